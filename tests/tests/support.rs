@@ -63,6 +63,13 @@ pub(crate) fn refused(args: &[&str]) -> String {
     message
 }
 
+/// Returns the texts that a successful run of the program printed: the data and the messages.
+pub(crate) fn texts_of(run: assert_cmd::assert::Assert) -> [String; 2] {
+    let run = run.success();
+    let output = run.get_output();
+    [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text).into_owned())
+}
+
 /// Compiles a C file of the project into a plugin in `folder` with the given macros. Prints a line
 /// and returns `None` if there is no C compiler.
 pub(crate) fn compile_c(

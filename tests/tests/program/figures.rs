@@ -1,6 +1,6 @@
 //! `plot` and `report`: figures and pages that are made from rows.
 
-use crate::support::{swapmeet, words};
+use crate::support::{swapmeet, texts_of, words};
 use predicates::prelude::*;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -23,9 +23,7 @@ fn rows_in(dir: &TempDir) -> PathBuf {
     )
     .unwrap();
     let out = dir.path().join("rows.csv");
-    swapmeet(&["run", experiment.to_str().unwrap(), "--quiet", "--out", out.to_str().unwrap()])
-        .assert()
-        .success();
+    swapmeet(&["run", "--quiet"]).arg(&experiment).arg("--out").arg(&out).assert().success();
     out
 }
 
@@ -35,12 +33,38 @@ fn plot(rows: &Path, out: &Path, args: &[&str]) -> assert_cmd::assert::Assert {
         .assert()
 }
 
+/// Returns the text of a figure.
+fn drawn(rows: &Path, out: &Path, args: &[&str]) -> String {
+    plot(rows, out, args).success();
+    std::fs::read_to_string(out).unwrap()
+}
+
+/// Returns the row of a case in the file that [`rows_in`] writes. The network and the workload are
+/// known by the start of their specs.
+fn row_of<'a>(
+    rows: &'a [Record],
+    [topology, machine, workload, algorithm]: [&str; 4],
+) -> &'a Record {
+    let is_case = |row: &&Record| {
+        row.topology.starts_with(topology)
+            && [&row.machine, &row.workload, &row.algorithm] == [machine, workload, algorithm]
+    };
+    rows.iter().find(is_case).unwrap()
+}
+
+/// Returns the columns and the lines of a table.
+fn table(text: &str) -> (Vec<String>, Vec<csv::StringRecord>) {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let columns = reader.headers().unwrap().iter().map(str::to_owned).collect();
+    (columns, reader.records().map(Result::unwrap).collect())
+}
+
 #[test]
 fn a_plot_has_curves_axes_and_crossovers() {
     let dir = tempdir().unwrap();
     let (rows, out) = (rows_in(&dir), dir.path().join("figure.svg"));
-    let message = plot(&rows, &out, &["--topology", "torus:8x8", "--machine", "paragon"]).success();
-    let message = String::from_utf8(message.get_output().stderr.clone()).unwrap();
+    let choice = ["--topology", "torus:8x8", "--machine", "paragon"];
+    let [_, message] = texts_of(plot(&rows, &out, &choice));
     let svg = std::fs::read_to_string(&out).unwrap();
     for text in [
         "torus:8x8, uniform, paragon",
@@ -82,13 +106,7 @@ fn comparisons_mention_unequal_charges_for_rearrangement() {
         .success();
     let remark = "paragon charges the rearrangement that each algorithm declares, but `bruck` declares none although its messages consist of \
         several blocks; with rearrangement=packed, all are charged equally.";
-    let compared = swapmeet(&["compare", rows.to_str().unwrap()])
-        .assert()
-        .success()
-        .get_output()
-        .stdout
-        .clone();
-    let compared = String::from_utf8(compared).unwrap();
+    let [compared, _] = texts_of(swapmeet(&["compare"]).arg(&rows).assert());
     assert_eq!(
         compared.matches("declares none although").count(),
         1,
@@ -96,20 +114,19 @@ fn comparisons_mention_unequal_charges_for_rearrangement() {
     );
     assert!(compared.contains(&format!("note: {remark}\n")), "{compared}");
     // In a plot, the text may be broken into several lines, at spaces.
-    let drawn = |args: &[&str]| {
-        let out = dir.path().join("figure.svg");
-        plot(&rows, &out, args).success();
-        let svg = std::fs::read_to_string(&out).unwrap();
+    let has_remark = |args: &[&str]| {
+        let svg = drawn(&rows, &dir.path().join("figure.svg"), args);
         let texts: Vec<&str> =
             svg.split("</text>").filter_map(|text| text.rsplit('>').next()).collect();
         texts.join(" ").contains(&remark.replace('`', ""))
     };
-    assert!(drawn(&[]) && drawn(&["--kind", "winners"]) && drawn(&["--kind", "parts"]));
-    assert!(!drawn(&["--y", "steps"]) && !drawn(&["--machine", "paragon:rearrangement=packed"]));
+    for kind in ["curves", "winners", "parts"] {
+        assert!(has_remark(&["--kind", kind]), "{kind}");
+    }
+    assert!(!has_remark(&["--y", "steps"]));
+    assert!(!has_remark(&["--machine", "paragon:rearrangement=packed"]));
     let page = dir.path().join("page.html");
-    swapmeet(&["report", rows.to_str().unwrap(), "--out", page.to_str().unwrap()])
-        .assert()
-        .success();
+    swapmeet(&["report"]).arg(&rows).arg("--out").arg(&page).assert().success();
     assert!(
         text_of_html(&std::fs::read_to_string(page).unwrap()).contains(&remark.replace('`', ""))
     );
@@ -124,26 +141,19 @@ fn the_order_of_times_changes_at_a_crossover() {
         let args =
             words("run --quiet --topology torus:16x16 --algorithm suh-shin --algorithm bruck");
         let sizes = sizes.iter().flat_map(|s| ["--workload".to_owned(), format!("uniform:{s}")]);
-        swapmeet(&args).args(sizes).args(["--out", out.to_str().unwrap()]).assert().success();
+        swapmeet(&args).args(sizes).arg("--out").arg(out).assert().success();
     };
     run(&["64".to_owned(), "1024".to_owned()], &rows);
-    let message = plot(&rows, &dir.path().join("f.svg"), &[]).success().get_output().stderr.clone();
-    let message = String::from_utf8(message).unwrap();
-    let at: f64 = message
-        .trim()
-        .trim_start_matches("bruck is fastest up to about ")
-        .split(' ')
-        .next()
-        .unwrap()
-        .parse()
-        .unwrap();
+    let [_, message] = texts_of(plot(&rows, &dir.path().join("f.svg"), &[]));
+    let bytes = message.trim().strip_prefix("bruck is fastest up to about ").unwrap();
+    let at: f64 = bytes.split(' ').next().unwrap().parse().unwrap();
     let sides = [format!("{}", at.floor() as u64 - 1), format!("{}", at.ceil() as u64 + 1)];
     let near = dir.path().join("near.csv");
     run(&sides, &near);
     let rows = read_file(&near).unwrap();
     let time = |algorithm: &str, size: &str| {
-        let is = |r: &&Record| r.algorithm == algorithm && r.workload == format!("uniform:{size}");
-        rows.iter().find(is).unwrap().time_us.unwrap()
+        let case = ["torus", "paragon", &format!("uniform:{size}"), algorithm];
+        row_of(&rows, case).time_us.unwrap()
     };
     assert!(time("bruck", &sides[0]) < time("suh-shin", &sides[0]), "{message}");
     assert!(time("bruck", &sides[1]) > time("suh-shin", &sides[1]), "{message}");
@@ -159,10 +169,8 @@ fn plots_and_comparisons_show_the_ratio_to_the_optimum() {
     let run = "run --quiet --topology mesh:4x4 --algorithm linear --algorithm pairwise \
         --workload uniform:64 --workload uniform:64KiB --machine free:byte_us=1,ports=all \
         --optimum --out";
-    let run: Vec<&str> = run.split_whitespace().chain(rows.to_str()).collect();
-    swapmeet(&run).assert().success();
-    plot(&rows, &out, &["--y", "optimum"]).success();
-    let text = std::fs::read_to_string(&out).unwrap();
+    swapmeet(&words(run)).arg(&rows).assert().success();
+    let text = drawn(&rows, &out, &["--y", "optimum"]);
     let of_linear: Vec<f64> = text
         .lines()
         .filter(|line| line.contains("linear"))
@@ -171,8 +179,7 @@ fn plots_and_comparisons_show_the_ratio_to_the_optimum() {
         .collect();
     assert!(of_linear.len() >= 2, "{text}");
     assert!(of_linear.iter().all(|ratio| (1.0..1.02).contains(ratio)), "{text}");
-    let message = swapmeet(&["compare", rows.to_str().unwrap()]).assert().success();
-    let message = String::from_utf8_lossy(&message.get_output().stdout).into_owned();
+    let [message, _] = texts_of(swapmeet(&["compare"]).arg(&rows).assert());
     assert!(message.contains("`linear` reaches the optimum; `pairwise` takes "), "{message}");
     let plain = rows_in(&dir);
     plot(&plain, &dir.path().join("figure.svg"), &["--y", "optimum"]).code(2).stderr(predicate::str::contains(
@@ -187,38 +194,21 @@ fn crossovers_do_not_depend_on_the_plotted_column() {
     let (rows, out) = (rows_in(&dir), dir.path().join("figure.svg"));
     let output_of = |args: &[&str]| {
         let args = [&["--topology", "torus:8x8", "--machine", "paragon"], args].concat();
-        let message =
-            String::from_utf8(plot(&rows, &out, &args).success().get_output().stderr.clone())
-                .unwrap();
-        message
-            .lines()
-            .filter(|line| line.contains(" is fastest up to "))
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
+        let [_, message] = texts_of(plot(&rows, &out, &args));
+        let lines = message.lines().filter(|line| line.contains(" is fastest up to "));
+        lines.map(str::to_owned).collect::<Vec<_>>()
     };
     let crossovers = output_of(&[]);
     assert!(!crossovers.is_empty());
-    for y in [
-        "ratio",
-        "bound",
-        "contention",
-        "steps",
-        "messages",
-        "link-messages",
-        "node-bytes",
-        "algbw",
-        "busbw",
-    ] {
+    for y in words("ratio bound contention steps messages link-messages node-bytes algbw busbw") {
         assert_eq!(output_of(&["--y", y]), crossovers, "{y}");
     }
-    for args in [
-        ["--log", "none"],
-        ["--log", "x"],
-        ["--log", "both"],
-        ["--baseline", "pex"],
-        ["--baseline", "bruck"],
-    ] {
-        assert_eq!(output_of(&[&["--y", "ratio"], &args[..]].concat()), crossovers, "{args:?}");
+    for args in ["--log none", "--log x", "--log both", "--baseline pex", "--baseline bruck"] {
+        assert_eq!(
+            output_of(&[&["--y", "ratio"], &words(args)[..]].concat()),
+            crossovers,
+            "{args}"
+        );
     }
 }
 
@@ -232,10 +222,7 @@ fn irregular_sizes_have_error_bars_and_ratios_a_baseline() {
         .args(["--repetitions", "5", "--out", rows.to_str().unwrap()])
         .assert()
         .success();
-    let svg = |args: &[&str]| {
-        plot(&rows, &out, &[&["--x", "cv"], args].concat()).success();
-        std::fs::read_to_string(&out).unwrap()
-    };
+    let svg = |args: &[&str]| drawn(&rows, &out, &[&["--x", "cv"], args].concat());
     // A point whose repetitions differ has a tooltip and an error bar.
     let spreads = |svg: &str| svg.matches("<title>").count() - svg.matches(r" (95 %: ").count();
     assert_eq!(spreads(&svg(&[])), 0, "every time varies");
@@ -255,63 +242,63 @@ fn rows_that_cannot_be_plotted_are_reported() {
             .stdout("")
             .stderr(predicate::str::contains(message));
     };
-    refused(
-        "figure.gif",
-        &[],
-        "expected a name that ends in .svg, .png, .pdf, .tex or .csv, or --format",
-    );
-    refused("f.svg", &["--width", "84"], "expected a length above 0 such as 84mm");
-    refused("f.svg", &["--width", "1mm"], "the width must be 16 to 400 times the font size");
-    refused(
-        "f.svg",
-        &["--label", "nobody=x"],
-        "--label nobody: no algorithm has that name; there are bruck, pex, suh-shin",
-    );
-    refused("f.svg", &["--label", "pex"], "expected ALGORITHM=TEXT");
-    refused("f.svg", &["--colour", "pex=blue"], "expected a colour such as #0072b2");
-    refused(
-        "f.svg",
-        &["--colour", "nobody=#000000"],
-        "--colour nobody: no algorithm has that name; there are bruck, pex, suh-shin",
-    );
-    refused(
-        "f.svg",
-        &["--scales", "free"],
-        "--scales is for parts, steps and traffic: omit it or choose one with --kind",
-    );
-    refused(
-        "f.svg",
-        &["--kind", "winners", "--legend", "inside"],
-        "--legend inside is for curves: omit it or --kind",
-    );
-    refused(
-        "f.svg",
-        &["--y", "ratio", "--lower-bound"],
-        "a lower bound can only be shown with completion times",
-    );
-    refused(
-        "f.svg",
-        &["--algorithm", "gen"],
-        "--algorithm gen: no row has this value, expected one of bruck, pex, suh-shin",
-    );
-    refused("f.svg", &["--baseline", "gen"], "baseline `gen`");
-    refused("f.svg", &["--x", "cv"], "no row has values of coefficient of variation");
-    refused("f.svg", &["--kind", "parts"], "a figure has room for 12: choose among their ");
-    refused(
-        "f.svg",
-        &["--kind", "winners", "--y", "ratio"],
-        "--y is for curves: omit it or --kind",
-    );
-    refused(
-        "f.tex",
-        &["--kind", "winners"],
-        "pgfplots draws curves: for another --kind use svg, png, pdf or csv",
-    );
-    refused(
-        "f.svg",
-        &["--kind", "winners", "--label", "nobody=x"],
-        "no algorithm has that name; there are bruck, pex, suh-shin",
-    );
+    for (out, args, message) in [
+        (
+            "figure.gif",
+            "",
+            "expected a name that ends in .svg, .png, .pdf, .tex or .csv, or --format",
+        ),
+        ("f.svg", "--width 84", "expected a length above 0 such as 84mm"),
+        ("f.svg", "--width 1mm", "the width must be 16 to 400 times the font size"),
+        (
+            "f.svg",
+            "--label nobody=x",
+            "--label nobody: no algorithm has that name; there are bruck, pex, suh-shin",
+        ),
+        ("f.svg", "--label pex", "expected ALGORITHM=TEXT"),
+        ("f.svg", "--colour pex=blue", "expected a colour such as #0072b2"),
+        (
+            "f.svg",
+            "--colour nobody=#000000",
+            "--colour nobody: no algorithm has that name; there are bruck, pex, suh-shin",
+        ),
+        (
+            "f.svg",
+            "--scales free",
+            "--scales is for parts, steps and traffic: omit it or choose one with --kind",
+        ),
+        (
+            "f.svg",
+            "--kind winners --legend inside",
+            "--legend inside is for curves: omit it or --kind",
+        ),
+        (
+            "f.svg",
+            "--y ratio --lower-bound",
+            "a lower bound can only be shown with completion times",
+        ),
+        (
+            "f.svg",
+            "--algorithm gen",
+            "--algorithm gen: no row has this value, expected one of bruck, pex, suh-shin",
+        ),
+        ("f.svg", "--baseline gen", "baseline `gen`"),
+        ("f.svg", "--x cv", "no row has values of coefficient of variation"),
+        ("f.svg", "--kind parts", "a figure has room for 12: choose among their "),
+        ("f.svg", "--kind winners --y ratio", "--y is for curves: omit it or --kind"),
+        (
+            "f.tex",
+            "--kind winners",
+            "pgfplots draws curves: for another --kind use svg, png, pdf or csv",
+        ),
+        (
+            "f.svg",
+            "--kind winners --label nobody=x",
+            "no algorithm has that name; there are bruck, pex, suh-shin",
+        ),
+    ] {
+        refused(out, &words(args), message);
+    }
     // The rows have one size and one network, so there is no map.
     let one = words("--workload uniform:64 --topology torus:8x8 --machine own --kind winners");
     refused("f.svg", &one, "a map needs rows of two block sizes, or of two networks or machines");
@@ -325,7 +312,7 @@ fn rows_that_cannot_be_plotted_are_reported() {
 fn every_row_can_be_reproduced_from_its_columns() {
     let dir = tempdir().unwrap();
     let rows = read_file(&rows_in(&dir)).unwrap();
-    let figures = |r: &Record| {
+    let results = |r: &Record| {
         let r = r.clone();
         // A machine that the experiment defined is replaced by its definition.
         let (machine, machine_definition, note) = (String::new(), String::new(), String::new());
@@ -356,7 +343,7 @@ fn every_row_can_be_reproduced_from_its_columns() {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let output = swapmeet(&words).output().unwrap();
         let again = read_records("again", &String::from_utf8(output.stdout).unwrap()).unwrap();
-        assert_eq!(figures(&again[0]), figures(row), "{line}");
+        assert_eq!(results(&again[0]), results(row), "{line}");
     }
 }
 

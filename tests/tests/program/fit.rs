@@ -18,14 +18,14 @@ fn costs() -> [f64; 2] {
         swapmeet(&["fit", project(PINGS).to_str().unwrap(), "--name", "pings"]).output().unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();
     assert!(printed.starts_with("# fitted to 40 times, 4 omitted as outliers; "), "{printed}");
-    let figure = |key: &str| {
+    let cost = |key: &str| {
         let line = printed
             .lines()
             .find_map(|line| line.strip_prefix(key))
             .unwrap_or_else(|| panic!("{printed}"));
         line.split_whitespace().next().unwrap().parse().unwrap()
     };
-    [figure("startup_us = "), figure("byte_us = ")]
+    [cost("startup_us = "), cost("byte_us = ")]
 }
 
 /// Asserts that two pairs of costs agree in the six digits that are printed.

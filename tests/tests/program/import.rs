@@ -1,7 +1,7 @@
 //! `import` converts measurements of other programs to rows, which can be compared with
 //! predictions.
 
-use crate::support::{refused, swapmeet, words};
+use crate::support::{refused, swapmeet, texts_of, words};
 use swapmeet_results::{Status, Verified, read_file};
 use swapmeet_tests::project;
 use tempfile::tempdir;
@@ -42,13 +42,8 @@ fn measurements_become_rows_of_the_predicted_cases() {
         ("measured:cluster", "measured", "pairwise")
     );
     // Imported rows are samples, like all other rows.
-    let message = swapmeet(&["compare", out.to_str().unwrap()])
-        .assert()
-        .success()
-        .get_output()
-        .stdout
-        .clone();
-    assert!(String::from_utf8(message).unwrap().contains("measured:cluster"));
+    let [compared, _] = texts_of(swapmeet(&["compare"]).arg(&out).assert());
+    assert!(compared.contains("measured:cluster"), "{compared}");
     // The number of ranks is required if the file does not contain it.
     let unknown = [&["import", files[0]], &more[2..4]].concat();
     assert!(
@@ -94,10 +89,8 @@ ALLTOALL,64,256,default-pairwise,23000,2x2x2,1,100,22000,24000
 ALLTOALL,64,256,default-default,23000,2x2x2,1,100,22000,24000
 ";
     std::fs::write(&summary, text).unwrap();
-    let import = ["import", summary.to_str().unwrap(), "--name", "fugaku", "--out"];
-    let run = [&import[..], &[out.to_str().unwrap(), "--counterparts"]].concat();
-    let message = swapmeet(&run).assert().success().get_output().stderr.clone();
-    let message = String::from_utf8(message).unwrap();
+    let import = words("import --name fugaku --counterparts --out");
+    let [_, message] = texts_of(swapmeet(&import).arg(&out).arg(&summary).assert());
     assert_eq!(message, "2 rows measured\n1 measurement without a counterpart omitted\n");
     let rows = read_file(&out).unwrap();
     let read: Vec<_> =

@@ -1,6 +1,6 @@
 //! `tune` writes tables for MPI libraries, which the libraries must load.
 
-use crate::support::{refused, swapmeet, tools, words};
+use crate::support::{refused, swapmeet, texts_of, tools, words};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::tempdir;
@@ -37,23 +37,22 @@ fn counts(program: &Path, ranks: u64, args: &[&str], settings: &[&str]) -> Strin
     let dir = tempdir().unwrap();
     let counts = dir.path().join("sent");
     let counts = counts.to_str().unwrap();
-    let monitoring = [
-        "pml_monitoring_enable",
-        "2",
-        "pml_monitoring_enable_output",
-        "3",
-        "pml_monitoring_filename",
-        counts,
-    ];
     let mut mpirun = tools::mpirun(ranks, dir.path());
-    for setting in settings.chunks(2).chain(monitoring.chunks(2)) {
-        mpirun.arg("--mca").args(setting);
-    }
+    mpirun.args(words("--mca pml_monitoring_enable 2 --mca pml_monitoring_enable_output 3"));
+    mpirun.args(["--mca", "pml_monitoring_filename", counts]).args(settings);
     let output = mpirun.arg(program).args(args).output().unwrap();
     let message = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
     std::fs::read_to_string(format!("{counts}.0.prof")).unwrap_or_else(|error| {
         panic!("no counts of rank 0: {error}; {}: {message}", output.status)
     })
+}
+
+/// Returns the arguments with which Open MPI reads a file of rules.
+fn with_rules(rules: &Path) -> [&str; 6] {
+    let file = rules.to_str().unwrap();
+    let [mca, enable, name] =
+        ["--mca", "coll_tuned_use_dynamic_rules", "coll_tuned_dynamic_rules_filename"];
+    [mca, enable, "1", mca, name, file]
 }
 
 fn compiled(folder: &Path) -> PathBuf {
@@ -80,8 +79,8 @@ fn the_default_decisions_of_open_mpi_are_those_in_tune() {
     let dir = tempdir().unwrap();
     let program = compiled(dir.path());
     for (block, expected) in [(511, 4), (512, 15)] {
-        let (sent, printed) = peers(&program, 16, block, &[]);
-        assert_eq!(sent, expected, "{block} bytes a pair: {printed}");
+        let (sent, counted) = peers(&program, 16, block, &[]);
+        assert_eq!(sent, expected, "{block} bytes a pair: {counted}");
     }
 }
 
@@ -95,11 +94,8 @@ fn open_mpi_runs_the_algorithm_of_the_table() {
     let dir = tempdir().unwrap();
     let rules = dir.path().join("rules.txt");
     let sweep = sweep(dir.path());
-    let message = swapmeet(&["tune", &sweep, "--format", "openmpi", "--default", "bruck", "--out"])
-        .arg(&rules)
-        .assert()
-        .success();
-    let message = String::from_utf8(message.get_output().stderr.clone()).unwrap();
+    let tune = ["tune", &sweep, "--format", "openmpi", "--default", "bruck", "--out"];
+    let [_, message] = texts_of(swapmeet(&tune).arg(&rules).assert());
     assert!(message.contains("alltoall on 4 ranks, 16384 bytes: `bruck` takes"), "{message}");
     // These sizes and numbers of ranks are not in the sweep.
     assert!(
@@ -115,14 +111,8 @@ fn open_mpi_runs_the_algorithm_of_the_table() {
         .find_map(|line| line.strip_suffix("# pairwise")?.split(' ').next()?.parse().ok())
         .unwrap();
     for (block, expected) in [(from / 4 - 1, 2), (from / 4, 3)] {
-        let with = [
-            "coll_tuned_use_dynamic_rules",
-            "1",
-            "coll_tuned_dynamic_rules_filename",
-            rules.to_str().unwrap(),
-        ];
-        let (of_rank_0, printed) = peers(&program, 4, block, &with);
-        assert_eq!(of_rank_0, expected, "{block} bytes a pair: {printed}");
+        let (of_rank_0, counted) = peers(&program, 4, block, &with_rules(&rules));
+        assert_eq!(of_rank_0, expected, "{block} bytes a pair: {counted}");
     }
 }
 
@@ -141,13 +131,8 @@ fn open_mpi_runs_a_chain_in_the_segments_of_the_table() {
     swapmeet(&args).arg(&sweep).assert().success();
     let sweep = sweep.to_str().unwrap();
     swapmeet(&["tune", sweep, "--format", "openmpi", "--out"]).arg(&rules).assert().success();
-    let with = [
-        "coll_tuned_use_dynamic_rules",
-        "1",
-        "coll_tuned_dynamic_rules_filename",
-        rules.to_str().unwrap(),
-    ];
-    let counted = counts(&compiled(dir.path()), 4, &["65536", "broadcast"], &with);
+    let args = ["65536", "broadcast"];
+    let counted = counts(&compiled(dir.path()), 4, &args, &with_rules(&rules));
     let sent: Vec<&str> = counted.lines().filter(|line| line.starts_with("I\t0\t")).collect();
     assert_eq!(sent.len(), 1, "{counted}");
     assert!(sent[0].contains("\t1\t65536 bytes\t8 msgs"), "{counted}");
@@ -166,8 +151,7 @@ fn rows_without_a_possible_table_are_refused() {
         refused(&["tune", &sweep, "--format", "openmpi", "--default", "gen", "--out", "/dev/null"]);
     assert!(message.contains("--default gen: no row has a time of it"), "{message}");
     let args = ["tune", &sweep, "--format", "openmpi", "--default", "pairwise", "--out", "-"];
-    let message = swapmeet(&args).assert().success();
-    let message = String::from_utf8(message.get_output().stderr.clone()).unwrap();
+    let [_, message] = texts_of(swapmeet(&args).assert());
     assert!(message.contains("no time is lost in 2 of 4 cases"), "{message}");
     assert!(!message.contains("1.00 times"), "{message}");
     let other = dir.path().join("other.csv");

@@ -1,8 +1,8 @@
 //! The size and appearance of figures, as SVG, PNG, PDF and LaTeX.
 
-use super::{plot, rows_in};
-use crate::support::swapmeet;
+use super::{drawn, plot, rows_in};
 use crate::support::tools::has;
+use crate::support::{swapmeet, texts_of, words};
 use std::process::Command;
 use tempfile::tempdir;
 
@@ -42,8 +42,7 @@ fn a_plot_for_print_has_width_font_labels_and_bound() {
     let choice = ["--topology", "torus:8x8", "--machine", "paragon", "--lower-bound", "--data"];
     let labels = ["--label", "suh-shin=Suh & Shin", "--label", "pex=Pairwise"];
     let paper = ["--width", "84mm", "--font", "8pt"];
-    let message = plot(&rows, &out, &[&choice[..], &labels, &paper].concat()).success();
-    let message = String::from_utf8(message.get_output().stderr.clone()).unwrap();
+    let [_, message] = texts_of(plot(&rows, &out, &[&choice[..], &labels, &paper].concat()));
     assert!(message.starts_with("Suh & Shin is fastest up to about "), "{message}");
     let svg = std::fs::read_to_string(&out).unwrap();
     assert!(svg.contains(" width=\"84mm\" ") && svg.contains(" viewBox=\"0 0 317.48 "), "{svg}");
@@ -62,15 +61,12 @@ fn a_plot_for_print_has_width_font_labels_and_bound() {
         row.split(',').nth(3).unwrap().parse().unwrap()
     };
     for size in ["1", "64", "4096", "65536"] {
-        assert!(
-            ["bruck", "Pairwise", "Suh & Shin"]
-                .iter()
-                .all(|name| time(name, size) >= time("lower bound", size))
-        );
+        for name in ["bruck", "Pairwise", "Suh & Shin"] {
+            assert!(time(name, size) >= time("lower bound", size), "{name}, {size} bytes");
+        }
     }
     let tex = dir.path().join("figure.tex");
-    plot(&rows, &tex, &["--machine", "paragon", "--baseline", "pex", "--y", "ratio"]).success();
-    let tex = std::fs::read_to_string(&tex).unwrap();
+    let tex = drawn(&rows, &tex, &words("--machine paragon --baseline pex --y ratio"));
     assert_eq!(tex.matches("\\nextgroupplot").count(), 2, "a panel a topology: {tex}");
     assert_eq!(
         (tex.matches('{').count(), tex.matches("\\begin{").count()),
@@ -83,10 +79,7 @@ fn a_plot_for_print_has_width_font_labels_and_bound() {
 fn a_plot_has_the_requested_appearance() {
     let dir = tempdir().unwrap();
     let (rows, out) = (rows_in(&dir), dir.path().join("figure.svg"));
-    let svg = |args: &[&str]| {
-        plot(&rows, &out, args).success();
-        std::fs::read_to_string(&out).unwrap()
-    };
+    let svg = |args: &[&str]| drawn(&rows, &out, args);
     let torus = ["--topology", "torus:8x8", "--machine", "paragon"];
     let plain = svg(&torus);
     let bare = svg(&[&torus[..], &["--no-crossovers", "--legend", "none"]].concat());
@@ -121,8 +114,7 @@ fn figures_and_tables_compile_in_latex() {
     let experts = dir.path().join("experts.csv");
     let run = "run --quiet --topology torus:4x4 --algorithm pex --algorithm bruck \
         --workload moe:experts=16,top=2,tokens=64,bytes=4096 --repetitions 3 --out";
-    let run: Vec<&str> = run.split_whitespace().chain(experts.to_str()).collect();
-    swapmeet(&run).assert().success();
+    swapmeet(&words(run)).arg(&experts).assert().success();
     let paper = ["--width", "150mm", "--font", "8pt"];
     let preamble = "% Preamble: \\usepackage{pgfplots} \\usepgfplotslibrary{groupplots} \
         \\pgfplotsset{compat=1.18}\n";
@@ -132,8 +124,7 @@ fn figures_and_tables_compile_in_latex() {
     ]
     .into_iter()
     .map(|(rows, args)| {
-        plot(rows, &out, &[&paper[..], args].concat()).success();
-        let figure = std::fs::read_to_string(&out).unwrap();
+        let figure = drawn(rows, &out, &[&paper[..], args].concat());
         assert!(figure.starts_with(preamble), "{figure}");
         figure
     })
@@ -141,8 +132,8 @@ fn figures_and_tables_compile_in_latex() {
     // 150 mm are 426.79 points, and the panels are in two columns.
     assert!(figures[0].contains("width=209.13pt") && figures[0].contains("dash pattern=on "));
     assert!(figures[0].contains("label=below right:{a}"), "{}", figures[0]);
-    let table = swapmeet(&["compare", experts.to_str().unwrap(), "--format", "latex"]).assert();
-    let table = String::from_utf8(table.success().get_output().stdout.clone()).unwrap();
+    let compare = swapmeet(&["compare", "--format", "latex"]).arg(&experts).assert();
+    let [table, _] = texts_of(compare);
     let document = format!(
         "\\documentclass{{article}}\n\\usepackage[margin=15mm]{{geometry}}\n\\usepackage{{pgfplots}}\n\
          \\usepgfplotslibrary{{groupplots}}\n\\pgfplotsset{{compat=1.18}}\n\\usepackage{{booktabs}}\n\

@@ -1,8 +1,8 @@
 //! Kinds of figures other than curves: heat maps, winners, and bars. Their numbers are compared
 //! with the rows.
 
-use super::{plot, rows_in};
-use crate::support::swapmeet;
+use super::{drawn, plot, row_of, rows_in, table};
+use crate::support::{swapmeet, texts_of, words};
 use predicates::prelude::*;
 use swapmeet_results::{Record, Status, read_file};
 use tempfile::tempdir;
@@ -15,10 +15,8 @@ fn scaling_is_drawn_against_nodes_and_columns_as_heat() {
     let [rows, out] = ["rows.csv", "figure.svg"].map(|name| dir.path().join(name));
     let run = "run --quiet --topology torus:2x2 --topology torus:4x4 --topology torus:8x8 \
         --algorithm pex --algorithm bruck --workload uniform:64 --workload uniform:4KiB --out";
-    let run: Vec<&str> = run.split_whitespace().chain(rows.to_str()).collect();
-    swapmeet(&run).assert().success();
-    plot(&rows, &out, &["--kind", "scaling"]).success();
-    let svg = std::fs::read_to_string(&out).unwrap();
+    swapmeet(&words(run)).arg(&rows).assert().success();
+    let svg = drawn(&rows, &out, &["--kind", "scaling"]);
     for (text, count) in [("nodes", 2), ("16", 2), ("64", 2), ("uniform:64", 1), ("bruck", 1)] {
         assert_eq!(svg.matches(&format!(">{text}<")).count(), count, "{text}: {svg}");
     }
@@ -27,8 +25,7 @@ fn scaling_is_drawn_against_nodes_and_columns_as_heat() {
         .stderr(predicate::str::contains("--x is for curves: omit it or --kind"));
     // Pairwise exchange among n nodes has n (n - 1) messages, whatever the size.
     let heat = ["--kind", "heat", "--value", "messages", "--axes", "nodes,algorithm"];
-    plot(&rows, &out, &heat).success();
-    let svg = std::fs::read_to_string(&out).unwrap();
+    let svg = drawn(&rows, &out, &heat);
     for text in ["12", "240", "4032", "uniform:64", "uniform:4KiB"] {
         assert!(svg.contains(&format!(">{text}<")), "{text}: {svg}");
     }
@@ -52,32 +49,20 @@ fn scaling_is_drawn_against_nodes_and_columns_as_heat() {
 fn networks_are_compared_with_each_other() {
     let dir = tempdir().unwrap();
     let rows = rows_in(&dir);
-    let compare =
-        |args: &[&str]| swapmeet(&[&["compare", rows.to_str().unwrap()], args].concat()).assert();
-    let message = compare(&["--by", "topology", "--baseline", "torus:8x8", "--format", "csv"]);
-    let table = String::from_utf8(message.success().get_output().stdout.clone()).unwrap();
-    let mut reader = csv::Reader::from_reader(table.as_bytes());
-    let headers = reader.headers().unwrap().clone();
-    let at = |name: &str| headers.iter().position(|header| header == name).unwrap();
-    let lines: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let compare = |args: &[&str]| swapmeet(&["compare"]).arg(&rows).args(args).assert();
+    let [text, _] = texts_of(compare(&words("--by topology --baseline torus:8x8 --format csv")));
+    let (columns, lines) = table(&text);
+    let at = |name: &str| columns.iter().position(|column| column == name).unwrap();
     let is = |line: &&csv::StringRecord| {
         line[at("topology")].starts_with("rdn")
-            && &line[at("algorithm")] == "bruck"
-            && &line[at("machine")] == "own"
-            && &line[at("workload")] == "uniform:64"
+            && [&line[at("machine")], &line[at("workload")], &line[at("algorithm")]]
+                == ["own", "uniform:64", "bruck"]
     };
     let ratio: f64 = lines.iter().find(is).unwrap()[at("ratio")].parse().unwrap();
     let records = read_file(&rows).unwrap();
-    let time = |topology: &str| {
-        let is = |row: &&Record| {
-            row.topology.starts_with(topology)
-                && row.algorithm == "bruck"
-                && row.machine == "own"
-                && row.workload == "uniform:64"
-        };
-        records.iter().find(is).unwrap().time_us.unwrap()
-    };
-    assert!((ratio - time("rdn") / time("torus")).abs() < 1e-9, "{ratio}");
+    let [dual, torus] = ["rdn", "torus"]
+        .map(|network| row_of(&records, [network, "own", "uniform:64", "bruck"]).time_us.unwrap());
+    assert!((ratio - dual / torus).abs() < 1e-9, "{ratio}");
     compare(&["--by", "model", "--baseline", "flat"])
         .code(2)
         .stderr(predicate::str::contains("no row is of the baseline `flat`"));
@@ -95,22 +80,21 @@ fn the_map_of_winners_agrees_with_the_rows() {
     for text in ["torus:8x8, uniform", "paragon", "own", "4 KiB", "block size", "not told apart"] {
         assert!(svg.contains(&format!(">{text}<")), "{text}: {svg}");
     }
-    let table = std::fs::read_to_string(out.with_extension("csv")).unwrap();
-    let mut reader = csv::Reader::from_reader(table.as_bytes());
-    let cells: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().unwrap();
+    let text = std::fs::read_to_string(out.with_extension("csv")).unwrap();
+    let (_, mut cells) = table(&text);
+    cells.retain(|cell| cell[0].starts_with("torus:8x8"));
+    assert_eq!(cells.len(), 8, "two machines, four sizes: {text}");
     let records: Vec<Record> = read_file(&rows).unwrap();
-    let timed = |machine: &str, bytes: u64| {
-        let alike = |r: &&Record| {
-            r.topology == "torus:8x8" && r.machine == machine && r.block_bytes == Some(bytes)
+    for cell in cells {
+        let is_in_cell = |r: &&Record| {
+            r.topology == "torus:8x8"
+                && r.machine == cell[1]
+                && r.block_bytes == cell[2].parse().ok()
+                && r.status == Status::Ok
         };
-        records.iter().filter(alike).filter(|r| r.status == Status::Ok).collect::<Vec<_>>()
-    };
-    let on_torus: Vec<_> = cells.iter().filter(|cell| cell[0].starts_with("torus:8x8")).collect();
-    assert_eq!(on_torus.len(), 8, "two machines, four sizes: {table}");
-    for cell in on_torus {
-        let rows = timed(&cell[1], cell[2].parse().unwrap());
-        let fastest =
-            rows.iter().min_by(|a, b| a.time_us.unwrap().total_cmp(&b.time_us.unwrap())).unwrap();
+        let rows = records.iter().filter(is_in_cell);
+        let time = |row: &&Record| row.time_us.unwrap();
+        let fastest = rows.min_by(|a, b| time(a).total_cmp(&time(b))).unwrap();
         assert_eq!(
             (&cell[3], cell[4].parse().ok()),
             (&*fastest.algorithm, fastest.time_us),
@@ -119,77 +103,53 @@ fn the_map_of_winners_agrees_with_the_rows() {
     }
 }
 
+/// The arguments of figures with 12 bars: three algorithms and four sizes.
+const ONE_NETWORK: [&str; 4] = ["--machine", "own", "--topology", "torus:8x8"];
+
 #[test]
 fn bars_of_parts_agree_with_the_rows() {
     let dir = tempdir().unwrap();
     let (rows, out) = (rows_in(&dir), dir.path().join("parts.csv"));
-    plot(&rows, &out, &["--kind", "parts", "--machine", "own", "--topology", "torus:8x8"])
-        .success()
-        .stderr("");
-    let table = std::fs::read_to_string(&out).unwrap();
-    let mut reader = csv::Reader::from_reader(table.as_bytes());
-    let columns: Vec<String> =
-        reader.headers().unwrap().iter().skip(2).map(str::to_owned).collect();
-    let bars: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().unwrap();
+    let args = [&["--kind", "parts"], &ONE_NETWORK[..]].concat();
+    plot(&rows, &out, &args).success().stderr("");
+    let (columns, bars) = table(&std::fs::read_to_string(&out).unwrap());
     assert_eq!(bars.len(), 3 * 4);
     let records: Vec<Record> = read_file(&rows).unwrap();
+    let known: Vec<&str> = swapmeet_results::columns().collect();
     for bar in &bars {
-        let here = |r: &&Record| {
-            r.machine == "own"
-                && r.topology == "torus:8x8"
-                && r.workload == bar[0]
-                && r.algorithm == bar[1]
-        };
-        let row = records.iter().find(here).unwrap();
-        let at =
-            |column: &str| swapmeet_results::columns().position(|known| known == column).unwrap();
+        let row = row_of(&records, ["torus:8x8", "own", &bar[0], &bar[1]]);
         let fields: Vec<String> = row.fields().collect();
-        for (number, column) in columns.iter().enumerate() {
-            let drawn: Option<f64> = bar[number + 2].parse().ok();
-            assert_eq!(drawn, fields[at(column)].parse().ok(), "{column}: {bar:?}");
+        for (column, drawn) in columns.iter().zip(bar).skip(2) {
+            let at = known.iter().position(|known| known == column).unwrap();
+            let drawn: Option<f64> = drawn.parse().ok();
+            assert_eq!(drawn, fields[at].parse().ok(), "{column}: {bar:?}");
         }
     }
     for (format, begins) in [("svg", "<svg"), ("pdf", "%PDF"), ("png", "\u{89}PNG")] {
         let out = dir.path().join(format!("parts.{format}"));
-        plot(&rows, &out, &["--kind", "parts", "--machine", "own", "--topology", "torus:8x8"])
-            .success();
+        plot(&rows, &out, &args).success();
         let bytes = std::fs::read(&out).unwrap();
         let start: String = bytes.iter().take(4).map(|byte| char::from(*byte)).collect();
         assert_eq!(start, begins);
     }
 }
 
+/// A bar consists of the least possible value and the remainder up to the value of the row.
 #[test]
 fn bars_of_steps_and_traffic_agree_with_the_rows() {
     let dir = tempdir().unwrap();
     let (rows, out) = (rows_in(&dir), dir.path().join("bars.csv"));
-    let drawn = |kind: &str| -> Vec<csv::StringRecord> {
-        plot(&rows, &out, &["--kind", kind, "--machine", "own", "--topology", "torus:8x8"])
-            .success();
-        let table = std::fs::read_to_string(&out).unwrap();
-        csv::Reader::from_reader(table.as_bytes()).records().map(Result::unwrap).collect()
-    };
     let records: Vec<Record> = read_file(&rows).unwrap();
-    for (kind, least, whole) in [
-        (
-            "steps",
-            (|r| r.steps.unwrap() as f64) as fn(&Record) -> f64,
-            (|r| r.sum_link_messages.unwrap() as f64) as fn(&Record) -> f64,
-        ),
-        ("traffic", |r| r.total_bytes.unwrap() as f64, |r| r.total_hop_bytes.unwrap() as f64),
-    ] {
-        let bars = drawn(kind);
+    let steps = |r: &Record| [r.steps.unwrap() as f64, r.sum_link_messages.unwrap() as f64];
+    let bytes = |r: &Record| [r.total_bytes.unwrap() as f64, r.total_hop_bytes.unwrap() as f64];
+    for (kind, parts) in [("steps", &steps as &dyn Fn(&Record) -> _), ("traffic", &bytes)] {
+        let (_, bars) = table(&drawn(&rows, &out, &[&["--kind", kind], &ONE_NETWORK[..]].concat()));
         assert_eq!(bars.len(), 3 * 4);
         for bar in &bars {
-            let here = |r: &&Record| {
-                r.machine == "own"
-                    && r.topology == "torus:8x8"
-                    && r.workload == bar[0]
-                    && r.algorithm == bar[1]
-            };
-            let row = records.iter().find(here).unwrap();
+            let row = row_of(&records, ["torus:8x8", "own", &bar[0], &bar[1]]);
             let pieces = [2, 3].map(|at: usize| bar[at].parse::<f64>().unwrap());
-            assert_eq!(pieces, [least(row), whole(row) - least(row)], "{kind}: {bar:?}");
+            let [least, whole] = parts(row);
+            assert_eq!(pieces, [least, whole - least], "{kind}: {bar:?}");
         }
     }
 }

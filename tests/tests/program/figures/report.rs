@@ -134,12 +134,8 @@ fn new_study() -> String {
     )
     .unwrap();
     let [rows, out] = ["rows.csv", "report.html"].map(|name| dir.path().join(name));
-    swapmeet(&["run", experiment.to_str().unwrap(), "--quiet", "--out", rows.to_str().unwrap()])
-        .assert()
-        .success();
-    swapmeet(&["report", rows.to_str().unwrap(), "--out", out.to_str().unwrap()])
-        .assert()
-        .success();
+    swapmeet(&["run", "--quiet"]).arg(&experiment).arg("--out").arg(&rows).assert().success();
+    swapmeet(&["report"]).arg(&rows).arg("--out").arg(&out).assert().success();
     std::fs::read_to_string(out).unwrap()
 }
 
