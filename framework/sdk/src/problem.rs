@@ -183,6 +183,7 @@ impl<'a> Problem<'a> {
     /// ```
     ///
     /// # Errors
+    ///
     /// [`Stop::Failed`] if the host is older than 1.1, [`Stop::Stopped`] if there is no such vertex
     /// or the network is too large.
     pub fn links(&self, vertex: u64) -> Result<Vec<Link>, Stop> {

@@ -85,8 +85,9 @@ pub struct Rehearsal {
 }
 
 impl Rehearsal {
-    /// Makes a machine with a topology of the family `kind` and these sides, such as `("torus",
-    /// &[4, 8])`. The machine should be small, because every set is written out as a list of nodes.
+    /// Makes a rehearsal on a machine whose topology is of the family `kind` and has the sides
+    /// `dims`, for example `("torus", &[4, 8])`. The machine should be small, because a rehearsal
+    /// writes out every set as a list of nodes.
     pub fn on(kind: &str, dims: &[u64]) -> Self {
         let sides: Vec<String> = dims.iter().map(u64::to_string).collect();
         Self {
@@ -115,8 +116,8 @@ impl Rehearsal {
         }
     }
 
-    /// Makes a recursive dual-net with this number of levels. Its base is a topology of the family
-    /// `kind` with these sides.
+    /// Makes a rehearsal on a recursive dual-net with this number of levels. The base of the
+    /// dual-net is a topology of the family `kind` with the sides `dims`.
     pub fn dual_net(levels: u64, kind: &str, dims: &[u64]) -> Self {
         let base = Self::on(kind, dims);
         let axes = (0..levels).fold(dims.to_vec(), |axes, _| [&[2][..], &axes, &axes].concat());
@@ -136,7 +137,7 @@ impl Rehearsal {
         self
     }
 
-    /// Makes the collective a permutation with this name. `to` is the receiver of each node's
+    /// Makes the collective a permutation with this name. `to` lists the receiver of each node's
     /// block.
     #[must_use]
     pub fn permutation(mut self, name: &str, to: &[u64]) -> Self {

@@ -77,7 +77,7 @@ impl<'a> Schedule<'a> {
     /// Makes the schedule move byte counts instead of blocks. Each node then holds a number of
     /// bytes for each destination, and the origins of the bytes are not tracked. A node can
     ///
-    /// * send numbers of bytes that it states ([`Schedule::send_bytes`]), or
+    /// * send as many bytes for each destination as it chooses ([`Schedule::send_bytes`]), or
     /// * sort all its data into buckets ([`Schedule::redistribute`]) and send one bucket after
     ///   another ([`Schedule::send_bucket`]).
     ///
@@ -85,8 +85,8 @@ impl<'a> Schedule<'a> {
     /// many nodes as the machine; `&[]` selects the topology's own grid. Call this method before
     /// the first step, and only in an all-to-all.
     ///
-    /// The host verifies that all bytes for each destination arrive there. The rows of such cases
-    /// have `verified: amounts`.
+    /// The host verifies that all bytes for each destination arrive there. In the results, the
+    /// column `verified` of such a schedule is `amounts`.
     pub fn move_byte_counts(&mut self, radices: &[u64]) -> Result<(), Stop> {
         self.set_layout(radices, 1, SWM_BYTE_COUNTS)
     }
@@ -197,7 +197,8 @@ impl<'a> Schedule<'a> {
         check(self.host.step.map(|f| unsafe { f(self.host.ctx) }))
     }
 
-    /// Adds a send of blocks to the step. If its rule selects no block, nothing is sent.
+    /// Adds a send of blocks to the step. If no block is selected and `blocks` has no extra bytes,
+    /// nothing is sent.
     pub fn send(&mut self, blocks: &Blocks<'_>) -> Result<(), Stop> {
         // SAFETY: the function and its context come from the host's table; `blocks` borrows
         // everything that it points to.
@@ -211,8 +212,8 @@ impl<'a> Schedule<'a> {
         check(self.host.send_bucket.map(|f| unsafe { f(self.host.ctx, &raw const bucket.raw) }))
     }
 
-    /// In a schedule of byte counts, adds a send to the step. For each of its destinations the send
-    /// has a number of bytes.
+    /// In a schedule of byte counts, adds a send to the step. The send lists destinations, each
+    /// with a number of bytes.
     pub fn send_bytes(&mut self, bytes: &Bytes<'_>) -> Result<(), Stop> {
         // SAFETY: for the same reason as above.
         check(self.host.send_bytes.map(|f| unsafe { f(self.host.ctx, &raw const bytes.raw) }))
@@ -235,9 +236,9 @@ impl<'a> Schedule<'a> {
         log(self.host, SWM_LOG_INFO, line);
     }
 
-    /// Writes a line to the log and to the column `note` of the rows of this schedule. Use it for
-    /// facts without which a row would be misleading, for example if another run may produce
-    /// another schedule.
+    /// Writes a line to the log and to the column `note` of the result rows of this schedule. Use
+    /// it for facts without which a row would be misleading, for example that another run may
+    /// produce another schedule.
     pub fn note(&self, line: &str) {
         log(self.host, SWM_LOG_NOTE, line);
     }

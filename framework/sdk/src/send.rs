@@ -20,11 +20,13 @@ pub use swapmeet_abi::SwmByteCount as ByteCount;
 ///
 /// ```
 /// use swapmeet_sdk::{Blocks, Route};
-/// // Three hops in the longer direction of a ring of four, by direction and by node.
+/// // Two ways to name the same route, which has three hops in the longer direction of a ring of
+/// // four: by the direction, and by the nodes after the sender.
 /// let back = Route::signs(&[-1]);
 /// let by_name = Route::path(&[3, 2, 1]);
 /// let sends = [Blocks::new(0, 1).route(&back), Blocks::new(0, 1).route(&by_name)];
-/// // In two dimensions: the second dimension first, in direction minus.
+/// // A route in two dimensions: first along the second dimension in direction minus, then along
+/// // the first dimension in the shorter direction.
 /// let columns_first = Route::signs_in_order(&[0, -1], &[1, 0]);
 /// # let _ = (sends, columns_first);
 /// ```
@@ -44,8 +46,8 @@ impl<'a> Route<'a> {
         path_len: 0,
     };
 
-    /// Sets the direction in each dimension: 1 (plus), -1 (minus) or 0 (the shorter direction, plus
-    /// if both are equal).
+    /// Makes a route with this direction in each dimension: 1 (plus), -1 (minus) or 0 (the shorter
+    /// direction, plus if both are equal).
     pub const fn signs(signs: &'a [i8]) -> Self {
         Self {
             raw: SwmRoute { signs: signs.as_ptr(), dim_count: signs.len() as u32, ..Self::EMPTY },
@@ -53,9 +55,8 @@ impl<'a> Route<'a> {
         }
     }
 
-    /// Sets the direction in each dimension as [`Route::signs`] does. The message crosses the
-    /// dimensions in the order of the list `order`. Both lists must have one entry for each
-    /// dimension.
+    /// Makes a route with these directions, as [`Route::signs`] does, that crosses the dimensions
+    /// in the order of the list `order`. Both lists must have one entry for each dimension.
     pub const fn signs_in_order(signs: &'a [i8], order: &'a [u32]) -> Self {
         assert!(signs.len() == order.len());
         Self {
@@ -69,8 +70,8 @@ impl<'a> Route<'a> {
         }
     }
 
-    /// Sets the nodes and switches after the sender, ending with the receiver. Each must be a
-    /// neighbour of the one before it. Switches are numbered after the nodes, as in
+    /// Makes a route of the nodes and switches after the sender, ending with the receiver. Each
+    /// must be a neighbour of the one before it. Switches are numbered after the nodes, as in
     /// [`Problem::links`](crate::Problem::links).
     pub const fn path(nodes: &'a [u64]) -> Self {
         Self {
@@ -79,8 +80,8 @@ impl<'a> Route<'a> {
         }
     }
 
-    /// Sets the nodes of the route as [`Route::path`] does, and the direction in each dimension as
-    /// [`Route::signs`] does. If two links lead from a node to the next node, the direction selects
+    /// Makes a route of these nodes, as [`Route::path`] does, with a direction in each dimension, as
+    /// [`Route::signs`] has. If two links lead from a node to the next node, the direction selects
     /// one of them.
     pub const fn path_with_signs(nodes: &'a [u64], signs: &'a [i8]) -> Self {
         let mut route = Self::path(nodes);
@@ -201,7 +202,7 @@ impl<'a> Blocks<'a> {
     }
 
     /// Adds bytes that are not part of any block, such as padding, or the sizes of blocks. With
-    /// extra bytes, a message is sent even if the rule selects no block. Use this only if
+    /// extra bytes, a message is sent even if no block is selected. Use this only if
     /// [`Problem::is_uniform`](crate::Problem::is_uniform) returns `false`: if all blocks have the
     /// same size, the host counts blocks instead of bytes, and refuses extra bytes.
     #[must_use]

@@ -39,7 +39,8 @@ pub(super) struct StepFacts {
 enum Clock {
     /// All ranks have the same clock, so each step has a time.
     Steps(Box<dyn Evaluator>),
-    /// Each rank has its own clock. The time of a step is the mean of all ranks.
+    /// Each rank has its own clock. The time of a step is the mean over the times of all ranks in
+    /// this step.
     Ranks(Times),
     /// The model has no times of steps.
     None,
@@ -137,7 +138,7 @@ impl StepFacts {
         times
     }
 
-    /// Reports one object per step, and then the matrix.
+    /// Reports one JSON object with the facts of each step, and then one with the load matrix.
     pub(super) fn ended(mut self) {
         // Time after the last step, such as that of a final barrier, is added to the last step.
         let after = self.newly_charged();

@@ -60,8 +60,8 @@ impl<W: Write> Text<W> {
     }
 
     fn put(&mut self, text: &str) {
-        // A failed write is ignored here. The main process prints the text, and it notices when its
-        // output is closed.
+        // This code runs in the worker, which can ignore a failed write. The main process prints
+        // the text, and stops the worker if standard output is closed.
         drop(writeln!(self.out, "{text}"));
     }
 

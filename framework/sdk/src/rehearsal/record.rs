@@ -41,7 +41,8 @@ impl Settings {
         links
     }
 
-    /// Returns a class of the tokens of a node of the machine, if there is one.
+    /// Returns class number `class` of the tokens of a node of the machine, or `None` if the node
+    /// has no such class.
     pub(super) fn class(&self, node: u64, class: u64) -> Option<&TokenClass> {
         self.tokens.get(node as usize)?.get(class as usize)
     }
@@ -97,9 +98,9 @@ pub struct RehearsedSend {
     pub route: RehearsedRoute,
     /// Bytes that the message carries in addition to the blocks.
     pub extra_bytes: u64,
-    /// Number of the bucket, if the send is one of a bucket.
+    /// Number of the sent bucket, if this is a send of a bucket.
     pub bucket: Option<u64>,
-    /// For each destination the number of bytes, if the send is one of byte counts.
+    /// Number of bytes for each destination, if this is a send of byte counts; otherwise empty.
     pub byte_counts: Vec<ByteCount>,
 }
 
