@@ -182,8 +182,8 @@ Examples:
   swapmeet list plugins --format json     files, versions, ABI and licences
   swapmeet list columns --format json     columns of result files
 
-Plugins are searched in --plugin-dir, SWAPMEET_PLUGIN_PATH, the user's data
-directory, the program's directory and the program itself.
+The program looks for plugins in --plugin-dir, SWAPMEET_PLUGIN_PATH, the user's
+data directory, its own directory and itself.
 
 Defaults for plugin_dirs, machine and theme can be set in
 ~/.config/swapmeet/swapmeet.toml; machine and theme also in swapmeet.toml in the
@@ -304,8 +304,8 @@ pub(crate) struct ScheduleArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct TraceArgs {
-    /// Set the algorithm, such as suh-shin. With `--format html`, two algorithms are shown side by
-    /// side.
+    /// Set the algorithm, such as suh-shin. With `--format html`, can be given twice, to show two
+    /// schedules side by side.
     #[arg(long = "algorithm", value_name = "SPEC", required = true)]
     pub algorithms: Vec<String>,
     #[command(flatten)]
@@ -346,7 +346,7 @@ pub(crate) struct TraceArgs {
 pub(crate) enum CompareBy {
     /// Compare algorithms.
     Algorithm,
-    /// Compare topologies, such as two networks of the same algorithm.
+    /// Compare topologies, such as two networks with the same algorithm.
     Topology,
     /// Compare cost models of the same machine.
     Model,
@@ -413,8 +413,8 @@ pub(crate) struct ReproduceArgs {
     /// Stop a schedule after SECS seconds.
     #[arg(long, value_name = "SECS", value_parser = seconds, allow_negative_numbers = true, default_value = "600")]
     pub timeout: f64,
-    /// Limit the address space of each paper's process, such as 2GiB [default: 80 % of the
-    /// machine's memory].
+    /// Limit the address space of each paper's process, such as 2GiB [default: 80 % of this
+    /// computer's memory].
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub memory_limit: Option<u64>,
     /// Options of plugin discovery.

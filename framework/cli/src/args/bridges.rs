@@ -30,8 +30,8 @@ Examples:
   swapmeet compare predicted.csv measured.csv
 
 Sizes are converted to those of workloads: bytes per pair, per block of a rank,
-or of the whole vector of a reduction. Several times for one size become
-repetitions.";
+or of the whole vector of a reduction. If a file has more than one time for the
+same size, these times become repetitions.";
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
@@ -105,7 +105,7 @@ pub(crate) struct FitArgs {
     /// Use only rows of this measured machine.
     #[arg(long, value_name = "SPEC")]
     pub machine: Option<String>,
-    /// Write each time, its fitted value and its weight to FILE.
+    /// Write the measured times, with their fitted values and weights, to FILE.
     #[arg(long, value_name = "FILE")]
     pub residuals: Option<PathBuf>,
     /// Write the machine to FILE (`-` for standard output).
@@ -165,7 +165,7 @@ pub(crate) struct TuneArgs {
     /// Compare the table with ALGORITHM used for all sizes.
     #[arg(long, value_name = "ALGORITHM")]
     pub default: Option<String>,
-    /// Insert the rules into the library's own table (MPICH's generic.json).
+    /// Start from the library's own table in FILE (MPICH's generic.json), and insert the rules.
     #[arg(long, value_name = "FILE")]
     pub base: Option<PathBuf>,
     /// Write the table to FILE (`-` for standard output).

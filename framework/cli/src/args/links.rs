@@ -28,7 +28,8 @@ pub(crate) struct LinksArgs {
     /// Set the workload [default: uniform:1KiB].
     #[arg(long, value_name = "SPEC")]
     pub workload: Option<String>,
-    /// Set the machine, which must have links [default: paragon].
+    /// Set the machine. Its model must have links (wormhole, circuit, store-and-forward or fluid)
+    /// [default: paragon].
     #[arg(long, value_name = "SPEC")]
     pub machine: Option<String>,
     /// Set the seed of random workloads and placements.

@@ -16,10 +16,10 @@ Examples:
 The interval holds the least time in which the bytes can move, if start-ups and
 latencies take no time. No schedule is below its lower end. A certificate has
 link lengths, which prove the lower end, and flows, which reach the upper end.
-On networks of up to 1,024 nodes, the bundled algorithms also run, with their
+On networks of up to 1,024 nodes, the available algorithms also run, with their
 defaults. Schedules that split blocks into segments come closer to the optimum:
-run --optimum --algorithm flow:segments=16 or greedy-allgather:segments=4.
-See docs/optimum.md.
+try `swapmeet run --optimum` with --algorithm flow:segments=16 or
+greedy-allgather:segments=4. See docs/optimum.md.
 
 Exit status: 1 if a certificate is refused.";
 
@@ -40,7 +40,8 @@ pub(crate) struct OptimumArgs {
     /// Set the workload [default: uniform:1KiB].
     #[arg(long, value_name = "SPEC")]
     pub workload: Option<String>,
-    /// Set the machine, which must have links [default: paragon].
+    /// Set the machine. Its model must have links (wormhole, circuit, store-and-forward or fluid),
+    /// without noise and background [default: paragon].
     #[arg(long, value_name = "SPEC")]
     pub machine: Option<String>,
     /// Set the seed of random workloads.
@@ -50,7 +51,8 @@ pub(crate) struct OptimumArgs {
     /// its lower end).
     #[arg(long, value_name = "X", default_value_t = swapmeet_optimum::DEFAULT_GAP, value_parser = gap)]
     pub gap: f64,
-    /// Stop an algorithm after SECS seconds, and list it as unfinished.
+    /// Stop each algorithm that is compared with the optimum after SECS seconds, and list it as
+    /// unfinished. The search for the optimum has no time limit.
     #[arg(long, value_name = "SECS", default_value_t = 60.0, value_parser = seconds, allow_negative_numbers = true)]
     pub timeout: f64,
     /// Select the output format.
@@ -62,7 +64,8 @@ pub(crate) struct OptimumArgs {
     /// Option for existing output files.
     #[command(flatten)]
     pub over: Overwrite,
-    /// Verify the certificate in FILE, and that its network is the one that its spec describes.
+    /// Verify the certificate in FILE. Its network and data must be those of the topology, workload
+    /// and machine that it names.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["topology", "workload", "machine", "certificate"])]
     pub check: Option<PathBuf>,
     /// Options of plugin discovery.

@@ -26,11 +26,11 @@ Examples:
   swapmeet tui --topology torus:8x8 --algorithm pex --out rows.csv
   swapmeet tui rows.csv measured.csv                   open existing rows
 
-Cases given by flags or an experiment file start at once. If no cases are given,
-the cases of quick-start.toml start. Rows of result files are only opened. Press
-`?` for the keys. With --out, each row is written as soon as its case ends. If
-NO_COLOR is set, no colours are used. If the locale is not UTF-8, only ASCII
-characters are used.";
+Cases given by flags or an experiment file start at once, unless result files
+are opened. If neither cases nor files are given, the cases of quick-start.toml
+start. Press `?` for the keys. With --out, each row is written as soon as its
+case ends. If NO_COLOR is set, no colours are used. If the locale is not UTF-8,
+only ASCII characters are used.";
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
@@ -63,27 +63,28 @@ pub(crate) struct CaseArgs {
     /// Read the cases from an experiment file.
     #[arg(value_name = "EXPERIMENT.toml")]
     pub experiment: Option<PathBuf>,
-    /// Add a topology, such as torus:16x16, mesh:6x8 or hypercube:7.
+    /// Use this topology, such as torus:16x16, mesh:6x8 or hypercube:7.
     #[arg(long = "topology", value_name = "SPEC")]
     pub topologies: Vec<String>,
-    /// Add an algorithm, such as suh-shin (see `swapmeet list algorithms`).
+    /// Use this algorithm, such as suh-shin (see `swapmeet list algorithms`).
     #[arg(long = "algorithm", value_name = "SPEC")]
     pub algorithms: Vec<String>,
-    /// Add a workload, such as uniform:64 (bytes per pair of nodes), or a range of sizes:
+    /// Use this workload, such as uniform:64 (bytes per pair of nodes), or a range of sizes:
     /// uniform:8..1MiB doubles the size at each point, uniform:8..1MiB*4 quadruples it [default:
     /// uniform:1KiB].
     #[arg(long = "workload", value_name = "SPEC")]
     pub workloads: Vec<String>,
-    /// Add a machine, such as paragon or paragon:startup_us=220 [default: paragon].
+    /// Use this machine, such as paragon or paragon:startup_us=220 [default: paragon].
     #[arg(long = "machine", value_name = "SPEC")]
     pub machines: Vec<String>,
-    /// Set the seed of the first repetition; repetition r uses SEED + r [default: 42].
+    /// Set the seed of the first repetition; repetition r, counted from 0, uses SEED + r [default:
+    /// 42].
     #[arg(long, value_name = "SEED")]
     pub seed: Option<u64>,
     /// Run each case N times [default: 1].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub repetitions: Option<u32>,
-    /// Write rows to FILE as CSV (`-` for standard output).
+    /// Write rows to FILE as CSV (`-` for standard output, except in the dashboard).
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Stop a case after SECS seconds [default: 600].
@@ -117,7 +118,7 @@ pub(crate) struct CaseArgs {
     /// an MPI task or a job array, and `auto/N` reads only I (see docs/clusters.md).
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
-    /// Limit the address space of each case, such as 2GiB [default: 80 % of the machine's memory,
+    /// Limit the address space of each case, such as 2GiB [default: 80 % of this computer's memory,
     /// divided by jobs].
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub memory_limit: Option<u64>,
@@ -145,10 +146,11 @@ pub(crate) enum RowFormat {
 /// The appearance of the dashboard.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AppearanceArgs {
-    /// Select the colours [default: the terminal's 16 colours; none if NO_COLOR is set].
+    /// Select the colours of the dashboard [default: none if NO_COLOR is set; otherwise the theme in
+    /// swapmeet.toml, `light` on a light background, or the terminal's 16 colours].
     #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(swapmeet_tui::Theme::names()))]
     pub theme: Option<String>,
-    /// Use only ASCII characters.
+    /// Draw the dashboard with ASCII characters only.
     #[arg(long)]
     pub ascii: bool,
 }

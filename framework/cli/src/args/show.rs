@@ -38,7 +38,7 @@ of --schedule, which must stay at their places.";
 /// The kind of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum FigureKind {
-    /// Draw one curve per algorithm over block sizes, nodes or variation.
+    /// Draw one curve per algorithm over block sizes, nodes or the variation of sizes (see --x).
     #[default]
     Curves,
     /// Draw one curve per algorithm over nodes, with a panel for each block size.
@@ -235,7 +235,7 @@ pub(crate) struct PlotArgs {
     /// Also draw the lower bound.
     #[arg(long)]
     pub lower_bound: bool,
-    /// Omit the crossovers of curves.
+    /// Do not mark where another algorithm becomes the fastest (curves).
     #[arg(long)]
     pub no_crossovers: bool,
     /// Give the y axes of all panels of curves the same range.
@@ -247,7 +247,7 @@ pub(crate) struct PlotArgs {
     /// Select the columns of both axes of a heat map [default: block_bytes,algorithm].
     #[arg(long, value_name = "X,Y", value_parser = axes)]
     pub axes: Option<(String, String)>,
-    /// Choose the scales of parts, steps and traffic [default: shared].
+    /// Choose the scales of the panels of --kind parts, steps or traffic [default: shared].
     #[arg(long)]
     pub scales: Option<Scales>,
     /// Set the width, such as 84mm, 3.3in or 240pt [default: as wide as needed].
@@ -278,7 +278,7 @@ pub(crate) struct ReportArgs {
     /// Set the title [default: names of the experiments].
     #[arg(long)]
     pub title: Option<String>,
-    /// Link to a page that plays a schedule (`trace --format html`). May be repeated.
+    /// Link to a page that plays a schedule (`trace --format html`). Can be repeated.
     #[arg(long = "schedule", value_name = "SCHEDULE.html")]
     pub schedules: Vec<PathBuf>,
 }
