@@ -40,9 +40,9 @@ const SHORT_LADDER: &str = "--topology fully-connected:1 --topology ring:2 --top
     --topology hypercube:4";
 
 /// Networks of at most 16 nodes for the bundled plugins.
-const TINY_NETWORKS: &str = "--topology ring:1 --topology ring:2 --topology ring:7 \
-    --topology torus:2x2 --topology torus:4x4 --topology torus:3x5 --topology mesh:4x4 \
-    --topology hypercube:2 --topology hypercube:3";
+const TINY_NETWORKS: &str = "--topology ring:1 --topology ring:2 --topology ring:3 \
+    --topology ring:7 --topology torus:2x2 --topology torus:4x4 --topology torus:3x5 \
+    --topology mesh:4x4 --topology hypercube:2 --topology hypercube:3";
 
 /// Larger networks of which some algorithms require one. With the tiny networks, every algorithm
 /// runs on at least two networks. On a single one, it would get a remark.

@@ -160,7 +160,7 @@ pub struct SwmRedistribution {
     /// For each destination, the number of its first element, below `cycle`. Null means 0 for every
     /// destination.
     pub starts: *const u32,
-    /// For each destination, an offset that is added to `first`, below `buckets`. Null means 0 for
+    /// For each destination, an offset below `buckets` that is added to `first`. Null means 0 for
     /// every destination.
     pub firsts: *const u32,
     /// Number of entries of `starts` and of `firsts`, if these are not null. It must be the number

@@ -80,8 +80,8 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// Runs the pending cases in a worker and removes the cases that got a row from `open`. Returns
-    /// the worker if it can be reused.
+    /// Runs the pending cases in a worker, and removes from `open` the cases that get a row.
+    /// Returns the worker if it can be reused.
     fn run_job(
         &mut self,
         mut worker: Worker,

@@ -272,7 +272,7 @@ fn affordable(case: &Case, nodes: u64) -> Result<(), String> {
     simulation::affordable(nodes)
 }
 
-/// Fills in the columns of the row that the plan determines.
+/// Fills in those columns of the row that the plan determines.
 fn fill(record: &mut Record, case: &Case, planned: &Planned) {
     let totals = match &planned.outcome {
         Outcome::Verified(totals) => totals,

@@ -44,7 +44,8 @@ fn node(rank: u64, root: u64, n: u64) -> u64 {
     (rank + root) % n
 }
 
-/// Returns the nodes of `count` consecutive ranks, counted from the root.
+/// Returns the nodes of `count` consecutive ranks, the first of which is `rank`. Ranks are counted
+/// from the root.
 fn nodes(rank: u64, count: u64, root: u64, n: u64) -> [Axis<'static>; 1] {
     [Axis::range(node(rank, root, n), count)]
 }

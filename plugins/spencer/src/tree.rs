@@ -144,10 +144,11 @@ pub(crate) fn bundle_costs(
     rounds.iter().map(cost).collect()
 }
 
-/// Returns the position of the node that starts to inform a whole cycle of n nodes through one
-/// port. The cycle is cut open to a line. In the first round this node is at the end of the section
-/// for which it stays responsible, so the first circuit leads to a neighbour. From any other
-/// position, the switched links of all rounds would be more than n/2.
+/// Returns the position of the node that has the data at the start, if a whole cycle of n nodes is
+/// informed through one port. The cycle is cut open, so that it becomes a line. In the first round,
+/// this node keeps the first section of the line. It is the last node of this section, so its
+/// nearest circuit leads to a neighbour. From an end of the line, the circuits would be longer in
+/// total.
 pub(crate) fn one_port_start(n: u64, q: u64) -> u64 {
     n.div_ceil(q + 1) - 1
 }

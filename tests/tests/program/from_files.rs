@@ -11,8 +11,9 @@ fn row(topology: &str, workload: &str, file: &str) -> Record {
     rows(&["--topology", topology, "--workload", workload, "--algorithm", &algorithm]).remove(0)
 }
 
-/// Returns the columns about time and traffic. The columns about the plugin and the planned nodes
-/// are left out, because all nodes of a file are planned.
+/// Returns the columns that must be equal for a schedule and for a file with this schedule. The
+/// columns about the plugin, the inputs and the measured times are left out. So is `proved_on`,
+/// because all nodes of a file are planned, but possibly fewer nodes of the original schedule.
 fn figures(row: &Record) -> Vec<String> {
     let planner =
         ["experiment", "algorithm", "plugin", "plugin_version", "plugin_digest", "inputs"];

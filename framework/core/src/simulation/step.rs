@@ -42,7 +42,8 @@ pub struct StepFacts {
     /// Whether any node sends to one node and receives from a different node. Otherwise, each node
     /// only sends, only receives, or exchanges messages with a single node.
     pub one_directional: bool,
-    /// The largest latency of a route, in hops of the machine. `None` if every link costs one hop.
+    /// The largest latency of a route, as a multiple of the machine's `hop_us`. `None` if every
+    /// link has the latency `hop_us`.
     pub max_latency: Option<f64>,
     /// The expected values if routes are drawn at random. All other facts about links and hops are
     /// then values of a single random draw.
@@ -80,7 +81,7 @@ pub struct BandwidthTimes {
 }
 
 impl StepFacts {
-    /// Returns the largest latency of a route, in hops of the machine.
+    /// Returns the largest latency of a route, as a multiple of the machine's `hop_us`.
     pub fn latency(&self) -> f64 {
         self.max_latency.unwrap_or(self.max_hops as f64)
     }

@@ -31,8 +31,8 @@ struct Ends {
     from: u32,
 }
 
-/// The number of messages on a link, and the time that their loads take. The unit of time is that
-/// of one unit of load at the machine's bandwidth.
+/// The number of messages on a link, and the time that their loads take. The unit of time is the
+/// time that one unit of load takes at the machine's bandwidth.
 #[derive(Debug, Default)]
 struct LinkUse {
     messages: u64,

@@ -252,8 +252,8 @@ impl Topology for Degraded {
         }
     }
 
-    /// In a network with one-way links, nodes may have different numbers of links in and out, so
-    /// there is no number.
+    /// Returns `None` in a network with one-way links, because a node may then have different
+    /// numbers of links in and out.
     fn links_from(&self, node: u64) -> Option<u64> {
         match &self.table {
             Some(table) => self.is_two_way.then(|| table.network().out(node as usize).len() as u64),

@@ -10,8 +10,8 @@ use crate::simulation::step::Step;
 pub(crate) struct Refinement<'a> {
     /// For each new rank, the old rank whose orbit contained the orbit of the new rank.
     pub of: &'a [usize],
-    /// `moved(rank, destination)` returns the destination of a message of the new rank `rank`, if
-    /// the old rank sends the same message to `destination`.
+    /// Returns the destination of a message of a new rank. The arguments are the new rank, and the
+    /// destination of the same message of its old rank.
     pub moved: &'a dyn Fn(usize, u32) -> u32,
     /// Returns the new rank that represents a node.
     pub rank: &'a dyn Fn(u32) -> u32,

@@ -96,8 +96,8 @@ pub(in super::super) struct WindowTimers<'a> {
     pub ends: &'a mut Timers,
     /// The times at which ranks may start messages.
     pub of_ranks: [&'a Timers; 2],
-    /// The latency of one link, in µs. It is an estimate of the shortest time from the start of a
-    /// message until the message shares links.
+    /// The latency of one link, in µs. It is used as an estimate of the shortest time between the
+    /// start of a message and the moment at which the message begins to share links.
     pub latency: f64,
 }
 
