@@ -409,7 +409,7 @@ typedef struct SwmRedistribution {
     // For each destination, the number of its first element, below `cycle`. Null means 0 for every
     // destination.
     const uint32_t *starts;
-    // For each destination, an offset that is added to `first`, below `buckets`. Null means 0 for
+    // For each destination, an offset below `buckets` that is added to `first`. Null means 0 for
     // every destination.
     const uint32_t *firsts;
     // Number of entries of `starts` and of `firsts`, if these are not null. It must be the number
@@ -568,16 +568,16 @@ typedef struct SwmHost {
     //
     // The group is the product of one action for each axis of the grid. If `axis_count` is 1, the
     // action applies to the node numbers. The schedule is invariant if each symmetry maps each
-    // send to another send of the same step. The symmetry is applied to the sender, to the
-    // receiver and to the members of the sets of the send. The orbit of a node is the set of nodes
-    // to which the symmetries map it.
+    // send to a send of the same step. The symmetry is applied to the sender, to the receiver and
+    // to the members of the sets of the send. The orbit of a node is the set of nodes to which the
+    // symmetries map it.
     //
-    // The host writes to `planned`, for each axis, the number of coordinates to plan, counted from
-    // 0. This number is `unit` if it is enough to plan one node of each orbit. It is the radix if
-    // the host requests all nodes. After this call, only nodes with these coordinates may send. In
-    // each step, the plugin lists these nodes in ascending order, each with all of its sends. The
-    // host derives the sends of all other nodes from the group. A plugin that never calls this
-    // function plans all nodes.
+    // For each axis, the host writes to `planned` the number of coordinates to plan, counted from
+    // 0. If it is enough to plan one node of each orbit, this number is `SwmSymmetry.unit`, or
+    // the radix on an axis of kind `SWM_FIXED`. If the host requests all nodes, it is the radix.
+    // After this call, only nodes with these coordinates may send. In each step, the plugin lists
+    // these nodes in ascending order, each with all of its sends. The host derives the sends of
+    // all other nodes from the group. A plugin that never calls this function plans all nodes.
     int32_t (*symmetric)(void *ctx,
                          const struct SwmSymmetry *axes,
                          uint64_t axis_count,
@@ -597,10 +597,10 @@ typedef struct SwmHost {
                               uint64_t *first,
                               uint64_t *planned);
     // Since 1.1. Returns the number of vertices of the network. The nodes of the problem have the
-    // lowest numbers. All other vertices are switches, which have no data of their own. If several
-    // ranks share a node of the machine, the nodes of the problem are the ranks, which have no
-    // links. The nodes of the machine then follow the ranks, and the switches follow the nodes of
-    // the machine.
+    // lowest numbers. All other vertices count as switches, which have no data of their own. If
+    // several ranks share a node of the machine, the nodes of the problem are the ranks, which
+    // have no links. In this case, the nodes of the machine also count as switches: their numbers
+    // follow those of the ranks, and the actual switches come last.
     uint64_t (*vertices)(void *ctx);
     // Since 1.1. Reads the directed links that leave a vertex. The host writes at most `room`
     // links to `links`, in ascending order of the vertices to which they lead. It writes the
