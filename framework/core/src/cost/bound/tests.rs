@@ -204,7 +204,6 @@ fn blocks_for_all_nodes_count_as_often_as_they_must_move() {
         10.5,
         "21 bytes enter the first node over two links"
     );
-    // 42 bytes cross at least three links each, of the eight directed links of the ring.
     let on_ring = of("ring:4", gather(), [2, 10, 10, 20], "free:byte_us=1,ports=all");
     assert_eq!(on_ring, (20.0, 0.0, 2), "40 bytes enter the first node over two links");
     let broadcast =
@@ -234,8 +233,7 @@ fn additions_bound_reductions() {
     assert_eq!([&REDUCE, &ALL_REDUCE, &REDUCE_SCATTER].map(of), [80.0, 80.0, 400.0]);
 }
 
-/// A root with two blocks that are not empty has two peers, and needs two start-ups to inform both
-/// without relays, or with one port.
+/// A root with two blocks that are not empty has two peers.
 #[test]
 fn empty_blocks_of_a_root_have_no_receiver() {
     let topology = parse("fully-connected:6").unwrap();
