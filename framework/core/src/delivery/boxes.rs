@@ -2,9 +2,9 @@
 //!
 //! A box is *origins x destinations x segments*. Origins and destinations are sets of nodes, and
 //! each is a product over the axes of a grid. If a collective does not distinguish its blocks by
-//! origin, boxes have no origins. The same is true for destinations. An exchange holds thousands of
-//! boxes, so a box is only a slice of elements. All boxes of an exchange share a [`Layout`], which
-//! defines the meaning of the elements. There are two layouts:
+//! origin, boxes have no origins. The same is true for destinations. The nodes of a schedule hold
+//! thousands of boxes, so a box is only a slice of elements. All boxes of a schedule share a
+//! [`Layout`], which defines the meaning of the elements. There are two layouts:
 //!
 //! - [`BitLayout`] has one bit per coordinate. It is faster if axes have at most thousands of
 //!   coordinates, and it is used if every node is planned.
@@ -12,8 +12,8 @@
 //!   for long axes, and if only one node of each symmetry orbit is planned.
 //!
 //! (A third layout was rejected. It described the set of each axis by a first coordinate, a stride
-//! and a count. It is as compact on tori. But sets that are created by `xor` or Bruck's algorithm
-//! need many of these triples, and intersections need divisions.)
+//! and a count. For tori it is as compact as the other two. But sets that are created by `xor` or
+//! Bruck's algorithm need many of these triples, and intersections need divisions.)
 
 use crate::delivery::grid::Grid;
 use crate::network::symmetry::{Group, split_off};
@@ -34,8 +34,8 @@ pub use selection::{Axis, Cut, NodeSet, Selection};
 pub enum Side {
     /// The nodes that the blocks come from.
     Origins,
-    /// The nodes that the blocks must reach. If blocks are divided into parts, the numbers of the
-    /// parts.
+    /// The nodes that the blocks must reach. If each block is divided into one part per node, these
+    /// are the numbers of the parts.
     Destinations,
     /// The segments of each block.
     Segments,
@@ -72,8 +72,9 @@ pub struct Axes {
 }
 
 impl Axes {
-    /// Creates the axes of boxes. `side` has the radices of the axes of the origins, and also of
-    /// the destinations. `origins` and `destinations` are true if boxes have this side.
+    /// Creates the axes of boxes. `side` has the radices of the axes of one side, which are the
+    /// same for origins and destinations. `origins` and `destinations` state whether boxes have
+    /// these sides.
     fn new(grid: Grid, side: &[u64], origins: bool, destinations: bool, segments: u32) -> Self {
         let origins = 0..if origins { side.len() } else { 0 };
         let destinations = origins.end..origins.end + if destinations { side.len() } else { 0 };
@@ -136,8 +137,9 @@ pub trait Layout: Debug {
         out: &mut [Self::Element],
     ) -> bool;
 
-    /// Writes to `out` the blocks of `a` that contribute to a value of a reduction to which `b`
-    /// also contributes. Returns false if there are none.
+    /// Writes to `out` the blocks of `a` whose destination and segment also occur in `b`. In a
+    /// reduction, these are the blocks of `a` that contribute to the same values as `b`. Returns
+    /// false if there are none.
     fn terms_of(&self, a: &[Self::Element], b: &[Self::Element], out: &mut [Self::Element])
     -> bool;
 
@@ -151,7 +153,8 @@ pub trait Layout: Debug {
         piece: impl FnMut(&[Self::Element]),
     );
 
-    /// Extends `a` by the disjoint box `b` if the union of the two is a box. Returns whether it is.
+    /// Extends `a` by the disjoint box `b` if the union of the two is a box. Returns whether the
+    /// union is a box.
     fn join(&self, a: &mut [Self::Element], b: &[Self::Element]) -> bool;
 
     /// Returns whether every block of `inner` is in `outer`.
@@ -167,7 +170,7 @@ pub trait Layout: Debug {
         out: &mut [Self::Element],
     ) -> Cut;
 
-    /// Returns the group that maps the schedule to itself; `None` if each node is planned.
+    /// Returns the group under which the schedule is invariant; `None` if every node is planned.
     fn group(&self) -> Option<&Group> {
         None
     }
@@ -179,7 +182,7 @@ pub trait Layout: Debug {
         (node as usize, 0)
     }
 
-    /// Returns the node whose holdings are in a list.
+    /// Returns the node whose holdings are stored in the list with this index.
     fn representative(&self, list: usize) -> u64 {
         list as u64
     }
@@ -213,7 +216,7 @@ pub trait Layout: Debug {
         self.axes().radices.len() - 1
     }
 
-    /// Returns whether boxes have this side, so that blocks are distinguished by it.
+    /// Returns whether boxes have this side, that is, whether it distinguishes blocks.
     fn has(&self, side: Side) -> bool {
         !self.axes().of_side(side).is_empty()
     }
@@ -287,8 +290,8 @@ pub trait Layout: Debug {
         Selection::new(self.full(), self.full_count())
     }
 
-    /// Narrows one side of a selection, which must have all coordinates of that side. Errors if the
-    /// set does not fit the grid.
+    /// Narrows one side of a selection to a set of nodes. Before, the selection must have all
+    /// coordinates of that side. Errors if the set does not fit the grid.
     fn narrow(
         &self,
         side: Side,
@@ -301,7 +304,8 @@ pub trait Layout: Debug {
     }
 }
 
-/// Returns the product, over the given axes, of the number of coordinates in the set of the axis.
+/// Returns the number of combinations of coordinates on the given axes: the product of the sizes of
+/// their sets.
 fn product<L: Layout + ?Sized>(layout: &L, axes: Range<usize>, a: &[L::Element]) -> u64 {
     axes.fold(1, |product: u64, axis| product.saturating_mul(layout.members(axis, a)))
 }

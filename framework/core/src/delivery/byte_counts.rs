@@ -33,7 +33,7 @@ mod pattern;
 mod redistributing;
 mod sending;
 
-/// The units of bytes in a schedule of byte counts.
+/// The sizes of blocks and of elements in a schedule of byte counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ByteCountUnits {
     /// Bytes of each block, if sizes are uniform.
@@ -131,14 +131,15 @@ pub(crate) struct ByteCounts<T> {
     /// The first step that may have buckets which are not settled. All buckets of earlier steps are
     /// settled.
     unsettled_since: u64,
-    /// The most recent pattern, for reuse. The nodes of a phase usually have the same pattern.
+    /// The pattern of the most recent redistribution, for reuse: the nodes of a phase usually
+    /// redistribute with the same pattern.
     pattern: Option<Arc<Pattern>>,
     /// The elements in flight, as (receiver, destination, number of elements).
     arriving: Vec<(u32, u32, u64)>,
     receivers: Vec<u32>,
     /// For each node, the last step in which it received any data.
     last_receipts: Vec<u64>,
-    /// The value that [`Traced::latest_arrival`] returns.
+    /// The step that [`Traced::latest_arrival`] returns for the most recent send.
     latest_arrival: u64,
     /// The blocks of the most recent send.
     contents: Contents,
@@ -151,8 +152,8 @@ pub(crate) struct ByteCounts<T> {
 
 impl<T: ElementCount> ByteCounts<T> {
     /// Creates the state before the first step, in which each node holds its blocks of the
-    /// workload. Errors if the counts exceed a limit or a node of the grid is placed on another
-    /// node.
+    /// workload. Errors if the counts exceed a limit, or if a node of the schedule's grid is placed
+    /// on a machine node with another number.
     pub(crate) fn new(
         placement: Placement,
         sizes: Option<Arc<dyn BlockSizes>>,
@@ -217,7 +218,7 @@ impl<T: ElementCount> ByteCounts<T> {
         Ok(std::mem::take(&mut self.holdings[node]))
     }
 
-    /// Computes a node's row of the table if it is empty.
+    /// Computes a node's row of the table, unless the row has already been computed.
     fn materialize(&mut self, node: usize) -> Result<(), Fault> {
         if !self.holdings[node].is_empty() {
             return Ok(());
@@ -317,7 +318,8 @@ impl<T: ElementCount> Traced for ByteCounts<T> {
         ))
     }
 
-    /// Returns the block size, because loads are in bytes.
+    /// Returns the number of load units per block, which is the block size because loads are in
+    /// bytes; 1 if blocks have explicit sizes.
     fn segments(&self) -> u64 {
         if self.sizes.is_some() { 1 } else { self.units.block_bytes.max(1) }
     }
@@ -326,9 +328,9 @@ impl<T: ElementCount> Traced for ByteCounts<T> {
         &self.loads
     }
 
-    /// The origin of bytes is not tracked. So a send of a bucket may contain any data that the
-    /// sender received before the redistribution. A send of byte counts may contain any data that
-    /// the sender received before the send.
+    /// Because the origin of bytes is not tracked, a send depends on all data that the sender may
+    /// have put into it. For a bucket, this is all data that the sender received before the
+    /// redistribution. For listed bytes, it is all data that the sender received before the send.
     fn latest_arrival(&self) -> u64 {
         self.latest_arrival
     }
@@ -372,8 +374,8 @@ impl<T: ElementCount> TracedBytes for ByteCounts<T> {
     }
 }
 
-/// Creates the byte counts before the first step. A count can be at most the total for one
-/// destination. Counts have 32 bits if an upper bound of this total fits.
+/// Creates the byte counts before the first step. Counts have 32 bits if the total number of
+/// elements for one destination is certain to fit.
 pub(crate) fn start(
     placement: Placement,
     sizes: Option<Arc<dyn BlockSizes>>,

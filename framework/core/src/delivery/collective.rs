@@ -69,8 +69,8 @@ pub struct CollectiveKind {
     /// Whether a schedule may trace byte counts per destination instead of blocks. This is possible
     /// only if the origin of the data does not matter.
     pub by_byte_counts: bool,
-    /// Whether the collective is a reduction. Each node then holds one value instead of one block
-    /// per origin.
+    /// Whether the collective is a reduction. The blocks of several origins are then added up to
+    /// one value.
     pub sums: bool,
     /// Whether data consists of [`Tokens`]. Each token belongs to a node and has a set of
     /// receivers. The tokens of a node with the same receivers form a class. These classes are the
@@ -261,7 +261,8 @@ impl CollectiveKind {
         }
     }
 
-    /// Returns whether each node sends data to every other node, or can do so.
+    /// Returns whether each node sends data to every other node. For tokens, returns whether it may
+    /// do so.
     pub fn connects_all_pairs(&self) -> bool {
         match (self.initial, self.required) {
             (
@@ -279,8 +280,8 @@ impl CollectiveKind {
         self.distinguishes(side) && !(self.sums && side == Side::Origins)
     }
 
-    /// Returns the reason why a send cannot select blocks by `side`, or `None` if it can. The set
-    /// is not just ignored, because the send would then move more blocks than intended.
+    /// Returns the reason why a send cannot select blocks by `side`, or `None` if it can. Such a
+    /// send is refused. If its set were ignored, it would move more blocks than intended.
     pub fn set_error(&self, side: Side) -> Option<String> {
         if self.may_name(side) {
             return None;

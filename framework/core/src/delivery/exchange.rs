@@ -7,10 +7,11 @@
 //!
 //! # Symmetric schedules
 //!
-//! Suppose that a group maps the schedule to itself. Then only one node of each orbit, its
-//! *representative*, sends, and only the holdings of representatives are stored. If representative
-//! r sends a set D of blocks to node t, then g(r) sends g(D) to g(t) for each element g of the
-//! group. Let s be the representative of t's orbit, and h the element that maps s to t. Then s
+//! Suppose that the schedule is invariant under a group of permutations of the nodes. Then only one
+//! node of each orbit, its *representative*, is planned: only its sends are executed, and only its
+//! holdings are stored. If representative r sends a set D of blocks to node t, then g(r) sends g(D)
+//! to g(t) for each element g of the group. Let s be the representative of t's orbit, and h the
+//! element that maps s to t. The image of the send under the inverse of h has receiver s. So s
 //! receives the image of D under the inverse of h. In full planning, each node is its own orbit.
 
 use crate::delivery::boxes::{Axis, BitLayout, Layout, NodeSet, RunLayout, Selection};
@@ -63,7 +64,8 @@ pub struct Rule<'a> {
     /// Whether sender and receiver may be the same node.
     pub local: bool,
     /// Bytes that the message carries in addition to the blocks, such as padding. No node holds
-    /// them afterwards. Must be 0 if blocks are counted, because the load is then not in bytes.
+    /// them afterwards. Must be 0 if all blocks have the same size, because loads are then in
+    /// blocks.
     pub extra_bytes: u64,
 }
 
@@ -128,7 +130,7 @@ struct InFlight<E> {
     sends: Vec<ReductionSend>,
     /// Index of the first box of the most recent send.
     latest: usize,
-    /// If `records` has at least this length, boxes for the same receiver are joined.
+    /// Minimum length of `records` at which boxes for the same receiver are joined to save memory.
     join_from: usize,
 }
 
@@ -170,8 +172,8 @@ impl Exchange {
 pub(crate) type OrbitExchange = Exchange<RunLayout>;
 
 impl OrbitExchange {
-    /// Creates the state of a schedule that `group` maps to itself. Node i of the grid must run on
-    /// node i of the machine.
+    /// Creates the state of a schedule that is invariant under `group`. Node i of the grid must run
+    /// on node i of the machine.
     pub(crate) fn of_orbits(
         collective: Collective,
         placement: Placement,
@@ -187,7 +189,7 @@ impl OrbitExchange {
         Self::start(Inventory::new(collective, placement, division, None, layout))
     }
 
-    /// Returns the group that maps the schedule to itself.
+    /// Returns the group under which the schedule is invariant.
     pub(crate) fn group(&self) -> &Group {
         self.inventory.layout.orbit_group()
     }
@@ -240,7 +242,7 @@ impl<L: Layout> Exchange<L> {
         })
     }
 
-    /// Returns the index in [`Loads::held`] of the node whose holdings are in a list.
+    /// Returns the index in [`Loads::held`] of the node whose holdings are stored in this list.
     fn account(&self, list: usize) -> u64 {
         self.inventory.placement.physical(list as u64)
     }
@@ -289,8 +291,8 @@ impl<L: Layout> Exchange<L> {
         &self.in_flight.records[first * self.holdings.format().elements()..]
     }
 
-    /// Returns the number of the first box of the most recent send. Boxes of earlier sends may have
-    /// been joined, so their numbers may have changed.
+    /// Returns the number of the first box of the most recent send. The boxes of earlier sends may
+    /// have changed their numbers, because some of them were joined.
     pub(crate) fn latest_box(&self) -> usize {
         self.in_flight.latest
     }
@@ -332,7 +334,7 @@ impl<L: Layout> Traced for Exchange<L> {
             let list = layout.home(self.inventory.placement.home(node)).0;
             let before = missing_blocks;
             for required in self.inventory.required(node) {
-                // Held boxes are disjoint, so the sizes of their intersections add up.
+                // The boxes that a node holds are disjoint, so no block is counted twice.
                 let mut held_blocks = 0;
                 for held in self.holdings.of(list) {
                     if layout.intersect(held, &required, &mut common) {
@@ -358,8 +360,8 @@ impl<L: Layout> Traced for Exchange<L> {
         redundant.filter(|_| self.inventory.layout.group().is_none())
     }
 
-    /// Returns the number of parts times the number of segments. With explicit sizes, parts are
-    /// padded to whole bytes.
+    /// Returns the number of load units per block. If blocks have explicit sizes, loads are in
+    /// bytes and the number is 1. Otherwise it is the number of parts times the number of segments.
     fn segments(&self) -> u64 {
         if self.inventory.sizes.is_some() { 1 } else { self.inventory.units() }
     }

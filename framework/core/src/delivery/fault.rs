@@ -26,7 +26,7 @@ pub enum Fault {
     /// An invalid redistribution.
     #[error("after step {step}: node {node} {what}")]
     BadRedistribution {
-        /// The number of the last step before it.
+        /// The number of the last step before the redistribution.
         step: u64,
         /// The node of the schedule's grid that redistributes.
         node: u64,

@@ -1,10 +1,10 @@
 //! The boxes that each node holds. A box is a set of blocks, the product of a set of origins, a set
 //! of destinations and a set of segments.
 //!
-//! All boxes of a node are stored in one vector, each after its number of blocks. A search
-//! therefore reads memory in order. This matters because with thousands of nodes, memory access is
-//! most of the cost of a send. (Linked lists in one arena, which move boxes without copying, took
-//! 1.5 times as long.)
+//! All boxes of a node are stored in one vector, and each is preceded by its number of blocks. A
+//! search therefore reads memory in order. This matters because with thousands of nodes, memory
+//! access is most of the cost of a send. (Linked lists in one arena, which move boxes without
+//! copying, took 1.5 times as long.)
 //!
 //! If a send selects only some blocks of a box, the box is split. The remainder, and each box that
 //! arrives, is joined with another box of the node if the union of the two is a box. With the
@@ -13,9 +13,9 @@
 
 use crate::delivery::boxes::{Cut, Element, Layout, Selection, without};
 
-/// The lists of boxes of all nodes. A *record* is a box after its number of blocks. If arrivals are
-/// tracked, a record begins with the step in which the box was received, and two boxes are joined
-/// only if they were received in the same step.
+/// The lists of boxes of all nodes. A *record* is the number of blocks of a box, followed by the
+/// box. If arrivals are tracked, a record begins with the step in which the box was received, and
+/// two boxes are joined only if they were received in the same step.
 #[derive(Debug)]
 pub(crate) struct Holdings<E> {
     format: RecordFormat,
@@ -198,8 +198,8 @@ impl<E: Element> Holdings<E> {
         self.reinsert_remainder(layout, list);
     }
 
-    /// Removes from a list all blocks that contribute to a value to which the box `values` also
-    /// contributes. Calls `found` with the records of these blocks.
+    /// Removes from a list all blocks that contribute to the same values of a reduction as the box
+    /// `values`. Calls `found` with the records of these blocks.
     pub(crate) fn take_terms<L: Layout<Element = E>>(
         &mut self,
         layout: &L,

@@ -46,8 +46,8 @@ pub(crate) trait Traced: Debug {
         None
     }
 
-    /// Returns the number of load units per block; 1 if blocks have explicit sizes, so that loads
-    /// are in bytes.
+    /// Returns the number of load units per block; 1 if blocks have explicit sizes, because loads
+    /// are then in bytes.
     fn segments(&self) -> u64;
 
     /// Returns whether each block is divided into one part per node.
@@ -59,7 +59,7 @@ pub(crate) trait Traced: Debug {
     fn loads(&self) -> &Loads;
 
     /// Returns the last step in which the sender of the most recent send received any of the sent
-    /// data; 0 if it held all of them at the start, or if arrivals are not tracked.
+    /// data; 0 if it held all of the data at the start, or if arrivals are not tracked.
     fn latest_arrival(&self) -> u64;
 
     /// Returns the mapping from nodes of the schedule's grid to nodes of the machine.

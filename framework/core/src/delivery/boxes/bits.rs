@@ -16,7 +16,7 @@ pub struct BitLayout {
     full: Vec<u64>,
     full_count: u64,
     origin_words: usize,
-    /// Whether every axis is within one word. A box is then empty as soon as one of its words is 0.
+    /// Whether every axis is within one word. If so, a box with a word of 0 is empty.
     is_simple: bool,
 }
 
@@ -74,7 +74,7 @@ impl Field {
         a[self.word + (bit / 64) as usize] >> (bit % 64) & 1 == 1
     }
 
-    /// Returns the coordinates of the axis, in ascending order.
+    /// Returns the coordinates in the set of this axis, in ascending order.
     #[inline]
     fn coordinates(self, a: &[u64]) -> impl Iterator<Item = u64> {
         a[self.range()].iter().enumerate().flat_map(move |(number, word)| {
@@ -112,7 +112,8 @@ impl Field {
 }
 
 impl BitLayout {
-    /// Returns a layout for nodes of a grid. Boxes have only the sides that distinguish blocks.
+    /// Returns a layout for nodes of a grid. `origins` and `destinations` state whether boxes have
+    /// these sides.
     pub fn new(grid: Grid, origins: bool, destinations: bool, segments: u32) -> Self {
         let side = grid.radices().to_vec();
         let axes = Axes::new(grid, &side, origins, destinations, segments);
@@ -157,7 +158,8 @@ impl BitLayout {
         self.fields[self.segment_axis()].coordinates(a)
     }
 
-    /// Replaces the set of one axis of a side of `out` by these coordinates.
+    /// Replaces the set of one axis of `out` by these coordinates. `axis` is the number of the axis
+    /// within its side.
     pub(crate) fn set_coordinates(
         &self,
         side: Side,
@@ -268,8 +270,8 @@ impl Layout for BitLayout {
     }
 
     fn terms_of(&self, a: &[u64], b: &[u64], out: &mut [u64]) -> bool {
-        // In most pairs of boxes, the destinations are disjoint. Their fields come before the field
-        // of the segments, so that the loop ends early.
+        // In most pairs of boxes, the destinations are disjoint. The loop visits the fields of the
+        // destinations before the field of the segments, so it usually ends early.
         for field in &self.fields[self.axes.origins.end..] {
             let mut common = 0;
             for i in field.range() {
@@ -325,8 +327,8 @@ impl Layout for BitLayout {
             return false;
         }
         let Some(first) = a.iter().zip(b).position(|(a, b)| a != b) else { return true };
-        // Most boxes differ in several words. In a simple layout, two boxes that differ in several
-        // words have a union that is not a box.
+        // In a simple layout, boxes that differ in several words also differ on several axes. Their
+        // union is then not a box. This is the case for most pairs of boxes.
         if self.is_simple && !same_words(&a[first + 1..], &b[first + 1..], u64::MAX) {
             return false;
         }
@@ -373,7 +375,8 @@ impl Layout for BitLayout {
             return Cut::Whole;
         }
         out.copy_from_slice(a);
-        // One division by the product of all axes is faster than a division for each axis.
+        // Divide only once, by the product of the set sizes of all narrowed axes. This is faster
+        // than a division for each axis.
         let (mut kept, mut of) = (1, 1);
         for &axis in selection.narrowed() {
             let f = &self.fields[axis];
@@ -387,16 +390,16 @@ impl Layout for BitLayout {
     }
 }
 
-/// Returns whether two slices differ. There is no branch for each word, because the position of the
-/// first difference is hard to predict.
+/// Returns whether two slices differ. Always compares all words: the position of the first
+/// difference is hard to predict, so a branch for each word would be slow.
 #[inline]
 fn differ(a: &[u64], b: &[u64]) -> bool {
     a.iter().zip(b).fold(0, |all, (a, b)| all | (a ^ b)) != 0
 }
 
-/// Returns whether two slices are equal in the bits of `mask`. The words are compared one by one:
-/// boxes often have just been written, and a wider load would have to wait until all of these
-/// stores are complete.
+/// Returns whether two slices are equal in the bits of `mask`. Compares the words one by one. A
+/// vector load of several words would be slow: boxes often have just been written word by word, and
+/// the load would have to wait for these stores.
 #[inline]
 fn same_words(a: &[u64], b: &[u64], mask: u64) -> bool {
     a.iter().zip(b).all(|(a, b)| (a ^ b) & mask == 0)

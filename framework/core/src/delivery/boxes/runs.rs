@@ -30,7 +30,7 @@ impl Element for Set {
 }
 
 impl RunLayout {
-    /// Returns the layout for schedules on `grid` that every element of `group` maps to themselves.
+    /// Returns the layout for schedules on `grid` that are invariant under `group`.
     pub(crate) fn new(
         grid: Grid,
         group: Group,
@@ -55,10 +55,10 @@ impl RunLayout {
         self.acts_on_numbers
     }
 
-    /// Describes the image of a set of nodes under an element of the group, by calling `word` with
-    /// a sequence of numbers. Equal sets have the same numbers. The set of all nodes has no
-    /// numbers, and a set of one node has only the number of the node. Errors if the set does not
-    /// fit the grid.
+    /// Describes the image of a set of nodes under an element of the group as a sequence of
+    /// numbers, and calls `word` with each of them. Equal images have the same numbers. The set of
+    /// all nodes has no numbers, and a set of one node has only the number of the node. Errors if
+    /// the set does not fit the grid.
     pub(crate) fn describe(
         &self,
         set: NodeSet<'_>,
@@ -81,7 +81,8 @@ impl RunLayout {
                 sets.iter().zip(axes).map(|(set, axis)| Set::of(*set, axis.radix)).collect()
             }
         };
-        // A set of all nodes or of one node has a short description, however it is given.
+        // If the product of the sets is all nodes or one node, give the same short description as
+        // above.
         let sets = || sets.iter().zip(axes);
         if sets().all(|(set, axis)| set.count() == axis.radix) {
             return Ok(());
@@ -91,7 +92,7 @@ impl RunLayout {
             word(self.group.moved(node, element));
             return Ok(());
         }
-        // Describe the image of the set of each axis, after the number of the axis.
+        // Otherwise, describe each axis by its number and the image of its set.
         let mut rest = element;
         for (number, (set, axis)) in sets().enumerate().rev() {
             word(1 << 63 | number as u64);
@@ -104,8 +105,9 @@ impl RunLayout {
         Ok(())
     }
 
-    /// Describes a set of segments, by calling `word` with a sequence of numbers. The set of all
-    /// segments has no numbers. Errors if the set does not fit the number of segments per block.
+    /// Describes a set of segments as a sequence of numbers, and calls `word` with each of them.
+    /// The set of all segments has no numbers. Errors if the set does not fit the number of
+    /// segments per block.
     pub(crate) fn describe_segments(
         &self,
         set: Axis<'_>,

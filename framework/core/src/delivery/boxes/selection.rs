@@ -12,7 +12,7 @@ pub enum Axis<'a> {
     Range {
         /// The first coordinate, below the radix.
         first: u32,
-        /// The difference between consecutive coordinates, at least 1.
+        /// The difference between consecutive coordinates, at least 1 if there are several.
         stride: u32,
         /// Number of coordinates. They must be distinct.
         count: u32,
@@ -98,7 +98,7 @@ impl Axis<'_> {
     }
 }
 
-/// A box that selects blocks, and a list of the axes on which it does not have all coordinates.
+/// A box of the selected blocks, and a list of the axes on which it may lack coordinates.
 #[derive(Debug, Clone)]
 pub struct Selection<E = u64> {
     elements: Vec<E>,

@@ -3,7 +3,7 @@
 //!
 //! Ranges and their rotations are a few runs, even on long axes. Sets with strides, as in Bruck's
 //! algorithm, are stored as bits if their runs would need more words than their bits. The contents
-//! of a set determine which of the two forms is used. So equal sets compare equal.
+//! of a set determine which of the two forms is used, so equal sets have equal forms.
 
 use super::Axis;
 use crate::delivery::grid::Grid;
@@ -24,8 +24,8 @@ pub(crate) enum Set {
 }
 
 impl Clone for Set {
-    /// Copies all runs with one memory copy. `SmallVec::clone` copies runs one by one, which took a
-    /// tenth of the time of a symmetric all-to-all.
+    /// Copies all runs with one memory copy. `SmallVec::clone` copies runs one by one, which took
+    /// 10 % of the run time of a symmetric all-to-all.
     fn clone(&self) -> Self {
         match self {
             Self::Word(word) => Self::Word(*word),
@@ -188,7 +188,7 @@ impl Set {
         }
     }
 
-    /// Returns the first coordinate; the radix or more if the set is empty.
+    /// Returns the first coordinate; if the set is empty, a number that is at least the radix.
     pub(super) fn first(&self) -> u64 {
         match self {
             Self::Word(word) => word.trailing_zeros().into(),
@@ -201,8 +201,8 @@ impl Set {
         }
     }
 
-    /// Describes the set, by calling `word` with a sequence of numbers. Equal sets of the same axis
-    /// have the same numbers.
+    /// Describes the set as a sequence of numbers, and calls `word` with each of them. Equal sets
+    /// of the same axis have the same numbers.
     pub(crate) fn each_word(&self, mut word: impl FnMut(u64)) {
         match self {
             Self::Word(bits) => word(*bits),
@@ -297,8 +297,8 @@ fn push_run(runs: &mut Runs, (from, to): (u32, u32)) {
     }
 }
 
-/// Combines two sets in one pass through the ends of their runs. `keep(in_a, in_b)` returns whether
-/// a coordinate is in the result.
+/// Combines two sets in one pass through the starts and ends of their runs. `keep(in_a, in_b)`
+/// returns whether a coordinate is in the result.
 fn merged_runs(a: &Runs, b: &Runs, keep: impl Fn(bool, bool) -> bool) -> Runs {
     let end = |runs: &Runs, i: usize| {
         runs.get(i / 2).map_or(u32::MAX, |run| if i.is_multiple_of(2) { run.0 } else { run.1 })
@@ -366,8 +366,8 @@ fn xor_bits(word: u64, with: u64) -> u64 {
     })
 }
 
-/// Copies `len` bits from `bits` to `to`. The first bit is number `from` in `bits`, and number `at`
-/// in `to`. The target bits must be 0.
+/// Copies `len` bits, starting with bit `from` of `bits`, to the bits of `to` from bit `at` on.
+/// These target bits must be 0.
 fn copy_bits(bits: &[u64], from: u64, len: u64, to: &mut [u64], at: u64) {
     let mut done = 0;
     while done < len {

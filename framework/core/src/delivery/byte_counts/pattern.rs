@@ -3,8 +3,8 @@
 //!
 //! Elements with consecutive numbers are put into the buckets in turn. So each bucket gets the same
 //! number of elements, and some consecutive buckets get one more. A tally stores only the
-//! differences between neighbouring buckets. A redistribution of any size therefore needs only a
-//! few additions.
+//! differences between neighbouring buckets. Adding any number of elements to a tally therefore
+//! takes only a few additions.
 
 /// A redistribution without its node and its first bucket, which usually differ between nodes.
 /// [`super::Redistribution`] defines the bucket of each element.
@@ -18,8 +18,9 @@ pub(super) struct Pattern {
     pub starts: Vec<u32>,
     /// For each destination, a number that is added to the first bucket. Empty if all are 0.
     pub firsts: Vec<u32>,
-    /// Whether `buckets` divides `cycle`. The first element of a cycle is then put into the bucket
-    /// after that of the last element of the previous cycle, so that cycles make no difference.
+    /// Whether `buckets` divides `cycle`. If so, the last element of a cycle and the first element
+    /// of the next cycle are put into neighbouring buckets, like all other consecutive elements.
+    /// The cycle then has no effect.
     is_seamless: bool,
 }
 
@@ -28,8 +29,8 @@ pub(super) struct Pattern {
 pub(super) struct Tally {
     /// The number of elements that every bucket has.
     all: u64,
-    /// Entry h is a number of further elements, modulo 2^64, that each of the buckets 0 to h - 1
-    /// has. So only two entries change when elements are added to consecutive buckets.
+    /// Entry h is a number of elements, modulo 2^64, that each of the buckets 0 to h - 1 has in
+    /// addition. So only two entries change when elements are added to consecutive buckets.
     below: Vec<u64>,
 }
 
@@ -99,8 +100,8 @@ impl Pattern {
 
     /// Divides `count` elements into up to three intervals of consecutive numbers. Calls `each`
     /// with the start and the end of each interval, and with the number of times that the interval
-    /// is repeated. The position of the first bucket is added to all numbers, so that a number
-    /// modulo the number of buckets is a bucket.
+    /// is repeated. The numbers include the first bucket, so that each number modulo the number of
+    /// buckets is the bucket of its element.
     fn for_each_interval(
         &self,
         first: u32,

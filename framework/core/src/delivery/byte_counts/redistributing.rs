@@ -173,7 +173,7 @@ impl<T: ElementCount> ByteCounts<T> {
             }
             self.redistributors.push(node);
         }
-        // The order of groups does not affect sums.
+        // The result does not depend on the order of the groups.
         for group in groups {
             self.settle_group(&group, before)?;
         }
@@ -249,8 +249,8 @@ impl<T: ElementCount> ByteCounts<T> {
         Ok(())
     }
 
-    /// Settles the buckets of one node that were sent before step `before`. If these are fewer than
-    /// half of all buckets, this is faster than settling a group.
+    /// Settles the buckets of one node that were sent before step `before`. This is faster than
+    /// adding the node to a group if these buckets are fewer than half of its buckets.
     fn settle_node(&mut self, node: usize, before: u64) -> Result<(), Fault> {
         let Some(mut redistributed) = self.redistributed[node].take() else { return Ok(()) };
         for bucket in 0..redistributed.receivers.len() {

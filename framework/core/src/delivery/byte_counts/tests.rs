@@ -275,7 +275,7 @@ fn a_send_follows_the_last_receipt_of_its_bytes() {
     assert_eq!(after(1, 2, ByteSelection::Listed(&[(2, 0)])), 0, "node 1 has received nothing");
 }
 
-/// The counts of a node fit into 32 bits up to 4 GiB - 1.
+/// Counts have 32 bits if no node can hold more than 2^32 - 1 elements for one destination.
 #[test]
 fn large_byte_counts_have_64_bits() {
     assert!(fits_32_bits((1 << 31) - 1, 1, 2) && fits_32_bits(1 << 31, 8, 2));

@@ -64,7 +64,8 @@ impl Tokens {
         tokens
     }
 
-    /// Fills the lists of wanted classes, by counting the entries of each receiver first.
+    /// Fills `first_wanted` and `wanted`. To find the first entry of each receiver, first counts
+    /// the entries of all receivers.
     fn list_wanted(&mut self) {
         for receiver in &self.receivers {
             self.first_wanted[*receiver as usize + 1] += 1;
@@ -175,8 +176,9 @@ impl Tokens {
     }
 }
 
-/// The bytes of tokens by pairs of nodes. In a dispatch, the origin is the node of the tokens, and
-/// the destination is a receiver. In a combine, origin and destination are exchanged.
+/// For each pair of an origin and a destination, the total bytes of tokens. In a dispatch, the
+/// origin is the node to which the tokens belong, and the destination is a receiver. In a combine,
+/// origin and destination are exchanged.
 #[derive(Debug)]
 pub struct TokenSizes {
     tokens: Arc<Tokens>,
@@ -202,8 +204,7 @@ impl BlockSizes for TokenSizes {
         }
     }
 
-    /// Visits only the receivers of the classes of a node, because a node has tokens for few of the
-    /// other nodes.
+    /// Visits only the nodes that share tokens with `origin`, because these are usually few nodes.
     fn each_receiver(&self, origin: u64, _: u64, visit: &mut dyn FnMut(u64, u64)) {
         if self.is_combine {
             return self.tokens.owners_of(origin).for_each(|(owner, bytes)| visit(owner, bytes));
@@ -224,7 +225,7 @@ impl BlockSizes for TokenSizes {
     /// Returns the least possible traffic. A node sends each token at least once in a dispatch, and
     /// receives the sum of each token at least once in a combine.
     fn max_traffic(&self, nodes: u64) -> MaxTraffic {
-        // By pairs, a token counts once for each of its receivers.
+        // `pair_traffic` counts a token once for each of its receivers.
         let pairs = pair_traffic(self, nodes);
         let once = (0..nodes).map(|node| self.tokens.to_others(node)).max().unwrap_or(0);
         match self.is_combine {

@@ -73,7 +73,7 @@ impl<L: Layout> Exchange<L> {
         Ok(())
     }
 
-    /// Returns the node whose holdings are in a list.
+    /// Returns the node whose holdings are stored in this list.
     pub(super) fn place(&self, list: usize) -> PlacedNode {
         self.inventory.placement.locate(self.inventory.layout.representative(list))
     }

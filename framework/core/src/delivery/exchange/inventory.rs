@@ -49,8 +49,9 @@ pub(crate) struct Inventory<L: Layout = BitLayout> {
     /// Sizes in bytes of one unit (a segment of a block or of a part); `None` if blocks have
     /// uniform size.
     pub sizes: Option<Arc<dyn BlockSizes>>,
-    /// All blocks of the machine, as boxes. Origins and destinations are the homes of physical
-    /// nodes in the schedule's grid.
+    /// All blocks of the collective, as boxes. Their origins and destinations are *homes*: the home
+    /// of a machine node is the node of the schedule's grid that has its initial and required
+    /// blocks.
     homes: Vec<Vec<L::Element>>,
 }
 
@@ -142,8 +143,8 @@ impl<L: Layout> Inventory<L> {
         self.homes.iter().filter_map(within).collect()
     }
 
-    /// Returns whether the sender of a rule keeps what it sends. In a dispatch, every sender does,
-    /// so that the second arrival of a token is detected.
+    /// Returns whether the sender of a rule keeps what it sends. In a dispatch, every sender keeps
+    /// what it sends, so that a token which returns to a node is detected as delivered twice.
     pub(crate) fn copies(&self, rule: &Rule<'_>) -> bool {
         rule.copy || self.collective.kind().required == FinalBlocks::Received
     }
@@ -203,8 +204,8 @@ impl<L: Layout> Inventory<L> {
             }
     }
 
-    /// Returns the node that stands for a side which does not distinguish blocks: the root, or node
-    /// 0 if there is no root.
+    /// Returns the node that is passed to [`BlockSizes`] for a side which does not distinguish
+    /// blocks: the root, or node 0 if there is no root.
     fn shared_end(&self) -> u64 {
         self.collective.root().unwrap_or(0)
     }
@@ -271,8 +272,8 @@ impl<L: Layout> Inventory<L> {
         each.iter().map(|a| measure(a)).fold((0, 0), |sum, a| (sum.0 + a.0, sum.1 + a.1))
     }
 
-    /// Returns all contributions to each value of which these boxes contain at least one
-    /// contribution. No two of the returned boxes share a block.
+    /// Returns boxes with all contributions to the values to which the given boxes contribute. No
+    /// two of the returned boxes share a block.
     fn all_contributions<'a>(
         &self,
         boxes: impl Iterator<Item = &'a [L::Element]>,
@@ -301,7 +302,8 @@ impl<L: Layout> Inventory<L> {
     {
         let layout = &self.layout;
         let held: u64 = boxes.clone().map(|a| layout.count(a)).sum();
-        // The number of contributions to one value divides the number of blocks of complete values.
+        // If all values are complete, `held` is a multiple of the number of contributions to one
+        // value.
         let contributions = layout.members_of(Side::Origins, layout.full());
         if !held.is_multiple_of(contributions) {
             return None;
@@ -347,13 +349,13 @@ impl BlockSizes for UnitSizes {
     }
 }
 
-/// Returns all blocks of the machine, as boxes. Origins and destinations are the homes of physical
-/// nodes in the schedule's grid.
+/// Returns all blocks of the collective, as boxes. Origins and destinations are the homes of the
+/// machine's nodes, which are nodes of the schedule's grid.
 fn home_boxes<L: Layout>(layout: &L, placement: &Placement) -> Vec<Vec<L::Element>> {
     if placement.is_identity() {
         return vec![layout.full().to_vec()];
     }
-    // Create boxes that have the homes on one side and all nodes on the other.
+    // Create boxes that have only homes on the given side, and all nodes on the other side.
     let on = |side: Side| -> Vec<Vec<L::Element>> {
         if !layout.has(side) {
             return vec![layout.full().to_vec()];

@@ -44,8 +44,8 @@ impl<L: Layout> Exchange<L> {
         } else {
             let (_, load) = self.inventory.values(&format.boxes(&own));
             let account = self.account(list);
-            // The receiver had two values of the segment. Only one remains, whether they are
-            // combined or replaced.
+            // The loads count two values of the segment at the receiver. Only one remains: either
+            // the sum of the two, or the received value, which replaces the other.
             if counts {
                 self.loads.discarded(account, load);
             }

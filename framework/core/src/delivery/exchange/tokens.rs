@@ -1,15 +1,15 @@
 //! Traces the tokens of a dispatch or a combine.
 //!
-//! Tokens need no boxes. The classes of tokens of different nodes have nothing in common, and each
-//! class has few receivers. So a node's holdings are a sorted list of *pieces*, and a send finds
-//! the pieces of one owner by binary search. (If holdings were stored as boxes, each pair of nodes
-//! would need a box, and each box would have a bit for each node.)
-//!
 //! A *class* consists of the tokens of one node that have the same receivers ([`Tokens`]). The
-//! *owner* of a class is the node that the tokens belong to. In a dispatch, a piece is a class of
-//! tokens, and its origin is the owner. In a combine, a piece is the contribution of its origin to
-//! the sum of a class. A node holds at most one value of each class, which consists of all its
-//! pieces of this class.
+//! *owner* of a class is the node that the tokens belong to.
+//!
+//! The holdings of a node are a sorted list of *pieces*, and a send finds the pieces of one owner
+//! by binary search. In a dispatch, a piece is a class of tokens, and its origin is the owner. In a
+//! combine, a piece is the contribution of its origin to the sum of a class. A node holds at most
+//! one value of each class, which consists of all its pieces of this class.
+//!
+//! Holdings are not stored as boxes, because the classes of different nodes have nothing in common:
+//! there would be a box for each pair of nodes, and each box would have a bit for each node.
 
 use super::{Inventory, Rule};
 use crate::delivery::boxes::{BitLayout, Layout, NodeSet, Selection, Side};
@@ -74,7 +74,8 @@ pub(crate) struct TokenExchange {
 
 impl TokenExchange {
     /// Creates the state before the first step. In a dispatch, each node holds its tokens. In a
-    /// combine, each node holds its contribution to each token that it receives in a dispatch.
+    /// combine, each node holds its contribution to each token that has the node in its set of
+    /// receivers.
     pub(crate) fn new(
         collective: Collective,
         tokens: Arc<Tokens>,
@@ -118,8 +119,9 @@ impl TokenExchange {
         Self { tracks_arrivals, ..self }
     }
 
-    /// Returns the pieces of a node, in ascending order. `of_owner` selects the pieces of its own
-    /// tokens; otherwise, these are the pieces of the tokens that it receives in a dispatch.
+    /// Returns pieces of a node, in ascending order. If `of_owner`, these are the pieces of the
+    /// node's own tokens. Otherwise, they are the node's pieces of the tokens that have it in their
+    /// set of receivers.
     fn pieces(&self, node: u64, of_owner: bool) -> Vec<Piece> {
         let (tokens, sums) = (&self.tokens, self.sums());
         let piece = |owner: u64, class: u32, origin: u64| Piece {
@@ -172,7 +174,8 @@ impl TokenExchange {
                 .partition_point(|p| (p.class as usize) < tokens.class_index(last + 1, 0));
 
         // Put the selected pieces in flight. Several pieces of a class are one value, with one
-        // load. Without a copy, the pieces that are not selected are moved to the front.
+        // load. Without a copy, the sender loses the selected pieces, and the other pieces are
+        // moved forward to close the gaps.
         let (first, selected) = (in_flight.len(), selection.elements());
         let (mut found, mut load, mut latest_arrival) = (0, 0, 0);
         let (mut at, mut kept) = (start, start);

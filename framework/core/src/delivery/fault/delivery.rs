@@ -22,7 +22,7 @@ pub enum DeliveryFault {
     DeliveredTwice {
         /// The receiver.
         node: PlacedNode,
-        /// The first such block.
+        /// The first block that the receiver already holds.
         block: Block,
     },
     /// A received value is combined with the receiver's value, although both contain the same
@@ -53,8 +53,8 @@ pub enum DeliveryFault {
         /// Number of nodes that lack a contribution.
         nodes: Count,
     },
-    /// A received value replaces the receiver's value, although the received value lacks a
-    /// contribution.
+    /// A received value replaces the receiver's value, although it lacks a contribution that the
+    /// receiver's value contains.
     #[error(
         "{node} loses {block}: the received value replaces its own value, which contains it (combine the two)"
     )]

@@ -26,7 +26,7 @@ pub enum EndFault {
     BucketUnsent {
         /// The node of the schedule's grid that redistributed.
         node: u64,
-        /// The first such bucket.
+        /// The first bucket that was not sent.
         bucket: u64,
     },
     /// A node holds bytes for another node.

@@ -149,7 +149,7 @@ fn boxes_are_joined_with_boxes_of_the_same_step() {
         step(&mut x, &sends(distance).collect::<Vec<_>>()).unwrap();
     }
     step(&mut x, &(21..N).flat_map(sends).collect::<Vec<_>>()).unwrap();
-    // The own block of the node, 20 single blocks, and all blocks of the last step.
+    // Each node holds its own block, 20 single blocks, and one box of all blocks of the last step.
     assert!((0..N).all(|node| x.holdings.of(node as usize).count() == 1 + 20 + 1));
     assert_eq!(x.verify(), Ok(()));
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::delivery::collective::SizeTable;
 
-/// Returns sizes of `10 origin + destination` bytes.
+/// Returns block sizes of `10 * origin + destination` bytes.
 fn origin_sized(nodes: u64) -> Option<Arc<dyn BlockSizes>> {
     SizeTable::of(nodes, |origin, destination| 10 * origin + destination)
 }
@@ -70,7 +70,8 @@ proptest! {
         steps in prop::collection::vec(prop::collection::vec((0_u64..8, 1_u64..8, 0_u64..8, 1_u32..8, any::<bool>()), 1..20), 1..8),
     ) {
         let collective = if broadcast { Collective::of(&BROADCAST).at(3) } else { Collective::of(&ALL_GATHER) };
-        // The number of bytes of a segment. The root's block has 33 bytes.
+        // The number of bytes of a segment. The root is node 3, and its block has `10 * 3 + 3`
+        // bytes.
         let bytes = |origin: u64| if has_sizes { (10 * origin).div_ceil(segments.into()) } else { 1 };
         let of_root = if has_sizes { 33_u64.div_ceil(segments.into()) } else { 1 };
         let exists = u64::from(segments) * if broadcast { of_root } else { (0..8).map(bytes).sum() };

@@ -15,8 +15,8 @@ struct Value<'a> {
 }
 
 impl TokenExchange {
-    /// Moves every piece in flight to the holdings of its receiver. If several sends are faulty, the
-    /// error is that of the first one.
+    /// Moves every piece in flight to the holdings of its receiver. If several sends are faulty,
+    /// returns the error of the first one.
     pub(super) fn receive_all(&mut self) -> Result<(), Fault> {
         let in_flight = std::mem::take(&mut self.in_flight);
         let sends = std::mem::take(&mut self.sends);
@@ -47,7 +47,8 @@ impl TokenExchange {
     }
 
     /// Adds values, in ascending order of their classes, to the holdings of their receiver. Updates
-    /// `first`, the fault with the lowest number of the send and, in this send, of the class.
+    /// `first`, the fault to report: the one of the first faulty send and, in this send, of the
+    /// lowest class.
     fn receive(
         &mut self,
         sends: &[TokenSend],
@@ -107,8 +108,8 @@ impl TokenExchange {
             } else if let Some(lost) = own.iter().find(|own| !is_received(own)) {
                 return Err(DeliveryFault::Replaced { node: node(), block: self.block(lost) });
             }
-            // The receiver had two values of the class. Only one remains, whether they are combined
-            // or replaced.
+            // The loads count two values of the class at the receiver. Only one remains: either the
+            // sum of the two, or the received value, which replaces the other.
             let account = self.inventory.placement.physical(send.to);
             let load = self.bytes(&received[0]);
             self.loads.discarded(account, load);

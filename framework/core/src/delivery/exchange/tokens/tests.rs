@@ -192,7 +192,7 @@ proptest! {
                 }
             }
         }
-        // Execute each step twice, and compare loads, faults and holdings.
+        // Execute each step in both ways, and compare loads, faults and holdings.
         for step in &steps {
             let expected = naive_step(&tokens, &mut held, step, sums);
             x.begin_step();
