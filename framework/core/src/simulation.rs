@@ -1,5 +1,5 @@
-//! Runs a schedule. The exchange moves the data of each send between the nodes, the statistics
-//! measure the messages, and listeners are notified of each step.
+//! Runs a schedule: traces the data of each send from node to node, measures the messages of each
+//! step, and reports each step to listeners.
 //!
 //! The messages of a step are discarded when the step ends. So a schedule of a billion messages
 //! needs no more memory than its largest step.
@@ -104,16 +104,16 @@ impl<'a> Simulation<'a> {
         Ok(Self { task, state, listeners: Listeners::new(listeners), in_step: false })
     }
 
-    /// Begins a schedule whose sends are only recorded. The recording is compared with the symmetry
-    /// that the schedule claims. Delivery is not verified, and nothing is measured.
+    /// Begins a schedule whose sends are only recorded, to verify the symmetry that the schedule
+    /// claims. Delivery is not verified, and nothing is measured.
     pub fn recording(task: Task, what: RecordingTask) -> Result<Self, Fault> {
         let state = State::Setup(Setup::new(&task)?.recording(what));
         Ok(Self { task, state, listeners: Listeners::new(Vec::new()), in_step: false })
     }
 
     /// Sets the grid of the schedule and the division of blocks. If `radices` is empty, the grid is
-    /// that of the topology. With `byte_counts`, the schedule sends byte counts instead of blocks.
-    /// [`ByteCountUnits`] defines the units of these counts.
+    /// that of the topology. `byte_counts` is set if the schedule sends byte counts instead of
+    /// blocks. It has the sizes of blocks and elements.
     pub fn layout(
         &mut self,
         radices: &[u64],
@@ -127,8 +127,8 @@ impl<'a> Simulation<'a> {
         setup.replace_by(laid_out)
     }
 
-    /// Places the grid's node `virtual_node` on the machine's node `physical`. With `home`, the
-    /// data of the physical node starts and ends at this virtual node.
+    /// Places the grid's node `virtual_node` on the machine's node `physical`. If `home`, the data
+    /// of the physical node starts and ends at this virtual node.
     pub fn place(&mut self, virtual_node: u64, physical: u64, home: bool) -> Result<(), Fault> {
         let State::Setup(setup) = &mut self.state else {
             return Err(Fault::OutOfOrder("the schedule places a node after its first step"));
@@ -136,9 +136,9 @@ impl<'a> Simulation<'a> {
         setup.place(virtual_node, physical, home)
     }
 
-    /// Declares that a group maps the schedule to itself. `symmetries` has the action of the group
-    /// on each axis of the grid. Returns, for each axis, the range of coordinates that the plugin
-    /// must plan. If `can_start_anywhere` is false, each range starts at 0.
+    /// Declares that the schedule is invariant under a group. `symmetries` has the action of the
+    /// group on each axis of the grid. Returns, for each axis, the range of coordinates that the
+    /// plugin must plan. If `can_start_anywhere` is false, each range starts at 0.
     pub fn symmetric(
         &mut self,
         symmetries: &[Symmetry],
@@ -204,7 +204,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Returns the running schedule and its listeners. A schedule may only send within a step.
+    /// Returns the running schedule and its listeners. Errors if the schedule is not within a step,
+    /// because it may send only then.
     #[inline]
     fn sending(&mut self) -> Result<(&mut Running, &mut Listeners<'a>), Fault> {
         match &mut self.state {
@@ -240,8 +241,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// In a schedule of byte counts, a node redistributes all data that it holds, including the
-    /// data that it received in the previous step.
+    /// Redistributes all data that a node holds, including the data that it received in the
+    /// previous step. Errors unless the schedule sends byte counts.
     pub fn redistribute(&mut self, redistribution: &Redistribution<'_>) -> Result<(), Fault> {
         self.end_step()?;
         self.begin()?;

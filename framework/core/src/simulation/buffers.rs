@@ -1,7 +1,8 @@
 //! The loads that pass through each node's send and receive buffers in one phase. They include data
 //! that a node sends to itself.
 
-/// The sums of one node. They belong to an earlier phase unless `phase` is the current phase.
+/// The loads that one node has sent and received in the phase `phase`. If this is an earlier phase
+/// than the current one, both sums are outdated and count as 0.
 #[derive(Debug, Clone, Copy, Default)]
 struct NodeBuffers {
     phase: u32,

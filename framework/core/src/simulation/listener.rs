@@ -26,7 +26,7 @@ pub trait Listener {
 /// The amount of detail that a listener reads. The simulation may report more detail than that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
-    /// The facts of steps only.
+    /// Only the facts of steps ([`StepFacts`](super::step::StepFacts)).
     Facts,
     /// Facts and messages. If the plugin plans only one node of each orbit, these are the messages
     /// of the planned nodes, together with the group that maps them to the messages of all nodes
@@ -120,8 +120,8 @@ pub enum ScheduleEvent<'a> {
         /// The block.
         block: Block,
     },
-    /// Nodes have combined received data with their own data. The event precedes the end of the
-    /// step.
+    /// Nodes have combined received data with their own data. If the step has any message, this
+    /// event precedes its [`ScheduleEvent::Step`].
     Summed(Summed<'a>),
     /// A step has ended in which at least one message was sent.
     Step(&'a Step<'a>),

@@ -4,9 +4,10 @@
 //! Sends with the same sender, receiver and requested route form one message, at the position of
 //! the first of these sends.
 //!
-//! In most steps, each node sends once, or to one node after another, and equal sends are merged
-//! immediately. Other steps require a search for equal messages. It takes time proportional to the
-//! number of sends (times the number of routes between two nodes).
+//! In most steps, each node sends to only one receiver and on one route, and its sends are merged
+//! immediately. Other steps require a search for messages with the same sender, receiver and route.
+//! It takes time proportional to the number of sends (times the number of routes between two
+//! nodes).
 
 use crate::delivery::contents::Contents;
 use crate::delivery::fault::Fault;

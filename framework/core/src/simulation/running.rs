@@ -1,5 +1,5 @@
-//! A schedule after its first step has begun. Each send changes the exchange immediately. The
-//! messages of a step are measured when the step ends.
+//! A schedule after its first step has begun. The data of each send is put in flight immediately.
+//! The messages of a step are measured when the step ends.
 
 mod expansion;
 mod sends;
@@ -114,7 +114,7 @@ impl Running {
         self.payload.begin_step();
     }
 
-    /// In a schedule of byte counts, a node redistributes all data that it holds.
+    /// Redistributes all data that a node holds. Errors unless the schedule sends byte counts.
     pub(super) fn redistribute(
         &mut self,
         listeners: &mut Listeners<'_>,

@@ -201,7 +201,7 @@ impl Setup {
         Recording::new(task, layout, group, what, self.can_start_anywhere).map(Some)
     }
 
-    /// Begins the first step. Chooses how the data is traced, and on which nodes.
+    /// Ends the setup. Chooses how the data is traced, and on which nodes.
     pub(super) fn begin(&self, task: &Task, listeners: &Listeners<'_>) -> Result<Running, Fault> {
         let all_nodes = task.topology.nodes();
         let planned = self.group.as_ref().map_or(all_nodes, Group::representatives);
@@ -261,9 +261,9 @@ fn classes(task: &Task) -> Result<u32, Fault> {
 }
 
 /// Returns whether sets of nodes should be stored as runs of coordinates and not as bits. Runs are
-/// faster on long axes, where bits take many words but most sets are a few ranges. Returns false if
-/// the sets would not fit into memory as bits. An exchange of bits then refuses the case, but an
-/// exchange of runs would not, because the number of runs in a schedule is not limited.
+/// faster on long axes, where bits take many words but most sets are a few ranges. Also returns
+/// false if the sets would not fit into memory as bits, so that [`Exchange::new`] refuses the case.
+/// As runs, the case would not be refused, although the memory of runs has no limit.
 fn has_long_axes(collective: &Collective, division: Division, placement: &Placement) -> bool {
     /// For axes of at least this length, runs are faster than bits, as measurements have shown.
     const LONG_AXIS: u64 = 1 << 15;
@@ -286,8 +286,8 @@ pub fn affordable(planned: u64) -> Result<(), String> {
     }
 }
 
-/// Returns whether a group maps a collective to itself. Each element must map the initial and the
-/// required blocks of a node to the initial and the required blocks of the node's image.
+/// Returns whether a collective is invariant under a group: each element must map the initial and
+/// the required blocks of a node to the initial and the required blocks of the node's image.
 fn is_invariant(collective: &Collective, group: &Group) -> bool {
     !collective.kind().is_rooted()
         && collective.tokens().is_none()

@@ -5,8 +5,8 @@ use crate::network::symmetry::Group;
 use crate::network::topology::Route;
 pub use crate::network::transfer::Transfer;
 
-/// The facts of a step that do not depend on a machine. Loads are in blocks if sizes are uniform,
-/// and in bytes otherwise. If blocks are split, loads are in segments of these units.
+/// The facts of a step that do not depend on a machine. Loads are in bytes if blocks have explicit
+/// sizes. Otherwise they are in blocks or, if blocks are split, in segments of blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct StepFacts {
     /// The number of messages between different nodes. Local copies are not messages.
@@ -64,7 +64,8 @@ pub struct Expected {
     pub hops: f64,
 }
 
-/// Facts of a step as times. A load is divided by the bandwidth of the link that it crosses.
+/// Facts of a step as times. A load is divided by the bandwidth of the link that it crosses, as a
+/// multiple of the machine's bandwidth.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BandwidthTimes {
     /// The largest time of a message: its load divided by the lowest bandwidth on its route.
@@ -104,8 +105,8 @@ impl StepFacts {
         self.bandwidth_times.map_or(self.max_node_load as f64, |times| times.node)
     }
 
-    /// Returns the time of the slowest circuit, if circuits on the same link share its bandwidth.
-    /// Equal to [`StepFacts::longest`] if multiplexing was not measured.
+    /// Returns the time of the slowest message, if each message is a circuit and the circuits on a
+    /// link share its bandwidth. Equal to [`StepFacts::longest`] if multiplexing was not measured.
     pub(crate) fn multiplexed(&self) -> f64 {
         match (self.bandwidth_times, self.max_multiplexed_load) {
             (Some(bandwidth_times), _) => bandwidth_times.multiplexed,

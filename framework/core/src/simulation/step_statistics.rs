@@ -121,8 +121,8 @@ impl StepStatistics {
         contents: Option<&[Contents]>,
         routes: &[Route],
     ) -> Result<StepFacts, Fault> {
-        // Many schedules repeat a step. Do not measure equal messages again, because they have
-        // equal facts.
+        // Many schedules repeat a step. If the messages are the same as in the last step, reuse its
+        // facts.
         let same =
             |(own, last): (&Transfer, &Transfer)| Transfer { hops: last.hops, ..*own } == *last;
         if let (last, on, Some(facts)) = &self.last
@@ -340,7 +340,7 @@ impl StepStatistics {
         let topology = Arc::clone(&self.topology);
         let Some(random) = topology.random_routing() else { return Expected::default() };
         let mut links: HashMap<u64, (f64, f64)> = HashMap::new();
-        // A message with a requested route puts no random load on links.
+        // Leave out messages with a requested route, because their route is not random.
         let mut messages =
             transfers.iter().filter(|t| t.route == 0).map(|t| (t.from.into(), t.to.into(), t.load));
         random.expected(&mut messages, &mut |link, messages, load| {

@@ -2,8 +2,8 @@
 
 use crate::simulation::step::StepFacts;
 
-/// The messages and loads of one node in a step. They belong to an earlier step unless `step` is
-/// the current step.
+/// The messages and loads of one node in the step `step`. If this is an earlier step than the
+/// current one, all values are outdated and count as 0.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct NodeTraffic {
     step: u64,
