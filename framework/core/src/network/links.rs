@@ -7,8 +7,9 @@
 //! * `Intervals` sorts the first and last links of a few runs. It visits no link without load. So
 //!   it also works for networks with too many links for an array (`fully-connected:100000` has
 //!   10^10).
-//! * `LineSums` counts many runs on topologies with [`Plane`]s. It adds at the first link of a run,
-//!   subtracts after the last one, and sums along the lines at the end of the step.
+//! * `LineSums` counts many runs on topologies with [`Plane`]s, whose links form lines. It adds the
+//!   amount of a run at its first link, subtracts it after its last link, and sums along the lines
+//!   at the end of the step.
 //! * `Counters` counts many runs on other topologies. It has an array with one counter for each
 //!   link, and adds to the counter of every link of a run.
 //!
@@ -59,16 +60,17 @@ trait Counter {
 }
 
 impl LinkLoad {
-    /// The number of links that are summed in about the time in which one run is sorted.
+    /// The number of links over which a sum takes about as long as sorting one run.
     const LINKS_PER_RUN: u64 = 64;
     /// The maximum number of links for which loads are stored as [`LineSums`]. With 8 bytes per
-    /// link, the array is large enough for a torus of 2^26 nodes.
+    /// link, the array takes at most 2 GiB. This is enough for a two-dimensional torus of 2^26
+    /// nodes.
     const MAX_SUMMED: u64 = 1 << 28;
     /// The maximum number of links for which an array of counters is used. With 16 bytes per link,
-    /// the array is large enough for a hypercube of 20 dimensions.
+    /// the array takes at most 512 MiB. This is enough for a hypercube of 20 dimensions.
     const MAX_COUNTED: u64 = 1 << 25;
     /// The maximum number of links per node for which an array of more than [`Self::FEW_LINKS`]
-    /// counters is used. With more links per node, a step uses only a few of them.
+    /// counters is used. With more links per node, most links have no load in a step.
     const MAX_COUNTED_A_NODE: u64 = 64;
     const FEW_LINKS: u64 = 1 << 20;
 
@@ -127,7 +129,7 @@ impl LinkLoad {
         }
     }
 
-    /// Moves the loads to line sums if the topology has planes, and if summing over all links of the
+    /// Moves the loads to line sums if the topology has planes, and if a sum over all links of the
     /// planes that contain runs is faster than sorting the runs.
     fn choose(&mut self) {
         if self.in_array || self.planes.is_empty() || self.slots > Self::MAX_SUMMED {

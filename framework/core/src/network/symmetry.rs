@@ -190,7 +190,7 @@ impl Group {
     }
 
     /// Returns generators of the group. For each axis, these are the smallest shift, or the
-    /// exclusive-or with each bit.
+    /// exclusive-ors with single bits.
     pub fn generators(&self) -> Vec<u64> {
         let (mut generators, mut stride) = (Vec::new(), 1);
         for axis in self.axes.iter().rev().filter(|axis| axis.radix > 1) {
@@ -205,8 +205,8 @@ impl Group {
         generators
     }
 
-    /// Returns a subgroup whose generators are all accepted. On each axis, it consists of the
-    /// multiples of the smallest number for which `accepts` returns true for all generators.
+    /// Returns a subgroup whose generators are all accepted. On each axis, it has the smallest unit
+    /// for which `accepts` returns true for all generators.
     pub(crate) fn subgroup(&self, accepts: impl Fn(u64) -> bool) -> Self {
         let alone = |moved: usize, unit: u64| {
             let axes = self.axes.iter().enumerate().map(|(axis, own)| GroupAxis {

@@ -85,7 +85,7 @@ pub struct Bisection {
     pub exact: bool,
 }
 
-/// A symmetry of a topology's routes, described by how nodes and links are numbered.
+/// A symmetry of a topology's routes, and the numbering of nodes and links that it requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Regularity<'a> {
     /// No known symmetry.
@@ -161,7 +161,7 @@ pub trait Topology: fmt::Debug + Send + Sync {
     }
     /// Returns the same network with all of its random properties drawn from a seed: its routes,
     /// failed and slow links, and the placement of ranks. Returns `None` if the network has no
-    /// random properties without a seed of their own.
+    /// random properties, or if each of them has a seed of its own in the spec.
     fn sample(&self, _seed: u64) -> Option<Arc<dyn Topology>> {
         None
     }
@@ -484,7 +484,7 @@ fn parse_network(text: &str, read: ReadFile<'_>) -> Result<Arc<dyn Topology>, Sp
     let Some(family) = FAMILIES.iter().find(|f| f.name == spec.name()) else {
         return Err(spec.unknown_name(FAMILIES.iter().map(|f| f.name)));
     };
-    // If the family has no keys of its own, a key that is not an option is unknown.
+    // If the family has no keys of its own, only the options of all topologies are known keys.
     let is_unknown =
         |arg: &&Arg| arg.key().is_some_and(|key| !placed::options().any(|name| name == key));
     match spec.args().iter().skip(1).find(is_unknown) {

@@ -12,7 +12,7 @@ pub struct Transfer {
     pub route: u32,
     /// The number of directed links on the route, which is 0 between two ranks that share a node.
     pub hops: u32,
-    /// The amount of data, in blocks if sizes are uniform and in bytes otherwise. If blocks are
-    /// split, the amount is in segments of these units.
+    /// The amount of data: in bytes if blocks have explicit sizes, otherwise in blocks or, if
+    /// blocks are split, in segments of blocks.
     pub load: u64,
 }

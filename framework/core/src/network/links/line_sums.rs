@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 /// For each link, the change of load from the previous link on its line, modulo 2^64.
 ///
-/// No run continues beyond the end of its line, so the changes on a line add up to 0. The sum is
-/// therefore 0 again at the start of the next line, and one running sum is enough for consecutive
-/// lines of a plane.
+/// No run continues beyond the end of its line. Its amount is subtracted on the same line or at the
+/// first link of the next line, so the running sum has no load of earlier lines. One running sum is
+/// therefore enough for consecutive lines of a plane.
 #[derive(Debug)]
 pub(super) struct LineSums {
     planes: Arc<[Plane]>,

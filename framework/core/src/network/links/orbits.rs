@@ -11,7 +11,8 @@
 //!   dimension. With shifts, the load of a line also depends on whether adding the lower digits of
 //!   the shift produces a carry into this dimension.
 //! * Otherwise the caller expands the messages and counts them one by one. A step with requested
-//!   routes is also expanded, unless [`LinkOrbits`] numbers the orbits of links without a table.
+//!   routes is also expanded, unless [`LinkOrbits`] calculates the orbits of links instead of
+//!   looking them up in a table.
 
 mod grid_lines;
 mod link_orbits;
@@ -58,8 +59,8 @@ pub(crate) struct OrbitCounts {
     pub times: Option<OrbitTimes>,
 }
 
-/// Times of the messages of a step, including all of their images. The unit is the time of a load
-/// of 1 at the machine's bandwidth, and for latencies a hop of the machine.
+/// Times of the messages of a step, including all of their images. The unit of times is the time of
+/// a load of 1 at the machine's bandwidth. The unit of latencies is the machine's latency of a hop.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct OrbitTimes {
     /// The largest latency of a route.

@@ -83,7 +83,8 @@ struct Degraded {
     table: Option<RoutingTable>,
     /// For each node, the distance to the farthest node; empty if no link has failed.
     farthest: Vec<u64>,
-    /// Whether every link that is left has an opposite link.
+    /// Whether every failed link has failed in both directions. Otherwise, some of the links that
+    /// are left have no opposite link.
     is_two_way: bool,
 }
 
@@ -135,7 +136,7 @@ impl Degraded {
         request: Arc<Request>,
         seed: u64,
     ) -> Self {
-        // Choose the links, and list those that are left.
+        // Choose the failed and slow links, and list the links that are left.
         let damage = request.draw(&intact, base.nodes(), seed);
         let is_down = |link: &Link| damage.down.contains(&(link.from, link.to));
         let mut failed: Vec<u64> = intact.each().filter(is_down).map(|link| link.number).collect();
@@ -237,7 +238,7 @@ impl Topology for Degraded {
     }
 
     fn damage_is_invariant(&self, image: &dyn Fn(u64) -> u64) -> bool {
-        // A permutation of nodes does not say what happens to switches.
+        // A permutation of nodes does not determine the images of switches.
         let is_node = |(from, to): &Ends| *from < self.nodes() && *to < self.nodes();
         let slow = self.damage.slow.iter().map(|(ends, _)| ends);
         self.damage.down.iter().chain(slow).all(is_node) && self.damage.is_invariant(image)

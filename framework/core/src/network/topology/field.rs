@@ -22,8 +22,8 @@ impl Field {
         if p.pow(degree) != q {
             return None;
         }
-        // In an extension field, the primitive element is the polynomial x, and products are
-        // reduced modulo `x^k - r(x)`. In a prime field, it is a number r.
+        // Search for a polynomial `tail` such that x is a primitive element modulo `x^k - tail`. In
+        // a prime field, where k is 1, the primitive element is then the number `tail`.
         let tail = (1..q).find(|tail| Self::powers(p, q, *tail).is_some())?;
         let powers = Self::powers(p, q, tail)?;
         let mut logs = vec![0; q as usize];

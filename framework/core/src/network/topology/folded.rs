@@ -50,7 +50,7 @@ pub(super) fn parse(
     if !["torus", "mesh", "ring", "mixed-torus", "tofu"].contains(&base.kind()) {
         return Err(bad("a torus, mesh, ring or tofu to fold a shape into"));
     }
-    // The distances along an axis are those of the intact network.
+    // The distances along an axis are calculated for a network without failed links.
     if base.damage().is_some() {
         return Err(bad("a network without failed and slow links to fold a shape into"));
     }

@@ -103,7 +103,7 @@ pub(super) fn parse(spec: &Spec, shape: GridShape) -> Result<Arc<dyn Topology>, 
 }
 
 impl GridNet {
-    /// Creates a grid of at least one dimension, each of at least 1, with at most 2^31 nodes
+    /// Creates a grid of at least one dimension, each of size 1 or more, with at most 2^31 nodes
     /// ([`super::parse`] checks this).
     pub fn new(shape: GridShape, dims: &[u64]) -> Self {
         Self::with_closed(shape, dims, vec![shape != GridShape::Mesh; dims.len()])

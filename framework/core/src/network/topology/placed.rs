@@ -24,7 +24,7 @@ struct Placed {
     base: Arc<dyn Topology>,
     /// The number of ranks of each node.
     ranks_each: u64,
-    /// The argument `place`; empty for blocks.
+    /// The value of `place=` in the spec; empty if ranks are placed in blocks.
     place: String,
     /// For each rank, the node on which it runs.
     node: Vec<u32>,
@@ -149,7 +149,7 @@ pub(super) fn parse(
     Ok(Arc::new(Placed::new(base, ranks_each, place.unwrap_or_default(), node)))
 }
 
-/// The placement that is drawn from the seed of the repetition.
+/// The value of `place=` for a placement that is drawn from the seed of the repetition.
 const RANDOM: &str = "random";
 
 /// Returns a random node for each rank.
@@ -251,7 +251,7 @@ impl Topology for Placed {
     }
 
     fn damage_is_invariant(&self, image: &dyn Fn(u64) -> u64) -> bool {
-        // If ranks share nodes, a permutation of ranks does not say what happens to nodes.
+        // If ranks share nodes, a permutation of ranks does not determine the images of nodes.
         let moved = |node: u64| self.node(image(self.rank[node as usize].into()));
         self.damage().is_none() || !self.shares_nodes() && self.base.damage_is_invariant(&moved)
     }

@@ -172,9 +172,9 @@ impl Topology for Rdn {
     }
 
     fn eccentricity(&self, node: u64) -> u64 {
-        // The farthest node (t, k, v) is in another cluster of the same type. The route to it
-        // crosses to the other type, leads from c to k within a cluster, crosses to cluster k, and
-        // leads from x to v within this cluster.
+        // The farthest node from (t, c, x) is a node (t, k, v) in another cluster of the same type.
+        // The route to it crosses to the other type, leads from c to k within a cluster, crosses to
+        // cluster k, and leads from x to v within this cluster.
         let (_, c, x) = self.split(node);
         if self.n == 1 { 1 } else { self.base.eccentricity(x) + self.base.eccentricity(c) + 2 }
     }

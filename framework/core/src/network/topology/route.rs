@@ -6,7 +6,7 @@ use super::{Plane, Properties};
 /// never wraps around at the end of a line. If a route does so, it is reported as two runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
-    /// The lowest link of the run, whatever its direction.
+    /// The lowest link number of the run, whatever the direction of the route.
     pub first: u64,
     /// The distance between successive links of the run, in link numbers.
     pub stride: u64,

@@ -8,8 +8,8 @@
 //! the receiver (RFC 2992).
 //!
 //! [`Topology::route`] returns a single route. It is drawn from a seed, and is the same for all
-//! messages with the same sender and receiver. [`RandomRouting`] has the expected loads of all
-//! draws.
+//! messages with the same sender and receiver. [`RandomRouting`] calculates the expected loads over
+//! all draws.
 
 use super::random::SplitMix64;
 use super::{Damage, Properties, RandomRouting, Route, RouteError, Run, Topology};

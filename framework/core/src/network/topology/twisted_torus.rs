@@ -117,7 +117,8 @@ impl TwistedTorus {
         candidates.min_by_key(length).unwrap_or_default()
     }
 
-    /// Reports the links of `steps` hops along a dimension. Returns the node at their end.
+    /// Reports the links of `steps` hops along a dimension, in the minus direction if `steps` is
+    /// negative. Returns the node at the end of the last link.
     fn travel(&self, mut at: u64, dim: usize, steps: i64, visit: &mut dyn FnMut(Run)) -> u64 {
         let (n, stride, plus) = (self.dims[dim], self.strides[dim], steps > 0);
         let plane = 2 * dim as u32 + u32::from(!plus);

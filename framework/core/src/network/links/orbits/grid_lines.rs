@@ -43,8 +43,8 @@ impl GridLines {
         }
     }
 
-    /// Returns the distance s of a message ([`RankAction`]): the receiver of its image that rank 0
-    /// sends.
+    /// Returns the number s of a message ([`RankAction`]). It is the receiver of that image of the
+    /// message which rank 0 sends.
     fn distance(&self, t: &Transfer) -> u64 {
         match self.action {
             RankAction::Rotated => (u64::from(t.to) + self.nodes - u64::from(t.from)) % self.nodes,
@@ -83,12 +83,12 @@ impl GridLines {
 
     /// Returns the largest load of a link, if the group consists of all shifts.
     ///
-    /// Consider a line of n nodes whose nodes are all shifted by t. On a mesh, this puts a load of
-    /// `min(t, n - t)` on the middle link in each direction, which is the maximum. On a ring, it
-    /// puts this load on all links of one direction. So the maxima of all messages on a line can be
-    /// added. On a line of dimension d, all images of a message move by digit d of the distance, or
-    /// by one more if the addition of the lower digits carries. It carries if the lower digits of
-    /// the receiver are less than those of the distance.
+    /// Suppose that on a line of n nodes, each node sends to the node t positions further, modulo
+    /// n. On a mesh, this puts a load of `min(t, n - t)` on the middle link in each direction,
+    /// which is the maximum. On a ring, it puts this load on all links of one direction. So the
+    /// maxima of all messages on a line can be added. On a line of dimension d, all images of a
+    /// message move by digit d of the distance, or by one more if the addition of the lower digits
+    /// carries. It carries if the lower digits of the receiver are less than those of the distance.
     fn max_load_rotated(&self, loads: &[(u64, u64)]) -> u64 {
         let (mut most, mut stride) = (0, 1);
         let mut changes: Vec<(u64, [u64; 2])> = Vec::with_capacity(loads.len());

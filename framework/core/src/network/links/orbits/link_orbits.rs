@@ -17,7 +17,7 @@ pub(super) struct LinkOrbits {
     /// One element of each coset of the subgroup, in ascending order. Only the images of messages
     /// under these elements are routed.
     cosets: Vec<u64>,
-    /// The loads of the orbits in the pass that was made last.
+    /// For each orbit, the load of one of its links. The method `fill` overwrites these loads.
     loads: Vec<u64>,
 }
 
@@ -35,7 +35,7 @@ enum Numbering {
     /// position of the link among the links of this half. The orbit of a link between the halves is
     /// identified by the position of the node that the link leaves, within the half of this node.
     Halves { within: u64, half: u64 },
-    /// Any other network. The orbits are those of a group of this order.
+    /// Any other network. The orbits are those under a group of order `order`.
     Table { orbits: OrbitTable, order: u64 },
 }
 
@@ -228,8 +228,8 @@ impl LinkOrbits {
 }
 
 impl Numbering {
-    /// Finds the orbits of the links of a run. Calls `visit` with each orbit and the number of times
-    /// that images of the run under the group cross each of the orbit's links.
+    /// Finds the orbits of the links of a run. Calls `visit` with each orbit and with the number of
+    /// times that images of the run under the group cross each link of the orbit.
     fn for_each_orbit(&self, run: Run, mut visit: impl FnMut(usize, u64)) {
         match self {
             Self::Complete => {}

@@ -70,8 +70,8 @@ impl Request {
                 request.slow.insert(link, fraction);
             }
         }
-        // Read the numbers of links that are drawn, and check that there are as many links. A
-        // spanning forest of the links that exist in both directions must be left.
+        // Read the numbers of links that are drawn, and check that there are as many links. After
+        // the failures, a spanning forest of the links that exist in both directions must be left.
         let pairs = draw::pairs(&request.left(intact));
         let spare = pairs.len() - draw::spanning_links(&pairs, intact.vertices());
         if let Some(arg) = args.faults {
@@ -166,7 +166,8 @@ fn items(arg: &Arg) -> impl Iterator<Item = (usize, &str)> {
         .map(move |item| (arg.value_at() + (item.as_ptr() as usize - start), item))
 }
 
-/// Reads a link such as `3-4`, and returns its directions. `expected` describes the list.
+/// Reads a link such as `3-4`, and returns its directions. `expected` describes the list in error
+/// messages.
 fn ends(
     spec: &Spec,
     arg: &Arg,

@@ -18,8 +18,9 @@ pub struct SingleFault {
 }
 
 /// Returns the failures of all links that exist in both directions, in ascending order. If
-/// `one_per_orbit`, returns only one link of those that the translations of the network map to each
-/// other. Returns `None` if the network has too many links to list them.
+/// `one_per_orbit`, returns only one of several links that the translations of the network (such as
+/// rotations of a torus) map to each other. Returns `None` if the network has too many links to
+/// list them.
 ///
 /// ```
 /// use swapmeet_core::network::topology::{parse, single_faults};

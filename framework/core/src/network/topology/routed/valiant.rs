@@ -14,8 +14,8 @@ use std::sync::OnceLock;
 
 #[derive(Debug)]
 pub(super) struct Valiant {
-    /// The intermediate vertices, as nodes. They are all nodes, or one node of each switch with
-    /// nodes if switches are the intermediate vertices.
+    /// The intermediate vertices, each given as a node. These are all nodes or, if switches are the
+    /// intermediate vertices, one node at each switch that has nodes.
     intermediates: Vec<u64>,
     /// For each node, the link to its switch. `None` if nodes are the intermediate vertices.
     switch_links: Option<Vec<SwitchLink>>,

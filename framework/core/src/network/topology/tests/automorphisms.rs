@@ -17,8 +17,9 @@ fn links(network: &dyn Topology, from: u64, to: u64) -> Vec<u64> {
     links
 }
 
-/// A coordinate permutation of one axis is accepted exactly if the network knows it. Then it maps
-/// each route to a route, and each link to a link of the same bandwidth and latency.
+/// A coordinate permutation of one axis is accepted if and only if the network states it as an
+/// automorphism. Then it maps each route to a route, and each link to a link of the same bandwidth
+/// and latency.
 #[test]
 fn accepted_permutations_map_routes_to_routes() {
     let mut moved_axes = 0;
@@ -70,8 +71,8 @@ fn accepted_permutations_map_routes_to_routes() {
     assert!(moved_axes > 60, "{moved_axes}");
 }
 
-/// For each of these groups, the order of the largest subgroup that the network knows was found by
-/// hand.
+/// The last value of each row is the order of the largest subgroup of known automorphisms, which
+/// was found by hand.
 #[test]
 fn shifts_that_carry_are_no_automorphisms() {
     use Symmetry::{Fixed, Shift, Xor};

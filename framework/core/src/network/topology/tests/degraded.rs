@@ -184,8 +184,8 @@ fn samples_depend_only_on_the_seed() {
     }
 }
 
-/// With the same seed, K failed links are among K + 1 failed links. The last link that can fail
-/// leaves a spanning tree.
+/// With the same seed, K failed links are among K + 1 failed links. The largest possible number of
+/// failed links leaves a spanning tree.
 #[test]
 fn more_faults_include_fewer_and_never_disconnect() {
     let mut before = BTreeSet::new();
@@ -198,7 +198,8 @@ fn more_faults_include_fewer_and_never_disconnect() {
         assert!(hops_to(&links, 9, 0).iter().all(|hops| *hops < 9));
         before = down;
     }
-    // Every draw has the last link between two switches, but never the link of a node.
+    // Every drawn link is between two switches, because a failure of a node's only link would cut
+    // the node off.
     for seed in 0..20 {
         let net = topology(&format!("hyperx:3,nodes=2,faults=1:{seed}"));
         let drawn = listed(net.damage().unwrap().drawn(), "down");

@@ -25,7 +25,7 @@ fn ranks_are_placed_in_blocks_or_cyclically() {
     );
 }
 
-/// Every topology has one spelling.
+/// Every topology has only one canonical spec.
 #[test]
 fn default_arguments_are_omitted_from_specs() {
     let spec = |spec: &str| topology(spec).spec();

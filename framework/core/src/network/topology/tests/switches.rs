@@ -8,7 +8,7 @@ fn figures(spec: &str) -> (u64, u64, u64) {
     (net.nodes(), net.switches(), net.diameter())
 }
 
-/// Searches for the mean distance between two different nodes.
+/// Returns the mean distance between two different nodes, found by a search.
 fn mean_hops(spec: &str) -> f64 {
     Survey::of(topology(spec).as_ref()).mean_hops.unwrap().0
 }
@@ -112,7 +112,8 @@ fn slim_flies_have_the_sizes_of_the_paper() {
         let d = if q % 4 == 3 { -1 } else { q % 4 };
         all_have(&format!("slim-fly:{q}"), ((3 * q - d) / 2) as u64);
     }
-    // 7 routers are one hop away and 42 are two hops away, plus the links of the nodes.
+    // From a router, 7 routers are one hop away and 42 are two hops away. The links of the sender
+    // and the receiver add two hops.
     assert_eq!(mean_hops("slim-fly:5"), (7.0 * 3.0 + 42.0 * 4.0) / 49.0);
 }
 
