@@ -10,8 +10,9 @@
 //!
 //! # Example
 //!
-//! This program runs an all-to-all in which each step has one distance. It verifies that every
-//! block reaches its destination, and compares the completion time with a lower bound.
+//! This program runs an all-to-all. In each step, every node sends a block to the node at the same
+//! distance. The program verifies that every block reaches its destination, and compares the
+//! completion time with a lower bound.
 //!
 //! ```
 //! use swapmeet_core::cost::bound::Traffic;

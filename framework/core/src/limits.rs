@@ -27,8 +27,8 @@ limits! {
     /// The maximum number of nodes that are planned. Every node takes at least some hundred bytes,
     /// so that more nodes would exhaust the memory of the computer.
     CASE_NODES = 1 << 26, "nodes that a case is planned for";
-    /// The maximum number of messages of a step that are examined one by one. This number of
-    /// messages takes 1 GiB.
+    /// The maximum number of messages of a step that are examined one by one, in a schedule of
+    /// which only one node of each symmetry orbit is planned. This number of messages takes 1 GiB.
     STEP_MESSAGES = 1 << 25, "messages of a step that are looked at one by one, of a schedule planned for one node of each orbit";
     /// The maximum number of messages in one step of a full plan. So many messages take 2 GiB of
     /// memory, or more in asynchronous models.
@@ -50,8 +50,8 @@ limits! {
     SEGMENTS = 4096, "segments of a block";
     /// The maximum number of classes of tokens of a node. Every set has one bit for each class.
     TOKEN_CLASSES = 1 << 16, "classes of tokens of a node";
-    /// The maximum number of extra bytes of a send. The loads of a step, which has fewer than 2^23
-    /// sends with extra bytes, then fit into 64 bits.
+    /// The maximum number of extra bytes of a send. The total load of a step then fits into 64 bits
+    /// even with 2^23 such sends. A step with a larger total load is refused.
     EXTRA_BYTES = 1 << 40, "extra bytes of a send";
     /// The maximum number of nodes on the path of a message.
     PATH = 1 << 24, "nodes of a path";

@@ -39,8 +39,8 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
 
 /// Returns a text of several lines, each escaped by [`escaped`].
 pub fn escaped_lines(text: &str) -> Cow<'_, str> {
-    // Most texts consist of ASCII characters. Counting bytes takes a small part of the time of
-    // decoding characters, because the compiler vectorises it.
+    // Most texts consist of ASCII characters. Counting bytes is much faster than decoding
+    // characters, because the compiler vectorises the loop.
     let is_other = |byte: &u8| !matches!(byte, b'\n' | b' '..=b'~');
     if text.as_bytes().iter().filter(|byte| is_other(byte)).count() == 0
         || !text.contains(|c| c != '\n' && is_unsafe(c))

@@ -39,8 +39,8 @@ pub fn parse_decimal(text: &str) -> Option<f64> {
     (number != 0.0 || is_zero).then_some(number)
 }
 
-/// Formats a size in canonical form: with the largest unit that divides the size, or without a unit
-/// if it is in bytes.
+/// Formats a size in canonical form: with the largest unit that divides the size, or as a number of
+/// bytes without a unit.
 pub fn format_size(bytes: u64) -> String {
     match UNITS.iter().skip(1).rev().find(|(_, factor)| bytes > 0 && bytes.is_multiple_of(*factor))
     {
