@@ -138,9 +138,9 @@ pub type SwmEntry = unsafe extern "C" fn() -> *mut SwmPlugin;
 
 // SAFETY: tables are constant data behind const pointers, and nothing writes through them.
 unsafe impl Sync for SwmPlugin {}
-// SAFETY: for the reason given at `SwmPlugin`.
+// SAFETY: as for `SwmPlugin`, an algorithm's table is constant data, and nothing writes through it.
 unsafe impl Sync for SwmAlgorithm {}
-// SAFETY: for the reason given at `SwmPlugin`.
+// SAFETY: as for `SwmPlugin`, a parameter's table is constant data, and nothing writes through it.
 unsafe impl Sync for SwmParamInfo {}
-// SAFETY: for the reason given at `SwmPlugin`.
+// SAFETY: the bytes of a text are constant data behind a const pointer, and nothing writes to them.
 unsafe impl Sync for SwmStr {}

@@ -25,7 +25,7 @@ impl SwmStr {
         if self.ptr.is_null() {
             return &[];
         }
-        // SAFETY: the caller guarantees this.
+        // SAFETY: the caller guarantees `len` readable bytes that stay unchanged.
         unsafe { core::slice::from_raw_parts(self.ptr, self.len) }
     }
 }

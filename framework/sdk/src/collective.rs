@@ -30,15 +30,15 @@ pub enum Collective {
     /// Every node has a vector, and every node receives the sum of all vectors.
     AllReduce,
     /// Every node has tokens, and each token goes to a set of nodes
-    /// ([`Problem::tokens`](crate::Problem::tokens)). A send selects tokens by their node
-    /// ([`Blocks::origins`](crate::Blocks::origins)) and by their classes, which are the segments of
-    /// the node's block. The sender always keeps a copy. No node may receive a token twice.
+    /// ([`Problem::tokens`](crate::Problem::tokens)). A send selects tokens by the node that they
+    /// belong to ([`Blocks::origins`](crate::Blocks::origins)) and by their classes, which are the
+    /// segments of the node's block. The sender always keeps a copy. No node may receive a token
+    /// twice.
     Dispatch,
     /// Every node has tokens, and each node of a token's set has a partial result for the token.
     /// The node of the token receives the sum of these results. A send selects sums by the node of
-    /// the tokens
-    /// ([`Blocks::destinations`](crate::Blocks::destinations)) and by their classes, which are the
-    /// segments.
+    /// the tokens ([`Blocks::destinations`](crate::Blocks::destinations)) and by the classes of the
+    /// tokens, which are the segments.
     Combine,
 }
 
@@ -49,7 +49,7 @@ pub(crate) enum FinalBlocks {
     ByDestination,
     AllBlocks,
     AllAtRoot,
-    /// Each node holds the block of the node for which the permutation names it as the receiver.
+    /// Each node holds the one block that the permutation assigns to it.
     ByPermutation,
     /// Each node holds the tokens of which it is a receiver.
     ByTokens,

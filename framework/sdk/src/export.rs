@@ -153,7 +153,7 @@ pub struct Exported {
 
 // SAFETY: the table points only to leaked, constant data.
 unsafe impl Send for Exported {}
-// SAFETY: for the same reason as above.
+// SAFETY: the table points only to leaked, constant data.
 unsafe impl Sync for Exported {}
 
 /// Returns the table, and makes it at the first call. The data that the table points to is leaked,
@@ -246,7 +246,7 @@ unsafe extern "C" fn supports(
 }
 
 unsafe extern "C" fn plan(a: *const SwmAlgorithm, p: *const SwmProblem, h: *const SwmHost) -> i32 {
-    // SAFETY: for the same reason as above.
+    // SAFETY: the host passes back a table made by this module, and structs valid for the call.
     unsafe { run(a, p, h, |algorithm, problem, schedule| algorithm.plan(problem, schedule)) }
 }
 
@@ -386,7 +386,7 @@ mod tests {
             assert_eq!((*plugin).algorithm_count, 2);
             ((**(*plugin).algorithms).name.bytes(), **(*plugin).algorithms.add(1))
         };
-        // SAFETY: for the same reason as above.
+        // SAFETY: the title is a text of the table that was just made.
         let title = String::from_utf8_lossy(unsafe { nameless.title.bytes() });
         assert_eq!((name, nameless.name.len, nameless.plan.is_none()), (&b"scripted"[..], 0, true));
         assert!(title.starts_with("the plugin panicked: no description ("), "{title}");

@@ -138,7 +138,7 @@ impl<'a> Problem<'a> {
     /// valid for every size, so the host may use the plan for other block sizes even if the plugin
     /// has called this method. Returns `false` if the host is older than 1.1.
     pub fn is_uniform(&self) -> bool {
-        // SAFETY: as in `destination`.
+        // SAFETY: the function and its context come from the host's table, valid during the call.
         self.host.uniform.is_some_and(|f| unsafe { f(self.host.ctx) } != 0)
     }
 
@@ -151,7 +151,7 @@ impl<'a> Problem<'a> {
     ///
     /// [`Stop::Failed`] if the host is older than 1.1.
     pub fn vertices(&self) -> Result<u64, Stop> {
-        // SAFETY: as in `destination`.
+        // SAFETY: the function and its context come from the host's table, valid during the call.
         self.host.vertices.map(|f| unsafe { f(self.host.ctx) }).ok_or_else(too_old)
     }
 
@@ -207,7 +207,7 @@ impl<'a> Problem<'a> {
     pub fn demand(&self, from: u64) -> Result<Vec<SwmByteCount>, Stop> {
         let read = self.host.demand.ok_or_else(too_old)?;
         let none = SwmByteCount { destination: 0, bytes: 0 };
-        // SAFETY: as in `links`.
+        // SAFETY: the function comes from the host's table, and the list has the stated room.
         read_list(none, |list, room, count| unsafe { read(self.host.ctx, from, list, room, count) })
     }
 
@@ -223,12 +223,12 @@ impl<'a> Problem<'a> {
     pub fn tokens(&self, node: u64) -> Result<Vec<TokenClass>, Stop> {
         let read_bytes = self.host.token_bytes.ok_or_else(too_old)?;
         let read_receivers = self.host.token_receivers.ok_or_else(too_old)?;
-        // SAFETY: as in `links`.
+        // SAFETY: the function comes from the host's table, and the list has the stated room.
         let bytes = read_list(0, |list, room, count| unsafe {
             read_bytes(self.host.ctx, node, list, room, count)
         })?;
         let class = |(class, bytes)| {
-            // SAFETY: as in `links`.
+            // SAFETY: the function comes from the host's table, and the list has the stated room.
             let receivers = read_list(0, |list, room, count| unsafe {
                 read_receivers(self.host.ctx, node, class, list, room, count)
             });

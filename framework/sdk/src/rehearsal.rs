@@ -421,7 +421,8 @@ impl Rehearsal {
     }
 }
 
-/// Returns the links of a network. It must belong to one of the families that rehearsals know.
+/// Returns the links of a ring, torus, mesh, hypercube or fully connected network; an empty list
+/// for other families.
 fn links_of(kind: &str, dims: &[u64]) -> Vec<(u64, u64, f64)> {
     let nodes: u64 = dims.iter().product();
     let mut links = Vec::new();

@@ -208,14 +208,16 @@ impl<'a> Schedule<'a> {
     /// In a schedule of byte counts, adds a send of a bucket to the step. An empty bucket sends
     /// nothing.
     pub fn send_bucket(&mut self, bucket: &Bucket<'_>) -> Result<(), Stop> {
-        // SAFETY: for the same reason as above.
+        // SAFETY: the function and its context come from the host's table; `bucket` borrows
+        // everything that it points to.
         check(self.host.send_bucket.map(|f| unsafe { f(self.host.ctx, &raw const bucket.raw) }))
     }
 
     /// In a schedule of byte counts, adds a send to the step. The send lists destinations, each
     /// with a number of bytes.
     pub fn send_bytes(&mut self, bytes: &Bytes<'_>) -> Result<(), Stop> {
-        // SAFETY: for the same reason as above.
+        // SAFETY: the function and its context come from the host's table; `bytes` borrows
+        // everything that it points to.
         check(self.host.send_bytes.map(|f| unsafe { f(self.host.ctx, &raw const bytes.raw) }))
     }
 

@@ -1,5 +1,5 @@
-//! The sends of a step, and redistributions. A send is one of blocks, of a bucket or of byte
-//! counts, and can name a route.
+//! The sends of a step, and redistributions. A send is a send of blocks, of a bucket or of byte
+//! counts, and can request a route.
 
 use crate::set::{Axis, Set};
 use crate::stop::Stop;
@@ -90,7 +90,7 @@ impl<'a> Route<'a> {
     }
 }
 
-/// A send of blocks. Of the blocks that `from` holds, it sends to `to` those with an origin in one
+/// A send of blocks. It sends to `to` the blocks that `from` holds and that have an origin in one
 /// set and a destination in another set. Without restrictions it selects all blocks that `from`
 /// holds. In an all-to-all these include the block that a node has for itself.
 ///
@@ -254,7 +254,7 @@ pub struct Bytes<'a> {
 
 impl<'a> Bytes<'a> {
     /// Makes a send of these numbers of bytes from `from` to `to`, both nodes of the schedule's
-    /// grid. The sent data is data that is not in a bucket.
+    /// grid. It sends no data that is in a bucket.
     pub const fn new(from: u64, to: u64, counts: &'a [ByteCount]) -> Self {
         let size = size_of::<SwmBytes>() as u32;
         let (count, counts) = (counts.len() as u64, counts.as_ptr());

@@ -54,8 +54,8 @@ impl<'a> Topology<'a> {
         Grid::new(self.dims())
     }
 
-    /// For a dual-net, which connects copies of a base topology on several levels, returns the base
-    /// and the number of levels above the base; `None` for other topologies.
+    /// Returns the base topology of a dual-net and the number of levels above it; `None` for other
+    /// topologies. A dual-net connects copies of its base on several levels.
     pub fn base(&self) -> Option<(Self, u64)> {
         // SAFETY: the host keeps the base, if there is one, for the duration of the call.
         let base = unsafe { copy_struct(self.raw.base, "base") }.ok()?;

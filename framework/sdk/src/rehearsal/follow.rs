@@ -122,8 +122,8 @@ trait Holdings {
     /// Checks that all data is at its destination.
     fn verify(&mut self) -> Result<(), String>;
 
-    /// Returns the number of bytes that one node of the machine added to its own values in the last
-    /// step, for the node for which this number is largest.
+    /// Returns the largest number of bytes that one node of the machine added to its own values in
+    /// the last step.
     fn most_summed(&self) -> u128 {
         0
     }
@@ -147,7 +147,7 @@ pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Di
         let mut messages: BTreeMap<(u64, u64, &RehearsedRoute), u128> = BTreeMap::new();
         for send in &step.sends {
             let [from, to] = [send.from, send.to].map(|node| places.physical[node as usize]);
-            // Extra bytes make a message of a send that selects no block.
+            // A send with extra bytes is a message even if it selects no block.
             let load = match (holdings.send(send).map_err(wrong(number))?, send.extra_bytes) {
                 (load, 0) => load,
                 (load, extra) => Some(load.unwrap_or(0) + u128::from(extra)),

@@ -61,8 +61,7 @@ unsafe fn with_recorder<T>(ctx: *mut c_void, work: impl FnOnce(&mut Recorder) ->
 }
 
 unsafe extern "C" fn fail(ctx: *mut c_void, reason: SwmStr) {
-    // SAFETY: the plugin calls this function through the host of the current rehearsal, with
-    // arguments that are valid during the call. The same is true of all functions below.
+    // SAFETY: the plugin calls this function during the rehearsal, with valid arguments.
     unsafe {
         let reason = String::from_utf8_lossy(reason.bytes()).into_owned();
         with_recorder(ctx, |recorder| recorder.reason = reason);
@@ -81,7 +80,7 @@ unsafe extern "C" fn log(ctx: *mut c_void, _: u32, line: SwmStr) {
 macro_rules! getters {
     ($($name:ident($recorder:ident $(, $argument:ident)*) -> $type:ty: $value:expr;)+) => {
         $(unsafe extern "C" fn $name(ctx: *mut c_void $(, $argument: u64)*) -> $type {
-            // SAFETY: for the reason given in `fail`.
+            // SAFETY: the plugin calls this function during the rehearsal, with valid arguments.
             unsafe { with_recorder(ctx, |$recorder| $value) }
         })+
     };
@@ -118,7 +117,7 @@ unsafe fn write_list<T: Copy>(items: &[T], list: *mut T, room: u64, count: *mut 
 macro_rules! calls {
     ($($name:ident($recorder:ident $(, $argument:ident: $type:ty)*) $work:expr;)+) => {
         $(unsafe extern "C" fn $name(ctx: *mut c_void $(, $argument: $type)*) -> i32 {
-            // SAFETY: for the reason given in `fail`.
+            // SAFETY: the plugin calls this function during the rehearsal, with valid arguments.
             unsafe { with_recorder(ctx, |recorder| recorder.call(|$recorder| $work)) }
         })+
     };

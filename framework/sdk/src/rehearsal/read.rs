@@ -24,7 +24,7 @@ pub(super) unsafe fn nodes(radices: &[u64], set: &SwmSet) -> Result<Vec<u64>, &'
             let axes = unsafe { std::slice::from_raw_parts(set.axes, radices.len()) };
             let mut nodes = vec![0];
             for (axis, radix) in axes.iter().zip(radices) {
-                // SAFETY: for the same reason as above.
+                // SAFETY: the caller guarantees readable pointers in each axis.
                 let coordinates = unsafe { coordinates(axis, *radix) }?;
                 nodes = nodes
                     .iter()
@@ -43,7 +43,7 @@ pub(super) unsafe fn nodes(radices: &[u64], set: &SwmSet) -> Result<Vec<u64>, &'
 ///
 /// # Safety
 ///
-/// The requirements are those of [`nodes`].
+/// The pointer `axis.words` must be readable for `axis.count` words if the axis is a bit set.
 pub(super) unsafe fn coordinates(axis: &SwmAxis, radix: u64) -> Result<Vec<u64>, &'static str> {
     let (first, stride, count) = (axis.first, axis.stride, axis.count);
     let mut coordinates: Vec<u64> = match axis.kind {

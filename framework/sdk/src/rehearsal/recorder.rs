@@ -259,8 +259,7 @@ impl Recorder {
     ///
     /// All pointers of the send must be readable.
     pub(super) unsafe fn add_blocks(&mut self, send: &SwmBlocks) -> Result<(), String> {
-        // SAFETY: the caller guarantees readable pointers; this is also the reason in the unsafe
-        // blocks below.
+        // SAFETY: the caller guarantees readable pointers.
         let route = unsafe { route(send.route) };
         let envelope = self.envelope(send.from, send.to, send.flags, route)?;
         if self.schedule.moves_byte_counts {
@@ -296,19 +295,19 @@ impl Recorder {
         // Convert the sets to lists of nodes.
         let bad =
             |reason: &str| format!("the send from {} to {} has a set {reason}", send.from, send.to);
-        // SAFETY: for the same reason as above.
+        // SAFETY: the caller guarantees readable pointers.
         let set = |set: &SwmSet| unsafe { nodes(&self.schedule.radices, set) }.map_err(bad);
         let send = RehearsedSend {
             origins: set(&send.origins)?,
             destinations: set(&send.destinations)?,
-            // SAFETY: for the same reason as above.
+            // SAFETY: the caller guarantees readable pointers.
             segments: unsafe { coordinates(&send.segments, self.schedule.segments) }
                 .map_err(bad)?,
             copies: send.flags & SWM_COPY != 0,
             combines,
             is_strict: send.flags & SWM_STRICT != 0,
             extra_bytes: send.extra_bytes,
-            // SAFETY: for the same reason as above.
+            // SAFETY: the caller guarantees readable pointers.
             label: String::from_utf8_lossy(unsafe { send.label.bytes() }).into_owned(),
             ..envelope
         };

@@ -152,7 +152,7 @@ impl Holdings for Blocks<'_> {
                 held.remove(block);
             });
         }
-        // In a strict send, every block that the rule describes must have been selected.
+        // In a strict send, the sender must hold every block that the sets of the send describe.
         if send.is_strict {
             let collective = self.goal.collective;
             let in_parts = self.parts != [None];

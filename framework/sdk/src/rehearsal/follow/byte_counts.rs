@@ -90,7 +90,8 @@ impl<'a> ByteCounts<'a> {
         Ok(())
     }
 
-    /// Removes the bytes that the send counts from the data that the sender holds.
+    /// Removes the bytes that the send lists from the sender's data outside of buckets. Returns,
+    /// for each destination, the number of removed elements.
     fn extract_counted(&mut self, send: &RehearsedSend) -> Result<Vec<u64>, String> {
         let held = &mut self.held[send.from as usize];
         let mut extracted = vec![0; held.len()];
