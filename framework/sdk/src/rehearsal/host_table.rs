@@ -69,7 +69,7 @@ unsafe extern "C" fn fail(ctx: *mut c_void, reason: SwmStr) {
 }
 
 unsafe extern "C" fn log(ctx: *mut c_void, _: u32, line: SwmStr) {
-    // SAFETY: for the reason given in `fail`.
+    // SAFETY: the plugin calls this function during the rehearsal, with valid arguments.
     unsafe {
         let line = String::from_utf8_lossy(line.bytes()).into_owned();
         with_recorder(ctx, |recorder| recorder.schedule.log.push(line));
