@@ -160,8 +160,8 @@ pub trait Layout: Debug {
     /// Returns whether every block of `inner` is in `outer`.
     fn contains(&self, outer: &[Self::Element], inner: &[Self::Element]) -> bool;
 
-    /// Determines which of the `count` blocks of `a` are selected. If only some of them are
-    /// selected, writes these to `out` as a box.
+    /// Determines which blocks of `a` are selected. If only some of them are selected, writes these
+    /// to `out` as a box. `count` is the number of blocks of `a`.
     fn cut(
         &self,
         a: &[Self::Element],
@@ -241,7 +241,8 @@ pub trait Layout: Debug {
         self.members(self.axes().radices.len() - 1, a)
     }
 
-    /// Returns the box of all blocks that contribute to a value to which `a` also contributes.
+    /// Returns the box `a` with all origins. In a reduction, these are all contributions to the
+    /// values to which `a` contributes.
     fn with_all_origins(&self, a: &[Self::Element]) -> Vec<Self::Element> {
         let first = self.origin_elements();
         [&self.full()[..first], &a[first..]].concat()

@@ -48,7 +48,7 @@ pub struct ByteCountUnits {
 /// bucket `(first + firsts[d] + c) % buckets`.
 #[derive(Debug, Clone, Copy, Hash)]
 pub struct Redistribution<'a> {
-    /// The node, as a node of the schedule's grid.
+    /// The node that redistributes, as a node of the schedule's grid.
     pub node: u64,
     /// Number of buckets.
     pub buckets: u64,
@@ -124,12 +124,13 @@ pub(crate) struct ByteCounts<T> {
     /// only when it is needed.
     is_initial: Vec<bool>,
     redistributed: Vec<Option<Redistributed<T>>>,
-    /// Nodes with a redistribution that is not settled.
+    /// Nodes with a redistribution of which some buckets are not settled.
     redistributors: Vec<u32>,
-    /// Number of sent buckets that are not settled.
+    /// Number of sent buckets that are not settled: their elements have not been added to the
+    /// holdings of their receivers yet.
     unsettled: usize,
-    /// The first step that may have buckets which are not settled. All buckets of earlier steps are
-    /// settled.
+    /// The first step that may have sent buckets which are not settled. All buckets that were sent
+    /// in earlier steps are settled.
     unsettled_since: u64,
     /// The pattern of the most recent redistribution, for reuse: the nodes of a phase usually
     /// redistribute with the same pattern.

@@ -214,7 +214,8 @@ pub fn of_bits(bits: u64) -> impl Iterator<Item = &'static CollectiveKind> {
 }
 
 impl CollectiveKind {
-    /// Returns whether one node holds all blocks at the start or at the end.
+    /// Returns whether there is a root: only this node holds blocks at the start, or only this node
+    /// must hold blocks at the end.
     pub fn is_rooted(&self) -> bool {
         self.initial == InitialBlocks::AllAtRoot || self.required == FinalBlocks::AllAtRoot
     }

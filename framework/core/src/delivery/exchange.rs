@@ -123,7 +123,8 @@ pub(crate) struct Exchange<L: Layout = BitLayout> {
 struct InFlight<E> {
     /// The receiver of each box.
     receivers: Vec<u64>,
-    /// The records of the boxes, one after the other.
+    /// The records of the boxes, one after the other. A record is a box, preceded by its number of
+    /// blocks.
     records: Vec<E>,
     /// The sends of a reduction. The receiver processes all values of a send together. Empty for
     /// other collectives.

@@ -38,7 +38,8 @@ pub(crate) struct Holdings<E> {
 /// The format of a record.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RecordFormat {
-    /// Number of elements before the box.
+    /// Number of elements before the box, which are its number of blocks and, if arrivals are
+    /// tracked, its arrival step.
     head: usize,
     /// Number of elements of the record.
     elements: usize,

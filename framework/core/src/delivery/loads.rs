@@ -1,6 +1,6 @@
 //! The load that each node holds, and the load that it reduces in a step.
 
-/// The load of each node, and the largest load so far.
+/// The load that each node holds, and the largest load that any node has held so far.
 #[derive(Debug)]
 pub(crate) struct Loads {
     held: Vec<u64>,

@@ -186,7 +186,8 @@ pub struct Sent<'a> {
     /// The kind of data that moves. With [`Proof::ByteCounts`], loads are in bytes and there are no
     /// boxes.
     pub proof: Proof,
-    /// The boxes of blocks that moved.
+    /// The blocks that moved, as boxes (products of a set of origins, of destinations and of
+    /// segments).
     pub boxes: Vec<&'a [u64]>,
     /// The layout of the boxes.
     pub layout: &'a BitLayout,

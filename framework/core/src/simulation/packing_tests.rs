@@ -9,7 +9,8 @@ use crate::simulation::listener::{Interests, ScheduleEvent};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// For each step, the largest load of packed messages at a node.
+/// For each step, the largest packed load of a node, which is its load in messages of several
+/// blocks.
 #[derive(Default)]
 struct Packed(Vec<u64>);
 
@@ -25,7 +26,7 @@ impl Listener for Packed {
     }
 }
 
-/// Returns the packed load of each step.
+/// Returns the largest packed load of each step.
 fn packed(task: Task, division: Division, steps: &[Vec<Rule<'_>>]) -> Vec<u64> {
     let mut listener = Packed::default();
     let mut simulation = Simulation::new(task, vec![&mut listener]).unwrap();

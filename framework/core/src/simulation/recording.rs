@@ -61,7 +61,7 @@ pub struct Recording {
     step: u64,
     /// The number of sends.
     sends: u64,
-    /// For each step up to the last step with a send, the sum of its fingerprints.
+    /// For each step up to the last step with a send, the sum of the fingerprints of its sends.
     sums: Vec<u64>,
     /// The stored sends of `RecordingTask::kept_step`.
     kept: Vec<RecordedSend>,

@@ -22,7 +22,7 @@ use std::ops::Range;
 pub(super) struct Setup {
     placement: Placement,
     division: Division,
-    /// The units of byte counts, if the schedule sends byte counts instead of blocks.
+    /// The sizes of blocks and elements, if the schedule sends byte counts instead of blocks.
     byte_counts: Option<ByteCountUnits>,
     has_layout: bool,
     /// Whether the plugin has declared a symmetry.

@@ -134,14 +134,14 @@ pub struct Step<'a> {
     /// more than [`Detail::Representatives`](crate::simulation::listener::Detail), these are only
     /// the messages of the planned nodes, and their hops are not known ([`Step::symmetry`]).
     pub transfers: &'a [Transfer],
-    /// The group whose elements map these messages to the messages of all nodes. `None` if
-    /// `transfers` has all messages.
+    /// The group whose elements map the messages in `transfers` to the messages of all nodes.
+    /// `None` if `transfers` has all messages.
     pub symmetry: Option<&'a Group>,
     /// For each message, the latest step in which any of its data arrived at its sender, as the
     /// schedule counts steps. 0 if the sender held all of the data at the start. Empty unless a
     /// listener needs it ([`Interests::arrivals`](crate::simulation::listener::Interests)).
     pub latest_arrivals: &'a [u32],
-    /// The routes that messages refer to.
+    /// The requested routes. [`Transfer::route`] is a number of a route in this list.
     pub routes: &'a [Route],
     /// The number of segments into which a block is split. Loads count segments.
     pub segments: u64,

@@ -230,19 +230,19 @@ impl StepStatistics {
                 along(topology.as_ref(), number, t, routes, &mut count_all)?
             };
 
-            // Loads and hops.
+            // Update the facts about loads and hops.
             t.hops = hops as u32;
             facts.max_load = facts.max_load.max(t.load);
             facts.max_hops = facts.max_hops.max(hops);
             facts.load_hops += u128::from(t.load) * u128::from(hops);
             max_latency = max_latency.max(latency);
 
-            // The traffic of nodes. Ranks of one node are counted together.
+            // Count the traffic of nodes. The ranks of one node are counted together.
             let [from, to] = [t.from, t.to].map(|rank| self.host(rank));
             self.count_ends(Ends { sender: from, to, receiver: to, from }, t.load, &mut facts);
 
-            // Times at the bandwidths of links. A message between two ranks of one node uses no
-            // link; it has the machine's bandwidth.
+            // Add the times at the bandwidths of links. A message between two ranks of one node
+            // uses no link, so it has the machine's bandwidth.
             if has_bandwidths {
                 if hops == 0 {
                     (inverse_bandwidth, slowest) = (1.0, 1.0);
@@ -319,9 +319,9 @@ impl StepStatistics {
         Ok(multiplexed)
     }
 
-    /// Stores the links that may be the busiest for some costs of a message and of a byte. A link
-    /// is left out if another link has at least as many messages and needs at least as much time
-    /// for their bytes.
+    /// Stores the links that may be the most expensive ones for some prices of a message and of a
+    /// byte. A link is left out if another link has at least as many messages and needs at least as
+    /// much time for their bytes.
     fn find_busiest_links(&mut self, links: impl Iterator<Item = LinkUse>) {
         let mut links: Vec<LinkUse> = links.collect();
         links.sort_unstable_by(|a, b| b.messages.cmp(&a.messages).then(b.time.total_cmp(&a.time)));

@@ -27,7 +27,7 @@ struct Field {
     word: usize,
     /// The number of words. It is greater than 1 only for an axis of more than 64 coordinates.
     words: usize,
-    /// The lowest bit within the first word.
+    /// The lowest bit of the axis within its first word.
     shift: u32,
     /// Number of coordinates.
     radix: u32,
@@ -261,8 +261,8 @@ impl Layout for BitLayout {
             *out = a & b;
             least = least.min(*out);
         }
-        // Most pairs of boxes are disjoint. In a simple layout, most disjoint pairs have a word in
-        // which their intersection is 0, so they need no further check.
+        // Most pairs of boxes are disjoint. If each axis is within one word, most disjoint pairs
+        // have a word in which their intersection is 0, so they need no further check.
         if self.is_simple && least == 0 {
             return false;
         }
@@ -317,8 +317,9 @@ impl Layout for BitLayout {
 
     fn join(&self, a: &mut [u64], b: &[u64]) -> bool {
         // In a reduction, most boxes of a node differ both in their origins and in their
-        // destinations or segments. The union of two such boxes is not a box. Simple layouts need
-        // no such test, because the comparisons below end early for most boxes.
+        // destinations or segments. The union of two such boxes is not a box. If each axis is
+        // within one word, this test is not needed, because the comparison of words that follows
+        // ends early for most boxes.
         let (origins, others) = (0..self.origin_words, self.origin_words..a.len());
         if !self.is_simple
             && differ(&a[others.clone()], &b[others])
@@ -327,8 +328,8 @@ impl Layout for BitLayout {
             return false;
         }
         let Some(first) = a.iter().zip(b).position(|(a, b)| a != b) else { return true };
-        // In a simple layout, boxes that differ in several words also differ on several axes. Their
-        // union is then not a box. This is the case for most pairs of boxes.
+        // If each axis is within one word, boxes that differ in several words also differ on
+        // several axes. Their union is then not a box. This is the case for most pairs of boxes.
         if self.is_simple && !same_words(&a[first + 1..], &b[first + 1..], u64::MAX) {
             return false;
         }

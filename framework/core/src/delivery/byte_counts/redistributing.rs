@@ -12,7 +12,8 @@ pub(super) const UNSENT: u32 = u32::MAX;
 /// A special value in `Redistributed::receivers` for a bucket that was sent and settled.
 const SETTLED: u32 = u32::MAX - 1;
 
-/// A redistribution of which some buckets are not settled.
+/// A redistribution of which some buckets are not settled, that is, not yet added to the holdings
+/// of their receivers.
 #[derive(Debug)]
 pub(super) struct Redistributed<T> {
     /// For each destination, the number of elements before the redistribution.
@@ -150,7 +151,8 @@ impl<T: ElementCount> ByteCounts<T> {
         pattern
     }
 
-    /// Settles all buckets that were sent before step `before`.
+    /// Settles all buckets that were sent before step `before`: adds their elements to the holdings
+    /// of their receivers.
     pub(super) fn settle(&mut self, before: u64) -> Result<(), Fault> {
         if self.unsettled == 0 || self.unsettled_since >= before {
             return Ok(());

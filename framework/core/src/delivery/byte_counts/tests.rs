@@ -207,7 +207,7 @@ proptest! {
         for (node, buckets, cycle, seed, to) in redistributes {
             let starts: Vec<u32> = (0..5).map(|d| seed.rotate_left(d) % cycle as u32).collect();
             x.redistribute(&Redistribution { node, buckets, cycle, first: u64::from(seed) % buckets, starts: &starts, firsts: &[] }).unwrap();
-            // Two steps, so that the buckets of a redistribution arrive at different times.
+            // Send the buckets in two steps, so that they arrive at different times.
             let sends: Vec<_> = (0..buckets).map(|h| send(node, to[h as usize] % 5, ByteSelection::Bucket(h))).collect();
             let (now, later) = sends.split_at(sends.len() / 2);
             step(&mut x, now).unwrap();

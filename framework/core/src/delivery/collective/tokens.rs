@@ -239,7 +239,8 @@ impl BlockSizes for TokenSizes {
 mod tests {
     use super::*;
 
-    /// Three nodes. Node 0 has two tokens for {1, 2} and one for {0, 2}; node 2 has one for {1}.
+    /// Creates the tokens of three nodes. Node 0 has two tokens for {1, 2} and one for {0, 2}; node
+    /// 2 has one for {1}.
     fn tokens() -> Arc<Tokens> {
         Arc::new(Tokens::new(3, |node| match node {
             0 => vec![(vec![2, 1], 5), (vec![0, 2], 7), (vec![1, 2, 1], 5), (vec![], 9)],

@@ -47,7 +47,7 @@ impl Piece {
 #[derive(Debug, Clone, Copy)]
 struct TokenSend {
     to: u64,
-    /// Index of the first of its pieces in flight.
+    /// Index of the first piece of the send in `in_flight`.
     first: usize,
     combine: bool,
 }
@@ -228,7 +228,7 @@ impl TokenExchange {
         Ok(Some(load + rule.extra_bytes))
     }
 
-    /// Returns the number of tokens, or of values, that the current send selects.
+    /// Returns the number of classes (in a combine, of their sums) that the current send selects.
     fn selected_values(&self) -> u64 {
         match self.sums() {
             true => self.inventory.layout.values(self.selection.elements()),
@@ -244,7 +244,8 @@ impl TokenExchange {
         let classes = layout.coordinates(layout.segment_axis(), selected);
         let owners = layout.nodes_of(side, selected).into_iter();
         let mut pairs = owners.flat_map(|home| classes.iter().map(move |class| (home, *class)));
-        // A node can have fewer classes than the axis of the segments.
+        // A selected class may not exist, because a node can have fewer classes than a block has
+        // segments.
         let piece = |(home, class): (u64, u64)| {
             let owner = placement.physical(home);
             let origin = if self.sums() { placement.physical(rule.from) } else { owner };

@@ -3,8 +3,8 @@
 use super::Counter;
 use crate::network::topology::Run;
 
-/// An array of counters. A counter is valid only if it has the number of the current step. So
-/// clearing the array takes no time.
+/// An array of counters. Each counter stores the step of its last change, and counts as 0 in all
+/// other steps. So clearing the array takes no time.
 #[derive(Debug)]
 pub(super) struct Counters {
     /// For each link, the last step in which it had load, and the load. The two are stored as a

@@ -98,7 +98,7 @@ impl StepStatistics {
         let mut facts =
             StepFacts { messages: messages.len() as u64 * order, ..StepFacts::default() };
 
-        // The traffic of nodes, buffers and loads.
+        // Count the traffic of nodes, buffers and loads.
         for t in messages.iter_mut() {
             let sender = t.from;
             t.from = group.representative(sender as usize) as u32;

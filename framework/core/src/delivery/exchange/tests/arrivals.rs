@@ -5,7 +5,8 @@ use super::*;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Compares the result with an explicit arrival step for each block.
+    /// Compares the latest arrival of each send with the arrival steps of its blocks, which the
+    /// test stores block by block.
     #[test]
     fn a_send_follows_the_arrivals_of_its_blocks(
         moves in prop::collection::vec(prop::collection::vec((0_u64..6, 1_u64..6, 0_u64..6, 1_u32..5), 1..6), 1..12),

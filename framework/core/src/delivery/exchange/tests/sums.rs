@@ -76,7 +76,7 @@ fn a_virtual_node_holds_a_second_value() {
     assert_eq!((x.verify(), x.loads.held(), x.loads.most_summed()), (Ok(()), &[0, 1][..], 1));
 }
 
-/// Recursive halving along two axes.
+/// An allreduce by recursive halving and doubling along two axes.
 #[test]
 fn parts_of_a_vector_are_selected_by_destination() {
     let grid = Grid::new(&[2, 2]).unwrap();

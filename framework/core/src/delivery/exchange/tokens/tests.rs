@@ -10,8 +10,8 @@ use proptest::option;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Creates a collective among four nodes. Node 0 has class 0 of 5 bytes for nodes 1 and 2, and
-/// class 1 of 7 bytes for nodes 0 and 3. Node 3 has class 0 of 9 bytes for node 1.
+/// Creates a collective among four nodes. Node 0 has class 0 of 7 bytes for nodes 0 and 3, and
+/// class 1 of 5 bytes for nodes 1 and 2. Node 3 has class 0 of 9 bytes for node 1.
 fn start(kind: &'static CollectiveKind) -> TokenExchange {
     let tokens = Arc::new(Tokens::new(4, |node| match node {
         0 => vec![(vec![0, 3], 7), (vec![1, 2], 5)],
