@@ -64,7 +64,8 @@ limits! {
     BUCKETS = 1 << 16, "buckets of a redistribution, or as many as there are nodes";
     /// The maximum length of a cycle of elements, because elements are numbered with 32 bits.
     CYCLE = 1 << 31, "elements in a cycle of a redistribution";
-    /// The maximum number of bytes of the largest table of a case. The table has sets of two boxes
-    /// for each node, byte counts of every destination at every node, or buckets.
+    /// The maximum number of bytes of the largest table of a case. It is the table of the sets of
+    /// blocks that nodes hold (two boxes for each node), of the byte counts for every destination
+    /// at every node, or of the buckets.
     HELD_BYTES = 8 << 30, "bytes of sets, of byte counts, or of buckets, in a case";
 }

@@ -1,9 +1,9 @@
 //! The grammar that all specs share: `name`, `name:args` or `name:key=value,..`, with nested specs
 //! in parentheses.
 //!
-//! The same short strings are used on the command line, in experiment files and in CSV columns. The
-//! parser stores byte offsets. So an error that is found later (such as a dimension of 0 or an
-//! unknown key) still has its position.
+//! The command line, experiment files and CSV columns use the same specs. The parser stores byte
+//! offsets. So an error that is found later (such as a dimension of 0 or an unknown key) still has
+//! its position.
 
 use crate::text::is_unsafe;
 use std::fmt;

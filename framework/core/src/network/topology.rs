@@ -205,7 +205,7 @@ pub trait Topology: fmt::Debug + Send + Sync {
     fn diameter(&self) -> u64 {
         self.properties().diameter
     }
-    /// Returns the largest distance from this node to another, in hops.
+    /// Returns the largest distance from a node to any other node, in hops.
     fn eccentricity(&self, _node: u64) -> u64 {
         self.diameter()
     }
@@ -471,7 +471,7 @@ pub fn parse(text: &str) -> Result<Arc<dyn Topology>, SpecError> {
 pub fn parse_with(text: &str, read: ReadFile<'_>) -> Result<Arc<dyn Topology>, SpecError> {
     let spec = Spec::parse("topology", text)?;
     let (network, damage, ranks) = placed::split(&spec, text);
-    // Errors point at a position in the whole spec.
+    // Convert positions of errors in the network's own spec to positions in the whole spec.
     let base = parse_network(network, read).map_err(|e| spec.nested(0, e))?;
     let routing = ranks.routing;
     let degraded = degraded::parse(base, &spec, damage)?;

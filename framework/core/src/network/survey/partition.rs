@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 
 /// The maximum number of clusters of a network. If there are more, no cut is searched.
 const MAX: usize = 1 << 11;
-/// The number of further starts. Each of them cuts a rotation of the vertex order instead of the
-/// spectral order.
+/// The number of further starting cuts. Each of them cuts a rotation of the order of cluster
+/// numbers instead of the spectral order.
 const ROTATIONS: usize = 6;
 
 struct Clusters {

@@ -94,7 +94,7 @@ pub(super) fn parse(
     spec: &Spec,
     args: DamageArgs<'_>,
 ) -> Result<Arc<dyn Topology>, SpecError> {
-    /// The maximum number of links. All links are listed.
+    /// The maximum number of links, because all links are listed.
     const MAX_LINKS: u64 = 1 << 22;
     const MAX_VERTICES: u64 = RoutingTable::MAX_VERTICES;
     let Some(first) = args.first() else { return Ok(base) };
@@ -152,7 +152,8 @@ impl Degraded {
             spec: base.spec() + &request.to_string(),
             max_links: Some(network.link_count() as u64),
             bandwidths: extremes(network.each().map(|link| link.bandwidth)),
-            // Bounds search for cuts, because the links of the family's cut may have failed.
+            // The family's cut is not used, because its links may have failed. Lower bounds then
+            // search for cuts.
             bisection: None,
             hops_of_all_pairs: base.hops_of_all_pairs(),
             ..base.properties().clone()

@@ -26,8 +26,8 @@ struct Dragonfly {
 }
 
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
-    /// The maximum number of links of one kind at a router. The time to calculate distances when
-    /// the network is created grows with the square of this number.
+    /// The maximum number of links of one kind (local or global) at a router. The time to calculate
+    /// distances when the network is created grows with the square of this number.
     const MAX_PORTS: u64 = 256;
     const EXPECTED: &str =
         "groups, routers per group and nodes per router, as in `dragonfly:33x8x4`";
@@ -52,12 +52,14 @@ impl Dragonfly {
         (to + self.groups - from) % self.groups
     }
 
-    /// Returns the router that has the link to the group at this distance.
+    /// Returns the router of a group that has the link to the group whose number is greater by
+    /// `ahead`.
     fn gateway(&self, ahead: u64) -> u64 {
         (ahead - 1) / self.global
     }
 
-    /// Returns the distances of the groups to which a router has links.
+    /// Returns the groups to which a router has links, as differences to the number of its own
+    /// group.
     fn linked(&self, router: u64) -> std::ops::Range<u64> {
         let first = router * self.global + 1;
         first.min(self.groups)..(first + self.global).min(self.groups)
@@ -101,7 +103,8 @@ impl Fabric for Dragonfly {
         self.routers
     }
 
-    /// Routes depend on the difference of group numbers, and on the numbers of routers.
+    /// Routes depend on the difference of group numbers, and on the numbers of routers. So
+    /// rotations of the group numbers map routes to routes.
     fn axes(&self) -> Vec<AxisSymmetry> {
         vec![AxisSymmetry::Rotations, AxisSymmetry::Fixed]
     }

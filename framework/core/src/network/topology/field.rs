@@ -51,8 +51,7 @@ impl Field {
         (at == 1 && powers.len() as u64 == q - 1).then_some(powers)
     }
 
-    /// Returns text with the sizes of fields, nearest to q below and above, for which a slim fly
-    /// exists.
+    /// Returns, as text, the nearest sizes below and above q of fields for which a slim fly exists.
     pub(super) fn near(q: u64) -> String {
         let fits = |q: &u64| *q >= 3 && q % 4 != 2 && Self::of(*q).is_some();
         let found = [(3..q).rev().find(fits), (q + 1..2 * q).find(fits)];
@@ -93,7 +92,7 @@ impl Field {
     }
 }
 
-/// Returns the sum of two elements, which is the sum of each digit in base p.
+/// Returns the sum of two elements. Their digits in base p are added without carries.
 fn add(p: u64, mut a: u64, mut b: u64) -> u64 {
     let (mut sum, mut place) = (0, 1);
     while a > 0 || b > 0 {

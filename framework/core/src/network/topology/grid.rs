@@ -416,7 +416,7 @@ impl Topology for GridNet {
     }
 }
 
-/// A rotation of a ring maps routes to routes.
+/// A rotation of a closed dimension maps routes to routes.
 impl Automorphisms for GridNet {
     fn axes(&self) -> Vec<AxisSymmetry> {
         let axis = |(_, closed)| if closed { AxisSymmetry::Rotations } else { AxisSymmetry::Fixed };

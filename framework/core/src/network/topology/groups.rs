@@ -137,7 +137,8 @@ impl Topology for Groups {
     }
 }
 
-/// A route depends only on whether its ends are in the same group.
+/// A route depends only on whether its ends are in the same group. So the groups, and the ranks
+/// within groups, can be permuted.
 impl Automorphisms for Groups {
     fn axes(&self) -> Vec<AxisSymmetry> {
         vec![AxisSymmetry::Permutations; 2]

@@ -67,7 +67,7 @@ impl Fabric for HyperX {
         vec![AxisSymmetry::Permutations; self.dims.len()]
     }
 
-    /// A port is identified by the coordinate to which it leads.
+    /// The image of a port leads to the image of the coordinate to which the port leads.
     fn moved_port(&self, port: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
         let dim = self.lines.iter().rposition(|(_, first)| *first <= port).unwrap_or(0);
         let first = self.lines[dim].1;

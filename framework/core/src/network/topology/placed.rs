@@ -4,8 +4,8 @@
 //!
 //! Rank r runs on node `node[r]` of the network, and a node may have several ranks. Algorithms see
 //! the ranks as a grid. It is the network's own grid or, if nodes have several ranks, a grid of
-//! nodes and ranks. Routes and links are those between nodes. There is no link between two ranks of
-//! the same node.
+//! nodes and ranks. Routes and links are those of the network's nodes. There is no link between two
+//! ranks of the same node.
 
 use super::degraded::DamageArgs;
 use super::{Bisection, Damage, Properties, ReadFile, Route, RouteError, Run, Topology};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 mod order;
 
-/// The values of `place=`.
+/// A description of the values of `place=`, for error messages.
 const EXPECTED: &str = "block, cyclic, random, random:SEED, hilbert, fold:SHAPE or file:FILE";
 
 #[derive(Debug)]

@@ -2,8 +2,8 @@
 
 use crate::spec::Spec;
 
-/// SplitMix64 (G. L. Steele, D. Lea, C. H. Flood, *Fast Splittable Pseudorandom Number Generators*,
-/// OOPSLA 2014).
+/// The pseudorandom number generator SplitMix64 (G. L. Steele, D. Lea, C. H. Flood, *Fast
+/// Splittable Pseudorandom Number Generators*, OOPSLA 2014).
 pub(crate) struct SplitMix64(u64);
 
 impl SplitMix64 {

@@ -165,7 +165,7 @@ impl Topology for Rdn {
         Regularity::Halves { within: self.n * self.base.link_slots() }
     }
 
-    /// Returns the innermost base and the number of levels.
+    /// Returns the innermost base and the number of levels above it.
     fn base(&self) -> Option<(&dyn Topology, u64)> {
         let below = self.base.base().map(|(base, levels)| (base, levels + 1));
         Some(below.unwrap_or((self.base.as_ref(), 1)))

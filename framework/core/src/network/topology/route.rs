@@ -22,7 +22,7 @@ impl Run {
         Self { first: number, stride: 1, len: 1, plane: 0 }
     }
 
-    /// Creates a run of one link, on a topology with these planes. The topology may have none.
+    /// Creates a run of one link, on a topology with these planes. The list may be empty.
     pub(super) fn in_planes(number: u64, planes: &[Plane]) -> Self {
         let has_link = |p: &Plane| (p.offset..p.offset + p.links()).contains(&number);
         let plane = planes.iter().position(has_link).unwrap_or(0);
@@ -46,14 +46,14 @@ pub struct Route {
     /// The order of dimensions; empty for the topology's own order (the last dimension first).
     pub order: Vec<u32>,
     /// The nodes and switches on the path, with the receiver last; empty for a route by dimensions.
-    /// With a path, signs only select between two links of the same nodes, and the order is
+    /// With a path, signs only select one of two links between the same two nodes, and the order is
     /// ignored.
     pub path: Vec<u64>,
 }
 
 impl Route {
-    /// Returns whether both routes are equal. The entries have just been written byte by byte, so
-    /// they are also compared one by one: a wider load would have to wait for these stores.
+    /// Returns whether both routes are equal. Compares the entries one by one. They have just been
+    /// written one by one, and a wider load would have to wait for these stores.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.signs.iter().eq(&other.signs)
             && self.order.iter().eq(&other.order)

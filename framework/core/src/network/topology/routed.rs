@@ -73,13 +73,13 @@ pub(super) fn parse(
     Ok(Arc::new(Routed { properties, base, routing, seed: 0 }))
 }
 
-/// Returns the properties of a network, for the same network with random routing.
+/// Returns the properties that a network has if it is used with random routing.
 fn routed_properties(base: &dyn Topology) -> Properties {
     Properties { max_links: Some(base.max_links()), ..base.properties().clone() }
 }
 
 impl Routing {
-    /// Prepares the routes of a network of nodes.
+    /// Prepares the routes between the nodes of a network.
     fn new(is_ecmp: bool, network: &dyn Topology) -> Self {
         if is_ecmp && let Some(ecmp) = Ecmp::new(network) {
             Self::Ecmp(Arc::new(ecmp))
@@ -90,7 +90,8 @@ impl Routing {
 }
 
 impl Routed {
-    /// Returns the network of nodes, in which routes are calculated.
+    /// Returns the network in which routes are calculated. If several ranks share a node, it is the
+    /// network of these nodes.
     fn network(&self) -> &dyn Topology {
         self.base.node_network().unwrap_or(self.base.as_ref())
     }

@@ -27,10 +27,11 @@ pub(super) trait Fabric: fmt::Debug + Send + Sync {
     /// Returns a period p of the symmetry: the network looks the same from switch s and from switch
     /// `s % p`.
     fn symmetry_period(&self) -> u64;
-    /// Returns the symmetry of each axis of the switch numbers.
+    /// Returns which permutations of the coordinates of each axis of the switch numbers are
+    /// automorphisms.
     fn axes(&self) -> Vec<AxisSymmetry>;
-    /// Returns the image of a port: the port of the switch's image that leads to the image of the
-    /// neighbour. `image(axis, coordinate)` returns the image of a coordinate.
+    /// Returns the image of a port under an automorphism: the port of the switch's image that leads
+    /// to the image of the neighbour. `image(axis, coordinate)` returns the image of a coordinate.
     fn moved_port(&self, port: u64, _image: &dyn Fn(usize, u64) -> u64) -> u64 {
         port
     }

@@ -281,7 +281,8 @@ fn bisections_of_known_networks() {
     assert_eq!(cut("mesh:7"), Some((3, 1, true)));
     assert_eq!(cut("hypercube:7"), Some((64, 64, true)));
     assert_eq!(cut("fully-connected:7"), Some((3, 12, true)));
-    // Theorem 1 of Li, Peng & Chu gives 32, 8192 and 313.
+    // For these cuts, Theorem 1 of Li, Peng & Chu gives 32, 8192 and 313 links. The second cut is
+    // smaller.
     assert_eq!(cut("rdn:1(hypercube:3)"), Some((64, 32, false)));
     assert_eq!(cut("rdn:2(hypercube:3)"), Some((16384, 4096, false)));
     assert_eq!(cut("rdn:1(torus:5x5)"), Some((625, 313, false)));
@@ -299,7 +300,7 @@ fn spec_error(spec: &str) -> String {
     format!("{error}{spot}")
 }
 
-/// Returns [`spec_error`] without the spec before the message.
+/// Returns the text of [`spec_error`] without the quoted spec at its start.
 fn reason(spec: &str) -> String {
     spec_error(spec).split_once("`: ").unwrap().1.to_owned()
 }

@@ -19,7 +19,7 @@ pub(super) enum RankAction {
     Xored,
 }
 
-/// A mesh or torus with the action of the group.
+/// A mesh or torus with the action of the group on its ranks.
 #[derive(Debug)]
 pub(super) struct GridLines {
     dims: Vec<u64>,
@@ -112,7 +112,7 @@ impl GridLines {
                 }
                 if low > 0 {
                     // For receivers whose lower digits are at least `low`, the addition has no
-                    // carry. Store the difference that this makes to the load.
+                    // carry. Store the difference between the load without and with a carry.
                     let change =
                         |way: usize| plain[way].wrapping_sub(carried[way]).wrapping_mul(*amount);
                     changes.push((low, [change(0), change(1)]));
@@ -133,14 +133,14 @@ impl GridLines {
 
     fn hops_rotated(&self, distance: u64) -> (u128, u64) {
         let (mut all, mut stride) = (0, 1);
-        // The longest route so far among the images without a carry into this dimension, and among
-        // the images with a carry. No image carries into the last dimension, which is visited
-        // first.
+        // The hops of the longest route so far: among the images without a carry into this
+        // dimension, and among the images with a carry. No image carries into the last dimension,
+        // which is visited first.
         let mut longest = [Some(0), None];
         for &n in self.dims.iter().rev() {
             let (t, low) = (distance / stride % n, distance % stride);
-            // On each line, a shift by t moves `n - t` nodes in the plus direction, and t nodes
-            // beyond the end of the line.
+            // On each line, a shift by t moves `n - t` nodes up by t coordinates. The other t nodes
+            // pass the end of the line and are moved down by `n - t` coordinates.
             let straight = |t: u64| if self.wraps { t.min(n - t) } else { t };
             let around = |t: u64| if self.wraps { t.min(n - t) } else { n - t };
             let on_line = |t: u64| {

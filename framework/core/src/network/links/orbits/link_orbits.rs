@@ -85,7 +85,7 @@ impl LinkOrbits {
     /// Creates the orbits under the elements of the group that are known automorphisms of the
     /// network. Returns `None` if the identity is the only such element.
     pub(super) fn of_automorphisms(topology: &dyn Topology, group: &Group) -> Option<Self> {
-        /// The maximum number of links. A table has the orbit of each link.
+        /// The maximum number of links, because the table has an entry for each link.
         const MAX_LINKS: u64 = 1 << 24;
         if topology.link_slots() > MAX_LINKS {
             return None;
@@ -144,7 +144,7 @@ impl LinkOrbits {
         messages: &[Transfer],
     ) -> Result<OrbitTimes, (usize, RouteError)> {
         let mut times = OrbitTimes::default();
-        // The loads of links. All links of an orbit have the same bandwidth.
+        // Find the largest time of a link. All links of an orbit have the same bandwidth.
         self.fill(topology, messages, &[], |t| t.load, |_, _| {})?;
         if let Numbering::Table { orbits, .. } = &self.numbering {
             for (orbit, load) in (0..).zip(&self.loads) {
@@ -152,7 +152,7 @@ impl LinkOrbits {
                 times.link = times.link.max(*load as f64 / bandwidth);
             }
         }
-        // The times of messages at nodes. The nodes of an orbit under the subgroup have equal
+        // Find the times of messages at nodes. The nodes of an orbit under the subgroup have equal
         // times, so one node is examined for each coset and representative.
         let representatives = self.group.representatives() as usize;
         let mut of_nodes = vec![[0.0; 2]; self.cosets.len() * representatives];
@@ -168,7 +168,7 @@ impl LinkOrbits {
                         slowest = slowest.max(1.0 / topology.bandwidth(link));
                     }
                 });
-                // A message between two ranks of one node uses no link; it has the machine's
+                // A message between two ranks of one node uses no link, so it has the machine's
                 // bandwidth.
                 let hops = hops.map_err(|source| (i, source))?;
                 let time = t.load as f64 * if hops == 0 { 1.0 } else { slowest };
@@ -319,7 +319,7 @@ fn periods(sides: &[u64], group: &Group) -> Option<Vec<u64>> {
                 left /= part;
             } else if part % left == 0 {
                 parts.push((part / left, false));
-                // The remaining size belongs to the next dimension.
+                // The remaining size of the part belongs to the next dimension.
                 left = 1;
             } else {
                 return None;

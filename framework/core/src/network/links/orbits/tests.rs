@@ -43,14 +43,14 @@ proptest! {
             ("fully-connected:7", &[7], &[Shift(1)]),
             ("rdn:1(hypercube:2)", &[2, 4, 4], &[Xor(1), Fixed, Fixed]),
             ("rdn:2(ring:2)", &[128], &[Xor(64)]),
-            // All elements are automorphisms.
+            // All elements of the group are automorphisms of the network.
             ("fat-tree:4x2", &[16], &[Xor(1)]),
             ("fat-tree:3x3", &[3, 3, 3], &[Shift(1), Shift(1), Fixed]),
             ("dragonfly:5x2x3", &[5, 2, 3], &[Shift(1), Fixed, Shift(1)]),
             ("hyperx:4x2,nodes=2", &[16], &[Xor(1)]),
             ("slim-fly:3", &[2, 3, 3], &[Fixed, Fixed, Shift(1)]),
             ("groups:4x4,inside=9,inside_hop=0.5", &[4, 4], &[Shift(2), Xor(1)]),
-            // Only some elements are automorphisms.
+            // Only some elements of the group are automorphisms of the network.
             ("fat-tree:3x3", &[27], &[Shift(1)]),
             ("dragonfly:5x2x3", &[30], &[Shift(1)]),
             ("dragonfly:4x2x2", &[16], &[Xor(1)]),

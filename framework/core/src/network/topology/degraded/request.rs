@@ -70,8 +70,9 @@ impl Request {
                 request.slow.insert(link, fraction);
             }
         }
-        // Read the numbers of links that are drawn, and check that there are as many links. After
-        // the failures, a spanning forest of the links that exist in both directions must be left.
+        // Read the numbers of links that are drawn, and check that the network has that many links.
+        // After the failures, a spanning forest of the links that exist in both directions must be
+        // left.
         let pairs = draw::pairs(&request.left(intact));
         let spare = pairs.len() - draw::spanning_links(&pairs, intact.vertices());
         if let Some(arg) = args.faults {

@@ -137,7 +137,7 @@ impl EdgeList {
                     .error(format!("over {} vertices including ranks", Graph::MAX_NODES)));
             }
         }
-        // There must be at least one node.
+        // Refuse a file without nodes.
         if nodes == 0 {
             let line = declared.values().map(|declared| declared.line).min().unwrap_or(last_line);
             let message = "all vertices are switches, expected vertices that are nodes, or `ranks` at switches";

@@ -71,8 +71,8 @@ fn accepted_permutations_map_routes_to_routes() {
     assert!(moved_axes > 60, "{moved_axes}");
 }
 
-/// The last value of each row is the order of the largest subgroup of known automorphisms, which
-/// was found by hand.
+/// The last value of each row was found by hand. It is the order of the largest subgroup whose
+/// elements the network states as automorphisms.
 #[test]
 fn shifts_that_carry_are_no_automorphisms() {
     use Symmetry::{Fixed, Shift, Xor};

@@ -121,7 +121,7 @@ fn a_one_way_failure_affects_one_direction() {
     let ring = topology("ring:6,down=0~1");
     assert_eq!(nodes_passed(ring.as_ref(), 0, 1, None).unwrap(), [0, 5, 4, 3, 2, 1]);
     assert_eq!(nodes_passed(ring.as_ref(), 1, 0, None).unwrap(), [1, 0]);
-    // Lower bounds need values that hold in both directions.
+    // Lower bounds need a number of links that holds in both directions. Node 0 has no such number.
     assert_eq!((ring.links_from(0), ring.degree(), ring.eccentricity(0)), (None, None, 3));
     assert_eq!((ring.diameter(), ring.max_links()), (5, 11));
     assert_eq!(topology("ring:6,down=0~1+1~0").spec(), "ring:6,down=0-1");
@@ -147,7 +147,7 @@ fn slow_links_have_a_fraction_of_their_bandwidth() {
     assert_eq!(topology("ring:5,slow=0-1:1").bandwidths(), None);
 }
 
-/// A seed of the repetition gives the same links as the same seed in the spec.
+/// The same seed selects the same links, whether a repetition of the case or the spec sets it.
 #[test]
 fn samples_depend_only_on_the_seed() {
     for (random, fixed) in [
@@ -184,8 +184,8 @@ fn samples_depend_only_on_the_seed() {
     }
 }
 
-/// With the same seed, K failed links are among K + 1 failed links. The largest possible number of
-/// failed links leaves a spanning tree.
+/// With the same seed, the links that fail for a count of K also fail for a count of K + 1. The
+/// largest possible number of failed links leaves a spanning tree.
 #[test]
 fn more_faults_include_fewer_and_never_disconnect() {
     let mut before = BTreeSet::new();
@@ -205,7 +205,7 @@ fn more_faults_include_fewer_and_never_disconnect() {
         let drawn = listed(net.damage().unwrap().drawn(), "down");
         assert!(drawn.iter().all(|(a, b)| *a >= 6 && *b >= 6), "{drawn:?}");
     }
-    // Slow links are neither failed nor slow already.
+    // The argument `slow-links=` draws only links that have not failed and are not yet slow.
     let net = topology("ring:5,down=0-1,slow=1-2:0.5,slow-links=3:0.25:9");
     assert_eq!(net.damage().unwrap().drawn(), "slow=0-4:0.25+2-3:0.25+3-4:0.25");
 }
@@ -334,7 +334,8 @@ fn the_smallest_cut_counts_the_weaker_direction() {
     }
 }
 
-/// In a torus, a shift of a dimension maps all links of a row to links of this row.
+/// In a torus, a shift along a dimension maps each line to itself, and all links of the line to
+/// links of the same line.
 #[test]
 fn failed_orbits_of_links_are_invariant() {
     let by_row = |node: u64| node / 4 * 4 + (node + 1) % 4;

@@ -179,7 +179,7 @@ fn a_twisted_torus_gains_as_much_as_tpu_v4() {
     }
     assert_eq!(topology("twisted-torus:4x4x8").diameter(), 6, "and of the torus 8");
     // In 4x4x8, the closing link of node 0 in the minus direction of the first dimension leads to
-    // coordinate 3, and half of the long side away.
+    // coordinate 3 of this dimension, and also moves by half of the long side.
     let net = topology("twisted-torus:4x4x8");
     assert_eq!(nodes_passed(net.as_ref(), 0, 3 * 32 + 4, None), Ok(vec![0, 3 * 32 + 4]));
 }
