@@ -299,8 +299,8 @@ fn panicked() -> String {
     format!("the plugin panicked: {}", LAST_PANIC.take())
 }
 
-/// Installs a panic hook that stores the message for the row of the case. Each plugin has its own
-/// copy of std, whose default panic hook would print to the terminal.
+/// Installs a panic hook that stores the message for the result row of the case. Each plugin has
+/// its own copy of std, whose default panic hook would print to the terminal.
 fn capture_panics() {
     std::panic::set_hook(Box::new(|info| {
         let location =

@@ -61,7 +61,7 @@ impl ParamInfo {
     /// Declares a parameter whose value is the path of a regular file that the algorithm reads (for
     /// text, with `std::fs::read_to_string`). If the user gives no path, the algorithm should
     /// return [`Stop::unsupported`](crate::Stop::unsupported). The host writes the digest of the
-    /// file to the row of the case.
+    /// file to the result row of the case.
     pub const fn file(key: &'static str, help: &'static str) -> Self {
         Self { kind: SWM_PARAM_FILE, ..Self::text(key, "", help) }
     }

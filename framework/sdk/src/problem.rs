@@ -54,8 +54,8 @@ pub struct Problem<'a> {
     declared: &'static [ParamInfo],
 }
 
-/// Defines methods that read a value from the host. If the host is older than the value and lacks
-/// its function, the method returns the default.
+/// Defines methods that read a value from the host. Each method calls a function of the host's
+/// table. If the host is older and lacks this function, the method returns the default.
 macro_rules! host_values {
     ($($(#[$attribute:meta])* $name:ident -> $type:ty: $default:expr;)+) => {
         $($(#[$attribute])* pub fn $name(&self) -> $type {

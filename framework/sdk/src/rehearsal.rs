@@ -209,7 +209,8 @@ impl Rehearsal {
         self
     }
 
-    /// Makes the counts ignore messages without bytes, as the setting `empty=skip` of a case does.
+    /// Leaves messages without bytes out of the counts of [`Rehearsal::verify`], as the setting
+    /// `empty=skip` of a case does.
     #[must_use]
     pub fn skip_empty(mut self) -> Self {
         self.settings.skip_empty = true;

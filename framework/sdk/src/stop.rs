@@ -5,13 +5,13 @@ use std::fmt;
 /// The reason for which an algorithm returns no schedule, or an incomplete one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stop {
-    /// The algorithm cannot run on this problem. The row of the case shows the reason.
+    /// The algorithm cannot run on this problem. The result row of the case shows the reason.
     Unsupported(String),
-    /// The plugin failed on a problem that it should be able to solve. The row of the case shows
-    /// the reason.
+    /// The plugin failed on a problem that it should be able to solve. The result row of the case
+    /// shows the reason.
     Failed(String),
     /// The schedule was not computed by the algorithm but read, for example from a file, and breaks
-    /// a rule that the host cannot check. The row of the case shows the reason.
+    /// a rule that the host cannot check. The result row of the case shows the reason.
     Invalid(String),
     /// The host refused a call because the schedule broke a rule or because the case was stopped.
     /// Return this error with `?`.

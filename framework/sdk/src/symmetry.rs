@@ -168,8 +168,8 @@ mod tests {
         assert_eq!((planned.len(), planned.is_everyone()), (16, false));
     }
 
-    /// Tests two cases: the nodes with the lowest coordinates are moved by the element that adds
-    /// (2, 0, 2), and an axis is merged with the axis before it.
+    /// Tests two cases: planned nodes that a group element has moved by (2, 0, 2) from the lowest
+    /// coordinates, and an axis that is merged with the axis before it.
     #[test]
     fn planned_coordinates_may_start_anywhere() {
         let planned = Planned::new(&[4, 3, 6], vec![2..4, 0..3, 2..4]);

@@ -20,7 +20,7 @@ pub(super) struct Settings {
     /// For each link, the vertex that it leaves, the vertex to which it leads, and its bandwidth.
     /// Vertices from `nodes` on are switches.
     pub(super) links: Vec<(u64, u64, f64)>,
-    /// Whether the counts ignore messages without bytes.
+    /// Whether messages without bytes are left out of the counts of a verification.
     pub(super) skip_empty: bool,
     /// Start-up time, time per link and time per byte in microseconds.
     pub(super) times_us: [f64; 3],

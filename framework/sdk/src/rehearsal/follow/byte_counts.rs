@@ -44,7 +44,8 @@ impl<'a> ByteCounts<'a> {
         })
     }
 
-    /// Puts each element that the node holds outside of buckets into its bucket.
+    /// Puts each element that the node holds outside of buckets into the bucket that the
+    /// redistribution assigns to the element.
     fn redistribute(&mut self, redistribution: &RehearsedRedistribution) -> Result<(), String> {
         let nodes = self.held.len();
         // Check the request.
