@@ -291,8 +291,8 @@ pub trait Layout: Debug {
         Selection::new(self.full(), self.full_count())
     }
 
-    /// Narrows one side of a selection to a set of nodes. Before, the selection must have all
-    /// coordinates of that side. Errors if the set does not fit the grid.
+    /// Narrows one side of a selection to a set of nodes. Before the call, the selection must
+    /// contain all coordinates of that side. Errors if the set does not fit the grid.
     fn narrow(
         &self,
         side: Side,

@@ -375,8 +375,8 @@ impl StepStatistics {
         self.traffic[ends.receiver as usize].receives(self.step, ends.from, load, facts);
     }
 
-    /// Returns the largest load that one node sends or receives over links; `None` if all messages
-    /// use links.
+    /// Returns the largest load that one node sends or receives over links. Returns `None` if no
+    /// two ranks share a node, because all messages then use links.
     fn max_injected_load(&self, transfers: &[Transfer]) -> Option<u64> {
         let mut loads: HashMap<(u32, bool), u64> = HashMap::new();
         for t in transfers.iter().filter(|t| t.hops > 0) {

@@ -247,8 +247,8 @@ impl GridNet {
     }
 
     /// Reports the topology's own route, which follows the last dimension first. Each coordinate is
-    /// calculated by a single division, because routing takes most of the time that a message
-    /// costs.
+    /// calculated by a single division, because routing takes most of the time of processing a
+    /// message.
     fn shortest(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
         let (mut at, mut hops) = (from, 0);
         let (mut from_left, mut to_left) = (from, to);

@@ -289,9 +289,9 @@ impl Numbering {
 /// if the group acts in another way.
 ///
 /// A dimension must consist of consecutive axes of the schedule's grid. The group may move only the
-/// first of these axes, because a shift of a lower axis would not carry into a higher one. A shift
-/// by a multiple of the period does not change a coordinate modulo the period. An exclusive-or acts
-/// on each bit like a shift of an axis of size 2.
+/// first of these axes, because a shift of a later axis would not carry into an earlier axis. A
+/// shift by a multiple of the period does not change a coordinate modulo the period. An
+/// exclusive-or acts on each bit like a shift of an axis of size 2.
 fn periods(sides: &[u64], group: &Group) -> Option<Vec<u64>> {
     // List the parts of all axes in reverse order, so that `pop` returns the first part. An axis
     // has a part that the group moves and a part that it does not move. Each entry has the size of

@@ -17,8 +17,8 @@ pub(super) struct Ecmp {
 }
 
 impl Ecmp {
-    /// Computes the distances in a network of nodes. Returns `None` if the network has too many
-    /// links to list them.
+    /// Computes the distances between all vertices of a network. Returns `None` if the network has
+    /// too many links to list them.
     pub(super) fn new(network: &dyn Topology) -> Option<Self> {
         let planes = network.planes().to_vec();
         let network = Adjacency::of(network)?;
