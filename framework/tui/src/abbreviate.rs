@@ -1,5 +1,6 @@
-//! Abbreviations of specs for narrow columns. The parts that all specs have in common are removed
-//! first, so that different specs have different abbreviations.
+//! Abbreviations of specs for narrow columns. A spec is a text such as `torus:8x8`, which selects a
+//! topology, an algorithm, a workload or a machine. Arguments that all specs have in common are
+//! removed first, so that different specs have different abbreviations.
 
 use crate::paint::cut_keeping_tail;
 use std::collections::{BTreeMap, BTreeSet};
@@ -92,8 +93,8 @@ fn best_form(text: &str, texts: &BTreeSet<&str>, columns: usize) -> String {
 }
 
 /// Returns a form of a spec that keeps only the first `kept` common arguments. Other arguments are
-/// written with or without their keys. Each element of `args` has an argument, and whether this
-/// argument is common.
+/// written with or without their keys. Each element of `args` is an argument, and whether it is
+/// common, that is, equal in all specs with this name.
 fn form(name: &str, args: &[(&str, bool)], mut kept: usize, with_keys: bool) -> String {
     let mut form = format!("{name}:");
     let mut gap = false;
@@ -124,8 +125,8 @@ fn form(name: &str, args: &[(&str, bool)], mut kept: usize, with_keys: bool) -> 
     form
 }
 
-/// Returns how many columns to keep at the end of a text that is cut. This is the width of as many
-/// whole values as fit.
+/// Returns how many columns at the end of a text are kept when the text is cut in the middle: the
+/// width of as many whole argument values as fit.
 fn tail_width(text: &str, columns: usize) -> usize {
     let Some(args) = text.find(':') else {
         return if text.ends_with('…') { 0 } else { columns.saturating_sub(1) / 2 };

@@ -85,7 +85,7 @@ fn ask() -> Option<String> {
 /// keys.
 #[derive(Debug, Default)]
 pub(crate) struct AnswerFilter {
-    /// The number of events of the current answer.
+    /// The number of events of the current answer so far. It is 0 outside an answer.
     removed: usize,
 }
 

@@ -89,8 +89,8 @@ impl Filter {
         }
     }
 
-    /// Returns a filter in which each of these words matches only the tag of the same name, which
-    /// is the word in angle brackets.
+    /// Returns a copy of the filter in which the words of `tags` match only tags. A tag is a word
+    /// in angle brackets in the searched text: the word `reduce` then matches only `<reduce>`.
     #[must_use]
     pub(crate) fn with_tags(&self, tags: &[&str]) -> Self {
         let mut filter = self.clone();

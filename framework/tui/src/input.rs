@@ -59,7 +59,7 @@ impl Input {
 
 /// Returns whether the terminal has hung up, because its window was closed or its connection was
 /// lost. On some systems, `poll` does not support terminals and returns `NVAL`, which is ignored.
-/// On these systems, the program only notices a hang-up by its signal.
+/// On these systems, the program notices a hang-up only by the signal `SIGHUP`.
 pub(crate) fn has_hung_up() -> bool {
     let stdin = rustix::stdio::stdin();
     let mut ends = [PollFd::new(&stdin, PollFlags::empty())];
@@ -78,8 +78,8 @@ impl Signals {
     /// Registers the signal handlers.
     pub(crate) fn new() -> io::Result<Self> {
         let signals = Self { ended: Arc::default(), resumed: Arc::default() };
-        // In raw mode, Ctrl-C is an ordinary key and causes no signal. Therefore, an interrupt
-        // signal was sent by another process.
+        // In raw mode, Ctrl-C is an ordinary key and causes no signal. Therefore, a `SIGINT` always
+        // comes from another process and ends the program, too.
         for signal in [SIGTERM, SIGHUP, SIGINT] {
             signal_hook::flag::register(signal, Arc::clone(&signals.ended))?;
         }

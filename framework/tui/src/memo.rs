@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 /// The last result of a computation, and the inputs (`K`) of this computation. A panel uses it for
-/// lists that depend on all rows, so that a key does not cost time for each row.
+/// lists that depend on all rows, so that handling a key does not visit every row.
 #[derive(Debug)]
 pub(crate) struct Memo<K, V>(RefCell<Option<(K, Rc<V>)>>);
 

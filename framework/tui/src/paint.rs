@@ -244,8 +244,9 @@ impl<'f, 'h> Painter<'f, 'h> {
         ratatui::widgets::Clear.render(area.intersection(self.clip), self.buffer);
     }
 
-    /// Prepares the row of a list's line: makes it clickable, and highlights it if the cursor is
-    /// `here`. Returns the style of the line, which is `style` without the cursor.
+    /// Prepares the screen row for a line of a list: makes it clickable, and highlights it if the
+    /// cursor is on it (`here`). Returns the style in which to write the line: the style of the
+    /// cursor if `here` is set, otherwise `style`.
     pub(crate) fn list_line(
         &mut self,
         area: Rect,

@@ -89,7 +89,7 @@ pub(crate) trait Panel {
         usize::MAX
     }
     /// Draws the panel. Apart from drawing, this may only change state that depends on the size of
-    /// the area.
+    /// the area, such as the scroll position.
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect);
 
     /// Updates the panel. This is called after the session or another panel has changed.
@@ -161,7 +161,7 @@ pub(crate) trait Panel {
         *cursor = (*cursor).min(last);
     }
 
-    /// Checks a text while the user types it. The panel has requested this text.
+    /// Checks a text that the panel has requested, while the user types it.
     fn check(&self, _text: &str, _session: &Session) -> Option<InputError> {
         None
     }
@@ -169,7 +169,7 @@ pub(crate) trait Panel {
     fn accept(&mut self, _text: &str, _session: &mut Session) -> Result<(), InputError> {
         Ok(())
     }
-    /// Returns completions of a text while the user types it. The panel has requested this text.
+    /// Returns completions of a text that the panel has requested, while the user types it.
     fn completions(&self, _text: &str, _session: &Session) -> Vec<String> {
         Vec::new()
     }
@@ -205,7 +205,8 @@ pub(crate) trait Keyed: Panel {
     }
 }
 
-/// A panel of any type. This trait does not depend on the type of the panel's actions.
+/// A panel of any type. In contrast to [`Keyed`], this trait has no type of actions, so that panels
+/// with different actions can be stored in one list.
 pub(crate) trait AnyPanel: Panel {
     fn tab(&self) -> &'static str;
     fn title(&self) -> &'static str;

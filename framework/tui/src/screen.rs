@@ -13,7 +13,8 @@ use ratatui::style::Style;
 /// The minimum screen size (columns, rows) for showing several panels.
 const MULTI_PANEL_SIZE: (u16, u16) = (110, 34);
 
-/// The minimum number of columns that the badge of the log leaves to the progress of a run.
+/// The number of columns that must remain for the progress of a run next to the badge of the log.
+/// If fewer columns would remain, the badge is not drawn.
 const BADGE_ROOM: u16 = 20;
 
 pub fn draw(frame: &mut Frame<'_>, app: &mut App) -> ClickMap {
@@ -128,8 +129,9 @@ fn panels(painter: &mut Painter<'_, '_>, app: &mut App, area: Rect) {
 }
 
 /// Divides an area between two panels, given the number of rows that they want inside their
-/// borders. Each panel gets half of the area, unless one panel needs less than half and the other
-/// panel needs more.
+/// borders. A panel that needs less than half of the area gets only the rows that it needs, and the
+/// other panel gets the remaining rows. If both panels need less, the second panel gets the
+/// remaining rows. If no panel needs less, each gets half.
 fn stacked(wanted: [usize; 2], area: Rect) -> [Rect; 2] {
     /// The minimum height of a panel.
     const LEAST: u16 = 8;

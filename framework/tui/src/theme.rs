@@ -235,7 +235,7 @@ impl Theme {
         fg(self.series[(number + number / self.series.len()) % self.series.len()])
     }
 
-    /// Returns the mark and the style of a kind of time. If `part` is the number of `parts`, the
+    /// Returns the mark and the style of a kind of time. If `part` is the length of `parts`, the
     /// kind is the time of waiting for a peer.
     pub(crate) fn part(&self, part: usize) -> (char, Style) {
         if part == self.parts.len() {

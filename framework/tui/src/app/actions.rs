@@ -49,8 +49,8 @@ pub(super) enum Action {
 
 pub(super) const FILTER: &[Key] = &[ch('/')];
 
-/// The key table for all panels. Hints with low ranks are shown first, so the keys for help, for
-/// quitting, for running and for switching panels have the lowest ranks.
+/// The key table for all panels. The bottom line shows hints with low ranks first. The keys for
+/// help, for quitting, for running and for switching panels have the lowest ranks.
 pub(super) const ANYWHERE: &[Binding<Action>] = &[
     bind(Action::Help, &[ch('?'), key(K::F(1))], "show all keys; any key closes the list")
         .hint("help")
@@ -197,7 +197,7 @@ impl App {
             // Runs: start, add to, stop or freeze a run.
             Action::Freeze if session.runs.frozen => session.unfreeze(),
             Action::Freeze => session.runs.frozen = true,
-            // A new run would cancel running cases and discard rows that are not saved.
+            // A new run would cancel running cases and discard unsaved rows, so ask the user first.
             Action::Run if loses => self.question = Some(Question::Run),
             Action::Run => session.run(),
             Action::Add => session.add(),
@@ -244,12 +244,12 @@ impl App {
         }
     }
 
-    /// Returns whether cases run that the user has requested.
+    /// Returns whether cases are running that the user has requested, and not only the example.
     fn is_busy(&self) -> bool {
         self.session.queue.is_busy() && !self.session.runs.is_example
     }
 
-    /// Returns whether some rows that the user has requested have not been written to any file.
+    /// Returns whether there are rows that the user has requested and that are in no file yet.
     fn has_unsaved(&self) -> bool {
         let (tally, runs) = (self.session.queue.tally(), &self.session.runs);
         tally.rows() > 0 && runs.out.is_none() && !runs.saved && !runs.is_example

@@ -398,8 +398,7 @@ mod tests {
         assert_eq!(found("no-such-word"), 0);
     }
 
-    /// Lists that depend on all rows are computed once, and are used again for further keys and
-    /// frames.
+    /// Lists that depend on all rows are computed once and reused for later keys and frames.
     #[test]
     fn keys_do_no_work_for_each_row() {
         use crate::panels::{cases::Cases, comparison::Comparison};
@@ -434,7 +433,7 @@ mod tests {
         assert!(!app.expects_events());
     }
 
-    /// Until the first analysis of opened rows ends, there are rows, but no results.
+    /// Until the first analysis of rows from a file ends, the session has rows but no results.
     #[test]
     fn panels_say_that_rows_are_compared() {
         let mut app = app();

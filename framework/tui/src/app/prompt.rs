@@ -19,8 +19,8 @@ pub(crate) enum Purpose {
     Panel,
     /// The filter of the active panel.
     Filter,
-    /// A filter that is typed in a panel without lines, whose title says why it has no effect. Its
-    /// letters must not act as commands.
+    /// A filter in a panel without lines. It has no effect, and the title of the input says why.
+    /// The input exists so that the typed letters do not act as commands.
     NoFilter,
     /// Words that search for a command.
     Command,
@@ -56,7 +56,7 @@ pub(crate) struct Command {
     pub(crate) row: KeyRow,
 }
 
-/// Words of help texts, each with other words by which users search for them.
+/// Pairs of a phrase in a help text, and synonyms by which users may search for it.
 const SYNONYMS: [(&str, &str); 14] = [
     ("save the selection", "export write file toml csv"),
     ("write a figure", "export save plot picture svg png pdf html"),
@@ -187,7 +187,7 @@ impl App {
     fn accept(&mut self) {
         let Some(mut prompt) = self.prompt.take() else { return };
         let text = prompt.input.value().trim().to_owned();
-        // Use the text. If it has an error, the input stays open with the text.
+        // Use the text. If it is invalid, the input stays open and shows the error.
         prompt.error = match prompt.purpose {
             Purpose::Panel => self.panels[self.active].accept(&text, &mut self.session).err(),
             Purpose::Filter | Purpose::NoFilter => None,
@@ -222,8 +222,8 @@ impl App {
         }
     }
 
-    /// Returns the files that Enter writes, given the name that the user has typed: those of the
-    /// session, or a report or figure, depending on the extension of the name.
+    /// Returns the files that Enter writes if the user has typed `name`: the files of the session
+    /// for [`Purpose::SaveAs`], and otherwise a report or a figure, depending on the extension.
     pub(crate) fn output_files(
         &self,
         purpose: Purpose,

@@ -393,7 +393,8 @@ impl Explore {
         }
     }
 
-    /// Deselects all lines that pass the filter or, if none of them is selected, selects all.
+    /// Deselects all lines that pass the filter or, if none of them is selected, selects all of
+    /// them.
     fn choose_all(&mut self, session: &mut Session) {
         let (section, filter) = (self.section(), self.list().filter.clone());
         let (count, last) = session.selection.toggle_all(section, &filter);
@@ -408,8 +409,8 @@ impl Explore {
         }
     }
 
-    /// If no selected workload has the collective of an algorithm that was just selected, says
-    /// which key selects such a workload.
+    /// Called after an algorithm was selected. If no selected workload has its collective, shows a
+    /// message with the key that selects such a workload.
     fn offer_workload(&mut self, section: Section, spec: &str, session: &mut Session) {
         if section != Section::Algorithms {
             return;

@@ -125,7 +125,7 @@ impl Panel for Parts {
 /// empty row.
 const MOST_ROWS: u16 = 3;
 
-/// Returns the part of an area that starts in a row.
+/// Returns the part of an area below its first `top` rows.
 fn rest(area: Rect, top: u16) -> Rect {
     Rect { y: area.y + top, height: area.height.saturating_sub(top), ..area }
 }

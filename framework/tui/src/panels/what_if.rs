@@ -280,7 +280,7 @@ fn explain(slider: &Slider) -> String {
 }
 
 /// For each algorithm of the group in focus, draws its time and the ratio to its time before the
-/// changes.
+/// sliders were changed.
 fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
     // Rank only the algorithms of the group in focus, because times of different workloads cannot
     // be compared.
@@ -312,7 +312,8 @@ fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         if line.is_uncharged {
             painter.put(area, 0, y, UNCHARGED, theme.warn);
         }
-        // A time is outdated if it does not include the changes yet. Show no ratio for such a time.
+        // A time is outdated if it does not include the changes of the sliders yet. Show no ratio
+        // for such a time.
         let is_outdated = compared.is_outdated(&line.stats.algorithm);
         let style = if is_outdated { theme.dim } else { theme.text };
         painter.put(area, 1, y, &cut(&line.stats.algorithm, names), style);

@@ -24,8 +24,8 @@ pub(crate) struct Winners {
     /// The index of the comparison group that was in focus at the last update. The cases of a group
     /// differ only in the algorithm.
     seen: Option<usize>,
-    /// Whether the panel shows a table of the times of all algorithms in the row under the cursor,
-    /// instead of the map.
+    /// Whether the panel shows a table instead of the map. The table has the times of all
+    /// algorithms in the map row under the cursor.
     is_table: bool,
 }
 

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use swapmeet_results::Record;
 
-/// The state of the analysis. It runs in a separate thread, and takes at most a fifth of the time
-/// unless the what-if panel is in use.
+/// The state of the analysis. It runs in a separate thread. Unless the what-if panel is in use,
+/// this thread is busy for at most a fifth of the time.
 #[derive(Debug, Default)]
 pub(super) struct Analysis {
     /// Whether the rows or the baseline have changed since the analysis was last started.

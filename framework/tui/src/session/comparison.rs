@@ -62,9 +62,10 @@ pub(crate) struct Compared {
     pub(crate) texts: Vec<LineTexts>,
     /// The families of curves. A family is left out if its axis has only one value.
     pub(crate) families: Vec<Family>,
-    /// The maps that show the fastest algorithm of each case.
+    /// The maps that show the fastest algorithm for each block size and each network or machine.
     pub(crate) maps: Vec<WinnerMap>,
-    /// What the loss of each link costs, from rows of `swapmeet links`.
+    /// The cost of each link's failure, that is, by how much the time increases. The costs come
+    /// from rows of `swapmeet links`.
     pub(super) link_costs: Vec<LinkCosts>,
     /// For cases that have measured and predicted times, the differences between these times.
     pub(crate) residuals: Vec<Residual>,
@@ -81,7 +82,8 @@ pub(crate) struct Compared {
     pub(crate) outcomes: BTreeSet<String>,
     /// The topologies, workloads, machines and models of all groups.
     pub(crate) specs: [BTreeSet<String>; 4],
-    /// The group of each setting.
+    /// The index of the group of each setting. A setting is everything in a case except the
+    /// algorithm.
     pub(super) group_of: HashMap<Setting, usize>,
     /// The maxima for each topology and workload.
     pub(super) peaks: HashMap<[String; 2], Peaks>,
@@ -170,8 +172,8 @@ impl Compared {
         Some(first + self.lines_of(group).iter().position(|line| line.is_of(row))?)
     }
 
-    /// Returns what the loss of each link costs in a case. If links have failed in the case, these
-    /// are the costs in the same case with all links.
+    /// Returns the cost of each link's failure in a case. If links have already failed in this
+    /// case, returns the costs for the same case with all links intact.
     pub(crate) fn link_costs(&self, case: &CaseId) -> Option<&LinkCosts> {
         self.link_costs.iter().find(|costs| costs.is_of(case))
     }
@@ -195,7 +197,7 @@ impl Compared {
         }
     }
 
-    /// Combines the statistics of the comparison with values of the rows.
+    /// Combines the statistics of a comparison with values of the compared rows.
     fn join(mut comparison: Comparison, files: &[(String, Vec<Record>)]) -> Self {
         let ranks = ranks(
             comparison

@@ -9,7 +9,7 @@ pub(crate) struct Looks(Vec<(String, usize)>);
 
 impl Looks {
     /// Gives numbers to those algorithms that have no number yet. A new algorithm gets the number
-    /// that it has in figures and reports of all these algorithms. If another algorithm already has
+    /// that it would have in a saved figure of these algorithms. If another algorithm already has
     /// this number, the new algorithm gets the lowest free number.
     pub(super) fn add<'a>(&mut self, algorithms: impl IntoIterator<Item = &'a String>) {
         let mut new: Vec<&String> = algorithms.into_iter().collect();

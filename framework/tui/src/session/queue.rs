@@ -29,12 +29,12 @@ pub(crate) enum CaseState {
 /// A case on screen.
 #[derive(Debug)]
 pub(crate) struct CaseRow {
-    /// The case, or the reason why a row from a file has no case that can run.
+    /// The case. For a row from a file whose case cannot be reconstructed, the reason.
     pub(crate) case: Result<Case, String>,
     /// The identity of the case.
     pub(crate) key: Arc<CaseId>,
     pub(crate) state: CaseState,
-    /// The last reported progress of the case's schedule.
+    /// The last reported progress of the simulation of the case.
     pub(crate) pace: ScheduleProgress,
     /// The total number of steps of the schedule, if it is known.
     length: Option<u64>,
@@ -168,8 +168,8 @@ impl Prepared {
         Self::of(rows, texts)
     }
 
-    /// Creates rows from the records of files. If a case has several records, uses the first one.
-    /// Reconstructs the case of each record if possible.
+    /// Creates rows from records that were read from files. If a case has several records, uses the
+    /// first one. Reconstructs the case of each record if possible, so that it can run again.
     pub(crate) fn opened(records: Vec<Record>, registry: &Registry) -> Self {
         let (mut known, mut again) =
             (HashSet::new(), CaseLookup::new(registry, RunOptions::default()));

@@ -67,7 +67,7 @@ pub(crate) struct Recording {
     newest: Option<(usize, Frame)>,
     pub(crate) ended: Option<Box<Record>>,
     /// Three maxima over the steps that are recorded in full: the number of messages on a link, the
-    /// load on a link, and the load in a node.
+    /// load on a link, and the amount of data in a node.
     pub(crate) most: [u64; 3],
     /// The end time of each step in µs. Empty if the steps have no times.
     ends: Vec<f64>,
@@ -101,7 +101,7 @@ impl Recording {
         let unit = if case.workload.is_uniform() { case.workload.block_bytes() } else { 1 };
         let recording =
             Self::new((events, cancelled), key, Arc::clone(&case.topology), unit, request);
-        // If the thread cannot be started, the channel is closed, so that the simulation is over.
+        // If the thread cannot be started, the channel closes, and the simulation counts as over.
         drop(std::thread::Builder::new().name("schedule".to_owned()).spawn(move || {
             let Ok(request) = serde_json::to_value(request) else { return };
             let mut report = |event: observe::BatchEvent| {
@@ -186,8 +186,8 @@ impl Recording {
                     return count > 0 || is_over;
                 }
             };
-            // The final row comes from the worker itself. All other messages come from the observer
-            // of the simulation.
+            // The final row of the case comes from the worker itself. All other messages come from
+            // the observer of the simulation.
             let seen = match event {
                 RecordingEvent::Ended(record) => {
                     self.ended = Some(record);
@@ -331,7 +331,7 @@ impl Recording {
         self.ends().get(step).copied()
     }
 
-    /// Returns the step that is in progress at a time. If the schedule has ended by then, returns
+    /// Returns the step that is in progress at `time`. If the schedule has already ended, returns
     /// the last step.
     pub(crate) fn step_at(&self, time: f64) -> usize {
         // Times that differ only by rounding errors count as equal.

@@ -37,20 +37,20 @@ pub(crate) struct Runs {
     pub(crate) saved_as: Option<PathBuf>,
     /// Notes on opened files that have not been shown yet.
     notes: Vec<String>,
-    /// The reasons and notes of rows that are already in the log.
+    /// The texts of reasons and notes that are already in the log.
     remarks: HashSet<String>,
     some_failed: bool,
     unwritten: Option<String>,
 }
 
-/// What happens to prepared cases.
+/// The use of prepared cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Purpose {
-    /// They replace all rows.
+    /// Run the cases. Their rows replace all existing rows.
     Replace,
-    /// They are added to the existing rows.
+    /// Run the cases. Their rows are added to the existing rows.
     Add,
-    /// They come from records of files and are only shown.
+    /// Only show the rows, which come from files.
     Open,
 }
 

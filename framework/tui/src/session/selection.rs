@@ -195,8 +195,9 @@ impl Selection {
     /// Returns the lines of a list that pass a filter. The specs of the list come first. The
     /// suggestions that are not in the list follow.
     pub(crate) fn items(&self, section: Section, filter: &Filter) -> Vec<ListItem<'_>> {
-        // The name of a collective selects the algorithms of this collective. Many titles contain
-        // the names of other collectives.
+        // In a filter for algorithms, the name of a collective must match only the algorithms of
+        // this collective. Their titles cannot be searched for it, because many of them name other
+        // collectives.
         let names = COLLECTIVES.map(|kind| kind.word);
         let filter = &filter.with_tags(if section == Section::Algorithms { &names } else { &[] });
         if section == Section::Settings {
@@ -246,9 +247,9 @@ impl Selection {
         }
     }
 
-    /// Deselects all specs that pass a filter or, if none of them is selected, selects all.
-    /// Templates are left out. Returns the number of specs, and the last spec if they were
-    /// selected.
+    /// Deselects all specs that pass a filter or, if none of them is selected, selects all of them.
+    /// Suggestions that need further input are left out. Returns the number of specs and, if they
+    /// were selected, the last of them.
     pub(crate) fn toggle_all(
         &mut self,
         section: Section,
@@ -422,7 +423,7 @@ impl Selection {
             workloads: list(Section::Workloads),
             machines: list(Section::Machines),
             own_machines: self.state.own_machines.clone(),
-            // The selection of the dashboard is a full product.
+            // The dashboard always runs the full product of its lists.
             blocks: Vec::new(),
             exclude: Vec::new(),
             baseline,

@@ -16,7 +16,8 @@ use std::path::Path;
 use std::rc::Rc;
 use swapmeet_results::{Status, duration, units};
 
-/// The minimum width for the reason of a failure. If less is available, the reason is not shown.
+/// The minimum number of columns for the reason of a failure. If fewer columns are free, the reason
+/// is not shown.
 const LEAST_MORE: u16 = 14;
 
 /// The maximum number of lines for the reason. The details panel shows the full text.
@@ -28,8 +29,8 @@ pub(crate) struct Cases {
     list: List,
     /// The index of the case that was in focus at the last update.
     seen: Option<usize>,
-    /// The indices of the rows that pass the filter. They depend on the filter and on the changes
-    /// of rows.
+    /// The indices of the rows that pass the filter. The inputs are the text of the filter, and the
+    /// number of rows or of their changes.
     shown: Memo<(String, u64), Vec<usize>>,
 }
 
@@ -59,8 +60,8 @@ impl Panel for Cases {
         self.rows(session).len()
     }
 
-    /// Returns the number of rows for the cases, the progress bar, and the reason why a case has no
-    /// time.
+    /// Returns the number of screen rows for the cases, the progress bar, and the reason why a case
+    /// has no time.
     fn wanted_rows(&self, session: &Session) -> usize {
         self.lines(session) + 1 + MOST_REASON_LINES + 1
     }
@@ -192,7 +193,7 @@ impl Cases {
     /// Returns the indices of the rows that pass the filter.
     pub(crate) fn rows(&self, session: &Session) -> Rc<Vec<usize>> {
         let (filter, rows) = (&self.list.filter, session.queue.rows());
-        // Without a filter, the states of rows do not matter.
+        // Without a filter, the result depends only on the number of rows, not on their states.
         let is_all = filter.text().is_empty();
         let changes = if is_all { rows.len() as u64 } else { session.queue.changes() };
         self.shown.get((filter.text().to_owned(), changes), || {

@@ -1,4 +1,5 @@
-//! The columns of the comparison panel: their titles, texts and sort order.
+//! The columns of the comparison panel: their titles, texts and sort order. A line of the panel
+//! describes one algorithm. The lines with the same topology, workload and machine form a group.
 
 use crate::filter::{Filter, Found};
 use crate::paint::Painter;
@@ -18,7 +19,7 @@ pub(super) enum Column {
     Algorithm,
     Time,
     Ratio,
-    /// What was verified. For a failed case, its status and the reason.
+    /// The part of the delivery that was verified. For a failed case, its status and the reason.
     Verified,
     Interval,
     /// The time divided by the lower bound.
@@ -74,7 +75,8 @@ impl Column {
         }
     }
 
-    /// Returns a number by which lines are sorted, if the line has one.
+    /// Returns the number by which this line is sorted; `None` if the line has no value in this
+    /// column.
     fn value(self, all: &Compared, index: usize) -> Option<f64> {
         let (texts, line) = (all.texts[index], &all.lines[index]);
         let rank = |at: usize| all.ranks.get(texts.group as usize).map(|ranks| ranks[at] as f64);
@@ -106,12 +108,14 @@ impl Column {
         )
     }
 
-    /// Returns the index of the column in [`GROUP_SPECS`]; `None` if it does not describe groups.
+    /// Returns the index of the column in [`GROUP_SPECS`]; `None` if the column does not describe
+    /// groups.
     fn spec(self) -> Option<usize> {
         [Self::Topology, Self::Workload, Self::Machine].iter().position(|column| *column == self)
     }
 
-    /// Returns the texts of this column in all groups; `None` if it does not describe groups.
+    /// Returns the texts of this column in all groups; `None` if the column does not describe
+    /// groups.
     pub(super) fn texts(self, compared: &Compared) -> Option<&BTreeSet<String>> {
         Some(&compared.specs[self.spec()?])
     }
@@ -146,8 +150,8 @@ impl Column {
                 line.stats.verification.clone()
             }
             Self::Verified => format!("✓ {}", line.stats.verification),
-            // `~` marks a time that does not include the changes of the what-if panel. A worker
-            // must first plan the case again.
+            // `~` marks a time that does not include the changes of the what-if panel yet, because
+            // a worker must first plan the case again.
             Self::Time if compared.is_outdated(&line.stats.algorithm) => line
                 .stats
                 .time

@@ -46,7 +46,7 @@ pub(super) struct Layout {
     pub(super) gap: u16,
     /// Whether there are more columns, for which there is no space.
     pub(super) more: bool,
-    /// The maximum number of columns to scroll past. The last column is then visible.
+    /// The maximum number of columns to scroll past, at which the last column becomes visible.
     pub(super) farthest: usize,
 }
 
@@ -77,7 +77,7 @@ impl LayoutInput<'_> {
         let mut columns: Vec<(Column, u16)> =
             Column::ALL.into_iter().filter(wanted).map(|c| (c, wide(c))).collect();
         let first = columns.iter().position(|(c, _)| *c == Column::Time).unwrap_or(0);
-        // The minimum widths of specs have four candidates. The first only keeps specs
+        // There are four candidates for the minimum widths of specs. The first only keeps specs
         // recognisable. The second also keeps different specs different. The third is easy to read.
         // The fourth does not shorten algorithms. Use the last candidate with which the columns for
         // time and ratio still fit.

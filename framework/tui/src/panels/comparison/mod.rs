@@ -1,5 +1,6 @@
 //! The comparison panel. It shows the times of algorithms, their ratios to the baseline, and
-//! confidence intervals.
+//! confidence intervals. A line describes one algorithm of a group. The cases of a group differ
+//! only in the algorithm.
 
 mod column;
 mod layout;
@@ -32,10 +33,11 @@ pub(crate) struct Comparison {
     farthest: usize,
     /// The columns that were visible in the last frame.
     in_sight: Vec<Column>,
-    /// Which lines pass the filter. The inputs are the number of the analysis, and the filter.
+    /// The lines that pass the filter. The inputs, which identify a stored result, are the number
+    /// of the analysis and the filter.
     shown: Memo<(u64, String), Shown>,
-    /// All lines in the order of the sort column. They do not depend on the filter, so that lines
-    /// are not sorted again for each letter of it.
+    /// All lines in the order of the sort column. The inputs are the number of the analysis and the
+    /// column. The filter is applied later, so typing it does not sort the lines again.
     sorted: Memo<(u64, Column), Sorted>,
     /// The lines that pass the filter, in the order in which they are displayed. The inputs are the
     /// number of the analysis, the filter, the sort column and its direction.
@@ -110,7 +112,8 @@ impl Panel for Comparison {
         self.order(session).len()
     }
 
-    /// Returns the number of rows for the heading, the lines, and the remarks below the lines.
+    /// Returns the number of screen rows for the heading, the lines, and the remarks below the
+    /// lines.
     fn wanted_rows(&self, session: &Session) -> usize {
         1 + self.lines(session) + 3
     }
@@ -230,10 +233,10 @@ impl Panel for Comparison {
     }
 }
 
-/// Writes in the last row what the mark of uncharged algorithms means. Returns the number of screen
+/// Explains the mark `†` in the last row, if some line has this mark. Returns the number of screen
 /// rows that this takes.
 fn foot(painter: &mut Painter<'_, '_>, compared: &Compared, lines: &[usize], area: Rect) -> u16 {
-    /// The number of lines that are searched for the mark.
+    /// The maximum number of lines that are searched for the mark.
     const MOST: usize = 1_000;
     let is_marked = |index: &usize| compared.lines[*index].is_uncharged;
     if area.height < 8 || !lines.iter().take(MOST).any(is_marked) {

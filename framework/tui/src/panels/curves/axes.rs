@@ -27,7 +27,7 @@ pub(super) struct Axes {
 }
 
 impl Axes {
-    /// Chooses the axes for all curves of a family, and for further curves.
+    /// Chooses axes that show all curves of a family and the curves in `more`.
     pub(super) fn new(family: &Family, more: &[Curve], scale: Scale) -> Self {
         let points = || family.curves.iter().chain(more).flat_map(|c| &c.points);
         let all = |of: fn(&Point) -> f64| {

@@ -1,5 +1,6 @@
-//! The curves panel. It plots time against block size or number of nodes, and lists the crossovers
-//! of curves.
+//! The curves panel. It plots time against block size or number of nodes, with one curve for each
+//! algorithm, and lists the crossovers of curves. The curves in one plot are a family: their cases
+//! differ only in the algorithm and in the block size or number of nodes.
 
 mod axes;
 
@@ -358,7 +359,7 @@ fn frame(painter: &mut Painter<'_, '_>, family: &Family, axes: &Axes, area: Rect
         painter.put_right(area, left - 1, top + y, &text, theme.dim);
         painter.dot(area, left - 1, top + y, '┤', theme.dim);
     }
-    // Draw as many labels of the size axis as fit.
+    // Draw as many labels of the horizontal axis as fit.
     let mut free = 0;
     for value in family.xs() {
         let x = left + axes.cell((value, axes.floor), plot).0;

@@ -157,8 +157,8 @@ impl Form {
     /// Draws the fields. Below the fields, draws the description of the field under the cursor.
     /// Returns the number of screen rows that this takes.
     pub(super) fn draw(&self, painter: &mut Painter<'_, '_>, area: Rect) -> u16 {
-        // The first row shows the spec that the fields result in, so that users learn the notation
-        // of specs.
+        // The first row shows the spec that results from the fields, so that users learn the
+        // notation of specs.
         let theme = painter.theme;
         let Some(here) = self.fields.get(self.list.cursor) else { return 0 };
         painter.put(

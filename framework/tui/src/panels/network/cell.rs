@@ -109,8 +109,7 @@ mod tests {
         assert_eq!(largest(1, 4, 4, 1, 1), None);
     }
 
-    /// Links stay inside their cell, and no two of them share a character with each other or with
-    /// the node.
+    /// Links stay inside their cell. A link shares no character with another link or with the node.
     #[test]
     fn links_do_not_overlap() {
         let cells = (4..20).flat_map(|wide| (2..=wide.min(9)).map(move |high| Cell { wide, high }));

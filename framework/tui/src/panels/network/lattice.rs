@@ -66,7 +66,8 @@ impl Lattice {
         if !matches!(topology.kind(), "torus" | "mesh" | "ring") {
             return None;
         }
-        // The first stride is the one between planes. It is not used if there is only one plane.
+        // The first stride is the distance between planes. It is not used if there is only one
+        // plane.
         let strides = strides(topology.radices());
         let (planes, rows, columns, strides) = match (topology.radices(), &*strides) {
             (&[columns], &[x]) => (1, None, columns, [columns, columns, x]),
@@ -188,8 +189,8 @@ mod tests {
     use swapmeet_core::network::links::LinkLoad;
     use swapmeet_core::network::topology::parse;
 
-    /// Sends one message and returns the loads that it causes. The result contains the nodes of a
-    /// plane whose links carry a load, each with these loads.
+    /// Returns the loads that one message causes: the nodes of the plane whose outgoing links carry
+    /// a load, each with these loads.
     fn message(topology: &str, from: u64, to: u64, plane: usize) -> Vec<(u64, Loads)> {
         turned(topology, from, to, plane, 0)
     }

@@ -1,4 +1,5 @@
-//! The picture of what the loss of each link costs, from the rows of `swapmeet links`.
+//! A picture of the cost of each link's failure, that is, by how much the time increases. The costs
+//! come from the rows of `swapmeet links`.
 
 use super::grid::grid;
 use super::lattice::Lattice;
@@ -18,7 +19,8 @@ fn load_of(cost: LinkCost) -> u64 {
     }
 }
 
-/// Returns the costs as the loads of a step, and the largest cost in time.
+/// Returns the costs in the form of link loads, so that they can be drawn like a step, and the
+/// largest cost of a link that does not disconnect ranks.
 fn frame(costs: &LinkCosts, topology: &dyn Topology) -> (Frame, u64) {
     let load = |link: u64| {
         let (a, b) = topology.link_ends(link)?;

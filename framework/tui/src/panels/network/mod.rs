@@ -43,7 +43,7 @@ pub(crate) struct Network {
     /// The last step that the user has selected by cost, and its position in the list of the most
     /// expensive steps (from 0).
     expensive_step: Option<(usize, usize)>,
-    /// Whether to go to the most expensive step when the times of ranks become known.
+    /// Whether to go to the most expensive step as soon as the times of ranks are known.
     awaits_costs: bool,
     /// The case whose schedule was displayed at the last update.
     seen: Option<Arc<CaseId>>,
@@ -211,7 +211,7 @@ impl Panel for Network {
         true
     }
 
-    /// If another case is in focus, starts at its first step.
+    /// If the focus has moved to another case, goes to its first step.
     fn sync(&mut self, session: &Session) {
         let here = session.focused().map(|(_, row)| &row.key);
         if here != self.seen.as_ref() {
@@ -232,8 +232,9 @@ impl Panel for Network {
             self.show_most_expensive(session);
         }
         let moved = self.playback.tick(session);
-        // The full steps of the kept schedule are known only within a window. If the step to
-        // display is outside this window, simulate the kept schedule again.
+        // Of the kept schedule, which is compared with the displayed one, only the steps within a
+        // window are recorded in full. If the step to display is outside this window, simulate the
+        // kept schedule again.
         let kept = session.kept.as_ref().map(KeptSchedule::recording).zip(session.schedule());
         if let Some(step) = kept.map(|(other, recording)| self.kept_step(recording, other)) {
             session.show_kept_step(step);
@@ -272,7 +273,8 @@ impl Panel for Network {
         if let Some(why) = recording.why_empty() {
             return painter.placeholder(area, &why);
         }
-        // Without rows of `swapmeet links`, the costs of links are unknown.
+        // Without rows of `swapmeet links`, the costs of link failures are unknown, so draw the
+        // number of messages instead.
         let mut view = self.view;
         match session.compared.link_costs(&row.key).filter(|_| view.quantity == Quantity::Loss) {
             Some(costs) => return link_loss::draw(painter, recording, costs, &view, area),
@@ -312,8 +314,8 @@ impl Panel for Network {
 }
 
 impl Network {
-    /// Shows the next quantity. If the costs of links are next, but the rows do not have them,
-    /// shows the number of messages instead, and says which command computes the costs.
+    /// Shows the next quantity. If this is the cost of link failures, but there are no rows with
+    /// these costs, a message names the command that computes them.
     fn next_quantity(&mut self, session: &mut Session) {
         self.view.quantity = next_of(&Quantity::ALL, self.view.quantity);
         let has_costs = session
@@ -347,8 +349,8 @@ impl Network {
         (self.view.plane, self.view.turned) = (0, (self.view.turned + 1) % 3);
     }
 
-    /// Simulates the schedule. If the case has no row yet, shows the newest step while the schedule
-    /// is made.
+    /// Simulates the schedule. If the case has no row yet, shows the newest step while the
+    /// simulation runs.
     fn record(&mut self, session: &mut Session) {
         let is_open = session.focused().is_some_and(|(_, row)| row.record().is_none());
         session.record(if is_open {

@@ -99,8 +99,8 @@ pub(super) fn most(kinds: &Times) -> Option<usize> {
     (kinds[most] > 0.0).then_some(most)
 }
 
-/// The kinds of time in the order in which they pass in a step. The second start-up time is that of
-/// received messages.
+/// The kinds of time in the order in which they pass in a step. The start-up time occurs twice:
+/// first for sent messages, and later for received messages.
 pub(super) const ORDER: [TimeKind; 9] = [
     TimeKind::Rearrangement,
     TimeKind::Startup,

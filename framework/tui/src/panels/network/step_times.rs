@@ -81,8 +81,8 @@ pub(super) fn chart(
     }
 }
 
-/// Returns the kind of time that is in progress `at` µs after the start of a step, if the kinds
-/// follow one another.
+/// Returns the kind of time that is in progress `at` µs after the start of a step. The kinds are
+/// assumed to follow one another.
 fn part_at(times: &Times, at: f64) -> usize {
     let mut sum = 0.0;
     let found = times.iter().position(|time| {

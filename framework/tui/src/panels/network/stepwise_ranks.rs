@@ -12,7 +12,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use swapmeet_core::cost::model::time_space::TimeKind;
 
-/// What the ranks of one row do within one column.
+/// The activity of the ranks of one row of the plot within one column.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Activity {
     sends: bool,
@@ -39,8 +39,8 @@ pub(super) fn stepwise_ranks(
     // not for each cell.
     let (mut kinds, mut seen) = (vec![Times::default(); usize::from(columns)], Times::default());
     let mut begins = vec![false; usize::from(columns)];
-    // For each step, mark the columns of the step in the rows of the ranks that send or receive.
-    // The full data of a large schedule is only available for some steps.
+    // For each step, mark the columns of the step in the rows of the ranks that send or receive. Of
+    // a large schedule, only some steps are recorded in full.
     let mut missing = false;
     for at in 0..recording.summaries.len() {
         let Some((from, to)) =
@@ -111,12 +111,12 @@ pub(super) fn stepwise_ranks(
 /// The minimum number of columns of a step that has a border.
 const NARROWEST: u16 = 3;
 
-/// Calls `visit` for each kind of time in a step that starts at `from`, with the start and the end of
-/// this kind.
+/// Calls `visit` for each kind of time in a step that starts at `from`, with the start and the end
+/// of this kind of time.
 fn divide(times: &Times, from: f64, visit: &mut dyn FnMut(TimeKind, f64, f64)) {
     let mut at = from;
     for (number, kind) in ORDER.into_iter().enumerate() {
-        // All ranks start up at the same time, so the start-up time is not divided.
+        // All ranks start up at the same time, so skip the second entry for the start-up time.
         if ORDER[..number].contains(&kind) {
             continue;
         }

@@ -10,7 +10,7 @@ pub(super) enum Quantity {
     #[default]
     Messages,
     Bytes,
-    /// The number of bytes in each node.
+    /// The number of bytes that each node holds.
     Held,
     /// The time without a link, divided by the time with all links.
     Loss,
@@ -64,8 +64,8 @@ pub(super) struct View {
 pub(super) const DISCONNECTS: u64 = u64::MAX;
 
 /// In pictures of [`Quantity::Loss`], the load of a link whose failure doubles the time. A link
-/// whose failure does not change the time has load 0. This number is large because loads between
-/// the two are rounded to integers.
+/// whose failure does not change the time has load 0. The loads between 0 and this number are
+/// rounded to integers, so the number is large to keep them precise.
 pub(super) const DOUBLED: f64 = 1e6;
 
 /// The colour scale of a picture.

@@ -17,11 +17,11 @@ pub(crate) struct RankEntry {
     pub(crate) steps: [usize; 2],
     /// The time at which the rank started the steps, in µs.
     pub(crate) posted: f64,
-    /// The time at which it had made its sends, in µs.
+    /// The time at which the rank had started all its sends, in µs.
     pub(crate) started: f64,
-    /// The time at which its wait for its peers ended, in µs.
+    /// The time at which the rank stopped waiting for its peers, in µs.
     pub(crate) waited: f64,
-    /// The time at which it ended the steps, in µs.
+    /// The time at which the rank ended the steps, in µs.
     pub(crate) ended: f64,
     pub(crate) kinds: Times,
 }

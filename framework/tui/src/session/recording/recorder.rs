@@ -22,7 +22,7 @@ use swapmeet_runner::worker::{Observer, ObserverKind, SendValue};
 
 /// The maximum total number of bytes of the steps that are sent in full.
 const MOST_BYTES: usize = 64 << 20;
-/// Summaries are sent for at most this number of steps.
+/// The maximum number of steps whose summaries are sent.
 const MOST_STEPS: u64 = 1 << 18;
 /// The maximum total number of entries of all ranks. To stay below it, consecutive steps are
 /// combined in one entry.
@@ -162,7 +162,7 @@ impl Recorder {
         (Frame { links, pairs, ..Frame::default() }, longest)
     }
 
-    /// Returns whether this step is to be sent in full.
+    /// Returns whether to send this step in full.
     fn wants(&mut self, step: u64) -> bool {
         /// If only the newest step is requested, the minimum time between two steps that are sent
         /// in full.

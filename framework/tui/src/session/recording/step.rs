@@ -123,7 +123,8 @@ pub(super) enum WatchMessage {
 pub(crate) enum FrameSelection {
     /// This step and the steps after it, up to a maximum total size.
     From(usize),
-    /// The newest step. A new one is sent a few times per second.
+    /// The newest step. While the simulation runs, the then newest step is sent a few times per
+    /// second.
     Newest,
 }
 

@@ -1,5 +1,5 @@
-//! Workloads that fit the selected algorithms. An algorithm whose collective no selected workload
-//! has would only give `unsupported` rows.
+//! Workloads that fit the selected algorithms. If no selected workload has the collective of an
+//! algorithm, all rows of this algorithm would be `unsupported`.
 
 use super::{Section, Selection};
 use swapmeet_core::delivery::collective::{ALL_TO_ALL, of_bits};

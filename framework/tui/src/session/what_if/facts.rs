@@ -130,7 +130,8 @@ impl Facts {
     }
 }
 
-/// Worker threads that collect the facts of schedules. Dropping this value stops the threads.
+/// Threads, each with its own worker process, that collect the facts of schedules. Dropping this
+/// value stops the threads.
 #[derive(Debug)]
 pub(super) struct FactsWorkers {
     results: Receiver<(usize, Option<Arc<Facts>>)>,

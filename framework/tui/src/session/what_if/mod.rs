@@ -55,7 +55,7 @@ pub(crate) struct WhatIf {
     following: Option<Batch>,
 }
 
-/// The machine and the workload without the changes.
+/// The machine and the workload before the user changed any slider.
 #[derive(Debug, Clone)]
 struct Base {
     machine: Arc<Machine>,
@@ -68,7 +68,7 @@ pub(crate) struct Slider {
     /// The machine parameter; `None` if the value is the block size.
     pub(crate) parameter: Option<&'static dyn Parameter>,
     pub(crate) value: String,
-    /// The value without changes.
+    /// The value before the change.
     pub(crate) was: String,
 }
 
