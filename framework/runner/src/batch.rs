@@ -1,10 +1,10 @@
 //! Runs many cases in worker processes. A plugin that crashes, hangs, exhausts memory or closes
 //! files therefore affects only the row of the case that it was running.
 //!
-//! Cases that share a schedule form a [`unit`](mod@crate::unit) of work. The batch starts as many
-//! threads as jobs may run at a time. Each thread takes units, or parts of large units, from a
-//! queue and passes them to worker processes of the same program. Rows arrive over a separate
-//! socket, so they cannot be confused with a plugin's output.
+//! Cases that share a schedule form a [`unit`](mod@crate::unit) of work. The batch starts one
+//! thread for each job that may run at the same time. Each thread takes units, or parts of large
+//! units, from a queue and passes them to worker processes of the same program. Rows arrive over a
+//! separate socket, so they cannot be confused with a plugin's output.
 //!
 //! [`BatchEvent`]s report the progress and the rows. Rows arrive in the order in which cases end;
 //! [`ReorderBuffer`] restores the order of the cases.
@@ -110,7 +110,7 @@ impl Batch {
     }
 }
 
-/// The iterator returns events and waits for each. It ends when the batch has ended.
+/// The iterator waits for the next event and returns it. It ends when the batch has ended.
 impl Iterator for Batch {
     type Item = BatchEvent;
 
@@ -196,8 +196,8 @@ impl ReorderBuffer {
         ready
     }
 
-    /// Returns the remaining rows in the order of the cases. They are rows that follow a case
-    /// without a row, for example in a cancelled batch.
+    /// Returns the remaining rows in the order of the cases. These are the rows after a case that
+    /// has no row, for example in a cancelled batch.
     pub fn left(self) -> impl Iterator<Item = Record> {
         self.waiting.into_values().map(|record| *record)
     }

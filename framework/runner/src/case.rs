@@ -75,8 +75,8 @@ pub struct Case {
     /// Seed of the random numbers of this repetition.
     pub seed: u64,
     pub options: RunOptions,
-    /// The optima of the networks and workloads that have been found so far; `None` if rows must
-    /// not contain them.
+    /// The cache of optima, which are lower bounds on the time of every schedule; `None` if rows
+    /// must not contain an optimum.
     pub optima: Option<Arc<Optima>>,
 }
 
@@ -114,7 +114,7 @@ enum SerializedProofScope {
     Full,
 }
 
-/// The components of a case, after the lookup of everything that its specs name.
+/// The components of a case, after its specs were parsed and the files that they name were read.
 pub(crate) struct CaseParts<'a> {
     pub experiment: Arc<str>,
     pub topology: Arc<dyn Topology>,
@@ -185,8 +185,8 @@ impl Case {
         if self.workload.counts_blocks() { self.workload.block_bytes() } else { 1 }
     }
 
-    /// Returns the row of the case. Its outcome columns are empty, except the column with the links
-    /// that were drawn at random.
+    /// Returns the row of the case. Its outcome columns are empty, except the column `faults`,
+    /// which contains the failed links if they were drawn at random.
     pub fn blank_row(&self) -> Record {
         let faults = self.topology.damage().map_or("", |damage| damage.drawn());
         Record {

@@ -20,7 +20,8 @@ const KEYS: [&str; 3] = ["plugin_dirs", "machine", "theme"];
 /// Owner of a configuration file. The owner decides whether the file may name plugin directories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner<'a> {
-    /// The user of the program. Relative plugin directories in the file start at this directory.
+    /// The user of the program. Relative plugin directories in the file are resolved against this
+    /// directory.
     User(&'a Path),
     /// The current directory. A configuration file in it may come from another person, so it must
     /// not name plugin directories: plugins are code.

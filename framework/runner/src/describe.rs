@@ -99,8 +99,8 @@ fn cached_or_fresh(command: &[PathBuf], file: &Path) -> io::Result<Description> 
         Some(_) => Plugin::load(file).map_err(|e| e.to_string()),
         None => ask(command, file)?,
     };
-    // If the file was changed very recently, it may be changed again without new metadata. In this
-    // case, its description is not cached.
+    // If the file was changed very recently, another change may leave its metadata the same,
+    // because timestamps have a limited resolution. Do not cache its description in this case.
     if let (Some(memory), Some(stamp)) = (memory, stamp.filter(Stamp::is_settled)) {
         let cached_or_fresh = CachedDescription { file: file.to_owned(), stamp, answer };
         // Errors are ignored: without a cache entry, the next run reads the plugin file again.
@@ -116,7 +116,7 @@ fn cached_or_fresh(command: &[PathBuf], file: &Path) -> io::Result<Description> 
 
 /// Returns the path of the cache entry of a file: in `$XDG_CACHE_HOME/swapmeet` (default
 /// `~/.cache/swapmeet`), if the base directory exists. The path contains the inode number of the
-/// file, so an overwritten plugin file also overwrites its cache entry.
+/// file, so the new description of an overwritten plugin file replaces the old one.
 fn memory(command: &[PathBuf], file: &Path, stamp: &Stamp) -> Option<PathBuf> {
     let absolute =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());

@@ -150,16 +150,16 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// Writes the row of the first pending case, with this status and reason. The failure of a
-    /// worker is attributed to this case. The other pending cases run again in another worker.
+    /// Reports a row with this status and reason for the first pending case, to which the failure
+    /// of a worker is attributed. The other pending cases run again in another worker.
     fn failed_first(&mut self, open: &mut BTreeSet<usize>, status: Status, reason: &str) {
         if let Some(case) = open.pop_first() {
             self.failed(case, status, reason);
         }
     }
 
-    /// Writes the rows of all pending cases with this reason. A new worker is not started for them,
-    /// because it would not start either.
+    /// Reports a row with this reason for each pending case. No other worker is started for these
+    /// cases, because it would probably fail to start, too.
     fn fail_start(&mut self, open: &mut BTreeSet<usize>, why: &str) {
         let reason = format!("no worker process could be started: {why}");
         std::mem::take(open).into_iter().for_each(|case| self.failed(case, Status::Error, &reason));

@@ -20,9 +20,8 @@ pub fn limit_memory_at_first(bytes: u64) -> io::Result<()> {
     system::current().limit_address_space(Rlimit { current: Some(most), maximum: hard })
 }
 
-/// Doubles the memory limit of a child process, which the child has set with
-/// [`limit_memory_at_first`]. The parent has to do it, because the sandbox does not let a process
-/// change its own limits.
+/// Doubles the memory limit `bytes`, which a child process has set with [`limit_memory_at_first`].
+/// The parent has to do it, because the sandbox does not let a process change its own limits.
 pub fn double_memory_of(child: u32, bytes: u64) -> io::Result<()> {
     let twice = bytes.saturating_mul(2);
     let most = getrlimit(Resource::As).maximum.map_or(twice, |hard| hard.min(twice));

@@ -90,8 +90,9 @@ impl<R: Borrow<Registry>> CaseLookup<R> {
             look_up(&mut self.algorithms, "algorithm", implementation.algorithm, |t| {
                 select_algorithm(t, registry).map(Arc::new)
             })?;
-        // The plugin reads the files of its parameters itself, so the case needs their current
-        // digests. The cached algorithm contains old digests and is removed.
+        // The plugin reads the files of its parameters itself, so each case needs their current
+        // digests. Do not keep an algorithm with such files in the cache, so that the next case
+        // computes the digests again.
         if !algorithm.inputs.is_empty() {
             self.algorithms.remove(implementation.algorithm);
         }
@@ -131,7 +132,7 @@ impl<R: Borrow<Registry>> CaseLookup<R> {
 
 /// Returns an experiment with the topologies, algorithms, workloads and machines of the rows. Each
 /// of them occurs once, in the order of its first appearance. Rows that cannot be run again with
-/// the plugins of `cases` are ignored.
+/// the plugins of `registry` are ignored.
 pub fn experiment_of<'a>(
     rows: impl Iterator<Item = &'a Record>,
     registry: &Registry,

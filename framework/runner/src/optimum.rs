@@ -1,6 +1,7 @@
 //! The optimum of cases: a lower bound on the time of every schedule. [`swapmeet_optimum`]
-//! certifies an interval that contains the least possible time for the bytes alone. The bound is
-//! the lower end of this interval, plus the start-ups and latencies that no schedule can avoid.
+//! certifies an interval that contains the least possible time for moving the bytes, without
+//! start-ups and latencies. The bound is the lower end of this interval, plus the start-ups and
+//! latencies that no schedule can avoid.
 //!
 //! Many cases of a sweep have the same network and demand, so [`Optima`] searches only once for
 //! each of their intervals. The ends of an interval are not times, but numbers of bytes on a link
@@ -42,8 +43,8 @@ pub const NO_LINKS: &str =
 /// machine has no optimum.
 pub type CaseOptimum = Option<Result<Optimum, String>>;
 
-/// What a search shares with its caller: a flag to end it, and a function that reports its
-/// progress.
+/// The connection between a search and its caller: a flag that ends the search, and a function to
+/// which the search reports its progress.
 pub struct Search<'a> {
     /// Whether the search must end. Another thread sets this flag.
     pub stop: &'a AtomicBool,
@@ -73,8 +74,8 @@ pub struct Optima {
 }
 
 impl Optima {
-    /// Returns the optimum of a workload on a topology, for each of these machines. Next to each
-    /// machine is the number of bytes in a unit of load. The seed determines random sizes.
+    /// Returns the optimum of a workload on a topology, for each of these machines. Each machine is
+    /// paired with the number of bytes in a unit of load. The seed determines random sizes.
     pub fn of(
         &self,
         (topology, workload, seed): (&Arc<dyn Topology>, &Workload, u64),

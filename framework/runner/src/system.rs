@@ -1,8 +1,8 @@
 //! The operations that differ between systems. There are two implementations: one for Linux, and a
-//! portable one, which has no sandbox and notices fewer changes of a process. Only Linux is tested.
-//! macOS and other Unix systems use the portable implementation; so does Linux, if the program is
-//! built with `--cfg swapmeet_portable` or the environment variable [`PORTABLE`] is set, as tests
-//! do.
+//! portable one, which has no sandbox and notices fewer changes of a process. macOS and other Unix
+//! systems use the portable implementation. All tests run on Linux. To test the portable
+//! implementation, build the program with `--cfg swapmeet_portable` or set the environment variable
+//! [`PORTABLE`].
 
 #[cfg(all(target_os = "linux", not(swapmeet_portable)))]
 mod linux;

@@ -1,5 +1,6 @@
 //! Units of work. A unit consists of cases that share a schedule and therefore run in the same
-//! worker and the same shard. A unit with very many cases is divided into several jobs.
+//! worker, and in the same shard if an experiment is divided into shards. A unit with very many
+//! cases is divided into several jobs.
 
 use crate::case::Case;
 use std::borrow::Borrow;
@@ -91,8 +92,8 @@ fn schedule(case: &Case) -> u64 {
 /// Returns the cases of shard `index` (counted from 0) of `count` shards, in ascending order.
 ///
 /// Units are assigned to shards in order of descending cost. Each unit is assigned to the shard
-/// with the least cost so far, or to the first of several such shards. Every case is in exactly one
-/// shard, and the result is the same on every machine.
+/// with the least cost so far (to the first of them if there are several). Every case is in exactly
+/// one shard, and the result is the same on every machine.
 ///
 /// A unit that costs more than `1 / count` of the total cost is divided, because the other shards
 /// would otherwise wait for its shard. Its schedule is then planned in each shard that has some of
@@ -109,8 +110,8 @@ pub fn shard(units: Vec<Unit>, index: usize, count: usize) -> Vec<usize> {
         .collect();
     // A stable sort keeps the order of units with equal cost.
     units.sort_by_key(|unit| Reverse(unit.cost()));
-    // The top of this heap is the shard with the least cost so far, or the first of several such
-    // shards.
+    // The top of this heap is the shard with the least cost so far (the first of them if there are
+    // several).
     let mut loads: BinaryHeap<Reverse<(u64, usize)>> =
         (0..count).map(|shard| Reverse((0, shard))).collect();
     let mut mine = Vec::new();

@@ -1,4 +1,5 @@
-//! The cases that the blocks of an experiment select from the product of its lists.
+//! Selects cases from the product of an experiment's lists. A block in this module is a `case` or
+//! `exclude` table of the experiment, not a block of data.
 
 use super::{MOST_CASES, expanded};
 use crate::experiment::{Block, Experiment};
@@ -13,13 +14,14 @@ pub(super) struct Selection<'a> {
     /// The number of entries of each kind that the experiment's own lists contain. In `names`,
     /// these entries are followed by the entries that only occur in blocks.
     pub listed: [usize; 4],
-    /// For each workload, the number of cases before it, for one topology and one algorithm.
+    /// For each workload, the number of cases before it among the cases of one topology and one
+    /// algorithm.
     pub before: &'a [usize],
 }
 
 impl Selection<'_> {
-    /// Returns the numbers of the selected cases in the product, or `None` if all cases are
-    /// selected. `name` returns the canonical form of an entry of a kind.
+    /// Returns the indices of the selected cases in the product, or `None` if all cases are
+    /// selected. `name` returns the canonical form of an entry, given the index of its kind.
     pub(super) fn of(
         &self,
         experiment: &Experiment,
@@ -81,7 +83,7 @@ impl Selection<'_> {
         Ok(entries)
     }
 
-    /// Returns the numbers of all cases with these entries.
+    /// Returns the indices of all cases with these entries.
     fn numbers(&self, entries: &[Vec<usize>; 4]) -> Vec<usize> {
         let [topologies, algorithms, workloads, machines] = entries;
         let (all_algorithms, all_machines) = (self.names[1].len(), self.names[3].len());

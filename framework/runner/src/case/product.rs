@@ -43,7 +43,8 @@ pub struct Product {
     options: RunOptions,
     /// The optima that all cases share; `None` if the experiment does not request them.
     optima: Option<Arc<Optima>>,
-    /// The numbers of the cases in the product of all lists; `None` if all of them are selected.
+    /// The indices of the selected cases in the product of all lists; `None` if all cases are
+    /// selected.
     selected: Option<Vec<usize>>,
 }
 
@@ -223,7 +224,7 @@ impl Product {
             .chain(self.machines.iter().flat_map(|(_, inputs)| inputs))
     }
 
-    /// Returns the machines that have no optimum, if the experiment asks for optima.
+    /// Returns the machines for which there is no optimum, if the experiment requests optima.
     pub fn machines_without_optimum(&self) -> impl Iterator<Item = &Machine> {
         let machines = self.machines.iter().filter(|_| self.optima.is_some());
         machines.map(|(machine, _)| &**machine).filter(|machine| machine.network_rates().is_none())

@@ -18,9 +18,9 @@ pub(super) struct BlockTrace {
     at: PlacedNode,
     /// The last send so far that moved the traced block.
     last: Option<TracedSend>,
-    /// In a reduction: for each node, the first send that delivered a result to the node without
-    /// the traced contribution. An entry is removed when the contribution arrives at the node, or
-    /// when the node sends the value on without keeping a copy.
+    /// In a reduction: for each node, the first send that delivered a value to the node without the
+    /// contribution of the traced block. An entry is removed when this contribution arrives at the
+    /// node, or when the node sends the value on without keeping a copy.
     incomplete: BTreeMap<u64, TracedSend>,
     /// The plugin's label of the current send.
     label: Rc<RefCell<String>>,

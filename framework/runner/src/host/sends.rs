@@ -48,7 +48,8 @@ fn label(send: &SwmBlocks) -> String {
 }
 
 impl Host<'_> {
-    /// Passes a send of blocks to the simulation. A fault gets the plugin's label of the send.
+    /// Passes a send of blocks to the simulation. If the send breaks a rule, the fault contains the
+    /// plugin's label of the send.
     ///
     /// # Safety
     ///

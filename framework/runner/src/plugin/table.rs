@@ -111,8 +111,8 @@ impl Algorithm {
         // SAFETY: a table's texts live as long as the plugin.
         let read =
             |s: SwmStr, what: &str| unsafe { text(s) }.map_err(|why| format!("its {what} {why}"));
-        // A table with neither a name nor `plan` contains a message: the description of the
-        // algorithm has panicked in the SDK.
+        // If a plugin panics while it describes an algorithm, the SDK returns a table without a
+        // name and without `plan`. Its title is the error message.
         let name = read(table.name, "name")?;
         if name.is_empty() && table.plan.is_none() && table.title.len > 0 {
             return Err(read(table.title, "title")?);

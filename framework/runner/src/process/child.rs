@@ -34,7 +34,7 @@ pub(crate) struct Child {
 
 /// The result of waiting for data from a child.
 pub(crate) enum Report {
-    /// A line, including its line feed, or an expected block.
+    /// A line, including its line feed, or the block that [`Child::expect_block`] has announced.
     Line(Vec<u8>),
     /// No complete line arrived within the waiting time.
     Nothing,
@@ -144,8 +144,8 @@ impl Child {
         }
     }
 
-    /// Reads printed output until `will_do` returns true, the pipe is closed, or the time has
-    /// passed. Returns whether `will_do` returned true.
+    /// Reads printed output until `will_do` returns true, the pipe is closed, or the time `enough`
+    /// has passed. Returns whether `will_do` returned true.
     pub(crate) fn read_printed(
         &mut self,
         enough: Duration,

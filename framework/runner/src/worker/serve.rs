@@ -38,8 +38,8 @@ pub trait Observer {
         true
     }
 
-    /// Receives the row of the schedule and the values that the plan requested. It is called at the
-    /// end of the schedule.
+    /// Called at the end of the schedule, with the row of a case and the values that the plan
+    /// requested.
     fn ended(&mut self, _record: &Record, _asked: Requested) {}
 }
 
@@ -239,7 +239,8 @@ struct WorkerState {
 }
 
 impl WorkerState {
-    /// Returns the name of what the jobs have left behind in the process, if there is anything.
+    /// Returns the first property of the process that jobs have changed, such as its working
+    /// directory; `None` if they have changed none.
     fn left_behind(&self) -> Option<&'static str> {
         State::now().changed_since(self.before.as_ref()?)
     }
@@ -252,8 +253,8 @@ impl WorkerState {
                     cases.push(case);
                     numbers.push(number);
                 }
-                // The program has parsed the same case a moment ago. A file must have been removed
-                // or changed since then.
+                // The program has just parsed the same case successfully, so a file must have been
+                // removed or changed since then.
                 Err(reason) => outlet.say(News::Unknown { case: number, reason }),
             }
         }

@@ -17,7 +17,7 @@ pub(crate) struct RankEntry {
     pub(crate) steps: [usize; 2],
     /// The time at which the rank started the steps, in µs.
     pub(crate) posted: f64,
-    /// The time at which the rank had started all its sends, in µs.
+    /// The time at which the rank had posted all its sends, in µs.
     pub(crate) started: f64,
     /// The time at which the rank stopped waiting for its peers, in µs.
     pub(crate) waited: f64,
