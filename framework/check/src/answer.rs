@@ -120,7 +120,7 @@ fn run_once(case: &Case, progress: &Path) -> (Ran, Watch) {
 }
 
 /// Compares the schedule that is derived from a declared symmetry with the full schedule. Returns
-/// `None` if the schedule declares no symmetry.
+/// `None` if the schedule declares no symmetry, or if the full schedule is not valid.
 fn symmetry(case: &Case, progress: &Path) -> Option<Symmetry> {
     let run = |proof_scope| {
         let mut watch = Watch::new(Some(progress)).by_blocks();
@@ -155,7 +155,7 @@ fn symmetry(case: &Case, progress: &Path) -> Option<Symmetry> {
 /// each time.
 fn run_sequence(cases: &[Case], progress: &Path, two: &dyn Fn()) -> Vec<(usize, bool, Plan)> {
     // Discard the thread count, which includes the threads of other plans that run at the same
-    // time. Discard the position of the first difference too.
+    // time. Discard the recorded sends, too, because these plans are only compared by their hashes.
     let plan = |case: &Case| Plan { threads: 0, ..plan(case, progress).0 };
     let forwards = || (0..cases.len()).map(|i| (i, plan(&cases[i]))).collect::<Vec<_>>();
     let backwards = || (0..cases.len()).rev().map(|i| (i, plan(&cases[i]))).collect::<Vec<_>>();

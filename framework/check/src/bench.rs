@@ -86,8 +86,8 @@ impl Bench for Processes {
             .stdout(File::create(&out)?)
             .stderr(File::create(&err)?)
             .spawn()?;
-        // The host in the child stops a plan when the plugin makes the next call. A plugin that
-        // makes no calls must be killed.
+        // After the time limit, the host in the child stops a plan at the plugin's next call. A
+        // plugin that makes no calls must be killed from here.
         let most =
             self.limits.time.saturating_mul(question.plans().max(4)) + Duration::from_secs(1);
         let at_once = serde_json::to_vec(&Answer::AtOnce)?;
@@ -125,7 +125,7 @@ impl Bench for Processes {
 }
 
 /// Waits for a child process, and kills it when `limit` has passed. Returns `None` if the child was
-/// killed. The pauses between two checks are at most 2 ms, because a check starts hundreds of
+/// killed. The pauses between two polls are at most 2 ms, because an examination starts hundreds of
 /// processes, most of which end after a few milliseconds. `meanwhile` is called before each pause.
 fn wait(
     child: &mut std::process::Child,

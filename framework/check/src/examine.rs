@@ -1,5 +1,5 @@
 //! The examination of a plugin. It first checks the tables of the plugin, and then tests every
-//! algorithm on a list of machines.
+//! algorithm on a list of topologies.
 
 mod cases;
 mod examiner;

@@ -10,7 +10,8 @@ use swapmeet_core::network::topology::families;
 /// - a ring of two nodes, in which each node is the neighbour of the other on both sides;
 /// - odd, prime and uneven sizes, which break algorithms that divide the nodes into halves and
 ///   quarters;
-/// - rings of 8 and 12 nodes, the smallest sizes at which messages cross several submeshes.
+/// - rings of 8 and 12 nodes, the smallest sizes at which messages cross several submeshes in
+///   algorithms that divide the network into submeshes.
 pub fn ladder() -> Vec<&'static str> {
     let known =
         |example: &&str| example.is_empty() || SMALL.contains(example) || LARGE.contains(example);

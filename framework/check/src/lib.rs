@@ -1,5 +1,5 @@
-//! Conformance tests for a plugin file. They check its tables, and then test every algorithm on a
-//! list of machines. Each case runs in a separate process.
+//! Conformance tests for a plugin file. They check the tables of the plugin, and then test every
+//! algorithm on a list of topologies. Each case runs in a separate process.
 //!
 //! The tested plugin is not trusted: it may crash, hang, print, end the process or exhaust the
 //! memory. [`examine()`] therefore never loads it. It sends each [`Question`] to a [`Bench`], which

@@ -356,7 +356,7 @@ pub(crate) enum CompareBy {
     Placement,
 }
 
-/// The comparisons for whose number p-values are corrected.
+/// The set of comparisons over which p-values are corrected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CorrectArg {
     /// All comparisons.

@@ -171,8 +171,8 @@ pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitCode, Failure> {
     // the socket: a plugin that wrongly closes descriptors which it did not open also closes this
     // file, and the check below notices it.
     let held = ManuallyDrop::new(OwnedFd::from(File::open("/dev/null").map_err(Failure::output)?));
-    // Some questions make two plans at the same time, which may use twice the memory. Before that,
-    // this function asks the parent process to raise the memory limit.
+    // Some questions make two plans at the same time, which may use twice the memory. This closure
+    // is called before; it asks the parent process to raise the memory limit.
     let two = || {
         let text = serde_json::to_vec(&Answer::AtOnce).map_err(io::Error::from);
         if text.and_then(|text| std::fs::write(&args.answer, text)).is_ok() {

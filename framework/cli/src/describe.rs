@@ -52,7 +52,7 @@ pub(crate) fn topology(spec: &str, format: Format) -> Result<String, Failure> {
     }
 }
 
-/// A directed link, and its bandwidth as a multiple of the machine's.
+/// A directed link, and its bandwidth as a multiple of the machine's link bandwidth.
 type Link = ((u64, u64), f64);
 
 /// Returns the links of a network in ascending order. The list is empty if there are more than 2^22

@@ -18,7 +18,7 @@ use swapmeet_workloads::file::{read_bounded, read_regular};
 pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
     /// The maximum number of bytes of a measurement file.
     const LONGEST: u64 = 256 << 20;
-    // The machine name becomes a part of the column `machine`. There, these characters separate
+    // The machine name becomes a part of the column `machine`, in which commas and colons separate
     // parameters.
     check_text("--name", &args.name)?;
     args.algorithm.iter().try_for_each(|name| check_text("--algorithm", name))?;

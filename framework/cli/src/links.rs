@@ -93,8 +93,8 @@ fn without(spec: &str, fault: &SingleFault) -> String {
     }
 }
 
-/// Joins links and rows. Links that disconnect ranks come first, then those whose failure makes an
-/// algorithm slowest in relation to the intact network.
+/// Joins links and rows. Links whose failure disconnects ranks come first. The other links follow,
+/// sorted by the largest slowdown of any algorithm, the largest slowdown first.
 fn ranked(
     spec: &str,
     faults: Vec<SingleFault>,

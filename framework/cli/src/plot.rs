@@ -109,7 +109,8 @@ fn appearance<'a>(args: &'a PlotArgs, algorithms: &'a [String]) -> Appearance<'a
 fn curves<'a>(args: &'a PlotArgs, appearance: Appearance<'a>) -> FigureOptions<'a> {
     let has_faults = args.kind == FigureKind::Faults;
     let y = quantity(args.y.unwrap_or(YAxis::Time));
-    // The optimum shows how much of the loss no schedule can avoid.
+    // In a figure of failures, also draw the optimum. It shows how much of the slowdown no schedule
+    // can avoid.
     let optimum = (has_faults && y == Quantity::Time).then_some(Reference::Optimum);
     FigureOptions {
         x: match args.x.unwrap_or(XAxis::Block) {

@@ -67,7 +67,7 @@ pub(crate) fn run(
         return Err(Failure::Usage(why.to_owned()));
     }
     protect_inputs(args, &all)?;
-    // The machine name becomes a part of the column `machine`. There, these characters separate
+    // The machine name becomes a part of the column `machine`, in which commas and colons separate
     // parameters.
     let name = match &ranks.name {
         Some(name) => name.clone(),
@@ -168,9 +168,8 @@ fn run_with_launcher(
     })
 }
 
-/// Writes the schedule of a case to a folder and returns the row of the case. If there is no
-/// schedule, the status of the row is that of a failed measurement. Returns `None` after an
-/// interrupt.
+/// Writes the schedule of a case to a folder and returns the row of the case. If there is no valid
+/// schedule, returns the row of a failed measurement. Returns `None` after an interrupt.
 fn export_case(
     args: &CaseArgs,
     plan: &Plan,
@@ -301,7 +300,7 @@ fn flags(plan: &Plan) -> [String; 6] {
     ]
 }
 
-/// How the launcher ended.
+/// The way in which the launcher ended.
 enum LaunchEnd {
     Itself(ExitStatus),
     Late,

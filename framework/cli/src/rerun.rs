@@ -21,7 +21,8 @@ use swapmeet_runner::unit::{self, units};
 /// The result of repeating a case.
 enum Outcome {
     Same,
-    /// The results that differ, and the differences in conditions that may explain them.
+    /// The columns of results that differ, and the differences in conditions, such as the plugin
+    /// version, that may explain them.
     Differs(Vec<Difference>, Vec<Difference>),
     /// The reason why the case cannot be repeated.
     Refused(String),

@@ -141,7 +141,8 @@ pub(crate) fn place_for(
     }
 }
 
-/// Returns a function that prints progress before the first case runs, unless the flags forbid it.
+/// Returns a function that prints a line about work before the first case runs. With `--quiet`, the
+/// function prints nothing.
 pub(crate) fn reporter(args: &CaseArgs) -> impl FnMut(String) {
     let quiet = args.quiet;
     move |line| {
@@ -210,7 +211,7 @@ fn of_pattern(name: &Path) -> Vec<PathBuf> {
         .unwrap_or_else(|| vec![name.to_path_buf()])
 }
 
-/// Returns what the flags say about rows that already exist.
+/// Returns the treatment of existing rows that the flags request.
 pub(crate) fn before(args: &CaseArgs) -> Before {
     match (args.resume, args.retry_failed) {
         (false, _) if args.force => Before::Drop,

@@ -164,8 +164,8 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Returns a text with the number of rows, their file, and how to resume. Returns `None` if there are
-/// no rows, or if the user has not saved them.
+/// Returns a text with the number of rows, their file, and the flag that continues the run. Returns
+/// `None` if there are no rows, or if the user has not saved them.
 fn rows_in_words(outcome: &Outcome, out: Option<&Path>) -> Option<String> {
     let rows = count(outcome.records.len(), "row");
     let more = if outcome.unfinished {

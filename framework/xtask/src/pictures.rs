@@ -1,5 +1,5 @@
-//! The pictures of the README and the docs: plots, and recordings of the dashboard. The program itself
-//! makes all of them.
+//! The pictures of the README and the docs: plots, and recordings of the dashboard. The program
+//! `swapmeet` makes all of them.
 
 use crate::Outcome;
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
@@ -158,7 +158,7 @@ fn recording(swapmeet: &Path, work: &Path, picture: &Recording) -> Outcome<Strin
     command.env_remove("NO_COLOR");
     let mut child = pair.slave.spawn_command(command)?;
     drop(pair.slave);
-    // A thread reads what the dashboard writes, so that the dashboard never waits.
+    // A thread reads the output of the dashboard, because a full buffer would block the dashboard.
     let some = |n: u16| NonZero::new(n).ok_or("an empty screen");
     let screen = Arc::new(Mutex::new(vt100::Parser::new(some(ROWS)?, some(COLUMNS)?, 0)));
     let (mut reader, parser) = (pair.master.try_clone_reader()?, Arc::clone(&screen));

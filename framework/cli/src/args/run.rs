@@ -146,8 +146,8 @@ pub(crate) enum RowFormat {
 /// The appearance of the dashboard.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AppearanceArgs {
-    /// Select the colours of the dashboard [default: none if NO_COLOR is set; otherwise the theme in
-    /// swapmeet.toml, `light` on a light background, or the terminal's 16 colours].
+    /// Select the colours of the dashboard [default: none if NO_COLOR is set; otherwise the theme
+    /// in swapmeet.toml, `light` on a light background, or the terminal's 16 colours].
     #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(swapmeet_tui::Theme::names()))]
     pub theme: Option<String>,
     /// Draw the dashboard with ASCII characters only.

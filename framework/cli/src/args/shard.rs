@@ -1,5 +1,5 @@
-//! The shard of an experiment: given by the user, or read from the environment of a scheduler or
-//! launcher.
+//! The shard of an experiment, which is one of several parts that run in separate processes. The
+//! user gives the shard, or the program reads it from the environment of a scheduler or launcher.
 
 /// A shard of an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,8 +37,8 @@ impl Starter {
     }
 }
 
-/// Schedulers and launchers, the innermost first: a rank of a parallel job runs within a task of an
-/// array. The variables are those of their manuals.
+/// Schedulers and launchers, the innermost first: a rank of a parallel job runs within a task of a
+/// job array. The variables are those that their manuals name.
 const STARTERS: &[Starter] = &[
     Starter {
         count_in: Some("OMPI_COMM_WORLD_SIZE"),
@@ -139,7 +139,8 @@ fn from_variables(
         if let Some(of) = of.filter(|of| *of != count) {
             return Err(format!("{} has {count} tasks, not {of}", starter.name));
         }
-        // A job with a single rank, as of `mpirun -n 1`, may be a task of an array.
+        // A job with a single rank, such as one of `mpirun -n 1`, may itself be a task of a job
+        // array, so continue with the next scheduler.
         if count > 1 {
             return Ok((index, count));
         }

@@ -23,8 +23,9 @@ struct Begun<'a> {
 }
 
 impl<'a> Begun<'a> {
-    /// Returns `None` if only the name has been typed, or if the last argument has a key, so that
-    /// its value is being typed. Colons and commas in parentheses belong to an inner spec.
+    /// Splits a spec. Returns `None` if only its name has been typed, or if the last argument
+    /// already has a key and its value is being typed. Colons and commas in parentheses belong to
+    /// an inner spec.
     fn of(typed: &'a str) -> Option<Self> {
         let (name, _) = typed.split_once(':')?;
         let first = name.len() + 1;
@@ -69,7 +70,7 @@ pub(super) fn topologies(typed: &str) -> Vec<CompletionCandidate> {
     let whole = families().iter().map(|family| {
         candidate(format!("{}:", family.name), format!("{}: {}", family.syntax, family.help))
     });
-    // The first argument of a topology is its shape.
+    // The first argument of a topology is its shape, which has no key.
     let Some(begun) = Begun::of(typed).filter(|begun| begun.has_others) else {
         return whole.collect();
     };

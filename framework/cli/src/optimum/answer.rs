@@ -162,8 +162,8 @@ impl Answer {
     }
 }
 
-/// Returns whether the upper end of the interval is only valid for one kind of schedule. Other
-/// kinds of schedules may then be faster.
+/// Returns whether the upper end of the interval is the time of the best schedule of one kind only.
+/// In this case, other kinds of schedules may be faster than the upper end.
 fn is_wide(certificate: &Certificate) -> bool {
     matches!(certificate.demand, Demand::SumForAll(_))
 }

@@ -1,7 +1,7 @@
 //! Shows the progress of a run on standard error. On a terminal, it shows a bar for the whole run
-//! and a line for each schedule in progress. Otherwise, it prints lines of text: when a case ends,
-//! but not more often than [`BETWEEN_CASES`], and while cases run for longer than
-//! [`WITHIN_CASES`].
+//! and a line for each schedule in progress. Otherwise, it prints lines of text. It prints a line
+//! when a case ends and the last line is at least [`BETWEEN_CASES`] old. While cases run, it prints
+//! a line when the last one is at least [`WITHIN_CASES`] old.
 
 use crate::say::say;
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};

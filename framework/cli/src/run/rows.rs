@@ -45,7 +45,7 @@ pub(crate) struct Found {
     pub in_order: bool,
 }
 
-/// What to do with the rows that a file already contains.
+/// The treatment of rows that a file already contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Before {
     /// Leave the rows unchanged, and refuse to run.
@@ -72,8 +72,8 @@ impl Found {
         self.kept() < before
     }
 
-    /// Fills the columns of the optimum in rows of an earlier run that had none. Returns whether
-    /// any row was changed.
+    /// Fills the columns of the optimum in existing rows that should have an optimum but do not.
+    /// Returns whether any row was changed.
     fn add_optima(&mut self, cases: &[Case], report: &mut dyn FnMut(String)) -> bool {
         let stop = AtomicBool::new(false);
         let mut changed = false;
@@ -112,7 +112,7 @@ impl Rows {
     }
 
     /// Opens the destination of the rows of `cases`. `all` are the cases of all shards. `report`
-    /// receives lines about the search for optima that existing rows lack.
+    /// receives lines about the search for missing optima of existing rows.
     pub(crate) fn open(
         out: Option<&Path>,
         before: Before,
@@ -245,8 +245,8 @@ fn rewrite(
 }
 
 /// Opens and locks a file for the rows of `cases`. Returns the file, and the existing rows that are
-/// kept. `all` are the cases of all shards. `report` receives lines about the search for optima
-/// that existing rows lack.
+/// kept. `all` are the cases of all shards. `report` receives lines about the search for missing
+/// optima of existing rows.
 pub(crate) fn open_and_lock(
     path: &Path,
     before: Before,

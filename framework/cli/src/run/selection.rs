@@ -76,7 +76,8 @@ fn override_lists(experiment: &mut Experiment, lists: &SpecLists<'_>) {
     for (flag, given, list, of_block) in kinds {
         if !given.is_empty() {
             *list = given.iter().map(|value| Text::flag(flag, value)).collect();
-            // The flag also replaces the lists of all blocks.
+            // The flag also replaces the lists of all blocks, which are the `case` tables of the
+            // experiment.
             experiment.blocks.iter_mut().for_each(|block| of_block(block).clear());
         }
     }

@@ -15,7 +15,8 @@ use swapmeet_runner::worker::SendValue;
 
 /// The maximum number of rows and columns of the load matrix.
 const MATRIX_SIDE: u64 = 64;
-/// The maximum number of held byte counts that are reported in all steps together.
+/// The maximum number of reported values for held data, in all steps together. A value is the
+/// number of bytes that one node holds after one step.
 const MOST_HELD: usize = 1 << 20;
 
 /// Collects data of steps in the worker, and reports it when the schedule has ended.
