@@ -149,8 +149,8 @@ fn wait(
     }
 }
 
-/// Returns the reason that a process printed before it died. Lines with advice after the reason are
-/// removed.
+/// Returns the line in which a process printed the reason of its failure. Lines after the reason,
+/// such as a backtrace, are skipped.
 fn last_words(lines: &[String]) -> Option<String> {
     let why = lines.iter().find(|line| is_out_of_memory(line));
     why.or_else(|| lines.iter().rfind(|line| !is_backtrace(line))).cloned()

@@ -69,7 +69,7 @@ pub struct Plan {
     pub proof: String,
     /// A hash of the sender, the receiver, the data and the route of all sends in order.
     pub fingerprint: u64,
-    /// For each of the first steps, the hash of all sends up to its end.
+    /// For each of the first steps, the hash of all sends up to the end of this step.
     pub steps: Vec<u64>,
     /// A description of the first difference from the first plan of the same problem in the same
     /// process.

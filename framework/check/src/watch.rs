@@ -63,9 +63,9 @@ struct RecordedSend {
 
 pub(crate) struct Watch {
     all: DefaultHasher,
-    /// The first sends of the schedule, in its order.
+    /// The first sends, in the order of the schedule.
     sends: Vec<RecordedSend>,
-    /// For each of the first steps, the hash of all sends up to its end.
+    /// For each of the first steps, the hash of all sends up to the end of this step.
     steps: Vec<u64>,
     busiest_node: BusiestNode,
     /// Sends that send nothing, because the sender holds none of the selected data.
@@ -187,7 +187,7 @@ impl Watch {
         self.all.finish()
     }
 
-    /// Returns, for each of the first steps, the hash of all sends up to its end.
+    /// Returns, for each of the first steps, the hash of all sends up to the end of this step.
     pub(crate) fn steps(&self) -> &[u64] {
         &self.steps
     }

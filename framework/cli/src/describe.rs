@@ -66,12 +66,13 @@ fn links(network: &dyn Topology) -> Vec<Link> {
     links
 }
 
-/// Returns the list of links that follows a table. It names links as arguments such as `down=` do.
+/// Returns the list of links that follows a table. Links are written as in arguments such as
+/// `down=`.
 fn link_list(links: &[Link]) -> String {
     /// The largest number of links that a table lists.
     const MAX: usize = 1024;
     const WIDTH: usize = 100;
-    // A link and its opposite are one item. Parallel links are repeated.
+    // A link and its opposite are one item of the list. Parallel links are repeated.
     let items: Vec<String> = links
         .iter()
         .filter_map(|((a, b), bandwidth)| {
@@ -106,8 +107,8 @@ fn link_list(links: &[Link]) -> String {
 }
 
 /// Describes a machine in the given format. The list starts with the values that the cost model or
-/// the planning reads, each with its source. Values that the machine inherits from its preset, but
-/// that nothing reads, are last.
+/// the planning reads, each with its source. The list ends with the values that the machine
+/// inherits from its preset, but that neither of them reads.
 pub(crate) fn machine(spec: &str, format: Format) -> Result<String, Failure> {
     let machine =
         Machine::parse(spec).map_err(|e| spec_error(&Text::flag("--describe", spec), &e))?;

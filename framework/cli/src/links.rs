@@ -23,8 +23,8 @@ pub(crate) fn links(args: &LinksArgs) -> Result<ExitCode, Failure> {
     let at = Text::flag("--topology", &args.topology);
     let network = topology::parse(&at.value).map_err(|e| spec_error(&at, &e))?;
     let faults = faults(network.as_ref(), args)?;
-    // The first topology is the intact network. Each further topology lacks one link. No case is
-    // run without a link whose failure disconnects ranks.
+    // The first topology is the intact network. Each further topology lacks one link. Links whose
+    // failure disconnects ranks are left out, because no case can run without them.
     let spec = network.spec();
     let runnable = faults.iter().filter(|fault| !fault.disconnects);
     let topologies: Vec<String> =
@@ -83,7 +83,7 @@ fn faults(network: &dyn Topology, args: &LinksArgs) -> Result<Vec<SingleFault>, 
     faults.ok_or_else(|| refused("it has too many links to examine each of them"))
 }
 
-/// Returns the spec of a network without one more link.
+/// Returns the spec of a network in which one more link has failed.
 fn without(spec: &str, fault: &SingleFault) -> String {
     const DOWN: &str = ",down=";
     let (a, b) = fault.ends;

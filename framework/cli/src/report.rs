@@ -52,7 +52,8 @@ fn link(page: &Path, out: &Path) -> Result<Link, Failure> {
             page.display()
         )));
     };
-    // If the page is in the folder of the report or below it, both can be moved together.
+    // If the page is in the folder of the report or below it, use a relative path, so that both can
+    // be moved together.
     let absolute = |path: &Path| path.canonicalize().map_err(|e| Failure::file(path, &e));
     let folder = out.parent().filter(|folder| *folder != Path::new(""));
     let path = absolute(page)?;

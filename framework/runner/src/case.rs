@@ -216,8 +216,8 @@ impl Case {
 
 /// Converts an error in a spec to an error that names the file or flag, and the position in it.
 pub fn spec_error(text: &Text, error: &SpecError) -> InputError {
-    // The name of a flag already states the kind of spec. In a file, the key that states it may be
-    // many lines above.
+    // In a file, the key that states the kind of spec may be many lines above, so the message names
+    // the kind. The name of a flag already states it.
     let message = if text.place.is_file {
         format!("{}: {}", error.what, error.message)
     } else {

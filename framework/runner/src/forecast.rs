@@ -2,8 +2,8 @@
 //! to its estimated cost, which depends on the number of messages and on the model.
 //!
 //! The estimated end of the batch is updated when a case ends. Between updates, the remaining time
-//! is the time until the estimated end. If this time passes before another case ends, there is no
-//! estimate until a case ends.
+//! is the time until the estimated end. If the estimated end passes before another case ends, there
+//! is no estimate until a case ends.
 
 use crate::case::Case;
 use crate::unit::units;

@@ -55,8 +55,9 @@ pub(crate) fn no_core_file() -> io::Result<()> {
     at_most(Resource::Core, 0)
 }
 
-/// Limits the size of each file that this process writes. The kernel kills a process that exceeds
-/// the limit.
+/// Limits the size of each file that this process writes. A write beyond the limit raises
+/// `SIGXFSZ`, which ends the process unless it handles the signal, as `swapmeet` does. The write
+/// then returns an error.
 pub(crate) fn limit_files(bytes: usize) -> io::Result<()> {
     at_most(Resource::Fsize, bytes as u64)
 }

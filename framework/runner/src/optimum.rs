@@ -52,8 +52,8 @@ pub struct Search<'a> {
     pub report: &'a mut dyn FnMut(String),
 }
 
-/// The interval that contains an optimum. Its ends are bytes on a link of bandwidth 1, for each
-/// unit of load.
+/// The interval that contains an optimum, if a unit of load has one byte. Its ends are numbers of
+/// bytes on a link of bandwidth 1.
 #[derive(Debug, Clone, Copy)]
 struct Interval {
     lower: f64,

@@ -134,7 +134,7 @@ pub struct Param {
     pub kind: ParamKind,
     /// The default value; empty if it depends on the problem.
     pub default: String,
-    /// Meaning and values.
+    /// The meaning and the valid values of the parameter, for help texts.
     pub help: String,
 }
 
@@ -236,7 +236,8 @@ impl Plugin {
         if Stamp::at(&file).ok().as_ref() != Some(&stamp) {
             return Err(no_library("it changed while it was loaded".to_owned()));
         }
-        // SAFETY: a symbol with this name is the entry function of a plugin, which has this type.
+        // SAFETY: a symbol with this name is the entry function of a plugin, and has the type of
+        // entry functions.
         let entry = unsafe { library.get::<SwmEntry>(ENTRY_SYMBOL.to_bytes_with_nul()) };
         let table = match entry {
             // SAFETY: the symbol is the entry function, which has no parameters.

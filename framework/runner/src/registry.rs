@@ -28,7 +28,7 @@ pub enum Origin {
     Variable,
     /// The user's data directory.
     UserData,
-    /// A directory that belongs to the program, such as the one of its executable.
+    /// A directory that belongs to the program, such as the directory of its executable.
     Program,
     /// Linked into the program.
     Linked,

@@ -18,8 +18,8 @@ pub struct ScheduleProgress {
 }
 
 impl ScheduleProgress {
-    /// Records a progress report that arrived at the time `now`. Any clock can be used that is the
-    /// same for all reports.
+    /// Records a progress report that arrived at the time `now`. All reports must use the same
+    /// clock.
     pub fn reached(&mut self, steps: u64, messages: u64, now: Duration) {
         // A smaller number of steps than before means that the next schedule has begun.
         let before = if steps < self.steps { Self::default() } else { *self };

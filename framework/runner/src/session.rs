@@ -19,8 +19,8 @@ use swapmeet_results::{Record, Status, Verified};
 
 mod case_evaluator;
 
-/// When cases that share a schedule are priced. Pricing a case means to calculate its time on its
-/// machine.
+/// The time at which cases that share a schedule are priced. Pricing a case means to calculate its
+/// time on its machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pricing {
     /// Cases are not priced, and their rows have neither bounds nor times. An exception is the

@@ -1,6 +1,6 @@
 //! Units of work. A unit consists of cases that share a schedule and therefore run in the same
 //! worker, and in the same shard if an experiment is divided into shards. A unit with very many
-//! cases is divided into several jobs.
+//! cases is divided into several jobs, and an expensive unit is divided among shards.
 
 use crate::case::Case;
 use std::borrow::Borrow;

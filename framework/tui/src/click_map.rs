@@ -4,7 +4,7 @@
 use crate::keys::Key;
 use ratatui::layout::Rect;
 
-/// What a click inside a panel has hit.
+/// The part of a panel that a click has hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PanelPosition {
     Anywhere,

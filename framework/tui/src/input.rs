@@ -79,7 +79,7 @@ impl Signals {
     pub(crate) fn new() -> io::Result<Self> {
         let signals = Self { ended: Arc::default(), resumed: Arc::default() };
         // In raw mode, Ctrl-C is an ordinary key and causes no signal. Therefore, a `SIGINT` always
-        // comes from another process and ends the program, too.
+        // comes from another process, and it ends the program like the other two signals.
         for signal in [SIGTERM, SIGHUP, SIGINT] {
             signal_hook::flag::register(signal, Arc::clone(&signals.ended))?;
         }

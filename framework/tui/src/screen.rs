@@ -161,7 +161,8 @@ fn panel(painter: &mut Painter<'_, '_>, app: &mut App, panel: usize, area: Rect)
 }
 
 /// Draws the current message and, in the remaining width, the key hints. If the progress of a run
-/// or the word `frozen` has no room next to the tabs, it is drawn at the right.
+/// or the word `frozen` has no room next to the tabs, it is drawn at the right end of the bottom
+/// line.
 fn bottom(painter: &mut Painter<'_, '_>, app: &App, progress: Option<(String, Style)>, area: Rect) {
     let theme = painter.theme;
     let mut area = area;

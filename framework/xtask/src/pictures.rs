@@ -113,7 +113,8 @@ pub(crate) fn pictures(swapmeet: &Path, folder: &Path) -> Outcome<Vec<PathBuf>> 
     Ok(made)
 }
 
-/// Returns the text that is stored in a picture and names everything that the picture is made of.
+/// Returns the text that is stored in a picture. It contains the commands, the keys and the
+/// experiment file from which the picture was made.
 fn inputs(commands: &[&str], rest: &str) -> String {
     let commands: String = commands.iter().map(|c| format!("swapmeet {c}\n")).collect();
     escaped(&format!("Made by `cargo run -p xtask -- pictures` with:\n{commands}{rest}"))
@@ -308,8 +309,8 @@ fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Pictures contain everything that they are made of. If this fails, renew them with `cargo run
-    /// -p xtask -- pictures`.
+    /// Each picture contains the inputs from which it was made. If this test fails, renew the
+    /// pictures with `cargo run -p xtask -- pictures`.
     #[test]
     fn pictures_are_made_from_the_current_inputs() {
         let folder = crate::root().join("docs/pictures");

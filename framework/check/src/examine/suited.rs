@@ -24,7 +24,7 @@ pub(super) type Unevenness = (bool, bool, usize, Reverse<u64>);
 /// Returns the unevenness of a topology; `None` if the topology is too large or all its sides are
 /// at most 2.
 pub(super) fn unevenness(topology: &str) -> Option<Unevenness> {
-    /// The minimum of "enough nodes". Smaller topologies hide other faults.
+    /// The smallest number of nodes that counts as enough. Smaller topologies hide other faults.
     const SOME: u64 = 7;
     let topology = topology::parse(topology).ok().filter(|topology| topology.nodes() <= FEW)?;
     let sides: BTreeSet<u64> =

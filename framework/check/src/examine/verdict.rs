@@ -48,8 +48,9 @@ impl Examiner<'_> {
                 // Wasteful sends are only reported for the plain case with default parameters. The
                 // purpose of another parameter may be to show such sends.
                 let is_plain = case.machine == ONE_PORT && case.workload.ends_with("uniform:8");
-                // Schedules of byte counts are excluded, because every bucket must be sent, even an
-                // empty one. A schedule of blocks can avoid wasteful sends.
+                // A schedule of blocks can avoid wasteful sends. Schedules of byte counts are
+                // excluded, because in a redistribution every bucket must be sent, even an empty
+                // one.
                 if is_plain
                     && first.proof != "amounts"
                     && case.params == self.params

@@ -6,7 +6,7 @@
 pub(crate) enum Shard {
     /// The number of the shard, from 1, and the number of shards.
     Part(usize, usize),
-    /// Both numbers are read from the environment. The user may give the number of shards.
+    /// Both numbers are read from the environment, unless the user gives the number of shards.
     Auto(Option<usize>),
 }
 

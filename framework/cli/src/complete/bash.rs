@@ -22,7 +22,7 @@ const WHOLE_WORDS: &str = r#"    local words=() part joined=false
     _CLAP_COMPLETE_INDEX=$(( ${#words[@]} - 1 ))
 "#;
 
-/// The line of the generated script after the completions were received.
+/// The line of the generated script that follows the request for completions.
 const RECEIVED: &str = "    if [[ $? != 0 ]]; then\n";
 
 /// The lines that replace [`RECEIVED`]. Bash replaces only the part of the word after its last

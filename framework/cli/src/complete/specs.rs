@@ -123,7 +123,8 @@ pub(super) fn machines(typed: &str) -> Vec<CompletionCandidate> {
     let Some(begun) = Begun::of(typed) else {
         return presets().iter().map(|preset| candidate(preset.name, preset.title)).collect();
     };
-    // The machine so far determines the model, and the model determines the parameters.
+    // The part of the machine that has been typed determines the model, and the model determines
+    // the parameters.
     let so_far = begun.before.trim_end_matches([':', ',']);
     let Ok(machine) = Machine::parse(so_far).or_else(|_| Machine::parse(begun.name)) else {
         return Vec::new();
@@ -147,7 +148,7 @@ mod tests {
         assert_eq!([of("tor"), of("free:startup_us=1"), of("rdn:2(torus:5")], [None; 3]);
     }
 
-    /// Every option of all topologies is offered, and a spec that has it is accepted.
+    /// A topology spec with any of the offered options is accepted.
     #[test]
     fn options_of_topologies_are_valid() {
         let values = ["0-1", "0-1:0.5", "1", "1:0.5", "2", "cyclic", "minimal"];

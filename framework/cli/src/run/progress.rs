@@ -30,7 +30,7 @@ enum Shown {
     Quiet,
     /// A line of text at regular intervals.
     Lines {
-        /// When the last line was printed, as the time since the start of the run.
+        /// The time at which the last line was printed, measured from the start of the run.
         last: Duration,
     },
     /// A bar for the whole run, and a line for each schedule in progress.
@@ -49,7 +49,7 @@ const WITHIN_CASES: Duration = Duration::from_secs(30);
 struct Running {
     /// The line of the schedule, on a terminal.
     bar: Option<ProgressBar>,
-    /// When the schedule was started, as the time since the start of the run.
+    /// The time at which the schedule was started, measured from the start of the run.
     since: Duration,
     what: String,
     pace: ScheduleProgress,

@@ -149,8 +149,8 @@ fn page(title: &str, schedules: &mut [Schedule], most_bytes: u64) -> Option<Stri
             .replace("{style}", STYLE)
             .replace("{script}", SCRIPT)
             .replace("{data}", &data)
-            // Insert the title last. It is the only text that users write, and it may contain
-            // marks of the template, which must not be replaced.
+            // Insert the title last. It is the only text that users write, and it may contain text
+            // like `{data}`, which must not be replaced.
             .replace("{title}", &escaped(title));
         if page.len() as u64 <= most_bytes {
             return Some(page);
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(page("t", &mut [schedule(9)], fixed), None);
     }
 
-    /// A title may contain any text, including markup and the marks of the template.
+    /// A title may contain any text, including markup and placeholders of the template.
     #[test]
     fn titles_are_escaped_and_read_back() {
         let title = "graph:<a&b>'{data}\".txt";

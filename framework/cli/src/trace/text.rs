@@ -18,8 +18,7 @@ pub(super) struct Text<W: Write> {
     summary: bool,
     /// Whether loads are in bytes. Otherwise, they are in blocks.
     bytes: bool,
-    /// The name of the current phase, until it is printed. This happens before the first line of
-    /// the phase.
+    /// The name of the current phase, until it is printed before the first line of the phase.
     phase: Option<String>,
     /// The number of rearrangements since the last step. They are printed with the next step, below
     /// the heading of its phase.

@@ -17,7 +17,7 @@ use swapmeet_runner::session::pricing_context;
 const MOST: usize = 1 << 18;
 
 /// Records the times of ranks. For this purpose, the worker that makes the schedule also simulates
-/// it.
+/// it with the model of the machine.
 pub(super) struct Times {
     evaluator: Box<dyn Evaluator>,
     steps: Steps,

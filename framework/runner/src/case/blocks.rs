@@ -14,8 +14,8 @@ pub(super) struct Selection<'a> {
     /// The number of entries of each kind that the experiment's own lists contain. In `names`,
     /// these entries are followed by the entries that only occur in blocks.
     pub listed: [usize; 4],
-    /// For each workload, the number of cases before it among the cases of one topology and one
-    /// algorithm.
+    /// For each workload, the number of cases with earlier workloads. Only the cases of one
+    /// topology and one algorithm are counted.
     pub before: &'a [usize],
 }
 

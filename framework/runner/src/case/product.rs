@@ -200,7 +200,8 @@ impl Product {
             topology: Arc::clone(&topologies[(repetition as usize).min(topologies.len() - 1)]),
             topology_inputs: inputs,
             algorithm,
-            // `replicate` cannot fail, because each workload has as many repetitions as files.
+            // `replicate` cannot fail, because a workload with several files has as many
+            // repetitions as files.
             workload: workload.replicate(repetition).unwrap_or_else(|_| Arc::clone(workload)),
             machine,
             repetition,

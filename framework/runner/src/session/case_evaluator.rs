@@ -82,7 +82,8 @@ impl<'a> CaseEvaluator<'a> {
         self.group.limit.map(|limit| limit.saturating_sub(used))
     }
 
-    /// Returns how long the evaluator may still run before it is set aside.
+    /// Returns how long the evaluator may still run before it is set aside; `None` if it is not set
+    /// aside at all.
     fn time_until_deferred(&self) -> Option<Duration> {
         /// An evaluator is not set aside before it has run for this time, because planning its case
         /// again would cost more.

@@ -43,8 +43,8 @@ pub(crate) enum WorkerEvent {
     Log(String),
     /// A value reported by the job's observer.
     Observed(serde_json::Value),
-    /// The job has ended. The text names what the job has left behind in the process, such as a
-    /// thread.
+    /// The job has ended. If the job has changed the state of the process, the text names the
+    /// change, such as an additional thread.
     Done(Option<String>),
     /// A time limit was exceeded, as this text describes.
     TimedOut(String),
@@ -80,8 +80,8 @@ pub(crate) struct Worker {
     /// Whether the worker still prints a mark at the end of each job. A plugin that closes the
     /// output prevents this.
     prints_marks: bool,
-    /// Set between the end of the job and the return of the event `Done`. The inner value names
-    /// what the job has left behind in the process, if anything.
+    /// Set between the end of the job and the return of the event `Done`. The inner value names the
+    /// change of the process state that the job has left behind, if any.
     done: Option<Option<String>>,
     /// Whether the worker's start-up is complete. From then on, the plugin is responsible for every
     /// failure.

@@ -91,7 +91,7 @@ pub(crate) enum News {
     /// and is not part of the JSON. The JSON of a schedule contains so many quotation marks that
     /// escaping them would take as long as parsing the text.
     ObservedText { bytes: usize },
-    /// The job has ended. The text names what the job has left behind in the process, such as a
-    /// thread.
+    /// The job has ended. If the job has changed the state of the process, the text names the
+    /// change, such as an additional thread.
     Done { left: Option<String> },
 }

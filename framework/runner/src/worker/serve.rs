@@ -319,8 +319,8 @@ impl WorkerState {
         };
         lookup.options = job.options;
         let case = lookup.case(&id.borrowed())?;
-        // A machine that the user has defined has a name and a definition, which its spec does not
-        // contain.
+        // The spec of a machine that the user has defined contains neither its name nor its
+        // definition, so both are taken from `id`.
         let mut found = case.id();
         found.setting.machine.clone_from(&id.setting.machine);
         found.setting.machine_definition.clone_from(&id.setting.machine_definition);

@@ -46,7 +46,7 @@ pub struct Outcome {
     pub unwritten: Option<String>,
 }
 
-/// How the dashboard exits.
+/// The way in which the dashboard exits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitMode {
     /// Print nothing.

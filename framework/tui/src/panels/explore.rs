@@ -29,7 +29,7 @@ const DESCRIPTION_ROWS: u16 = 5;
 pub(crate) struct Explore {
     open: usize,
     lists: [List; Section::ALL.len()],
-    /// What the text that the user types is used for.
+    /// The purpose of the text that the user is typing.
     input_target: Option<InputTarget>,
     /// The algorithm that was selected last.
     last: Option<String>,
@@ -37,7 +37,7 @@ pub(crate) struct Explore {
     form: Option<Form>,
 }
 
-/// What a text that the user types is used for.
+/// The purpose of a text that the user types.
 #[derive(Debug, Clone, Copy)]
 enum InputTarget {
     /// A spec of this list. The index is that of the spec to replace. If it is `None`, the spec is

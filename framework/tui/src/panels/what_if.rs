@@ -19,7 +19,7 @@ pub(crate) struct WhatIf {
     input_target: Option<InputTarget>,
 }
 
-/// What a text that the user types is used for.
+/// The purpose of a text that the user types.
 #[derive(Debug, Clone, Copy)]
 enum InputTarget {
     /// The new value of the slider under the cursor.

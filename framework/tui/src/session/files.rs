@@ -86,7 +86,7 @@ pub enum RenderKind {
     Report,
     /// A figure that plots time against this axis.
     Curves(Axis),
-    /// A figure that shows the fastest algorithm of each case.
+    /// A figure that shows the fastest algorithm for each block size and each network or machine.
     Winners,
     /// A figure that shows the parts of each algorithm's time, such as start-up or contention.
     Parts,

@@ -88,7 +88,7 @@ pub(crate) enum ListItem<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Setting {
-    /// How often each case runs.
+    /// The number of times that each case runs.
     Repetitions,
     Seed,
     /// The time limit of a case in seconds.
@@ -226,7 +226,7 @@ impl Selection {
         choices.chain(suggestions.filter(|o| has("", Some(o))).map(ListItem::Suggestion)).collect()
     }
 
-    /// Returns the suggestion whose name is the name of a spec.
+    /// Returns the suggestion that has the same name as a spec.
     pub(crate) fn suggestion_for(&self, section: Section, spec: &str) -> Option<&Suggestion> {
         fn name(text: &str) -> &str {
             text.split(':').next().unwrap_or(text)

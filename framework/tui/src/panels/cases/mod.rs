@@ -20,7 +20,7 @@ use swapmeet_results::{Status, duration, units};
 /// is not shown.
 const LEAST_MORE: u16 = 14;
 
-/// The maximum number of lines for the reason. The details panel shows the full text.
+/// The maximum number of lines for the reason of a failure. The details panel shows the full text.
 const MOST_REASON_LINES: usize = 3;
 
 /// The queue panel.
@@ -29,8 +29,8 @@ pub(crate) struct Cases {
     list: List,
     /// The index of the case that was in focus at the last update.
     seen: Option<usize>,
-    /// The indices of the rows that pass the filter. The inputs are the text of the filter, and the
-    /// number of rows or of their changes.
+    /// The indices of the rows that pass the filter. The inputs are the text of the filter, and a
+    /// number that changes whenever the result may change.
     shown: Memo<(String, u64), Vec<usize>>,
 }
 
@@ -157,7 +157,8 @@ impl Panel for Cases {
         let used = 5 + words + if shorts > 0 { shorts + 3 } else { 0 };
         let (columns, gap) =
             columns(&in_sight, session.queue.common(), text_area.width.saturating_sub(used));
-        // Each line consists of a mark, the state, the columns, and the beginning of the reason.
+        // Each line consists of a mark, the state, the columns, and the beginning of additional
+        // text, such as the reason of a failure.
         for ((y, (index, row)), state) in (0_u16..).zip(shown()).zip(&states) {
             let here = index == cursor;
             let style = painter.list_line(area, y, index, here, state.style);
@@ -177,7 +178,7 @@ impl Panel for Cases {
                 x += width + gap;
             }
             x = x + 2 - gap;
-            // Draw the beginning of the reason if there is enough space after the columns.
+            // Draw the beginning of the additional text if there is enough space after the columns.
             let room = text_area.width.saturating_sub(x + 1);
             if width(&state.more) > room && !state.short.is_empty() {
                 painter.put(text_area, x, y, &cut(&state.short, room), style);

@@ -208,11 +208,11 @@ impl Panel for Comparison {
         for (y, (index, line)) in (1..).zip((first..).zip(&shown)) {
             let here = index == cursor;
             let cursor = painter.list_line(area, y, index, here, painter.theme.text);
-            // Highlight the first line of each group to separate groups. An empty line between
-            // groups would take more space.
             if line.is_uncharged {
                 painter.put(area, 0, y, UNCHARGED, if here { cursor } else { painter.theme.warn });
             }
+            // Highlight the first line of each group to separate groups. An empty line between
+            // groups would take more space.
             let begins = index == first || compared.lines[lines[index - 1]].group != line.group;
             let mut x = 1;
             for ((column, wide), short) in layout.columns.iter().zip(&shorts) {

@@ -18,8 +18,8 @@ pub(crate) struct Lattice {
     /// of any length.
     rows: Option<u64>,
     columns: u64,
-    /// By how much the number of a node increases from one plane to the next, from one row to the
-    /// next, and from one column to the next.
+    /// The difference between the index of a node and that of its neighbour in the next plane, in
+    /// the next row, and in the next column.
     strides: [u64; 3],
 }
 

@@ -33,8 +33,8 @@ fn frame(costs: &LinkCosts, topology: &dyn Topology) -> (Frame, u64) {
     (Frame { links, ..Frame::default() }, most)
 }
 
-/// Draws the costs of the links of the network of `recording`: as a picture of the network, if it
-/// is a grid, and otherwise as a ranking.
+/// Draws the costs of link failures in the network of `recording`: as a picture of the network if
+/// it is a grid, and otherwise as a ranking of the links.
 pub(super) fn draw(
     painter: &mut Painter<'_, '_>,
     recording: &Recording,
@@ -66,7 +66,7 @@ pub(super) fn draw(
     legend(painter, &heat, &PictureInfo { note, ..drawn }, foot);
 }
 
-/// Formats the time with all links, and the time without the link whose loss costs most. Also
+/// Formats the time with all links, and the time without the link whose failure costs most. Also
 /// states how many other links cost the same, and how many links disconnect ranks if they fail.
 fn in_words(costs: &LinkCosts) -> String {
     let all = format!("all links: {}", duration(costs.time_us));
@@ -83,7 +83,7 @@ fn in_words(costs: &LinkCosts) -> String {
     [Some(all), worst, cut].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
-/// Lists the links whose loss costs most.
+/// Lists the links whose failure costs most.
 fn ranking(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, costs: &LinkCosts, area: Rect) {
     let theme = painter.theme;
     let mut links: Vec<((u64, u64), u64)> =

@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 use swapmeet_core::cost::model::time_space::{self, TIME_KINDS};
 
 /// The time of a step in µs: one number for each kind of time, in the order of the columns of a
-/// row. The times include the rearrangement before the step. A kind of time that the model does not
-/// charge is 0. The last kind is the time for which a rank waits for its peer. This time exists
-/// only in models in which each rank has its own clock.
+/// result row. The times include the rearrangement before the step. A kind of time that the model
+/// does not charge is 0. The last kind is the time for which a rank waits for its peer. This time
+/// exists only in models in which each rank has its own clock.
 pub(crate) type Times = [f64; TIME_KINDS];
 
-/// What a rank does in one step, or in several consecutive steps.
+/// The times of a rank in one step, or in several consecutive steps.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Figures", into = "Figures")]
 pub(crate) struct RankEntry {

@@ -123,12 +123,11 @@ pub(super) enum WatchMessage {
 pub(crate) enum FrameSelection {
     /// This step and the steps after it, up to a maximum total size.
     From(usize),
-    /// The newest step. While the simulation runs, the then newest step is sent a few times per
-    /// second.
+    /// The newest step. A few times per second, the step that was simulated last is sent.
     Newest,
 }
 
-/// What the dashboard requests from the observer.
+/// The request of the dashboard to the observer.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct RecordingRequest {
     pub(crate) wanted: FrameSelection,
