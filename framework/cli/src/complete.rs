@@ -1,6 +1,6 @@
-//! Tab completion in shells. The definition of the command line gives the commands and flags. The
-//! available topologies, algorithms, workloads and machines give the specs; these include the
-//! algorithms of the user's own plugins.
+//! Tab completion in shells. Commands and flags are completed from the definition of the command
+//! line. Specs are completed from the available topologies, algorithms, workloads and machines,
+//! including the algorithms of the user's own plugins.
 //!
 //! The completion script makes the shell call this program at each Tab.
 

@@ -16,7 +16,7 @@ pub(super) fn rank(nodes: u64) -> (bool, i128) {
     if nodes <= FEW { (true, nodes.into()) } else { (false, -i128::from(nodes)) }
 }
 
-/// A measure of how likely tests on a small topology are to reveal faults that do not show if all
+/// A measure for the choice of a small topology that reveals faults. Some faults do not show if all
 /// sides are 2 or equal. A larger value is better. Topologies with an odd side have the largest
 /// values. Further criteria, in this order, are enough nodes, different sides and few nodes.
 pub(super) type Unevenness = (bool, bool, usize, Reverse<u64>);

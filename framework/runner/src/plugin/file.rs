@@ -46,8 +46,9 @@ impl Stamp {
         self.place
     }
 
-    /// Returns whether any later change of the file will change its metadata. This is so when the
-    /// last change is at least 2 s old, because timestamps of file systems have a finer resolution.
+    /// Returns whether any later change of the file will change its metadata. This is so if the
+    /// last change is at least 2 s old, because the timestamps of file systems have a resolution of
+    /// less than 2 s.
     pub(crate) fn is_settled(&self) -> bool {
         const TICK: Duration = Duration::from_secs(2);
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();

@@ -8,8 +8,8 @@ use crate::plugin_output::is_backtrace;
 use std::collections::VecDeque;
 use swapmeet_core::text::is_unsafe;
 
-/// The line that a worker prints at the end of a job. All output before the line was printed during
-/// this job or an earlier one.
+/// The line that a worker prints at the end of a job. All output before this line belongs to this
+/// job or to an earlier one.
 pub(crate) const MARK: &str = "\u{1}end of job\u{1}";
 
 /// The part of a worker's output that is kept.

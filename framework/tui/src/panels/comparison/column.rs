@@ -236,9 +236,9 @@ pub(super) struct Sorted {
 
 impl Sorted {
     pub(super) fn by(compared: &Compared, column: Column) -> Self {
-        // A line becomes one integer: its value in the upper half, and its index in the lower half,
-        // which keeps lines with equal values in their order. Sorting these integers is several
-        // times as fast as sorting indices by their values.
+        // A line becomes one integer, with its value in the upper half and its index in the lower
+        // half. The index keeps lines with equal values in their order. Sorting these integers is
+        // several times as fast as sorting indices by their values.
         let (mut keys, mut others) = (Vec::with_capacity(compared.lines.len()), Vec::new());
         for index in 0..compared.lines.len() {
             match column.value(compared, index) {

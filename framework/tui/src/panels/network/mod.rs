@@ -362,8 +362,8 @@ impl Network {
     }
 
     /// Returns the step of the kept schedule to display. Depending on `in_time`, it is the step
-    /// with the same number, or the step that is in progress when the displayed step of the other
-    /// schedule ends.
+    /// with the same number, or the step that is in progress when the displayed step of the case in
+    /// focus ends.
     fn kept_step(&self, recording: &Recording, other: &Recording) -> usize {
         let last = other.summaries.len().saturating_sub(1);
         match recording.end(self.playback.step).filter(|_| self.in_time) {
