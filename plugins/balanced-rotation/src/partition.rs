@@ -11,15 +11,17 @@
 //!
 //! One node of each section, the collector, gathers the blocks of the section and sends them
 //! through one circuit. This circuit leads a quarter of the cycle forwards or three quarters
-//! backwards. The links of a cycle of any length therefore have room for the following circuits:
+//! backwards. A directed link carries at most q circuits at a time. A cycle of any length therefore
+//! has room for the following circuits:
 //! * q forward circuits from every quarter, if the circuits begin at the same positions in each
 //!   quarter;
 //! * floor(q/3) backward circuits from every quarter, under the same condition;
 //! * q mod 3 further backward circuits, which can begin at any position.
 //!
-//! The q forward circuits of a quarter have room for the blocks of n/4 nodes. A cycle with fewer
-//! than n/4 nodes in a quarter does not fill this room. Therefore an eighth of all nodes remains
-//! for the longer cycles, which send the blocks of these nodes backwards.
+//! The q forward circuits of a quarter have room for the blocks of n/4 nodes. The shorter cycles
+//! have fewer nodes than that in a quarter and leave a part of this room empty. An eighth of all
+//! nodes therefore finds no room in a forward circuit. The longer cycles send the blocks of these
+//! nodes backwards.
 //!
 //! Case 1: q is at least 3. Every quarter of a cycle is divided in the same way, and the four nodes
 //! that the rotation maps to each other use the same cycle.
@@ -32,7 +34,8 @@ use crate::share::share;
 use crate::squares::Square;
 
 /// A section: consecutive nodes of one cycle, and the collector, the node that gathers their
-/// blocks. Nodes in between that use their other cycle do not belong to the section.
+/// blocks. Every node lies on two cycles and uses one of them. Nodes of this cycle that use their
+/// other cycle do not belong to the section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
     /// Index of the square that the section lies on.
@@ -92,7 +95,7 @@ struct Anchors {
     /// In cycle `k` about the centre, the gap with number `step * k` (modulo the number of gaps)
     /// has a backward section. If there is a second backward section, it lies half a cycle further.
     step: usize,
-    /// The number that is added to the number of the gap in cycles about the corner.
+    /// In cycle `k` about the corner, `shift` is added to the number of the gap.
     shift: usize,
 }
 
@@ -135,9 +138,9 @@ pub fn sections(squares: &[Square], parameters: Parameters) -> Option<Vec<Sectio
 fn of_size(squares: &[Square], parameters: Parameters, reach: Reach) -> Option<Vec<Section>> {
     let anchored = |anchors: Anchors| by_anchors(squares, parameters, reach, anchors);
     match parameters.q {
-        // The collector is in the middle of each side. In the cycles about the centre, gap 2 and
-        // gap 0 have the backward section in alternation. In the cycles about the corner, these are
-        // gap 3 and gap 1.
+        // There is one collector, in the middle of each side. From each cycle about the centre to
+        // the next, the backward section is alternately in gap 2 and gap 0. In the cycles about the
+        // corner, it is alternately in gap 3 and gap 1.
         1 => anchored(Anchors { along: [PARTS / 2; 2], step: 2, shift: 1 }),
         2 => {
             USUAL.into_iter().chain(pairs().filter(|_| parameters.n <= SEARCHED)).find_map(anchored)
@@ -213,7 +216,7 @@ fn equal_quarters(
                 (2 * (position % square.side) + 1).abs_diff(square.side);
         }
     }
-    // Assign the items to the two families of squares.
+    // Assign each item to its square about the centre or to its square about the corner.
     let room = ((parameters.q + parameters.q / 3) as usize).saturating_mul(size);
     let chosen = assign(&items, &vec![room; squares.len()])?;
     // Divide each quarter of each square into sections.
@@ -273,8 +276,8 @@ fn by_anchors(
         });
         positions.push(own);
     }
-    // Stage 2: make a bucket for the gap after each collector, with its room, and note the buckets
-    // of each node.
+    // Stage 2: make a bucket for the gap after each collector. `room` is the number of nodes that
+    // the sections of the gap can take. Each node gets two buckets, one on each of its cycles.
     let mut room = Vec::new();
     let mut backward = Vec::new();
     let mut items = vec![Assignable { buckets: [NONE; 2], distance: [0; 2] }; (n * n) as usize];

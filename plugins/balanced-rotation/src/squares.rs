@@ -4,7 +4,7 @@
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | n | `n` | number of nodes of a row and of a column |
-//! | N | `4 * side` | number of nodes of a cycle: 4 to 4n - 4, in steps of 8 |
+//! | N | `4 * side` | number of nodes of a cycle: 4, 12, 20, and so on up to 4n - 4 |
 //!
 //! The rotation of (x, y) to (y, -x) has two fixed points: the centre and the corner. The corner is
 //! the point half a row and half a column from the centre, where the torus closes. There are n/2

@@ -10,14 +10,16 @@
 //! | `bine-alltoall`, blocks of m bytes | log2 p (alpha + p/2 m beta) |
 //!
 //! In step i of a reduce-scatter, an even rank r exchanges with rank r + `reach(i + 1)`, and an odd
-//! rank r exchanges with rank r - `reach(i + 1)`. The first steps have the longest messages and the
-//! shortest distances. In each step, a rank sends some segments of the vector to its partner. The
-//! sums of these segments are completed by the partner, or by ranks that the partner reaches in
-//! later steps.
+//! rank r exchanges with rank r - `reach(i + 1)`, where `reach(k)` is the sum of the first k terms
+//! of 1 - 2 + 4 - 8 + 16, etc. The first steps have the longest messages and the shortest
+//! distances. In each step, a rank sends some segments of the vector to its partner. The sums of
+//! these segments are completed by the partner, or by ranks that the partner reaches in later
+//! steps.
 //!
 //! The allgather has the same steps in reverse order. The allreduce is a reduce-scatter followed by
-//! an allgather. The all-to-all has the steps of the reduce-scatter. Where a rank sends the segment
-//! of some rank in the reduce-scatter, it sends all its blocks for that rank in the all-to-all.
+//! an allgather. The all-to-all has the steps of the reduce-scatter. If a rank sends the segment of
+//! rank d in a step of the reduce-scatter, it sends all its blocks for rank d in the same step of
+//! the all-to-all.
 //!
 //! With `ports=P`, the schedules are those of the authors' library for tori (`bine_trees_fugaku`).
 //! The steps then use the dimensions of the torus in turn. P butterflies of this kind run at the
@@ -82,9 +84,9 @@ pub(crate) const ALL_TO_ALL: Butterfly = Butterfly {
     },
 };
 
-/// Declares the symmetry and returns the nodes to plan. Even coordinates send in one direction and
-/// odd coordinates in the opposite direction, at the same distance. Shifts by 2 therefore leave the
-/// schedule unchanged.
+/// Declares the symmetry and returns the nodes to plan. Nodes with an even coordinate send in one
+/// direction, and nodes with an odd coordinate send equally far in the opposite direction. Shifts
+/// by 2 therefore leave the schedule unchanged.
 fn planned(grid: &Grid, schedule: &mut Schedule<'_>) -> Result<Planned, Stop> {
     let symmetry = |radix: &u64| if *radix > 1 { Symmetry::shift(2) } else { Symmetry::NONE };
     schedule.symmetric(&grid.radices().iter().map(symmetry).collect::<Vec<_>>())
@@ -207,11 +209,11 @@ mod tests {
         }
     }
 
-    /// The segments of all ports together are the block, so a rank sends as many bytes as with one
-    /// port.
+    /// Each port sends one segment of every block, so all ports together send as many bytes as a
+    /// single port.
     #[test]
     fn several_ports_on_tori_have_the_cost_of_the_closed_forms() {
-        // A hypercube of one node has no dimensions.
+        // `[]` is a hypercube of one node, which has no dimensions.
         for sides in [&[][..], &[8], &[4, 4], &[2, 8], &[4, 2, 2], &[1, 4]] {
             let n: u64 = sides.iter().product();
             let log = u64::from(n.trailing_zeros());

@@ -3,7 +3,7 @@
 //! The algorithms are from D. De Sensi, S. Pasqualoni, L. Piarulli, T. Bonato, S. Ba, M. Turisini,
 //! J. Domke, T. Hoefler, *Bine Trees: Enhancing Collective Operations by Optimizing Communication
 //! Locality* (SC '25, arXiv 2508.17311). The messages are those of the authors' library (`libbine`
-//! in github.com/HLC-Lab/pico), which a test compares. `reproduce bine` compares distances and the
+//! in github.com/HLC-Lab/pico); a test compares them. `reproduce bine` compares distances and the
 //! traffic between groups of ranks with the values of the paper.
 //!
 //! | symbol | here | meaning |

@@ -1,5 +1,5 @@
-//! Butterflies on lines of ranks and on tori. Every Bine algorithm, also a tree, uses the exchanges
-//! of a butterfly.
+//! Butterflies on lines of ranks and on tori. All Bine algorithms, including the trees, use the
+//! exchanges of a butterfly.
 
 use crate::{ANYWHERE, reach, steps};
 use swapmeet_sdk::{About, Axis, Grid, ParamInfo, Problem, Stop, bit_words};
@@ -10,8 +10,8 @@ pub(crate) const PORTS: ParamInfo = ParamInfo::number(
     "1 to 6: for tori, this number of butterflies or trees over the dimensions at the same time; without it, one along the line of ranks",
 );
 
-/// The description of the algorithms that have the parameter `ports`. In their schedules, the
-/// number of messages of a node in a step depends on this parameter, not on the algorithm alone.
+/// The common description of the algorithms with the parameter `ports`. The number of messages of a
+/// node in a step depends on this parameter, so the algorithms promise no number (`ports: 0`).
 pub(crate) const PORTED: About = About { ports: 0, ..ANYWHERE };
 
 /// A butterfly whose steps use the dimensions of a grid in turn. A dimension without remaining
@@ -27,7 +27,8 @@ pub(crate) struct Port<'a> {
 
 impl<'a> Port<'a> {
     pub(crate) fn new(grid: &'a Grid, port: usize) -> Self {
-        // The grid of a single node may have no dimensions.
+        // The grid of a single node may have no dimensions. `turns` is a divisor, so it is at least
+        // 1.
         let turns = grid.dimensions().max(1);
         let first = port % turns;
         let mut order: Vec<(usize, u32)> = (0..grid.dimensions())
@@ -90,7 +91,7 @@ impl Coordinates {
     fn new(radix: u64, mut coordinates: Vec<u64>) -> Self {
         coordinates.sort_unstable();
         let count = coordinates.len();
-        // The coordinates that do not follow their predecessor.
+        // Find the coordinates whose predecessor is missing. A range has exactly one of them.
         let mut firsts = (0..count)
             .filter(|k| coordinates[*k] != (coordinates[(k + count - 1) % count] + 1) % radix);
         match (firsts.next(), firsts.next()) {

@@ -10,11 +10,12 @@
 //! `order=far`, the ranks below a rank of the tree have consecutive coordinates in each dimension.
 //!
 //! Without `ports`, the messages are those of the authors' library for any network (`libbine`),
-//! which numbers the ranks from the root. An even distance from the root then has the role of an
-//! even rank, so a tree with an odd root belongs to the mirrored butterfly. With `ports=P`, the
-//! messages are those of the library for tori (`bine_trees_fugaku`): a tree for each butterfly,
-//! which transfers one segment of every block. That library has scatters and gathers in both
-//! orders, but a broadcast and a reduce on trees only for `order=far`.
+//! which numbers the ranks from the root. A rank whose distance from the root is even then behaves
+//! like an even rank. If the root is odd, the tree therefore uses the mirrored butterfly, in which
+//! all directions are reversed. With `ports=P`, the messages are those of the library for tori
+//! (`bine_trees_fugaku`): a tree for each butterfly, which transfers one segment of every block.
+//! That library has scatters and gathers in both orders, but a broadcast and a reduce on trees only
+//! for `order=far`.
 
 use crate::port::{Coordinates, PORTED, PORTS, Port, grid_and_ports};
 use swapmeet_sdk::{
@@ -220,8 +221,8 @@ mod tests {
         }
     }
 
-    /// The segments of all ports together are the block, so all ranks send as many bytes as with
-    /// one port.
+    /// Each port sends one segment of every block, so all ports together send as many bytes as a
+    /// single port.
     #[test]
     fn several_ports_on_tori_have_the_cost_of_the_closed_forms() {
         for sides in [&[8][..], &[4, 4], &[2, 8], &[4, 2, 2], &[1, 4]] {

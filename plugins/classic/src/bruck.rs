@@ -17,9 +17,9 @@
 //! its blocks to the rank j k^i positions after it. These are all blocks whose distance has the
 //! value j in this digit.
 //!
-//! In an allgather, each rank has the blocks of k^i ranks before digit i. It sends them to the
-//! ranks k^i, 2 k^i, up to (k - 1) k^i positions before it, except blocks that the receiver already
-//! has.
+//! In an allgather, each rank has the blocks of k^i ranks when the steps of digit i begin. It sends
+//! these blocks to the ranks k^i, 2 k^i, up to (k - 1) k^i positions before it, except blocks that
+//! the receiver already has.
 //!
 //! With one port there is one step for each receiver.
 

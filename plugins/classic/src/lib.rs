@@ -149,8 +149,8 @@ impl Algorithm for Linear {
 }
 
 /// Returns an error if a step has too many messages to be held in memory. `may_be_sparse` states
-/// whether blocks can be empty. There may then be far fewer messages than pairs of nodes, so more
-/// nodes are allowed, and the host limits the number of messages.
+/// whether blocks can be empty. If they can, there may be far fewer messages than pairs of nodes.
+/// More nodes are then allowed, and only the host limits the number of messages.
 fn check_step_size(n: u64, may_be_sparse: bool) -> Result<(), Stop> {
     const MAX_NODES: u64 = 4096;
     const MAX_SPARSE_NODES: u64 = 16_384;

@@ -91,8 +91,9 @@ fn plan(
     }
     // An exchange of the two types of the highest level maps partners to partners and clusters to
     // clusters. Each rule is the same for both types, so this exchange leaves the schedule
-    // unchanged. A shift of a single axis does not leave the net unchanged, because the number of a
-    // cluster is the number of a node in the opposite type.
+    // unchanged. Shifts along a single axis are not a symmetry. The partner of node (t, c, x) is (1
+    // - t, x, c), so a shift of the clusters of one type would also have to shift the nodes within
+    // the clusters of the opposite type.
     let mut symmetry = vec![Symmetry::NONE; sets.grid().len()];
     if let Some(types) = symmetry.first_mut().filter(|_| net.levels() > 0) {
         *types = Symmetry::xor(1);
@@ -260,7 +261,7 @@ impl AllToAll<'_, '_> {
         Ok(())
     }
 
-    /// Adds the sends of one step along all lines of a dimension. All nodes do the same.
+    /// Adds the sends of one step along all lines of a dimension. All nodes follow the same rule.
     fn on_lines(&mut self, cluster: &Cluster, dimension: usize, step: &Shift) -> Result<(), Stop> {
         let base = &self.net.base;
         for v in 0..base.nodes() {

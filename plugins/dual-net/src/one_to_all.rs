@@ -281,7 +281,8 @@ impl OneToAll<'_, '_> {
         step: &[LineMessage],
     ) -> Result<(), Stop> {
         let base = &self.net.base;
-        // A line has data only if its nodes agree with the root in all later dimensions.
+        // Before the sends along this dimension, exactly the nodes that agree with the root in this
+        // dimension and in all later ones have data. Each of them is the root of its line.
         let agrees = |v: u64| {
             (dimension..base.dimensions())
                 .all(|d| base.coordinate(v, d) == base.coordinate(cluster.root, d))

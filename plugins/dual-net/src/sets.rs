@@ -1,4 +1,4 @@
-//! Sets of blocks, as the clusters of each level see them.
+//! Sets of blocks as products of axes, for the clusters of each level.
 //!
 //! Within a cluster, the paper's phrase *the blocks for node v* can mean many blocks of the level
 //! above. This module defines a grid in which all blocks that a rule sends are a few products of
@@ -21,11 +21,11 @@ pub(crate) struct Sets<'a> {
     /// The set of all nodes except one is then a small number of products. The dimensions of a
     /// larger base are separate axes, and this field is empty.
     nodes_at: Vec<Vec<u64>>,
-    /// Whether the axes of a node of type 1 have the order (1, x, c) instead of (1, c, x), where c
-    /// is the number of its cluster and x is its number within the cluster. Node (0, c, x) and its
-    /// partner, the node of type 1 at the opposite end of its cross-edge, then differ only on the
-    /// axis of the type. Algorithm 4 as printed in the paper uses this order: its partners send
-    /// blocks by the same rule, so these blocks form one product.
+    /// Whether the axes of a node of type 1 have the order (1, x, c) instead of (1, c, x). c is the
+    /// number of its cluster, and x is its number within the cluster. With this order, node (0, c,
+    /// x) and its partner (1, x, c), at the opposite end of its cross-edge, differ only on the axis
+    /// of the type. Algorithm 4 as printed in the paper needs this order: only then do the blocks
+    /// that a node sends to its partner form one product.
     swapped: bool,
 }
 

@@ -1,13 +1,13 @@
-//! `direct-dispatch` and `direct-combine`: a message for each pair of ranks with tokens. Through
-//! one port, a dispatch takes at most `(p - 1) (alpha + m beta)`, and a combine takes at most
-//! `(p - 1) (alpha + m beta + m gamma)`. p is the number of ranks, m is the number of bytes of the
-//! tokens that one rank has for one other rank, alpha is the start-up of a message, beta is the time
-//! per byte, and gamma is the time to add a byte.
+//! `direct-dispatch` and `direct-combine`: one message for each pair of ranks of which one has
+//! tokens for the other. Through one port, a dispatch takes at most `(p - 1) (alpha + m beta)`, and
+//! a combine takes at most `(p - 1) (alpha + m beta + m gamma)`. p is the number of ranks, m is the
+//! number of bytes of the tokens that one rank has for one other rank, alpha is the start-up of a
+//! message, beta is the time per byte, and gamma is the time to add a byte.
 //!
-//! In step s of a dispatch, each rank sends to the rank s after it. In step s of a combine, it sends
-//! to the rank s before it. A token with two receivers on one node crosses the network between
-//! nodes twice. These are the messages of DeepEP's low-latency mode, which sends all of them at the
-//! same time (`window`).
+//! In step s of a dispatch, each rank sends to the rank s after it. In step s of a combine, it
+//! sends to the rank s before it. A token with two receivers on one node crosses the network
+//! between nodes twice. These are the messages of DeepEP's low-latency mode, which sends all of
+//! them at the same time. The parameter `window` sets the number of messages per step.
 
 use crate::ANYWHERE;
 use crate::tokens::Tokens;

@@ -66,8 +66,8 @@ impl Algorithm for Hierarchical {
     }
 }
 
-/// Returns the send of a dispatch. `owner` is the rank of the tokens, `near` is the sender, and
-/// `far` is the receiver.
+/// Returns the send of a dispatch. `owner` is the rank where the tokens start, `near` is the
+/// sender, and `far` is the receiver.
 fn dispatch<'a>(near: u64, far: u64, owner: u64, classes: &'a [u64]) -> Blocks<'a> {
     Blocks::new(near, far).origins(Set::one(owner)).segments(Axis::bits(classes)).copy().strict()
 }
@@ -78,7 +78,8 @@ fn combine<'a>(near: u64, far: u64, owner: u64, classes: &'a [u64]) -> Blocks<'a
     Blocks::new(far, near).destinations(Set::one(owner)).segments(Axis::bits(classes)).combine()
 }
 
-/// A function that returns a send of classes of tokens of one rank.
+/// A function that returns a send of some tokens of one rank. The tokens are given by their
+/// classes. All tokens of a class have the same receivers.
 type SendOf = for<'a> fn(u64, u64, u64, &'a [u64]) -> Blocks<'a>;
 
 /// Plans the sends between `n / g` groups of `g` ranks.

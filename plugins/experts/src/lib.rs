@@ -1,7 +1,7 @@
 //! Dispatch and combine of mixture-of-experts models, on any topology. In a dispatch, each token of
-//! a rank goes to a set of ranks, those of its experts. In a combine, the ranks of the set return
-//! partial results, and the rank of the token receives their sum. Both move the same bytes, in
-//! opposite directions.
+//! a rank is sent to a set of ranks, the ranks of its experts. In a combine, the ranks of the set
+//! return partial results, and the rank of the token receives their sum. Both move the same bytes,
+//! in opposite directions.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use swapmeet_sdk::{Problem, Stop, bit_words};
 
-/// The tokens of one rank that one send moves.
+/// The tokens of one rank that one send moves. All tokens of a class have the same receivers.
 pub(crate) struct Share {
     /// The step of the send, from 1; 0 if the tokens need no send.
     step: u32,

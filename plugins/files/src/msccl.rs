@@ -172,8 +172,9 @@ fn products(buffers: &buffers::Buffers, ids: impl Iterator<Item = u64>) -> Vec<[
     origins.into_iter().map(product).collect()
 }
 
-/// Makes the set of the GPUs with these numbers. With one slot, the grid has one axis of GPUs. With
-/// several slots, the grid has the axes (slot, GPU), and the set has slot 0 of each GPU.
+/// Makes the set of the GPUs with these numbers. A slot is a virtual node of a GPU (see [`sums`]).
+/// With one slot, the grid has one axis of GPUs. With several slots, the grid has the axes (slot,
+/// GPU), and the set has slot 0 of each GPU.
 fn home_set<'a>(numbers: &'a Numbers, slots: u64, axes: &'a mut Vec<Axis<'a>>) -> Set<'a> {
     axes.clear();
     if slots > 1 {

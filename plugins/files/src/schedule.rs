@@ -2,9 +2,8 @@
 //! or by any other program (`docs/trace.md`).
 //!
 //! Each event is passed to the host as soon as it is read. The nodes of the schedule are those of
-//! the machine. If the schedule in the file has virtual nodes (nodes of its own grid, several of
-//! which can be on one node of the machine), a message between two virtual nodes of the same
-//! machine node is ignored.
+//! the machine. The schedule in the file can have a grid of virtual nodes. Several virtual nodes
+//! can be on one node of the machine. A message between two of these is ignored.
 
 use crate::numbers::Numbers;
 use std::fs::File;
@@ -55,8 +54,8 @@ impl Algorithm for FromSchedule {
 struct FileReader<'a, 'p, 's> {
     problem: &'a Problem<'p>,
     schedule: &'a mut Schedule<'s>,
-    /// Number of rearrangements that were read before the grid was set. They are passed on when it
-    /// is set.
+    /// Number of rearrangements that were read before the grid was set. They are passed to the host
+    /// as soon as the grid is set.
     waiting: u64,
     /// Number of segments of a block; 0 before the grid is set.
     segments: u64,
@@ -179,8 +178,8 @@ impl FileReader<'_, '_, '_> {
             Some(label) => label.clone(),
             None => format!("step {} of the file", send.step),
         };
-        // If the send used the topology's own route, no route is requested: that route may be
-        // random or lead over switches.
+        // If the send used the topology's own route, request no route. The path in the file may be
+        // random or lead over switches, so the host could refuse it.
         let path = if send.own_route { &[] } else { send.path.get(1..).unwrap_or_default() };
         let route = Route::path_with_signs(path, &send.signs);
         let sums = matches!(

@@ -46,6 +46,7 @@ impl Algorithm for Tori {
         let grid = square_torus(problem)?;
         let side = grid.radix(0);
         // The step in which a node sends depends on its coordinates modulo at most half a side.
+        // Shifts by half a side therefore leave the schedule unchanged.
         let planned = schedule.symmetric(&[Symmetry::shift((side / 2).max(1)); 2])?;
         let mut distance = side / 2;
         while distance > 0 {
@@ -98,8 +99,9 @@ fn send_in_group(
     let to = grid.shift(node, dimension, i64::from(way) * distance as i64);
     let fours = grid.radix(dimension) / 4;
     let receiver_four = grid.coordinate(to, dimension) / 4;
-    // The destinations have a coordinate in a range of `distance` coordinates, in units of four.
-    // The receiver is in the first unit of the range (upwards) or in the last unit (downwards).
+    // The destinations are the nodes with a coordinate in a range of `distance` coordinates.
+    // `first` is the number of its first unit of four coordinates. The receiver is in the first
+    // unit of the range (upwards) or in the last unit (downwards).
     let first =
         if way > 0 { receiver_four } else { (receiver_four + 1 + fours - distance / 4) % fours };
     let mut destinations = [Axis::ALL; 2];

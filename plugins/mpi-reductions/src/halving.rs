@@ -36,7 +36,8 @@ impl Algorithm for Halving {
         let excess = n - folded.ranks();
         schedule.layout(&[n], 1)?;
         // If all nodes participate, an exclusive-or of all ranks leaves the schedule unchanged,
-        // because partners differ in one bit, and the set of a message is given by high bits.
+        // because partners differ in one bit, and the high bits of a rank decide whether its result
+        // is in a message.
         let symmetry = if folded.is_whole() { Symmetry::xor(1) } else { Symmetry::NONE };
         let planned = schedule.symmetric(&[symmetry])?;
         folded.fold(schedule)?;

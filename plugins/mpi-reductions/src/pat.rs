@@ -4,14 +4,14 @@
 //!
 //! Let P be the number of ranks p, rounded up to a power of two. Let A, a power of two, be the
 //! largest number of blocks in a message. With blocks of m bytes, the allgather takes `(log2 A +
-//! P/A - 1) alpha + (p - 1) m beta`. With results of m bytes together, the reduce-scatter takes
+//! P/A - 1) alpha + (p - 1) m beta`. If all results together have m bytes, the reduce-scatter takes
 //! `(log2 A + P/A - 1) alpha + (p - 1)/p m beta + (p - 1)/p m gamma`.
 //!
 //! In the allgather, each block spreads along its own binomial tree. The rank at position i of this
-//! tree is the i-th rank before the origin of the block. It receives the block over a distance that
-//! is the lowest bit of i. Messages over long distances are sent first, while ranks have few
-//! blocks. All ranks apply the same rule, so it is enough to state which positions receive a block
-//! in each step:
+//! tree is the i-th rank before the origin of the block. It receives the block over a distance
+//! equal to the lowest set bit of i (4 for i = 12). Messages over long distances are sent first,
+//! while ranks have few blocks. All ranks apply the same rule, so it is enough to state which
+//! positions receive a block in each step:
 //!
 //! 1. In the logarithmic steps, the distance is halved from P/2 down to P/A. The positions are the
 //!    odd multiples of the distance. After these steps, all multiples of P/A have the block.

@@ -50,8 +50,8 @@ impl Algorithm for Ring {
         let all = problem.collective() == Collective::AllReduce;
         let lay_out = if all { Schedule::layout_in_parts } else { Schedule::layout };
         lay_out(schedule, &[n], 1)?;
-        // In each step, every rank sends to the next rank the segment whose number has the same
-        // distance from the rank, so shifts of all ranks leave the schedule unchanged.
+        // In each step, every rank r sends the segment r - `step` to the next rank. All ranks
+        // follow this rule, so shifts of all ranks leave the schedule unchanged.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         schedule.phase("reduce-scatter")?;
         for step in 1..n {

@@ -14,8 +14,8 @@
 //! Phase 1 uses k virtual cycles. Each virtual cycle consists of every k-th node of the cycle, so
 //! its circuits are k links long. Phase 2 uses cycles of k neighbouring nodes. A circuit of k - 1
 //! links closes such a cycle. This circuit leads back over the links of the cycle. In a torus the
-//! algorithm uses one dimension after another, and each message is split into lanes as in a
-//! broadcast.
+//! algorithm uses one dimension after another, and each message is split into segments, the lanes.
+//! Each lane uses the dimensions in a different order.
 //!
 //! The time on one cycle, with all ports and k = q, is `(n/2q + q/2) alpha + (n/2 + q^2/2 - q/2)
 //! delta` plus the time of the transfers:
@@ -189,7 +189,8 @@ fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Re
     let periods: Vec<u64> = two_phase.iter().map(TwoPhase::period).collect();
     let planned = schedule
         .symmetric(&periods.iter().map(|period| Symmetry::shift(*period)).collect::<Vec<_>>())?;
-    // Each lane uses its dimensions in order, in two phases for each dimension.
+    // Each lane (a segment of every message) uses the dimensions in its own order, in two phases
+    // for each dimension.
     for stage in 0..torus.cycles.len() {
         for phase in 0..2 {
             let rounds =

@@ -105,7 +105,7 @@ impl Torus {
         self.cycles.iter().find_map(along).unwrap_or(0)
     }
 
-    /// Returns all nodes that agree with `base` in all dimensions except these.
+    /// Returns all nodes that agree with `base` in all dimensions except `dims`.
     pub(crate) fn span(&self, base: u64, dims: &[usize]) -> Vec<u64> {
         let mut nodes = vec![base];
         for &dim in dims {

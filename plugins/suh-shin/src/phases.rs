@@ -69,13 +69,14 @@ fn ring_phase(network: &Network, phase: usize, schedule: &mut Schedule<'_>) -> R
             let axis = network.axes[k];
             let to = grid.shift(node, axis, i64::from(way) * q as i64);
             let (receiver_at, submeshes) = (grid.coordinate(to, axis), grid.radix(axis) / q);
-            // The receiver is in one of these submeshes. It is in the first submesh if the
-            // direction is positive, and in the last submesh if the direction is negative.
+            // The receiver is in one of the destination submeshes. It is in the first submesh if
+            // the direction is positive, and in the last submesh if the direction is negative.
             let first =
                 if way > 0 { receiver_at / q } else { (receiver_at / q + s + 1) % submeshes };
-            // In a mesh, a message back along the whole line closes the logical ring. It uses the
-            // topology's default route. A message between two virtual nodes with the same home
-            // needs no route. (The home of a virtual node is the real node that represents it.)
+            // In a mesh, a message back along the whole line closes the logical ring. Such a
+            // message uses the topology's default route. A message between two virtual nodes with
+            // the same home needs no route. (The home of a virtual node is the real node that
+            // represents it.)
             let changes_home =
                 network.nodes.home(axis, x[k]) != network.nodes.home(axis, receiver_at);
             let way = if network.kind == NetworkKind::Torus && changes_home { way } else { 0 };

@@ -106,10 +106,10 @@ impl Demand {
     }
 }
 
-/// Returns the number of segments for blocks of different sizes: a power of two up to 256, with
-/// segments of the largest block not much smaller than a sixteenth of the mean size. More segments
-/// fill the steps of a link better, but the size of each segment is rounded up to whole bytes. The
-/// number with the least estimated loss is chosen.
+/// Returns the number of segments for blocks of different sizes. It is a power of two up to 256. A
+/// segment of the largest block has at least about a sixteenth of the mean size of all blocks. More
+/// segments fill the steps of a link better, but the size of each segment is rounded up to whole
+/// bytes. The number with the least estimated loss is chosen.
 fn segments_of<I: Iterator<Item = u64>>(sizes: impl Fn() -> I, mean: u64) -> u32 {
     let total = sizes().map(u128::from).sum::<u128>() as f64;
     let largest = sizes().max().unwrap_or(1);

@@ -1,10 +1,11 @@
 //! An all-to-all for networks on which all nodes are equivalent (see [`crate::orbits`]), with
-//! blocks of equal size. One node is planned, and all other nodes do the same.
+//! blocks of equal size. The blocks of one node are planned, and all other nodes send in the same
+//! way.
 //!
-//! A block moves from its origin to its receiver over links whose shifts add up to the difference
-//! of the two nodes. Translations commute, so the block can cross these links in any order. Every
-//! node does the same in each step, so it is enough to plan the blocks of one node. In a step, each
-//! shift carries a limited number of these blocks, and each block crosses at most one link.
+//! Each link leads from a node to its image under one of a few translations, the shifts. A block
+//! moves from its origin to its receiver over links whose shifts add up to the difference of the
+//! two nodes. Translations commute, so the block can cross these links in any order. In a step,
+//! each shift carries a limited number of these blocks, and each block crosses at most one link.
 //! Choosing the steps is therefore a colouring of the edges of a bipartite graph: its vertices are
 //! the blocks of one node and the shifts, its edges are the crossings, and the colours are the
 //! steps. By Kőnig's theorem (1916), the number of colours that is needed is the largest number of
@@ -39,11 +40,12 @@ pub(crate) struct Exchange {
 
 impl Exchange {
     /// Makes a schedule in which each link carries at most `blocks_per_link` blocks per step, and
-    /// each node sends at most `ports` messages per step. Returns `None` if this method is not
-    /// suitable, so that a search is needed. This is the case if the network is too large for the
-    /// method, if the schedule is too long ([`ACCEPTED_RATIO`]), for example because the shortest
-    /// paths do not load the links evenly, or if ports limit a step in which a link could carry
-    /// several blocks.
+    /// each node sends at most `ports` messages per step. Returns `None` if a search is needed
+    /// instead:
+    /// - if the network is too large for this method;
+    /// - if the schedule is too long ([`ACCEPTED_RATIO`]), for example because the shortest paths
+    ///   do not load the links evenly;
+    /// - if ports limit a step in which a link could carry several blocks.
     pub(crate) fn of(group: &Translations, blocks_per_link: u64, ports: u64) -> Option<Self> {
         // Choose shortest paths.
         let counts = shortest_paths(group)?;
@@ -205,7 +207,7 @@ fn least_congestion(group: &Translations, load: &[u64]) -> u64 {
     (0..group.axes()).map(of_axis).max().unwrap_or(0)
 }
 
-/// Steps for crossings, so that no block and no slot has two crossings in the same step.
+/// An assignment of steps to crossings. No block and no slot has two crossings in the same step.
 struct Colouring {
     /// For each slot and step, the block that crosses, or [`FREE`].
     slots: Vec<Vec<u32>>,
@@ -225,7 +227,7 @@ impl Colouring {
         }
     }
 
-    /// Adds a crossing. Neither the block nor the slot may have a crossing in every step already.
+    /// Adds a crossing. The block and the slot must each have a step without a crossing.
     fn add(&mut self, block: u32, slot: usize) {
         /// The number of free steps of the slot that are tried before other crossings are moved.
         const TRIED: usize = 4;

@@ -1,5 +1,5 @@
 //! The greedy gather, which brings every block to every node. In each step, each link carries a
-//! block that its receiver lacks: the rarest of a few candidates.
+//! block that its receiver lacks: among a few candidates, the block that the fewest nodes have.
 //!
 //! Two sets of blocks are kept for each node: the blocks that the node has, and the blocks that it
 //! lacks. A block that is chosen for the current step is in neither set of the receiver. A set is
@@ -8,7 +8,7 @@
 //! are skipped. The search for a block begins at a random word and ends after `SAMPLE` candidates,
 //! so its cost does not grow with the number of blocks.
 //!
-//! A node can send a block from the step after the block has arrived.
+//! A node can forward a block only in steps after the step in which the block arrived.
 
 use crate::Deadline;
 use crate::network::Network;
@@ -76,8 +76,8 @@ impl Moves {
 /// The state of one attempt to make a schedule.
 struct Try<'a> {
     network: &'a Network,
-    /// The network with all links reversed, in which the links out of a node are those that lead
-    /// into the node.
+    /// The network with all links reversed. Its links out of a node are the original links into the
+    /// node.
     into: &'a Network,
     of_link: &'a [u32],
     has: Bits,

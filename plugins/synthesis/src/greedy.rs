@@ -112,7 +112,7 @@ impl Algorithm for Greedy {
         let blocks = if of_root { segments } else { segments * u64::from(nodes) };
         check_moves(&network, blocks)?;
         // Choose the grid.
-        // - If all nodes do the same, the symmetry needs the axes of the network.
+        // - If all nodes are equivalent, the symmetry needs the axes of the network.
         // - The sends of a broadcast select only segments, so any grid is suitable.
         // - In all other cases, a node collects the data of other nodes in no regular order. In a
         //   grid with one axis, any set of nodes is one box (a product of one set for each axis),
@@ -241,7 +241,7 @@ impl Search {
     }
 }
 
-/// Writes the moves in their order. `select` adds the number of a block to a send.
+/// Writes the moves in their order. `select` restricts a send to the block with a given number.
 fn forwards(
     network: &Network,
     moves: &Moves,
@@ -259,7 +259,8 @@ fn forwards(
 }
 
 /// Writes moves on the reversed network in reverse order, as sends of partial sums. `of_link`
-/// contains the original link of each reversed link. `select` adds the number of a block to a send.
+/// contains the original link of each reversed link. `select` restricts a send to the block with a
+/// given number.
 fn backwards(
     network: &Network,
     of_link: &[u32],

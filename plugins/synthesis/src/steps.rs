@@ -14,9 +14,9 @@ pub(crate) enum Order {
     Farthest,
     /// The piece with the largest value is first. Each link of a piece's path after the next link
     /// gives a number: the largest remaining load of the link's resources, plus the number of links
-    /// from there to the target. The value of the piece is the largest of these numbers. The values
-    /// up to the congestion are divided into this number of classes. Within a class, the piece with
-    /// the most remaining links is first.
+    /// from there to the target. The value of the piece is the largest of these numbers. Values are
+    /// rounded: the parameter is the number of classes into which the range from 0 to the
+    /// congestion is divided. Within a class, the piece with the most remaining links is first.
     MostLoaded(u32),
 }
 
@@ -70,7 +70,7 @@ struct Player<'a> {
     /// The remaining load of each resource, in steps.
     left: Vec<f32>,
     /// For each link, the largest remaining load of its resources, rounded down. [`Player::arrive`]
-    /// computes it for keys, because the loads do not change while keys are computed.
+    /// computes it once before it computes keys, because the loads do not change meanwhile.
     busiest: Vec<u32>,
     /// The travellers that cross a link in the current step.
     moving: Vec<u32>,
@@ -79,7 +79,7 @@ struct Player<'a> {
     sizes_differ: bool,
 }
 
-/// Makes the steps, until all pieces have arrived, and returns their number. `visit` is called at
+/// Makes steps until all pieces have arrived, and returns the number of steps. `visit` is called at
 /// the start of each step, and with each send of the step. An error of `visit` ends the schedule.
 ///
 /// # Errors
@@ -218,7 +218,7 @@ impl Player<'_> {
             free = free.saturating_sub(load);
             passed.extend(self.send(link, first, fitting, visit)?);
         }
-        // Fill this space with the segments that leave the least of it free.
+        // Fill the reserved space with the segments that leave the least of it free.
         while reserve > 0
             && let Some((place, size)) = self.best_pair(&passed, free)
         {
@@ -230,7 +230,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Finds the one or two travellers of which one segment each fills `free` best. Returns the
+    /// Finds the one or two travellers that fill `free` best with one segment each. Returns the
     /// position in `waiting` and the size of the larger segment; `None` if no segment fits.
     fn best_pair(&self, waiting: &[Entry], free: u64) -> Option<(usize, u64)> {
         let size = |entry: &Entry| u64::from(self.travellers[*entry as u32 as usize].size);

@@ -134,8 +134,8 @@ impl ShareCollective for Swings {
         vec![PartMessage { to, sign, parts }]
     }
 
-    /// Even coordinates send in one direction and odd coordinates in the opposite direction, at the
-    /// same distance. Shifts by 2 therefore leave the schedule unchanged.
+    /// Nodes with an even coordinate send in one direction, and nodes with an odd coordinate send
+    /// equally far in the opposite direction. Shifts by 2 therefore leave the schedule unchanged.
     fn period(&self, dimension: usize) -> u64 {
         self.radices[dimension].min(2)
     }

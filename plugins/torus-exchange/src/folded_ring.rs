@@ -3,11 +3,10 @@
 //! message, m is the number of bytes of a block, and beta is the time per byte. This is a
 //! reconstruction of FoldedRing (2025).
 //!
-//! Every block is sent around the ring in the same direction. Where the link of this direction has
-//! failed, the network sends the message around the ring in the opposite direction, whose links
-//! carry nothing else. So the failure delays no message, but the opposite direction carries at most
-//! one message. In step s, each node passes on the blocks that it received in the step before,
-//! except the blocks for itself.
+//! Every block is sent around the ring in the same direction. The message that would cross the
+//! failed link is sent by the network around the ring in the opposite direction. The links of that
+//! direction carry no other message, so the failure delays no message. In step s, each node passes
+//! on the blocks that it received in the step before, except the blocks for itself.
 
 use crate::{TORUS, only_tori};
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Schedule, Set, Stop, Symmetry};

@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn every_ring_has_the_cost_of_the_closed_form() {
-        // On a ring of two nodes both directions lead to the same node.
+        // A ring of two nodes is excluded, because both of its directions lead to the same node.
         for n in (1..16_u64).filter(|n| *n != 2) {
             let problem = Rehearsal::on("ring", &[n]).ports(u64::MAX).block_bytes(2);
             let proved = problem.verify(&HalfRing).unwrap();

@@ -11,9 +11,11 @@
 //! uses both directions of every ring, and DimRotation also uses the rings of all dimensions at the
 //! same time. `folded-ring` is a reconstruction of FoldedRing, with which the same paper recovers
 //! from the failure of a link of a ring. The text of the paper was not available. The rules in this
-//! plugin follow from descriptions of that paper: blocks take the shorter direction, each block is
-//! divided into segments that use the dimensions in different orders, and a ring with a failed link
-//! is used in one direction, with the other direction in place of that link.
+//! plugin follow from descriptions of that paper:
+//! - Blocks take the shorter direction.
+//! - Each block is divided into segments that use the dimensions in different orders.
+//! - In a ring with a failed link, all blocks are sent in one direction, and the opposite direction
+//!   replaces the failed link.
 
 use swapmeet_sdk::{About, Stop, export_plugin};
 

@@ -55,8 +55,8 @@ impl Algorithm for UnequalBruck {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = problem.topology().nodes();
         schedule.layout(&[n], 1)?;
-        // The rule depends only on distances between ranks. The host uses the symmetry only if all
-        // blocks have the same size.
+        // The rule depends only on distances between ranks, so shifts of all ranks are a symmetry.
+        // The host uses it only if all blocks have the same size.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         let weights = || std::iter::successors(Some(1), |w| Some(w * 2)).take_while(|w| *w < n);
         let is_uniform = problem.is_uniform();

@@ -1,4 +1,4 @@
-//! Passes the messages of an algorithm without reductions to the host. The host does not get the
+//! Passes to the host the messages of an algorithm without reductions. The host does not get the
 //! positions of blocks in the buffers of a GPU, because these positions do not affect the network.
 
 use super::buffers::Buffers;
@@ -26,8 +26,8 @@ pub(super) fn pass_on(
         | Collective::ReduceScatter
         | Collective::AllReduce => (false, false, true),
     };
-    // Count how many more times each GPU sends each block. The GPU keeps a copy until its last send
-    // of the block.
+    // Count how many times each GPU sends each block. Until the last of these sends, the GPU keeps
+    // a copy of the block.
     let mut sends_left: HashMap<(u64, u64), u32> = HashMap::new();
     for action in &execution.actions {
         if let Action::Message { sender, chunks, .. } = action {

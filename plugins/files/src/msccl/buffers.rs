@@ -203,8 +203,9 @@ impl Buffers {
             (Buffer::Scratch, ..) => inputs + outputs + offset,
             (Buffer::Input, false, _) => in_input,
             (Buffer::Output, false, _) => in_output,
-            // In an in-place algorithm, the inner buffer begins at the final position of the GPU's
-            // own block in the outer buffer.
+            // In an in-place algorithm, the smaller of the two buffers (input or output) lies
+            // within the larger one. It begins at the final position of the GPU's own block in the
+            // larger buffer.
             (Buffer::Input, true, Collective::AllGather) => in_output + own,
             (Buffer::Input, true, Collective::Gather) if gpu == self.root => in_output + own,
             (Buffer::Output, true, Collective::ReduceScatter) => in_input + own,
@@ -214,7 +215,8 @@ impl Buffers {
         }
     }
 
-    /// Returns the chunks that a step names, or an error if its buffer does not have them.
+    /// Returns the chunks that a step of a thread block names, or an error if its buffer does not
+    /// have them.
     pub(super) fn chunks(
         &self,
         at: StepLocation,

@@ -1,5 +1,6 @@
 //! Execution of the algorithm with the names of blocks instead of data. At any time, the executor
-//! knows which block each chunk of each buffer contains, or which contributions to which sum.
+//! knows the content of each chunk of each buffer: the name of a block, or of a sum and the
+//! contributions in it.
 
 use super::buffers::Buffers;
 use super::order::Order;
@@ -12,7 +13,7 @@ use swapmeet_sdk::Stop;
 /// Index of a value in [`Execution::values`].
 pub(super) type ValueId = usize;
 
-/// A value that is written to a chunk of a buffer, or only passed on.
+/// A value that is written to a chunk of a buffer, or only passed on to another GPU.
 #[derive(Clone)]
 pub(super) struct NamedValue {
     pub(super) gpu: u64,
@@ -184,7 +185,7 @@ impl Executor<'_> {
         Rc::clone(self.terms.entry(Rc::clone(&words)).or_insert(words))
     }
 
-    /// Returns the values of the chunks that a step names.
+    /// Returns the values of the chunks that a step of a thread block names.
     fn read(
         &mut self,
         at: StepLocation,

@@ -1,10 +1,10 @@
-//! Passes the messages of an algorithm that reduces to the host.
+//! Passes to the host the messages of an algorithm with reductions.
 //!
-//! A GPU can have several partial sums of the same segment, in different chunks. A node of the host
-//! can have only one. Each GPU is therefore represented by several virtual nodes, its *slots*.
-//! There is one slot for each partial sum that the GPU has at the same time. Slot 0 is the home of
-//! the GPU: it has the contribution of the GPU at the start, and the result of the GPU must be in
-//! slot 0 at the end.
+//! A GPU can have several partial sums of the same segment, in different chunks. In the schedule of
+//! the host, a node can have only one. Each GPU is therefore represented by several virtual nodes,
+//! its *slots*. There is one slot for each partial sum that the GPU has at the same time. Slot 0 is
+//! the home of the GPU: it has the contribution of the GPU at the start, and the result of the GPU
+//! must be in slot 0 at the end.
 
 use super::buffers::Buffers;
 use super::execution::{Action, Execution, ValueId};

@@ -144,7 +144,7 @@ fn all_pairs(n: u64) -> Xml {
             let steps = vec![
                 ("s", ('i', *other), slot(gpu, *other), 1, None),
                 ("r", ('i', gpu), slot(*other, gpu), 1, None),
-                // The last addition is the last step of the last thread block.
+                // Wait for the last addition: step 2n - 3 of thread block n - 1.
                 ("s", ('i', gpu), ('i', gpu), 1, Some((n - 1, 2 * n - 3))),
                 ("r", ('i', *other), ('i', *other), 1, None),
             ];

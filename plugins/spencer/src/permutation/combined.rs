@@ -193,8 +193,8 @@ impl Side<'_> {
         -(self.gap as i64) - offset as i64
     }
 
-    /// Adds a send of all data of a node. If `bundle` is given, the send has only the blocks of
-    /// `count` nodes, starting at an offset.
+    /// Adds a send of all data of a node. If `bundle` is given, it is an offset and a number of
+    /// nodes, and the send has only the blocks of this many nodes from this offset on.
     fn send(
         &self,
         from: i64,

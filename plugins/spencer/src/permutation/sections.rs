@@ -6,7 +6,7 @@
 //! | q | `q` | largest number of circuits that a directed link carries at the same time |
 //! | M | | number of adjacent diagonals whose data uses the same link |
 //! | M / q | | number of nodes of a section |
-//! | 2q + 1 | | number of nodes whose data one node has after a round in which each of them had only its block; q + 1 with one port |
+//! | 2q + 1 | | nodes whose blocks one node collects in the first round; q + 1 with one port |
 
 use crate::cost::Cost;
 use crate::torus::Variant;

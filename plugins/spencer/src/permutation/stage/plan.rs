@@ -65,10 +65,10 @@ impl Stage {
         Ok(())
     }
 
-    /// Returns the origins of the data that a collector has collected, or `None` if a node that
-    /// sends this data holds no other data. In a permutation of several rounds, a node may have
-    /// received data of a second collector before it sends the data of the first one, so the
-    /// origins are needed.
+    /// Returns the origins of the data that a collector has collected. The sends of this data need
+    /// them if a sending node also holds data of a second collector. This can happen in a
+    /// permutation of several rounds. Otherwise a node sends all its data, and the result is
+    /// `None`.
     fn section(
         &self,
         torus: &Torus,
@@ -167,7 +167,7 @@ impl Stage {
     ) -> Result<(), Stop> {
         // Find the senders from the receivers. The sends are then sorted by sender, because a plan
         // visits the planned nodes in ascending order. The order of the sends of a sender must be
-        // the same for all nodes of its orbit, so it does not depend on numbers of nodes.
+        // the same for all nodes of its orbit, so it does not depend on node numbers.
         let mut sends = Vec::new();
         for node in 0..torus.nodes() {
             for (collecting, by) in self.circuits(torus, node, from_last) {
