@@ -141,10 +141,10 @@ impl ComparisonLine {
 /// Cases that differ only in the algorithm.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Group {
-    /// The setting that all rows of the group have. The compared property is empty.
+    /// The setting of all rows of the group. The compared property ([`By`]) is empty in it.
     #[serde(flatten)]
     pub setting: Setting,
-    /// The algorithm of all rows, if they are compared along another axis.
+    /// The algorithm of all rows, if the compared property is not the algorithm.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_algorithm: Option<String>,
     pub nodes: u64,

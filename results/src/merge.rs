@@ -74,7 +74,7 @@ pub struct Shards {
     /// All rows, in the order of the files.
     rows: Vec<RowEntry>,
     fingerprints: Fingerprints,
-    /// The values in the predicted rows of each file.
+    /// For each file, the distinct values in its predicted rows (the rows that are not measured).
     named: Vec<NamedValues>,
     inconsistency: Option<InconsistentRows>,
     torn: Vec<TornRow>,

@@ -264,7 +264,8 @@ fn prefix(title: &str) -> String {
     if title.is_empty() { String::new() } else { format!("{title}: ") }
 }
 
-/// If several algorithms compete and the same one is the fastest at every x, names it.
+/// Returns a sentence that names the fastest algorithm, if several algorithms compete and the same
+/// one is the fastest at every x.
 fn single_winner(family: &Family, labels: &Labels) -> Option<String> {
     let [only] = &family.envelope().ranges[..] else { return None };
     let axis = family.axis;

@@ -80,7 +80,7 @@ impl PanelKey {
         let split = CurveAxis::BlockSize.split(&row.workload).filter(|_| is_axis("block_bytes"));
         let workload = split.map_or_else(|| row.workload.clone(), |(_, workload)| workload);
         let own = CommonSettings::of(&row.case().setting);
-        // A machine determines its model.
+        // A machine determines its model. If one of them is an axis, both vary within a panel.
         let is_of_machine = is_axis("machine") || is_axis("model");
         let of_machine = |text: String| if is_of_machine { String::new() } else { text };
         let settings = CommonSettings {

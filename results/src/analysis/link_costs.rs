@@ -45,7 +45,8 @@ impl LinkCosts {
     /// Returns the links whose loss costs most time, and the ratio of the times; `None` if no link
     /// that costs time was examined.
     pub fn worst(&self) -> Option<(Vec<(u64, u64)>, f64)> {
-        /// Times of symmetric links differ by rounding errors.
+        /// The relative difference up to which ratios count as equal. Times of symmetric links
+        /// differ by rounding errors.
         const ROUNDING: f64 = 1e-9;
         let ratios = || {
             self.links.iter().filter_map(|(ends, cost)| match cost {
@@ -69,7 +70,7 @@ impl LinkCosts {
 /// the fewest failed links is the reference. Each case in which exactly one further link has failed
 /// gives the cost of this link.
 pub fn link_costs<'a>(rows: impl Iterator<Item = &'a Record> + Clone) -> Vec<LinkCosts> {
-    // Ignore networks for which there is no row without some link.
+    // Keep only networks with at least one row in which a link has failed.
     let intact = |row: &Record| without(&row.topology, "down").into_owned();
     let damaged = rows.clone().filter(|row| parameter(&row.topology, "down").is_some());
     let damaged: BTreeSet<String> = damaged.map(intact).collect();

@@ -31,9 +31,9 @@ impl KnownRow<'_> {
 }
 
 /// Returns the row without the columns that may differ between two rows of the same case and
-/// repetition. The times that the run took and the name of the experiment may differ. The note and
-/// the randomly drawn faults are missing in files of earlier versions. The optimum is missing in
-/// rows of a run without `--optimum`.
+/// repetition. `plan_ms`, `wall_ms` and the name of the experiment may differ. The note and the
+/// randomly drawn faults are missing in files of earlier versions. The optimum is missing in rows
+/// of a run without `--optimum`.
 fn comparable(r: &Record) -> Record {
     Record {
         plan_ms: None,
@@ -157,7 +157,7 @@ mod tests {
         };
         let compared = two(vec![on("delta", "")], vec![on("delta:startup_us=2", "")]).unwrap();
         assert_eq!((compared.groups.len(), compared.notes.len()), (2, 0));
-        // The result is the same if the files have the same name.
+        // Files with the same name but different digests are different inputs.
         let compared =
             two(vec![on("", "m.csv=sha256:aa")], vec![on("", "m.csv=sha256:bb")]).unwrap();
         assert_eq!((compared.groups.len(), compared.notes.len()), (2, 0));

@@ -57,8 +57,8 @@ impl NamedValues {
     }
 
     /// Returns whether two files belong to the same sweep: they have a value in common in at least
-    /// three of the four lists. This is true of every shard and some other shard of its sweep,
-    /// unless many shards are missing.
+    /// three of the four lists. Every shard has this in common with at least one other shard of its
+    /// sweep, unless many shards are missing.
     fn is_of_same_sweep(&self, other: &Self) -> bool {
         let lists = self.texts.iter().zip(&other.texts);
         lists.filter(|(own, other)| own.known.is_disjoint(&other.known)).count() <= 1

@@ -97,7 +97,7 @@ mod tests {
         ");
     }
 
-    /// The compared property has the column that it has in rows.
+    /// The compared property is written to the column that it has in rows.
     #[test]
     fn the_compared_property_has_its_own_column() {
         let of = |by: By, rows: Vec<Record>| {

@@ -180,7 +180,7 @@ impl Frame {
         let text = |value: f64, digits: usize| figure.x.unit().text_to(value, digits);
         let points = panel.curves.iter().flat_map(|curve| &curve.points);
         // Use the values of the panel's networks as ticks, if the ticks fit. Other values would
-        // have no meaning, because there is no network between two networks.
+        // have no meaning: between 16 and 64 nodes, for example, no network of the panel exists.
         let own: Vec<Tick> = distinct(points.map(|point| point.x))
             .into_iter()
             .map(|value| Tick { value, label: text(value, 3) })
@@ -345,7 +345,8 @@ impl Frame {
     }
 }
 
-/// Draws an error bar: a line between its ends, and a cap across each end. `cap` is half of a cap.
+/// Draws an error bar: a line between its ends, and a cap across each end. `cap` is the vector from
+/// the middle of a cap to one of its ends.
 fn error_bar(
     scene: &mut Scene,
     [a, b]: [Position; 2],

@@ -183,8 +183,8 @@ impl Scale {
             let powers: Vec<i32> =
                 ((first - 1e-9).ceil() as i32..=(last + 1e-9).floor() as i32).collect();
             let whole: Vec<i32> = (first.floor() as i32..=last.ceil() as i32).collect();
-            // Every power, every second power, etc. Powers that are multiples of the step come
-            // first, because readers know them better.
+            // Label every power, every second power, etc. Powers that are multiples of the step
+            // come first, because readers know them better.
             for step in 1..=(powers.len() as i32 / 2).max(1) {
                 for rest in 0..step {
                     let is_named = |power: &i32| power.rem_euclid(step) == rest;

@@ -157,7 +157,7 @@ fn drawn<T>(
     }
 }
 
-/// Divides the rows by a text, in the order of the first rows.
+/// Divides the rows by the result of `text`, in the order in which the results first occur.
 fn divided(files: &Files, text: fn(&Record) -> String) -> Vec<Vec<(String, Vec<Record>)>> {
     let mut known = BTreeSet::new();
     let texts = files.iter().flat_map(|(_, rows)| rows).map(text);
