@@ -197,7 +197,7 @@ pub struct Redistribution {
 pub enum DocumentEvent {
     /// The division of blocks. This event precedes the first send.
     Layout(Layout),
-    /// The begin of a phase with this name.
+    /// The beginning of a phase with this name.
     Phase(String),
     /// A message.
     Send(Send),

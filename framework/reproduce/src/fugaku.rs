@@ -305,7 +305,7 @@ fn targets(
     /// The targets: the largest error factor, the smallest fraction of ordered pairs, and the
     /// largest mean regret.
     const TARGETS: (f64, f64, f64) = (1.2, 0.93, 1.05);
-    /// The largest error factor of a shape that is folded.
+    /// The target for a folded shape (see [`Folding`]): the largest error factor.
     const FOLDED: f64 = 1.3;
     for (model, Model { name, .. }) in models.iter().enumerate().filter(|(_, m)| m.is_synchronous())
     {

@@ -140,7 +140,7 @@ mod tests {
         }
     }
 
-    /// The last permutation adds data to at most n pairs.
+    /// The last permutation may add more pairs with data than requested, but fewer than n more.
     #[test]
     fn sparsity_is_the_fraction_of_pairs_without_data() {
         for sparsity in [0.0, 0.25, 0.5, 0.9, 0.99] {

@@ -322,9 +322,9 @@ impl SizeTable {
     /// The number of draws for each part. The creation of the table then takes a small part of the
     /// time of the draws.
     const DRAWS_PER_PART: u64 = 16;
-    /// Both ends of a part are moved by this fraction of their size. The computed quantile of a
-    /// larger number can be slightly smaller because of rounding errors, and this margin is larger
-    /// than these errors.
+    /// The fraction by which the sizes at the two ends of a part are moved apart. Because of
+    /// rounding errors, the computed quantile of a larger number can be slightly smaller. This
+    /// margin is larger than these errors.
     const MARGIN: f64 = 1e-9;
 
     /// Creates the table for a number of draws.

@@ -178,8 +178,8 @@ impl ExpertSampler {
     }
 
     fn draw(&self, stream: &mut Stream, chosen: &mut Vec<usize>) {
-        /// A draw may result in an expert that has already been chosen, and is then repeated. After
-        /// this number of draws, draw only from the remaining experts.
+        /// The maximum number of draws for one expert. A draw of an expert that has already been
+        /// chosen is repeated. After this number of draws, draw only from the remaining experts.
         const TRIES: usize = 16;
         let last = self.cumulative.len() - 1;
         for _ in 0..TRIES {

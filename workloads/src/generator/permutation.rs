@@ -152,7 +152,7 @@ fn sheared(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     permutation(args, Map::Shear(by), (by != 1).then(|| ("by", by.to_string())))
 }
 
-/// Creates a permutation of the axes that has a separate name.
+/// Creates a permutation of the axes that has a name of its own.
 fn fixed(axes: &str, args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     permutation(args, Map::Axes(parse_axes(axes).unwrap_or_default()), None)
 }

@@ -23,7 +23,7 @@ pub(super) struct Chakra {
     spool: Spool,
     ranks: Vec<Rank>,
     node: Vec<u8>,
-    /// A field of `node`, or its length.
+    /// A buffer in which a field of `node`, or the length of `node`, is encoded.
     field: Vec<u8>,
     name: String,
 }

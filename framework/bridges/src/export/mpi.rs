@@ -117,8 +117,9 @@ fn spaced(numbers: &[u64]) -> String {
     text
 }
 
-/// Appends runs of numbers, such as `0-3,5`. If the collective does not distinguish blocks by this
-/// property, such as their origin, `runs` is `None`, and the number 0 is appended.
+/// Appends runs of numbers, such as `0-3,5`: the origins, destinations or segments of blocks. If
+/// the collective does not distinguish blocks by this property, `runs` is `None`, and the number 0
+/// is appended.
 fn append_runs(text: &mut String, runs: &Option<Runs>) {
     let runs = runs.as_deref().unwrap_or(&[(0, 0)]);
     append_list(text, ",", runs, |text, (first, last)| {

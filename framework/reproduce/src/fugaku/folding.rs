@@ -1,5 +1,6 @@
-//! Foldings of the measured tori into the network Tofu. The archives do not contain the nodes of
-//! the jobs, so several networks are tried for each shape.
+//! Foldings of the measured tori. A folding maps the torus that a job sees to the nodes of the
+//! network Tofu. The archives do not contain the nodes of the jobs, so several networks are tried
+//! for each shape.
 
 use super::judge::{Comparison, error_factors, ordered_pairs, regret};
 use super::models::Model;

@@ -1,13 +1,13 @@
-//! Theorem 1 for elements that cannot be divided. The table shows for how many values of P the
-//! theorem is true. There are two variants of the start of the algorithm: the printed and the
-//! balanced variant.
+//! Theorem 1 for elements that cannot be divided. The table shows for how many numbers of nodes P
+//! the theorem is true. The algorithm has two variants, `printed` and `balanced`. They differ in
+//! the bucket that gets the first element of the data for a destination.
 
 use super::messages::buffer_bytes;
 use super::{Liu, bounds, nodes};
 use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict};
 
-/// The results of one variant of the start for all values of P.
+/// The results of one variant for all values of P.
 struct StartResult {
     above: u64,
     worst: f64,
