@@ -44,8 +44,8 @@ const TINY_NETWORKS: &str = "--topology ring:1 --topology ring:2 --topology ring
     --topology ring:7 --topology torus:2x2 --topology torus:4x4 --topology torus:3x5 \
     --topology mesh:4x4 --topology hypercube:2 --topology hypercube:3";
 
-/// Larger networks of which some algorithms require one. With the tiny networks, every algorithm
-/// runs on at least two networks. On a single one, it would get a remark.
+/// Larger networks, because some algorithms do not run on the tiny ones. Each algorithm runs on at
+/// least two of all these networks. If it ran on only one, it would get a remark.
 const LARGER_NETWORKS: &str =
     "--topology torus:4x8 --topology rdn:1(hypercube:2) --topology rdn:1(ring:3)";
 

@@ -277,8 +277,8 @@ fn circuits_share_links_up_to_the_virtual_channels() {
     );
 }
 
-/// The transmission time of a message depends on its own length and on the number of circuits on
-/// the busiest link of its route. The link with the most bytes does not matter.
+/// The transmission time of a message depends on its own length and on the largest number of
+/// circuits on a link of its route. The number of bytes on a link does not matter.
 #[test]
 fn the_most_multiplexed_circuit_decides_not_the_fullest_link() {
     let dir = tempfile::tempdir().unwrap();

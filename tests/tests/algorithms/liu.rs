@@ -142,7 +142,7 @@ const ALGORITHMS: [(&str, &str); 5] = [
     ("A4_balanced_start", "four-stage:start=balanced"),
 ];
 
-/// Sums the second values of the messages of each node, and returns the largest sum.
+/// Adds up the loads of each node, given (node, load) pairs, and returns the largest sum.
 fn most(p: u64, messages: impl Iterator<Item = (u32, u64)>) -> u64 {
     let mut sums = vec![0; p as usize];
     messages.for_each(|(node, load)| sums[node as usize] += load);

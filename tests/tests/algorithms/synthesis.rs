@@ -161,7 +161,7 @@ fn every_kind_of_network_gets_verified_schedules() {
     }
 }
 
-/// How far a search gets in a given time depends on the computer.
+/// The result of a search with a time limit depends on the computer, so the row must say so.
 #[test]
 fn the_note_of_a_row_names_a_search_that_its_time_limit_ended() {
     let run = |algorithm| {

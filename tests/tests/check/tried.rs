@@ -113,7 +113,6 @@ fn special_cases_are_tried_on_an_odd_machine_too() {
     assert_eq!(code, 1);
 }
 
-/// Everything that a plugin can request is varied.
 #[test]
 fn everything_a_plugin_can_request_is_varied() {
     let dir = tempdir().unwrap();

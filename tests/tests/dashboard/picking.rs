@@ -196,8 +196,9 @@ fn a_workload_of_the_collective_is_offered() {
     assert!(session.screen(80, 24).contains("the workloads fit hypercube-allgather"));
 }
 
-/// The filter of a collective leaves out algorithms whose titles only mention it. An algorithm that
-/// reads a file is a template, because it cannot run without the name of the file.
+/// The filter of a collective leaves out algorithms that only mention this collective in their
+/// titles. An algorithm that reads a file is a template, because it cannot run without the name of
+/// the file.
 #[test]
 fn all_algorithms_of_a_collective_are_selected_at_once() {
     let file = |name| build().join(format!("{DLL_PREFIX}swapmeet_plugin_{name}{DLL_SUFFIX}"));

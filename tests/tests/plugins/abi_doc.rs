@@ -8,14 +8,14 @@ use swapmeet_tests::project;
 #[test]
 fn the_table_of_structs_is_the_frozen_layout() {
     let layout = std::fs::read_to_string(project("framework/abi/src/layout.rs")).unwrap();
-    // frozen!(SwmStr: 16; ptr @ 0, len @ 8);
+    // An example: `frozen!(SwmStr: 16; ptr @ 0, len @ 8);`.
     let frozen: BTreeMap<&str, &str> = layout
         .split("frozen!(")
         .skip(1)
         .filter_map(|rest| rest.split_once(';')?.0.split_once(": "))
         .collect();
     let document = std::fs::read_to_string(project("docs/abi.md")).unwrap();
-    // | `SwmStr` | 16 | text | no |
+    // An example: "| `SwmStr` | 16 | text | no |".
     let documented: BTreeMap<&str, &str> = document
         .lines()
         .filter_map(|line| line.strip_prefix("| `Swm")?.split_once("` | "))

@@ -13,7 +13,8 @@ const REPLAY: &str = include_str!("../../../framework/bridges/src/export/mpi/rep
 #[test]
 fn every_collective_has_its_number_at_the_boundary_and_its_name_in_the_sdk() {
     for kind in COLLECTIVES {
-        // `SWM_COMBINE` is a flag of sends.
+        // The collective `combine` has another name at the boundary, because `SWM_COMBINE` is a
+        // flag of sends.
         let word = if kind.word == "combine" { "combine-tokens" } else { kind.word };
         let constant = format!("SWM_{}", word.to_uppercase().replace('-', "_"));
         let line = format!("#define {constant} {}", kind.code);

@@ -139,7 +139,7 @@ fn repetitions_are_a_sample_over_patterns() {
         args.extend(["--workload", "uniform:1KiB", "--machine", "paragon"]);
         let again = rows(&args).remove(0);
         assert_eq!((&again.faults, again.time_us), (&row.faults, row.time_us), "{fixed}");
-        // So do the links of the column.
+        // The links listed in the column `faults` give the same time as well.
         if row.topology == "torus:4x4,faults=2" {
             let listed = format!("torus:4x4,{}", row.faults);
             let mut args = vec!["--topology", &listed, "--algorithm", &row.algorithm];
@@ -217,7 +217,7 @@ fn links_ranks_the_failures_of_single_links() {
     );
     assert_eq!(all[1].reason, "its failure disconnects ranks");
     assert_eq!(all[2].topology, format!("{topology},down=1-2"));
-    // The rows are those of `run`.
+    // `run` gives the same time for the network without this link.
     let mut args = vec!["--topology", &all[2].topology, "--algorithm", "linear"];
     args.extend(["--workload", "uniform:100"]);
     args.extend(["--machine", "free:model=wormhole,byte_us=1,ports=all"]);
@@ -246,7 +246,7 @@ fn links_ranks_the_failures_of_single_links() {
     linear,1-3,1.3333333333333333,no
     linear,2-3,1,no
     ");
-    // A further failure of a damaged network.
+    // On a network that already lacks a link, each row but the first has one more failed link.
     let mut args = words("links --algorithm linear --out - --topology torus:3x3,down=0-1");
     args.extend(["--workload", "uniform:8", "--machine", "free:byte_us=1"]);
     let rows = swapmeet_results::read_records("rows", &printed(&args)).unwrap();

@@ -302,7 +302,7 @@ fn rows_that_cannot_be_plotted_are_reported() {
     // The rows have one size and one network, so there is no map.
     let one = words("--workload uniform:64 --topology torus:8x8 --machine own --kind winners");
     refused("f.svg", &one, "a map needs rows of two block sizes, or of two networks or machines");
-    // Errors are reported.
+    // A message names what the figure does not show.
     plot(&rows, &dir.path().join("f.svg"), &["--y", "contention", "--machine", "paragon"])
         .success()
         .stderr(predicate::str::contains("not shown: "));

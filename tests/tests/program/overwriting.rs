@@ -34,7 +34,8 @@ const WRITING: [(&str, &str, &str, &str, Option<&str>); 13] = [
     ("report", "rows.csv", "page.html", "page.html", Some("rows.csv")),
     ("reproduce", "tpu-v4", "pages", "pages/tpu-v4.md", None),
     ("man", "", "pages", "pages/swapmeet-run.1", None),
-    // The dashboard refuses this before it starts. Other tests cover the files that it writes.
+    // The dashboard refuses an existing file before it starts. Other tests cover the files that it
+    // writes.
     ("tui", "e.toml", "new.csv", "new.csv", None),
 ];
 

@@ -1,6 +1,7 @@
-//! A direct exchange with one distance in each step, with an injected fault. All shifts of the
-//! ranks leave the correct schedule unchanged. With most of the faults this is still true, with
-//! four of them it is not.
+//! A direct exchange with one distance in each step, with an injected fault. The algorithm claims
+//! that all shifts of the ranks are symmetries. The claim is right for the correct schedule and for
+//! most of the faults. It is wrong for `AsymmetricRanks`, `RepeatedPass`, `SilentRank` and
+//! `SilentHalf`.
 
 use swapmeet_sdk::{About, Algorithm, Blocks, Problem, Schedule, Set, Stop, Symmetry};
 

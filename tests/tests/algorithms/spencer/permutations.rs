@@ -66,9 +66,9 @@ fn standard_permutations_cost_as_much_as_an_independent_construction() {
     assert_eq!(of("torus:12x12x12", "transpose-3d-2", 1), (4.0, 22.0, 6.667));
 }
 
-/// The expected values are those of an independent construction, unless a comment states another
-/// value for it. A schedule has these values only if it divides a line, and collects data, as
-/// evenly as n allows.
+/// The expected values are those of an independent construction, unless a comment states that the
+/// construction has another value. A schedule has these values only if it divides a line, and
+/// collects data, as evenly as n allows.
 #[test]
 fn no_round_uses_more_channels_or_links_than_it_must() {
     let cycle = |topology, name: &str, q, expected| {

@@ -116,7 +116,7 @@ fn a_worker_that_ends_before_its_first_job_is_an_error() {
     }
 }
 
-/// No worker can be started, so every case ends at once.
+/// No worker process can be started, so every case ends at once with an error.
 #[test]
 fn cases_that_share_a_schedule_are_divided_into_jobs_and_a_batch_can_be_dropped_at_any_time() {
     let registry = Registry::named(&[build().to_owned()], &PluginReader::InProcess).unwrap();
