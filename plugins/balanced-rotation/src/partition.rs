@@ -171,8 +171,9 @@ struct Assignable {
 /// Returns the index (0 or 1) of the cycle of each item. An item is assigned to the cycle with the
 /// nearer collector if there is room, so that circuits are short.
 fn assign(items: &[Assignable], room: &[usize]) -> Option<Vec<usize>> {
-    // Sort the items so that those with the most similar distances on both cycles come first.
-    // `share` lets these items choose last, and moves them first if a cycle is too full.
+    // Sort the items by the difference of their distances on the two cycles. `share` begins with
+    // the last items, whose differences are largest, so these items get their nearer cycle first.
+    // If a cycle is too full, `share` moves the first items first.
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_key(|item| items[*item].distance[0].abs_diff(items[*item].distance[1]));
     let nearer = |item: &Assignable| usize::from(item.distance[1] < item.distance[0]);

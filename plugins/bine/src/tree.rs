@@ -235,8 +235,8 @@ mod tests {
                     let problem = problem.block_bytes(10 * ports).param("order", order);
                     problem.param("ports", &ports.to_string()).verify(algorithm).unwrap()
                 };
-                // Every rank but the root receives the vector or passes its sum on once. In a scatter or
-                // gather, half of the blocks are sent in each step.
+                // Every rank but the root receives the vector or passes its sum on once. In a
+                // scatter or gather, half of the blocks are sent in each step.
                 for (algorithm, blocks) in [
                     (&BROADCAST, n - 1),
                     (&REDUCE, n - 1),

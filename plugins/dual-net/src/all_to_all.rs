@@ -5,8 +5,8 @@
 //! `2^k (T(0) + 2 alpha) - 2 alpha`. The transfers take the following time, where m beta is the
 //! time of one block on a link and n_k is the number of nodes:
 //! * in an allgather, `(n_k - 1) m beta` (Theorem 5);
-//! * in a *lean* all-to-all, m beta times the sum of the distances from a node to all nodes. Theorem
-//!   6 has an approximation that is larger.
+//! * in a *lean* all-to-all, m beta times the sum of the distances from a node to all nodes.
+//!   Theorem 6 has an approximation that is larger.
 //!
 //! Each list below has the four steps of an algorithm at node (t, c, x): the node of type t, in
 //! cluster c, with the number x within the cluster. Its partner is (1 - t, x, c). *One level down*

@@ -12,7 +12,7 @@ use swapmeet_sdk::{Axis, Blocks, Planned, Schedule, Stop, Symmetry};
 /// word.
 const BITS: u32 = 3;
 
-/// The nodes that participate in an algorithm for a power of two of ranks.
+/// The nodes that participate in an algorithm whose number of ranks must be a power of two.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Folded {
     n: u64,

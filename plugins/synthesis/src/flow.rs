@@ -52,9 +52,9 @@ const PARAMS: [ParamInfo; 5] = [
 
 /// The number of times that paths are drawn from the flow.
 const DRAWS: u32 = 2;
-/// If the number of steps is at most this factor times the lower bound, paths are not drawn again. On
-/// networks of up to 1,024 nodes, the second draw of such a schedule saved at most 0.3 % of the steps
-/// and doubled the time.
+/// If the number of steps is at most this factor times the lower bound, paths are not drawn again.
+/// On networks of up to 1,024 nodes, the second draw of such a schedule saved at most 0.3 % of the
+/// steps and doubled the time.
 const ACCEPTED_RATIO: f64 = 1.025;
 /// The largest number of pairs of a source and a link. Each pair has a flow of 4 bytes, so all
 /// flows together take at most 1 GiB.

@@ -239,8 +239,8 @@ impl Router<'_> {
         paths
     }
 
-    /// Moves pieces to cheaper paths, starting from `current`, and keeps the paths of the round with
-    /// the least congestion in `routed`.
+    /// Moves pieces to cheaper paths, starting from `current`, and keeps the paths of the round
+    /// with the least congestion in `routed`.
     fn improve(
         &mut self,
         routed: &mut Routed,

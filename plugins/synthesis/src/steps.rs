@@ -12,11 +12,11 @@ use std::collections::BinaryHeap;
 pub(crate) enum Order {
     /// The piece with the most remaining links is first.
     Farthest,
-    /// The piece with the largest value is first. Each link of a piece's path after the next link
-    /// gives a number: the largest remaining load of the link's resources, plus the number of links
-    /// from there to the target. The value of the piece is the largest of these numbers. Values are
-    /// rounded: the parameter is the number of classes into which the range from 0 to the
-    /// congestion is divided. Within a class, the piece with the most remaining links is first.
+    /// The piece with the largest value is first. The value is the maximum over the links of the
+    /// piece's path after the next link. Each of these links counts the largest remaining load of
+    /// its resources, plus the number of links from this link to the target. Values are divided
+    /// into classes: the parameter is the number of classes between 0 and the congestion. Within a
+    /// class, the piece with the most remaining links is first.
     MostLoaded(u32),
 }
 
@@ -168,7 +168,8 @@ impl Player<'_> {
     }
 
     /// Returns the key of a traveller in the queue of the next link on its path. `path` has the
-    /// links that it has not crossed yet, and `steps` is the number of steps so far.
+    /// links that the traveller has not crossed yet, `size` is the number of bytes of one of its
+    /// segments, and `steps` is the number of steps so far.
     fn key(&self, path: &[u32], size: u32, steps: u32) -> u32 {
         if size == 0 {
             // Pieces without bytes fit into every step.

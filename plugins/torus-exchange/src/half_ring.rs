@@ -35,7 +35,7 @@ impl Rings<'_> {
         self.n() / 2
     }
 
-    /// Adds the sends of node `from` in step s, from 1, in both directions.
+    /// Adds the sends of node `from` in step s, in both directions. The first step is 1.
     pub(crate) fn sends(&self, s: u64, from: u64, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         self.send_in_direction(s, from, true, schedule)?;
         self.send_in_direction(s, from, false, schedule)

@@ -14,8 +14,8 @@
 //! plugin follow from descriptions of that paper:
 //! - Blocks take the shorter direction.
 //! - Each block is divided into segments that use the dimensions in different orders.
-//! - In a ring with a failed link, all blocks are sent in one direction, and the opposite direction
-//!   replaces the failed link.
+//! - In a ring with a failed link, all blocks are sent in one direction. The links of the opposite
+//!   direction carry the messages that would cross the failed link.
 
 use swapmeet_sdk::{About, Stop, export_plugin};
 

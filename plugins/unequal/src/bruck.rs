@@ -1,7 +1,8 @@
 //! `padded-bruck` and `two-phase-bruck`: Bruck's algorithm with radix 2 for blocks of different
 //! sizes (K. Fan, T. Gilray, V. Pascucci, X. Huang, K. Micinski and S. Kumar, *Optimizing the Bruck
-//! Algorithm for Non-uniform All-to-all Communication*, HPDC 2022; code: `harp-lab/bruck-alltoallv`).
-//! For p a power of two, with the mean size M of the blocks in a message, they take:
+//! Algorithm for Non-uniform All-to-all Communication*, HPDC 2022; code:
+//! `harp-lab/bruck-alltoallv`). For p a power of two, with the mean size M of the blocks in a
+//! message, they take:
 //! * `padded-bruck`: `log2 p (2 alpha + (4 + p/2 m) beta)`;
 //! * `two-phase-bruck`: `log2 p (3 alpha + (4 + p/2 (4 + M)) beta)`.
 //!

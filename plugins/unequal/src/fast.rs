@@ -12,8 +12,8 @@
 //!    other group. They also exchange the data for ranks of their own group. In step s each rank
 //!    sends to the rank s positions after it.
 //! 2. The shares of pairs of groups are a matrix, which is divided into balanced rounds (see
-//!    [`Rounds`]). In a round, a group sends to one other group, each rank to the rank with the same
-//!    position.
+//!    [`Rounds`]). In a round, a group sends to one other group, each rank to the rank with the
+//!    same position.
 //! 3. In the step after a round, the receivers pass the data of the round on to its destinations in
 //!    their group. In the same step, they send the data of the next round.
 //!

@@ -174,8 +174,7 @@ struct Side<'a> {
     nearest: u64,
     /// Whether positions increase with the distance from the mirror.
     up: bool,
-    /// Distance, in positions, from the quadrant's node nearest to the mirror to the image of this
-    /// node.
+    /// Distance, in positions, between the node at `nearest` and its image.
     gap: u64,
     groups: &'a [Group],
 }
