@@ -223,8 +223,8 @@ record! {
     outcome first_rank_us: Option<f64>,
     /// When ranks finished on average, in models in which each rank has a clock of its own.
     outcome mean_rank_us: Option<f64>,
-    /// Nodes whose own plans were used, or were compared with the symmetry that the schedule claims;
-    /// 0 if the claim was not compared.
+    /// Nodes whose own plans were used, or were compared with the symmetry that the schedule
+    /// claims; 0 if the claim was not compared.
     outcome compared_on: Option<u64>,
     /// Lower end of the interval of the optimum plus the start-ups and latencies that no schedule
     /// avoids; empty without `--optimum`.

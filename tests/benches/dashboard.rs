@@ -64,9 +64,9 @@ fn many_rows() {
         Duration::from_nanos(first.expect("schedstat needs Linux"))
     };
     println!("{ROWS} rows, milliseconds of processor time of the thread that draws, for each key");
-    // Each measurement has keys that prepare it, keys that are pressed in turn, and a pause after
-    // each key in milliseconds, in which the work of the key ends. The last keys of a filter delete
-    // its text.
+    // Each measurement has keys that prepare it, keys that are pressed in turn, and a pause in
+    // milliseconds after each key. The work of the key ends during the pause. The last keys of
+    // `filter` delete the text that its first keys have entered.
     let filter = "pex 1\x7f\x7f\x7f\x7f\x7f";
     for (preparation, keys, pause) in [
         ("3", "j", 100),

@@ -210,7 +210,7 @@ fn algorithm(name: &str) -> *const SwmAlgorithm {
 /// # Safety
 /// `ctx` must be the context of a host made by [`Counter::plan`].
 unsafe fn counter<'a>(ctx: *mut c_void) -> &'a mut Counter {
-    // SAFETY: the caller guarantees that `ctx` points to a host. The plugin calls it on one thread.
+    // SAFETY: the caller guarantees that `ctx` points to a host. The plugin uses only one thread.
     unsafe { &mut *ctx.cast::<Counter>() }
 }
 

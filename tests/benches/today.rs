@@ -17,8 +17,8 @@ use std::time::Duration;
 const LIMIT: &str = "120";
 
 /// Cases: (machine, lines). Each line has a topology, an algorithm, a workload and the goal in
-/// seconds, in one case with a goal for memory. The goal of a combine is the time of the dispatch of
-/// the same tokens.
+/// seconds, in one case with a goal for memory. The goal of a combine is the time of the dispatch
+/// of the same tokens.
 const SECTIONS: [(&str, &str); 6] = [
     (
         "free:model=fluid,byte_us=0.001,hop_us=0.1",

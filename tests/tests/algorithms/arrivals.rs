@@ -1,9 +1,9 @@
 //! Compares arrival times with a naive simulation of schedules in which each node sends as soon as
 //! it has the data.
 //!
-//! The simulation follows every block separately and shares no code with the host, which follows
-//! boxes of blocks and joins them. The host must find the same latest arrival for each message, and
-//! the same times under every model in which nodes wait for data.
+//! The simulation follows every block separately and shares no code with the host. The host follows
+//! sets of blocks (boxes) and joins them. The host must find the same latest arrival for each
+//! message, and the same times under every model in which nodes wait for data.
 
 use super::matrix::{bundled, for_each_problem};
 use super::oracle::{ANSWERS, rehearsal};

@@ -15,8 +15,8 @@ use swapmeet_runner::plugin::Algorithm;
 use swapmeet_runner::session;
 use swapmeet_workloads::Workload;
 
-/// Machines of every model. Some of them read the schedule in its folded form, and some read every
-/// message. Each part of the time has a cost on at least one of them.
+/// Machines of every model. Some models read only the planned messages of a symmetric schedule, and
+/// some read every message. Each part of the time has a cost on at least one machine.
 const MACHINES: [&str; 11] = [
     "paragon",
     "delta",

@@ -109,7 +109,8 @@ fn rows_of_links_show_what_the_loss_of_a_link_costs() {
     terminal.wait_for("time without the link: 1.000 x");
     terminal.keys("\u{3}");
     terminal.end(0);
-    // A grid is drawn as a picture. Without the rows of `links`, a message says where they come from.
+    // A grid is drawn as a picture. Without the rows of `links`, a message says where they come
+    // from.
     let mut terminal = Terminal::start(folder.path(), "swapmeet tui mesh.csv", 120, 40);
     terminal.wait_for("13 rows opened");
     terminal.keys("2g6");

@@ -13,8 +13,8 @@ fn folder() -> PathBuf {
     project("framework/abi")
 }
 
-/// Returns the output of cbindgen for the definitions, with links of the Rust documentation as
-/// plain names.
+/// Returns the output of cbindgen for the definitions. Links and names of Rust in the comments are
+/// replaced by names of C.
 fn generated() -> String {
     let config = cbindgen::Config::from_file(folder().join("cbindgen.toml")).unwrap();
     let mut text = Vec::new();

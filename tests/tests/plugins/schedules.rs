@@ -7,7 +7,8 @@ use swapmeet_results::{Status, Verified, read_records};
 use swapmeet_runner::plugin::Plugin;
 use tempfile::tempdir;
 
-/// Returns the algorithms of `wrong_plans.c`: the name, the expected status, and the expected reason.
+/// Returns the algorithms of `wrong_plans.c`: the name, the expected status, and the expected
+/// reason.
 fn wrong_plans(file: &Path) -> Vec<(String, Status, String)> {
     let status = |word: &str| match word {
         "invalid" => Status::Invalid,

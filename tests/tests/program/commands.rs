@@ -3,8 +3,8 @@
 //! - A block of the language `sh` is a script, which must succeed.
 //! - A block of the language `console` has commands, each after `$ ` and followed by its exact
 //!   output. A line `..` stands for any number of lines.
-//! - A block `rust NAME` or `c NAME` is the source of a plugin, which must be built without a warning
-//!   and pass `swapmeet check`.
+//! - A block `rust NAME` or `c NAME` is the source of a plugin, which must be built without a
+//!   warning and pass `swapmeet check`.
 //! - A comment `<!-- run ... -->`, which readers of the page do not see, is a script that creates
 //!   files for the following commands, or checks the results of the preceding ones.
 //! - After a comment `<!-- printed -->`, some command of the page must print each line of the next
@@ -190,9 +190,10 @@ fn run_console(folder: &Path, text: &str) {
     }
 }
 
-/// Builds the plugin of a block, in a folder that `new-plugin` creates, and runs `check`. If a
-/// command of the page has created the folder, the block must be equal to the source in it. All
-/// plugins in Rust use the SDK in the folder of the first one, so that it is built once.
+/// Builds the plugin in a code block of a page, in a folder that `new-plugin` creates, and runs
+/// `check`. If a command of the page has created the folder, the code block must be equal to the
+/// source in it. All plugins in Rust use the SDK in the folder of the first plugin, so that the SDK
+/// is built once.
 fn build_and_check(folder: &Path, language: &str, name: &str, text: &str) {
     let (place, made, file) = if language == "rust" {
         let file = format!("target/release/lib{}.so", name.replace('-', "_"));

@@ -102,7 +102,8 @@ fn the_crates_for_other_projects_can_be_packaged() {
     let cargo = |command: &str, folder: &Path| {
         let mut cargo = Command::new("cargo");
         cargo.args([command, "--offline", "--target-dir"]).arg(target).current_dir(folder);
-        // With the settings of the workspace, most dependencies of the packages are compiled already.
+        // With the settings of the workspace, most dependencies of the packages are compiled
+        // already.
         cargo.env("CARGO_PROFILE_DEV_DEBUG", "0").env("CARGO_INCREMENTAL", "0");
         // Cargo sets variables for the test that must not apply to this build.
         for (key, _) in std::env::vars().filter(|(key, _)| key.starts_with("CARGO_PKG_")) {

@@ -21,8 +21,8 @@ fn document(topology: &str, algorithm: &str, workload: &str, more: &[&str]) -> V
     );
     let args = words(&line);
     let output = swapmeet(&[&args, more].concat()).output().unwrap();
-    // The program writes sends without `serde_json`, because there may be millions of them. The text
-    // of each send must be the text that `serde_json` writes.
+    // The program writes sends without `serde_json`, because there may be millions of them. The
+    // text of each send must be the text that `serde_json` writes.
     for line in std::str::from_utf8(&output.stdout).unwrap().lines() {
         let line = line.strip_prefix(',').unwrap_or(line);
         let event = serde_json::from_str::<Value>(line).unwrap_or_default();

@@ -394,8 +394,7 @@ mod tests {
     }
 
     /// Compares the table with the quantiles themselves. If most sizes are small, most of them come
-    /// from the table. If a test draws only a few sizes, the table has one part, whose ends are
-    /// infinite or not numbers.
+    /// from the table. The table for a single draw has one part, whose ends may be infinite or NaN.
     #[test]
     fn a_table_gives_the_sizes_of_the_quantiles() {
         let mut stream = Stream::new(5, 0);

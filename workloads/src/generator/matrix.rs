@@ -255,8 +255,8 @@ pub struct MatrixError {
 }
 
 impl Matrix {
-    /// The maximum number of nodes, unless most sizes are 0. A matrix for this number of nodes takes
-    /// half a gigabyte.
+    /// The maximum number of nodes, unless most sizes are 0. A matrix for this number of nodes
+    /// takes half a gigabyte.
     pub const MAX_NODES: u64 = 8192;
     /// The maximum number of nodes if most sizes are 0. A buffer holds one row of sizes, which
     /// takes 512 KiB for this number of nodes.

@@ -25,8 +25,8 @@ pub(super) struct Folding {
 }
 
 impl Folding {
-    /// Predicts the times of all shapes on all networks, with a model. `on_tori` has the
-    /// predictions on logical tori, in which the model has the index `number`.
+    /// Predicts the times of all shapes on all networks, with one model. `on_tori` has the
+    /// predictions of all models on logical tori, and `number` is the index of this model.
     pub(super) fn all(
         bench: &Bench<'_>,
         medians: &[Median],
