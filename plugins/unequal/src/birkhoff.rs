@@ -1,6 +1,6 @@
 //! `birkhoff`: direct messages in balanced rounds. With R rounds, it takes `R alpha + L beta`, and
-//! L beta is the least possible time through one port. R is at most the number of pairs with data
-//! plus 2p, and p - 1 if all blocks have the same size. L is the largest number of bytes that one
+//! L beta is the least possible time through one port. R is p - 1 if all blocks have the same size.
+//! Otherwise, R is at most 2p plus the number of pairs with data. L is the largest number of bytes that one
 //! rank sends to others, or receives from others; alpha is the start-up of a message, and beta is
 //! the time per byte.
 //!

@@ -83,7 +83,7 @@ impl Msccl {
     }
 
     /// Defines where each GPU initially stores its chunks. Copies the chunks that belong to the
-    /// GPU's own output, or with which it reduces.
+    /// GPU's own output. In a reduction, copies all chunks to the buffer in which the GPU reduces.
     fn begin(&mut self, segments: u64) -> Result<(), String> {
         self.segments = segments;
         for gpu in 0..self.nodes {
