@@ -25,8 +25,8 @@
 //!   `(n - 1)/n m` bytes. In a reduce-scatter a node reduces n - 1 times the size of its result.
 //!   For an allreduce, at least `2 (n - 1)/n m` bytes must also pass through a node's ports. The
 //!   two bounds together are the bound of Chan et al. (2007).
-//! * **Propagation.** Consider all pairs of nodes of which one node has data for the other. The bound
-//!   is the latency of the most distant of these pairs.
+//! * **Propagation.** The bound is the largest latency between a node and another node for which it
+//!   has data.
 //!
 //! In the model `store-and-forward`, each hop of a message has a start-up and transmits the whole
 //! message again. A long message over few hops can therefore take more time than a short message
@@ -111,7 +111,7 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// Returns the bound with the larger total.
+    /// Returns the bound whose total time is larger.
     #[must_use]
     pub(super) fn max(self, other: Self) -> Self {
         if self.total_us() > other.total_us() { self } else { other }
@@ -142,8 +142,9 @@ fn most_messages(topology: &dyn Topology) -> u64 {
     links.unwrap_or(0).max(topology.nodes() - 1)
 }
 
-/// Returns a lower bound on the time that one port of the busiest node transmits or receives, in
-/// bytes divided by the bandwidth of the fastest link.
+/// Returns a lower bound on the time for which a port of the busiest node is in use. The result is
+/// not in µs: it is the number of bytes for each port, divided by the bandwidth of the fastest
+/// link.
 pub(super) fn port_bytes(topology: &dyn Topology, traffic: &Traffic, ports: PortLimit) -> f64 {
     let fastest = topology.bandwidths().map_or(1.0, |(_, most)| most);
     traffic.sent.max(traffic.received) / ports.at_most(most_messages(topology)) as f64 / fastest
@@ -171,9 +172,9 @@ pub(super) fn least_latency(topology: &dyn Topology, traffic: &Traffic) -> f64 {
     traffic.farthest as f64 * topology.latencies().map_or(1.0, |(least, _)| least)
 }
 
-/// Returns the larger of two times, and the kind of bound that this time is. The first is
-/// `transmission_us`, a bound of the given kind. The second is the time that the busiest node's
-/// bytes take on its link into the network.
+/// Returns the larger of two lower bounds on the transmission time, and its kind. The first bound
+/// is `transmission_us`, which is of the given `kind`. The second bound is the time that the
+/// busiest node's bytes take on the link between the node and the network.
 pub(super) fn or_injected(
     topology: &dyn Topology,
     traffic: &Traffic,
@@ -192,7 +193,8 @@ pub(super) fn or_injected(
 }
 
 /// Returns the bound of [`network_bytes`] for a model in which every node of a route stores the
-/// message, so that a byte is transmitted again at each hop.
+/// message. There, each hop of a byte uses a port, so the bytes times hops of all blocks, divided
+/// among all ports, are another bound.
 pub(super) fn stored_bytes(
     topology: &dyn Topology,
     traffic: &Traffic,

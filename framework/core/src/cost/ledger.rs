@@ -29,14 +29,14 @@ pub enum LedgerEvent {
     Step(u32),
     /// Every node rearranges its data (`ScheduleEvent::Rearrangement`).
     Rearranged {
-        /// The largest load that a node holds.
+        /// The largest load that one node holds, in segments.
         most: u64,
         /// The number of segments into which a block is split.
         segments: u64,
     },
     /// Nodes reduce received data.
     Summed {
-        /// The load that the busiest node reduces.
+        /// The largest load that one node reduces, in segments.
         most: u64,
         /// The number of segments into which a block is split.
         segments: u64,
@@ -179,8 +179,8 @@ impl Listener for LedgerRecorder {
     }
 }
 
-/// A type that is stored as whole numbers. Floating-point numbers are stored by their bits, so that
-/// no file format changes a value.
+/// A type whose values are encoded as whole numbers. A floating-point number is encoded by its
+/// bits, so that no file format rounds it.
 trait Encode: Sized {
     fn encode(self, words: &mut Vec<u64>);
     fn decode(words: &mut dyn Iterator<Item = u64>) -> Option<Self>;

@@ -1,8 +1,9 @@
 //! Machines. A machine is a cost model together with values for the parameters of the model.
 //!
 //! A machine starts as one of the [`presets`], which give a source for every value. Settings then
-//! change single values. The [`parameters`](super::parameter) are declared by the [`models`] and by
-//! planning.
+//! change single values. Each of the [`models`] declares the [`parameters`](super::parameter) that
+//! it reads. Further parameters are those that plugins can read when they plan a schedule
+//! ([`Planning`]).
 
 use super::background::Background;
 use super::bound::{Bound, Traffic};
@@ -31,7 +32,8 @@ static MODEL: TypedParameter<&'static ModelKind> = TypedParameter {
     },
 };
 
-/// Returns all parameters: the model, and the parameters that models or planning read.
+/// Returns all parameters: the choice of the model, the parameters of all models, and those of
+/// [`Planning`].
 pub fn parameters() -> Vec<&'static dyn Parameter> {
     let mut all: Vec<&'static dyn Parameter> = vec![&MODEL];
     for parameter in models().iter().flat_map(|kind| kind.parameters).chain(Planning::PARAMETERS) {
@@ -42,8 +44,8 @@ pub fn parameters() -> Vec<&'static dyn Parameter> {
     all
 }
 
-/// Returns the names of the models that read a parameter. The last name is `planning` if planning
-/// reads the parameter, too.
+/// Returns the names of the models that read a parameter. The last name is `planning` if plugins
+/// can read the parameter, too ([`Planning`]).
 pub fn readers(parameter: &dyn Parameter) -> String {
     let reads = |list: &[&dyn Parameter]| list.iter().any(|other| other.key() == parameter.key());
     let names = models().iter().filter(|kind| reads(kind.parameters)).map(|kind| kind.name);
@@ -194,7 +196,7 @@ impl Machine {
         self.parameters().iter().filter_map(set).collect()
     }
 
-    /// Returns the parameters that the machine's model or planning reads.
+    /// Returns the parameters that the machine's model or [`Planning`] reads.
     pub fn parameters(&self) -> Vec<&'static dyn Parameter> {
         let mut all: Vec<&'static dyn Parameter> = vec![&MODEL];
         all.extend(self.model.parameters);
@@ -239,17 +241,18 @@ impl Machine {
         &self.settings
     }
 
-    /// Returns the parameters that planning reads and plugins can request.
+    /// Returns the parameters that plugins can read.
     pub fn planning(&self) -> Planning {
         self.planning
     }
 
-    /// Returns whether the model needs the arrival step of every message.
+    /// Returns whether the model needs to know in which step each message's data arrived at its
+    /// sender.
     pub fn follows_arrivals(&self) -> bool {
         self.pricing.follows_arrivals()
     }
 
-    /// Returns how much of a schedule the model reads.
+    /// Returns how much detail of a schedule the model reads.
     pub fn detail(&self) -> Detail {
         self.pricing.detail()
     }
@@ -257,7 +260,7 @@ impl Machine {
     /// Returns an evaluator for one schedule.
     pub fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {
         if !self.bounds_by_links() {
-            // The model has no links, so these arguments of the topology would have no effect.
+            // The model has no links, so shared nodes and damaged links would have no effect.
             let refused = match context.topology {
                 topology if topology.node_network().is_some() => {
                     "several ranks per node: it needs ranks=1"
@@ -319,8 +322,8 @@ impl Machine {
     }
 
     /// Returns the definition of the machine if the experiment defines it. The definition is a spec
-    /// that starts from a preset, so that it is valid without the experiment's file. Settings of
-    /// the machine's own spec are not part of the definition.
+    /// that starts from a preset, so that it is valid without the experiment's file. It does not
+    /// include the settings of the machine's own spec, such as `ports=2` in `mine:ports=2`.
     pub fn stands_for(&self) -> Option<&str> {
         self.stands_for.as_deref()
     }
@@ -340,8 +343,8 @@ impl Machine {
         machine.to_string()
     }
 
-    /// Returns whether the costs of messages or the late ranks are random, so that repetitions
-    /// differ.
+    /// Returns whether repetitions of a case differ on this machine, because the costs of messages
+    /// (`noise`) or the late ranks (`late`) are random.
     pub fn is_noisy(&self) -> bool {
         let is_drawn = |parameter: &&'static dyn Parameter| {
             parameter.key() == "late" && self.settings.get(*parameter).0.starts_with("random")

@@ -1,13 +1,14 @@
-//! Models. A model computes the completion time of a schedule, and a lower bound for any schedule.
+//! Models. A model computes the completion time of a schedule, and a lower bound on the completion
+//! time of any schedule.
 //!
 //! Each model has a file with its parameters, its costs and its lower bound, and an entry in
 //! [`models`]. A machine has a [`Model`], which includes the values of the parameters. An
 //! [`Evaluator`] computes the cost of one schedule, for one machine and one block size, while the
 //! schedule is simulated. Many evaluators can listen to the same simulation.
 //!
-//! Models with synchronous steps mostly need only a few facts about each step, such as the length
-//! of the longest message. Event-driven models (`flat`, `loggp`, `fluid`) store single messages
-//! until they have simulated them, with a clock for each node.
+//! Most models with synchronous steps need only a few facts about each step, such as the length of
+//! the longest message. Event-driven models (`flat`, `loggp`, `fluid`) simulate each message, and
+//! have a clock for each node.
 
 use super::background::Background;
 use super::bound::{Bound, Traffic};
@@ -40,7 +41,7 @@ mod wormhole;
 
 pub use synchronous::UNDECLARED;
 
-/// Returns the models in the order in which they are listed.
+/// Returns all models, in the order in which the program lists them.
 pub fn models() -> &'static [&'static ModelKind] {
     MODELS
 }
@@ -54,7 +55,7 @@ static MODELS: &[&ModelKind] = &[
     &fluid::KIND,
 ];
 
-/// A model before its parameters have values.
+/// A kind of model: its name, its parameters, and a function that creates a [`Model`].
 #[derive(Debug)]
 pub struct ModelKind {
     /// The name, as in `model=NAME`.
@@ -75,7 +76,7 @@ impl fmt::Display for ModelKind {
 
 /// A model with the values of its parameters.
 pub trait Model: Debug + Send + Sync {
-    /// Returns how much of a schedule the evaluators need.
+    /// Returns how much detail of a schedule the evaluators read.
     fn detail(&self) -> Detail {
         Detail::AllNodes
     }
@@ -95,7 +96,8 @@ pub trait Model: Debug + Send + Sync {
     /// Returns an evaluator for one schedule.
     fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator>;
 
-    /// Returns a lower bound for any schedule that moves `traffic`. The traffic is never empty.
+    /// Returns a lower bound on the completion time of any schedule that moves `traffic`. Callers
+    /// pass only traffic in which at least one node has data for another node.
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound;
 
     /// Returns whether the lower bound depends on the loads of links.
@@ -116,7 +118,7 @@ pub trait Model: Debug + Send + Sync {
 pub struct NetworkRates {
     /// The time of a byte on a link of bandwidth 1, in µs.
     pub link_byte_us: f64,
-    /// The ports of a node. `None` if ports do not limit bytes.
+    /// The ports of a node. `None` if ports do not limit the speed of data.
     pub ports: Option<PortRate>,
     /// The time of a byte between a node and the network, in µs; 0 if this speed is not limited.
     pub injection_byte_us: f64,
@@ -208,10 +210,10 @@ pub trait Evaluator: Listener + Send {
     /// schedule.
     fn cost(&mut self) -> Result<Cost, String>;
 
-    /// Sets a deadline at which the evaluator pauses, or makes a paused evaluator continue. Returns
-    /// whether the evaluator can pause. Evaluators that do a limited amount of work for each
-    /// message never pause. If an evaluator pauses during a step, it misses the following events,
-    /// and has no cost at the end.
+    /// Sets the deadline at which the evaluator pauses; `None` if it does not pause. A paused
+    /// evaluator continues. Returns whether the evaluator can pause. Evaluators that do a limited
+    /// amount of work for each message never pause. An evaluator that pauses before the last step
+    /// has been reported ignores the steps that follow, so its cost is invalid.
     fn pause_at(&mut self, _deadline: Option<Instant>) -> bool {
         false
     }
@@ -233,8 +235,9 @@ pub trait Evaluator: Listener + Send {
         None
     }
 
-    /// Starts a time-space record; called before the first step. If the ranks of the model have no
-    /// clocks of their own, the record is returned as the error.
+    /// Starts a time-space record, which shows how each rank spends its time. Must be called before
+    /// the first step. If the ranks of the model have no clocks of their own, the record is
+    /// returned as the error.
     fn record_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
         Err(record)
     }

@@ -1,7 +1,7 @@
 //! Parameters of machines. A parameter has a key, a meaning, a default value and a parser.
 //!
-//! This file has the parameters that planning or several models read. A parameter of a single model
-//! is declared in the file of the model.
+//! This file has the parameters that several models read, or that plugins can read. A parameter of
+//! a single model is declared in the file of the model.
 
 use crate::spec::parse_decimal;
 use std::fmt::{self, Debug, Display};
@@ -238,14 +238,14 @@ impl Display for PortLimit {
 /// The time of a barrier.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Barrier {
-    /// A time in µs, independent of the number of nodes.
+    /// A time in µs that does not depend on the number of nodes.
     Fixed(f64),
     /// The time `per_round * ceil(log2(nodes)) + offset` in µs, at least 0. A barrier that consists
     /// of messages needs `ceil(log2(nodes))` rounds.
     Rounds {
-        /// Time of a round.
+        /// The time of a round, in µs.
         per_round: f64,
-        /// A time that is added once; it may be negative.
+        /// A time in µs that is added once; it may be negative.
         offset: f64,
     },
 }
@@ -301,7 +301,7 @@ pub(super) fn parse_number(text: &str) -> Option<f64> {
 }
 
 pub(super) fn parse_micros(text: &str) -> Result<f64, String> {
-    /// One day. Larger values are certainly mistakes, and sums of them would overflow.
+    /// One day. Longer times are certainly mistakes, and sums of them could overflow.
     const MAX: f64 = 8.64e10;
     let fits = |us: &f64| (0.0..=MAX).contains(us);
     // Adding 0.0 turns -0.0 into 0.0, which is printed without a sign.

@@ -2,9 +2,9 @@
 //! preset, from its definition in the experiment, or from its spec. The spec has precedence over
 //! the experiment, and the experiment over the preset.
 //!
-//! A model lists its parameters once, with the macro `parameters!`, which generates a struct with
-//! their values. So a model cannot read a parameter that is not listed, and the compiler reports
-//! listed parameters that the model never reads.
+//! Each model lists its parameters in the macro `parameters!`, which generates a struct with a
+//! field for each of them. A model can therefore read only listed parameters, and the compiler
+//! warns about listed parameters that the model never reads.
 
 use super::parameter::{DefaultValue, Parameter, ParameterError, TypedParameter};
 use std::fmt::{self, Debug, Display};

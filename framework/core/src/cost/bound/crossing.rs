@@ -7,19 +7,20 @@ use super::demand::Demand;
 #[derive(Debug, Clone)]
 pub(super) struct Side<'a> {
     demand: &'a Demand<'a>,
-    /// The table of the demand, if the amounts differ from pair to pair of nodes.
+    /// The amount for each pair of nodes; `None` if [`Demand::is_cheap`].
     pairs: Option<&'a Pairs>,
     /// 1 for each node in the set, and 0 for each node outside.
     inside: Vec<f64>,
     count: f64,
     /// The sum of the data of all nodes in the set; only for [`Demand::AllGatherUneven`].
     own: f64,
-    /// The amounts that must leave and enter the set; used only if there is a table (`pairs`), or if
-    /// there are tokens. In a combine, tokens are counted as in a dispatch.
+    /// The amounts that must leave and enter the set. Used only if there is a table (`pairs`), or
+    /// if the data consists of tokens. A combine is counted like a dispatch, so the two amounts are
+    /// swapped.
     crossing: (f64, f64),
-    /// For each class of tokens, the number of receivers in the set, without the node that has the
-    /// tokens. `None` if the demand does not consist of tokens, or if there are too many pairs of a
-    /// class and a receiver.
+    /// For each class of tokens, the number of its receivers in the set. The node that has the
+    /// tokens is not counted. `None` if the data does not consist of tokens, or if there are too
+    /// many pairs of a class and a receiver.
     receivers: Option<Vec<u32>>,
 }
 
@@ -39,11 +40,11 @@ impl Pairs {
         if demand.is_cheap() {
             return None;
         }
-        /// The number of amounts in a line of the cache.
+        /// The number of amounts in a cache line.
         const TOGETHER: usize = 8;
         let (mut ends, mut both) = (vec![(0.0, 0.0); nodes], vec![0.0; nodes * nodes]);
-        // Several senders are visited together, because their amounts are neighbours in the row of
-        // a receiver.
+        // Visit several senders together, because their amounts are adjacent in a receiver's row of
+        // `both`.
         for first in (0..nodes).step_by(TOGETHER) {
             for to in 0..nodes {
                 for from in (first..nodes.min(first + TOGETHER)).filter(|from| *from != to) {
@@ -62,8 +63,8 @@ impl Pairs {
 impl<'a> Side<'a> {
     /// Creates an empty set. `pairs` is the table of the demand, if it has one.
     pub(super) fn new(demand: &'a Demand<'a>, pairs: Option<&'a Pairs>, nodes: usize) -> Self {
-        /// The largest number of pairs of a class and a receiver. Each cut that is examined takes
-        /// time proportional to this number.
+        /// The largest number of pairs of a class and a receiver. The time to examine a cut is
+        /// proportional to the number of pairs.
         const MAX_RECEIVERS: u64 = 1 << 25;
         let inside = vec![0.0; nodes];
         let receivers = match demand {
@@ -95,9 +96,9 @@ impl<'a> Side<'a> {
             self.own += sign * own.at(node as u64);
         }
         if let (Demand::Tokens(tokens, ..), Some(receivers)) = (self.demand, &mut self.receivers) {
-            // Subtract the tokens that had to cross the cut before the node changes sides, and add
-            // the tokens that must cross it afterwards. Only the tokens that the node has or
-            // receives can differ.
+            // Subtract the tokens that must cross the cut before the node changes sides, and add
+            // the tokens that must cross the cut afterwards. The change affects only tokens that
+            // the node has or receives.
             let node = node as u64;
             let own = (0..tokens.classes(node)).map(|class| (node, class));
             let wanted = tokens.wanted(node).iter().map(|(owner, class)| ((*owner).into(), *class));
@@ -148,8 +149,8 @@ impl<'a> Side<'a> {
             Demand::Broadcast(root, bytes) => one_way(is_inside(*root), *bytes),
             Demand::Reduce(root, bytes) => one_way(!is_inside(*root), *bytes),
             Demand::AllReduce(bytes) => (*bytes, *bytes),
-            // A token crosses the cut once, in a dispatch from the node that has it, and in a combine
-            // to this node.
+            // A token crosses the cut once. In a dispatch it moves away from the node that has it,
+            // and in a combine towards this node.
             Demand::Tokens(.., is_combine) if *is_combine => (self.crossing.1, self.crossing.0),
             Demand::Tokens(..)
             | Demand::Pairs(_)
@@ -186,7 +187,8 @@ mod tests {
 
     const NODES: u64 = 5;
 
-    /// All blocks of an origin have the same size in the collectives that require it.
+    /// Block sizes. With `by_origin`, all blocks of an origin have the same size, as some
+    /// collectives require.
     #[derive(Debug)]
     struct Sizes {
         by_origin: bool,
@@ -243,9 +245,9 @@ mod tests {
         }
     }
 
-    /// An item crosses a cut if one side has data for it and the opposite side needs it. All terms of
-    /// a sum must be added, so a sum crosses if its node is on one side and a term on the opposite
-    /// side.
+    /// An item of data crosses a cut if a node on one side has it and a node on the opposite side
+    /// needs it. All terms of a sum must be added. A sum therefore crosses the cut if any node that
+    /// has a term is on the opposite side of the node that needs the sum.
     #[test]
     fn data_of_one_side_that_the_opposite_side_needs_crosses_every_cut_once() {
         let topology = parse(&format!("ring:{NODES}")).unwrap();
@@ -287,7 +289,8 @@ mod tests {
                     (total(true) as f64, total(false) as f64),
                     "{name} {set:b}"
                 );
-                // A node is a set of one node. The amounts of tokens are not computed for nodes.
+                // For a set of one node, `Demand::at` must give the same amounts. It does not
+                // support tokens.
                 if set.is_power_of_two() && !matches!(demand, Demand::Tokens(..)) {
                     let of_node = demand.at(set.trailing_zeros().into(), NODES);
                     assert_eq!(of_node, side.bytes(), "{name} {set:b}");

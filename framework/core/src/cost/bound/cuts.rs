@@ -57,15 +57,15 @@ const MAX_PAIRED: u64 = 1 << 10;
 /// The largest number of nodes of a network on which the local search runs.
 const MAX_MOVED: u64 = 1 << 6;
 
-/// Returns the best bound. `hop_bytes` is the sum of bytes times hops of all blocks. `busiest` is
-/// the largest amount that a node must send or receive.
+/// Returns the largest of all lower bounds. `hop_bytes` is the sum of bytes times hops of all
+/// blocks. `busiest` is the largest amount of data that one node must send or receive.
 pub(super) fn on_links(
     topology: &dyn Topology,
     demand: &Demand<'_>,
     hop_bytes: f64,
     busiest: f64,
 ) -> OnLinks {
-    // Compute the bounds that need no list of links.
+    // Compute the bound that needs no list of links.
     let found = bisected(topology, demand);
     let small = topology.nodes() <= if demand.is_cheap() { MAX_NODES } else { MAX_PAIRED };
     let Some(network) = small.then(|| Network::of(topology)).flatten() else {
@@ -113,8 +113,8 @@ pub(super) fn on_links(
 }
 
 /// Returns the bound from the bisection of the topology. The bound is 0 if the bisection is not
-/// known, or if the amount of data that must cross a cut depends on more than the sizes of its two
-/// sides.
+/// known. It is also 0 if the amount of data that must cross a cut does not follow from the number
+/// of nodes on each side.
 fn bisected(topology: &dyn Topology, demand: &Demand<'_>) -> OnLinks {
     let none = OnLinks { bytes: 0.0, kind: BoundKind::NodeLinks };
     let Some(cut) = topology.bisection() else { return none };
@@ -143,8 +143,7 @@ fn at_nodes(topology: &dyn Topology, demand: &Demand<'_>, busiest: f64) -> f64 {
     }
     let (out, into) = demand.at(demand.root(), topology.nodes());
     let at_root = topology.links_from(demand.root()).map_or(0.0, |n| out.max(into) / n as f64);
-    // It is unknown which node is the busiest node, so assume that it has the largest number of
-    // links that any node has.
+    // It is unknown which node is the busiest. To be safe, assume that no node has more links.
     let most = topology.degree().or_else(|| {
         let listed = (0..topology.nodes()).take_while(|_| !demand.is_cheap());
         listed.filter_map(|node| topology.links_from(node)).max()
@@ -156,12 +155,12 @@ fn fastest(topology: &dyn Topology) -> f64 {
     topology.bandwidths().map_or(1.0, |(_, most)| most)
 }
 
-/// A rule that places the switches on a side of a cut. When nodes move to the first side, a switch
-/// follows them as soon as more than half of the bandwidth of its links leads to the first side. A
-/// rule may ignore some of the links.
+/// A rule that places the switches on a side of a cut. Nodes are moved to the first side one by
+/// one. A switch follows them as soon as more than half of the bandwidth of its links leads to the
+/// first side. A rule may ignore some of the links: only the other links *count*.
 struct Follow<'a> {
-    /// For each vertex, the number of hops to the nearest node. With these levels, only links that
-    /// lead to a lower level count. `None` if all links count.
+    /// For each vertex, its level: the number of hops to the nearest node. Only links that lead to
+    /// a lower level count. `None` if all links count.
     level: Option<&'a [u32]>,
     /// For each vertex, half of the total bandwidth of the links that count.
     half: Vec<f64>,
@@ -238,11 +237,12 @@ struct Cut<'a> {
     inside: Vec<bool>,
     /// The bandwidth of the links from the first side to the second side.
     leaving: f64,
-    /// The bandwidth of the links from the second side to the first side. Only counted if the
-    /// network has reversed links ([`Network::reversed`]); otherwise it is equal to `leaving`.
+    /// The bandwidth of the links from the second side to the first side. Only computed if the
+    /// network has a list of reversed links ([`Network::reversed`]). Otherwise this bandwidth is
+    /// equal to `leaving`, and the field is not used.
     entering: f64,
-    /// For each switch, the bandwidth of its links to the first side. Only links that count in the
-    /// current rule ([`Follow`]) are included.
+    /// For each switch, the bandwidth of its links to the first side. Only links that the current
+    /// rule ([`Follow`]) takes into account are included.
     joined: Vec<f64>,
     side: Side<'a>,
 }
@@ -321,8 +321,8 @@ impl<'a> Cut<'a> {
         (self.leaving, self.entering) = (0.0, 0.0);
     }
 
-    /// Returns the bytes that must cross the cut in a direction, divided by the bandwidth of its
-    /// links in this direction. Returns the larger value of the two directions.
+    /// Returns the lower bound of the cut. For each direction, this function divides the bytes that
+    /// must cross the cut by the bandwidth of the cut's links. It returns the larger quotient.
     fn bound(&self) -> f64 {
         let time = |bytes: f64, links: f64| {
             if bytes > 0.0 && links > 0.0 { bytes / links } else { 0.0 }
@@ -360,8 +360,8 @@ impl Best {
         cut.clear(&moved);
     }
 
-    /// Moves units to the opposite side until no move raises the bound. Each move takes the unit
-    /// that raises the bound most.
+    /// Moves units ([`Network::units`]) to the opposite side until no move raises the bound. Each
+    /// move takes the unit that raises the bound most.
     fn improve(&mut self, cut: &mut Cut<'_>) {
         let network = cut.network;
         self.inside().for_each(|vertex| cut.flip(vertex));
@@ -386,8 +386,8 @@ impl Best {
         (0..).zip(&self.inside).filter(|(_, inside)| **inside).map(|(vertex, _)| vertex)
     }
 
-    /// Returns the bound of the best cut. The bandwidth of the cut is summed again here, because
-    /// every move of a vertex adds a rounding error.
+    /// Returns the bound of the best cut. This function sums the bandwidth of the cut's links
+    /// again, because the sums in [`Cut`] have a rounding error for each vertex that was moved.
     fn exact_bound(&self, cut: &mut Cut<'_>) -> f64 {
         let inside: Vec<u32> = self.inside().collect();
         inside.iter().for_each(|vertex| cut.flip(*vertex));
@@ -405,9 +405,9 @@ impl Best {
     }
 }
 
-/// Returns sets of nodes. For each dimension of the grid, the nodes are divided into sets of
-/// consecutive nodes. The size of each set is the stride of the dimension. For each switch, there
-/// is also the set of the nodes that are connected only to this switch.
+/// Returns sets of nodes, each of which is one side of a cut. For each dimension of the grid, the
+/// nodes are divided into sets of consecutive nodes, whose size is the stride of the dimension. For
+/// each switch, there is also the set of the nodes that are connected only to this switch.
 fn blocks(radices: &[u64], network: &Network) -> Vec<Vec<u32>> {
     let nodes = network.nodes() as u32;
     let mut blocks: Vec<Vec<u32>> = Vec::new();

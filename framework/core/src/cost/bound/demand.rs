@@ -18,7 +18,7 @@ pub(super) enum Demand<'a> {
     FromRoot(u64, RootSizes<'a>),
     /// A gather: each node has an amount for the root.
     ToRoot(u64, RootSizes<'a>),
-    /// Each node has the same amount for one node, its image.
+    /// A permutation of the nodes: each node has the same amount for one node, its image.
     Permutation(&'a [u32], f64),
     /// The root has the same data for all nodes. Nodes may copy the data.
     Broadcast(u64, f64),
@@ -48,7 +48,7 @@ pub(super) enum RootSizes<'a> {
     Sized(&'a dyn BlockSizes),
 }
 
-/// The amount of data that each node has at the start.
+/// The amount of data that each node has at the start, and the sum of these amounts.
 #[derive(Debug)]
 pub(super) struct OwnSizes {
     of: Vec<f64>,
@@ -70,9 +70,8 @@ impl OwnSizes {
         self.all
     }
 
-    /// Returns a lower bound on the largest distance that data must be moved. It is the largest
-    /// distance from a node with data to any node. Only some of the nodes with data are examined,
-    /// so the largest distance may be larger.
+    /// Returns a lower bound on the largest distance from a node with data to any node. It is only
+    /// a lower bound because not all nodes with data are examined.
     fn farthest(&self, topology: &dyn Topology) -> u64 {
         /// The largest number of nodes that are examined.
         const MAX: usize = 64;
@@ -156,7 +155,8 @@ impl<'a> Demand<'a> {
                 sizes.bytes(from, to) as f64
             }
             Self::Permutation(images, bytes) if u64::from(images[from as usize]) == to => *bytes,
-            // There is no data for `to`, or other nodes may copy or reduce this data on its route.
+            // `from` has no data for `to`, or nodes on the route may copy or reduce the data, so
+            // that it need not come from `from`.
             Self::None
             | Self::FromRoot(..)
             | Self::ToRoot(..)
@@ -199,9 +199,8 @@ impl<'a> Demand<'a> {
             }
             Self::Broadcast(_, bytes) | Self::Reduce(_, bytes) => every(*bytes, *bytes, false),
             Self::ReduceScatter(bytes) => every(others as f64 * bytes, *bytes, true),
-            // For each part of the sum, the nodes send `n - 1` messages to collect all terms, and
-            // `n - 1` messages to distribute the result. At best each of the n nodes sends an equal
-            // number of these bytes.
+            // Each byte of the sum needs `n - 1` transfers to collect all terms, and `n - 1`
+            // transfers to distribute the result. At best each of the n nodes sends an equal share.
             Self::AllReduce(bytes) => {
                 let each = 2.0 * others as f64 / nodes as f64 * bytes;
                 every(each, each, true)
@@ -236,8 +235,8 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// Returns a lower bound on the amount that the busiest node reduces.
-    /// A sum of n terms needs n - 1 additions.
+    /// Returns a lower bound on the amount that the busiest node reduces. A sum of n terms needs
+    /// n - 1 additions, which can be divided among all nodes at best.
     pub(super) fn summed(&self, nodes: u64) -> f64 {
         let others = (nodes - 1) as f64;
         match self {
@@ -276,8 +275,8 @@ impl<'a> Demand<'a> {
                     (out + self.between(node, other), into + self.between(other, node))
                 })
             }
-            // These amounts are read only for the root, in networks whose links are not listed.
-            // Tokens have no root, so the bound uses only the busiest node.
+            // The caller uses these amounts for a bound at the root. Tokens have no root. With 0,
+            // only the caller's second bound remains, that of the busiest node.
             Self::Tokens(..) => (0.0, 0.0),
             Self::Permutation(images, bytes) => {
                 if u64::from(images[node as usize]) == node {
@@ -289,9 +288,9 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// Returns whether the amounts that must cross a cut can be computed without a table of pairs.
-    /// The number of nodes on each side, or the data that each node has at the start, is then
-    /// enough.
+    /// Returns whether the amounts that must cross a cut can be computed without a table of all
+    /// pairs of nodes. If so, they follow from the nodes on each side, from the data that each node
+    /// has at the start, or from the receivers of each class of tokens.
     pub(super) fn is_cheap(&self) -> bool {
         !matches!(
             self,
@@ -328,14 +327,14 @@ impl<'a> Demand<'a> {
 
     /// Returns two values. The first is the sum of bytes times hops of all blocks, on shortest
     /// routes. The second is the largest distance between a node and a node for which it has data.
-    /// Data that may be copied counts as one hop for each node that receives it. Returns `None` if
-    /// there are too many pairs of nodes.
+    /// Data that may be copied or reduced on its route counts as one hop for each node that
+    /// receives a copy or sends a term. Returns `None` if there are too many pairs of nodes.
     pub(super) fn hop_bytes(&self, topology: &dyn Topology) -> Option<(f64, u64)> {
         /// The largest number of routes that are examined.
         const MAX_ROUTES: u64 = 1 << 18;
         let n = topology.nodes();
-        // A node receives a copy, or a term of a sum, from another node through at least one link.
-        // Ranks that share a node use no link between them.
+        // Each copy of data, and each term of a sum, crosses at least one link to reach another
+        // node of the network. Ranks that share a node use no link between them.
         let elsewhere = topology.node_network().map_or(n, Topology::nodes) - 1;
         let shortest = topology.random_routing().map_or(topology, |drawn| drawn.minimal());
         let hops = |from, to| shortest.route(from, to, None, &mut |_| {}).ok();
@@ -384,8 +383,8 @@ impl<'a> Demand<'a> {
     }
 }
 
-/// Returns the sum over all tokens of their bytes times the number of nodes of the network that have
-/// a receiver, without the node that has the token.
+/// Returns a lower bound on the bytes times hops of all tokens. Each token counts its bytes once
+/// for each node of the network that has a receiver, except for the node that has the token.
 fn token_hops(tokens: &Tokens, topology: &dyn Topology) -> f64 {
     let mut sum = 0.0;
     let mut hosts = Vec::new();

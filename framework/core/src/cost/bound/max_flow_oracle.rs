@@ -190,7 +190,8 @@ fn bounds_of_regular_topologies_are_the_optimum() {
     for spec in ["torus:4x4", "torus:3x5", "mesh:3x4", "ring:7", "hypercube:3"] {
         assert!((closeness(spec) - 1.0).abs() < 1e-6, "{spec}: {}", closeness(spec));
     }
-    // All short routes use the same cross-edge, and no cut contains only this edge.
+    // Here the bound is below the optimum. All short routes between two clusters use the same
+    // cross-edge, and no cut contains only this edge.
     assert!((0.75..1.0).contains(&closeness("rdn:1(ring:3)")));
 }
 
@@ -310,9 +311,9 @@ fn no_bound_with_failed_links_is_above_the_optimum() {
     assert!(4 * exact > 3 * all, "{exact} of {all} bounds are exact");
 }
 
-/// One node has far more data than all other nodes. All of its bytes must pass through its links,
-/// whichever node it is. In an even exchange, the slow links between one group and all other groups
-/// determine the bound.
+/// One node has far more data than all other nodes, and all of its bytes must pass through its
+/// links. The test tries several nodes for this role. In an even exchange, the slow links between
+/// one group and all other groups determine the bound.
 #[test]
 fn links_of_every_node_and_tier_are_bounded() {
     for (spec, links) in [

@@ -24,7 +24,7 @@ fn the_bisection_bounds_transmission_as_in_suh_and_shin() {
     // blocks on a mesh.
     assert_eq!(bound("torus:16x16", "free:byte_us=1").transmission_us, 256.0 * 16.0 / 8.0);
     assert_eq!(bound("mesh:8x16", "free:byte_us=1").transmission_us, 128.0 * 16.0 / 4.0);
-    // A link carries two messages at full speed.
+    // A link that carries two messages at full speed halves the bound.
     assert_eq!(
         bound("mesh:8x16", "free:byte_us=1,free_contention=2").transmission_us,
         128.0 * 16.0 / 8.0
@@ -52,8 +52,9 @@ fn odd_sides_are_cut_as_evenly_as_possible() {
 
 #[test]
 fn permutations_take_a_step_and_load_the_links() {
-    // Every node sends to the node at half of each side. With d dimensions of side n, the bounds on
-    // start-ups, propagation and transmission are 1, `d n/2` and `n/4` (Spencer, section 4.6).
+    // Every node sends to the node that is half a side away in each dimension. With d dimensions of
+    // side n, the bounds on start-ups, propagation and transmission are 1, `d n/2` and `n/4`
+    // (Spencer, section 4.6).
     let topology = parse("torus:8x8").unwrap();
     let half = |node: u32| (node / 8 + 4) % 8 * 8 + (node + 4) % 8;
     let permuted = |to: Vec<u32>| {
@@ -85,8 +86,8 @@ fn of_blocks(topology: &str, collective: Collective, machine: &str) -> (f64, Bou
 
 #[test]
 fn cuts_bound_user_defined_networks() {
-    // 25 blocks cross the only link between two groups of five nodes. In the second network, 3
-    // blocks cross a link of half the speed.
+    // In the first network, 25 blocks cross the only link between two groups of five nodes. In the
+    // second network, 3 blocks cross a link with half of the machine's bandwidth.
     let all_to_all = || Collective::of(&ALL_TO_ALL);
     assert_eq!(of_blocks("graph:two-k5", all_to_all(), "ports=1"), (2500.0, BoundKind::Cut));
     assert_eq!(of_blocks("graph:fast", all_to_all(), "ports=all"), (600.0, BoundKind::NodeLinks));
@@ -219,8 +220,8 @@ fn blocks_for_all_nodes_cross_a_link_into_each_other_node() {
     assert_eq!(Traffic::of(&Task { sizes, ..gather }).hop_bytes, 3.0 * 42.0);
 }
 
-/// A sum of five terms needs four additions. They can be divided among the nodes if the vector can,
-/// and each node has a sum of its own in a reduce-scatter.
+/// A sum of five terms needs four additions for each byte. In a reduce and an allreduce, the five
+/// nodes can share these additions. In a reduce-scatter, there is a sum for each of the nodes.
 #[test]
 fn additions_bound_reductions() {
     let topology = parse("fully-connected:5").unwrap();
@@ -268,9 +269,9 @@ fn blocks_cross_as_many_links_as_their_ends_are_apart_when_messages_are_stored()
     assert_eq!(words("mesh:8"), 21.0, "168 hops over 8 nodes");
 }
 
-/// The message with most hops need not be the longest message: the root sends its bytes while empty
-/// blocks travel 6 hops. The root, node 0, has a large block for node 11, a small one for node 1, and
-/// empty blocks for all other nodes.
+/// A long message can overlap with a message over many hops. The root, node 0, has a large block
+/// for node 11, a small block for node 1, and empty blocks for all other nodes. It sends the two
+/// blocks while empty blocks travel up to 6 hops.
 #[test]
 fn hops_of_one_message_overlap_with_bytes_of_another_when_messages_are_stored() {
     let machine = Machine::parse("free:model=store-and-forward,startup_us=1,byte_us=1").unwrap();
@@ -393,7 +394,7 @@ fn the_diameter_counts_only_if_all_pairs_exchange_data() {
     assert_eq!([to_next, HALF_TO_HALF, Sizes(1, |_, _| 1)].map(farthest), [1, 1, 300]);
 }
 
-/// Random factors can make messages faster than their mean, so no schedule has a lower bound.
+/// A random factor can make a message arbitrarily fast, so the only lower bound is 0.
 #[test]
 fn machines_with_noise_have_no_bound() {
     for machine in ["free:model=fluid,byte_us=1", "free:model=loggp,overhead_us=1"] {
@@ -403,8 +404,9 @@ fn machines_with_noise_have_no_bound() {
     }
 }
 
-/// Each byte that a node must receive, except one, takes at least the gap of a byte or the overhead
-/// of a separate message. In addition, one message takes two overheads and a latency.
+/// A node can receive many bytes in one message, at the cost of one gap per byte. Or it can receive
+/// each byte in a message of its own, at the cost of an overhead. The bound uses the cheaper way
+/// for all bytes but one. In addition, one message takes two overheads and a latency.
 #[test]
 fn loggp_processes_the_bytes_of_a_node_one_after_another() {
     let topology = parse("ring:5").unwrap();

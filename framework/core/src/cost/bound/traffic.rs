@@ -17,8 +17,8 @@ pub struct Traffic {
     pub by_same_node: bool,
     /// The largest number of peers that one node must send to or receive from.
     pub peers: u64,
-    /// The largest number of hops that data must be moved. This is an underestimate if there are
-    /// too many pairs of nodes to examine.
+    /// The largest number of hops between a node and another node for which it has data. If there
+    /// are too many pairs of nodes to examine, this is a lower bound.
     pub farthest: u64,
     /// The sum of bytes times hops of all blocks on shortest routes; 0 if there are too many pairs
     /// of nodes to examine.
@@ -27,20 +27,21 @@ pub struct Traffic {
     pub summed: f64,
     /// A lower bound on the largest link load, divided by the link's bandwidth.
     pub(super) on_links: OnLinks,
-    /// Whether a schedule need not send empty blocks.
+    /// Whether schedules send no messages for empty blocks.
     pub(super) skips_empty: bool,
 }
 
 impl Traffic {
-    /// Computes the traffic of a task in units of load: blocks if these are counted, else bytes.
+    /// Computes the traffic of a task in units of load. A unit is a block if blocks are counted,
+    /// and a byte otherwise.
     pub fn of(task: &Task) -> Self {
         let (topology, demand) = (task.topology.as_ref(), Demand::of(task));
         let ends = demand.ends(topology.nodes());
         let hops = demand.hop_bytes(topology);
         let farthest = match (hops, task.collective.root()) {
             (Some((_, farthest)), _) => farthest,
-            // Some pairs of nodes exchange nothing, and it is unknown which pairs these are. So the
-            // distance is only known to be at least one hop, or 0 if ranks share a node.
+            // Some pairs of nodes exchange nothing, and it is unknown which pairs these are. All
+            // pairs that exchange data could be neighbours, or could share a node of the network.
             (None, _) if !ends.is_complete => {
                 ends.peers.min(u64::from(task.topology.node_network().is_none()))
             }
@@ -56,7 +57,7 @@ impl Traffic {
         Self { farthest, hop_bytes, on_links, ..Self::by_nodes(task, &demand, ends) }
     }
 
-    /// Computes the traffic of a task without link loads and distances. These two take longer,
+    /// Computes the traffic of a task without link loads and distances, which would take longer
     /// because they depend on every pair of nodes.
     pub fn of_nodes(task: &Task) -> Self {
         let demand = Demand::of(task);
@@ -77,8 +78,8 @@ impl Traffic {
     }
 
     /// Raises the lower bound on the largest link load (divided by the link's bandwidth) to
-    /// `amount`, a bound from network flows. Returns the traffic unchanged if its bound is not
-    /// smaller.
+    /// `amount`, a bound from network flows. Does nothing if the present bound is at least
+    /// `amount`.
     #[must_use]
     pub fn with_link_load(self, amount: f64) -> Self {
         if amount <= self.on_links.bytes {
@@ -87,7 +88,7 @@ impl Traffic {
         Self { on_links: OnLinks { bytes: amount, kind: BoundKind::Flow }, ..self }
     }
 
-    /// Converts the amounts from units of load to bytes.
+    /// Converts the amounts from units of load to bytes. `unit` is the number of bytes in a unit.
     #[must_use]
     pub fn in_bytes(self, unit: f64) -> Self {
         if unit == 0.0 && self.skips_empty {

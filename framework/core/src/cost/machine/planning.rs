@@ -4,8 +4,8 @@ use crate::cost::parameter::{PORTS, PortLimit, VIRTUAL_CHANNELS};
 use crate::cost::settings::parameters;
 
 parameters! {
-    /// The parameters that planning reads. Plugins can request their values on machines of any
-    /// model.
+    /// The parameters of a machine that plugins can read when they plan a schedule. Machines of all
+    /// models have these parameters.
     #[derive(Copy)]
     pub struct Planning {
         ports: PortLimit = PORTS,

@@ -2,13 +2,14 @@
 
 use crate::cost::settings::Preset;
 
-/// Returns the presets in the order in which they are listed.
+/// Returns all presets, in the order in which the program lists them.
 pub fn presets() -> &'static [Preset] {
     PRESETS
 }
 
-/// Creates a machine of Liu et al. from Table 1. The table has the start-up time, and the sum
-/// `tc + td` of two times for each byte. Both `tc` and `td` are set to half of this sum.
+/// Creates a machine of Liu et al. from Table 1. The table has the start-up time, and the sum of
+/// two times for each byte: its copy (`tc`) and its transmission (`td`). Both are set to half of
+/// this sum.
 macro_rules! of_table_1 {
     ($name:literal, $title:literal, $startup_us:literal, $half_byte_us:literal $(, $more:expr)*) => {
         Preset {
@@ -66,7 +67,7 @@ macro_rules! tpu {
 }
 
 /// Creates a machine of NVIDIA's GPUs in servers of eight. `$network` is the source of the
-/// bandwidth of the network, and `$hop` that of its latency.
+/// network's bandwidth, and `$hop` is the source of its latency.
 macro_rules! gpu_servers {
     ($name:literal, $title:literal, $network:literal, $hop_us:literal, $hop:literal) => {
         Preset {
