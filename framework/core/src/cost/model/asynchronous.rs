@@ -1,8 +1,9 @@
 //! Code that the models `loggp` and `fluid` share. In these models each rank has its own clock, and
 //! does not wait until other ranks end a step.
 //!
-//! The steps of a schedule become known one by one, and each rank works through the known steps at
-//! its own pace. A step is stored until all ranks have ended it.
+//! The simulation reports the steps of a schedule one by one. From then on a step is *known*. Each
+//! rank works through the known steps at its own pace. A step is stored until all ranks have ended
+//! it.
 
 use super::segment_bytes;
 use crate::cost::parameter::{
@@ -22,7 +23,7 @@ pub(super) mod noise;
 pub(super) mod refine;
 
 word_enum! {
-    /// The order in which a rank works: the events for which it waits before it continues.
+    /// The events for which a rank waits before it continues.
     pub(crate) enum Order {
         /// The rank waits for its own sends and receives of the previous step.
         Step = "step",
@@ -34,8 +35,8 @@ word_enum! {
 }
 
 impl Order {
-    /// Errors if the machine has barriers (`barrier_us`) and the order is `data`. Ranks then have
-    /// no steps that a barrier could separate.
+    /// Errors if the machine has barriers (`barrier_us`) and the order is `data`. With this order,
+    /// ranks do not work step by step, so no barrier could separate steps.
     pub(super) fn with(self, barrier_us: Barrier) -> Result<(), ParameterError> {
         if self != Self::Data || barrier_us.us(2) == 0.0 {
             return Ok(());
@@ -60,10 +61,10 @@ pub(super) struct StepMessage {
     pub to: u32,
     /// Number of the message's route, as in [`crate::simulation::step::Transfer::route`].
     pub route: u32,
-    /// The distance, in known steps, from the latest step in which the sender received any of the
-    /// message's data to the step of the message. 0 if the order is not `data`, if the sender has
-    /// the data from the start, or if all ranks had ended the earlier step when this step became
-    /// known.
+    /// The number of known steps from the arrival of the message's data at its sender to the step
+    /// of the message. The arrival is the latest step in which the sender received any of this
+    /// data. The value is 0 if the order is not `data`, if the sender has the data from the start,
+    /// or if all ranks had ended the step of the arrival when the step of the message became known.
     pub back: u32,
     pub load: u64,
 }
@@ -72,7 +73,7 @@ pub(super) struct StepMessage {
 #[derive(Debug, Clone)]
 pub(super) struct StepIndex {
     /// All messages of the step, sorted by sender. Messages of the same sender are in the order of
-    /// the schedule. Copies of a simulation share them.
+    /// the schedule. Copies of a simulation share this list.
     messages: Arc<Vec<StepMessage>>,
     /// For each sender, the index of its first message in `messages`.
     first_send: Vec<u32>,
@@ -80,15 +81,16 @@ pub(super) struct StepIndex {
     received: Arc<Vec<u32>>,
     /// For each receiver, the position of its first message in `received`.
     first_receive: Vec<u32>,
-    /// In a folded simulation, one sender stands for a whole orbit of nodes. `targets` then has,
-    /// for each message, its destination when the first node of the orbit sends it. Otherwise
-    /// `targets` is empty.
+    /// The destination node of each message in a folded simulation, in which one rank represents an
+    /// orbit of nodes. It is the destination if the first node of the sender's orbit sends the
+    /// message. Empty if the simulation is not folded.
     targets: Vec<u32>,
     pub routes: Vec<Route>,
     unit_bytes: f64,
     /// The number that the schedule gives the step.
     schedule_step: u64,
-    /// For each rank, the number of messages that it has not received yet. Only with `order=data`.
+    /// For each rank, the number of messages of this step that it has not received yet. Empty
+    /// unless the order is `data`.
     missing: Vec<u32>,
     /// For each rank, the bytes that it reduces at the end of the step. Empty if no rank reduces
     /// anything.
@@ -155,8 +157,8 @@ impl StepIndex {
         &self.messages[self.first_send[rank] as usize..self.first_send[rank + 1] as usize]
     }
 
-    /// Returns the destination node of the message that a rank sends with the index `place` among
-    /// its sends.
+    /// Returns the destination node of a message. `place` is the index of the message among the
+    /// sends of the rank.
     pub(super) fn target(&self, rank: usize, place: u32) -> u32 {
         let at = (self.first_send[rank] + place) as usize;
         self.targets.get(at).copied().unwrap_or(self.messages[at].to)
@@ -177,8 +179,8 @@ impl StepIndex {
         (0..receives as usize).map(move |place| self.receive(rank, place))
     }
 
-    /// Returns the message with the index `place` among those that a rank receives, and its index
-    /// among the sends of its sender.
+    /// Returns a message that a rank receives, and the index of this message among the sends of its
+    /// sender. `place` is the index of the message among the receives of the rank.
     pub(super) fn receive(&self, rank: usize, place: usize) -> (u32, &StepMessage) {
         let number = self.received[self.first_receive[rank] as usize + place];
         let message = &self.messages[number as usize];
@@ -209,7 +211,7 @@ pub(crate) struct Steps {
     waiting: usize,
     /// Whether any rank reduces data.
     has_sums: bool,
-    /// For each rank, the bytes that it reduces at the end of the step that is added next.
+    /// For each rank, the bytes that it reduces at the end of the next step to be added.
     summed: Vec<f64>,
 }
 
@@ -247,8 +249,8 @@ impl Steps {
             return;
         }
         self.messages += step.transfers.len();
-        // All ranks have ended the steps that are no longer stored, so these steps cannot delay a
-        // send.
+        // Convert the number of a step to a distance from the new step. Steps that are no longer
+        // stored count as 0: all ranks have ended them, so they cannot delay a send.
         let back = |after: u32| {
             let come = self.steps.partition_point(|earlier| earlier.schedule_step <= after.into());
             if come == 0 { 0 } else { (self.steps.len() + 1 - come) as u32 }
@@ -257,8 +259,8 @@ impl Steps {
         self.steps.push_back(StepIndex { summed: std::mem::take(&mut self.summed), ..step });
     }
 
-    /// Adds the loads that ranks reduce in the step that is added next. If the schedule's current
-    /// step has no messages, this is a later step of the schedule.
+    /// Adds loads that ranks reduce at the end of the next step to be added. A step of the schedule
+    /// without messages is never added, so its reductions take place in a later step.
     pub(super) fn sum(&mut self, summed: Summed<'_>) {
         let unit_bytes = segment_bytes(self.unit_bytes, summed.segments);
         self.has_sums = true;
@@ -273,12 +275,12 @@ impl Steps {
         self.has_sums
     }
 
-    /// Returns the bytes that a rank reduces after the last step.
+    /// Returns the bytes that a rank reduces after the last step of the schedule.
     pub(super) fn summed_last(&self, rank: usize) -> f64 {
         self.summed.get(rank).copied().unwrap_or(0.0)
     }
 
-    /// Returns whether a stored step has more than `least` messages.
+    /// Returns whether any stored step has more than `least` messages.
     pub(super) fn has_larger_than(&self, least: usize) -> bool {
         self.messages > least && self.steps.iter().any(|step| step.messages.len() > least)
     }
@@ -301,8 +303,8 @@ impl Steps {
         self.waiting = if are_waiting { self.nodes } else { 0 };
     }
 
-    /// Returns the step that a rank enters. If the step is not known yet, the rank is counted as
-    /// waiting.
+    /// Returns the step with this number, which a rank enters. If the step is not known yet, counts
+    /// the rank as waiting and returns `None`.
     pub(super) fn enter(&mut self, number: u64) -> Option<&StepIndex> {
         if number >= self.known() {
             self.wait();

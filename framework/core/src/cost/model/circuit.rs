@@ -61,7 +61,7 @@ parameters! {
 }
 
 impl Model for Circuit {
-    /// Rounds can only be arranged if the individual messages are known.
+    /// Circuits can be assigned to rounds only if the individual messages are known.
     fn detail(&self) -> Detail {
         Detail::AllNodes
     }
@@ -200,11 +200,12 @@ mod tests {
         assert_eq!(us("mesh:6", "virtual_channels=4,ports=all", &through), 400.0);
         let gathered = sends.map(|(from, to, bytes)| (to, from, bytes));
         assert_eq!(us("fully-connected:5", "virtual_channels=4", &gathered), 400.0);
-        // A longer circuit shares the port of its receiver with one other circuit.
+        // A circuit with more bytes, from node 3 to node 4, shares its receiver's port with one
+        // other circuit.
         let longer = [&sends[..], &[(3, 4, 350)]].concat();
         assert_eq!(us("fully-connected:5", "virtual_channels=4", &longer), 700.0);
-        // Five other circuits use the same link, which needs two rounds. The four circuits of node
-        // 0 are still in one round.
+        // Five further circuits share a link that carries four of them at a time, so the step has
+        // two rounds. All circuits of node 0 are in the first round.
         let crossing = (0..5).map(|i| (10 + i, 15 + i, 1));
         let turns: Vec<_> = sends.into_iter().chain(crossing).collect();
         assert_eq!(us("mesh:20", "virtual_channels=4", &turns), 401.0);
@@ -221,8 +222,9 @@ mod tests {
         assert_eq!(cost("mesh:3,slow=0-1:0.5", machine, &[sends]).parts.total(), 400.0);
     }
 
-    /// 2,100 nodes send to all others, and one circuit at a time fits through a port. These circuits
-    /// are too many to be assigned to rounds one by one, so only their number and bytes count.
+    /// Each of 2,100 nodes sends to all other nodes, and a port carries one circuit at a time.
+    /// There are too many circuits to assign them to rounds one by one. The cost therefore depends
+    /// only on the number of rounds and on the bytes of a port.
     #[test]
     fn rounds_of_very_many_circuits_are_bounded_by_the_bytes_of_a_port() {
         let n = 2_100;

@@ -11,7 +11,7 @@ pub(super) type Ticks = u128;
 
 const PER_US: f64 = 1e12;
 
-/// Converts a parameter in µs.
+/// Converts the value of a parameter from µs to ticks.
 pub(super) fn ticks(us: f64) -> Ticks {
     // Parameters are at most one day, which is about 10^23 ticks.
     (us * PER_US).round() as Ticks
@@ -33,15 +33,15 @@ pub(super) fn of_bytes(ticks: Ticks, bytes: f64) -> Ticks {
     exact.saturating_add((part * ticks as f64).round() as Ticks)
 }
 
-/// Converts a time to µs.
+/// Converts a time from ticks to µs.
 pub(super) fn us(ticks: Ticks) -> f64 {
     // Nearly all durations fit in 63 bits. The conversion of a 64-bit number then gives the same
     // number as the conversion of a 128-bit number, in a tenth of the time.
     i64::try_from(ticks).map_or_else(|_| large_to_f64(ticks), |ticks| ticks as f64) / PER_US
 }
 
-/// Converts a duration that does not fit in 63 bits. This is a function of its own because the
-/// compiler would otherwise convert every duration with 128 bits, and only then compare.
+/// Converts a duration that does not fit in 63 bits. This is a separate function because the
+/// compiler would otherwise convert every duration with 128 bits before it checks the size.
 #[cold]
 #[inline(never)]
 fn large_to_f64(ticks: Ticks) -> f64 {
@@ -92,7 +92,7 @@ impl Clock {
         self
     }
 
-    /// Returns the clock after a rearrangement of `us` µs.
+    /// Returns the clock after a rearrangement of data that takes `us` µs.
     #[must_use]
     pub fn composed(self, us: f64) -> Self {
         self.rearranged(ticks(us))
@@ -123,7 +123,7 @@ impl Clock {
 mod tests {
     use super::*;
 
-    /// Both conversions give the same number as a conversion of 128 bits.
+    /// Short and long durations give the same number as a direct conversion of 128 bits.
     #[test]
     fn durations_of_any_length_are_converted_alike() {
         for ticks in [0, 1, (1 << 53) + 1, (1 << 63) - 1, 1 << 63, u64::MAX.into(), (1 << 64) + 1] {

@@ -2,7 +2,7 @@
 
 use super::Parts;
 
-/// The duration of the critical path to an event in µs: one number for each kind of cost.
+/// The duration in µs of the critical path to an event, divided into kinds of cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Path {
     /// Start-ups of messages.

@@ -52,8 +52,8 @@ mod tests {
     use crate::cost::model::test_steps::{cost, run, sends};
     use crate::network::topology::parse;
 
-    /// The start-up of a step with messages of these sizes, computed by hand: 2 us, then 1 us for
-    /// each byte up to 8 bytes, then 5 us more. Under `wormhole`, the longest message decides.
+    /// The start-up of a step takes 2 µs and the protocol of its longest message: 1 µs for each
+    /// byte up to 8 bytes, and 5 µs for a message of more bytes.
     #[test]
     fn the_longest_message_decides_the_protocol_of_a_step() {
         let machine = "free:startup_us=2,eager_byte_us=1,rendezvous_bytes=8,rendezvous_us=5";
@@ -73,8 +73,8 @@ mod tests {
         );
     }
 
-    /// Loads are counted in blocks. The protocol depends on the bytes: 2 blocks of 4 bytes are sent
-    /// eagerly, and 3 blocks are not.
+    /// Loads are counted in blocks of 4 bytes, but the protocol depends on bytes: a message of 2
+    /// blocks is sent eagerly, and a message of 3 blocks is sent by rendezvous.
     #[test]
     fn the_protocol_depends_on_bytes_and_not_on_blocks() {
         let machine = "free:startup_us=2,eager_byte_us=1,rendezvous_bytes=8,rendezvous_us=5";
@@ -100,7 +100,8 @@ mod tests {
         assert_eq!(total(&[&[(0, 1, 3), (0, 3, 4)]]), 7.0);
     }
 
-    /// The mean is weighted by bytes: (1 * 3 + 3 * 1) / 4 = 1.5 links.
+    /// The mean is weighted by bytes. Three bytes cross one link, and one byte crosses three links,
+    /// so the mean is (3 * 1 + 1 * 3) / 4 = 1.5 links.
     #[test]
     fn hops_of_a_step_are_those_of_the_longest_route_or_the_mean() {
         let steps: &[&[(u32, u32, u64)]] = &[&[(0, 1, 3), (2, 5, 1)]];

@@ -33,7 +33,7 @@ pub(super) struct Capacity {
 pub(super) struct Rounds {
     /// The number of rounds; at least 1.
     pub count: u64,
-    /// The cost of the rounds, if circuits were assigned to rounds.
+    /// The loads of the rounds; `None` if circuits were not assigned to rounds.
     pub arranged: Option<Arranged>,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Arranged {
     /// The load of the longest message of each round, summed over all rounds.
     pub alone: f64,
     /// The largest multiplexed load of each round, summed over all rounds. The multiplexed load of
-    /// a circuit is its load times the number of circuits on its most crowded link or port.
+    /// a circuit is its load times the number of circuits that share its most crowded link or port.
     pub multiplexed: f64,
 }
 
@@ -99,12 +99,12 @@ pub(super) struct Arranger {
     /// is 0 if the current step has not used the link or node yet.
     numbers: Numbers,
     resources: Vec<Resource>,
-    /// The keys of the resources that the step uses.
+    /// The keys in `numbers` of the links, senders and receivers that the current step uses.
     used: Vec<u64>,
-    /// The circuits of the step, each with its round, its load and the index of its first resource
-    /// in `needs`.
+    /// For each circuit of the step, its round, its load, and the position in `needs` of its first
+    /// resource.
     placed: Vec<(usize, u64, usize)>,
-    /// The resources that each circuit needs, one circuit after another.
+    /// The indices of the resources that the circuits need, one circuit after another.
     needs: Vec<usize>,
 }
 
@@ -126,7 +126,7 @@ impl Numbers {
 
 impl Arranger {
     pub(super) fn new(topology: &Arc<dyn Topology>) -> Self {
-        /// The largest number of entries of an array, which take 64 MiB.
+        /// The largest number of entries of an array. They take 64 MiB.
         const MAX_IN_ARRAY: u64 = 1 << 24;
         let keys = topology.link_slots().saturating_add(2 * topology.nodes());
         let numbers = match keys {
@@ -157,8 +157,8 @@ impl Arranger {
         }
         let mut circuits: Vec<&Transfer> = step.transfers.iter().collect();
         circuits.sort_unstable_by_key(|t| (Reverse(t.hops), t.from, t.to));
-        // Place the circuits, the longest first. `hops` has the latency of the longest circuit of
-        // each round.
+        // Place the circuits, the longest first. For each round, `hops` has the latency of its
+        // longest circuit.
         let mut full = Vec::new();
         let mut hops: Vec<f64> = Vec::new();
         self.placed.clear();
@@ -204,7 +204,8 @@ impl Arranger {
         sum
     }
 
-    /// Returns the loads of the rounds, if the circuits use this number of rounds.
+    /// Returns the loads of the rounds. `rounds` is their number. The field `hops` of the result is
+    /// 0.
     fn loads(&self, rounds: usize) -> Arranged {
         let mut longest = vec![(0.0_f64, 0.0_f64); rounds];
         let ends = self.placed.iter().skip(1).map(|(.., first)| *first).chain([self.needs.len()]);
@@ -261,8 +262,7 @@ impl Arranger {
         self.needs = needed;
     }
 
-    /// Returns the number of a resource, counted from 0. Creates the resource if the step has not
-    /// used it yet.
+    /// Returns the index of a resource. Creates the resource if the step has not used it yet.
     fn resource(&mut self, key: u64, capacity: u64, speed: Speed) -> usize {
         let number = self.numbers.of(key);
         if *number == 0 {
@@ -324,8 +324,8 @@ mod tests {
             .parts;
             [parts.propagation, parts.transmission, parts.contention].map(Option::unwrap)
         };
-        // Each round has capacity for two of the 11 circuits of 5 links each. So equal messages
-        // need six rounds.
+        // There are 11 circuits of 5 links each, and a round has capacity for two of them. So there
+        // are six rounds.
         let thousand: Vec<_> = (0..11).map(|i| (i, (i + 5) % 11, 1000)).collect();
         assert_eq!(parts("ring:11", "virtual_channels=1", &thousand), [30.0, 6000.0, 0.0]);
         // All circuits use the same link, one after another.

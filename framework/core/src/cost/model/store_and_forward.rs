@@ -10,8 +10,8 @@
 //! A step in which a node has more messages than ports is run in rounds. In each round every node
 //! handles its slowest remaining messages, one per port. The round takes as long as the slowest
 //! message of all nodes. No order of messages takes less time: with p ports, at most `i p` messages
-//! of a node are complete after i rounds. So its slowest remaining message is at least as slow as
-//! the message with the number `i p + 1` in the order from slow to fast.
+//! of a node are complete after i rounds. If all messages of the node are sorted, the slowest
+//! first, then the slowest remaining message is at least as slow as message number `i p + 1`.
 
 use super::rearrangement::{REARRANGE_BLOCK_US, REARRANGEMENT, Rearrangement};
 use super::rounds::Rounds;
@@ -51,7 +51,7 @@ parameters! {
 }
 
 impl Model for StoreAndForward {
-    /// The facts of a step do not show its slowest message.
+    /// The facts of a step do not show which message is the slowest one.
     fn detail(&self) -> Detail {
         Detail::AllNodes
     }
@@ -60,9 +60,10 @@ impl Model for StoreAndForward {
         Box::new(Synchronous::new(*self, context))
     }
 
-    /// Bound 1: a step takes at least a start-up and the bytes of one message. Bound 2: a message
-    /// over h links takes h start-ups. The two bounds must not be added, because a long message to
-    /// a neighbour adds no time while a short message crosses many links.
+    /// Returns the larger of two bounds. Bound 1 consists of the start-up of each step and the
+    /// transmission of the bytes. Bound 2: a message over h links takes h start-ups. The two bounds
+    /// must not be added, because a long message to a neighbour can be transmitted while a short
+    /// message crosses many links.
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
         let (bytes, kind) = bound::stored_bytes(topology, traffic, self.ports);
         let by_steps = self.common_costs().lower_bound(
@@ -86,7 +87,7 @@ impl Model for StoreAndForward {
 }
 
 impl StepModel for StoreAndForward {
-    // A message has a start-up at every node of its route, and no propagation.
+    // The model has no latencies. Instead, a message has a start-up at every node of its route.
     const ZERO: StepCost = StepCost { propagation: None, ..StepCost::ZERO };
     const WANTS_BUSIEST_LINKS: bool = true;
 
@@ -189,13 +190,13 @@ impl StoreAndForward {
 mod tests {
     use crate::cost::model::test_steps::cost;
 
-    /// Node 0 sends three messages: 100 bytes over 3 links, 2 bytes over 1
-    /// link, and 1 byte over 2 links. Node 5 sends 10 bytes over 1 link.
+    /// Node 0 sends three messages: 100 bytes over 3 links, 2 bytes over 1 link, and 1 byte over 2
+    /// links. Node 5 sends 10 bytes over 1 link.
     #[test]
     fn each_round_takes_as_long_as_its_own_longest_message() {
         let sends = [(0, 3, 100), (0, 1, 2), (0, 2, 1), (5, 6, 10)];
-        // With one port, the rounds take `3 + 300`, `2 + 2` and `1 + 2`. The first round includes
-        // node 5's message.
+        // With one port, the start-ups and the transmission of the three rounds take `3 + 300`,
+        // `2 + 2` and `1 + 2` µs. The message of node 5 is in the first round.
         for (ports, startup, transmission) in [
             ("1", 3.0 + 2.0 + 1.0, 300.0 + 2.0 + 2.0),
             ("2", 3.0 + 1.0, 300.0 + 2.0),
@@ -223,7 +224,7 @@ mod tests {
         assert_eq!((parts.startup, parts.transmission), (Some(20.0), Some(101.0)));
     }
 
-    /// One link has the most messages, and another link has the most bytes. The cost must not
+    /// One link has the most messages, and a different link has the most bytes. The cost must not
     /// combine these two maxima.
     #[test]
     fn messages_and_bytes_of_the_busiest_link_belong_to_one_link() {

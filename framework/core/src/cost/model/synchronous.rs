@@ -29,9 +29,10 @@ impl StepCost {
     pub(super) const ZERO: Self =
         Self { startup: 0.0, transmission: 0.0, propagation: Some(0.0), contention: 0.0 };
 
-    /// Returns the larger of this cost and the time in which the busiest node's bytes enter or
-    /// leave the network, at `unit_us` per unit of load. In that time, the bytes of the longest
-    /// message count as transmission, and all other bytes as contention.
+    /// Raises this cost to the time in which the busiest node's bytes enter or leave the network,
+    /// if that time is longer. `unit_us` is the time of a unit of load on the link between a node
+    /// and the network. The bytes of the longest message count as transmission, and the time that
+    /// all other bytes add counts as contention.
     fn or_injected(self, facts: &StepFacts, unit_us: f64) -> Self {
         let node = facts.max_injected_load as f64 * unit_us;
         let transmission =
@@ -44,7 +45,7 @@ impl StepCost {
 
 /// A model of synchronous steps.
 pub(super) trait StepModel: Model + Copy {
-    /// A cost of 0, in which kinds of cost that the model does not have are `None`.
+    /// A cost of 0. Kinds of cost that the model does not have are `None`.
     const ZERO: StepCost = StepCost::ZERO;
 
     /// Whether the model reads [`Step::busiest_links`].
@@ -98,8 +99,9 @@ macro_rules! common_costs {
 pub(super) use common_costs;
 
 impl CommonCosts {
-    /// Returns a lower bound from start-ups, transmission, barriers and reductions. `network_us` is
-    /// the bound on transmission through the network, and `kind` is its kind.
+    /// Returns a lower bound from start-ups, transmission, barriers and reductions. `startup_us` is
+    /// the start-up time of a step. `network_us` is the bound on transmission through the network,
+    /// and `kind` is its kind.
     pub(super) fn lower_bound(
         &self,
         topology: &dyn Topology,
@@ -136,7 +138,7 @@ pub(super) struct Synchronous<M> {
     steps: u64,
     /// Number of rearrangements that the schedule declares.
     declared: u64,
-    /// Whether any message so far has several blocks.
+    /// Whether any message so far contains several blocks.
     packs: bool,
     /// Whether loads are counted in blocks ([`PricingContext::counted`]).
     counted: bool,
@@ -191,8 +193,9 @@ impl<M: StepModel> Synchronous<M> {
         self.common_costs.ports.rounds(messages.div_ceil(self.common_costs.channels.unwrap_or(1)))
     }
 
-    /// Returns the rounds of a step with circuits. If no link has more circuits than virtual
-    /// channels, the number of rounds is `at_ports`.
+    /// Returns the rounds of a step in a model of circuits. `at_ports` is the number of rounds that
+    /// the ports of nodes require. It is also the number of rounds of the step if no link has more
+    /// circuits than virtual channels (`channels`).
     fn rounds_on_links(&mut self, step: &Step<'_>, channels: u64, at_ports: u64) -> Rounds {
         let circuits = step.facts.max_link_messages;
         if circuits <= channels {
@@ -295,7 +298,7 @@ impl<M: StepModel> Synchronous<M> {
         }
     }
 
-    /// Charges the rearrangement of a load.
+    /// Charges the rearrangement of a load, which is counted in segments of blocks.
     fn rearrange(&mut self, load: u64, segments: u64) {
         let CommonCosts { rearrange_byte_us, rearrange_block_us, .. } = self.common_costs;
         let bytes = load as f64 * segment_bytes(self.unit_bytes, segments);
@@ -413,7 +416,7 @@ mod tests {
     }
 
     /// A network with two tiers. A route within a group has two links, each with a latency of 0.25
-    /// hops. A route between groups has two links, each with a latency of one hop.
+    /// times `hop_us`. A route between groups has two links, each with a latency of `hop_us`.
     #[test]
     fn links_cost_their_own_latencies() {
         let step = [(0, 1, 8), (4, 5, 8)];
@@ -457,7 +460,8 @@ mod tests {
             let channels = if model == "circuit" { 1.0 } else { 2.0 };
             assert_eq!(startup("", &across), 10.0 * channels, "{model}: one port for both");
             assert_eq!(startup(",ports=2", &across), 10.0, "{model}");
-            // Within a node a message costs a start-up and its bytes, but no link and no injection.
+            // A message within a node has a start-up and a transmission time, but it uses no link
+            // of the network and no injection link.
             let within = [(0, 1, 1000)];
             assert_eq!(startup(",injection_byte_us=1", &within), 10.0, "{model}");
             let bytes = |sends| {

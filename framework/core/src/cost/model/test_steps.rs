@@ -19,7 +19,8 @@ pub(super) type Sends = Vec<Vec<(u32, u32, u64, u32)>>;
 /// The messages of a step, as (sender, receiver, bytes).
 pub(super) type Messages = Vec<(u32, u32, u64)>;
 
-/// Returns messages that forward no received data.
+/// Converts steps of messages (sender, receiver, bytes) to [`Sends`] in which no message forwards
+/// received data.
 pub(super) fn sends(steps: &[impl AsRef<[(u32, u32, u64)]>]) -> Sends {
     let send = |&(from, to, bytes): &(u32, u32, u64)| (from, to, bytes, 0);
     steps.iter().map(|step| step.as_ref().iter().map(send).collect()).collect()
@@ -48,7 +49,7 @@ pub(super) fn schedule(name: &str, n: u32, block: u64) -> Vec<Messages> {
     }
 }
 
-/// A deterministic generator of small numbers.
+/// A deterministic generator of pseudo-random numbers.
 pub(in crate::cost) struct Random(pub u64);
 
 impl Random {
@@ -59,7 +60,7 @@ impl Random {
     }
 }
 
-/// Returns the cost of steps of messages (sender, receiver, bytes).
+/// Returns the cost of steps, each of which is a list of messages (sender, receiver, bytes).
 pub(super) fn cost(topology: &str, machine: &str, steps: &[&[(u32, u32, u64)]]) -> Cost {
     cost_of_forwarding(topology, machine, &sends(steps))
 }
@@ -74,8 +75,9 @@ pub(super) fn try_cost(topology: &str, machine: &str, steps: &Sends) -> Result<C
     try_cost_by_routes(topology, machine, steps, &[], |_, _| 0)
 }
 
-/// Returns the cost with requested routes. `route_of` returns the number of a message's route, from
-/// 1 on, or 0 for the topology's own route.
+/// Returns the cost with requested routes. For the sender and the receiver of a message, `route_of`
+/// returns the number of the message's route in `routes` (counted from 1), or 0 for the topology's
+/// own route.
 pub(super) fn cost_by_routes(
     topology: &str,
     machine: &str,
@@ -108,7 +110,8 @@ pub(super) fn time_space_of(topology: &str, machine: &str, steps: &Sends) -> (Co
     (evaluator.cost().unwrap(), evaluator.time_space().unwrap())
 }
 
-/// Returns the cost of steps, in the first of which each node also reduces a load of its own.
+/// Returns the cost of steps. In the first step, each node also reduces the load that `of` has for
+/// this node.
 pub(super) fn cost_with_sums(topology: &str, machine: &str, of: &[u64], steps: &Sends) -> Cost {
     let topology = parse(topology).unwrap();
     let mut evaluator = evaluator(&topology, machine);
@@ -148,8 +151,8 @@ pub(super) fn run(
     run_with_orbits(topology, evaluator, steps, None, routes, route_of);
 }
 
-/// Reports steps to an evaluator. With a group, only the messages of one node per orbit are
-/// reported.
+/// Reports steps to an evaluator. With a symmetry group, only the messages of one node of each
+/// orbit are reported.
 pub(super) fn run_with_orbits(
     topology: &Arc<dyn Topology>,
     evaluator: &mut dyn Evaluator,

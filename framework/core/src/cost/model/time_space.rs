@@ -21,7 +21,7 @@ use super::Parts;
 pub enum TimeKind {
     /// The start-up of a message that the rank sends or receives.
     Startup,
-    /// The time of a message's bytes if no link were shared.
+    /// The time that a message's bytes would take if no link were shared.
     Transmission,
     /// The latency of a message.
     Propagation,
@@ -37,11 +37,11 @@ pub enum TimeKind {
     Peer,
 }
 
-/// The number of kinds.
+/// The number of kinds of time.
 pub const TIME_KINDS: usize = 8;
 
 impl TimeKind {
-    /// Returns the name of each kind.
+    /// Returns the names of all kinds, in the order of their declaration.
     pub fn names() -> [&'static str; TIME_KINDS] {
         let mut names = ["peer"; TIME_KINDS];
         names.iter_mut().zip(Parts::default().each()).for_each(|(name, (part, _))| *name = part);
@@ -111,8 +111,9 @@ impl TimeSpace {
         self.only.is_none_or(|only| only == rank)
     }
 
-    /// Begins an entry for a step (counted from 0). Does nothing if the rank already has an entry
-    /// for this step or a later one.
+    /// Begins an entry for a step (counted from 0). If steps are joined and the step belongs to the
+    /// rank's last entry, extends this entry. Does nothing if the rank already has an entry for
+    /// this step or for a later one.
     #[cold]
     pub(super) fn enter(&mut self, rank: usize, step: u64) {
         let (step, doublings) = (step + 1, self.doublings);
@@ -195,8 +196,9 @@ impl TimeSpace {
         self.only
     }
 
-    /// Replaces the ranks of the record. Each new rank copies the entries of an old rank, whose
-    /// number is in `of`. `only` is the new rank to record, if only one is recorded.
+    /// Replaces the ranks of the record, for a simulation in which one rank can represent several
+    /// nodes. Each new rank copies the entries of an old rank, whose number is in `of`. `only` is
+    /// the new rank to record; `None` if all ranks are recorded.
     pub(super) fn remap(&mut self, of: &[usize], only: Option<usize>) {
         let entries = |(rank, old): (usize, &usize)| match only {
             Some(only) if only != rank => Vec::new(),
@@ -261,8 +263,9 @@ mod tests {
             .collect()
     }
 
-    /// Rank 0 sends 100 bytes to rank 1, which forwards them to rank 2. A start-up takes 3, the
-    /// latency 2, and a byte 0.5. A receiver first waits for the start-up of its sender.
+    /// Rank 0 sends 100 bytes to rank 1, which forwards them to rank 2. A start-up takes 3 µs, the
+    /// latency is 2 µs, and a byte takes 0.5 µs. A receiver first waits for the start-up of its
+    /// sender.
     #[test]
     fn fluid_has_the_closed_form_of_a_chain() {
         let chain = vec![vec![(0, 1, 100, 0)], vec![(1, 2, 100, 1)]];
@@ -281,7 +284,7 @@ mod tests {
     }
 
     /// Two ranks each send 100 bytes to a third rank at the same time. The link between the third
-    /// rank and the network takes 100 for both messages together. Half of this time is contention.
+    /// rank and the network transmits both messages in 100 µs. Half of this time is contention.
     #[test]
     fn fluid_separates_contention_from_transmission() {
         let incast = vec![vec![(0, 1, 100, 0), (2, 1, 100, 0)]];
@@ -296,8 +299,8 @@ mod tests {
         }
     }
 
-    /// Rank 0 sends 100 bytes to rank 1, which forwards them. The parameters are o = 2, L = 8, and
-    /// G = 0.5 for each byte after the first.
+    /// Rank 0 sends 100 bytes to rank 1, which forwards them to rank 2. The overhead is o = 2 µs,
+    /// the latency is L = 8 µs, and each byte after the first takes G = 0.5 µs.
     #[test]
     fn loggp_has_the_closed_form_of_a_chain() {
         let chain = vec![vec![(0, 1, 100, 0)], vec![(1, 2, 100, 1)]];
@@ -343,10 +346,11 @@ mod tests {
         }
     }
 
-    /// Two ranks exchange 100 bytes on a flat machine. Rearrangement takes 10. Each message takes a
-    /// start-up of 3 at its sender and of 3 at its receiver, copying of 25 at each of the two, and
-    /// transmission of 50. In blocking mode each rank sends, then receives the message that has
-    /// arrived during its send. In nonblocking mode an engine copies while the processor waits.
+    /// Two ranks send 100 bytes to each other on a flat machine. First, each rank rearranges its
+    /// data in 10 µs. The start-up of a message takes 3 µs at its sender and 3 µs at its receiver,
+    /// copying takes 25 µs at each of the two, and transmission takes 50 µs. In blocking mode, each
+    /// rank sends, then receives the message that has arrived during its send. In nonblocking mode,
+    /// an engine copies while the processor waits.
     #[test]
     fn flat_has_the_closed_form_of_an_exchange() {
         let exchange = vec![vec![(0, 1, 100, 0), (1, 0, 100, 0)]];
@@ -377,7 +381,7 @@ mod tests {
                     .collect()
             })
             .collect();
-        // Test each engine, with and without the options that add a kind of time.
+        // Test each event-driven model, with and without the options that add a kind of time.
         let machines = [
             "model=fluid,startup_us=3,hop_us=2,byte_us=0.5",
             "model=fluid,startup_us=3,hop_us=2,byte_us=0.5,injection_byte_us=0.25,noise=0.3",

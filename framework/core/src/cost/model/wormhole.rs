@@ -2,8 +2,8 @@
 //!
 //! A step costs `ts + L tc + h tl` (Suh & Shin, section 2), where `startup_us` is ts, `byte_us` is
 //! tc and `hop_us` is tl. L is the size of the longest message and h the number of links of the
-//! longest route. A barrier between two steps costs `tb` (`barrier_us`). In a rearrangement, each
-//! byte of the node with the most bytes costs `rho` (`rearrange_byte_us`; 3.1.4).
+//! longest route. A barrier between two steps costs `tb` (`barrier_us`). A rearrangement costs
+//! `rho` (`rearrange_byte_us`; 3.1.4) for each byte of the node that rearranges most.
 //!
 //! If f messages share a link, the step costs `alpha + L max(beta, f beta_sat)` (Thakur, Choudhary
 //! & Fox, section 2). Here alpha is the start-up time, beta the time of a byte, and `beta_sat` is

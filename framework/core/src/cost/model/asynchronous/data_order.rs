@@ -1,11 +1,11 @@
 //! The order `order=data`. A rank sends its messages in the order of the schedule, each message as
 //! soon as its data is available. The rank posts all of its receives at the start.
 //!
-//! For each send, [`StepMessage::back`] is the distance to the latest step in which its sender
-//! received any of the sent data. The send waits until the sender has received and reduced all data
-//! of that step and of all earlier steps. Messages may arrive in any order. The simulation stores
-//! blocks in boxes (sets of blocks), and may join several boxes to one box. All data of this box
-//! then counts as received in the latest step in which any of it was received.
+//! For each send, [`StepMessage::back`] identifies the latest step in which its sender received any
+//! of the sent data. The send waits until the sender has received and reduced all data of that step
+//! and of all earlier steps. Messages may arrive in any order. The simulation stores blocks in
+//! boxes (sets of blocks), and may join several boxes to one box. All data of a joined box counts
+//! as received in the latest step in which any part of it was received.
 
 use super::{StepMessage, Steps};
 
@@ -35,8 +35,8 @@ pub(crate) struct DataOrder(Vec<Position>);
 /// The state of a rank's next send.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Next {
-    /// The data of the next send is available. The numbers are its step and its index among the
-    /// rank's sends.
+    /// The data of the next send is available. The numbers are the step of the send, and its index
+    /// among the rank's sends in this step.
     Send(u64, u32),
     /// The data of the next send is not available.
     Blocked,
@@ -99,8 +99,8 @@ impl DataOrder {
         self.0[rank].sent += 1;
     }
 
-    /// Begins to reduce all data that the rank has received, and returns the number of bytes.
-    /// Returns 0 if there is nothing to reduce, or if a reduction is in progress.
+    /// Begins to reduce all data that the rank has received and not reduced. Returns the number of
+    /// these bytes. Returns 0 if there is nothing to reduce, or if a reduction is in progress.
     pub(crate) fn begin_reduction(&mut self, rank: usize, steps: &mut Steps) -> f64 {
         self.next(rank, steps);
         let position = &mut self.0[rank];
@@ -157,8 +157,8 @@ mod tests {
             .collect()
     }
 
-    /// A hop takes `2 o + L + 63 G`. The data starts its next hop when it has completed the
-    /// previous hop.
+    /// A hop takes `2 o + L + 63 G` for 64 bytes. Forwarded data starts its next hop when it has
+    /// completed the previous hop.
     #[test]
     fn loggp_has_the_closed_forms_of_chains_trees_and_rings() {
         let machine = "model=loggp,order=data,latency_us=8,overhead_us=2,byte_us=0.5";
@@ -180,7 +180,9 @@ mod tests {
             let (k, bytes, steps) =
                 (f64::from(segments), f64::from(64 / segments), chain(6, segments));
             let closed = |b: f64, between: f64| 5.0 * (8.0 + b) + (k - 1.0) * between;
-            // During the gap between two messages, the processor of a receiver has time to send.
+            // The processor of a receiver is free during the gap between two messages. It forwards
+            // a segment in this time, so that forwarding does not lengthen the interval between two
+            // segments.
             let loggp = us(6, "model=loggp,order=data,latency_us=8,gap_us=4,byte_us=0.5", &steps);
             let b = (bytes - 1.0) * 0.5;
             assert!((loggp - closed(b, 4.0 + b)).abs() < 1e-9, "{segments}: {loggp}");
@@ -201,11 +203,11 @@ mod tests {
         }
     }
 
-    /// Node 1 forwards nothing. With `order=data` its sends do not wait for its receives; with
-    /// `order=step` they do.
+    /// Node 1 sends data of its own in the step after it receives a long message. With `order=data`
+    /// this send does not wait for the receive; with `order=step` it does.
     #[test]
     fn sends_that_forward_nothing_do_not_wait_for_receives() {
-        // Node 1 can send to node 2 while it receives the long message.
+        // With `order=data`, node 1 can send to node 2 while it receives the long message.
         let steps = vec![vec![(0, 1, 1001, 0)], vec![(1, 2, 11, 0)]];
         for model in ["model=loggp,latency_us=1,byte_us=1", "model=fluid,hop_us=1,byte_us=1"] {
             let ended = |order: &str| {
@@ -219,8 +221,8 @@ mod tests {
         assert!((fluid - (4.0 + 1001.0 + 4.0 + 11.0)).abs() < 1e-6, "{fluid}");
     }
 
-    /// A forwarded message waits for the data of all steps up to the latest step on which it
-    /// depends, even if the data of this latest step arrives first.
+    /// Node 2 forwards data that it receives in step 2. It waits until it has also received the
+    /// long message of step 1, although the message of step 2 arrives first.
     #[test]
     fn joined_boxes_wait_for_their_last_part() {
         let steps = vec![vec![(0, 2, 1001, 0)], vec![(1, 2, 11, 0)], vec![(2, 3, 1, 2)]];

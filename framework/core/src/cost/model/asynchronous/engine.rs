@@ -12,8 +12,9 @@
 //! With `order=data`, ranks do not enter steps. The model starts each send as soon as its data is
 //! available ([`DataOrder`]).
 //!
-//! Steps become known one by one. Events are processed only while every rank knows its next step.
-//! Otherwise the next step could add an event that is earlier than a processed one.
+//! The steps of a schedule become known one by one. Events are processed only while no rank waits
+//! for a step that is not known yet. Otherwise this step could add an event whose time is earlier
+//! than that of an event that has been processed.
 
 use super::data_order::{DataOrder, Next};
 use super::event_limit::EventLimit;
@@ -42,7 +43,7 @@ pub(crate) struct Position {
 #[derive(Debug, Clone)]
 pub(crate) struct Progress {
     pub steps: Steps,
-    /// Whether a step has been added and the ranks that wait for this step have not been notified.
+    /// Whether a step has been added but the ranks that wait for it have not been resumed.
     has_new_step: bool,
     pub ranks: Vec<Position>,
     /// The positions of the ranks with `order=data`; `None` with other orders.
@@ -122,7 +123,7 @@ pub(crate) trait RankModel: Send {
     /// Adds the next step of the schedule to [`Progress::steps`].
     fn add_step(&mut self, step: &Step<'_>);
 
-    /// Adds the data that ranks reduce at the end of the step that is added next.
+    /// Adds data that ranks reduce at the end of the next step to be added.
     fn add_sums(&mut self, summed: Summed<'_>) {
         self.progress_mut().steps.sum(summed);
     }
@@ -131,8 +132,8 @@ pub(crate) trait RankModel: Send {
     /// messages that are posted or have arrived already.
     fn start_step(&mut self, rank: usize);
 
-    /// Returns whether the rank is late and has not entered the schedule yet. If so, the model
-    /// schedules the entry of the rank itself.
+    /// Returns whether the rank is late and has not entered the schedule yet. If so, this function
+    /// also schedules an event at which the rank enters.
     fn delays_entry(&mut self, _rank: usize) -> bool {
         false
     }
@@ -149,7 +150,7 @@ pub(crate) trait RankModel: Send {
     /// Processes the next event. Returns `false` if no event is left.
     fn process_event(&mut self) -> bool;
 
-    /// Returns whether all events of the known steps can be processed before further steps are
+    /// Returns whether all events of the known steps can be processed before the next step is
     /// known. This is possible if no event depends on a later step.
     fn drains_each_step(&self) -> bool {
         false
@@ -163,8 +164,8 @@ pub(crate) trait RankModel: Send {
     /// Returns the time of the last event in µs.
     fn now_us(&self) -> f64;
 
-    /// Executes the reductions after the last step. Returns the critical path, and the time in µs
-    /// at which each rank ends.
+    /// Executes the reductions after the last step. Returns the critical path of the schedule, and
+    /// the time in µs at which each rank ends.
     fn finish(&mut self) -> (Path, Vec<f64>);
 
     /// Returns whether the simulation is folded: only one rank of each symmetry orbit is simulated.
@@ -226,9 +227,9 @@ pub(crate) trait RankModel: Send {
         self.refusal().is_some() || events.reached() || steps.limit_reached()
     }
 
-    /// Processes events until a rank needs to know the next step. Then adds this step. Its events
-    /// are processed by the next call of [`RankModel::run`]. After the last step, that call is made
-    /// when the memory of the schedule has been freed.
+    /// Processes events until a rank waits for the next step. Then adds this step. The events of
+    /// the new step are processed by the next call of [`RankModel::run`], so that those of the last
+    /// step are processed after the simulation has freed the memory of the schedule.
     fn step(&mut self, step: &Step<'_>) {
         self.run(false);
         if !self.is_stopped() && !self.progress().events.is_paused() {
@@ -249,8 +250,8 @@ pub(crate) trait RankModel: Send {
         }
     }
 
-    /// Processes events as long as no rank waits for a further step, or until the last event if
-    /// `to_the_end`. Pauses at the time of [`Evaluator::pause_at`].
+    /// Processes events until a rank waits for a step that is not known yet. With `to_the_end`,
+    /// processes all remaining events. Pauses at the deadline of [`Evaluator::pause_at`].
     fn run(&mut self, to_the_end: bool) {
         if !self.is_stopped() && std::mem::take(&mut self.progress_mut().has_new_step) {
             self.wake_ranks();

@@ -59,8 +59,8 @@ impl EventLimit {
         self.left == 0
     }
 
-    /// Returns the number of events that remain until the limit. The caller subtracts from this
-    /// number.
+    /// Returns a reference to the number of events that remain until the limit. The caller
+    /// subtracts the events that it processes.
     pub(crate) fn remaining(&mut self) -> &mut u64 {
         &mut self.left
     }
@@ -69,8 +69,8 @@ impl EventLimit {
         self.left = self.left.saturating_sub(1);
     }
 
-    /// Errors if the limit was reached. The error includes the time `us` and the `step` (counted
-    /// from 0) that the slowest rank has reached.
+    /// Errors if the limit was reached. The error names the simulated time `us`, and the step
+    /// (`step`, counted from 0) of the slowest rank at this time.
     pub(crate) fn check_limit(&self, model: &str, us: f64, step: u64) -> Result<(), String> {
         if !self.reached() {
             return Ok(());
@@ -116,8 +116,8 @@ mod tests {
         }
     }
 
-    /// Three steps around a ring. The limits are too small for one, two or three of the steps, or
-    /// large enough for all of them.
+    /// A schedule of three steps around a ring, with different limits. Some limits are too small
+    /// for the first, second or third step, and others are large enough for all steps.
     #[test]
     fn a_case_with_too_many_events_is_given_up() {
         let steps = vec![(0..4).map(|r| (r, (r + 1) % 4, 100, 0)).collect::<Vec<_>>(); 3];

@@ -37,7 +37,7 @@ impl Noise {
         }
         let ends = u64::from(from) << 32 | u64::from(to);
         let word = mixed(mixed(mixed(self.seed) ^ step) ^ ends);
-        // Box & Muller (1958): a normal sample is computed from two uniform samples.
+        // Compute a normally distributed sample from two uniform samples (Box & Muller, 1958).
         let [u, v] =
             [word, mixed(word)].map(|word| ((word >> 11) as f64 + 0.5) / (1_u64 << 53) as f64);
         let normal = (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos();

@@ -1,5 +1,5 @@
-//! The steps of a folded simulation. In a folded simulation, one rank represents all nodes of an
-//! orbit.
+//! The steps of a folded simulation. In a folded simulation, one rank represents all nodes of a
+//! symmetry orbit, because these nodes do the same work at the same time.
 
 use super::{StepIndex, StepMessage, Steps};
 use crate::simulation::step::Step;
@@ -20,8 +20,8 @@ pub(crate) struct Refinement<'a> {
 }
 
 impl Steps {
-    /// Adds a step with the messages of one node per orbit, sorted by sender, and the destinations
-    /// of these messages.
+    /// Adds a step that has only the messages of one node of each orbit, sorted by sender.
+    /// `targets` has the destination node of each message.
     pub(crate) fn add_folded(&mut self, step: &Step<'_>, targets: Vec<u32>) {
         self.add(step);
         if let Some(last) = self.steps.back_mut() {
