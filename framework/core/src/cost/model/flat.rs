@@ -7,7 +7,8 @@
 //! its own messages in the order of the schedule, and does not wait until other nodes end a step. A
 //! node receives at most as many messages at the same time as it has ports, which causes
 //! contention. There is a barrier between two stages. A late rank (`late=`) composes its data for
-//! the first stage when it enters, and then begins its messages; other nodes do not wait for this.
+//! the first stage when it enters, and then begins its messages. Other nodes do not wait for a late
+//! rank before they begin their messages.
 //!
 //! [`stage`] describes the cost of a message at its sender and its receiver. When all data that a
 //! node receives in a step has arrived, the node reduces it (`reduce_byte_us` per byte).
@@ -118,8 +119,8 @@ word_enum! {
 }
 
 impl Flat {
-    /// Returns whether a node composes received data for the next stage as soon as the data
-    /// arrives.
+    /// Returns whether nodes compose (rearrange) received data for the next stage as soon as the
+    /// data arrives.
     fn composes_early(&self) -> bool {
         self.buffers > 1 && self.mode == Mode::Nonblocking
     }
@@ -131,8 +132,8 @@ impl Model for Flat {
         Detail::AllNodes
     }
 
-    /// Only nonblocking mode needs the arrivals. In blocking mode a node has received all messages
-    /// of a step before it continues.
+    /// Only nonblocking mode needs to know when forwarded data arrived at its sender. In blocking
+    /// mode, a node has received all messages of a step before it continues.
     fn follows_arrivals(&self) -> bool {
         self.mode == Mode::Nonblocking
     }
@@ -170,14 +171,15 @@ impl Model for Flat {
 }
 
 impl Stage {
-    /// Simulates the stage. It begins at `start`, when all nodes have composed their data. Returns
-    /// the time at which the last node ends. With `compose`, which requires nonblocking mode, nodes
-    /// compose received data for the next stage during this stage.
+    /// Simulates the stage. The stage begins at `start`, when all nodes have composed their data.
+    /// Returns the time at which the last node ends. With `compose`, which has an effect only in
+    /// nonblocking mode, nodes compose received data for the next stage during this stage.
     pub fn run(&self, machine: &Flat, start: Clock, compose: bool) -> Clock {
         self.run_with(machine, start, compose, None)
     }
 
-    /// Does the same as [`Stage::run`], and also records time-space data.
+    /// Does the same as [`Stage::run`]. If `accounting` is `Some`, also records how each node
+    /// spends its time.
     fn run_with(
         &self,
         machine: &Flat,
@@ -206,7 +208,7 @@ struct Stages {
     precomposed: Vec<f64>,
     /// Whether any node reduces data.
     has_sums: bool,
-    /// For each node, the bytes that it reduces at the end of the step that is added next.
+    /// For each node, the bytes that it reduces at the end of the next step to be added.
     summed: Vec<f64>,
     /// Number of finished stages that are not empty.
     stages: u64,
@@ -316,8 +318,8 @@ impl Stages {
         let (node, bytes) = (copy.node, self.bytes(copy.load, copy.segments));
         match self.machine.self_messages {
             SelfMessages::Count => {
-                // A node has the data for itself from the start, so `after` is 0, even if its boxes
-                // were joined with boxes that arrived later.
+                // A node has the data for itself from the start, so `after` is 0. This is correct
+                // even if the simulation has joined the data with data that arrived later.
                 self.add(StageMessage {
                     from: node,
                     to: node,

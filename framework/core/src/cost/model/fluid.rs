@@ -20,7 +20,7 @@
 //!
 //! A late rank (`late=`) posts its sends and receives after it has entered.
 //!
-//! Background traffic consists of flows that start at time 0. No rank waits for them.
+//! Background traffic consists of flows that start at time 0. No rank waits until a flow ends.
 //!
 //! The completion time is divided along the critical path. A message continues the critical path of
 //! its sender or of its receiver, whichever posted the message later. The path has four kinds of
@@ -102,7 +102,7 @@ static BANDWIDTH_FACTOR: TypedParameter<f64> = TypedParameter {
     read: factor,
 };
 
-/// Events whose times differ by no more than this, in µs, are simultaneous.
+/// The largest difference of times, in µs, at which two events count as simultaneous.
 const EPSILON_US: f64 = 1e-3;
 
 static SECOND_EPS_US: TypedParameter<f64> = TypedParameter::micros(
@@ -225,8 +225,8 @@ impl Model for Fluid {
         if traffic.farthest == 0 {
             return farthest;
         }
-        // If several ranks are on one node, a message between them uses no link. Therefore 0
-        // replaces the latency of one link in the bound.
+        // If several ranks share a node, a message between two of these ranks uses no link. The
+        // bound then cannot include the latency of a link.
         let least = topology.latencies().map_or(1.0, |(least, _)| least);
         let one_link = if topology.node_network().is_some() { 0.0 } else { self.latency_us(least) };
         let (bytes, kind) = bound::network_bytes(topology, traffic, PortLimit::All, 1.0);
@@ -254,9 +254,9 @@ impl Model for Fluid {
     }
 
     fn network_rates(&self) -> Option<NetworkRates> {
-        // Background traffic reduces the speed of links by an amount that depends on time, so no
-        // rates are known with it. Ports limit the number of messages but not their bytes, so there
-        // is no rate of ports.
+        // With jitter or background traffic, the speed of links is not constant, so no rates are
+        // known. Ports limit the number of messages but not the speed of their bytes, so there is
+        // no rate of ports.
         (self.noise == 0.0 && self.background.name().is_none()).then_some(NetworkRates {
             link_byte_us: self.link_byte_us(),
             ports: None,

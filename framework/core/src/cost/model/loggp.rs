@@ -24,10 +24,10 @@
 //! At the end of a step, the reduction of received data occupies the processor (`reduce_byte_us`
 //! per byte).
 //!
-//! A late rank (`late=`) has no free processor before it enters.
+//! The processor of a late rank (`late=`) is busy until the rank enters.
 //!
 //! An interface sends and receives at the same time, but a processor does one thing at a time.
-//! Requests are served in the order of time. Requests of the same time are served in the order in
+//! Events are processed in the order of time. Simultaneous events are processed in the order in
 //! which they became known. The completion time is divided along the critical path: o and g are
 //! start-up, O and G are transmission, and L is propagation. Waits for a receiver or for a
 //! rendezvous match are contention.
@@ -106,9 +106,10 @@ impl Model for LogGp {
         false
     }
 
-    /// The bytes of the busiest node are processed one after another. Each byte costs at least the
-    /// smaller of two times: the time of one more byte in a long message, or the time of a separate
-    /// message. In addition, at least one message is sent, travels and is received.
+    /// Returns the larger of two bounds. The first is the time of the bytes that one node sends or
+    /// receives, and of one message. Each byte takes at least the smaller of two times: the time of
+    /// a further byte in a long message, or the time of a message of its own. The second bound is
+    /// the time of one message and of the largest reduction.
     fn lower_bound(&self, _: &dyn Topology, traffic: &Traffic) -> Bound {
         if self.noise > 0.0 {
             return Bound::default();
@@ -124,8 +125,8 @@ impl Model for LogGp {
             propagation_us: self.latency_us,
             ..Bound::default()
         };
-        // The node that reduces the most data may do this while bytes of other nodes travel, so the
-        // two bounds are not added.
+        // The two bounds are not added, because the node that reduces most may do so while other
+        // nodes send and receive their bytes.
         let by_sums = Bound {
             startup_us: 2.0 * self.overhead_us,
             propagation_us: self.latency_us,

@@ -26,7 +26,7 @@ pub(super) struct CrossingTimes {
 #[derive(Debug)]
 pub(super) struct Accounting {
     record: TimeSpace,
-    /// The numbers of the steps in which anything was sent so far, as the schedule counts steps.
+    /// The schedule's numbers of all steps so far in which at least one message was sent.
     steps: Vec<u64>,
     /// The total duration of all barriers before the stage, which the clocks do not include.
     barriers_us: f64,
@@ -43,14 +43,14 @@ impl Accounting {
         self.record.finish()
     }
 
-    /// Adds a step.
+    /// Adds a step. The step has the number `schedule_step` in the schedule.
     pub(super) fn add_step(&mut self, schedule_step: u64) {
         self.steps.push(schedule_step);
     }
 
-    /// Begins a stage with this number of messages. `ended` is the end of the previous stage. A
-    /// barrier follows, and then each node composes its data. The last node has composed its data
-    /// at `start`.
+    /// Begins a stage, which has this number of messages and this first step. `ended` is the end of
+    /// the previous stage. A barrier follows, and then each node composes (rearranges) its data.
+    /// The last node has composed its data at `start`.
     pub(super) fn begin_stage(
         &mut self,
         (messages, first_step): (usize, Option<u64>),
@@ -95,7 +95,7 @@ impl Accounting {
         self.record.sent(node as usize);
     }
 
-    /// Charges the time that the node spent only waiting for a message.
+    /// Charges the time in which the node only waited for a message, divided into kinds of time.
     pub(super) fn charge_wait(&mut self, node: u32, message: u32) {
         let CrossingTimes { started, ready, copying, crossing, arrived } =
             self.crossings[message as usize];

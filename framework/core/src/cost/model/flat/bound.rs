@@ -16,12 +16,12 @@
 //!   3. The receiver's half of the copying: `R tc/2`.
 //!
 //! **Bound 2, from start-ups**, is the minimum time in which data reaches all of its destinations.
-//! In blocking mode a node that starts a send is free half a start-up later, and a node that has
-//! received data can forward the data a whole start-up later. So after t halves of a start-up, data
-//! has reached at most as many nodes as the (t+1)-th Fibonacci number (1, 1, 2, 3, 5, etc.),
-//! including its origin. Data for d other nodes needs the first t for which this number is greater
-//! than d. This is the postal model with a latency of two sends (Bar-Noy & Kipnis, 1992). In
-//! nonblocking mode the sends of a stage do not wait for receives, so this bound is only one
+//! In blocking mode, a node that starts a send is free again half a start-up later, and the
+//! receiver can forward the data a whole start-up after the send began. So after t halves of a
+//! start-up, data has reached at most F(t+1) nodes including its origin, where F are the Fibonacci
+//! numbers (1, 1, 2, 3, 5, etc.). If data has d destinations, the bound is the smallest t with
+//! F(t+1) > d. This is the postal model with a latency of two sends (Bar-Noy & Kipnis, 1992). In
+//! nonblocking mode, the sends of a stage do not wait for receives, so this bound is only one
 //! start-up.
 //!
 //! **Bound 3, from reductions**, is a start-up and the time of the bytes that one node must reduce.

@@ -3,7 +3,8 @@
 //!
 //! A port does not stay idle for one message while it could serve another. Among the messages whose
 //! sender and receiver both have a free port, the message that was ready first crosses first. If
-//! several were ready at the same time, the message with the lower sender crosses first. (A
+//! several were ready at the same time, the message of the sender with the lowest number is first.
+//! (A
 //! different rule would be that a message occupies its output port while its receiver is busy. With
 //! that rule, a direct exchange of irregular messages on 16 nodes takes a tenth longer than in Liu,
 //! Wang & Prasanna.)
@@ -78,8 +79,8 @@ pub(super) struct Crossing {
     inputs: Ports,
     /// Whether each message has started to cross.
     crossed: Vec<bool>,
-    /// For each node whose ports have changed, its first message that could cross. The heap returns
-    /// the message with the smallest priority value first. Entries can be out of date.
+    /// For each node whose ports have changed, the priority of its first message that could cross.
+    /// The heap returns the smallest value first. Entries can be out of date.
     candidates: BinaryHeap<Reverse<(Priority, NodePorts)>>,
 }
 

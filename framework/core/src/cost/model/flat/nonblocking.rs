@@ -14,7 +14,7 @@ use std::collections::{BinaryHeap, VecDeque};
 pub(super) struct Nonblocking<'a> {
     messages: &'a [StageMessage],
     times: MessageTimes,
-    /// Whether nodes compose received data for the next stage as soon as the data arrives.
+    /// Whether nodes compose (rearrange) received data for the next stage as soon as it arrives.
     composes: bool,
     start: Clock,
     processor: Vec<Clock>,
@@ -143,7 +143,7 @@ impl<'a> Nonblocking<'a> {
         self.events.push(StageEvent { at, node, message, kind: StageEventKind::Started });
     }
 
-    /// Starts the sends of a node up to the first one that waits for a receive.
+    /// Starts the next sends of a node, until a send has to wait for a receive.
     fn start_available(&mut self, node: usize) {
         while let Some(message) = self
             .dependencies

@@ -21,7 +21,7 @@
 //!   (`super::crossing`).
 //!
 //! With a second send buffer, the processor composes (rearranges) the data of each received message
-//! for the next stage, as soon as it has completed the receive.
+//! for the next stage as soon as it has completed the receive.
 //!
 //! **Simultaneous events** are ordered by kind, then by node, then by message. Times are exact
 //! ([`crate::cost::model::clock`]), so that rounding has no influence.
@@ -56,14 +56,15 @@ pub struct Stage {
     pub messages: Vec<StageMessage>,
     /// For each node, the bytes that it composes at the start of the stage.
     pub composed: Vec<f64>,
-    /// The nodes that begin later than all other nodes, each with the time at which it begins.
+    /// The late nodes, each with the time at which it begins its messages.
     pub(crate) late: Vec<(u32, Clock)>,
     /// Whether any node sends or composes anything in the stage.
     used: bool,
     /// The reductions in the order of steps.
     reductions: Vec<Reduction>,
     /// For each message, the index of its receiver's reduction plus one; 0 if the message is not
-    /// reduced. Messages after the end of this list are not reduced.
+    /// reduced. The list may be shorter than the list of messages: further messages are not
+    /// reduced.
     reduction_of: Vec<u32>,
 }
 
@@ -129,7 +130,7 @@ pub(super) struct StageEvent {
 pub(super) enum StageEventKind {
     /// The processor has started a send.
     Started,
-    /// The message is ready to cross, and waits for its ports.
+    /// The message is ready to cross the network, and waits for its ports.
     Ready,
     /// The message has arrived.
     Arrived,
@@ -225,8 +226,8 @@ impl Stage {
         self.messages.push(message);
     }
 
-    /// Adds the reductions at the end of the latest step. `bytes` has the bytes that each node
-    /// reduces, and is empty if no node reduces anything.
+    /// Adds the reductions at the end of a step, whose messages must have been added before.
+    /// `bytes` has the bytes that each node reduces, and is empty if no node reduces anything.
     pub(crate) fn add_reductions(&mut self, step: u64, bytes: &[f64]) {
         // Create the reductions.
         let first = self.messages.partition_point(|message| message.step < step);
@@ -265,7 +266,7 @@ impl Stage {
         !self.used
     }
 
-    /// Removes all messages.
+    /// Removes all messages, reductions and composed data.
     pub fn clear(&mut self) {
         self.messages.clear();
         self.reductions.clear();
@@ -378,8 +379,8 @@ impl<'a> Blocking<'a> {
             let done = self.ports.take(m.to, event.at, crossing);
             if let Some(accounting) = &mut self.accounting {
                 let times = &mut accounting.crossings[event.message as usize];
-                // The sender was never idle before the message was ready, so its wait for a port
-                // begins at that time. The receiver waited for its peer up to the same time.
+                // Up to the time at which the message is ready, the sender works and the receiver
+                // waits for its peer. Both then wait until the message has a port.
                 (times.started, times.ready, times.crossing, times.arrived) =
                     (event.at.at, event.at.at, done.at - crossing, done.at);
                 accounting.charge_wait(m.from, event.message);

@@ -71,8 +71,8 @@ fn equal_messages_in_nonblocking_mode_cost_the_largest_term_of_equation_2() {
 fn a_node_receives_one_message_at_a_time() {
     let two = stage(3, &[&[(0, 2, 100.0), (1, 2, 100.0)]]);
     let blocking = run(&two, &machine("startup_us=10,byte_us=1"));
-    // The start takes 5, each message 100, and each completion 5. The completion of the first
-    // message overlaps with the transfer of the second.
+    // Each send starts in 5 µs, each message crosses the network in 100 µs, and each receive is
+    // completed in 5 µs. The first receive is completed while the second message crosses.
     let Path { startup, transmission, contention, .. } = blocking.path;
     assert_eq!((blocking.us(), startup, transmission, contention), (210.0, 10.0, 100.0, 100.0));
     assert_eq!(
@@ -101,7 +101,7 @@ fn contention_at_one_node_delays_others() {
 
 #[test]
 fn a_blocking_node_receives_everything_of_a_step_before_it_continues() {
-    // Node 1 receives node 0's long message before its second step.
+    // In blocking mode, node 1 receives the long message of step 1 before it sends in step 2.
     let chain = stage(3, &[&[(0, 1, 100.0)], &[(1, 2, 1.0)]]);
     assert_eq!(run(&chain, &machine("byte_us=1")).us(), 101.0);
     assert_eq!(run(&chain, &machine("byte_us=1,mode=nonblocking")).us(), 100.0);
@@ -164,8 +164,8 @@ fn phases_are_stages_with_composing_and_barriers_between_them() {
     assert_eq!((parts.startup, parts.propagation), (Some(6.0), None));
 }
 
-/// Returns the time of a direct exchange in one phase, with steps of (sender, receiver, half of the
-/// block).
+/// Returns the time of a direct exchange in one phase. Each step is a list of sends (sender,
+/// receiver, half), each of which sends the first (0) or the second half (1) of a block.
 fn direct(machine: &str, steps: &[Vec<(u64, u64, u32)>]) -> f64 {
     let topology = parse("fully-connected:8").unwrap();
     let mut evaluator = self::machine(machine).evaluator(PricingContext::new(&topology, 100.0));
@@ -218,8 +218,8 @@ fn nodes_send_in_the_order_of_the_schedule() {
     );
 }
 
-/// Returns a pipeline: each segment is forwarded in the step after the one in which it was
-/// received.
+/// Returns a pipeline: segments move along a chain of nodes, and each segment is forwarded in the
+/// step after its arrival.
 fn pipelined_chain(nodes: u32, segments: u64, bytes: f64) -> Stage {
     let mut stage = Stage::new(nodes as usize);
     for step in 1..segments + u64::from(nodes) - 1 {
@@ -259,7 +259,8 @@ fn segments_follow_each_other_through_a_chain() {
     assert!((us - (9.0 + 6.0 - 2.0) * 200.0).abs() < 1e-9, "{us}");
 }
 
-/// Sends start in the schedule's order, even if a later one has its data from the start.
+/// Sends start in the schedule's order, even if the data of a later send is available from the
+/// start.
 #[test]
 fn a_waiting_send_delays_the_sends_after_it() {
     let mut s = Stage::new(4);
@@ -281,8 +282,8 @@ fn a_second_buffer_hides_composing_behind_transfers() {
 }
 
 proptest! {
-    /// No node ends before it has received all of its bytes, and more ports never make a schedule
-    /// without contention slower.
+    /// A stage takes at least a start-up and the time of the bytes that the busiest node receives.
+    /// A second simulation gives the same result.
     #[test]
     fn a_stage_lasts_as_long_as_its_busiest_port(
         bytes in prop::collection::vec(0.0_f64..1000.0, 30), nonblocking in any::<bool>(),
@@ -339,7 +340,7 @@ fn stages_with_only_local_data_have_a_barrier() {
     assert_eq!((parts.rearrangement, parts.barrier), (Some(200.0), Some(3.0)));
 }
 
-/// A node that receives nothing reduces its own data in the same step as the other nodes.
+/// Node 2 receives no message, but it reduces 500 bytes of its own data.
 #[test]
 fn reductions_without_messages_take_time() {
     for mode in ["blocking", "nonblocking"] {

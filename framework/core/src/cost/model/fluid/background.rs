@@ -14,7 +14,7 @@ pub(super) static BACKGROUND: TypedParameter<BackgroundFile> = TypedParameter {
 
 const NONE: &str = "none";
 
-/// The name of the file, if background traffic is set.
+/// The name of the file with background traffic; `None` if there is no background traffic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct BackgroundFile(Option<Arc<str>>);
 
@@ -69,8 +69,8 @@ mod tests {
     }
 
     /// A message of m bytes and a flow of b bytes share a link that transmits one byte per µs. Each
-    /// has half of the link until the shorter of the two ends, so the message takes `m + min(m,
-    /// b)`.
+    /// of them gets half of the link's rate until the shorter one ends. So the message takes
+    /// `m + min(m, b)`.
     #[test]
     fn a_flow_shares_a_link_with_a_message_until_it_ends() {
         for (m, b, expected) in
@@ -93,8 +93,8 @@ mod tests {
         let twice = [vec![(0, 1, 100)], vec![(0, 1, 100)]];
         let us = cost_with_flows(2, &[(0, 1, 40)], "mesh:2", "byte_us=1", &twice).parts.total();
         assert!((us - 240.0).abs() < 1e-9, "{us}");
-        // Flows in the opposite direction or on other links do not delay the schedule, because
-        // links are directed. The schedule does not wait for background flows.
+        // A flow in the opposite direction uses a different link, because links are directed. So
+        // neither of these flows delays a message, and the schedule does not wait until they end.
         let flows = [(1, 0, 1000), (2, 3, 1000)];
         let us = cost_with_flows(4, &flows, "mesh:4", "byte_us=1", &twice).parts.total();
         assert!((us - 200.0).abs() < 1e-9, "{us}");

@@ -1,5 +1,5 @@
-//! A folded network, which is smaller than the network but gives the same times. It has one node
-//! and one link for each orbit.
+//! A folded network. It has one node for each orbit of nodes of the original network, and one link
+//! for each orbit of links. A simulation of the folded network is faster and gives the same times.
 //!
 //! Folding is possible if translations of the network map a schedule onto itself. An orbit is the
 //! set of all images of a node, or of a link, under these translations. All nodes of an orbit do
@@ -19,7 +19,7 @@ pub(super) struct Fold {
     nodes: u32,
     sides: Vec<u32>,
     periods: Vec<u32>,
-    /// The number of links between nodes in the network before folding.
+    /// The number of links between nodes in the original network.
     slots: u64,
     /// The orbits of links; `None` if the network is not folded.
     links: Option<OrbitTable>,
@@ -124,8 +124,8 @@ impl Fold {
         if self.is_plain() { orbit } else { self.first[orbit as usize] }
     }
 
-    /// Returns the number of links of the folded network. The last links are the injection links:
-    /// each orbit of nodes has one in each direction.
+    /// Returns the number of links of the folded network. The last ones are injection links: each
+    /// orbit of nodes has one link into the network and one link out of it.
     pub(super) fn links(&self) -> u64 {
         self.slots() + 2 * self.orbits as u64
     }
@@ -135,8 +135,8 @@ impl Fold {
         self.links.as_ref().map_or(self.slots, |links| links.count() as u64)
     }
 
-    /// Returns the orbit of a link between nodes, and the number of images of a message that cross
-    /// each link of the orbit if the route of the message has one link of the orbit.
+    /// Returns the orbit of a link between nodes, and a number of messages. If a message crosses
+    /// one link of the orbit, this number of its images cross each link of the orbit.
     pub(super) fn link(&self, link: u64) -> (u32, f32) {
         let Some(links) = &self.links else { return (link as u32, 1.0) };
         let orbit = links.orbit(link);

@@ -12,10 +12,9 @@ use crate::cost::model::path::Path;
 use crate::network::topology::{Route, Run, Topology};
 use std::sync::Arc;
 
-/// The maximum total number of hops of the messages in flight. This number of hops takes up to
-/// about 3 GiB.
+/// The maximum total number of hops of the messages in flight. They take up to about 3 GiB.
 const MAX_HOPS: usize = 1 << 27;
-/// The maximum number of links. This number of links takes about 2 GiB.
+/// The maximum number of links of a network. They take about 2 GiB.
 const MAX_LINKS: u64 = 1 << 24;
 
 /// A message that its sender and its receiver have posted, so that it can start.
@@ -33,7 +32,7 @@ pub(super) struct NewMessage {
     pub noise: f64,
 }
 
-/// The index of the messages of background traffic.
+/// The value of [`InFlight::index`] for background traffic.
 const BACKGROUND: u32 = u32::MAX;
 
 /// A message in flight. The state is small, because there may be millions of messages.
@@ -50,9 +49,10 @@ pub(super) struct InFlight {
     /// When the message started, in µs.
     pub started: f64,
     pub latency: f64,
-    /// The duration that the transmission would have if no link were shared, in µs.
+    /// The time that the transmission would take if no link were shared, in µs.
     pub alone: f64,
-    /// The bytes that the message has left when it is attached to its links; 0 if it uses no link.
+    /// The bytes that must still be transmitted when the message begins to share links; 0 if the
+    /// message uses no link.
     bytes: f64,
 }
 
@@ -80,7 +80,7 @@ impl InFlight {
 /// often have the same path, which is then stored once.
 #[derive(Debug, Clone, Default)]
 struct Paths {
-    /// Each path with the number of messages that have it.
+    /// Each path, and the number of messages in flight that have this path.
     paths: Vec<(Path, u32)>,
     /// The indices of unused entries of `paths`.
     free: Vec<u32>,
@@ -130,8 +130,8 @@ pub(super) struct MessagesInFlight {
     free: Vec<u32>,
     /// Number of background messages.
     background: usize,
-    /// For each orbit of nodes, the route that was found most recently. A rank often sends to the
-    /// same node again.
+    /// For each orbit of nodes, the route that was found most recently. It is stored because a rank
+    /// often sends to the same node again.
     routes: Vec<FoundRoute>,
     /// The length of the longest route of a message so far.
     longest: usize,
@@ -167,8 +167,8 @@ struct RouteSummary {
 }
 
 impl MessagesInFlight {
-    /// Creates a network without messages. The network is folded if the machine and the topology
-    /// permit this.
+    /// Creates a network without messages. The network is folded ([`super::fold`]) if the topology
+    /// has translations and no setting of the machine breaks the symmetry, as jitter does.
     pub(super) fn new(machine: &Fluid, context: PricingContext<'_>) -> Self {
         let topology = Arc::clone(context.topology);
         let fits = topology.link_slots().saturating_add(2 * topology.nodes()) <= MAX_LINKS;
@@ -201,7 +201,7 @@ impl MessagesInFlight {
         }
     }
 
-    /// Returns the orbits of this network if it is folded with the given periods.
+    /// Returns this network, folded with the given periods.
     pub(super) fn folded(&self, periods: Vec<u32>) -> Fold {
         self.fold.with(self.topology.as_ref(), periods)
     }
@@ -307,8 +307,8 @@ impl MessagesInFlight {
     }
 
     /// Attaches a message, which has these bytes left, to the links of its route. The route was
-    /// found when the message started, and is found again here unless it is the sender's most
-    /// recent one. Storing it in the meantime would double the memory of a message.
+    /// found when the message started, but it was not stored, because it would double the memory of
+    /// a message. It is found again here, unless it is the sender's most recent route.
     fn attach(&mut self, number: u32, left: f64, steps: &Steps) {
         let message = self.messages[number as usize];
         let sender = message.from as usize;
@@ -345,8 +345,9 @@ impl MessagesInFlight {
         number
     }
 
-    /// Splits orbits. Each message is copied for every new orbit into which its sender's old orbit
-    /// was split. `steps` are the steps before the split.
+    /// Splits orbits: `fold` has smaller orbits than the current fold. Each message is copied for
+    /// every new orbit that was part of its sender's old orbit. `steps` are the steps before the
+    /// split.
     pub(super) fn unfold(&mut self, fold: Arc<Fold>, steps: &Steps, now: f64) {
         let before = std::mem::replace(&mut self.fold, fold);
         // For each old orbit, list the new orbits into which it was split.
@@ -436,8 +437,8 @@ impl MessagesInFlight {
     /// Computes the fair rates of all messages. While windows of time are in use, `fraction` is the
     /// fraction of the messages that should arrive in each window. If too few messages would
     /// arrive, for example because `fraction` is 0, the windows end and the rates are exact again.
-    /// `of_ranks` are the timers of ranks. Every examined link reduces `most` by 1, and the
-    /// computation stops when `most` is 0.
+    /// `of_ranks` are the timers at which ranks may start messages. Every examined link reduces
+    /// `most` by 1, and a computation of exact rates stops when `most` is 0.
     pub(super) fn share(
         &mut self,
         fraction: f64,

@@ -1,6 +1,7 @@
-//! A priority queue of links, ordered by level, with the lowest level first. Each bucket has the
-//! links whose levels lie in the same sixteenth of an octave (a range from x to 2x). The links of
-//! the current bucket are in a heap; other buckets are not sorted.
+//! A priority queue of links, ordered by level, with the lowest level first. Links are stored in
+//! buckets. An octave is a range of levels from x to 2x, and each bucket has the links whose levels
+//! lie in the same sixteenth of an octave. The links of the current bucket are in a heap; other
+//! buckets are not sorted.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,7 +18,7 @@ pub(super) struct LevelQueue {
     full: [u64; BUCKETS / 64],
     /// The current bucket.
     at: Option<usize>,
-    /// The value of [`sixteenth`] for the first bucket.
+    /// The value of [`sixteenth`] for the levels of the first bucket.
     base: u64,
 }
 
@@ -51,8 +52,8 @@ impl LevelQueue {
         self.near.pop().map(|Reverse(first)| first)
     }
 
-    /// Moves to the next bucket that has links, and removes these links. The caller queues the
-    /// links again that it still needs.
+    /// Moves to the next bucket that has links, and removes these links. Returns the index of the
+    /// bucket, and the links. The caller queues those links again that it still needs.
     pub(super) fn next_bucket(&mut self) -> Option<(usize, Vec<u32>)> {
         let word = self.full.iter().position(|word| *word != 0)?;
         let bucket = word * 64 + self.full[word].trailing_zeros() as usize;
@@ -65,8 +66,8 @@ impl LevelQueue {
         self.bucket(level) == bucket
     }
 
-    /// Returns whether a link may be queued at a lower level than `level`. Returns `true` without a
-    /// search if `level` is in a bucket after the current one.
+    /// Returns whether any link may be queued at a lower level than `level`. If `level` is in a
+    /// bucket after the current one, returns `true` without a search.
     pub(super) fn has_lower(&self, level: f64) -> bool {
         let beyond = self.at.is_none_or(|at| self.bucket(level) > at);
         beyond || self.near.peek().is_some_and(|Reverse((bits, _))| *bits < level.to_bits())

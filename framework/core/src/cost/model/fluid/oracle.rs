@@ -13,8 +13,9 @@ struct Flow {
     links: Vec<usize>,
 }
 
-/// Returns the time at which each rank ends `steps`, which consist of messages (from, to, bytes).
-/// The background flows start at time 0. If `weighted`, weights are inverse round-trip times.
+/// Returns the time at which each rank ends `steps`, which consist of messages (sender, receiver,
+/// bytes). The flows of `background` start at time 0. If `weighted`, the weight of a flow is the
+/// inverse of its latency.
 pub(super) fn ends(
     topology: &str,
     [byte_us, hop_us]: [f64; 2],
@@ -86,8 +87,8 @@ pub(super) fn ends(
     }
 }
 
-/// Returns the max-min fair rates. Repeatedly selects the link with the smallest share per flow,
-/// and divides its capacity among its flows.
+/// Returns the max-min fair rates of all flows. Repeatedly selects the link with the smallest share
+/// per weight, and divides its remaining capacity among its flows without a rate.
 fn rates(flows: &[Flow], now: f64, links: usize, capacity: f64) -> Vec<f64> {
     let mut rates = vec![0.0; flows.len()];
     let mut open: Vec<usize> = (0..flows.len()).filter(|flow| flows[*flow].shares <= now).collect();

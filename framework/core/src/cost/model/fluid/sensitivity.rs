@@ -1,5 +1,5 @@
-//! Simulates a case more than once, to find out how exact its time is. A note reports the
-//! differences between the times. Two parameters cause a second simulation:
+//! Simulates a case more than once, to find out how exact its time is. A note in the result reports
+//! the differences between the times. Two parameters cause a further simulation:
 //!
 //! - `second_eps_us`: if rounding changes the order of nearly simultaneous events, all later events
 //!   can change, too. The second simulation uses a different interval within which events count as
@@ -43,9 +43,9 @@ impl Simulations {
         self
     }
 
-    /// Adds the copy that the first simulation makes of itself when its windows begin. The copy has
-    /// windows of twice the length. It does not run yet: if the schedule has no further step, the
-    /// first simulation ends and frees its memory before the copy runs.
+    /// Adds the copy that the first simulation makes of itself when its first window begins. The
+    /// copy has windows of twice the length. This function does not run the copy. After the last
+    /// step, the copy runs only when the first simulation has ended and freed its memory.
     fn take_copy(&mut self) {
         if let Some(simulation) = self.first.copy.take() {
             let with = format!("flow_window={}", simulation.machine.flow_window);
@@ -61,9 +61,8 @@ impl Listener for Simulations {
 
     fn notify(&mut self, event: ScheduleEvent<'_>) {
         self.first.notify(event);
-        // If the first simulation has just made a copy of itself, the copy does not have the step
-        // of `event` yet, because a simulation processes its pending events before it adds a step.
-        // So the copy is notified too.
+        // If the first simulation has just made a copy of itself, the copy must be notified of
+        // `event`, too: the copy was made before the first simulation added the step of `event`.
         self.take_copy();
         self.others.iter_mut().for_each(|other| other.simulation.notify(event));
     }

@@ -24,10 +24,10 @@ pub(super) struct Hop {
     pub times: f32,
 }
 
-/// In [`Shares::slots`]: the flow does not use links.
+/// The entry in [`Shares::slots`] of a flow that does not use links.
 const IDLE: u32 = u32::MAX;
-/// In [`Shares::slots`]: the flow uses links, but has no slot. It is in the list `added` or in
-/// windows of time.
+/// The entry in [`Shares::slots`] of a flow that uses links but has no slot. The flow is in the
+/// list [`Shares::added`], or its rate is computed in windows of time.
 const WITHOUT_SLOT: u32 = u32::MAX - 1;
 
 /// The state of a slot, which has room for a flow that is attached to its links.
@@ -35,7 +35,7 @@ const WITHOUT_SLOT: u32 = u32::MAX - 1;
 enum Binding {
     /// The slot is unused.
     Idle,
-    /// The flow was attached after the last solve.
+    /// The flow was attached to its links after the last solve.
     New,
     /// The flow is open: it has no rate now, and gets one in the current solve.
     Open,
@@ -59,7 +59,7 @@ struct Flow {
 #[derive(Debug, Clone, Copy)]
 struct Progress {
     number: u32,
-    /// The bytes that the flow had not transmitted at the time `since`.
+    /// The bytes that had not been transmitted at the time `since`.
     left: f64,
     since: f64,
     /// The rate that the flow had before the solve with the number `solve`.
@@ -74,14 +74,14 @@ pub(super) struct Shares {
     /// For each flow, its slot, [`IDLE`] or [`WITHOUT_SLOT`].
     slots: Vec<u32>,
     /// The flow in each slot. Flows that are attached to their links have slots, unless windows are
-    /// in use. The lists below, except `added`, identify a flow by its slot.
+    /// in use. The lists `new`, `fresh` and `changed` identify a flow by its slot.
     flows: Vec<Flow>,
     rest: Vec<Progress>,
     unused_slots: Vec<u32>,
     /// The binary logarithm of the number of hops for which each slot has space.
     shift: u32,
     hops: Vec<Hop>,
-    /// For each hop, its position in the list `on` of the link.
+    /// For each hop, its position in the list [`Link::on`] of its link.
     place: Vec<u32>,
     levels: LevelQueue,
     /// The flows that use links but have not been attached to them. They are attached as late as
@@ -99,10 +99,11 @@ pub(super) struct Shares {
     visits: usize,
     /// The links on which a flow has ended since the last solve.
     dirty: Vec<u32>,
-    /// The links of opened flows that `queue_opened` still has to examine.
+    /// The links of opened flows that [`Shares::queue_opened`] still has to examine.
     pending: Vec<u32>,
-    /// The flows that were opened most recently. [`sweep`] defines when a flow is opened.
+    /// The opened flows that [`Shares::queue_opened`] still has to examine.
     fresh: Vec<u32>,
+    /// The hops of the flows that get a share of the link that is being filled.
     takers: Vec<u32>,
     /// The flows whose rates may have changed in the current solve.
     changed: Vec<u32>,
@@ -190,7 +191,8 @@ impl Shares {
         self.slots.get(flow).is_some_and(|slot| *slot != IDLE)
     }
 
-    /// Begins to use links. The caller attaches the flow to its links before the next solution.
+    /// Records that a flow uses links from now on. The caller attaches the flow to its links before
+    /// the next solve.
     pub(super) fn add(&mut self, flow: usize) {
         if self.slots.len() <= flow {
             self.slots.resize(flow + 1, IDLE);
@@ -200,13 +202,13 @@ impl Shares {
         self.added.push(flow as u32);
     }
 
-    /// Returns the flows that the caller has to attach to their links, and forgets them.
+    /// Returns the flows that the caller has to attach to their links, and clears their list.
     pub(super) fn take_added(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.added)
     }
 
-    /// Attaches a flow, which has these bytes left, to the links of its route. The next solution
-    /// gives the flow a rate.
+    /// Attaches a flow, which has these bytes left, to the links of its route. The next solve gives
+    /// the flow a rate.
     pub(super) fn attach(&mut self, number: u32, left: f64, weight: f64, route: &[Hop]) {
         if let Some(windows) = &mut self.windows {
             return windows.add(number, left, weight, route);

@@ -2,14 +2,14 @@
 //! messages.
 //!
 //! A message starts when its sender and its receiver have posted it. A sender posts a message after
-//! a start-up. A receiver posts all receives of a step when it enters the step. If only one of the
-//! two has posted a message, the message is not stored, because the positions of the two ranks in
-//! the schedule show what they have posted. All events are ordered by one clock. At each time, they
-//! are processed in this order:
+//! a start-up. A receiver posts all receives of a step when it enters the step. A message that only
+//! one of the two ranks has posted is not stored, because the positions of the ranks in the
+//! schedule show which messages they have posted. All events are ordered by one clock. Simultaneous
+//! events are processed in this order:
 //!
 //! 1. A start-up ends: the rank posts its send, and the next start-up begins.
 //! 2. A reduction ends: the rank enters the next step.
-//! 3. A message has waited for its latency, or its bytes have arrived ([`MessagesInFlight`]).
+//! 3. The latency of a message ends, or its last byte arrives ([`MessagesInFlight`]).
 //! 4. If the set of messages that share links has changed, their rates are computed again.
 //! 5. The clock advances to the next event.
 //!
@@ -39,17 +39,18 @@ mod by_data;
 mod folding;
 mod late;
 
-/// Shares are exact in steps of at most this number of messages.
+/// The largest number of messages of a step for which shares of links are always exact. In larger
+/// steps, shares can be approximate: they are then computed once for each window of time
+/// ([`super::shares`]).
 const MOST_EXACT: usize = 10_000;
-/// Shares are also exact in steps of at most this number of messages per rank. If ranks have few
-/// messages, an arrival often makes a rank start further messages, and each of these starts would
+/// The largest number of messages per rank for which shares are always exact. If ranks have few
+/// messages, an arrival often lets a rank start further messages, and each of these starts would
 /// end a window.
 const MOST_EXACT_PER_RANK: usize = 8;
-/// A step that is large enough for windows remains folded, with exact shares, if the number of its
-/// folded messages is at most this number times the number of translations. For n folded messages
-/// and t translations, exact shares take a time proportional to n^2, and windows without folding
-/// take a time proportional to n * t. In measurements, the two times were equal when n / t was
-/// about this number.
+/// The largest quotient n / t for which a large step remains folded, with exact shares. Here n is
+/// the number of its folded messages, and t is the number of translations. Exact shares take a time
+/// proportional to n^2, and windows without folding take a time proportional to n * t. In
+/// measurements, the two times were equal when n / t was about this number.
 const MOST_FOLDED: usize = 2_000;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -60,7 +61,7 @@ struct Rank {
     is_starting: bool,
     /// Duration of the start-up in progress, in µs.
     startup_us: f64,
-    /// The critical path to the rank's current state.
+    /// The critical path to the rank's most recent event, such as the end of a start-up or a step.
     path: Path,
     /// The time at which the rank ended its last step, in µs.
     ended: f64,
@@ -76,10 +77,10 @@ pub(super) struct Simulation {
     in_flight: MessagesInFlight,
     symmetry: Symmetry,
     now: f64,
-    /// Events whose times differ by no more than this, in µs, are simultaneous.
+    /// The largest difference of times, in µs, at which two events count as simultaneous.
     epsilon_us: f64,
-    /// For each rank, the time at which its start-up ends or, if the rank is late, the time at
-    /// which it enters the schedule. The last timer is for the end of the barrier.
+    /// For each rank, the time at which its start-up ends. If the rank is late, this is first the
+    /// time at which the rank enters the schedule. One further timer is for the end of the barrier.
     startups: Timers,
     /// For each rank, the time in µs at which it enters the schedule; 0 if it has entered. Empty if
     /// no rank is late.
@@ -93,18 +94,19 @@ pub(super) struct Simulation {
     barrier_us: Option<f64>,
     /// Number of ranks that wait at the barrier.
     at_barrier: usize,
-    /// The critical path to the rank that reached the barrier last. With `order=data`, the critical
-    /// path to the last arrival or reduction.
+    /// The critical path to the time at which the last rank reached the barrier. With `order=data`,
+    /// the critical path to the last arrival or reduction.
     last_path: Path,
     /// The only node that the time-space record includes; `None` if it includes all nodes.
     recorded_node: Option<usize>,
-    /// Steps with more messages than this use windows of time ([`super::shares`]).
+    /// The largest number of messages of a step for which shares are always exact, and not computed
+    /// in windows of time ([`super::shares`]).
     most_exact: usize,
     /// Equal to [`MOST_FOLDED`], or 0 in some tests.
     most_folded: usize,
-    /// Whether the simulation is copied when the first window begins.
+    /// Whether the simulation makes a copy of itself when its first window of time begins.
     pub makes_copy: bool,
-    /// The copy of the simulation, which continues with windows of twice the length.
+    /// The copy, which continues with windows of twice the length.
     pub copy: Option<Box<Self>>,
 }
 
@@ -191,7 +193,7 @@ impl Simulation {
         }
     }
 
-    /// Posts the next send of the rank's step, and begins the start-up of the send that follows it.
+    /// Posts the next send of the rank's step, and begins the start-up of the send after this one.
     fn post(&mut self, rank: usize) {
         let position = &mut self.progress.ranks[rank];
         let (number, index) = (position.step, position.sent);
@@ -279,15 +281,15 @@ impl Simulation {
 
     /// Computes the rates of all messages in flight.
     fn share(&mut self) {
-        // Windows are not used on a folded network, because they do not support messages that are
-        // split with their orbits.
+        // Windows are not used on a folded network, because they do not support the split of an
+        // orbit while its messages are in flight.
         let is_large =
             self.in_flight.fold.is_plain() && self.progress.steps.has_larger_than(self.most_exact);
         let fraction = if is_large { self.machine.flow_window } else { 0.0 };
         if self.in_flight.shares.begins_windows(fraction) {
             self.in_flight.begin_windows(self.now);
-            // The copy is made when no message is attached to links, because the lists of links
-            // take much memory.
+            // Copy the simulation now, because no message is attached to links at this time. Lists
+            // of links would take much memory.
             if std::mem::take(&mut self.makes_copy) {
                 let mut copy = self.clone();
                 copy.machine.flow_window *= 2.0;
@@ -309,8 +311,8 @@ impl Simulation {
         self.at_barrier += 1;
         self.last_path = self.ranks[rank].path;
         if self.at_barrier == self.ranks.len() {
-            // The barrier does not begin before the next step is known, because there is no barrier
-            // after the last step.
+            // Begin the barrier only when a next step is known, because there is no barrier after
+            // the last step.
             self.progress.steps.set_all_waiting(true);
         }
         false
@@ -363,7 +365,7 @@ impl RankModel for Simulation {
         let number = self.progress.ranks[rank].step;
         let Some(step) = self.progress.steps.get(number) else { return };
         let (sends, receives) = (step.sends(rank).len(), step.receives(rank).len());
-        // Start the messages that their senders have posted before.
+        // Start the messages for this rank that their senders have posted already.
         for receive in 0..receives {
             let Some(step) = self.progress.steps.get(number) else { return };
             let (index, &StepMessage { from, .. }) = step.receive(rank, receive);

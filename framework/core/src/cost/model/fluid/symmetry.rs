@@ -1,9 +1,9 @@
 //! Finds the translations of the network that map a schedule onto itself.
 //!
 //! Before the first step, these are all translations of the network. Each step removes the
-//! translations that do not map the messages of the step onto themselves. The result does not
-//! depend on whether the plugin planned all nodes or only one node of each orbit, because the
-//! messages are the same.
+//! translations that do not map the messages of the step onto themselves. With orbit planning, the
+//! plugin plans only one node of each orbit of a symmetry group. The result is the same as with
+//! full planning, because the messages of the schedule are the same.
 
 use super::fold::Fold;
 use crate::network::symmetry::Group;
@@ -17,18 +17,18 @@ use crate::simulation::step::Step;
 pub(super) struct Symmetry {
     /// Whether the result depends on the order of a rank's sends.
     ordered: bool,
-    /// With orbit planning: for each node, its representative, and the group element that maps the
-    /// representative to the node.
+    /// For each node, its representative, which is the planned node of its orbit, and the group
+    /// element that maps the representative to the node. Empty without orbit planning.
     homes: Vec<(u32, u32)>,
     /// For each dimension, the smallest translation in the group of the orbit planning. If the
-    /// group has none, the length of the side.
+    /// group has no translation in this dimension, the length of the side.
     group_periods: Vec<u32>,
     /// For each dimension, the translation that was tried most recently, and the image of each node
     /// under it.
     images: Vec<(u32, Vec<u32>)>,
 }
 
-/// The sends of one node of each orbit, sorted by node. The sends of a node keep their order.
+/// The sends of one node of each orbit, sorted by sender. The sends of a node keep their order.
 pub(super) struct FoldedSends {
     /// The messages. Their senders and receivers are numbers of orbits.
     pub transfers: Vec<Transfer>,
@@ -73,7 +73,7 @@ impl Symmetry {
         }
     }
 
-    /// Returns the period that each dimension has when this step has been added.
+    /// Returns the period of each dimension ([`Fold`]) that remains when this step has been added.
     pub(super) fn periods(&mut self, fold: &Fold, step: &Step<'_>) -> Vec<u32> {
         self.set_group(fold, step.symmetry);
         if step.routes.iter().any(|route| !route.path.is_empty()) {
@@ -104,7 +104,7 @@ impl Symmetry {
         })
     }
 
-    /// Returns the period that each dimension has when these reductions have been added.
+    /// Returns the period of each dimension that remains when these reductions have been added.
     pub(super) fn summation_periods(&mut self, fold: &Fold, summed: Summed<'_>) -> Vec<u32> {
         self.set_group(fold, summed.symmetry);
         if self.are_in_group(fold) {
@@ -116,15 +116,16 @@ impl Symmetry {
         })
     }
 
-    /// Returns whether all translations of the fold are in the group.
+    /// Returns whether all translations of the folded network are in the group of the orbit
+    /// planning.
     fn are_in_group(&self, fold: &Fold) -> bool {
         let mut of = fold.periods().iter().zip(fold.sides()).zip(&self.group_periods);
         of.all(|((period, side), group_period)| period == side || period % group_period == 0)
     }
 
     /// Returns a new period for each dimension. It is the smallest multiple of the old period for
-    /// which the translation is in the group or satisfies `fits`. If there is none, it is the
-    /// length of the side.
+    /// which the translation is in the group or satisfies `fits`. If no multiple has this property,
+    /// the new period is the length of the side.
     fn kept_periods(&mut self, fold: &Fold, fits: impl Fn(&[u32]) -> bool) -> Vec<u32> {
         let mut periods = fold.periods().to_vec();
         self.images.resize(periods.len(), (0, Vec::new()));
@@ -249,7 +250,7 @@ fn is_complete(nodes: u64, step: &Step<'_>) -> bool {
 }
 
 /// Sorts transfers by sender with a stable sort. Also returns the index of each sender's first
-/// transfer, up to the last sender that has transfers.
+/// transfer. This list ends after the last sender that has transfers.
 fn by_sender(transfers: &[Transfer]) -> (Firsts, Vec<Transfer>) {
     let senders = transfers.iter().map(|t| t.from as usize + 1).max().unwrap_or(0);
     let mut firsts = vec![0_u32; senders + 1];

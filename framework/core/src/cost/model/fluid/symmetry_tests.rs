@@ -11,8 +11,8 @@ use crate::network::symmetry::Group;
 use crate::network::symmetry::Symmetry::{Shift, Xor};
 use crate::network::topology::parse;
 
-/// Returns the cost, the number of orbits at the end, and the time-space record. If `plain`, the
-/// network is not folded.
+/// Returns the cost, the number of orbits after the last step, and the time-space record. If
+/// `plain`, the network is not folded, so that each node is an orbit.
 fn priced(
     topology: &str,
     machine: &str,
@@ -52,11 +52,11 @@ fn schedule(name: &str, n: u32) -> Vec<Messages> {
             let everyone = test_steps::schedule("linear", n, 40).remove(0);
             vec![shift(n / 2, 500), everyone, shift(1, 300), vec![(0, 1, 900)], shift(3, 200)]
         }
-        // Loads differ, destinations are symmetric.
+        // The destinations are symmetric, but the loads are not.
         "uneven" => (1..n)
             .map(|k| (0..n).map(|r| (r, r ^ k, 300 + 100 * u64::from(r % 2))).collect())
             .collect(),
-        // Each rank sends to two others, and not all ranks use the same order.
+        // In each step, a rank sends to two ranks. Ranks with odd numbers use the opposite order.
         "two" => (1..n / 2)
             .map(|k| {
                 (0..n)
@@ -167,9 +167,9 @@ fn folded_times_equal_those_of_the_oracle() {
     }
 }
 
-/// Messages of different orbits end at the same time. The first of these ends makes ranks wait for
-/// the next step, which splits the orbits while the other messages have exactly 0 bytes left. The
-/// messages of later steps must not be confused with those messages.
+/// Messages of different orbits end at the same time. When the first of them ends, ranks wait for
+/// the next step. This step splits the orbits, while the other messages have exactly 0 bytes left.
+/// The messages of later steps must not be confused with these messages.
 #[test]
 fn orbits_are_split_while_messages_end() {
     let shift = |k: u32| (0..8).map(|r| (r, (r + k) % 8, 64)).collect::<Messages>();
@@ -225,7 +225,7 @@ fn the_translations_of_a_schedule_are_found_in_its_messages() {
     let orbits = |network: &str, name: &str, n| {
         priced(network, "byte_us=0.003,hop_us=0.4", &schedule(name, n), false).1
     };
-    // All nodes do the same.
+    // In these schedules, all nodes do the same.
     assert_eq!(
         (
             orbits("torus:4x4", "linear", 16),
@@ -234,16 +234,16 @@ fn the_translations_of_a_schedule_are_found_in_its_messages() {
         ),
         (1, 1, 1)
     );
-    // `gen` is symmetric under shifts by a row. `pairwise` is symmetric under shifts by half of
-    // each ring, which change the highest bit of each coordinate.
+    // `gen` is symmetric under shifts by a row. `pairwise` is symmetric under shifts by half a ring
+    // in each dimension, because such a shift only changes the highest bit of a coordinate.
     assert_eq!((orbits("torus:8x4", "gen", 32), orbits("torus:8x4", "pairwise", 32)), (4, 8));
-    // If nodes use different orders of sends, the schedule is folded only if the order does not
-    // matter.
+    // Ranks use different orders of sends. The order matters only with start-ups, and then reduces
+    // the symmetry.
     let two = |startup: &str| {
         priced("ring:8", &format!("byte_us=0.003{startup}"), &schedule("two", 8), false).1
     };
     assert_eq!((two(""), two(",startup_us=1")), (1, 2));
-    // The network is not folded if ranks or links differ.
+    // The network is not folded with jitter, with `order=data`, or without translations.
     for machine in ["byte_us=0.003,noise=0.1", "byte_us=0.003,order=data"] {
         assert_eq!(priced("ring:8", machine, &schedule("gen", 8), false).1, 8, "{machine}");
     }

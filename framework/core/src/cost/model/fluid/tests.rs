@@ -38,9 +38,9 @@ fn times_equal_those_of_simgrid() {
     assert_eq!(rows, 70);
 }
 
-/// Opposite nodes of an even ring have two shortest routes, and SimGrid's torus zone sometimes uses
-/// a different one from Swapmeet. The values are times in µs on torus:4x4 with blocks of 1,024 and
-/// 65,536 bytes, computed by SimGrid 3.32.
+/// Opposite nodes of a ring with an even number of nodes have two shortest routes. SimGrid's torus
+/// zone sometimes uses the one that Swapmeet does not use. The values are times in µs on torus:4x4
+/// with blocks of 1,024 and 65,536 bytes, computed by SimGrid 3.32.
 const BY_SIMGRIDS_ZONE: [(&str, [f64; 2]); 4] = [
     ("pairwise", [25.728, 1444.992]),
     ("gen", [28.455937, 1594.380375]),
@@ -74,7 +74,7 @@ fn parts_follow_the_critical_path() {
     let (us, _, parts) =
         priced("mesh:4", "byte_us=0.1,fairness=equal", &[vec![(0, 3, 10), (1, 3, 10)]]);
     assert_eq!((us, parts), (2.0, [0.0, 1.0, 0.0, 0.0, 1.0]));
-    // The critical path follows a late rank.
+    // The critical path follows rank 1, which begins the second step late.
     let late = [vec![(0, 1, 1000)], vec![(1, 2, 10)]];
     assert_eq!(priced("mesh:4", machine, &late).2, [4.0, 101.0, 2.0, 0.0, 0.0]);
 }
@@ -83,10 +83,10 @@ fn parts_follow_the_critical_path() {
 #[test]
 fn barriers_separate_steps() {
     let steps: [&[_]; 3] = [&[(0, 1, 100), (2, 3, 50)], &[(1, 2, 100)], &[(0, 1, 20), (2, 3, 10)]];
-    // In both models, the longest messages of the three steps take 102, 102 and 22. The mean is the
-    // mean of four end times, one for each rank, counted from the start of the last step. These
-    // times are 22, 22, 12 and 12 in `fluid`. In `loggp` they are 0, 22, 0 and 12, because a sender
-    // does not wait for the arrival.
+    // In both models, the longest messages of the three steps take 102, 102 and 22 µs. `mean` is
+    // the mean of the times at which the four ranks end. Counted from the start of the last step,
+    // these times are 22, 22, 12 and 12 µs in `fluid`. In `loggp` they are 0, 22, 0 and 12 µs,
+    // because a sender does not wait until its message arrives.
     for (model, mean) in
         [("fluid,byte_us=1,hop_us=2", 204.0 + 17.0), ("loggp,byte_us=1,latency_us=3", 204.0 + 8.5)]
     {
@@ -105,8 +105,8 @@ fn barriers_separate_steps() {
     }
 }
 
-/// Two messages start 0.4 µs apart. If times that are so close count as simultaneous, the messages
-/// start together.
+/// Two messages end 0.4 µs apart. With `second_eps_us=1`, the second simulation processes both ends
+/// at the same time.
 #[test]
 fn a_second_simulation_reports_the_influence_of_rounding() {
     let steps: [&[_]; 2] = [&[(0, 1, 100), (2, 3, 104)], &[(1, 0, 1000), (3, 2, 1000)]];
@@ -145,9 +145,9 @@ fn weights_are_inverse_round_trip_times_or_equal() {
     assert!((mean - (200.0 + 200.0 + 400.0 / 3.0) / 4.0).abs() < 0.01, "{mean}");
 }
 
-/// The longest reduction after the last step is not that of the rank that receives last, and node 2
-/// reduces data without receiving a message. With `order=data`, each rank ends after its own
-/// reduction, as with `order=step`.
+/// After the last step, the rank with the longest reduction need not be the rank that receives
+/// last. A rank can also reduce data without receiving a message. With `order=data`, each rank ends
+/// after its own reduction, as with `order=step`.
 #[test]
 fn last_reductions_of_different_ranks_are_not_added() {
     let steps = vec![vec![(0, 1, 11, 0)]];

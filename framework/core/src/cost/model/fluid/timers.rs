@@ -1,6 +1,7 @@
 //! Timers with fast access to the earliest one.
 
-/// The number of entries whose minimum is an entry of the next level. They fill a cache line.
+/// The number of entries in a group. Their minimum is an entry of the next level. A group fills a
+/// cache line.
 const FAN: usize = 8;
 
 const UNSET: [f64; FAN] = [f64::INFINITY; FAN];
@@ -40,7 +41,8 @@ impl Timers {
         self.levels[0][timer / FAN][timer % FAN]
     }
 
-    /// Returns new timers. Each new timer copies the time of an old timer, whose number is in `of`.
+    /// Returns as many new timers as `of` has entries. Each new timer has the time of the old timer
+    /// whose number is in `of`.
     pub(super) fn remap(&self, of: &[usize]) -> Self {
         let mut new = Self::new(of.len());
         of.iter().enumerate().for_each(|(timer, old)| new.set(timer, self.get(*old)));
@@ -88,7 +90,7 @@ impl Timers {
         }
         let mut timer = 0;
         for level in self.levels.iter().rev() {
-            // One bit per entry, without branches, which processors would mispredict.
+            // Compute one bit per entry. Branches are avoided, because they would be mispredicted.
             let is_due = |due: u32, time: &f64| due << 1 | u32::from(*time <= limit);
             let due = level[timer].iter().rev().fold(0, is_due);
             timer = timer * FAN + due.trailing_zeros() as usize;
@@ -98,7 +100,8 @@ impl Timers {
     }
 }
 
-/// Returns the minimum of entries. Pairs are compared in parallel.
+/// Returns the minimum of a group. Independent pairs are compared first, so that the processor can
+/// compare them in parallel.
 fn least(entries: &[f64; FAN]) -> f64 {
     let lesser = |a: f64, b: f64| if b < a { b } else { a };
     let [a, b, c, d] = [0, 1, 2, 3].map(|at| lesser(entries[at], entries[at + FAN / 2]));

@@ -8,7 +8,8 @@ use crate::cost::model::test_steps::{Messages, Random, cost, cost_of_forwarding,
 use crate::cost::model::{Cost, Evaluator, PricingContext};
 use crate::network::topology::parse;
 
-/// Returns the cost with windows in every step in which at least 200 messages share links.
+/// Returns the cost with windows of time even in small steps. With the default `flow_window`, at
+/// least 200 messages must share links.
 fn with_windows(topology: &str, machine: &str, steps: &[Messages]) -> Cost {
     let network = parse(topology).unwrap();
     let machine = Machine::parse(&format!("free:model=fluid,{machine}")).unwrap();
@@ -37,8 +38,8 @@ fn assert_close(found: [f64; 3], expected: [f64; 3], errors: [f64; 3], case: &st
     }
 }
 
-/// Returns a pair: a step in which each rank sends to all other ranks, and the number of ranks.
-/// `kind` names the distribution of sizes.
+/// Returns a step in which each rank sends to all other ranks. `kind` names the distribution of the
+/// sizes of messages. Empty messages are omitted.
 fn complete(kind: &str, ranks: u32) -> Messages {
     let mut random = Random(7);
     let mut below = |most| random.below(most);
@@ -62,8 +63,9 @@ fn complete(kind: &str, ranks: u32) -> Messages {
 const SIZES: [&str; 7] =
     ["equal", "two sizes", "by sender", "hot receiver", "sparse", "heavy tail", "random"];
 
-/// The sizes include a few classes of equal sizes, whose messages arrive at the same time. Each
-/// network and each kind of sizes is combined with several machines.
+/// In some distributions of sizes, many messages have equal sizes and arrive at the same time. Each
+/// combination of a network and a distribution is tested on one machine, and the machines take
+/// turns.
 #[test]
 fn windows_agree_with_exact_shares() {
     let machines = [
@@ -88,8 +90,8 @@ fn windows_agree_with_exact_shares() {
 }
 
 /// All ranks send a message to the same rank, and the messages share its injection link equally.
-/// Let the messages be sorted by size. When message i of n ends, n - i + 1 messages have each sent
-/// the bytes by which message i is longer than the message before it.
+/// Messages are numbered by size. Between the ends of messages i - 1 and i, the remaining n - i + 1
+/// messages each send the bytes by which message i is longer than message i - 1.
 #[test]
 fn windows_agree_with_the_closed_form_of_an_incast() {
     let n = 400_u64;
@@ -102,8 +104,9 @@ fn windows_agree_with_the_closed_form_of_an_incast() {
     let expected = [now, 100.0 / 7.0 * n as f64 * 0.01, (sum + now) / (n + 1) as f64];
     let machine = "byte_us=0.00001,injection_byte_us=0.01,fairness=equal";
     let found = with_windows("fully-connected:401", machine, &[step]);
-    // The time of the first rank has the largest tolerance. The shortest messages have the largest
-    // ratios of sizes, and about ten of them arrive in the first window.
+    // The end of the first rank has the largest tolerance, because windows are least exact for the
+    // shortest messages. Their sizes differ by large factors, and about ten of them arrive in the
+    // first window.
     assert_close(times(&found), expected, [1e-6, 0.05, 1e-4], "incast");
 }
 
@@ -123,9 +126,9 @@ fn windows_agree_with_a_naive_simulation() {
     }
 }
 
-/// Each rank posts its messages in the order of the ranks that follow it. Of the three digits of
-/// rank numbers, only rotations of the first digit preserve this order. Folding would therefore
-/// leave most of the messages, so the step is simulated with windows and without folding.
+/// Rank r sends to ranks r + 1, r + 2, etc. in this order. Of the rotations of a digit of the rank
+/// numbers, only rotations of the first digit preserve this order. A folded step would therefore
+/// still have most of the messages, so the step is simulated with windows and without folding.
 #[test]
 fn large_folded_steps_have_windows() {
     let (network, machine) = ("fat-tree:3x3", "byte_us=0.01,hop_us=0.5,startup_us=0.01");
@@ -136,7 +139,7 @@ fn large_folded_steps_have_windows() {
     assert_close(times(&found), times(&expected), [2e-3, 1e-2, 2e-3], network);
 }
 
-/// The largest step with exact shares has 10,000 messages, or 8 per rank.
+/// Shares are exact in steps of up to 10,000 messages, and in steps of up to 8 messages per rank.
 #[test]
 fn small_steps_have_exact_shares() {
     for (n, per_rank, is_exact) in [(101, 99, true), (101, 100, false), (1300, 8, true)] {

@@ -3,8 +3,8 @@
 //!
 //! The parent module defines the cost of a message. This module determines when the cost is
 //! charged. A queue has all events, ordered by time and then by sequence number. An event gets its
-//! sequence number when the event becomes known, so that simultaneous events are processed in the
-//! order in which they became known.
+//! sequence number when it becomes known. Simultaneous events are therefore processed in the order
+//! in which they became known.
 //!
 //! 1. `Send`: starts the rank's next message when the rank's processor and interface are free.
 //!    Schedules the message's `Arrival` and the rank's next `Send`.
@@ -73,7 +73,7 @@ struct InFlight {
     noise: f64,
 }
 
-/// A message that was received before its receiver entered the step (case C).
+/// A message that arrived before its receiver entered the step of the message (case C).
 #[derive(Debug, Clone, Copy)]
 struct Unexpected {
     step: u64,
@@ -93,8 +93,8 @@ struct Rank {
     is_sending: bool,
     /// The sequence number of the first send of the rank's current step.
     sequence: u64,
-    /// Messages that have arrived and wait until the processor and the interface are free, ordered
-    /// by sequence number.
+    /// The messages that have arrived and wait until the processor and the interface are free. Each
+    /// entry is a sequence number and an index into [`Simulation::messages`].
     waiting: BinaryHeap<Reverse<(u64, u32)>>,
     unexpected: Vec<Unexpected>,
 }
@@ -128,7 +128,7 @@ impl Simulation {
             (Order::Step, 0) | (Order::Data, _) => None,
             (Order::Step | Order::Barrier, barrier) => Some(barrier),
         };
-        // A late rank has no free processor before it enters.
+        // The processor of a late rank is busy until the rank enters.
         let mut ranks: Vec<Rank> = (0..nodes).map(|_| Rank::default()).collect();
         for (rank, us) in late {
             ranks[*rank].processor = Clock::default().waited_until(ticks(*us));
@@ -424,13 +424,13 @@ impl RankModel for Simulation {
         true
     }
 
-    /// With a barrier, no event of a known step depends on a later step, so all events can be
-    /// processed.
+    /// With barriers, no event of a known step depends on a later step, so all events of the known
+    /// steps can be processed.
     fn drains_each_step(&self) -> bool {
         self.barrier.is_some()
     }
 
-    /// Starts a record. A late rank waits until it enters.
+    /// Starts a time-space record. A late rank waits for a peer until it enters.
     fn start_record(&mut self, record: TimeSpace) {
         self.progress.record = Some(Box::new(record));
         for (rank, r) in self.ranks.iter().enumerate().filter(|(_, r)| r.processor.at > 0) {

@@ -1,7 +1,8 @@
 use crate::cost::model::asynchronous::noise::Noise;
 use crate::cost::model::test_steps::{Messages, cost, cost_of_forwarding, schedule, sends};
 
-/// Machines with times in µs. One unit of LogGOPSim is a nanosecond.
+/// The machines for which [`LOGGOPSIM`] has times. Parameters are in µs here, and in ns in
+/// LogGOPSim.
 const MACHINES: [&str; 4] = [
     "latency_us=2.5,overhead_us=1.5,gap_us=1,byte_us=0.006",
     "latency_us=1,byte_us=0.001",
@@ -9,9 +10,10 @@ const MACHINES: [&str; 4] = [
     "latency_us=2.5,overhead_us=1.5,gap_us=1,byte_us=0.006,rendezvous_bytes=500",
 ];
 
-/// The times in ns that LogGOPSim 76451de gives, for each machine. The schedules were GOAL files in
-/// which a `calc 0` operation separates the steps of a rank: it depends on all sends and receives
-/// of a step, and all sends and receives of the next step depend on it.
+/// For each schedule (name, ranks, block size in bytes), the times in ns that LogGOPSim 76451de
+/// gives on each of the [`MACHINES`]. The schedules were GOAL files in which a `calc 0` operation
+/// separates two steps of a rank: it depends on all sends and receives of the first step, and all
+/// sends and receives of the second step depend on it.
 const LOGGOPSIM: [(&str, u32, u64, [u64; 4]); 10] = [
     ("gen", 3, 100, [12188, 2198, 4092, 12188]),
     ("pairwise", 16, 1000, [172410, 29985, 158850, 172410]),
@@ -25,7 +27,7 @@ const LOGGOPSIM: [(&str, u32, u64, [u64; 4]); 10] = [
     ("uneven", 17, 400, [160306, 23673, 87813, 184030]),
 ];
 
-/// Returns steps in which some ranks have no messages, and in which sizes differ.
+/// Returns steps in which some ranks send no message, and in which the sizes of messages differ.
 fn uneven(n: u32, m: u64) -> Vec<Messages> {
     let bytes = |r: u32, k: u32| 1 + (u64::from(r) * 7919 + u64::from(k) * 104_729) % (2 * m);
     let step =

@@ -1,4 +1,5 @@
-//! A link that flows share.
+//! A link that flows share. The module [`super`] defines levels, open flows, and links that bind
+//! flows.
 
 /// Levels whose relative difference is smaller than this are equal.
 pub(super) const TOLERANCE: f64 = 1e-9;
@@ -12,18 +13,19 @@ pub(super) struct Link {
     pub open: f64,
     /// Number of open flows on the link.
     pub opened: u32,
-    /// Sum of the weights of the flows that the link binds.
+    /// Sum of the weights of the flows that the link binds, that is, whose rates it limits.
     pub binds: f64,
     /// Number of flows that the link binds.
     pub bound: u32,
     /// The level of all flows that the link binds.
     pub level: f64,
-    /// The level at which the link is queued; infinity if it is not queued.
+    /// The level at which the link is in the queue of the sweep; infinity if it is not queued.
     pub key: f64,
     /// The number of the first solve after the most recent end of a flow on this link.
     pub dirty: u64,
+    /// Whether the link is in the list [`super::Shares::pending`].
     pub is_pending: bool,
-    /// The hops by which flows use the link.
+    /// The indices in [`super::Shares::hops`] of all hops of flows over this link.
     pub on: Vec<u32>,
 }
 
@@ -44,8 +46,8 @@ impl Link {
         }
     }
 
-    /// Returns the level at which the link is full, if the flows that other links bind keep their
-    /// rates. This is a lower bound, because those rates may fall.
+    /// Returns the level at which the link becomes full if all flows that are bound by other links
+    /// keep their rates. Those rates may fall, so the final level may be higher.
     pub(super) fn share(&self) -> f64 {
         ((self.capacity - self.used + self.level * self.binds) / (self.open + self.binds)).max(0.0)
     }
@@ -55,7 +57,7 @@ impl Link {
     }
 
     /// Returns the lowest level at which the rates of the link's flows may change. Returns `None`
-    /// if they do not change.
+    /// if these rates do not change.
     pub(super) fn next_change(&self) -> Option<f64> {
         if self.bound == 0 {
             return if self.opened > 0 {

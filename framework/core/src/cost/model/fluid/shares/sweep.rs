@@ -1,10 +1,10 @@
 //! A solve updates the rates of all flows. It is a sweep through the links, from the lowest level
 //! to the highest. The level of a flow is its rate divided by its weight. The level of a link is
-//! the level of its flows at which its capacity is used up.
+//! the level that its flows have when they use up its capacity.
 //!
-//! To *open* a flow means to remove its rate, so that it can get a new one. A flow is opened when
-//! the sweep reaches the flow's old level, and only if the link that limited its rate (the link
-//! that *binds* the flow) now has capacity left, for example because another flow has ended. A flow
+//! To *open* a flow means to remove its rate, so that it can get a new one. The link that limits
+//! the rate of a flow *binds* the flow. If this link now has capacity left, for example because
+//! another flow has ended, the flow is opened when the sweep reaches the flow's old level. A flow
 //! gets a lower rate if a link of its route is full at a lower level than the flow's level. All
 //! other flows keep their rates. If the sweep examines more hops than the routes of all flows have
 //! in total, every flow is opened and the sweep starts again. The new sweep fills each link once.
@@ -12,15 +12,16 @@
 use super::link::TOLERANCE;
 use super::{Binding, Flow, Hop, Shares};
 
+/// Numbers whose relative difference is smaller than this differ only by rounding.
 const TINY: f64 = 1e-12;
-/// If more than `1 / WHOLE` of the flows have started or ended, the solve first opens all flows
-/// whose rates can change as a result, and then begins the sweep.
+/// If more than `1 / WHOLE` of the flows have started or ended since the last solve, the next solve
+/// opens all flows whose rates can change as a result before it begins the sweep.
 const WHOLE: usize = 4;
 
 impl Shares {
-    /// Updates the rates. Every examined link reduces `most` by 1, and the solve stops when `most`
-    /// is 0. For each flow whose rate changes, `ends` is called with the time at which the flow
-    /// will end.
+    /// Updates the rates of all flows. Every examined link reduces `most` by 1, and the solve stops
+    /// when `most` is 0. For each flow whose rate changes, this function calls `ends` with the
+    /// number of the flow and the time at which the flow will end.
     pub(in super::super) fn solve(
         &mut self,
         now: f64,
@@ -32,7 +33,7 @@ impl Shares {
         self.changed.clear();
         self.visits = 0;
         // If many flows have started or ended, most rates change, so open all affected flows now.
-        // Otherwise open only the new flows; the sweep finds the flows that they affect.
+        // Otherwise open only the new flows. The sweep opens affected flows when it reaches them.
         let mut whole = (self.new.len() + self.removed) * WHOLE > self.sharing && self.sharing > 64;
         if whole {
             self.open_all_affected();
@@ -49,8 +50,8 @@ impl Shares {
         while let Some(link) = self.dirty.pop() {
             self.touch(link);
         }
-        // Visit links in the order of their levels, until the rates of all links are final or the
-        // limit is reached.
+        // Visit links in the order of their levels, until all rates are final or the limit is
+        // reached.
         while *most > 0 {
             if !whole && self.visits > self.load {
                 whole = true;
@@ -82,9 +83,8 @@ impl Shares {
         }
         let key = std::mem::replace(&mut link.key, f64::INFINITY);
         if link.opened + link.bound == 0 {
-            // All flows that were open on this link have got rates from other links, and the link
-            // binds no flow. If the rates of its flows now exceed its capacity, reduce the highest
-            // of them.
+            // All open flows on this link have got rates from other links, and the link binds no
+            // flow. If the rates of its flows exceed its capacity now, reduce the highest rates.
             if link.is_overfull() {
                 self.fill(number, key, key);
             }
@@ -122,7 +122,8 @@ impl Shares {
         }
     }
 
-    /// Moves to the next bucket of the queue. Removes links whose flows do not change any more.
+    /// Moves to the next bucket of the queue. Drops the links whose flows keep their rates, and
+    /// queues the other links again. Returns `false` if no bucket has links.
     fn next_bucket(&mut self) -> bool {
         let Some((bucket, links)) = self.levels.next_bucket() else { return false };
         for number in links {
@@ -141,8 +142,8 @@ impl Shares {
         true
     }
 
-    /// Opens all flows. This is called when an update is more expensive than computing all rates
-    /// from the beginning.
+    /// Opens all flows. Called when it would take more time to continue the update than to compute
+    /// all rates from the beginning.
     fn restart(&mut self) {
         for link in self.levels.drain() {
             self.links[link as usize].key = f64::INFINITY;
@@ -225,8 +226,9 @@ impl Shares {
         }
     }
 
-    /// Returns whether another link must be filled first. This is a link that is queued at a lower
-    /// level, or a link that is not queued although it would bind an open flow at a lower level.
+    /// Returns whether a different link must be filled first. This can be a link that is queued at
+    /// a lower level, or a link that is not queued although it would bind an open flow at a lower
+    /// level. In the second case, queues this link.
     fn must_wait(&mut self, number: u32, share: f64, key: f64, takers: &[u32]) -> bool {
         if share > key * (1.0 + TOLERANCE) && self.levels.has_lower(share) {
             return true;
@@ -326,9 +328,10 @@ impl Shares {
         }
     }
 
-    /// Queues links of the flows that have been opened since the last call. Case 1: a link that
-    /// binds other flows or is queued already. Case 2: for each opened flow, the link that seems to
-    /// bind it. If a different link binds the flow, [`Shares::fill`] detects this.
+    /// Queues links of the flows that have been opened since the last call:
+    /// - The links of their routes that bind flows or are queued already.
+    /// - For each opened flow, the link of its route that is expected to bind the flow. If the flow
+    ///   has a tighter link at the end, [`Shares::fill`] detects this.
     fn queue_opened(&mut self) {
         while let Some(number) = self.pending.pop() {
             let link = &mut self.links[number as usize];

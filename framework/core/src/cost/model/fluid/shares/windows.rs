@@ -2,22 +2,23 @@
 //!
 //! Exact rates change whenever a flow ends, so they must then be computed again. This module
 //! computes the rates once for a *window* of time, in which a small fraction of the flows end. One
-//! computation of all rates is called a solution. All windows together cost about as much as `1 /
-//! fraction` solutions for all flows, however many flows there are.
+//! computation of all rates is called a solution. All windows together cost about as much as
+//! `1 / fraction` solutions with all flows, and this number does not depend on the number of flows.
 //!
-//! If a flow ends in a window, its rate is limited to its mean rate in the window: its remaining
-//! bytes divided by the length of the window. The solution gives the remaining capacity to other
-//! flows. Therefore no capacity is left idle and no byte is lost, and the error is of second order.
-//! To find the time at which the flow ends, the rate that it would have without the limit is used.
+//! If a flow ends in a window, its rate is limited to its remaining bytes divided by the length of
+//! the window, which is its mean rate in the window. The solution gives the capacity that remains
+//! to other flows. Therefore no capacity is left idle and no byte is lost, and the error is of
+//! second order. The time at which the flow ends is computed from the rate that it would have
+//! without the limit.
 //!
 //! The length of a window is computed from the rates in the previous window. When the rates in the
-//! new window are known, the flows that would end in it are counted. If they are more than twice as
-//! many as planned, the previous rates were a poor estimate, for example because many flows have
-//! equal sizes. In that case, rates without limits are computed, and the length is computed again
-//! from these rates.
+//! new window are known, the flows that would end in it are counted. If more than twice the planned
+//! number of flows would end, the previous rates were a poor estimate, for example because many
+//! flows have equal sizes. In that case, rates without limits are computed, and the length is
+//! computed again from these rates.
 //!
-//! Flows that are about to start to share links wait until the current window ends. If many flows
-//! would have to wait, the window is made shorter.
+//! A flow whose latency ends in a window begins to share links when the window ends. If many flows
+//! would have to wait for this, the window is made shorter.
 
 use super::link::Link;
 use super::{Hop, Shares, WITHOUT_SLOT};
@@ -28,14 +29,14 @@ use std::collections::BinaryHeap;
 /// The smallest number of flows that should end in a window. If fewer flows would end, windows save
 /// no work, so rates are computed exactly again.
 const LEAST_ENDS: f64 = 2.0;
-/// The maximum number of flows that wait for the end of a window before they share links, as a
-/// fraction of the number of flows that should end in the window. If more flows would have to wait,
-/// the window ends early.
+/// The maximum number of new flows that wait for the end of a window before they share links. It is
+/// given as a fraction of the number of flows that should end in the window. If more flows would
+/// have to wait, the window is made shorter.
 const STARTS: f64 = 1.0 / 8.0;
 /// The approximate number of flows in the sample from which the length of a window is estimated.
 const MEASURED: usize = 1 << 12;
-/// If less than this fraction of the listed flows has bytes left, the flows that have ended are
-/// removed from the lists.
+/// If less than this fraction of the listed flows has bytes left, all flows that have ended are
+/// removed from the lists of flows.
 const LEAST_LISTED: f64 = 0.8;
 /// The smallest length of a window in µs. The model treats events within this time as simultaneous.
 const SHORTEST_US: f64 = 1e-3;
@@ -92,7 +93,8 @@ struct Filling {
 
 /// The timers that windows read and set.
 pub(in super::super) struct WindowTimers<'a> {
-    /// The times at which latencies end, and at which flows of the current window end.
+    /// For each message, the time at which its latency ends, or at which it ends as a flow of the
+    /// current window.
     pub ends: &'a mut Timers,
     /// The times at which ranks may start messages.
     pub of_ranks: [&'a Timers; 2],
@@ -139,8 +141,8 @@ pub(super) struct Windows {
     has_rate: Vec<u64>,
     /// Number of flows that have been appended to `flows` since the last window began.
     new: usize,
-    /// The flows whose rates are limited, in ascending order of the limit. Each entry is a level
-    /// and the index of the flow.
+    /// The flows whose rates are limited, in ascending order of their limits. Each entry is the
+    /// largest level that a flow may have, and the index of this flow.
     limits: Vec<(f64, u32)>,
     /// The links that are not full yet, by the level at which they become full.
     queue: BinaryHeap<Reverse<(u64, u32)>>,
@@ -182,7 +184,7 @@ impl Windows {
         self.new += 1;
     }
 
-    /// Removes the flows that have ended, and makes new lists of the flows on each link.
+    /// Removes the flows that have ended, and creates the lists of the flows on each link again.
     fn list(&mut self) {
         let (mut flows, mut hops) = (0, 0);
         self.loads.iter_mut().for_each(|load| (load.weights, load.flows) = (0.0, 0));
@@ -233,8 +235,9 @@ impl Windows {
         self.flows[index].first_hop as usize..end
     }
 
-    /// Computes the max-min fair rates of all flows, so that no flow exceeds its limit. Links are
-    /// filled in the order of their levels. Returns the number of links that were examined.
+    /// Computes the max-min fair rates of all flows, so that no flow exceeds its limit
+    /// ([`Self::limits`]). Links are filled in the order of their levels. Returns the number of
+    /// links that were examined.
     fn solve(&mut self) -> u64 {
         self.has_rate.clone_from(&self.ended);
         let mut keys = std::mem::take(&mut self.queue).into_vec();
@@ -290,7 +293,7 @@ impl Windows {
         examined
     }
 
-    /// Returns whether a flow has no rate yet. Marks the flow as a flow with a rate.
+    /// Returns whether a flow has no rate yet. Then marks the flow as a flow with a rate.
     fn open(&mut self, index: u32) -> bool {
         let (word, bit) = (&mut self.has_rate[index as usize / 64], 1 << (index % 64));
         let is_open = *word & bit == 0;
@@ -312,8 +315,8 @@ impl Windows {
     }
 
     /// Returns the time after which the fraction [`Self::fraction`] of the flows has ended, if all
-    /// flows keep their present rates. Also returns the number of these flows. Both are estimated
-    /// from a sample.
+    /// flows keep their present rates. Also returns the number of flows that have then ended. Both
+    /// values are estimated from a sample.
     fn length(&self) -> (f64, usize) {
         let step = self.flows.len() / MEASURED + 1;
         let sample = self.flows.iter().skip(self.count % step).step_by(step);
@@ -349,8 +352,8 @@ impl Windows {
         }
         self.count += 1;
         let mut examined = 0;
-        // 1. If too many flows are new, compute rates without limits, because new flows have no
-        //    rate from which the length could be estimated.
+        // 1. If too many flows are new, compute rates without limits, because the length of the
+        //    window cannot be estimated from flows without a rate.
         let new = std::mem::take(&mut self.new);
         let mut is_measured = new as f64 > self.fraction * self.sharing as f64;
         self.limits.clear();
@@ -435,16 +438,16 @@ impl Shares {
         self.windows.as_ref().map_or(f64::INFINITY, |windows| windows.end)
     }
 
-    /// Returns whether windows should be used from the next solution on. `fraction` is the fraction
-    /// of the flows that should end in a window. It is 0 if windows must not be used.
+    /// Returns whether the caller should begin to use windows now. `fraction` is the fraction of
+    /// the flows that should end in a window. It is 0 if windows must not be used.
     pub(in super::super) fn begins_windows(&self, fraction: f64) -> bool {
         self.windows.is_none() && fraction * self.sharing as f64 >= 2.0 * LEAST_ENDS
     }
 
     /// Begins to use windows. Removes all flows from their links, so that the caller has to attach
-    /// them again ([`Shares::take_added`]). Returns the flows that were attached, each with the
-    /// bytes that it has left. The caller clears their timers, because the windows now determine
-    /// when they end.
+    /// these flows again ([`Shares::take_added`]). Returns the flows that were attached, each with
+    /// the bytes that it has left. The caller clears the timers of these flows, because the windows
+    /// now determine when the flows end.
     pub(in super::super) fn begin_windows(&mut self, now: f64) -> Vec<(u32, f64)> {
         let flows = || (0..self.slots.len()).filter(|flow| self.is_sharing(*flow));
         let left = flows().filter_map(|flow| Some((flow as u32, self.left(flow, now)?))).collect();
@@ -463,8 +466,8 @@ impl Shares {
     }
 
     /// Stops using windows if they are in use and fewer than [`LEAST_ENDS`] flows would end in the
-    /// next one. Returns the flows that have bytes left, each with these bytes. The caller attaches
-    /// them again, so that exact rates are computed.
+    /// next window. Returns the flows that have bytes left, each with the number of these bytes.
+    /// The caller attaches these flows to their links again, so that exact rates are computed.
     pub(in super::super) fn end_windows(&mut self, fraction: f64) -> Vec<(u32, f64)> {
         if fraction * self.sharing as f64 >= LEAST_ENDS {
             return Vec::new();

@@ -6,7 +6,7 @@ use super::Simulation;
 use crate::cost::model::time_space::{TimeKind, TimeSpace};
 
 impl Simulation {
-    /// Starts a record with one entry per simulated rank (orbit of nodes).
+    /// Starts a record of all simulated ranks, each of which represents an orbit of nodes.
     pub(super) fn start_folded_record(&mut self, mut record: TimeSpace) {
         self.recorded_node = record.only();
         record.remap(&vec![0; self.ranks.len()], self.recorded_orbit());
@@ -18,7 +18,7 @@ impl Simulation {
         self.recorded_node.map(|node| self.in_flight.fold.orbit(node as u32) as usize)
     }
 
-    /// Returns the finished record, with an entry for each node instead of each orbit.
+    /// Returns the finished record. Each node has a copy of the entries of its orbit.
     pub(super) fn take_unfolded_record(&mut self) -> Option<TimeSpace> {
         let mut record = self.progress.record.take()?.finish();
         let fold = &self.in_flight.fold;
@@ -28,8 +28,8 @@ impl Simulation {
     }
 
     /// Charges the time in which a rank waited for a message that has arrived now. The time is
-    /// divided among the phases of the message. Time in which the rank did something else is not
-    /// charged.
+    /// divided among the phases of the message. Time in which the rank did other work has already
+    /// been charged and does not count.
     #[cold]
     pub(super) fn charge_message(&mut self, rank: usize, message: &InFlight) {
         let now = self.now;
@@ -39,7 +39,8 @@ impl Simulation {
         if by_data && self.ranks[rank].is_starting {
             return;
         }
-        // If the rank has no known send, use the step of the received message as its current step.
+        // If the known steps have no further send of the rank, use the step of the message as the
+        // rank's current step.
         if let (true, Some((step, _))) = (has_no_known_send, message.source()) {
             record.enter(rank, step);
         }

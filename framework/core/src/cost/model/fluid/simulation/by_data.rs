@@ -47,12 +47,13 @@ impl Simulation {
         }
     }
 
-    /// Completes a message of step `step` at both ranks, with `order=data`.
+    /// Completes a message at its sender and its receiver, with `order=data`. `path` is the
+    /// critical path to the arrival of the message.
     pub(super) fn arrive_by_data(&mut self, [from, to]: [usize; 2], step: u64, path: Path) {
         let Progress { data_order: Some(order), steps, .. } = &mut self.progress else { return };
-        // If the known steps contain no further send of a rank, the rank has already been counted as
-        // waiting for a further step. It must not resume here, because `next_send` would count it
-        // again.
+        // If the known steps contain no further send of a rank, the rank has already been counted
+        // as waiting for a further step. Do not resume such a rank, because `next_send` would count
+        // it again.
         let has_send = [from, to]
             .map(|rank| matches!(order.next(rank, steps), Next::Send(..) | Next::Blocked));
         steps.received(step, to);

@@ -1,5 +1,5 @@
-//! Adds steps to a folded simulation. Splits orbits if a step has fewer symmetries than the steps
-//! before it.
+//! Adds steps to a folded simulation, in which one rank represents an orbit of nodes. Splits orbits
+//! if a step has fewer symmetries than the steps before it.
 
 use super::super::fold::Fold;
 use super::super::symmetry::sum;
@@ -29,7 +29,8 @@ impl Simulation {
         self.progress.steps.add_folded(&folded, sends.targets);
     }
 
-    /// Adds the data that ranks reduce at the end of the step that is added next.
+    /// Adds data that ranks reduce at the end of the next step to be added. Splits the orbits first
+    /// if their nodes reduce different amounts.
     pub(super) fn add_folded_sums(&mut self, summed: Summed<'_>) {
         if self.in_flight.fold.is_plain() && summed.symmetry.is_none() {
             return self.progress.steps.sum(summed);
@@ -53,9 +54,9 @@ impl Simulation {
             && messages > self.most_folded * translations
     }
 
-    /// Splits orbits if the periods of the folded network differ from `periods`. The events of the
-    /// known steps are processed before the split, because those steps are symmetric under more
-    /// translations.
+    /// Splits orbits if the periods of the folded network differ from `periods`. Before the split,
+    /// this function processes the events of the known steps. It takes less time to do this now,
+    /// with larger orbits.
     fn set_periods(&mut self, periods: Vec<u32>) {
         if periods != self.in_flight.fold.periods() {
             self.run(false);

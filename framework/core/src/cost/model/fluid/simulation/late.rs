@@ -5,7 +5,7 @@ use crate::cost::model::asynchronous::engine::RankModel;
 use crate::cost::model::path::Path;
 use crate::cost::model::time_space::TimeKind;
 
-/// A message that waits until its late receiver enters.
+/// A message that waits until its receiver, which is late, enters the schedule.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct HeldMessage {
     pub from: usize,
