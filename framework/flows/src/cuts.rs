@@ -1,8 +1,10 @@
 //! Cuts of a network, for problems in which every node has the same demand for every other node.
 //!
-//! A cut gives a lower bound on the time. A lower bound also follows from any lengths of the links:
-//! the sum of demands times distances, divided by the sum of capacities times lengths. The bound of
-//! a cut is the bound of these lengths: 1 for the links that leave the set, 0 for all other links.
+//! A cut is a set of vertices, and gives a lower bound on the time: the demand across the cut,
+//! divided by the capacity of the links that leave the set. A lower bound also follows from any
+//! lengths of the links: the sum of demands times distances, divided by the sum of capacities times
+//! lengths. The two bounds are equal if the length is 1 for the links that leave the set, and 0 for
+//! all other links.
 
 use crate::links::Links;
 
@@ -24,7 +26,8 @@ pub struct BestCut<'a> {
 }
 
 impl<'a> BestCut<'a> {
-    /// Starts with the empty set. The vertices below `nodes` are nodes, and the others switches.
+    /// Starts with the empty set. The vertices with numbers below `nodes` are nodes, and all other
+    /// vertices are switches.
     pub fn new(links: &'a Links, capacities: &'a [u64], nodes: u32) -> Self {
         let (into, inside) = (links.reversed(), vec![false; links.vertices()]);
         Self { links, capacities, into, nodes, inside, size: 0, capacity: 1 }

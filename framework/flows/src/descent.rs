@@ -1,8 +1,8 @@
 //! The length of a step in a search that minimizes a sum of exponential functions.
 
-/// Returns the step, a number from 0 to 1, that minimizes a sum of exponential functions. Each of
-/// `terms` is the slope of one function at 0, and the rate in its exponent. The sum is convex, so
-/// bisection finds the zero of its slope.
+/// Returns the length of a step, from 0 to 1, that minimizes a sum of exponential functions of this
+/// length. For each function, `terms` has its slope at 0 and the factor in its exponent. The sum is
+/// convex, so bisection finds the zero of its slope.
 pub fn best_step<I: Iterator<Item = (f32, f32)>>(terms: impl Fn() -> I, bisections: u32) -> f32 {
     let slope = |step: f32| terms().map(|(first, rate)| first * fast_exp(step * rate)).sum::<f32>();
     if slope(0.0) >= 0.0 {

@@ -1,6 +1,6 @@
-//! Parts of a search for the best flow of a network. `swapmeet-optimum` and the plugin `synthesis`
-//! use them. The plugin must not depend on the crates of the framework, so this crate has no
-//! dependencies. Certificates are verified without this crate.
+//! Parts of a search for the best flow of a network, for `swapmeet-optimum` and for the plugin
+//! `synthesis`. The plugin must not depend on the crates of the framework, so this crate has no
+//! dependencies. `swapmeet-optimum` verifies its results without this crate.
 
 #![warn(missing_docs)]
 

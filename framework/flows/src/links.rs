@@ -22,13 +22,13 @@ impl Default for Links {
 }
 
 impl Links {
-    /// Adds a link from the vertex after those that are complete.
+    /// Adds a link that leaves the current vertex, which is the vertex after all completed ones.
     pub fn push(&mut self, head: u32) {
         self.tail.push(self.vertices() as u32);
         self.head.push(head);
     }
 
-    /// Completes a vertex: the links that were added last are all links that leave it.
+    /// Completes the current vertex. All links that leave it must have been added before.
     pub fn end_vertex(&mut self) {
         self.first.push(self.head.len() as u32);
     }

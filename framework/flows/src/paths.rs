@@ -1,8 +1,8 @@
 //! Shortest-path trees, with whole numbers as lengths.
 //!
-//! Vertices that are waiting to be processed are in a ring of buckets. There is one bucket for each
-//! distance modulo the size of the ring (Dial, 1969). A two-level set of bits finds the next bucket
-//! that is not empty, so no heap is needed.
+//! Vertices that are waiting to be processed are in a ring of buckets. The bucket of a vertex is
+//! its distance modulo the size of the ring (Dial, 1969). The next bucket that is not empty is
+//! found in a two-level set of bits, so no heap is needed.
 
 use crate::links::{Links, NONE};
 
@@ -121,8 +121,8 @@ impl ShortestPaths {
         if here != 0 {
             return Some(now / 64 * 64 + here.trailing_zeros() as usize);
         }
-        // Search the words after the current one. The last round of the loop searches the words
-        // before it.
+        // Search the words after the current one. The loop visits the current group of words a
+        // second time in its last round, to search the words before the current one.
         let (group, words) = (now / 4096, self.summary.len());
         let behind = (!0_u64).checked_shl((now / 64 % 64) as u32 + 1).unwrap_or(0);
         for round in 0..=words {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// The name and the version of the format, which the first field of every certificate contains.
 pub const FORMAT: &str = "swapmeet-optimum-1";
 
-/// The specs from which network and demand were made. The evidence does not depend on them.
+/// The specs from which network and demand were made. The evidence does not depend on these specs.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Origin {
@@ -70,8 +70,8 @@ pub enum Proof {
     },
     /// The evidence for data that is copied (such as a broadcast) or added (such as a reduce).
     Trees {
-        /// The set of vertices whose data takes the longest time to leave the set. For sums, all
-        /// links are reversed.
+        /// The set of vertices whose data takes the longest time to leave the set. For sums, this
+        /// refers to the network with all links reversed.
         cut: Vec<u32>,
     },
     /// The evidence for a sum that every node receives.

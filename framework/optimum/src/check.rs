@@ -5,13 +5,13 @@
 //! The lower end of the interval is computed again from the lengths of links and ports in the
 //! certificate. It is the sum of demands times distances, divided by the sum of capacities times
 //! lengths. The distances are those of the shortest paths from each source. All sums are exact,
-//! because all terms are whole numbers. For data that may be copied, the lower end is the amount of
-//! data inside the set of vertices in the certificate, divided by the capacity of the links that
-//! leave the set.
+//! because all terms are whole numbers. For data that may be copied, the certificate has a set of
+//! vertices instead of lengths. The lower end is then the amount of data inside this set, divided
+//! by the capacity of the links that leave the set.
 //!
-//! The upper end is computed again from the flows in the certificate. It is also checked that the
-//! flows move every demand (up to a relative error of 10^-4, because flows are rounded). For data
-//! that may be copied, the upper end is computed from maximum flows to every node.
+//! The upper end is computed again from the flows in the certificate. The flows must move every
+//! demand, up to a relative error of 10^-4, because flows are rounded. For data that may be copied,
+//! the upper end is verified with a maximum flow to each node.
 
 use crate::certificate::{Certificate, FORMAT, Proof, SourceFlow};
 use crate::demand::Demand;
@@ -21,12 +21,12 @@ use std::collections::BinaryHeap;
 
 mod trees;
 
-/// An interval that was verified.
+/// The interval that the evidence in a certificate proves.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Verified {
     /// The lower end of the interval, in µs.
     pub lower_us: f64,
-    /// The upper end of the interval, in µs; `None` if the certificate has no flows.
+    /// The upper end of the interval, in µs; `None` if the certificate has no evidence for it.
     pub upper_us: Option<f64>,
 }
 
@@ -37,8 +37,8 @@ pub struct Verified {
 ///
 /// Returns a description of the first error in the certificate.
 pub fn check(certificate: &Certificate) -> Result<Verified, String> {
-    /// Largest relative error of the ends of the interval. The certificate contains them as rounded
-    /// numbers.
+    /// Largest relative error of the ends of the interval, which the certificate contains as
+    /// rounded numbers.
     const ROUNDED: f64 = 1e-9;
     if certificate.format != FORMAT {
         return Err(format!("format `{}`: expected `{FORMAT}`", certificate.format));
@@ -102,12 +102,14 @@ struct Graph {
     out: Vec<Vec<u32>>,
     /// The rules and the capacities of the ports.
     ports: Vec<(PortRule, u64)>,
-    /// The number of links in the certificate.
+    /// The number of links that the certificate lists.
     own: usize,
-    /// The number of nodes whose ports the certificate lists.
+    /// The number of nodes that the certificate lists as sources and with their ports: all nodes,
+    /// or one node if it uses translations.
     listed: usize,
-    /// The factor by which ports slow down a node whose links are all full: the largest capacity of
-    /// the links of a node, divided by the capacity of its ports; at least 1.
+    /// The factor by which ports slow down a node whose links are all full; at least 1. It is the
+    /// largest total capacity of the links out of a node or into a node, divided by the capacity of
+    /// the ports of a node.
     slowed: f64,
 }
 
@@ -243,8 +245,8 @@ fn translated(vertex: usize, by: usize, sides: &[u32]) -> usize {
 /// For each source, its receivers and the amounts of data for them.
 type Rows = Vec<(usize, Vec<(usize, u64)>)>;
 
-/// Returns the demand of the sources that the certificate lists. For data that is copied or added,
-/// the row of a source contains only the source itself, with its amount.
+/// Returns the demand of each source that the certificate lists. For data that is copied or added,
+/// the entry of a source lists only the source itself, with its amount.
 fn rows(certificate: &Certificate, graph: &Graph) -> Result<Rows, String> {
     let even = |amount: u64| -> Rows {
         let others =
@@ -362,7 +364,7 @@ fn by_flows(graph: &Graph, rows: &Rows, flows: &[SourceFlow]) -> Result<f64, Str
                 load[resource] += f64::from(amount);
             }
         }
-        // At each receiver, compare this difference with the amount that it must receive.
+        // Compare this difference with the amount that the vertex must receive.
         let all: f64 = row.iter().map(|(_, amount)| *amount as f64).sum();
         let mut wanted = vec![0.0; graph.vertices];
         row.iter().for_each(|(to, amount)| wanted[*to] += *amount as f64);
@@ -380,8 +382,9 @@ fn by_flows(graph: &Graph, rows: &Rows, flows: &[SourceFlow]) -> Result<f64, Str
     Ok(times.fold(0.0, f64::max))
 }
 
-/// Returns the time that ports need for the data that nodes send as origins and receive as
-/// destinations. This time does not depend on the paths of the data.
+/// Returns the time in which the data of the busiest node passes through its ports. Only data that
+/// the node sends as its origin or receives as its destination counts, so the time does not depend
+/// on the paths of the data.
 fn through_ports(certificate: &Certificate, rows: &Rows, graph: &Graph) -> f64 {
     let least = |ends_only: bool| {
         let ports = graph.ports.iter().filter(|(rule, _)| !ends_only || *rule == PortRule::Ends);

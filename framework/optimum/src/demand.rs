@@ -113,8 +113,8 @@ impl Demand {
         if total >= 1 << 53 { Err(OptimumError::TooManyBytes) } else { Ok(demand) }
     }
 
-    /// Returns whether all nodes send and receive equal amounts, so that translations of the
-    /// network do not change the demand.
+    /// Returns whether the demand is the same for all nodes, so that no translation of the network
+    /// changes it.
     pub fn is_even(&self, nodes: u64) -> bool {
         match self {
             Self::Even(_) | Self::SumForAll(_) => true,
@@ -126,7 +126,7 @@ impl Demand {
         }
     }
 
-    /// Returns a number that is at least the sum of the amounts for all pairs of nodes.
+    /// Returns an upper bound on the sum of the amounts for all pairs of nodes.
     fn total(&self, nodes: u64) -> u128 {
         let sum =
             |amounts: &[(u32, u64)]| amounts.iter().map(|(_, x)| u128::from(*x)).sum::<u128>();

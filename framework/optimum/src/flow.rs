@@ -11,10 +11,11 @@
 //! Fleischer (2000) prove bounds for similar methods; here the width of the interval shows when to
 //! stop.
 //!
-//! Lower end of the interval: for any lengths of the resources, it is the sum of demands times
-//! distances, divided by the sum of capacities times lengths. The solver uses a decaying average of
-//! the prices as lengths. The prices of a single moment give a lower end that is some percent
-//! worse. Lengths are rounded to whole numbers, so the lower end is an exact fraction.
+//! Lower end of the interval: any lengths of the resources give a lower bound on the time. It is
+//! the sum of demands times distances, divided by the sum of capacities times lengths. The solver
+//! uses a decaying average of the prices as lengths, because the current prices alone would give a
+//! bound that is some percent smaller. Lengths are rounded to whole numbers, so the lower end is an
+//! exact fraction.
 //!
 //! If the network has translations, all images of a link have the same length, and it is enough to
 //! compute the flow of one source.
@@ -51,7 +52,7 @@ pub(crate) struct Solution {
     pub upper: f64,
     /// The load of each resource, divided by its capacity.
     pub loads: Vec<f64>,
-    /// The sources.
+    /// The nodes that have data for other nodes, in the order of `flows`.
     pub sources: Vec<u32>,
     /// The flow of each source on each link of the whole network.
     pub flows: Vec<f32>,

@@ -3,8 +3,8 @@
 
 use swapmeet_flows::{Links, NONE};
 
-/// A network with residual capacities. Link `i` has two arcs: arc `2 i` in its direction, and arc
-/// `2 i + 1` in the opposite direction.
+/// A network with residual capacities, which remain after the flow so far. Link `i` has two arcs:
+/// arc `2 i` in its direction, and arc `2 i + 1` in the opposite direction.
 #[derive(Debug)]
 pub(crate) struct MaxFlow {
     /// The position in `arcs` at which the arcs of each vertex begin.
@@ -13,7 +13,8 @@ pub(crate) struct MaxFlow {
     arcs: Vec<u32>,
     head: Vec<u32>,
     residual: Vec<u128>,
-    /// For each vertex, its distance from the source.
+    /// For each vertex, its distance from the source over arcs that are not full; [`NONE`] if it
+    /// cannot be reached.
     level: Vec<u32>,
     /// For each vertex, the position in `arcs` of the arc that is tried next.
     next: Vec<u32>,
@@ -91,8 +92,8 @@ impl MaxFlow {
         self.first[vertex as usize]..self.first[vertex as usize + 1]
     }
 
-    /// Sends as much as possible along one path, on which each arc leads one step closer to the
-    /// target. Returns the amount.
+    /// Finds a path on which each arc leads to the next level, and sends as much as possible along
+    /// this path. Returns the amount; 0 if there is no further path.
     fn augment(&mut self, from: u32, to: u32) -> u128 {
         let mut path: Vec<u32> = Vec::new();
         let mut vertex = from;

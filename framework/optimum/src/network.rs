@@ -44,8 +44,8 @@ pub enum PortRule {
     Ends,
     /// All data that enters or leaves a node, including data that it forwards.
     EveryHop,
-    /// All data that moves over links. The ports of all nodes together are one resource. A message
-    /// over h links occupies one port for the time of h transmissions.
+    /// All data that moves over links. A message over h links occupies a port for the time of h
+    /// transmissions. The ports of all nodes together count as one resource.
     Shared,
 }
 
@@ -82,8 +82,8 @@ pub struct Network {
 }
 
 impl Network {
-    /// Returns the network of a topology. If `even`, every node has the same demand for every other
-    /// node, and the translations of the topology are used. Ranks on the same node count as one
+    /// Returns the network of a topology. `even` states that the demand is the same for all nodes.
+    /// The network then uses the translations of the topology. Ranks on the same node count as one
     /// node.
     ///
     /// # Errors
@@ -108,9 +108,9 @@ impl Network {
             .map(|(link, (from, to))| (from as u32, to as u32, topology.bandwidth(link)))
             .collect();
         listed.sort_by_key(|(from, to, _)| (*from, *to));
-        // Choose the unit of capacities. The speeds of ports are taken into account too. Otherwise
-        // they would be rounded up to a multiple of the links' bandwidth, which could make slow
-        // ports much faster.
+        // Choose the unit of capacities. It depends on the speeds of ports, too. With a unit from
+        // the bandwidths of links alone, the capacity of a slow port could be rounded up to a
+        // multiple of its speed.
         let fastest = listed.iter().map(|(.., bandwidth)| *bandwidth).fold(0.0, f64::max);
         let port_speeds = port_speeds(rates, nodes, fastest);
         if let Some((from, to, _)) = listed.iter().find(|(.., b)| !(*b > 0.0 && b.is_finite())) {
@@ -150,7 +150,8 @@ impl Network {
         self.links.len() as u64 * self.copies()
     }
 
-    /// Returns the number of images of each link under the translations; 1 if they are not used.
+    /// Returns the number of images of each link under the translations; 1 if translations are not
+    /// used.
     pub fn copies(&self) -> u64 {
         if self.translations.is_empty() { 1 } else { self.nodes.into() }
     }
@@ -177,8 +178,8 @@ impl Network {
     }
 }
 
-/// Returns the sides of a grid whose translations map each link to a link of the same bandwidth;
-/// empty if no such grid is known.
+/// Returns the sides of a grid whose translations map each link to a link of the same bandwidth.
+/// Returns an empty list if no such grid is known.
 fn translations(topology: &dyn Topology) -> Vec<u32> {
     if topology.bandwidths().is_some() {
         return Vec::new();
@@ -191,8 +192,8 @@ fn translations(topology: &dyn Topology) -> Vec<u32> {
     }
 }
 
-/// Returns the speeds that ports and injection rates allow, divided by the speed of a link of
-/// bandwidth 1. These speeds depend only on the ratios between the values in `rates`.
+/// Returns the speeds that ports and injection rates allow, as multiples of the speed of a link of
+/// bandwidth 1. `fastest` is the largest bandwidth of a link.
 fn port_speeds(rates: &NetworkRates, nodes: u64, fastest: f64) -> Vec<(PortRule, f64)> {
     let mut speeds = Vec::new();
     let of_time = |byte_us: f64| (byte_us / rates.link_byte_us).recip();

@@ -63,7 +63,7 @@ pub struct Optimum {
     pub upper_us: f64,
     /// The resources that limit the time.
     pub bottleneck: Bottleneck,
-    /// The evidence for the interval. Its origin is empty.
+    /// The evidence for the interval. Its field `origin` is empty.
     pub certificate: Certificate,
 }
 
@@ -148,8 +148,9 @@ pub fn solve_problem(
     Ok(Optimum { lower_us, upper_us, bottleneck, certificate })
 }
 
-/// The result for the network alone, without the time in which data passes through the ports of its
-/// origin and destination. `lower` and `upper` are loads divided by capacities, not yet in µs.
+/// The result for the links of the network, without the time in which data passes through the ports
+/// of its origin and destination. `lower` and `upper` are loads divided by capacities, not yet in
+/// µs.
 struct Parts {
     lower: f64,
     upper: f64,
@@ -165,9 +166,10 @@ impl Parts {
         /// A flow smaller than the largest flow times this fraction is a rounding error.
         const LEAST_FLOW: f32 = 1e-9;
         let Solution { lower, mut lengths, upper, loads, sources, flows } = solution;
-        // Select the links that limit the time: their load is at least 98 % of the lower end, and
-        // their contribution to the lower end is at least 1/20 of the largest contribution of a
-        // link. Sort them by their contribution, largest first.
+        // Select the links that limit the time. Such a link has two properties: its load (divided
+        // by its capacity) is at least 98 % of the lower end, and its contribution to the lower end
+        // is at least 1/20 of the largest contribution. Sort these links by their contributions,
+        // the largest first.
         let price =
             |link: &usize| u128::from(lengths[*link]) * u128::from(network.links[*link].capacity);
         let mut full: Vec<usize> =
@@ -204,9 +206,9 @@ impl Parts {
     }
 
     /// Returns the result for an allreduce of `amount`. The lower end of the interval follows from
-    /// two facts: `amount` must leave and enter every set of nodes, and every term must be moved
-    /// twice, once to be added and once to be distributed. The upper end is the time of a
-    /// reduce-scatter followed by an allgather.
+    /// two facts. First, `amount` must leave and enter every set of nodes. Second, `n - 1` terms of
+    /// each byte must be moved to be added, and the sum must be moved to `n - 1` nodes. The upper
+    /// end is the time of a reduce-scatter followed by an allgather.
     fn of_sum(
         network: &Network,
         amount: u64,
@@ -247,8 +249,8 @@ impl Parts {
 }
 
 /// Returns an error if the links into a switch and the links out of it have different total
-/// capacities. If the capacities are equal, the switch can be replaced by links between its
-/// neighbours, and the network still has the same packings (Bang-Jensen et al., 1995).
+/// capacities. Only if these capacities are equal, the switch can be replaced by links between its
+/// neighbours without a change of the possible packings of trees (Bang-Jensen et al., 1995).
 fn passes_on(network: &Network) -> Result<(), OptimumError> {
     for vertex in network.nodes..network.vertices {
         let sum = |end: &dyn Fn(&crate::network::Link) -> u32| -> u64 {
@@ -279,9 +281,9 @@ fn leaving_nodes(network: &Network) -> u128 {
     sum * u128::from(network.copies())
 }
 
-/// Returns the factor by which ports slow down a schedule that uses all links at full capacity. It
-/// is the largest capacity of the links of a node, divided by the capacity of its ports; at least
-/// 1.
+/// Returns the factor by which ports slow down a schedule that uses all links at full capacity; at
+/// least 1. It is the largest total capacity of the links out of a node or into a node, divided by
+/// the capacity of the ports of a node.
 fn slowed_by_ports(network: &Network) -> f64 {
     let mut at = vec![(0_u64, 0_u64); network.vertices as usize];
     for link in &network.links {
@@ -295,8 +297,9 @@ fn slowed_by_ports(network: &Network) -> f64 {
     slowest.map_or(1.0, |ports| (most as f64 / ports as f64).max(1.0))
 }
 
-/// Returns the time that ports need for the data that nodes send as origins and receive as
-/// destinations. The time is a load divided by a capacity, without conversion to µs.
+/// Returns the time in which the data of the busiest node passes through its ports. Only data that
+/// the node sends as its origin or receives as its destination counts. The time is a load divided
+/// by a capacity, without conversion to µs.
 fn through_ports(network: &Network, demand: &Demand) -> f64 {
     let Some(ports) = network.ports.iter().map(|ports| ports.capacity).min() else { return 0.0 };
     let ends_only = network.ports.iter().filter(|ports| ports.rule == PortRule::Ends);

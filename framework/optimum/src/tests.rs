@@ -15,7 +15,7 @@ use swapmeet_core::delivery::collective::{
 use swapmeet_core::network::topology::parse;
 use swapmeet_core::simulation::Task;
 
-/// A deterministic pseudo-random generator of small numbers.
+/// A deterministic generator of pseudo-random numbers.
 struct Random(u64);
 
 impl Random {
@@ -25,9 +25,9 @@ impl Random {
         (self.0 >> 33) % most
     }
 
-    /// Returns a random network of directed links with capacities from 1 to 4, in which there is a
-    /// path from every vertex to every other. The opposite of a link may have another capacity or
-    /// be missing. The last vertices are switches.
+    /// Returns a random network of directed links with capacities from 1 to 4. There is a path from
+    /// every vertex to every other vertex. The opposite of a link may have a different capacity, or
+    /// may not exist. The last vertex may be a switch.
     fn network(&mut self) -> Network {
         let nodes = 3 + self.below(4) as u32;
         let vertices = nodes + self.below(2) as u32;
@@ -173,9 +173,9 @@ fn unequal_amounts_reach_the_time_of_their_cut() {
     assert!(optimum.gap() <= 0.001, "{}", optimum.gap());
 }
 
-/// Examines all sets of vertices that do not contain all nodes. For each of them it divides the
-/// amount inside the set by the capacity of the links that leave (or, if `turned`, enter) the set.
-/// Returns the largest quotient.
+/// Examines all sets of vertices that do not contain all nodes. Divides the amount inside each set
+/// by the capacity of the links that leave the set or, if `turned`, that enter it. Returns the
+/// largest quotient.
 fn largest_cut(network: &Network, amounts: &[(u32, u64)], turned: bool) -> f64 {
     let mut largest = 0.0_f64;
     let all_nodes = (1_u32 << network.nodes) - 1;
@@ -244,10 +244,10 @@ fn regular_networks_have_closed_forms() {
     }
 }
 
-/// Two groups of the dragonfly have 8 nodes each, so one group has 8 * 8 = 64 blocks for the other.
-/// They use the link between the two groups, or a detour through a third group. A detour takes two
-/// such links, so detours do not help, and the optimum is 64. Other links carry fewer blocks: 39 on
-/// the link of a node, and 9 * 4 on a link within a group.
+/// Each group of the dragonfly has 8 nodes, so a group has 8 * 8 = 64 blocks for each other group.
+/// The blocks use the link between the two groups, or a detour through a third group. A detour uses
+/// two links between groups, so detours do not help, and the optimum is 64. Other links carry fewer
+/// blocks: 39 on the link of a node, and 9 * 4 on a link within a group.
 #[test]
 fn a_dragonfly_is_limited_by_the_links_between_groups() {
     let optimum = interval("dragonfly:5x4x2", Collective::of(&ALL_TO_ALL), "ports=all", 0.01);
@@ -280,16 +280,14 @@ fn ports_at_every_hop_limit_forwarding() {
     assert!(torus.lower_us <= 256.0 && torus.upper_us >= 255.9 && torus.lower_us > 253.0);
     let mesh = vertex_limits("mesh:8x8");
     assert!(mesh.lower_us > 346.0 && mesh.upper_us < 354.0, "{}", mesh.lower_us);
-    // All blocks together make 21,504 hops, and the ports of 64 nodes are one resource: 21,504 / 64
-    // = 336.
+    // All blocks together make 21,504 hops, which the ports of 64 nodes share: 21,504 / 64 = 336.
     let shared = "model=store-and-forward,ports=1";
     let shared = interval("mesh:8x8", Collective::of(&ALL_TO_ALL), shared, 0.01);
     assert!(shared.lower_us > 336.0 * 0.99 && shared.upper_us >= 335.9, "{}", shared.lower_us);
 }
 
-/// A port moves the 15 blocks of a node one after another, even if links can carry several messages
-/// at full speed. If nodes inject data at a third of the speed of links, the exchange takes three
-/// times as long.
+/// A port moves the 15 blocks of a node one after another, even if links carry several messages at
+/// full speed. If nodes inject data at a third of the speed of links, the exchange takes 45 µs.
 #[test]
 fn ports_that_are_slower_than_links_keep_their_speed() {
     for (machine, blocks) in
@@ -326,7 +324,7 @@ fn collectives_that_copy_or_add_data_have_closed_forms() {
     // The corner of a mesh sends its term over two links, which takes the time 1/2. Moving all
     // terms twice over 48 links takes the time 30/48, which is larger.
     assert_eq!(copies("mesh:4x4", &ALL_REDUCE, "ports=all"), (0.625, 0.9375));
-    // Switches forward all data that they receive.
+    // In a fat tree, each node receives 7 blocks over its only link.
     assert_eq!(copies("fat-tree:2x3", &ALL_GATHER, "ports=all"), (7.0, 7.0));
 }
 

@@ -1,10 +1,10 @@
 //! Packings of spanning trees. They give the least time of collectives that copy data.
 //!
-//! Each set of vertices gives a lower bound on the time. If data may be copied, the data of the
-//! nodes in a set must leave the set at least once. For every set that does not contain all nodes,
-//! the time is therefore at least the amount of data inside the set, divided by the capacity of the
-//! links that leave the set. There is a packing of trees that takes no more time than the largest
-//! of these bounds (Edmonds, 1973, for one root; Zhao et al., "ForestColl", 2024, for all nodes as
+//! Each set of vertices that does not contain all nodes gives a lower bound on the time. Even if
+//! data may be copied, the data of the nodes in the set must leave the set at least once. The time
+//! is therefore at least the amount of data inside the set, divided by the capacity of the links
+//! that leave the set. There is a packing of trees that takes no more time than the largest of
+//! these bounds (Edmonds, 1973, for one root; Zhao et al., "ForestColl", 2024, for all nodes as
 //! roots).
 //!
 //! To find the largest bound, add a source to the network. It has a link to each node, whose
@@ -32,7 +32,7 @@ pub(crate) struct Packing {
 }
 
 /// Finds the least time in which every node with an amount of data can send it to all other nodes.
-/// Calls `progress` after each receiver.
+/// Calls `progress` each time that the time is known to be sufficient for one more receiver.
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
-//! Verifies the evidence for data that is copied or added. It computes the times of the saved cuts,
-//! and verifies that a packing of trees needs no more time than its cut.
+//! Verifies the evidence for data that is copied or added. It computes the times of the cuts in a
+//! certificate, and verifies that a packing of trees needs no more time than its cut.
 
 use super::Graph;
 use std::collections::VecDeque;
@@ -51,9 +51,10 @@ impl Side {
         self.amount as f64 / self.capacity as f64
     }
 
-    /// Returns whether each node can receive all data in the time of the cut, if no other node
-    /// receives data. This is so if the largest flow to the node is the sum of all amounts. In this
-    /// case, a packing of trees delivers all data to all nodes in the same time (Edmonds, 1973).
+    /// Returns whether each single node can receive all data in the time of the cut, if no other
+    /// node receives data. This is true if the largest flow to the node is the sum of all amounts.
+    /// In this case, a packing of trees delivers all data to all nodes in the same time (Edmonds,
+    /// 1973).
     pub(super) fn is_packed(&self, graph: &Graph) -> bool {
         let all: u128 = self.amounts.iter().map(|(_, amount)| u128::from(*amount)).sum();
         let source = graph.vertices;
@@ -114,9 +115,9 @@ fn max_flow(arcs: &[(usize, usize, u128)], (from, to): (usize, usize), enough: u
 /// Returns the lower and the upper end for the time of an allreduce of `amount`.
 ///
 /// The lower end is the largest of three times: the time of the data that must leave the set `out`,
-/// the time of the data that must enter the set `into`, and the time of all data on all links. The
-/// upper end is the time of a reduce-scatter followed by an allgather. It is `None` if the cuts in
-/// the certificate do not prove this time.
+/// the time of the data that must enter the set `into`, and the time in which all links together
+/// move all terms and results. The upper end is the time of a reduce-scatter followed by an
+/// allgather. It is `None` if the cuts `gather` and `scatter` do not prove this time.
 pub(super) fn sum_for_all(
     graph: &Graph,
     amount: u64,
@@ -127,8 +128,8 @@ pub(super) fn sum_for_all(
     if nodes < 2 {
         return Ok((0.0, Some(0.0)));
     }
-    // Find a node in the set. Its `amount` must leave the set, or enter it if `turned`. A set of
-    // switches alone proves nothing.
+    // Find a node in the set. The term of this node must leave the set. With `turned`, a sum for
+    // this node must enter the set. A set that consists of switches proves nothing.
     let crossing = |cut: &[u32], turned| {
         let first = cut.iter().find(|vertex| (**vertex as usize) < graph.nodes);
         let first = *first.ok_or("the set has no node")? as usize;

@@ -60,8 +60,8 @@ pub(crate) fn expand(network: &Network) -> (Links, Vec<u32>) {
 pub(super) struct Amounts {
     nodes: u32,
     pub sources: Vec<u32>,
-    /// The receivers of each source, with the amounts. It is empty if all nodes receive the amount
-    /// `even`.
+    /// The receivers of each source, with the amounts. The list is empty if every source has the
+    /// amount `even` for every other node.
     pub rows: Vec<Vec<(u32, u64)>>,
     pub even: u64,
 }
@@ -130,9 +130,9 @@ impl Amounts {
 pub(super) struct Resources {
     /// The capacity of each resource. All images of a link under translations are one resource.
     pub capacities: Vec<u64>,
-    /// Columns with one entry for each link. There is one column for each kind of resource. An
-    /// entry is the index of the resource that the link uses. If the link uses no resource of this
-    /// kind, the entry is the number of all resources, which is not a valid index.
+    /// One column for each kind of resource. A column has one entry for each link: the index of the
+    /// resource of this kind that the link uses. If the link uses no such resource, the entry is
+    /// the number of all resources, which is not a valid index.
     pub columns: Vec<Vec<u32>>,
     /// The capacities of the links, if the solver should search for cuts; otherwise empty.
     pub cut_capacities: Vec<u64>,

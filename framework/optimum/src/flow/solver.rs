@@ -6,12 +6,12 @@ use super::{Progress, Ratio, Solution, value};
 use crate::error::OptimumError;
 use swapmeet_flows::{BestCut, Links, NONE, ShortestPaths, best_step, fast_exp};
 
-/// Factor by which the sum of earlier prices is multiplied at each check, before the prices of
-/// later phases are added. The sum is thus a decaying average.
+/// Factor by which the sum of earlier prices is multiplied at each check of the interval. Later
+/// prices are then added, so the sum is a decaying average.
 const DECAY: f32 = 0.8;
 /// Largest length of a resource in [`Solver::examine_coarse`].
 const COARSE: f32 = 8.0;
-/// Number of checks in a row without progress after which the search ends.
+/// Number of consecutive checks without progress after which the search ends.
 const MAX_STALE: u32 = 16;
 /// Number of bisections in the search for the length of a step.
 const BISECTIONS: u32 = 10;
@@ -27,12 +27,13 @@ pub(super) struct Solver<'a> {
     paths: ShortestPaths,
     /// The flow of each source on each link.
     flows: Vec<f32>,
-    /// For each resource, its load divided by its capacity, and an additional last entry for links
-    /// that use no resource of a kind.
+    /// For each resource, its load divided by its capacity. An additional last entry is used by
+    /// links that use no resource of a kind ([`Resources::columns`]).
     load: Vec<f32>,
     /// For each resource, 1 divided by its capacity, and an additional last entry as in `load`.
     inverse: Vec<f32>,
     price: Vec<f32>,
+    /// For each resource, a decaying sum of its earlier lengths, each of which is a rounded price.
     average: Vec<f32>,
     /// The length of each resource as a whole number.
     resource_length: Vec<u32>,
@@ -40,15 +41,18 @@ pub(super) struct Solver<'a> {
     length: Vec<u32>,
     tree: Tree,
     lower: Ratio,
+    /// The lengths of the resources that give the lower end `lower`.
     best: Vec<u32>,
 }
 
 /// Buffers for the shortest-path tree of one source, and for the step of its flow towards this
 /// tree.
 struct Tree {
+    /// For each vertex, the amount for all vertices below it in the tree, and for itself.
     below: Vec<f32>,
+    /// For each link, the amount on it if the whole flow of the source follows the tree.
     flow: Vec<f32>,
-    /// The change of each resource's load, if the tree replaces the whole flow of the source.
+    /// For each resource, the change of its load if the tree replaces the whole flow of the source.
     change: Vec<f32>,
     /// One entry for each change that is not 0: the price times the change, and eta times the
     /// change. [`Solver::set_prices`] uses the same eta.
@@ -125,7 +129,7 @@ impl<'a> Solver<'a> {
             if phase > 4 && phase % period != 0 {
                 continue;
             }
-            // Compute both ends of the interval.
+            // Check the interval: compute both ends.
             upper = self.add_up();
             self.examine_average(cut.as_mut())?;
             // The first averages still contain the prices of the first phases, which are poor. Try
@@ -145,8 +149,8 @@ impl<'a> Solver<'a> {
             if upper == 0.0 || upper / lower - 1.0 <= gap {
                 break;
             }
-            // The largest load can increase again, so compare the ends of the interval with the
-            // best ones so far.
+            // The largest load can increase between two checks, so compare the ends of the interval
+            // with the best ends so far.
             let is_stale = lower / best_lower < PROGRESS && best_upper / upper < PROGRESS;
             stale = if is_stale { stale + 1 } else { 0 };
             if stale >= MAX_STALE {
@@ -154,8 +158,8 @@ impl<'a> Solver<'a> {
             }
             (best_lower, best_upper) = (lower.max(best_lower), upper.min(best_upper));
             // Increase eta as the interval becomes narrower. If the last checks made no progress,
-            // increase it further, because a smaller eta spreads the prices over links that are
-            // not the busiest, which limits the precision.
+            // increase it further: with a small eta, links that are not the busiest have high
+            // prices, too, and this limits the precision.
             let wanted = (self.load.len() as f64).ln() / (upper / lower - 1.0) * 0.25;
             let next = sharpness.max((wanted as f32).min(2000.0)).min(sharpness * 1.5);
             sharpness = if stale >= 2 { (next * 1.4).min(4000.0) } else { next };
@@ -219,7 +223,7 @@ impl<'a> Solver<'a> {
     }
 
     /// Moves the flow of a source towards its shortest-path tree. If `first` is true, the source
-    /// has no flow yet, and the tree becomes its flow.
+    /// has no flow yet, and its whole flow follows the tree. `scale` is the largest load.
     fn route(
         &mut self,
         source: usize,
@@ -326,16 +330,17 @@ impl<'a> Solver<'a> {
     }
 
     /// Computes the lower end from averaged prices that are rounded to a few whole numbers. In an
-    /// optimal solution, most resources are not full and have the length 0, and the links of a cut
-    /// that limits the time have equal lengths. The averages come close to these lengths, and
-    /// rounding often gives them.
+    /// optimal solution, resources that are not full have the length 0, and all links of a cut that
+    /// limits the time have equal lengths. The averages are close to these lengths, and rounding
+    /// often makes them equal.
     fn examine_coarse(&mut self) -> Result<(), OptimumError> {
         let total = self.round_lengths(true, |share| (share * COARSE).round() as u32);
         self.lower_from_lengths(total, None)
     }
 
     /// Computes the lower end of the interval from the lengths, and keeps it if it is the best so
-    /// far.
+    /// far. `total` is the sum of capacities times lengths. `cut` examines the cuts that separate
+    /// the vertices near a source from all other vertices.
     fn lower_from_lengths(
         &mut self,
         total: u128,
