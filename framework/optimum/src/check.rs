@@ -1,6 +1,6 @@
 //! Verifies certificates. A certificate has an interval that contains the least time of a demand,
 //! and evidence for both ends of the interval. The verification shares no code with the solver
-//! except the types of the file.
+//! except the types of a certificate.
 //!
 //! The lower end of the interval is computed again from the lengths of links and ports in the
 //! certificate. It is the sum of demands times distances, divided by the sum of capacities times

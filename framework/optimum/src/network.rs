@@ -55,8 +55,8 @@ pub enum PortRule {
 pub struct Ports {
     /// The kind of traffic that the ports limit.
     pub rule: PortRule,
-    /// The capacity for sending, and the same capacity for receiving, in units of
-    /// [`Network::capacity_unit`].
+    /// The capacity of a node's ports for sending, in units of [`Network::capacity_unit`]. The
+    /// capacity for receiving is the same.
     pub capacity: u64,
 }
 
@@ -109,8 +109,8 @@ impl Network {
             .collect();
         listed.sort_by_key(|(from, to, _)| (*from, *to));
         // Choose the unit of capacities. It depends on the speeds of ports, too. With a unit from
-        // the bandwidths of links alone, the capacity of a slow port could be rounded up to a
-        // multiple of its speed.
+        // the bandwidths of links alone, the capacity of a slow port could be rounded up to several
+        // times its speed.
         let fastest = listed.iter().map(|(.., bandwidth)| *bandwidth).fold(0.0, f64::max);
         let port_speeds = port_speeds(rates, nodes, fastest);
         if let Some((from, to, _)) = listed.iter().find(|(.., b)| !(*b > 0.0 && b.is_finite())) {

@@ -62,7 +62,7 @@ pub struct ModelKind {
     pub name: &'static str,
     /// A short description for lists.
     pub title: &'static str,
-    /// The parameters in the order in which specs print them.
+    /// The parameters, in the order in which they are printed in specs such as `free:hop_us=1`.
     pub parameters: &'static [&'static dyn Parameter],
     /// Creates the model with the parameter values of a machine.
     pub(super) prepare: fn(&Settings) -> Result<Arc<dyn Model>, ParameterError>,

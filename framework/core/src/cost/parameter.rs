@@ -6,13 +6,13 @@
 use crate::spec::parse_decimal;
 use std::fmt::{self, Debug, Display};
 
-/// A parameter of a machine, whatever the type of its values.
+/// A parameter of a machine, with values of any type.
 pub trait Parameter: Debug + Sync {
     /// Returns the key; it ends with the unit.
     fn key(&self) -> &'static str;
-    /// Returns the meaning, for `list` and the docs.
+    /// Returns a description of the parameter, for lists and documentation.
     fn meaning(&self) -> &'static str;
-    /// Returns the symbols for this parameter in the papers.
+    /// Returns the symbols that papers use for this parameter.
     fn symbols(&self) -> &'static str;
     /// Returns the default value.
     fn default(&self) -> DefaultValue;
@@ -288,7 +288,7 @@ impl Display for Barrier {
     }
 }
 
-/// Returns the value whose word is `text`.
+/// Returns the value that `words` lists for the word `text`.
 pub(super) fn parse_word<T: Copy>(text: &str, words: &[(&'static str, T)]) -> Result<T, String> {
     let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
     found.ok_or_else(|| {

@@ -98,8 +98,8 @@ impl Settings {
     }
 }
 
-/// Declares a struct with a field for each parameter that a model reads, in the order in which
-/// specs print them.
+/// Declares a struct with a field for each parameter that a model reads. The order of the fields is
+/// the order in which the parameters are printed in specs such as `free:hop_us=1`.
 macro_rules! parameters {
     ($(#[$doc:meta])* $vis:vis struct $name:ident { $($field:ident: $type:ty = $parameter:path,)* }) => {
         $(#[$doc])*
@@ -109,7 +109,7 @@ macro_rules! parameters {
         }
 
         impl $name {
-            /// The parameters in the order in which specs print them.
+            /// The parameters, in the order in which they are printed in specs.
             $vis const PARAMETERS: &'static [&'static dyn $crate::cost::parameter::Parameter] = &[$(&$parameter,)*];
 
             /// Reads the values from the settings of a machine.

@@ -7,7 +7,7 @@ use super::demand::Demand;
 #[derive(Debug, Clone)]
 pub(super) struct Side<'a> {
     demand: &'a Demand<'a>,
-    /// The amount for each pair of nodes; `None` if [`Demand::is_cheap`].
+    /// The amount for each pair of nodes; `None` if no table is needed ([`Demand::is_cheap`]).
     pairs: Option<&'a Pairs>,
     /// 1 for each node in the set, and 0 for each node outside.
     inside: Vec<f64>,
@@ -76,7 +76,7 @@ impl<'a> Side<'a> {
         Self { demand, pairs, inside, count: 0.0, own: 0.0, crossing: (0.0, 0.0), receivers }
     }
 
-    /// Empties the set. `nodes` are all nodes that are in the set now.
+    /// Empties the set. `nodes` lists all nodes that are in the set before the call.
     pub(super) fn clear(&mut self, nodes: impl Iterator<Item = usize>) {
         nodes.for_each(|node| self.inside[node] = 0.0);
         (self.count, self.own, self.crossing) = (0.0, 0.0, (0.0, 0.0));

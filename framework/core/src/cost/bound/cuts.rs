@@ -15,9 +15,9 @@
 //! - Improvements of the best of these cuts by local search: a single node, a switch, or a switch
 //!   with its nodes is moved to the opposite side as long as this raises the bound.
 //!
-//! A cut also has to place every switch on a side. Two rules are tried. With the first rule, a
-//! switch joins the side to which most of its links lead. With the second rule, only those links of
-//! the switch count that lead towards the nearest nodes.
+//! Every switch must also be placed on a side of the cut. Two rules are tried. With the first rule,
+//! a switch joins the side to which most of its links lead. The second rule is the same, but only
+//! takes those links of the switch into account that lead towards the nearest nodes.
 //!
 //! One more bound needs no cut: the sum of bytes times hops of all blocks, divided by the bandwidth
 //! of all links.
@@ -267,10 +267,10 @@ impl<'a> Cut<'a> {
         let mut add = |(to, bandwidth): (u32, f64), is_outgoing: bool| {
             let apart = self.inside[to as usize] != joins;
             let change = if apart { bandwidth } else { -bandwidth };
-            // The link crosses the cut either before or after the move. When it crosses, an
-            // outgoing link leads to the second side if `to` is on the second side, and an incoming
-            // link leads to the second side if `to` is on the first side. `to` is on the second
-            // side if `apart == joins`.
+            // The link crosses the cut either before or after the move. `leaves` states whether it
+            // then leads from the first side to the second side. The vertex `to` does not move: it
+            // is on the second side if `apart == joins`. An outgoing link leads to this vertex, and
+            // an incoming link leads away from it.
             let leaves = reversed.is_none() || (apart == joins) == is_outgoing;
             *(if leaves { &mut self.leaving } else { &mut self.entering }) += change;
         };
@@ -305,8 +305,8 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// Moves all vertices to the second side. `moved` are the vertices that are on the first side
-    /// now.
+    /// Moves all vertices to the second side. `moved` lists the vertices that are on the first side
+    /// before the call.
     fn clear(&mut self, moved: &[u32]) {
         for vertex in moved {
             self.inside[*vertex as usize] = false;
@@ -422,7 +422,7 @@ fn blocks(radices: &[u64], network: &Network) -> Vec<Vec<u32>> {
     blocks
 }
 
-/// Returns one order of the nodes for each dimension, sorted by the coordinate in that dimension.
+/// For each dimension of the grid, returns the nodes sorted by their coordinate in this dimension.
 fn dimensions(radices: &[u64], nodes: usize) -> impl Iterator<Item = Vec<u32>> {
     let strides = strides(radices).into_iter();
     strides
@@ -430,7 +430,7 @@ fn dimensions(radices: &[u64], nodes: usize) -> impl Iterator<Item = Vec<u32>> {
         .map(move |(stride, radix)| sorted(nodes, |node| (node as u64 / stride % radix) as f64))
 }
 
-/// Returns three orders of the nodes, sorted by distance from node 0, by distance from the node
+/// Returns the nodes in three orders: sorted by distance from node 0, by distance from the node
 /// that is farthest from node 0, and by the Fiedler vector.
 fn distances(network: &Network) -> [Vec<u32>; 3] {
     let nodes = network.nodes();

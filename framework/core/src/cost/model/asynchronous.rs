@@ -1,9 +1,9 @@
 //! Code that the models `loggp` and `fluid` share. In these models each rank has its own clock, and
 //! does not wait until other ranks end a step.
 //!
-//! The simulation reports the steps of a schedule one by one. From then on a step is *known*. Each
-//! rank works through the known steps at its own pace. A step is stored until all ranks have ended
-//! it.
+//! The simulation reports the steps of a schedule one by one. A step that has been reported is
+//! *known*. Each rank works through the known steps at its own pace. A step is stored until all
+//! ranks have ended it.
 
 use super::segment_bytes;
 use crate::cost::parameter::{
@@ -100,7 +100,8 @@ pub(super) struct StepIndex {
 }
 
 impl StepIndex {
-    /// `back` converts a value of [`Step::latest_arrivals`] to [`StepMessage::back`].
+    /// Creates the index of a step. `back` converts a value of [`Step::latest_arrivals`] to
+    /// [`StepMessage::back`].
     fn new(nodes: usize, step: &Step<'_>, unit_bytes: f64, back: impl Fn(u32) -> u32) -> Self {
         let message = |(i, t): (usize, &Transfer)| {
             let back = step.latest_arrivals.get(i).map_or(0, |after| back(*after));
@@ -211,7 +212,7 @@ pub(crate) struct Steps {
     waiting: usize,
     /// Whether any rank reduces data.
     has_sums: bool,
-    /// For each rank, the bytes that it reduces at the end of the next step to be added.
+    /// For each rank, the bytes that it reduces at the end of the step that will be added next.
     summed: Vec<f64>,
 }
 
@@ -259,8 +260,8 @@ impl Steps {
         self.steps.push_back(StepIndex { summed: std::mem::take(&mut self.summed), ..step });
     }
 
-    /// Adds loads that ranks reduce at the end of the next step to be added. A step of the schedule
-    /// without messages is never added, so its reductions take place in a later step.
+    /// Adds loads that ranks reduce at the end of the step that will be added next. A step of the
+    /// schedule without messages is never added, so its reductions take place in a later step.
     pub(super) fn sum(&mut self, summed: Summed<'_>) {
         let unit_bytes = segment_bytes(self.unit_bytes, summed.segments);
         self.has_sums = true;

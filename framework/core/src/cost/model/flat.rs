@@ -208,7 +208,7 @@ struct Stages {
     precomposed: Vec<f64>,
     /// Whether any node reduces data.
     has_sums: bool,
-    /// For each node, the bytes that it reduces at the end of the next step to be added.
+    /// For each node, the bytes that it reduces at the end of the step that will be added next.
     summed: Vec<f64>,
     /// Number of finished stages that are not empty.
     stages: u64,
@@ -224,7 +224,7 @@ impl Stages {
     }
 
     fn add(&mut self, message: StageMessage) {
-        /// The largest number of stored messages, which take about 3 GiB.
+        /// The largest number of stored messages. They take about 3 GiB.
         const MAX: usize = 1 << 26;
         self.too_many |= self.stage.messages.len() == MAX;
         if self.too_many {

@@ -217,7 +217,7 @@ impl<M: StepModel> Synchronous<M> {
 /// rearrangement.
 pub const UNDECLARED: &str = "declares no rearrangement, though messages are of several blocks";
 
-/// The remark on results with routes that are chosen at random.
+/// The remark on results that consist of expected values over random routes.
 const EXPECTED: &str = "loads of links and hops are expected values over the random routes";
 const DRAWN: &str = "one random route per pair, chosen by the seed";
 

@@ -152,7 +152,8 @@ impl TimeSpace {
         }
     }
 
-    /// Charges the time from the rank's previous charge to `until` (in µs) to `kind`.
+    /// Charges a time of the rank to `kind`. The time begins at the end of the rank's previous
+    /// charge, and ends at `until` (in µs).
     #[cold]
     pub(super) fn charge(&mut self, rank: usize, kind: TimeKind, until: f64) {
         if !self.follows(rank) {
@@ -183,7 +184,7 @@ impl TimeSpace {
         self.entries(rank).last().map_or(0.0, |entry| entry.ended)
     }
 
-    /// Finishes the record. Removes empty entries at the end.
+    /// Finishes the record: removes the last entry of each rank if the rank spent no time in it.
     pub(super) fn finish(mut self) -> Self {
         for entries in &mut self.ranks {
             entries.pop_if(|last| last.posted == last.ended);

@@ -15,7 +15,8 @@
 //! than `rendezvous_bytes`, otherwise `eager_byte_us` for each of its bytes.
 //!
 //! A step in which a node has more messages than ports is run in rounds. Each round is charged a
-//! start-up, the hops and a barrier. All rounds together are charged the bytes of the busiest node.
+//! start-up, the hops and a barrier. All rounds together are charged the time in which the busiest
+//! node's bytes pass through its ports.
 
 use super::protocol::{EAGER_BYTE_US, Protocols, RENDEZVOUS_BYTES, RENDEZVOUS_US};
 use super::rearrangement::{REARRANGE_BLOCK_US, REARRANGEMENT, Rearrangement};
@@ -60,7 +61,7 @@ static FREE_CONTENTION: TypedParameter<f64> = TypedParameter {
 };
 
 word_enum! {
-    /// The number of hops that a step is charged.
+    /// The number of hops whose latency a step is charged.
     enum Hops {
         /// The hops of the longest route.
         Longest = "longest",

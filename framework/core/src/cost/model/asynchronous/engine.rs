@@ -95,8 +95,9 @@ impl Progress {
         None
     }
 
-    /// Charges the time from the rank's previous charge to `until` to a kind of time. Does nothing
-    /// without a time-space record.
+    /// Charges a time of the rank to `kind`, in the time-space record. The time begins at the end
+    /// of the rank's previous charge, and ends at `until` (in µs). Does nothing if there is no
+    /// record.
     pub(crate) fn charge(&mut self, rank: usize, kind: TimeKind, until: f64) {
         if let Some(record) = &mut self.record {
             record.charge(rank, kind, until);
@@ -123,7 +124,7 @@ pub(crate) trait RankModel: Send {
     /// Adds the next step of the schedule to [`Progress::steps`].
     fn add_step(&mut self, step: &Step<'_>);
 
-    /// Adds data that ranks reduce at the end of the next step to be added.
+    /// Adds data that ranks reduce at the end of the step that will be added next.
     fn add_sums(&mut self, summed: Summed<'_>) {
         self.progress_mut().steps.sum(summed);
     }
@@ -178,12 +179,13 @@ pub(crate) trait RankModel: Send {
         self.progress_mut().record = Some(Box::new(record));
     }
 
-    /// Returns the finished record.
+    /// Returns the finished time-space record; `None` if no record was started.
     fn take_record(&mut self) -> Option<TimeSpace> {
         self.progress_mut().record.take().map(|record| record.finish())
     }
 
-    /// Enters the next step in which the rank sends or receives. Stops at the last known step.
+    /// Enters the next step in which the rank sends or receives. If no known step has a message of
+    /// the rank, the rank waits for a further step.
     fn enter_step(&mut self, rank: usize) {
         loop {
             let progress = self.progress_mut();

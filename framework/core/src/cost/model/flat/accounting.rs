@@ -77,7 +77,7 @@ impl Accounting {
         }
     }
 
-    /// Begins a step of a node.
+    /// Records that a node begins the step with this number in the schedule.
     pub(super) fn enter(&mut self, node: u32, schedule_step: u64) {
         let step = self
             .steps

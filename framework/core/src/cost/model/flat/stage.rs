@@ -154,7 +154,7 @@ impl PartialOrd for StageEvent {
     }
 }
 
-/// The costs of a message, in ticks.
+/// The costs of a message and of its bytes, in ticks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MessageTimes {
     pub half_start: Ticks,

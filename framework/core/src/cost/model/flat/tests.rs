@@ -134,8 +134,8 @@ fn segment_of(from: u64, to: u64, part: u32) -> Rule<'static> {
     }
 }
 
-/// Returns the parts of time of an all-to-all with two phases. Each phase is a direct exchange of
-/// half of the data.
+/// Returns the costs of an all-to-all with two phases. Each phase is a direct exchange of half of
+/// the data.
 fn two_phases(machine: &str) -> Parts {
     let topology = parse("ring:4").unwrap();
     let mut evaluator = self::machine(machine).evaluator(PricingContext::new(&topology, 100.0));
@@ -305,8 +305,8 @@ proptest! {
     }
 }
 
-/// Two message sequences both take 0.3 µs. With floating-point sums, their times would differ, and
-/// they would be in the wrong order.
+/// Two sequences of messages both take 0.3 µs. With floating-point sums, their times would differ,
+/// so later messages would be served in the wrong order.
 #[test]
 fn equal_times_do_not_depend_on_the_order_of_additions() {
     let ends = |bytes: &[f64]| {

@@ -1,8 +1,9 @@
 //! A folded network. It has one node for each orbit of nodes of the original network, and one link
 //! for each orbit of links. A simulation of the folded network is faster and gives the same times.
 //!
-//! Folding is possible if translations of the network map a schedule onto itself. An orbit is the
-//! set of all images of a node, or of a link, under these translations. All nodes of an orbit do
+//! Folding is possible if translations of the network (shifts of the coordinates of its nodes) map
+//! a schedule onto itself. An orbit is the set of all images of a node, or of a link, under these
+//! translations. All nodes of an orbit do
 //! the same work at the same time, and all links of an orbit have the same load. If the route of a
 //! message has m links of an orbit, and the orbit has as many links as there are translations, then
 //! m images of the message cross each of these links. If the orbit has only 1/k as many links as

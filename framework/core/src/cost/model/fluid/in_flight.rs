@@ -46,7 +46,7 @@ pub(super) struct InFlight {
     index: u32,
     /// The index in [`Paths`] of the critical path to the start of the message.
     path: u32,
-    /// When the message started, in µs.
+    /// The time at which the message started, in µs.
     pub started: f64,
     pub latency: f64,
     /// The time that the transmission would take if no link were shared, in µs.
@@ -57,7 +57,7 @@ pub(super) struct InFlight {
 }
 
 impl InFlight {
-    /// Returns the step and the index of the message, as in [`NewMessage`].
+    /// Returns the step and the index of the message, as in [`NewMessage::source`].
     pub(super) fn source(&self) -> Option<(u64, u32)> {
         (self.index != BACKGROUND).then_some((self.step, self.index))
     }
@@ -128,7 +128,7 @@ pub(super) struct MessagesInFlight {
     paths: Paths,
     /// Unused indices of `messages`, for reuse.
     free: Vec<u32>,
-    /// Number of background messages.
+    /// Number of background messages in flight.
     background: usize,
     /// For each orbit of nodes, the route that was found most recently. It is stored because a rank
     /// often sends to the same node again.
@@ -201,7 +201,7 @@ impl MessagesInFlight {
         }
     }
 
-    /// Returns this network, folded with the given periods.
+    /// Returns this network, folded with the given periods (defined in [`Fold`]).
     pub(super) fn folded(&self, periods: Vec<u32>) -> Fold {
         self.fold.with(self.topology.as_ref(), periods)
     }
@@ -321,7 +321,7 @@ impl MessagesInFlight {
         self.shares.attach(number, left, summary.weight, links);
     }
 
-    /// Attaches the messages that have begun to use links.
+    /// Attaches messages whose latency has ended to the links of their routes.
     fn attach_added(&mut self, steps: &Steps) {
         for number in self.shares.take_added() {
             self.attach(number, self.messages[number as usize].bytes, steps);

@@ -1,7 +1,7 @@
-//! A priority queue of links, ordered by level, with the lowest level first. Links are stored in
-//! buckets. An octave is a range of levels from x to 2x, and each bucket has the links whose levels
-//! lie in the same sixteenth of an octave. The links of the current bucket are in a heap; other
-//! buckets are not sorted.
+//! A priority queue of links, ordered by level, with the lowest level first. A level is a rate
+//! divided by a weight ([`super::shares`]). Links are stored in buckets. An octave is a range of
+//! levels from x to 2x, and each bucket has the links whose levels lie in the same sixteenth of an
+//! octave. The links of the current bucket are in a heap; other buckets are not sorted.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -66,7 +66,7 @@ impl Flow {
     }
 }
 
-/// A link with the flows on it.
+/// The flows on a link.
 #[derive(Debug, Clone, Copy)]
 struct Load {
     capacity: f64,

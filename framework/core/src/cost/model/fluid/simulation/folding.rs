@@ -29,8 +29,8 @@ impl Simulation {
         self.progress.steps.add_folded(&folded, sends.targets);
     }
 
-    /// Adds data that ranks reduce at the end of the next step to be added. Splits the orbits first
-    /// if their nodes reduce different amounts.
+    /// Adds data that ranks reduce at the end of the step that will be added next. Splits the
+    /// orbits first if their nodes reduce different amounts.
     pub(super) fn add_folded_sums(&mut self, summed: Summed<'_>) {
         if self.in_flight.fold.is_plain() && summed.symmetry.is_none() {
             return self.progress.steps.sum(summed);
