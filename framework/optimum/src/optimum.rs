@@ -249,8 +249,8 @@ impl Parts {
 }
 
 /// Returns an error if the links into a switch and the links out of it have different total
-/// capacities. Only if these capacities are equal, the switch can be replaced by links between its
-/// neighbours without a change of the possible packings of trees (Bang-Jensen et al., 1995).
+/// capacities. If the two are equal, the switch can be replaced by links between its neighbours,
+/// and the same packings of trees are still possible (Bang-Jensen et al., 1995).
 fn passes_on(network: &Network) -> Result<(), OptimumError> {
     for vertex in network.nodes..network.vertices {
         let sum = |end: &dyn Fn(&crate::network::Link) -> u32| -> u64 {

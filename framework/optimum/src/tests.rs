@@ -321,8 +321,8 @@ fn collectives_that_copy_or_add_data_have_closed_forms() {
     // Each node sends 2 (n - 1) parts of the vector over four links, where each part is 1/n of the
     // vector.
     assert_eq!(copies("torus:4x4", &ALL_REDUCE, "ports=all"), (0.468_75, 0.468_75));
-    // The corner of a mesh sends its term over two links, which takes the time 1/2. Moving all
-    // terms twice over 48 links takes the time 30/48, which is larger.
+    // The corner of a mesh sends its term over two links, which takes 1/2 µs. Moving 15 terms and
+    // 15 copies of the sum over 48 links takes 30/48 µs, which is longer.
     assert_eq!(copies("mesh:4x4", &ALL_REDUCE, "ports=all"), (0.625, 0.9375));
     // In a fat tree, each node receives 7 blocks over its only link.
     assert_eq!(copies("fat-tree:2x3", &ALL_GATHER, "ports=all"), (7.0, 7.0));

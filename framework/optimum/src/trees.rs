@@ -32,7 +32,7 @@ pub(crate) struct Packing {
 }
 
 /// Finds the least time in which every node with an amount of data can send it to all other nodes.
-/// Calls `progress` each time that the time is known to be sufficient for one more receiver.
+/// Calls `progress` for each receiver, as soon as the time is sufficient for it.
 ///
 /// # Errors
 ///

@@ -41,7 +41,7 @@ impl Side {
         if amount > 0 && capacity == 0 {
             return Err("no link leaves the set".to_owned());
         }
-        // Without data inside, the time of the set is 0, whatever its capacity.
+        // If the set contains no data, the capacity can be 0. With 1, the time is 0 and not NaN.
         let capacity = capacity.max(1);
         Ok(Self { amount, capacity, amounts: amounts.to_vec(), turned })
     }

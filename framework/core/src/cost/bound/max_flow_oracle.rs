@@ -208,8 +208,8 @@ fn the_local_search_finds_better_cuts_than_the_orders() {
     assert_eq!((traffic.on_links.bytes, traffic.on_links.kind), (40.0, BoundKind::Cut));
 }
 
-/// The name of each family of topologies, specs of small networks, and the smallest ratio of a
-/// lower bound to the optimum on these networks.
+/// For each family of topologies, its name, specs of small networks, and the smallest ratio of a
+/// lower bound to the optimum (listed in docs/figures.md).
 const FAMILIES: &[(&str, &[&str], f64)] = &[
     ("torus", &["torus:3x4", "torus:4ox3", "mesh:3x3", "ring:7"], 0.888),
     ("hypercube", &["hypercube:3"], 0.833),

@@ -5,9 +5,8 @@
 //! sender and receiver both have a free port, the message that was ready first crosses first. If
 //! several were ready at the same time, the message of the sender with the lowest number is first.
 //!
-//! A different rule was tried: a message occupies its output port while its receiver is busy. With
-//! that rule, a direct exchange of irregular messages on 16 nodes takes a tenth longer than in Liu,
-//! Wang & Prasanna.
+//! If a message occupied its output port while its receiver is busy, a direct exchange of irregular
+//! messages on 16 nodes would take a tenth longer than in Liu, Wang & Prasanna.
 
 use crate::cost::model::clock::{Clock, Ticks};
 use std::cmp::Reverse;

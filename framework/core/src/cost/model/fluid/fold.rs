@@ -3,11 +3,10 @@
 //!
 //! Folding is possible if translations of the network (shifts of the coordinates of its nodes) map
 //! a schedule onto itself. An orbit is the set of all images of a node, or of a link, under these
-//! translations. All nodes of an orbit do
-//! the same work at the same time, and all links of an orbit have the same load. If the route of a
-//! message has m links of an orbit, and the orbit has as many links as there are translations, then
-//! m images of the message cross each of these links. If the orbit has only 1/k as many links as
-//! there are translations, k m images cross each of them.
+//! translations. All nodes of an orbit do the same work at the same time, and all links of an orbit
+//! have the same load. If the route of a message has m links of an orbit, and the orbit has as many
+//! links as there are translations, then m images of the message cross each of these links. If the
+//! orbit has only 1/k as many links as there are translations, k m images cross each of its links.
 
 use crate::network::topology::automorphisms::{CoordinatePermutation, OrbitTable};
 use crate::network::topology::{AxisSymmetry, Topology};

@@ -63,7 +63,7 @@ struct Rank {
     startup_us: f64,
     /// The critical path to the rank's most recent event, such as the end of a start-up or a step.
     path: Path,
-    /// The time at which the rank ended its last step, in µs.
+    /// The time at which the rank ended its most recent step, in µs.
     ended: f64,
     /// The critical path to the time `ended`. Used only with `order=data`.
     end_path: Path,

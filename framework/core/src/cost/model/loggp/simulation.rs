@@ -107,7 +107,7 @@ pub(super) struct Simulation {
     overhead_byte: Ticks,
     reduce_byte: Ticks,
     rendezvous_bytes: f64,
-    /// Cost of the barrier after each step.
+    /// The time of the barrier between two steps; `None` if there are no barriers.
     barrier: Option<Ticks>,
     progress: Progress,
     ranks: Vec<Rank>,
