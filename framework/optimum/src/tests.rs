@@ -142,8 +142,8 @@ fn intervals_hold_the_optimum_of_linear_programs() {
 }
 
 /// If a cut limits the time of unequal amounts, the lower end is the amount across the cut divided
-/// by its capacity. Nodes 0, 1 and 5 send 977,908 bytes to nodes 2, 3 and 4 over links of capacities
-/// 2, 2 and 1.
+/// by its capacity. Nodes 0, 1 and 5 send 977,908 bytes to nodes 2, 3 and 4 over links of
+/// capacities 2, 2 and 1.
 #[test]
 fn unequal_amounts_reach_the_time_of_their_cut() {
     let both = [(0, 1, 4), (0, 3, 1), (0, 5, 2), (1, 2, 2), (2, 3, 2), (3, 4, 8), (4, 5, 2)];

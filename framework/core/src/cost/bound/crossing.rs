@@ -213,8 +213,9 @@ mod tests {
         (4, &[0, 1, 2, 3, 4], 13),
     ];
 
-    /// Returns each item of data that a set of nodes may have to send or receive: the nodes that have
-    /// the item (or a term of it) at the start, the nodes that need it at the end, and its bytes.
+    /// Returns each item of data that a set of nodes may have to send or receive: the nodes that
+    /// have the item (or a term of it) at the start, the nodes that need it at the end, and its
+    /// bytes.
     fn items(collective: &Collective, sizes: &Sizes) -> Vec<(Vec<u64>, Vec<u64>, u64)> {
         let all = || (0..NODES).collect::<Vec<u64>>();
         let pairs = || (0..NODES).flat_map(|from| (0..NODES).map(move |to| (from, to)));

@@ -258,8 +258,8 @@ impl Stages {
             .map(|(bytes, precomposed)| (bytes - precomposed).max(0.0));
         let longest = composing.clone().fold(0.0, f64::max);
         let start = self.clock.composed(longest * self.machine.rearrange_byte_us);
-        // A late rank composes its data for the first stage after it has entered. Other ranks do not
-        // wait for this.
+        // A late rank composes its data for the first stage after it has entered. Other ranks do
+        // not wait for this.
         let compose_us: Vec<f64> = composing.clone().collect();
         self.stage.late = std::mem::take(&mut self.late)
             .into_iter()

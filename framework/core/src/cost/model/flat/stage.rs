@@ -276,8 +276,8 @@ impl Stage {
         self.used = false;
     }
 
-    /// Returns the time at which each node begins its messages. All nodes that are not late begin at
-    /// `start`.
+    /// Returns the time at which each node begins its messages. All nodes that are not late begin
+    /// at `start`.
     pub(super) fn starts(&self, start: Clock) -> Vec<Clock> {
         let mut starts = vec![start; self.composed.len()];
         self.late.iter().for_each(|(node, clock)| starts[*node as usize] = *clock);

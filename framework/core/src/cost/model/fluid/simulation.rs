@@ -224,7 +224,8 @@ impl Simulation {
         self.in_flight.start(message, route, self.now, path);
     }
 
-    /// Completes a message at its sender and its receiver. `path` is the critical path to its arrival.
+    /// Completes a message at its sender and its receiver. `path` is the critical path to its
+    /// arrival.
     fn arrive(&mut self, message: &InFlight, path: Path) {
         let ends = [message.from, message.to].map(|rank| rank as usize);
         let by_data = self.progress.data_order.is_some();

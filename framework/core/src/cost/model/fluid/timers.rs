@@ -6,8 +6,8 @@ const FAN: usize = 8;
 
 const UNSET: [f64; FAN] = [f64::INFINITY; FAN];
 
-/// A tournament tree of timers. The first level has the times, and every entry of a further level is
-/// the minimum of [`FAN`] entries of the level before. An update stops at the first level whose
+/// A tournament tree of timers. The first level has the times, and every entry of a further level
+/// is the minimum of [`FAN`] entries of the level before. An update stops at the first level whose
 /// minimum does not change. Timers that are not set are infinite.
 #[derive(Debug, Clone)]
 pub(super) struct Timers {

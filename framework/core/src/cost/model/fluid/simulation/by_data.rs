@@ -1,5 +1,5 @@
-//! The simulation with `order=data`: each rank sends its messages one after another, each as soon as
-//! its data and a port are available.
+//! The simulation with `order=data`: each rank sends its messages one after another, each as soon
+//! as its data and a port are available.
 
 use super::Simulation;
 use super::late::HeldMessage;
