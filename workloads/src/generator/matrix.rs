@@ -240,7 +240,48 @@ enum MatrixCells {
         /// The column of each size. Columns are in ascending order in each row.
         columns: Vec<u32>,
         bytes: Vec<u64>,
+        /// Finds a size faster than a search in `columns`. `None` above [`Matrix::MAX_NODES`]
+        /// nodes, where it would take too much memory.
+        index: Option<SparseIndex>,
     },
+}
+
+/// An index of the sizes of a sparse matrix. It takes 12 bytes for each 64 pairs of nodes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct SparseIndex {
+    /// The number of words for each row.
+    words: usize,
+    /// One bit for each pair: whether its size is not 0.
+    bits: Vec<u64>,
+    /// For each word of `bits`, the number of sizes in all words before it.
+    before: Vec<u32>,
+}
+
+impl SparseIndex {
+    fn new(nodes: u64, first: &[usize], columns: &[u32]) -> Self {
+        let words = nodes.div_ceil(64) as usize;
+        let mut bits = vec![0; nodes as usize * words];
+        for (row, ends) in bits.chunks_exact_mut(words).zip(first.windows(2)) {
+            for column in &columns[ends[0]..ends[1]] {
+                row[*column as usize / 64] |= 1 << (column % 64);
+            }
+        }
+        let mut sizes = 0;
+        let before = bits.iter().map(|word: &u64| {
+            sizes += word.count_ones();
+            sizes - word.count_ones()
+        });
+        let before = before.collect();
+        Self { words, bits, before }
+    }
+
+    /// Returns the position of a size; `None` if it is 0.
+    fn position(&self, row: u64, column: u64) -> Option<usize> {
+        let at = row as usize * self.words + column as usize / 64;
+        let (word, bit) = (self.bits[at], 1 << (column % 64));
+        let earlier = (word & (bit - 1)).count_ones();
+        (word & bit != 0).then(|| (self.before[at] + earlier) as usize)
+    }
 }
 
 /// An error in a file of sizes.
@@ -340,7 +381,8 @@ impl Matrix {
             }
         }
         let largest = bytes.iter().copied().max().unwrap_or(0);
-        Ok(Self { nodes, cells: MatrixCells::Sparse { first, columns, bytes }, largest })
+        let index = (nodes <= Self::MAX_NODES).then(|| SparseIndex::new(nodes, &first, &columns));
+        Ok(Self { nodes, cells: MatrixCells::Sparse { first, columns, bytes, index }, largest })
     }
 
     pub fn nodes(&self) -> u64 {
@@ -437,7 +479,10 @@ impl BlockSizes for Matrix {
     fn bytes(&self, origin: u64, destination: u64) -> u64 {
         match &self.cells {
             MatrixCells::Dense(bytes) => bytes[(origin * self.nodes + destination) as usize],
-            MatrixCells::Sparse { first, columns, bytes } => {
+            MatrixCells::Sparse { bytes, index: Some(index), .. } => {
+                index.position(origin, destination).map_or(0, |at| bytes[at])
+            }
+            MatrixCells::Sparse { first, columns, bytes, index: None } => {
                 let start = first[origin as usize];
                 let row = &columns[start..first[origin as usize + 1]];
                 row.binary_search(&(destination as u32)).map_or(0, |at| bytes[start + at])
@@ -474,7 +519,7 @@ impl BlockSizes for Matrix {
                 let sizes = (0..nodes).zip(row).filter(|(_, bytes)| **bytes > 0);
                 sizes.for_each(|(destination, bytes)| visit(destination, *bytes));
             }
-            MatrixCells::Sparse { first, columns, bytes } => {
+            MatrixCells::Sparse { first, columns, bytes, .. } => {
                 for at in first[origin as usize]..first[origin as usize + 1] {
                     visit(columns[at].into(), bytes[at]);
                 }

@@ -21,6 +21,7 @@ pub(super) mod engine;
 pub(super) mod event_limit;
 pub(super) mod noise;
 pub(super) mod refine;
+pub(super) mod repetition;
 
 word_enum! {
     /// The events for which a rank waits before it continues.
@@ -270,6 +271,17 @@ impl Steps {
             .iter_mut()
             .zip(summed.of)
             .for_each(|(bytes, load)| *bytes += *load as f64 * unit_bytes);
+    }
+
+    /// Returns the bytes that each rank reduces at the end of the step that is added next. Empty if
+    /// no rank reduces anything.
+    pub(super) fn next_sums(&self) -> &[f64] {
+        &self.summed
+    }
+
+    /// Forgets the reductions of the step that would be added next.
+    pub(super) fn clear_next_sums(&mut self) {
+        self.summed.clear();
     }
 
     pub(super) fn has_sums(&self) -> bool {

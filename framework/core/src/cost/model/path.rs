@@ -22,6 +22,39 @@ pub struct Path {
 }
 
 impl Path {
+    /// Returns the costs in the order of the fields.
+    pub(super) fn values(self) -> [f64; 7] {
+        let Self {
+            startup,
+            transmission,
+            propagation,
+            rearrangement,
+            barrier,
+            contention,
+            reduction,
+        } = self;
+        [startup, transmission, propagation, rearrangement, barrier, contention, reduction]
+    }
+
+    fn of(values: [f64; 7]) -> Self {
+        let [startup, transmission, propagation, rearrangement, barrier, contention, reduction] =
+            values;
+        Self { startup, transmission, propagation, rearrangement, barrier, contention, reduction }
+    }
+
+    pub(super) fn plus(self, other: Self) -> Self {
+        let (a, b) = (self.values(), other.values());
+        Self::of(std::array::from_fn(|kind| a[kind] + b[kind]))
+    }
+
+    pub(super) fn times(self, factor: f64) -> Self {
+        Self::of(self.values().map(|us| us * factor))
+    }
+
+    pub(super) fn minus(self, other: Self) -> Self {
+        self.plus(other.times(-1.0))
+    }
+
     /// Returns the costs of a completion time. `has_sums` is true if any node reduces data.
     pub(super) fn parts(&self, has_sums: bool) -> Parts {
         Parts {

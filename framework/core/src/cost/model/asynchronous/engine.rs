@@ -19,6 +19,7 @@
 use super::data_order::{DataOrder, Next};
 use super::event_limit::EventLimit;
 use super::noise::Noise;
+use super::repetition::{Repetition, State};
 use super::{Order, Steps};
 use crate::cost::model::path::Path;
 use crate::cost::model::time_space::{TimeKind, TimeSpace};
@@ -52,6 +53,7 @@ pub(crate) struct Progress {
     pub events: EventLimit,
     /// Time-space record, if requested.
     pub record: Option<Box<TimeSpace>>,
+    repetition: Repetition,
 }
 
 impl Progress {
@@ -70,7 +72,24 @@ impl Progress {
             noise,
             events: EventLimit::new(max_events),
             record: None,
+            repetition: Repetition::default(),
         }
+    }
+
+    /// Returns the positions of all ranks, relative to the last known step, at the time `now`.
+    /// Returns `None` if the further simulation does not depend on them alone.
+    fn state(&self, now: f64) -> Option<State> {
+        let Self { data_order, noise, record, .. } = self;
+        if data_order.is_some() || !noise.is_none() || record.is_some() {
+            return None;
+        }
+        let mut state = State::new(now);
+        for Position { step, sent, pending } in &self.ranks {
+            state.add_number(self.steps.known() - step);
+            state.add_number(*sent as u64);
+            state.add_number(*pending as u64);
+        }
+        Some(state)
     }
 
     /// Ends the rank's current step, so that its position is the next step.
@@ -127,6 +146,14 @@ pub(crate) trait RankModel: Send {
     /// Adds data that ranks reduce at the end of the step that will be added next.
     fn add_sums(&mut self, summed: Summed<'_>) {
         self.progress_mut().steps.sum(summed);
+    }
+
+    /// Adds the model's part of the state to `state`, so that equal steps can be skipped. The state
+    /// has all values on which the further simulation depends; times and numbers of steps are
+    /// relative to the present. Returns `false` if the further simulation depends on something
+    /// else.
+    fn add_state(&self, _: &mut State) -> bool {
+        false
     }
 
     /// Starts the sends of the step that the rank has entered. Matches the rank's receives with
@@ -234,10 +261,27 @@ pub(crate) trait RankModel: Send {
     /// step are processed after the simulation has freed the memory of the schedule.
     fn step(&mut self, step: &Step<'_>) {
         self.run(false);
-        if !self.is_stopped() && !self.progress().events.is_paused() {
+        if !self.is_stopped() && !self.progress().events.is_paused() && !self.skips(step) {
             self.add_step(step);
             self.progress_mut().has_new_step = true;
         }
+    }
+
+    /// Returns whether the next step is skipped, because it is equal to the previous step and the
+    /// simulation is in a steady state.
+    fn skips(&mut self, step: &Step<'_>) -> bool {
+        let Progress { repetition, steps, .. } = self.progress_mut();
+        if repetition.count(step, steps.next_sums()) {
+            let state = self.progress().state(self.now_us());
+            let state = state.and_then(|mut state| self.add_state(&mut state).then_some(state));
+            self.progress_mut().repetition.compare(state);
+        }
+        let Progress { repetition, steps, .. } = self.progress_mut();
+        let skips = repetition.skips();
+        if skips {
+            steps.clear_next_sums();
+        }
+        skips
     }
 
     /// Lets the ranks continue that wait for the step that was added last.
@@ -290,11 +334,14 @@ impl<M: RankModel> Evaluator for M {
         if let Some(why) = self.refusal() {
             return Err(why.clone());
         }
-        let Progress { events, steps, .. } = self.progress();
-        events.check_limit(M::NAME, self.now_us(), steps.first())?;
+        let Progress { events, steps, repetition, .. } = self.progress();
+        let skipped = repetition.skipped();
+        let (us, first) = (self.now_us() + skipped.us, steps.first() + skipped.steps);
+        events.check_limit(M::NAME, us, first)?;
         let (path, ends) = self.finish();
+        let path = path.plus(skipped.path);
         let parts = Parts { rearrangement: None, ..path.parts(self.progress().steps.has_sums()) };
-        Ok(Cost { parts, note: None, ranks: RankTimes::of(ends.iter().copied()) })
+        Ok(Cost { parts, note: None, ranks: RankTimes::of(ends.iter().map(|us| us + skipped.us)) })
     }
 
     fn pause_at(&mut self, deadline: Option<Instant>) -> bool {

@@ -30,9 +30,13 @@ impl Noise {
         Self { seed, sigma: (cv * cv).ln_1p().sqrt() }
     }
 
+    pub(crate) fn is_none(&self) -> bool {
+        self.sigma == 0.0
+    }
+
     /// Returns the factor of the message that one rank sends to another in this step.
     pub(crate) fn factor(&self, step: u64, from: u32, to: u32) -> f64 {
-        if self.sigma == 0.0 {
+        if self.is_none() {
             return 1.0;
         }
         let ends = u64::from(from) << 32 | u64::from(to);

@@ -7,6 +7,7 @@ use super::timers::Timers;
 use super::{Fairness, Fluid};
 use crate::cost::background::Background;
 use crate::cost::model::PricingContext;
+use crate::cost::model::asynchronous::repetition::State;
 use crate::cost::model::asynchronous::{Order, Steps};
 use crate::cost::model::path::Path;
 use crate::network::topology::{Route, Run, Topology};
@@ -104,6 +105,10 @@ impl Paths {
         self.last
     }
 
+    fn get(&self, number: u32) -> Path {
+        self.paths[number as usize].0
+    }
+
     /// Returns the path of a message that ends. The entry becomes unused with its last message.
     fn remove(&mut self, number: u32) -> Path {
         let (path, messages) = &mut self.paths[number as usize];
@@ -126,8 +131,11 @@ pub(super) struct MessagesInFlight {
     /// The messages. Copies of a simulation share this list until one of these copies changes it.
     messages: Arc<Vec<InFlight>>,
     paths: Paths,
-    /// Unused indices of `messages`, for reuse.
-    free: Vec<u32>,
+    /// For each sender, the unused indices of `messages` that its earlier messages had. So in equal
+    /// steps, equal messages usually have the same indices.
+    free: Vec<Vec<u32>>,
+    /// Number of messages.
+    count: usize,
     /// Number of background messages in flight.
     background: usize,
     /// For each orbit of nodes, the route that was found most recently. It is stored because a rank
@@ -178,6 +186,7 @@ impl MessagesInFlight {
             && !machine.background.is_some();
         let folded = if fits && is_symmetric { Fold::smallest(topology.as_ref()) } else { None };
         let fold = folded.unwrap_or_else(|| Fold::plain(topology.as_ref()));
+        let orbits = fold.orbits();
         let too_many =
             format!("the model `fluid` simulates up to {MAX_LINKS} links, this network has more");
         Self {
@@ -187,13 +196,14 @@ impl MessagesInFlight {
                 Shares::new([].into_iter(), 1.0)
             },
             position: vec![0; if fits { fold.links() as usize } else { 0 }],
-            routes: vec![FoundRoute::default(); if fits { fold.orbits() } else { 0 }],
+            routes: vec![FoundRoute::default(); if fits { orbits } else { 0 }],
             fold: Arc::new(fold),
             machine: machine.clone(),
             topology,
             messages: Arc::default(),
             paths: Paths::default(),
-            free: Vec::new(),
+            free: vec![Vec::new(); if fits { orbits } else { 0 }],
+            count: 0,
             background: 0,
             longest: 0,
             ends: Timers::new(1),
@@ -208,7 +218,7 @@ impl MessagesInFlight {
 
     /// Returns whether all messages in flight are background traffic.
     pub(super) fn are_background(&self) -> bool {
-        self.messages.len() - self.free.len() == self.background
+        self.count == self.background
     }
 
     /// Starts all background traffic.
@@ -330,7 +340,9 @@ impl MessagesInFlight {
 
     /// Stores a message. Returns its index.
     fn store(&mut self, message: InFlight) -> usize {
-        let number = self.free.pop().unwrap_or(self.messages.len() as u32) as usize;
+        let unused = self.free[message.from as usize].pop();
+        let number = unused.unwrap_or(self.messages.len() as u32) as usize;
+        self.count += 1;
         let messages = Arc::make_mut(&mut self.messages);
         if number == messages.len() {
             messages.push(message);
@@ -361,12 +373,15 @@ impl MessagesInFlight {
             std::mem::replace(&mut self.shares, fresh),
             std::mem::replace(&mut self.ends, Timers::new(1)),
         );
-        let (messages, free) = (std::mem::take(&mut self.messages), std::mem::take(&mut self.free));
+        let messages = std::mem::take(&mut self.messages);
+        let empty = vec![Vec::new(); self.fold.orbits()];
+        let free = std::mem::replace(&mut self.free, empty);
+        self.count = 0;
         self.position = vec![0; self.fold.links() as usize];
         self.routes = vec![FoundRoute::default(); self.fold.orbits()];
         // Copy each message in flight to the new orbits.
         let mut is_free = vec![false; messages.len()];
-        free.iter().for_each(|number| is_free[*number as usize] = true);
+        free.iter().flatten().for_each(|number| is_free[*number as usize] = true);
         let mut paths = std::mem::take(&mut self.paths);
         for (number, old) in messages.iter().enumerate().filter(|(number, _)| !is_free[*number]) {
             let path = paths.remove(old.path);
@@ -397,6 +412,7 @@ impl MessagesInFlight {
         if !self.messages.is_empty() {
             self.shares = Shares::new([].into_iter(), 1.0);
             (self.messages, self.paths, self.free) = Default::default();
+            self.count = 0;
             self.ends = Timers::new(1);
         }
     }
@@ -418,10 +434,35 @@ impl MessagesInFlight {
             self.shares.add(number);
             return None;
         }
-        self.free.push(number as u32);
+        self.free[message.from as usize].push(number as u32);
+        self.count -= 1;
         self.background -= usize::from(message.source().is_none());
         let path = message.path(self.paths.remove(message.path), now);
         message.source().map(|_| (message, path))
+    }
+
+    /// Adds all messages to the state of the simulation. `known` is the number of known steps. The
+    /// indices of messages are a part of the state, because simultaneous events are processed in
+    /// the order of these indices. Rates are not a part, because they follow from the routes.
+    /// Returns `false` if there is background traffic, or if windows of time are in use.
+    pub(super) fn add_state(&self, state: &mut State, known: u64) -> bool {
+        let mut is_free = vec![false; self.messages.len()];
+        for number in self.free.iter().flatten() {
+            is_free[*number as usize] = true;
+            state.add_number(*number);
+        }
+        for number in (0..is_free.len()).filter(|number| !is_free[*number]) {
+            let message = &self.messages[number];
+            state.add_number(number as u64);
+            state.add_number(message.from);
+            state.add_number(known - message.step);
+            state.add_number(message.index);
+            state.add_number(u8::from(self.shares.is_sharing(number)));
+            state.add_time(message.started);
+            state.add_time(self.ends.get(number));
+            state.add_path(self.paths.get(message.path));
+        }
+        self.background == 0 && !self.shares.has_windows()
     }
 
     /// Begins to compute approximate rates in windows of time. The next call of [`Self::share`]

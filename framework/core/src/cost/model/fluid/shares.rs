@@ -11,6 +11,7 @@ use super::level_queue::LevelQueue;
 use link::Link;
 use windows::Windows;
 
+mod flows;
 mod link;
 mod sweep;
 mod windows;

@@ -26,6 +26,7 @@ use crate::cost::model::PricingContext;
 use crate::cost::model::asynchronous::data_order::Next;
 use crate::cost::model::asynchronous::engine::{Progress, RankModel};
 use crate::cost::model::asynchronous::noise::Noise;
+use crate::cost::model::asynchronous::repetition::State;
 use crate::cost::model::asynchronous::{Order, StepMessage};
 use crate::cost::model::path::Path;
 use crate::cost::model::time_space::{TimeKind, TimeSpace};
@@ -360,6 +361,25 @@ impl RankModel for Simulation {
 
     fn add_sums(&mut self, summed: Summed<'_>) {
         self.add_folded_sums(summed);
+    }
+
+    fn add_state(&self, state: &mut State) -> bool {
+        for (rank, r) in self.ranks.iter().enumerate() {
+            state.add_path(r.path);
+            state.add_time(r.ended);
+            state.add_time(self.startups.get(rank));
+            let reduction = self.reductions.get(rank);
+            state.add_time(reduction);
+            if reduction < f64::INFINITY {
+                state.add_path(self.reduction_paths[rank]);
+            }
+        }
+        state.add_time(self.startups.get(self.ranks.len()));
+        state.add_number(self.at_barrier as u64);
+        if self.at_barrier > 0 {
+            state.add_path(self.last_path);
+        }
+        self.in_flight.add_state(state, self.progress.steps.known())
     }
 
     fn start_step(&mut self, rank: usize) {

@@ -20,6 +20,7 @@
 //! A flow whose latency ends in a window begins to share links when the window ends. If many flows
 //! would have to wait for this, the window is made shorter.
 
+use super::flows::Flows;
 use super::link::Link;
 use super::{Hop, Shares, WITHOUT_SLOT};
 use crate::cost::model::fluid::timers::Timers;
@@ -42,29 +43,6 @@ const LEAST_LISTED: f64 = 0.8;
 const SHORTEST_US: f64 = 1e-3;
 /// Bytes and levels whose relative difference is smaller than this are equal.
 const TOLERANCE: f64 = 1e-9;
-
-/// A flow that has bytes left.
-#[derive(Debug, Clone, Copy)]
-struct Flow {
-    number: u32,
-    /// The position in [`Windows::hops`] of the first link of the flow's route.
-    first_hop: u32,
-    /// Bytes that are left at the end of the window; 0 if the flow ends in the window.
-    left: f64,
-    weight: f64,
-    /// Rate divided by weight; 0 if the flow has not been in a window yet.
-    level: f64,
-}
-
-impl Flow {
-    fn rate(&self) -> f64 {
-        self.weight * self.level
-    }
-
-    fn has_ended(&self) -> bool {
-        self.left == 0.0
-    }
-}
 
 /// The flows on a link.
 #[derive(Debug, Clone, Copy)]
@@ -123,12 +101,9 @@ pub(super) struct Windows {
     fraction: f64,
     /// The end of the current window, in µs.
     end: f64,
-    flows: Vec<Flow>,
+    flows: Flows,
     /// Number of flows in `flows` that have bytes left.
     sharing: usize,
-    /// The links of the routes of all flows, one route after another. If a route crosses a link
-    /// twice, it contains the link twice.
-    hops: Vec<u32>,
     loads: Vec<Load>,
     fillings: Vec<Filling>,
     /// For each link, the position in `on` of the first flow on this link.
@@ -158,9 +133,8 @@ impl Windows {
         Self {
             fraction: 0.0,
             end: now,
-            flows: Vec::new(),
+            flows: Flows::default(),
             sharing: 0,
-            hops: Vec::new(),
             fillings: vec![empty; loads.len()],
             loads,
             first_on: Vec::new(),
@@ -176,39 +150,24 @@ impl Windows {
 
     /// Adds a flow. It gets a rate in the next window.
     pub(super) fn add(&mut self, number: u32, left: f64, weight: f64, route: &[Hop]) {
-        let first_hop = self.hops.len() as u32;
-        self.flows.push(Flow { number, first_hop, left, weight, level: 0.0 });
-        for hop in route {
-            self.hops.extend((0..hop.times as u32).map(|_| hop.link));
-        }
+        self.flows.push(number, left, weight, route);
         self.new += 1;
     }
 
     /// Removes the flows that have ended, and creates the lists of the flows on each link again.
     fn list(&mut self) {
-        let (mut flows, mut hops) = (0, 0);
+        self.flows.remove_ended();
         self.loads.iter_mut().for_each(|load| (load.weights, load.flows) = (0.0, 0));
-        for index in 0..self.flows.len() {
-            let (flow, route) = (self.flows[index], self.route(index));
-            if flow.has_ended() {
-                continue;
-            }
-            self.flows[flows] = Flow { first_hop: hops as u32, ..flow };
-            flows += 1;
-            for at in route {
-                let link = self.hops[at];
-                self.hops[hops] = link;
-                hops += 1;
-                let load = &mut self.loads[link as usize];
-                load.weights += flow.weight;
+        for flow in 0..self.flows.len() {
+            for link in self.flows.route(flow) {
+                let load = &mut self.loads[link];
+                load.weights += self.flows.weight(flow);
                 load.flows += 1;
             }
         }
-        self.flows.truncate(flows);
-        self.hops.truncate(hops);
-        self.sharing = flows;
+        self.sharing = self.flows.len();
         self.ended.clear();
-        self.ended.resize(flows.div_ceil(64), 0);
+        self.ended.resize(self.sharing.div_ceil(64), 0);
         // Sort by link with a counting sort. In the meantime, `first_on` has the next free position
         // of each link, shifted by one.
         self.first_on.clear();
@@ -219,20 +178,14 @@ impl Windows {
             sum
         }));
         self.on.clear();
-        self.on.resize(self.hops.len(), 0);
-        for index in 0..self.flows.len() {
-            for link in &self.hops[self.route(index)] {
-                let next = &mut self.first_on[*link as usize + 1];
-                self.on[*next as usize] = index as u32;
+        self.on.resize(sum as usize, 0);
+        for flow in 0..self.flows.len() {
+            for link in self.flows.route(flow) {
+                let next = &mut self.first_on[link + 1];
+                self.on[*next as usize] = flow as u32;
                 *next += 1;
             }
         }
-    }
-
-    /// Returns the positions of a flow's links in `hops`.
-    fn route(&self, index: usize) -> std::ops::Range<usize> {
-        let end = self.flows.get(index + 1).map_or(self.hops.len(), |next| next.first_hop as usize);
-        self.flows[index].first_hop as usize..end
     }
 
     /// Computes the max-min fair rates of all flows, so that no flow exceeds its limit
@@ -259,9 +212,9 @@ impl Windows {
                 next_limit += 1;
                 if self.open(index) {
                     self.give(index as usize, level);
-                    let weight = self.flows[index as usize].weight;
-                    for link in &self.hops[self.route(index as usize)] {
-                        self.loads[*link as usize].limited += weight;
+                    let weight = self.flows.weight(index as usize);
+                    for link in self.flows.route(index as usize) {
+                        self.loads[link].limited += weight;
                     }
                 }
                 continue;
@@ -303,11 +256,11 @@ impl Windows {
 
     /// Sets the rate of a flow, and subtracts it from the capacity of its links.
     fn give(&mut self, index: usize, level: f64) {
-        let flow = &mut self.flows[index];
-        flow.level = level;
-        let (weight, rate) = (flow.weight, flow.rate());
-        for link in &self.hops[self.route(index)] {
-            let filling = &mut self.fillings[*link as usize];
+        self.flows.levels[index] = level;
+        let weight = self.flows.weight(index);
+        let rate = weight * level;
+        for link in self.flows.route(index) {
+            let filling = &mut self.fillings[link];
             filling.left -= rate;
             filling.open -= weight;
             filling.opened -= 1;
@@ -319,10 +272,11 @@ impl Windows {
     /// values are estimated from a sample.
     fn length(&self) -> (f64, usize) {
         let step = self.flows.len() / MEASURED + 1;
-        let sample = self.flows.iter().skip(self.count % step).step_by(step);
+        let Flows { left, levels, .. } = &self.flows;
+        let sample = (self.count % step..self.flows.len()).step_by(step);
         let mut times: Vec<f64> = sample
-            .filter(|flow| !flow.has_ended() && flow.level > 0.0)
-            .map(|flow| flow.left / flow.rate())
+            .filter(|flow| left[*flow] > 0.0 && levels[*flow] > 0.0)
+            .map(|flow| left[flow] / self.flows.rate(flow))
             .collect();
         let ends = ((self.fraction * times.len() as f64) as usize).max(1);
         if times.is_empty() {
@@ -336,11 +290,14 @@ impl Windows {
     /// mean rate in this window: with this rate, it ends exactly at the end of the window.
     fn limit(&mut self, us: f64) {
         self.limits.clear();
-        let flows = (0..).zip(&self.flows).filter(|(_, flow)| !flow.has_ended());
-        // A flow without a rate is new. It may be short, so it may end in this window.
-        let may_end = |flow: &Flow| flow.level == 0.0 || flow.left < 2.0 * us * flow.rate();
-        let limits = flows.filter(|(_, flow)| may_end(flow));
-        self.limits.extend(limits.map(|(index, flow)| (flow.left / (us * flow.weight), index)));
+        let flows = &self.flows;
+        for flow in (0..flows.len()).filter(|flow| !flows.has_ended(*flow)) {
+            let (left, rate) = (flows.left[flow], flows.rate(flow));
+            // A flow without a rate is new. It may be short, so it may end in this window.
+            if rate == 0.0 || left < 2.0 * us * rate {
+                self.limits.push((left / (us * flows.weight(flow)), flow as u32));
+            }
+        }
         self.limits.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     }
 
@@ -366,10 +323,12 @@ impl Windows {
             let us = self.until_starts(now, longest, timers).max(SHORTEST_US);
             self.limit(us);
             examined += self.solve();
-            let has_sent = |flow: &&Flow| {
-                !flow.has_ended() && flow.left <= flow.rate() * us * (1.0 + TOLERANCE)
+            let flows = &self.flows;
+            let has_sent = |flow: &usize| {
+                let left = flows.left[*flow];
+                left > 0.0 && left <= flows.rate(*flow) * us * (1.0 + TOLERANCE)
             };
-            let found = self.flows.iter().filter(has_sent).count();
+            let found = (0..flows.len()).filter(has_sent).count();
             if is_measured || found <= 2 * planned + 2 {
                 break us;
             }
@@ -380,23 +339,23 @@ impl Windows {
         // 3. Advance all flows to the end of the window.
         self.end = now + us;
         for index in 0..self.flows.len() {
-            let flow = &mut self.flows[index];
-            if flow.has_ended() {
+            let before = self.flows.left[index];
+            if before == 0.0 {
                 continue;
             }
-            let left = flow.left;
-            flow.left -= flow.rate() * us;
-            if flow.left > TOLERANCE * left {
+            let left = before - self.flows.rate(index) * us;
+            if left > TOLERANCE * before {
+                self.flows.left[index] = left;
                 continue;
             }
-            flow.left = 0.0;
+            self.flows.left[index] = 0.0;
             self.sharing -= 1;
             self.ended[index / 64] |= 1 << (index % 64);
-            let Flow { number, weight, .. } = *flow;
+            let weight = self.flows.weight(index);
             let rate = weight * self.unlimited_level(index);
-            timers.ends.set(number as usize, now + (left / rate).min(us));
-            for link in &self.hops[self.route(index)] {
-                let load = &mut self.loads[*link as usize];
+            timers.ends.set(self.flows.number(index), now + (before / rate).min(us));
+            for link in self.flows.route(index) {
+                let load = &mut self.loads[link];
                 load.flows -= 1;
                 load.weights = if load.flows == 0 { 0.0 } else { load.weights - weight };
             }
@@ -419,15 +378,15 @@ impl Windows {
     /// Returns the level that a flow would have without its limit. On a link that is not full, the
     /// capacity that is left is divided among the limited flows.
     fn unlimited_level(&self, index: usize) -> f64 {
-        let Flow { weight, level, .. } = self.flows[index];
-        let on_link = |link: &u32| {
-            let (filling, load) = (self.fillings[*link as usize], self.loads[*link as usize]);
+        let (weight, level) = (self.flows.weight(index), self.flows.levels[index]);
+        let on_link = |link: usize| {
+            let (filling, load) = (self.fillings[link], self.loads[link]);
             if filling.level < f64::INFINITY {
                 return filling.level;
             }
             level + filling.left.max(0.0) / load.limited.max(weight)
         };
-        let levels = self.hops[self.route(index)].iter().map(on_link);
+        let levels = self.flows.route(index).map(on_link);
         levels.fold(f64::INFINITY, f64::min).max(level)
     }
 }
@@ -436,6 +395,10 @@ impl Shares {
     /// Returns the time at which the current window ends; infinity if windows are not in use.
     pub(in super::super) fn window_end(&self) -> f64 {
         self.windows.as_ref().map_or(f64::INFINITY, |windows| windows.end)
+    }
+
+    pub(in super::super) fn has_windows(&self) -> bool {
+        self.windows.is_some()
     }
 
     /// Returns whether the caller should begin to use windows now. `fraction` is the fraction of
@@ -472,8 +435,7 @@ impl Shares {
         if fraction * self.sharing as f64 >= LEAST_ENDS {
             return Vec::new();
         }
-        let flows = self.windows.take().map(|windows| windows.flows).unwrap_or_default();
-        flows.iter().filter(|flow| !flow.has_ended()).map(|flow| (flow.number, flow.left)).collect()
+        self.windows.take().map(|windows| windows.flows.remaining()).unwrap_or_default()
     }
 
     /// Begins the next window, in which this fraction of the flows should end. Returns whether

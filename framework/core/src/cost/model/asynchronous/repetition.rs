@@ -1,0 +1,227 @@
+//! Skips equal steps once the simulation is in a steady state.
+//!
+//! Ring algorithms have thousands of equal steps, one after another. After some of them, the
+//! simulation is usually in a *steady state*: with each step, the times of all ranks and messages
+//! advance by the same duration, the costs on all critical paths grow by the same amounts, and
+//! nothing else changes. Every further equal step then has the same effect. It is not simulated;
+//! its duration and costs are added to the result instead.
+//!
+//! To detect a steady state, the states before two consecutive equal steps are compared. This is
+//! done after 2, 4, 8, ... equal steps, so that it takes little time if there is no steady state.
+
+use crate::cost::model::path::Path;
+use crate::network::topology::Route;
+use crate::network::transfer::Transfer;
+use crate::simulation::step::Step;
+
+/// Steps with more messages than this are not compared with the next step, because a copy of their
+/// messages would take more than 24 MiB.
+const MOST_MESSAGES: usize = 1 << 20;
+/// Two times are equal if they differ by at most this fraction of the time since the start. The
+/// fraction covers the rounding errors of one step.
+const TOLERANCE: f64 = 1e-13;
+
+/// The state of a simulation at the moment when its next step becomes known.
+#[derive(Debug, Clone)]
+pub(crate) struct State {
+    now: f64,
+    /// Times of ranks and messages, relative to `now`, in µs.
+    times: Vec<f64>,
+    /// The critical paths to the states of ranks and messages.
+    paths: Vec<Path>,
+    /// All other values on which the further simulation depends.
+    numbers: Vec<i128>,
+}
+
+impl State {
+    pub(crate) fn new(now: f64) -> Self {
+        Self { now, times: Vec::new(), paths: Vec::new(), numbers: Vec::new() }
+    }
+
+    pub(crate) fn add_time(&mut self, us: f64) {
+        self.times.push(us - self.now);
+    }
+
+    pub(crate) fn add_path(&mut self, path: Path) {
+        self.paths.push(path);
+    }
+
+    pub(crate) fn add_number(&mut self, number: impl Into<i128>) {
+        self.numbers.push(number.into());
+    }
+
+    /// Returns the change from this state to `next` if `next` is the same state at a later time.
+    fn change(&self, next: &Self) -> Option<Change> {
+        let tolerance = TOLERANCE * next.now;
+        let equal = |a: f64, b: f64| a == b || (a - b).abs() <= tolerance;
+        let has_equal_lengths =
+            (self.times.len(), self.paths.len()) == (next.times.len(), next.paths.len());
+        if self.numbers != next.numbers
+            || !has_equal_lengths
+            || !self.times.iter().zip(&next.times).all(|(a, b)| equal(*a, *b))
+        {
+            return None;
+        }
+        let path = next.paths.first()?.minus(*self.paths.first()?);
+        let grows = |(before, after): (&Path, &Path)| {
+            let growth = after.minus(*before).values().into_iter().zip(path.values());
+            growth.into_iter().all(|(a, b)| equal(a, b))
+        };
+        let is_steady = self.paths.iter().zip(&next.paths).all(grows);
+        is_steady.then_some(Change { steps: 1, us: next.now - self.now, path })
+    }
+}
+
+/// The effect of steps: a duration in µs, and costs on the critical path.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Change {
+    pub steps: u64,
+    pub us: f64,
+    pub path: Path,
+}
+
+impl Change {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            steps: self.steps + other.steps,
+            us: self.us + other.us,
+            path: self.path.plus(other.path),
+        }
+    }
+
+    fn times(self, count: u64) -> Self {
+        let factor = count as f64;
+        Self { steps: self.steps * count, us: self.us * factor, path: self.path.times(factor) }
+    }
+}
+
+/// The equal steps up to the present one.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Repetition {
+    /// The messages and routes of the previous step.
+    transfers: Vec<Transfer>,
+    routes: Vec<Route>,
+    is_symmetric: bool,
+    segments: u64,
+    /// For each rank, the bytes that it reduced before the previous step.
+    summed: Vec<f64>,
+    /// The number of consecutive equal steps up to the previous one.
+    equal: u64,
+    /// The state before the previous step, if it is to be compared with the next state.
+    before: Option<State>,
+    /// The effect of each step of the present sequence of equal steps, if the state is steady.
+    of_step: Option<Change>,
+    /// The number of steps of the present sequence that have been skipped.
+    skipped: u64,
+    /// The effect of all steps of earlier sequences that have been skipped.
+    earlier: Change,
+}
+
+impl Repetition {
+    /// Counts a step as equal to the previous ones, or as the first step of a new sequence.
+    /// `summed` has the bytes that each rank reduces before the step. Returns whether the state
+    /// before this step is needed.
+    pub(crate) fn count(&mut self, step: &Step<'_>, summed: &[f64]) -> bool {
+        let is_equal = self.equal > 0
+            && self.transfers == step.transfers
+            && self.routes == step.routes
+            && self.is_symmetric == step.symmetry.is_some()
+            && self.segments == step.segments
+            && self.summed == summed;
+        if is_equal {
+            self.equal += 1;
+            // Record the state before the 2nd, 4th, 8th, ... step, and compare it with the state
+            // before the step that follows.
+            return self.of_step.is_none()
+                && (self.before.is_some() || self.equal.is_power_of_two());
+        }
+        self.earlier = self.skipped();
+        (self.before, self.of_step, self.skipped) = (None, None, 0);
+        self.equal = u64::from(step.transfers.len() <= MOST_MESSAGES);
+        if self.equal > 0 {
+            self.transfers.clear();
+            self.transfers.extend_from_slice(step.transfers);
+            self.routes.clear();
+            self.routes.extend_from_slice(step.routes);
+            (self.is_symmetric, self.segments) = (step.symmetry.is_some(), step.segments);
+            self.summed.clear();
+            self.summed.extend_from_slice(summed);
+        }
+        false
+    }
+
+    /// Compares the state before the present step with the state before the previous step, or
+    /// stores it for the next comparison. `None` is a state that cannot be compared.
+    pub(crate) fn compare(&mut self, state: Option<State>) {
+        match (self.before.take(), state) {
+            (Some(before), Some(state)) => self.of_step = before.change(&state),
+            (_, state) => self.before = state,
+        }
+    }
+
+    /// Returns whether the present step is skipped, because the state is steady.
+    pub(crate) fn skips(&mut self) -> bool {
+        self.skipped += u64::from(self.of_step.is_some());
+        self.of_step.is_some()
+    }
+
+    /// Returns the effect of all skipped steps.
+    pub(crate) fn skipped(&self) -> Change {
+        self.earlier.plus(self.of_step.unwrap_or_default().times(self.skipped))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cost::model::test_steps::{Sends, cost_of_forwarding, time_space_of, try_cost};
+    use proptest::prelude::*;
+
+    const MACHINES: [&str; 3] = [
+        "free:model=fluid,startup_us=1,byte_us=0.01,hop_us=0.3",
+        "free:model=fluid,byte_us=0.01,hop_us=0.3,reduce_byte_us=0.1",
+        "free:model=fluid,startup_us=1,byte_us=0.01,hop_us=0.3,order=barrier",
+    ];
+
+    /// Returns steps in which each rank sends to the next rank of a ring. `bytes` has the size of
+    /// each rank's message.
+    fn ring(bytes: &[u64], steps: usize) -> Sends {
+        let n = bytes.len() as u32;
+        let step: Vec<_> = (0..n).zip(bytes).map(|(r, b)| (r, (r + 1) % n, *b, 0)).collect();
+        vec![step; steps]
+    }
+
+    /// The limit is too small for 2,000 steps of which none is skipped.
+    #[test]
+    fn equal_steps_are_skipped_in_a_steady_state() {
+        for machine in MACHINES {
+            for (network, ranks) in [("ring:8", 8), ("torus:4x8", 32), ("dragonfly:4x2x1", 8)] {
+                let machine = format!("{machine},most_events={}", 1500 * ranks);
+                let result = try_cost(network, &machine, &ring(&vec![100; ranks], 2000));
+                assert!(result.is_ok(), "{network} {machine}: {result:?}");
+            }
+        }
+    }
+
+    proptest! {
+        /// The cost is the same as with a time-space record, for which no step is skipped.
+        #[test]
+        fn skipped_steps_do_not_change_the_cost(
+            machine in prop::sample::select(MACHINES.to_vec()),
+            network in prop::sample::select(vec!["ring:6", "torus:2x3", "mesh:6", "dragonfly:3x2x1"]),
+            first in prop::collection::vec(1_u64..400, 6),
+            second in prop::collection::vec(1_u64..400, 6),
+            counts in prop::collection::vec(1_usize..60, 3),
+        ) {
+            let parts = [&first, &second, &first].into_iter().zip(counts);
+            let steps: Sends = parts.flat_map(|(bytes, count)| ring(bytes, count)).collect();
+            let skipping = cost_of_forwarding(network, machine, &steps);
+            let (complete, _) = time_space_of(network, machine, &steps);
+            let kinds = skipping.parts.each().into_iter().zip(complete.parts.each());
+            for ((name, us), (_, expected)) in kinds {
+                let (us, expected) = (us.unwrap_or(0.0), expected.unwrap_or(0.0));
+                let is_equal = (us - expected).abs() <= 1e-9 * complete.parts.total();
+                prop_assert!(is_equal, "{name}: {us} instead of {expected}");
+            }
+        }
+    }
+}
