@@ -45,15 +45,6 @@ pub(super) fn image_of_node(radices: &[u64], node: u64, image: &dyn Fn(usize, u6
 pub(crate) struct CoordinatePermutation(Vec<Vec<u64>>);
 
 impl CoordinatePermutation {
-    /// Returns the rotation of the axis with the index `moved` by `by`.
-    pub(crate) fn rotation(radices: &[u32], moved: usize, by: u32) -> Self {
-        let image = |axis, at, radix| if axis == moved { (at + by) % radix } else { at };
-        let images = |(axis, &radix): (usize, &u32)| {
-            (0..radix).map(|at| image(axis, at, radix).into()).collect()
-        };
-        Self(radices.iter().enumerate().map(images).collect())
-    }
-
     /// Returns the images of coordinates under a permutation of nodes. Returns `None` if the
     /// permutation is not known to be an automorphism of the network.
     pub(crate) fn of(topology: &dyn Topology, image: &dyn Fn(u64) -> u64) -> Option<Self> {

@@ -34,17 +34,41 @@ impl Fold {
     /// Folds a network by all of its translations. Returns `None` if the network has no
     /// translations.
     pub(super) fn smallest(topology: &dyn Topology) -> Option<Self> {
+        Self::of_axes(topology, |_, side| vec![side])
+    }
+
+    /// Folds a network by all exclusive-ors of node numbers that are automorphisms, and by all
+    /// translations of its other axes. Each axis whose coordinates may be permuted, and whose
+    /// length is a power of two, is stored as several dimensions of length 2. A translation in such
+    /// a dimension is an exclusive-or with a power of two. Returns `None` if the network has no
+    /// such axis.
+    pub(super) fn by_exclusive_or(topology: &dyn Topology) -> Option<Self> {
+        let fold = Self::of_axes(topology, |axis, side| match axis {
+            AxisSymmetry::Permutations if side.is_power_of_two() && side > 1 => {
+                vec![2; side.ilog2() as usize]
+            }
+            _ => vec![side],
+        })?;
+        (fold.sides.len() > topology.radices().len()).then_some(fold)
+    }
+
+    /// Folds a network as far as possible. `sides` returns the dimensions of an axis.
+    fn of_axes(
+        topology: &dyn Topology,
+        sides: impl Fn(AxisSymmetry, u32) -> Vec<u32>,
+    ) -> Option<Self> {
         if topology.node_network().is_some() || topology.random_routing().is_some() {
             return None;
         }
-        let sides: Vec<u32> = topology.radices().iter().map(|side| *side as u32).collect();
         let axes = topology.automorphisms()?.axes();
-        let period = |(axis, side): (AxisSymmetry, &u32)| match axis {
-            AxisSymmetry::Fixed => *side,
-            AxisSymmetry::Rotations | AxisSymmetry::Permutations => 1,
-        };
-        let periods: Vec<u32> = axes.into_iter().zip(&sides).map(period).collect();
-        (periods != sides).then(|| Self::new(topology, sides, periods))
+        let (mut all, mut periods) = (Vec::new(), Vec::new());
+        for (axis, &length) in axes.into_iter().zip(topology.radices()) {
+            for side in sides(axis, length as u32) {
+                all.push(side);
+                periods.push(if axis == AxisSymmetry::Fixed { side } else { 1 });
+            }
+        }
+        (periods != all).then(|| Self::new(topology, all, periods))
     }
 
     /// Returns the network without folding.
@@ -83,7 +107,10 @@ impl Fold {
         // The orbits of links. Each folded dimension has one generator, the rotation by its period.
         let moved = (0..fold.sides.len()).filter(|d| fold.periods[*d] < fold.sides[*d]);
         let generators: Vec<CoordinatePermutation> = moved
-            .map(|d| CoordinatePermutation::rotation(&fold.sides, d, fold.periods[d]))
+            .filter_map(|d| {
+                let image = |node: u64| fold.image(node as u32, d, fold.periods[d]).into();
+                CoordinatePermutation::of(topology, &image)
+            })
             .collect();
         fold.links = Some(OrbitTable::new(topology, &generators));
         fold
@@ -161,12 +188,13 @@ impl Fold {
 
     /// Returns the image of each node under a translation by `by` in one dimension.
     pub(super) fn images(&self, dimension: usize, by: u32) -> Vec<u32> {
-        let (side, stride) =
-            (self.sides[dimension], self.sides[dimension + 1..].iter().product::<u32>());
-        let image = |node: u32| {
-            let at = node / stride % side;
-            node - at * stride + (at + by) % side * stride
-        };
-        (0..self.nodes()).map(image).collect()
+        (0..self.nodes()).map(|node| self.image(node, dimension, by)).collect()
+    }
+
+    fn image(&self, node: u32, dimension: usize, by: u32) -> u32 {
+        let side = self.sides[dimension];
+        let stride: u32 = self.sides[dimension + 1..].iter().product();
+        let at = node / stride % side;
+        node - at * stride + (at + by) % side * stride
     }
 }

@@ -216,6 +216,12 @@ impl MessagesInFlight {
         self.fold.with(self.topology.as_ref(), periods)
     }
 
+    /// Returns the orbits of this network if it is folded by exclusive-ors; `None` if the network is
+    /// not folded, or has no exclusive-ors.
+    pub(super) fn by_exclusive_or(&self) -> Option<Fold> {
+        (!self.fold.is_plain()).then(|| Fold::by_exclusive_or(self.topology.as_ref())).flatten()
+    }
+
     /// Returns whether all messages in flight are background traffic.
     pub(super) fn are_background(&self) -> bool {
         self.count == self.background

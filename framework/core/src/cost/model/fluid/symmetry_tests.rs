@@ -74,7 +74,7 @@ fn schedule(name: &str, n: u32) -> Vec<Messages> {
     }
 }
 
-const NETWORKS: [(&str, u32); 11] = [
+const NETWORKS: [(&str, u32); 13] = [
     ("ring:8", 8),
     ("torus:4x4", 16),
     ("torus:2x8", 16),
@@ -83,6 +83,8 @@ const NETWORKS: [(&str, u32); 11] = [
     ("torus:8x4", 32),
     ("dragonfly:4x2x1", 8),
     ("fat-tree:2x3", 8),
+    ("fat-tree:4x2", 16),
+    ("hyperx:4x2", 8),
     ("hyperx:2x2,nodes=2", 8),
     ("groups:4x2", 8),
     ("fully-connected:8", 8),
@@ -234,6 +236,8 @@ fn the_translations_of_a_schedule_are_found_in_its_messages() {
         ),
         (1, 1, 1)
     );
+    // Nodes below the same switch, and switches, may be exchanged, so exclusive-ors are symmetries.
+    assert_eq!((orbits("fat-tree:4x2", "pairwise", 16), orbits("hyperx:4x2", "uneven", 8)), (1, 2));
     // `gen` is symmetric under shifts by a row. `pairwise` is symmetric under shifts by half a ring
     // in each dimension, because such a shift only changes the highest bit of a coordinate.
     assert_eq!((orbits("torus:8x4", "gen", 32), orbits("torus:8x4", "pairwise", 32)), (4, 8));

@@ -2,7 +2,7 @@
 //! if a step has fewer symmetries than the steps before it.
 
 use super::super::fold::Fold;
-use super::super::symmetry::sum;
+use super::super::symmetry::{Symmetry, sum};
 use super::Simulation;
 use crate::cost::model::asynchronous::engine::RankModel;
 use crate::cost::model::asynchronous::refine::Refinement;
@@ -17,6 +17,9 @@ impl Simulation {
         if self.in_flight.fold.is_plain() && step.symmetry.is_none() {
             return self.progress.steps.add(step);
         }
+        if self.progress.steps.known() == 0 {
+            self.choose_group(step);
+        }
         let periods = self.symmetry.periods(&self.in_flight.fold, step);
         self.set_periods(periods);
         let mut sends = self.symmetry.sends(&self.in_flight.fold, step);
@@ -27,6 +30,23 @@ impl Simulation {
         let routes = sends.routes.as_deref().unwrap_or(step.routes);
         let folded = Step { transfers: &sends.transfers, routes, ..*step };
         self.progress.steps.add_folded(&folded, sends.targets);
+    }
+
+    /// Folds the network by exclusive-ors instead of translations if the first step is symmetric
+    /// under more of them. If the numbers are equal, exclusive-ors are used if ranks exchange
+    /// messages in pairs, because such schedules are usually defined by exclusive-ors.
+    fn choose_group(&mut self, first: &Step<'_>) {
+        let translations = &self.in_flight.fold;
+        let Some(other) = self.in_flight.by_exclusive_or() else { return };
+        let mut symmetry = Symmetry::new(self.machine.has_startups());
+        let orbits = |periods: Vec<u32>| periods.iter().product::<u32>();
+        let of_other = orbits(symmetry.periods(&other, first));
+        let now = orbits(self.symmetry.periods(translations, first));
+        let is_better = of_other < now || of_other == now && !first.facts.one_directional;
+        if is_better && other.orbits() == translations.orbits() {
+            self.in_flight.unfold(Arc::new(other), &self.progress.steps, self.now);
+            self.symmetry = symmetry;
+        }
     }
 
     /// Adds data that ranks reduce at the end of the step that will be added next. Splits the
