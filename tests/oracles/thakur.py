@@ -9,6 +9,7 @@ the node itself, and Fig. 3 shows the numbering without it. The seconds are thos
 import json
 import math
 from collections import Counter
+from functools import cache
 
 SIZES = [256, 1024, 4096, 8192, 16384]
 MESHES = [["4x4", "8x8", "16x8", "16x16", "16x32"], ["4x5", "6x8", "16x9", "16x14", "16x30"]]
@@ -61,19 +62,29 @@ def partners(algorithm, p):
 def walk(mesh, algorithm):
     """Count the messages on each directed link. Routes use the row first, then the column."""
     r, c = map(int, mesh.split("x"))
+
+    # A link has a number: four times the number of the node at which it begins, plus its direction.
+    @cache
+    def in_row(y, x, to_x):
+        d, way = (1, 0) if to_x > x else (-1, 1)
+        return [4 * (y * c + at) + way for at in range(x, to_x, d)]
+
+    @cache
+    def in_column(x, y, to_y):
+        d, way = (1, 2) if to_y > y else (-1, 3)
+        return [4 * (at * c + x) + way for at in range(y, to_y, d)]
+
     loads, in_all, messages, hops = [], Counter(), 0, 0
     for pairs in partners(algorithm, r * c):
-        step = Counter()
+        links = []
         for me, to in pairs:
             (y, x), (to_y, to_x) = divmod(me, c), divmod(to, c)
-            d = 1 if to_x > x else -1
-            step.update((y, at, "x", d) for at in range(x, to_x, d))
-            d = 1 if to_y > y else -1
-            step.update((at, to_x, "y", d) for at in range(y, to_y, d))
-        loads.append(max(step.values()))
+            links += in_row(y, x, to_x)
+            links += in_column(to_x, y, to_y)
+        loads.append(max(Counter(links).values()))
         messages += len(pairs)
-        hops += sum(step.values())
-        in_all.update(step)
+        hops += len(links)
+        in_all.update(links)
     return {"f": loads, "messages": messages, "hops": hops, "busiest": max(in_all.values())}
 
 
