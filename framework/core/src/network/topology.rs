@@ -39,11 +39,12 @@ pub use degraded::{Damage, SingleFault, single_faults};
 pub use fat_tree::FatTree;
 pub use fully_connected::FullyConnected;
 pub use graph::{Graph, GraphError};
+pub(crate) use grid::shorter;
 pub use grid::{GridNet, GridShape};
 pub use hypercube::Hypercube;
 pub use placed::OPTIONS;
 pub use properties::Properties;
-pub use random::is_random;
+pub use random::{SplitMix64, is_random};
 pub use rdn::Rdn;
 pub use route::{Route, RouteError, Run};
 
@@ -133,15 +134,21 @@ pub trait Topology: fmt::Debug + Send + Sync {
     fn switches(&self) -> u64 {
         self.properties().switches
     }
+    /// Returns the network that the arguments of a spec change, for example by failed links or
+    /// random routing; `None` if this is a network of a family. Methods that the arguments do not
+    /// affect return the values of that network.
+    fn original(&self) -> Option<&dyn Topology> {
+        None
+    }
     /// Returns the network of nodes if several ranks share a node, and `None` otherwise. If ranks
     /// share nodes, the nodes of this topology are the ranks.
     fn node_network(&self) -> Option<&dyn Topology> {
-        None
+        self.original()?.node_network()
     }
     /// Returns the node whose ports and links a rank uses. If ranks share nodes, this is a node of
     /// [`Topology::node_network`]. Otherwise it has the rank's own number.
     fn host(&self, rank: u64) -> u64 {
-        rank
+        self.original().map_or(rank, |network| network.host(rank))
     }
     /// Returns the vertex at which the routes of a rank begin and end. This is the rank itself or,
     /// if ranks share nodes, the rank's node. Nodes are then numbered after the ranks, and switches
@@ -157,7 +164,7 @@ pub trait Topology: fmt::Debug + Send + Sync {
     /// Returns the network on whose nodes ranks are placed (`ranks=`, `place=`). Returns `None` if
     /// every rank has the number of its node.
     fn placed_on(&self) -> Option<&dyn Topology> {
-        None
+        self.original()?.placed_on()
     }
     /// Returns the same network with all of its random properties drawn from a seed: its routes,
     /// failed and slow links, and the placement of ranks. Returns `None` if the network has no
@@ -167,12 +174,12 @@ pub trait Topology: fmt::Debug + Send + Sync {
     }
     /// Returns the failed and slow links; `None` if the spec has no arguments for such links.
     fn damage(&self) -> Option<&Damage> {
-        None
+        self.original()?.damage()
     }
     /// Returns whether a permutation of the nodes maps the failed and slow links to failed and slow
     /// links. `image` returns the image of a node.
-    fn damage_is_invariant(&self, _image: &dyn Fn(u64) -> u64) -> bool {
-        true
+    fn damage_is_invariant(&self, image: &dyn Fn(u64) -> u64) -> bool {
+        self.original().is_none_or(|network| network.damage_is_invariant(image))
     }
     /// Returns the radix of each axis of the grid of node numbers.
     fn radices(&self) -> &[u64] {
@@ -181,7 +188,7 @@ pub trait Topology: fmt::Debug + Send + Sync {
     /// Returns the base of a dual-net (`rdn`) and the number of levels above the base; `None` for
     /// other topologies.
     fn base(&self) -> Option<(&dyn Topology, u64)> {
-        None
+        self.original()?.base()
     }
     /// Returns the symmetry of the routes.
     fn regularity(&self) -> Regularity<'_> {
@@ -244,8 +251,8 @@ pub trait Topology: fmt::Debug + Send + Sync {
         self.properties().bandwidths
     }
     /// Returns the bandwidth of an existing link, as a multiple of the machine's bandwidth.
-    fn bandwidth(&self, _link: u64) -> f64 {
-        1.0
+    fn bandwidth(&self, link: u64) -> f64 {
+        self.original().map_or(1.0, |network| network.bandwidth(link))
     }
     /// Returns the smallest and the largest latency of a link, as multiples of the machine's
     /// `hop_us`; `None` if all links have this latency.
@@ -253,8 +260,8 @@ pub trait Topology: fmt::Debug + Send + Sync {
         self.properties().latencies
     }
     /// Returns the latency of an existing link, as a multiple of the machine's `hop_us`.
-    fn latency(&self, _link: u64) -> f64 {
-        1.0
+    fn latency(&self, link: u64) -> f64 {
+        self.original().map_or(1.0, |network| network.latency(link))
     }
     /// Calls `visit` with the runs of the topology's own route and returns the number of hops.
     /// Callers must check node numbers, because the function may panic if a node does not exist.

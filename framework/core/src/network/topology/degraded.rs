@@ -12,7 +12,7 @@
 use super::adjacency::{Adjacency, Link};
 use super::properties::{common, extremes};
 use super::routing_table::RoutingTable;
-use super::{Properties, Regularity, Route, RouteError, Run, Topology};
+use super::{Properties, Route, RouteError, Run, Topology};
 use crate::spec::{Spec, SpecError};
 use request::Request;
 use std::collections::BTreeSet;
@@ -219,12 +219,8 @@ impl Topology for Degraded {
         &self.properties
     }
 
-    fn base(&self) -> Option<(&dyn Topology, u64)> {
-        self.base.base()
-    }
-
-    fn regularity(&self) -> Regularity<'_> {
-        Regularity::Irregular
+    fn original(&self) -> Option<&dyn Topology> {
+        Some(self.base.as_ref())
     }
 
     fn sample(&self, seed: u64) -> Option<Arc<dyn Topology>> {
@@ -266,10 +262,6 @@ impl Topology for Degraded {
     fn bandwidth(&self, link: u64) -> f64 {
         let fraction = self.link_ends(link).map_or(1.0, |ends| self.damage.fraction(ends));
         self.base.bandwidth(link) * fraction
-    }
-
-    fn latency(&self, link: u64) -> f64 {
-        self.base.latency(link)
     }
 
     fn link_between(&self, from: u64, to: u64) -> Option<Run> {

@@ -21,6 +21,7 @@ use super::{
     Automorphisms, AxisSymmetry, Bisection, Plane, Properties, Regularity, Route, RouteError, Run,
     Topology, strides, walk_path,
 };
+use crate::limits::NODES;
 use crate::spec::{Spec, SpecError, parse_dims};
 use std::sync::Arc;
 
@@ -85,10 +86,8 @@ pub(super) fn parse(spec: &Spec, shape: GridShape) -> Result<Arc<dyn Topology>, 
         ));
     }
     if shape == GridShape::Tofu {
-        /// The maximum number of nodes of any network.
-        const MAX_NODES: u64 = 1 << 31;
         let [x, y, z] = dims[..] else { return Err(spec.bad_value(arg, expected)) };
-        if x * y * z * 12 > MAX_NODES {
+        if x * y * z * 12 > NODES {
             return Err(spec.bad_value(arg, "at most 178956970 units of 12 nodes"));
         }
         let closed = [closed[2], closed[1], closed[0], false, false, true];
@@ -338,7 +337,7 @@ pub(super) fn planes(dims: &[u64], strides: &[u64]) -> Vec<Plane> {
 
 /// Returns the direction of the shorter path from `a` to `b` in a dimension of `n` nodes, and its
 /// hops. The direction is true for plus, also if both paths have the same length.
-fn shorter(n: u64, closed: bool, a: u64, b: u64) -> (bool, u64) {
+pub(crate) fn shorter(n: u64, closed: bool, a: u64, b: u64) -> (bool, u64) {
     if !closed {
         return (b > a, a.abs_diff(b));
     }

@@ -8,7 +8,7 @@
 //! ranks of the same node.
 
 use super::degraded::DamageArgs;
-use super::{Bisection, Damage, Properties, ReadFile, Route, RouteError, Run, Topology};
+use super::{Bisection, Properties, ReadFile, Route, RouteError, Run, Topology};
 use crate::spec::{Arg, Spec, SpecError};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -219,6 +219,10 @@ impl Topology for Placed {
         &self.properties
     }
 
+    fn original(&self) -> Option<&dyn Topology> {
+        Some(self.base.as_ref())
+    }
+
     fn node_network(&self) -> Option<&dyn Topology> {
         self.shares_nodes().then_some(self.base.as_ref())
     }
@@ -246,10 +250,6 @@ impl Topology for Placed {
         Some(Arc::new(Self::new(base, self.ranks_each, self.place.clone(), node)))
     }
 
-    fn damage(&self) -> Option<&Damage> {
-        self.base.damage()
-    }
-
     fn damage_is_invariant(&self, image: &dyn Fn(u64) -> u64) -> bool {
         // If ranks share nodes, a permutation of ranks does not determine the images of nodes.
         let moved = |node: u64| self.node(image(self.rank[node as usize].into()));
@@ -258,14 +258,6 @@ impl Topology for Placed {
 
     fn eccentricity(&self, rank: u64) -> u64 {
         self.base.eccentricity(self.node(rank))
-    }
-
-    fn bandwidth(&self, link: u64) -> f64 {
-        self.base.bandwidth(link)
-    }
-
-    fn latency(&self, link: u64) -> f64 {
-        self.base.latency(link)
     }
 
     fn links_from(&self, rank: u64) -> Option<u64> {

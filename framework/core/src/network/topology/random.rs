@@ -4,20 +4,27 @@ use crate::spec::Spec;
 
 /// The pseudorandom number generator SplitMix64 (G. L. Steele, D. Lea, C. H. Flood, *Fast
 /// Splittable Pseudorandom Number Generators*, OOPSLA 2014).
-pub(crate) struct SplitMix64(u64);
+#[derive(Debug)]
+pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    pub(crate) fn new(seed: u64) -> Self {
+    /// Creates a generator.
+    pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// Returns a number from 0 to `n - 1`: the next 64 bits, scaled down.
-    pub(crate) fn below(&mut self, n: usize) -> usize {
+    /// Returns the next 64 bits.
+    pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((u128::from(z ^ (z >> 31)) * n as u128) >> 64) as usize
+        z ^ (z >> 31)
+    }
+
+    /// Returns a number from 0 to `n - 1`: the next 64 bits, scaled down.
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        ((u128::from(self.bits()) * n as u128) >> 64) as usize
     }
 }
 

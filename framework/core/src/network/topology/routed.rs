@@ -12,7 +12,7 @@
 //! all draws.
 
 use super::random::SplitMix64;
-use super::{Damage, Properties, RandomRouting, Route, RouteError, Run, Topology};
+use super::{Properties, RandomRouting, Route, RouteError, Run, Topology};
 use crate::spec::{Arg, Spec, SpecError};
 use ecmp::Ecmp;
 use std::sync::Arc;
@@ -136,20 +136,8 @@ impl Topology for Routed {
         &self.properties
     }
 
-    fn node_network(&self) -> Option<&dyn Topology> {
-        self.base.node_network()
-    }
-
-    fn placed_on(&self) -> Option<&dyn Topology> {
-        self.base.placed_on()
-    }
-
-    fn host(&self, rank: u64) -> u64 {
-        self.base.host(rank)
-    }
-
-    fn base(&self) -> Option<(&dyn Topology, u64)> {
-        self.base.base()
+    fn original(&self) -> Option<&dyn Topology> {
+        Some(self.base.as_ref())
     }
 
     fn eccentricity(&self, node: u64) -> u64 {
@@ -178,14 +166,6 @@ impl Topology for Routed {
         let properties =
             Properties { spec: self.properties.spec.clone(), ..routed_properties(base.as_ref()) };
         Some(Arc::new(Self { properties, base, routing, seed }))
-    }
-
-    fn damage(&self) -> Option<&Damage> {
-        self.base.damage()
-    }
-
-    fn damage_is_invariant(&self, image: &dyn Fn(u64) -> u64) -> bool {
-        self.base.damage_is_invariant(image)
     }
 
     fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {

@@ -6,6 +6,7 @@
 //! dimensions before d, and the receiver's coordinates in the dimensions after d.
 
 use super::OrbitCounts;
+use crate::network::topology::shorter;
 use crate::network::transfer::Transfer;
 
 /// The action of the group on ranks.
@@ -60,16 +61,6 @@ impl GridLines {
             RankAction::Rotated => self.max_load_rotated(&loads),
             RankAction::Xored => self.max_load_xored(&loads),
         }
-    }
-
-    /// Returns the direction of the shorter path from `a` to `b` on a line of `n` nodes, and its
-    /// hops. The direction is true for plus, also if both paths have the same length.
-    fn shorter(&self, n: u64, a: u64, b: u64) -> (bool, u64) {
-        if !self.wraps {
-            return (b > a, a.abs_diff(b));
-        }
-        let ahead = (b + n - a) % n;
-        if 2 * ahead <= n { (true, ahead) } else { (false, n - ahead) }
     }
 
     /// Returns two values for all images of a message: the sum of their hops, and the hops of the
@@ -175,7 +166,7 @@ impl GridLines {
             for (distance, amount) in loads {
                 let with = distance / stride % n;
                 for a in (0..n).filter(|_| with > 0) {
-                    let (plus, hops) = self.shorter(n, a, a ^ with);
+                    let (plus, hops) = shorter(n, self.wraps, a, a ^ with);
                     let first = if plus { a } else { (a + 1 + n - hops) % n };
                     let line = &mut changes[usize::from(!plus)];
                     let mut note =
@@ -204,7 +195,7 @@ impl GridLines {
         let (mut all, mut longest, mut stride) = (0, 0, 1);
         for &n in self.dims.iter().rev() {
             let with = distance / stride % n;
-            let of_line = (0..n).map(|a| self.shorter(n, a, a ^ with).1);
+            let of_line = (0..n).map(|a| shorter(n, self.wraps, a, a ^ with).1);
             all += u128::from(of_line.clone().sum::<u64>()) * u128::from(self.nodes / n);
             longest += of_line.max().unwrap_or(0);
             stride *= n;

@@ -3,7 +3,8 @@
 use super::*;
 use crate::network::survey::Survey;
 
-fn figures(spec: &str) -> (u64, u64, u64) {
+/// Returns the numbers of nodes and switches, and the diameter.
+fn sizes(spec: &str) -> (u64, u64, u64) {
     let net = topology(spec);
     (net.nodes(), net.switches(), net.diameter())
 }
@@ -59,8 +60,8 @@ fn every_link_between_switches_can_be_part_of_a_path() {
 /// halves of 33 groups.
 #[test]
 fn balanced_dragonflies_have_the_sizes_of_the_paper() {
-    assert_eq!(figures("dragonfly:9x4x2"), (72, 36, 3 + 2));
-    assert_eq!(figures("dragonfly:33x8x4"), (1056, 264, 3 + 2));
+    assert_eq!(sizes("dragonfly:9x4x2"), (72, 36, 3 + 2));
+    assert_eq!(sizes("dragonfly:33x8x4"), (1056, 264, 3 + 2));
     all_have("dragonfly:9x4x2", 3 + 2);
     all_have("dragonfly:33x8x4", 7 + 4);
     assert_eq!(
@@ -105,9 +106,9 @@ fn every_two_groups_of_a_dragonfly_have_one_link() {
 /// than its 50 vertices.
 #[test]
 fn slim_flies_have_the_sizes_of_the_paper() {
-    assert_eq!(figures("slim-fly:19"), (722, 722, 2 + 2));
-    assert_eq!(figures("slim-fly:19,nodes=15"), (10_830, 722, 2 + 2));
-    assert_eq!(figures("slim-fly:5"), (50, 50, 2 + 2));
+    assert_eq!(sizes("slim-fly:19"), (722, 722, 2 + 2));
+    assert_eq!(sizes("slim-fly:19,nodes=15"), (10_830, 722, 2 + 2));
+    assert_eq!(sizes("slim-fly:5"), (50, 50, 2 + 2));
     for q in [3_i64, 4, 5, 7, 8, 9, 11, 13, 16, 17, 19] {
         let d = if q % 4 == 3 { -1 } else { q % 4 };
         all_have(&format!("slim-fly:{q}"), ((3 * q - d) / 2) as u64);
@@ -122,7 +123,7 @@ fn slim_flies_have_the_sizes_of_the_paper() {
 /// links of each line.
 #[test]
 fn a_hyperx_has_the_sizes_of_the_paper() {
-    assert_eq!(figures("hyperx:8x8,nodes=8"), (512, 64, 2 + 2));
+    assert_eq!(sizes("hyperx:8x8,nodes=8"), (512, 64, 2 + 2));
     all_have("hyperx:8x8,nodes=8", 14);
     all_have("hyperx:4x3x2", 3 + 2 + 1);
     assert_eq!(
