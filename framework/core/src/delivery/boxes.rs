@@ -238,7 +238,7 @@ pub trait Layout: Debug {
 
     /// Returns the number of segments of each block that are in a box.
     fn segments_of(&self, a: &[Self::Element]) -> u64 {
-        self.members(self.axes().radices.len() - 1, a)
+        self.members(self.segment_axis(), a)
     }
 
     /// Returns the box `a` with all origins. In a reduction, these are all contributions to the

@@ -1,5 +1,6 @@
 //! Boxes with one bit per coordinate.
 
+use super::selection::strided;
 use super::{Axes, Axis, Cut, Layout, Selection, Side};
 use crate::delivery::grid::Grid;
 use crate::network::symmetry::split_off;
@@ -223,14 +224,7 @@ impl Layout for BitLayout {
                 f.insert_run(0, count - straight, out);
             }
             Axis::Range { first, stride, count } => {
-                let (mut c, radix) = (u64::from(first), u64::from(f.radix));
-                for _ in 0..count {
-                    f.insert(c, out);
-                    c += u64::from(stride) % radix;
-                    if c >= radix {
-                        c -= radix;
-                    }
-                }
+                strided(first, stride, count, f.radix.into()).for_each(|c| f.insert(c, out));
             }
             Axis::Bits(words) => {
                 for (out, word) in out[f.range()].iter_mut().zip(words) {

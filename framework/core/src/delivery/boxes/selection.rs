@@ -22,6 +22,19 @@ pub enum Axis<'a> {
     Bits(&'a [u64]),
 }
 
+/// Returns the coordinates of [`Axis::Range`] on an axis with this radix.
+pub(super) fn strided(
+    first: u32,
+    stride: u32,
+    count: u32,
+    radix: u64,
+) -> impl Iterator<Item = u64> {
+    let stride = u64::from(stride) % radix;
+    let next =
+        move |c: &u64| Some(if c + stride >= radix { c + stride - radix } else { c + stride });
+    std::iter::successors(Some(first.into()), next).take(count as usize)
+}
+
 /// A set of nodes of the schedule's grid.
 #[derive(Debug, Clone, Copy, Hash)]
 pub enum NodeSet<'a> {
@@ -168,8 +181,7 @@ impl<E: Element> Selection<E> {
     {
         set.check(layout.segments()).map_err(|what| format!("is wrong: it {what}"))?;
         let (mut kept, mut of) = (1, 1);
-        let last = layout.axes().radices.len() - 1;
-        self.narrow_axis(layout, last, set, &mut kept, &mut of);
+        self.narrow_axis(layout, layout.segment_axis(), set, &mut kept, &mut of);
         self.scale(layout, kept, of);
         Ok(())
     }

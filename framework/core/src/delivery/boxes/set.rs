@@ -6,6 +6,7 @@
 //! of a set determine which of the two forms is used, so equal sets have equal forms.
 
 use super::Axis;
+use super::selection::strided;
 use crate::delivery::grid::Grid;
 use crate::network::symmetry::GroupAxis;
 use smallvec::{SmallVec, smallvec};
@@ -68,24 +69,17 @@ impl Set {
             Axis::Bits([word]) if radix <= 64 => Self::Word(*word),
             Axis::Bits(bits) => Self::of_bits(bits.into(), radix),
             Axis::Range { first, stride, count } => {
-                let (first, stride, count) =
-                    (u64::from(first), u64::from(stride), u64::from(count));
-                let straight = (radix - first).min(count);
                 if count > 1 && stride != 1 {
                     let mut bits = vec![0; words_of(radix)];
-                    let (mut c, stride) = (first, stride % radix);
-                    for _ in 0..count {
-                        bits[(c / 64) as usize] |= 1 << (c % 64);
-                        c += stride;
-                        if c >= radix {
-                            c -= radix;
-                        }
-                    }
+                    strided(first, stride, count, radix)
+                        .for_each(|c| bits[(c / 64) as usize] |= 1 << (c % 64));
                     return match bits[..] {
                         [word] => Self::Word(word),
                         _ => Self::of_bits(bits.into(), radix),
                     };
                 }
+                let (first, count) = (u64::from(first), u64::from(count));
+                let straight = (radix - first).min(count);
                 if radix <= 64 {
                     return Self::Word(
                         low_bits(count - straight) | low_bits(first + straight) & !low_bits(first),
