@@ -6,6 +6,7 @@
 use super::{Host, Outcome, PlanCall, PlanInputs, Requested};
 use crate::plugin::Algorithm;
 use swapmeet_core::delivery::fault::Fault;
+use swapmeet_core::network::topology::SplitMix64;
 use swapmeet_core::simulation::recording::{Recorded, Recording, RecordingTask};
 use swapmeet_core::simulation::{Simulation, Task};
 
@@ -127,13 +128,9 @@ fn random_numbers(below: u64, count: u64) -> Vec<u64> {
     if below <= count + 1 {
         return (1..below).collect();
     }
-    let (mut state, mut numbers) = (0_u64, Vec::new());
+    let (mut draw, mut numbers) = (SplitMix64::new(0), Vec::new());
     while (numbers.len() as u64) < count {
-        // Use the generator SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        let number = 1 + (mixed ^ mixed >> 31) % (below - 1);
+        let number = 1 + draw.bits() % (below - 1);
         if !numbers.contains(&number) {
             numbers.push(number);
         }
