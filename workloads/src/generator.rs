@@ -16,9 +16,10 @@ use swapmeet_core::delivery::collective::{BlockSizes, CollectiveKind, Tokens};
 use swapmeet_core::spec::SpecError;
 
 mod birkhoff;
+pub(crate) mod distribution;
 mod experts;
 mod hot;
-pub(crate) mod irregular;
+mod irregular;
 pub(crate) mod matrix;
 mod moe;
 mod node_sizes;

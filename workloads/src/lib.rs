@@ -26,7 +26,7 @@ mod range;
 
 pub use curve_axis::CurveAxis;
 pub use digest::{InputDigest, digest};
-pub use generator::irregular::{Distribution, DistributionKind};
+pub use generator::distribution::{Distribution, DistributionKind};
 pub use generator::matrix::{Matrix, MatrixError};
 pub use generator::spikes::Spikes;
 pub use generator::{Generator, generators};

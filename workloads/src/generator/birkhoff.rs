@@ -2,7 +2,7 @@
 //! (a multiple of a doubly stochastic matrix). By Birkhoff's theorem, every such matrix is a sum of
 //! permutation matrices with weights. It is drawn as such a sum.
 
-use super::irregular::normal_quantile;
+use super::distribution::normal_quantile;
 use super::matrix::Matrix;
 use super::random::Stream;
 use super::{Generator, Pattern};

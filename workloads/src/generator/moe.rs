@@ -1,8 +1,8 @@
 //! Expert-parallel dispatch in mixture-of-experts models. Each node has tokens. Each token is sent
 //! to its top experts, and each expert is located on a node.
 
+use super::distribution::normal_quantile;
 use super::experts::{ExpertPlacement, MAX_EXPERTS};
-use super::irregular::normal_quantile;
 use super::matrix::Matrix;
 use super::random::Stream;
 use super::{Generator, Pattern};
