@@ -4,6 +4,11 @@
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+pub use verdict::Verdict;
+use verdict::WORDS;
+pub(crate) use verdict::{number, same};
+
+mod verdict;
 
 /// The origin of a value of the paper. It determines whether our value confirms the paper if both
 /// values are equal.
@@ -37,136 +42,6 @@ impl Kind {
         matches!(self, Self::Independent | Self::Formula)
     }
 }
-
-/// How our value relates to the value of the paper.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Verdict {
-    /// Our value equals the value of the paper in all digits that the paper prints.
-    Agrees,
-    /// Our value differs from the value of the paper by this number of per cent.
-    Off(f64),
-    /// Our value differs from the value of the paper, but the difference cannot be given in per
-    /// cent. The cell states the reason.
-    Differs,
-    /// The paper states a bound. Our value satisfies the bound without being equal to it.
-    WithinBound,
-    /// The paper states a bound, and our value violates it.
-    BeyondBound,
-    /// Our runs confirm the claim of the paper.
-    Holds,
-    /// Our runs do not confirm the claim of the paper.
-    Fails,
-    /// Our value is not measured, but declared by the algorithm.
-    Declared,
-    /// The paper states no value.
-    NotGiven,
-    /// This project has no schedule for the value of the paper. The cell states the reason.
-    NotRebuilt,
-    /// The paper does not state the value. The cell states what we assume.
-    Unknown,
-}
-
-/// Returns whether two computed values are equal. Rounding errors are ignored.
-pub(crate) fn same(a: f64, b: f64) -> bool {
-    (a - b).abs() < 1e-6 * a.abs().max(1.0)
-}
-
-/// Formats a value with at most two decimals.
-pub(crate) fn number(x: f64) -> String {
-    let text = format!("{x:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-impl Verdict {
-    /// Returns the verdict on a measured value. The paper prints it with `decimals` decimals.
-    pub fn measured(paper: f64, ours: f64, decimals: usize) -> Self {
-        let printed = |x: f64| format!("{x:.decimals$}");
-        if printed(paper) == printed(ours) { Self::Agrees } else { Self::off(paper, ours) }
-    }
-
-    /// Returns the verdict on a value that was computed with a formula.
-    pub fn computed(paper: f64, ours: f64) -> Self {
-        if same(paper, ours) { Self::Agrees } else { Self::off(paper, ours) }
-    }
-
-    fn off(paper: f64, ours: f64) -> Self {
-        if paper == 0.0 { Self::Differs } else { Self::Off(100.0 * (ours / paper - 1.0)) }
-    }
-
-    /// Returns the verdict on an integer value.
-    pub fn whole(paper: impl Into<u128>, ours: impl Into<u128>) -> Self {
-        Self::computed(paper.into() as f64, ours.into() as f64)
-    }
-
-    /// Returns the verdict on a text or a list.
-    pub fn exactly<T: PartialEq + ?Sized>(paper: &T, ours: &T) -> Self {
-        if paper == ours { Self::Agrees } else { Self::Differs }
-    }
-
-    /// Returns the verdict on a value for which the paper states an upper bound.
-    pub fn at_most(bound: f64, ours: f64) -> Self {
-        match same(bound, ours) {
-            true => Self::Agrees,
-            false if ours < bound => Self::WithinBound,
-            false => Self::BeyondBound,
-        }
-    }
-
-    /// Returns the verdict on a value for which the paper states a lower bound.
-    pub fn at_least(bound: f64, ours: f64) -> Self {
-        Self::at_most(ours, bound)
-    }
-
-    /// Returns the verdict on a claim. `yes` states whether our runs confirm it.
-    pub fn holds(yes: bool) -> Self {
-        if yes { Self::Holds } else { Self::Fails }
-    }
-
-    fn text(self) -> String {
-        let Self::Off(percent) = self else { return WORDS[self.category()].0.to_owned() };
-        // Show one decimal, or more if they are needed to show a digit other than zero.
-        let decimals = (-percent.abs().log10()).ceil().clamp(1.0, 12.0) as usize;
-        let decimals = if percent.abs() < 0.05 { decimals } else { 1 };
-        format!("{percent:+.decimals$} %")
-    }
-
-    /// Returns the index in [`WORDS`].
-    fn category(self) -> usize {
-        match self {
-            Self::Agrees => 0,
-            // Use the percentage as it is printed, so that 10.04 % belongs to the category "within
-            // 10 %".
-            Self::Off(percent) if (percent * 10.0).round().abs() <= 100.0 => 1,
-            Self::Off(_) => 2,
-            Self::Differs => 3,
-            Self::WithinBound => 4,
-            Self::BeyondBound => 5,
-            Self::Holds => 6,
-            Self::Fails => 7,
-            Self::Declared => 8,
-            Self::NotGiven => 9,
-            Self::NotRebuilt => 10,
-            Self::Unknown => 11,
-        }
-    }
-}
-
-/// The words for each verdict: the text in its cell (a percentage has a text of its own), and the
-/// category in which a summary counts the cell. Summaries have this order.
-const WORDS: [(&str, &str); 12] = [
-    ("agrees", "agree"),
-    ("", "within 10 %"),
-    ("", "further off"),
-    ("differs", "differ"),
-    ("keeps the bound", "keep a bound"),
-    ("breaks the bound", "break a bound"),
-    ("holds", "claims hold"),
-    ("does not hold", "claims don't"),
-    ("declared", "declared, not measured"),
-    ("no figure", "without a figure in the paper"),
-    ("not rebuilt", "not rebuilt"),
-    ("unknown", "unknown"),
-];
 
 /// The text at the beginning of each page that explains the verdicts.
 const EXPLANATION: &str = "Each cell has a kind. *Independent*: the paper prints the value or claim, and nothing in the program was derived from it. *Formula*: the paper's value is that of a closed form, not \
@@ -482,51 +357,6 @@ mod tests {
 
         - the unit: seconds here
         "#);
-    }
-
-    #[test]
-    fn a_measured_value_agrees_to_the_printed_digits() {
-        assert_eq!(Verdict::measured(0.004, 0.003_51, 3), Verdict::Agrees);
-        assert_eq!(Verdict::measured(0.004, 0.004_49, 3), Verdict::Agrees);
-        assert_eq!(Verdict::measured(0.004, 0.003_4, 3).text(), "-15.0 %");
-        assert_eq!(Verdict::measured(13.61, 13.613, 2), Verdict::Agrees);
-        assert_eq!(Verdict::measured(13.61, 13.62, 2).text(), "+0.1 %");
-    }
-
-    #[test]
-    fn a_small_difference_is_not_printed_as_zero() {
-        assert_eq!(Verdict::whole(33_925_u64, 33_927_u64).text(), "+0.006 %");
-        let text = |percent: f64| Verdict::Off(percent).text();
-        assert_eq!(
-            [0.05, -0.049, 0.01, -0.0099].map(text),
-            ["+0.1 %", "-0.05 %", "+0.01 %", "-0.010 %"]
-        );
-    }
-
-    #[test]
-    fn exact_values_agree_or_differ() {
-        assert_eq!(Verdict::whole(15_u64, 15_u64), Verdict::Agrees);
-        assert_eq!(Verdict::whole(15_u64, 16_u64).text(), "+6.7 %");
-        assert_eq!(Verdict::whole(0_u64, 16_u64), Verdict::Differs);
-        assert_eq!(
-            (Verdict::exactly("a", "a"), Verdict::exactly("a", "b")),
-            (Verdict::Agrees, Verdict::Differs)
-        );
-    }
-
-    /// A value can satisfy a bound, violate it, or be equal to it. These cases are counted
-    /// separately.
-    #[test]
-    fn a_bound_is_kept_broken_or_reached() {
-        let verdicts = [65536.0, 1087.0, 1000.0].map(|bound| Verdict::at_most(bound, 1087.0));
-        assert_eq!(verdicts, [Verdict::WithinBound, Verdict::Agrees, Verdict::BeyondBound]);
-        assert_eq!([2.0, 3.0, 4.0].map(|bound| Verdict::at_least(bound, 3.0)), verdicts);
-    }
-
-    /// A claim that is not confirmed must not count as an agreement.
-    #[test]
-    fn a_claim_holds_or_does_not() {
-        assert_eq!([true, false].map(|yes| Verdict::holds(yes).text()), ["holds", "does not hold"]);
     }
 
     #[test]
