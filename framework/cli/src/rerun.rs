@@ -3,20 +3,16 @@
 use crate::args::RerunArgs;
 use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
 use crate::result_files;
-use crate::run::{interrupts, note_threads, registry, workers};
+use crate::run::{for_each_row, note_threads, registry};
 use crate::say::say;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
 use swapmeet_core::delivery::fault::Count;
 use swapmeet_core::simulation::ProofScope;
-use swapmeet_results::{Difference, Record};
-use swapmeet_runner::batch::{Batch, BatchEvent};
-use swapmeet_runner::case::{Case, RunOptions};
+use swapmeet_results::Difference;
+use swapmeet_runner::case::RunOptions;
 use swapmeet_runner::lookup::CaseLookup;
-use swapmeet_runner::unit::{self, units};
 
 /// The result of repeating a case.
 enum Outcome {
@@ -57,13 +53,13 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode, Failure> {
         }
     }
     // Compare each row when its case ends, but print the results in the order of the file.
-    let finished = run(args, &cases, |index, again| {
+    let finished = for_each_row(&cases, args.jobs, &args.plugins, |index, again| {
         let (number, old) = (numbers[index], &rows[numbers[index] - 1]);
-        let changes = old.changes(again);
+        let changes = old.changes(&again);
         let outcome = if changes.is_empty() {
             Outcome::Same
         } else {
-            Outcome::Differs(changes, old.reasons(again))
+            Outcome::Differs(changes, old.reasons(&again))
         };
         results.insert(number, outcome);
     })?;
@@ -86,30 +82,6 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode, Failure> {
         (true, true) => ExitCode::SUCCESS,
         (true, false) => ExitCode::from(SOME_FAILED),
     })
-}
-
-/// Runs the cases. Returns whether all of them ended without an interrupt.
-fn run(
-    args: &RerunArgs,
-    cases: &[Case],
-    mut ended: impl FnMut(usize, &Record),
-) -> Result<bool, Failure> {
-    /// The maximum time until the program notices an interrupt.
-    const SLICE: Duration = Duration::from_millis(100);
-    let interrupted = interrupts();
-    let workers = workers(args.jobs, None, unit::jobs(units(cases)).len(), &args.plugins)?;
-    let batch = Batch::start(cases, &workers).map_err(Failure::output)?;
-    let mut stopping = false;
-    while let Some(event) = batch.next_within(SLICE) {
-        if interrupted.load(Ordering::Relaxed) && !stopping {
-            stopping = true;
-            batch.cancel();
-        }
-        if let Some(BatchEvent::Finished { case, record }) = event {
-            ended(case, &record);
-        }
-    }
-    Ok(!stopping)
 }
 
 fn describe(outcome: &Outcome) -> String {

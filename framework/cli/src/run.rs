@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once, PoisonError};
-use std::time::Duration;
 use swapmeet_core::delivery::fault::Count;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::batch::{Batch, BatchEvent, ReorderBuffer};
@@ -33,7 +32,7 @@ pub(crate) mod row_file;
 pub(crate) mod rows;
 mod selection;
 
-pub(crate) use collect::collect;
+pub(crate) use collect::{collect, for_each_row};
 pub(crate) use selection::{
     SpecLists, bundled_owner, cases_in, cases_of, complete, experiment, fill_in, plugin_dirs,
     registry, shard_cases,
@@ -306,16 +305,9 @@ impl Progression<'_> {
         workers: &Workers,
         interrupted: &AtomicBool,
     ) -> Result<bool, Failure> {
-        /// The maximum time until the program notices an interrupt.
-        const SLICE: Duration = Duration::from_millis(100);
         let batch = Batch::start(Arc::clone(cases), workers)
             .map_err(|e| Failure::Output(format!("no thread could be started: {e}")))?;
-        let mut stopping = false;
-        while let Some(event) = batch.next_within(SLICE) {
-            if interrupted.load(Ordering::Relaxed) && !stopping {
-                stopping = true;
-                batch.cancel();
-            }
+        while let Some(event) = batch.next_unless(interrupted) {
             match event {
                 None => self.progress.tick(),
                 Some(BatchEvent::Started { cases: numbers }) => {
@@ -351,7 +343,7 @@ impl Progression<'_> {
             self.rows.push(row)?;
         }
         self.log_rest();
-        if self.ended < cases.len() && !stopping {
+        if self.ended < cases.len() && !interrupted.load(Ordering::Relaxed) {
             // If a case has no row, a thread of this program has panicked. The thread has printed
             // its message.
             return Err(Failure::Output(format!(

@@ -94,9 +94,14 @@ impl Batch {
     }
 
     /// Returns `Some(Some(event))` for the next event, `Some(None)` if no event arrives within
-    /// `wait`, and `None` at the end of the batch.
-    pub fn next_within(&self, wait: Duration) -> Option<Option<BatchEvent>> {
-        match self.events.recv_timeout(wait) {
+    /// 100 ms, and `None` at the end of the batch. Cancels the batch if `cancelled` is true.
+    pub fn next_unless(&self, cancelled: &AtomicBool) -> Option<Option<BatchEvent>> {
+        /// The maximum time until a caller notices an interrupt.
+        const SLICE: Duration = Duration::from_millis(100);
+        if cancelled.load(Ordering::Relaxed) {
+            self.cancel();
+        }
+        match self.events.recv_timeout(SLICE) {
             Ok(event) => Some(Some(event)),
             Err(RecvTimeoutError::Timeout) => Some(None),
             Err(RecvTimeoutError::Disconnected) => None,

@@ -4,7 +4,6 @@ use super::{interrupts, workers};
 use crate::args::PluginArgs;
 use crate::failure::Failure;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 use swapmeet_results::Record;
 use swapmeet_runner::batch::{Batch, BatchEvent};
 use swapmeet_runner::case::Case;
@@ -16,22 +15,29 @@ pub(crate) fn collect(
     jobs: Option<u32>,
     plugins: &PluginArgs,
 ) -> Result<Option<Vec<Record>>, Failure> {
-    /// The maximum time until the program notices an interrupt.
-    const SLICE: Duration = Duration::from_millis(100);
     if cases.is_empty() {
         return Ok(Some(Vec::new()));
     }
+    let mut rows = vec![None; cases.len()];
+    let finished = for_each_row(cases, jobs, plugins, |case, row| rows[case] = Some(row))?;
+    Ok(finished.then(|| rows.into_iter().flatten().collect()))
+}
+
+/// Runs the cases. Calls `ended` with the number and the row of each case that ends. Returns
+/// whether all cases ended without an interrupt.
+pub(crate) fn for_each_row(
+    cases: &[Case],
+    jobs: Option<u32>,
+    plugins: &PluginArgs,
+    mut ended: impl FnMut(usize, Record),
+) -> Result<bool, Failure> {
+    let interrupted = interrupts();
     let workers = workers(jobs, None, unit::jobs(units(cases)).len(), plugins)?;
     let batch = Batch::start(cases, &workers).map_err(Failure::output)?;
-    let (interrupted, mut rows) = (interrupts(), vec![None; cases.len()]);
-    while let Some(event) = batch.next_within(SLICE) {
-        if interrupted.load(Ordering::Relaxed) {
-            batch.cancel();
-            return Ok(None);
-        }
+    while let Some(event) = batch.next_unless(&interrupted) {
         if let Some(BatchEvent::Finished { case, record }) = event {
-            rows[case] = Some(*record);
+            ended(case, *record);
         }
     }
-    Ok(Some(rows.into_iter().flatten().collect()))
+    Ok(!interrupted.load(Ordering::Relaxed))
 }

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::Duration;
 use swapmeet_results::{Record, Sink};
 use swapmeet_runner::batch;
 use swapmeet_runner::case::Case;
@@ -97,8 +96,6 @@ struct BatchThread {
 
 impl BatchThread {
     fn run(&self, cases: &[Case], workers: &Workers, cancelled: &AtomicBool) {
-        /// The maximum time until the thread notices a cancellation.
-        const SLICE: Duration = Duration::from_millis(50);
         // Run the first repetition of all cases before any second repetition, so that users can
         // compare algorithms early.
         let batch = match batch::Batch::start_interleaved(cases, workers) {
@@ -108,10 +105,7 @@ impl BatchThread {
                 return self.report(BatchEvent::Done);
             }
         };
-        while let Some(event) = batch.next_within(SLICE) {
-            if cancelled.load(Ordering::Relaxed) {
-                batch.cancel();
-            }
+        while let Some(event) = batch.next_unless(cancelled) {
             match event {
                 None => {}
                 Some(batch::BatchEvent::Started { cases }) => {
