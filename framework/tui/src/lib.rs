@@ -12,6 +12,7 @@ mod click_map;
 #[cfg(test)]
 mod contrast;
 mod filter;
+mod fit;
 mod input;
 mod keys;
 mod memo;

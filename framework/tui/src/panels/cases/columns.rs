@@ -2,6 +2,7 @@
 //! width.
 
 use crate::abbreviate::Abbreviations;
+use crate::fit::{shrink, total_width};
 use crate::paint::widest;
 use crate::session::queue::{CaseRow, Common};
 
@@ -51,7 +52,7 @@ pub(crate) fn columns(rows: &[&CaseRow], common: &Common, room: u16) -> (Vec<Col
     let widths = |wanted: &[(Vec<String>, bool)]| -> Vec<u16> {
         wanted.iter().map(|(texts, _)| widest(texts)).collect()
     };
-    while total_width(&widths(&wanted), 2) > room {
+    while total_width(widths(&wanted), 2) > room {
         let Some(common) = wanted.iter().rposition(|(_, is_common)| *is_common) else { break };
         wanted.remove(common);
     }
@@ -60,16 +61,18 @@ pub(crate) fn columns(rows: &[&CaseRow], common: &Common, room: u16) -> (Vec<Col
     };
     let (widths, gap) = loop {
         let full = widths(&wanted);
-        if total_width(&full, 2) <= room {
+        if total_width(full.iter().copied(), 2) <= room {
             break (full, 2);
         }
         let different: Vec<u16> = wanted.iter().map(|(texts, _)| least(texts) as u16).collect();
         let narrow = vec![USEFUL_WIDTH as u16; full.len()];
         let ugly = vec![MIN_WIDTH as u16; full.len()];
         let candidates = [(&different, 2), (&different, 1), (&narrow, 1), (&ugly, 1)];
-        let shrunk = candidates
-            .into_iter()
-            .find_map(|(least, gap)| Some((shrink(&full, least, gap, room)?, gap)));
+        let shrunk = candidates.into_iter().find_map(|(least, gap)| {
+            let mut columns: Vec<_> = least.iter().copied().zip(full.iter().copied()).collect();
+            let fits = shrink(&mut columns, |least| *least, gap, room);
+            fits.then(|| (columns.into_iter().map(|(_, wide)| wide).collect(), gap))
+        });
         match shrunk {
             Some(found) => break found,
             None if wanted.len() > 2 => drop(wanted.pop()),
@@ -89,7 +92,7 @@ pub(crate) fn columns(rows: &[&CaseRow], common: &Common, room: u16) -> (Vec<Col
     let mut widths: Vec<u16> =
         wanted.iter().zip(&shorts).map(|(column, short)| needed(column, short)).collect();
     for at in 0..widths.len() {
-        let free = room.saturating_sub(total_width(&widths, gap));
+        let free = room.saturating_sub(total_width(widths.iter().copied(), gap));
         shorts[at] = short(&wanted[at], widths[at] + free);
         widths[at] = needed(&wanted[at], &shorts[at]);
     }
@@ -98,20 +101,4 @@ pub(crate) fn columns(rows: &[&CaseRow], common: &Common, room: u16) -> (Vec<Col
         (texts.iter().map(|t| short.get(t).to_owned()).collect(), wide)
     });
     (columns.collect(), gap)
-}
-
-/// Returns the total width of all columns and the gaps between them.
-fn total_width(widths: &[u16], gap: u16) -> u16 {
-    widths.iter().map(|wide| wide + gap).sum::<u16>().saturating_sub(gap)
-}
-
-/// Narrows the widest columns until all columns fit. `least` contains the minimum width of each
-/// column. Returns `None` if the columns do not fit even with these widths.
-fn shrink(full: &[u16], least: &[u16], gap: u16, room: u16) -> Option<Vec<u16>> {
-    let mut widths = full.to_vec();
-    while total_width(&widths, gap) > room {
-        let over = widths.iter_mut().zip(least).filter(|(wide, least)| **wide > **least);
-        *over.max_by_key(|(wide, _)| **wide)?.0 -= 1;
-    }
-    Some(widths)
 }

@@ -2,6 +2,7 @@
 
 use super::column::Column;
 use crate::abbreviate::Abbreviations;
+use crate::fit::{shrink, total_width};
 use crate::paint::{widest, width};
 use crate::session::comparison::{Compared, Line};
 use std::borrow::Cow;
@@ -100,9 +101,7 @@ impl LayoutInput<'_> {
         let mut candidates = vec![narrow, different(USEFUL_WIDTH), readable, whole];
         candidates.iter_mut().for_each(|candidate| candidate.push((Column::Verified, verified)));
         let fit = |columns: &[(Column, u16)], least: &[(Column, u16)]| {
-            let mut narrow = columns.to_vec();
-            shrink(&mut narrow, room, least);
-            total_width(&narrow, 1) <= room
+            shrink(&mut columns.to_vec(), min_width(least), 1, room)
         };
         let most_wanted = &columns[..columns.len().min(first + 3)];
         while candidates.len() > 1
@@ -138,18 +137,18 @@ impl LayoutInput<'_> {
             }
             more = columns.len() < before;
         }
-        shrink(&mut columns, room, &least);
+        shrink(&mut columns, min_width(&least), 1, room);
         // If an abbreviation needs less than the width of its column, the next column gets the
         // unused width.
         for (at, (_, texts)) in specs.iter().enumerate() {
-            let free = room.saturating_sub(total_width(&columns, 1));
+            let free = room.saturating_sub(total_width(columns.iter().map(|(_, wide)| *wide), 1));
             let (column, wide) = columns[at];
             let short =
                 Abbreviations::of(texts.iter().map(String::as_str), usize::from(wide + free));
             let needed = widest(texts.iter().map(|text| short.get(text)));
             columns[at].1 = needed.max(width(column.title()).min(wide));
         }
-        let gap = if total_width(&columns, 2) <= room { 2 } else { 1 };
+        let gap = if total_width(columns.iter().map(|(_, wide)| *wide), 2) <= room { 2 } else { 1 };
         Layout { columns, gap, more, farthest }
     }
 
@@ -168,20 +167,10 @@ impl LayoutInput<'_> {
     }
 }
 
-fn total_width(columns: &[(Column, u16)], gap: u16) -> u16 {
-    columns.iter().map(|(_, wide)| wide + gap).sum::<u16>().saturating_sub(gap)
-}
-
-/// Narrows the widest text columns until all columns fit. No column becomes narrower than its width
-/// in `least`.
-fn shrink(columns: &mut [(Column, u16)], room: u16, least: &[(Column, u16)]) {
-    while total_width(columns, 1) > room {
-        let least =
-            |column| least.iter().find(|(other, _)| *other == column).map_or(0, |(_, wide)| *wide);
-        let words = columns
-            .iter_mut()
-            .filter(|(column, wide)| !column.is_number() && *wide > least(*column));
-        let Some((_, wide)) = words.max_by_key(|(_, wide)| *wide) else { return };
-        *wide -= 1;
+/// Returns a function with the minimum width of each column. Numbers are never cut.
+fn min_width(least: &[(Column, u16)]) -> impl Fn(&Column) -> u16 {
+    |column| {
+        let wide = least.iter().find(|(other, _)| other == column).map_or(0, |(_, wide)| *wide);
+        if column.is_number() { u16::MAX } else { wide }
     }
 }
