@@ -10,7 +10,7 @@ use swapmeet_core::delivery::payload::Proof;
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
 use swapmeet_core::simulation::step::Step;
 use swapmeet_runner::case::Case;
-use swapmeet_runner::session::pricing_context;
+use swapmeet_runner::session::{newly_charged, pricing_context};
 use swapmeet_runner::worker::SendValue;
 
 /// The maximum number of rows and columns of the load matrix.
@@ -25,10 +25,13 @@ pub(super) struct StepFacts {
     clock: Clock,
     /// The times of each kind that were charged until the end of the last step, in µs.
     charged: [f64; TIME_KINDS],
+    /// The data of each step so far.
     rows: Vec<Row>,
     /// The number of bytes of a block, if all blocks have the same size.
     block_bytes: Option<u64>,
+    /// Whether the network is small enough to report the data that each node holds.
     keeps_held: bool,
+    /// The number of values for held data so far.
     held: usize,
     /// The bytes of messages between groups of `bucket` consecutive ranks, in all steps together.
     /// Rows are senders, columns are receivers.
@@ -128,15 +131,8 @@ impl StepFacts {
 
     /// Returns the time of each kind since the last call, in µs.
     fn newly_charged(&mut self) -> [f64; TIME_KINDS] {
-        let mut times = [0.0; TIME_KINDS];
-        let Clock::Steps(evaluator) = &self.clock else { return times };
-        let parts = evaluator.parts_so_far().unwrap_or_default().each();
-        for ((time, before), (_, part)) in times.iter_mut().zip(&mut self.charged).zip(parts) {
-            let part = part.unwrap_or(0.0);
-            *time = part - *before;
-            *before = part;
-        }
-        times
+        let Clock::Steps(evaluator) = &self.clock else { return [0.0; TIME_KINDS] };
+        newly_charged(evaluator.as_ref(), &mut self.charged).unwrap_or_default()
     }
 
     /// Reports one JSON object with the facts of each step, and then one with the load matrix.

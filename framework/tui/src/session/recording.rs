@@ -9,7 +9,7 @@ mod ranks;
 mod recorder;
 mod step;
 
-pub(crate) use ranks::{RankEntry, Ranks, Times};
+pub(crate) use ranks::{Ranks, Times, steps_of};
 pub use recorder::WATCH;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 pub(crate) use step::Load;
 use step::WatchMessage;
 pub(crate) use step::{Frame, FrameSelection, Pair, RecordingRequest, StepSummary};
+use swapmeet_core::cost::model::time_space::Entry;
 use swapmeet_core::network::topology::Topology;
 use swapmeet_results::{CaseId, Record};
 use swapmeet_runner::case::Case;
@@ -73,7 +74,7 @@ pub(crate) struct Recording {
     ends: Vec<f64>,
     /// The entries of the ranks that have been received so far. When all of them have been
     /// received, `ranks` contains them.
-    entries_of_ranks: Vec<Vec<RankEntry>>,
+    entries_of_ranks: Vec<Vec<Entry>>,
     ranks: Option<Arc<Ranks>>,
     /// Whether the worker has finished.
     is_over: bool,
@@ -199,7 +200,9 @@ impl Recording {
                 WatchMessage::Links(links) => self.links = links,
                 WatchMessage::Segments(segments) => self.segments = segments.max(1),
                 WatchMessage::Phase(name) => self.phases.push(name),
-                WatchMessage::Rank(entries) => self.entries_of_ranks.push(entries),
+                WatchMessage::Rank(entries) => {
+                    self.entries_of_ranks.push(entries.into_iter().map(ranks::entry).collect());
+                }
                 // Time after the last step, such as that of a final barrier, is added to the last
                 // step.
                 WatchMessage::After(times) => {

@@ -4,11 +4,11 @@
 use super::time_plot::{TimePlot, TimeWindow};
 use super::view::{PictureInfo, View};
 use crate::paint::Painter;
-use crate::session::recording::{RankEntry, Ranks, Recording, Times};
+use crate::session::recording::{Ranks, Recording, Times, steps_of};
 use crate::theme::Theme;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use swapmeet_core::cost::model::time_space::TimeKind;
+use swapmeet_core::cost::model::time_space::{Entry, TimeKind};
 use swapmeet_results::duration;
 
 /// Draws the plot. The displayed step is in the middle and is highlighted for each rank.
@@ -20,13 +20,9 @@ pub(super) fn rank_times(
     view: &View,
     area: Rect,
 ) -> Option<PictureInfo> {
-    // If the user zooms in, the plot shows only a window of the whole time. The displayed step is
-    // in the middle of this window.
     let theme = painter.theme;
-    let whole =
-        recording.end(recording.summaries.len().checked_sub(1)?).filter(|whole| *whole > 0.0)?;
     let (began, ends, last) = ranks.span(step)?;
-    let plot = TimePlot::of(recording, view, (began, ends), whole, area);
+    let plot = TimePlot::of(recording, view, (began, ends), area)?;
     let columns = usize::from(plot.columns);
     // For each cell, add up the time of each kind. The entries of a rank are sorted by time, so
     // entries outside the window can be skipped.
@@ -36,7 +32,8 @@ pub(super) fn rank_times(
         let row = &mut cells[(rank / plot.side) as usize * columns..][..columns];
         let first = entries.partition_point(|entry| entry.ended <= plot.window.from);
         for entry in entries[first..].iter().take_while(|entry| entry.posted < plot.window.to) {
-            let is_shown = (entry.steps[0]..=entry.steps[1]).contains(&step);
+            let [first_step, last_step] = steps_of(entry);
+            let is_shown = (first_step..=last_step).contains(&step);
             for (kind, from, to) in intervals(entry) {
                 spread(plot.window, plot.columns, from, to, &mut |column, share| {
                     row[column].kinds[kind as usize] += share;
@@ -58,7 +55,7 @@ pub(super) fn rank_times(
         let at = entries
             .partition_point(|entry| entry.ended < time)
             .min(entries.len().saturating_sub(1));
-        entries.get(at).map_or(step, |entry| entry.steps[0])
+        entries.get(at).map_or(step, |entry| steps_of(entry)[0])
     };
     plot.draw(painter, area, &cell, &step_of);
     // The step ends when the slowest rank has finished it, so the note names this rank.
@@ -117,7 +114,7 @@ pub(super) const ORDER: [TimeKind; 9] = [
 /// [`ORDER`]. The start-up time is divided into two intervals. The first is the start-up time of
 /// sends, which is at most the time from `posted` to `started`. The second is the rest, which is
 /// the start-up time of received messages.
-fn intervals(entry: &RankEntry) -> impl Iterator<Item = (TimeKind, f64, f64)> {
+fn intervals(entry: &Entry) -> impl Iterator<Item = (TimeKind, f64, f64)> {
     let first = entry.kinds[TimeKind::Startup as usize].min(entry.started - entry.posted);
     let rest = entry.kinds[TimeKind::Startup as usize] - first;
     let (mut at, entry, mut is_first) = (entry.posted, *entry, true);
@@ -169,8 +166,9 @@ mod tests {
         ] {
             kinds[kind as usize] = us;
         }
-        let entry = RankEntry {
-            steps: [0, 0],
+        let entry = Entry {
+            first_step: 1,
+            last_step: 1,
             posted: 10.0,
             started: 13.0,
             waited: 20.0,

@@ -27,12 +27,8 @@ pub(super) fn stepwise_ranks(
     view: &View,
     area: Rect,
 ) -> Option<PictureInfo> {
-    // If the user zooms in, the plot shows only a window of the whole time. The displayed step is
-    // in the middle of this window.
     let theme = painter.theme;
-    let whole =
-        recording.end(recording.summaries.len().checked_sub(1)?).filter(|whole| *whole > 0.0)?;
-    let plot = TimePlot::of(recording, view, span(recording, step)?, whole, area);
+    let plot = TimePlot::of(recording, view, span(recording, step)?, area)?;
     let (window, columns) = (plot.window, plot.columns);
     let mut cells = vec![Activity::default(); plot.rows as usize * usize::from(columns)];
     // The kinds of time are the same for all ranks, so they are counted once for each column, and

@@ -47,14 +47,18 @@ pub(super) struct TimePlot {
 }
 
 impl TimePlot {
-    /// Creates a plot with the displayed step in the middle.
+    /// Creates a plot with the displayed step in the middle. If the user zooms in, the plot shows
+    /// only a window of the whole time. Returns `None` if the steps have no times.
     pub(super) fn of(
         recording: &Recording,
         view: &View,
         (began, ends): (f64, f64),
-        whole: f64,
         area: Rect,
-    ) -> Self {
+    ) -> Option<Self> {
+        let whole = recording.end(recording.summaries.len().checked_sub(1)?)?;
+        if whole <= 0.0 {
+            return None;
+        }
         let nodes = recording.topology.nodes().max(1);
         let label = width(&(nodes - 1).to_string());
         let columns = area.width.saturating_sub(label + 3);
@@ -63,7 +67,7 @@ impl TimePlot {
         let here = [began, ends]
             .map(|time| window.column(time, columns).clamp(0.0, f64::from(columns)) as u16);
         let here = [here[0], here[1].max(here[0] + 1)];
-        Self { window, side, rows: nodes.div_ceil(side), columns, here, label }
+        Some(Self { window, side, rows: nodes.div_ceil(side), columns, here, label })
     }
 
     /// Returns whether a column belongs to the displayed step.

@@ -1,7 +1,6 @@
 //! The times of ranks. They only exist for models in which each rank has its own clock.
 
-use serde::{Deserialize, Serialize};
-use swapmeet_core::cost::model::time_space::{self, TIME_KINDS};
+use swapmeet_core::cost::model::time_space::{Entry, TIME_KINDS};
 
 /// The time of a step in µs: one number for each kind of time, in the order of the columns of a
 /// result row. The times include the rearrangement before the step. A kind of time that the model
@@ -9,58 +8,32 @@ use swapmeet_core::cost::model::time_space::{self, TIME_KINDS};
 /// exists only in models in which each rank has its own clock.
 pub(crate) type Times = [f64; TIME_KINDS];
 
-/// The times of a rank in one step, or in several consecutive steps.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Figures", into = "Figures")]
-pub(crate) struct RankEntry {
-    /// The indices of the first and the last step, counted from 0.
-    pub(crate) steps: [usize; 2],
-    /// The time at which the rank started the steps, in µs.
-    pub(crate) posted: f64,
-    /// The time at which the rank had posted all its sends, in µs.
-    pub(crate) started: f64,
-    /// The time at which the rank stopped waiting for its peers, in µs.
-    pub(crate) waited: f64,
-    /// The time at which the rank ended the steps, in µs.
-    pub(crate) ended: f64,
-    pub(crate) kinds: Times,
-}
-
 /// The serialized form of an entry. It contains only numbers to save space, because there are many
-/// entries.
-type Figures = ([usize; 2], [f64; 4], Times);
+/// entries. Steps are counted from 0.
+pub(super) type EntryNumbers = ([usize; 2], [f64; 4], Times);
 
-impl From<Figures> for RankEntry {
-    fn from((steps, [posted, started, waited, ended], kinds): Figures) -> Self {
-        Self { steps, posted, started, waited, ended, kinds }
-    }
+/// Returns the serialized form of an entry.
+pub(super) fn numbers(entry: &Entry) -> EntryNumbers {
+    let Entry { posted, started, waited, ended, kinds, .. } = *entry;
+    (steps_of(entry), [posted, started, waited, ended], kinds)
 }
 
-impl From<RankEntry> for Figures {
-    fn from(RankEntry { steps, posted, started, waited, ended, kinds }: RankEntry) -> Self {
-        (steps, [posted, started, waited, ended], kinds)
-    }
+/// Returns the entry with this serialized form.
+pub(super) fn entry((steps, times, kinds): EntryNumbers) -> Entry {
+    let [first_step, last_step] = steps.map(|step| (step as u64).saturating_add(1));
+    let [posted, started, waited, ended] = times;
+    Entry { first_step, last_step, posted, started, waited, ended, kinds }
 }
 
-impl From<&time_space::Entry> for RankEntry {
-    fn from(entry: &time_space::Entry) -> Self {
-        let time_space::Entry { first_step, last_step, posted, started, waited, ended, kinds } =
-            *entry;
-        Self {
-            steps: [first_step, last_step].map(|step| step as usize - 1),
-            posted,
-            started,
-            waited,
-            ended,
-            kinds,
-        }
-    }
+/// Returns the indices of the first and the last step of an entry, counted from 0.
+pub(crate) fn steps_of(entry: &Entry) -> [usize; 2] {
+    [entry.first_step, entry.last_step].map(|step| step as usize - 1)
 }
 
 /// The entries of all ranks, and the times of steps that result from them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Ranks {
-    pub(crate) entries: Vec<Vec<RankEntry>>,
+    pub(crate) entries: Vec<Vec<Entry>>,
     /// For each step, the mean of the times of all ranks. If an entry covers several steps, its
     /// time is divided equally among these steps.
     pub(super) of_steps: Vec<Times>,
@@ -71,21 +44,22 @@ pub(crate) struct Ranks {
 }
 
 impl Ranks {
-    pub(super) fn new(entries: Vec<Vec<RankEntry>>) -> Self {
+    pub(super) fn new(entries: Vec<Vec<Entry>>) -> Self {
         let all = || entries.iter().flatten();
-        let steps = all().map(|entry| entry.steps[1] + 1).max().unwrap_or(0);
+        let steps = all().map(|entry| steps_of(entry)[1] + 1).max().unwrap_or(0);
         let (mut of_steps, mut ends, mut joined) =
             (vec![Times::default(); steps], vec![0.0_f64; steps], 1);
-        for RankEntry { steps: [first, last], ended, kinds, .. } in all() {
+        for entry in all() {
+            let [first, last] = steps_of(entry);
             let shared = last - first + 1;
             joined = joined.max(shared);
-            for times in &mut of_steps[*first..=*last] {
+            for times in &mut of_steps[first..=last] {
                 times
                     .iter_mut()
-                    .zip(kinds)
+                    .zip(entry.kinds)
                     .for_each(|(time, us)| *time += us / (shared * entries.len()) as f64);
             }
-            ends[*last] = ends[*last].max(*ended);
+            ends[last] = ends[last].max(entry.ended);
         }
         (1..steps).for_each(|step| ends[step] = ends[step].max(ends[step - 1]));
         Self { entries, of_steps, ends, joined }
@@ -94,16 +68,16 @@ impl Ranks {
     /// Returns when the first rank started a step, when the last rank ended it, and which rank was
     /// the last.
     pub(crate) fn span(&self, step: usize) -> Option<(f64, f64, usize)> {
-        let of_step = |entries: &Vec<RankEntry>| {
-            let at = entries.partition_point(|entry| entry.steps[1] < step);
-            entries.get(at).filter(|entry| entry.steps[0] <= step).copied()
+        let of_step = |entries: &Vec<Entry>| {
+            let at = entries.partition_point(|entry| steps_of(entry)[1] < step);
+            entries.get(at).filter(|entry| steps_of(entry)[0] <= step).copied()
         };
         let all = self
             .entries
             .iter()
             .enumerate()
             .filter_map(|(rank, entries)| Some((rank, of_step(entries)?)));
-        all.fold(None, |span, (rank, RankEntry { posted, ended, .. })| {
+        all.fold(None, |span, (rank, Entry { posted, ended, .. })| {
             let (began, ends, last) = span.unwrap_or((posted, ended, rank));
             Some((began.min(posted), ends.max(ended), if ended > ends { rank } else { last }))
         })
@@ -118,7 +92,7 @@ mod tests {
     fn steps_have_the_mean_time_and_last_end_of_ranks() {
         let entry = |steps, posted: f64, ended: f64| {
             let kinds = [ended - posted, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-            RankEntry { steps, posted, started: posted, waited: posted, ended, kinds }
+            entry((steps, [posted, posted, posted, ended], kinds))
         };
         let first = vec![entry([0, 0], 0.0, 4.0), entry([1, 1], 4.0, 5.0)];
         let ranks = Ranks::new(vec![first, vec![entry([0, 1], 0.0, 2.0)]]);

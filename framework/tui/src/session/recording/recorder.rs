@@ -1,14 +1,14 @@
 //! An observer that runs in the worker and sends the steps of a schedule to the dashboard.
 
-use super::ranks::{RankEntry, Times};
+use super::ranks::{Times, numbers};
 use super::step::{
     Facts, Frame, FrameSelection, Load, Pair, RecordingRequest, StepSummary, WatchMessage,
 };
 use serde::Deserialize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use swapmeet_core::cost::model::time_space::{TIME_KINDS, TimeSpace};
-use swapmeet_core::cost::model::{Evaluator, Parts};
+use swapmeet_core::cost::model::Evaluator;
+use swapmeet_core::cost::model::time_space::TimeSpace;
 use swapmeet_core::network::links::LinkLoad;
 use swapmeet_core::network::topology::{Route, Topology};
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent, Sent};
@@ -17,7 +17,7 @@ use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::host;
 use swapmeet_runner::max_bytes;
-use swapmeet_runner::session::pricing_context;
+use swapmeet_runner::session::{newly_charged, pricing_context};
 use swapmeet_runner::worker::{Observer, ObserverKind, SendValue};
 
 /// The maximum total number of bytes of the steps that are sent in full.
@@ -53,21 +53,31 @@ struct Recorder {
     /// ranks. It is `None` if the model has no times for single steps.
     evaluator: Option<Box<dyn Evaluator>>,
     keeps_ranks: bool,
+    /// The times of each kind that were charged until the end of the last step, in µs.
     priced: Times,
+    /// The steps that the dashboard requests in full.
     wanted: FrameSelection,
     /// The last time at which the newest step was sent in full.
     last_report: Option<Instant>,
     send: SendValue,
+    /// The number of messages on each link in the current step.
     messages: LinkLoad,
+    /// The load of each link in the current step.
     load: LinkLoad,
+    /// The number of the current phase.
     phase: Option<u32>,
+    /// The number of phases that have been sent.
     phases: usize,
+    /// The number of bytes of the steps that have been sent in full.
     spent: usize,
+    /// The number of steps whose summaries have been sent.
     reported: u64,
     /// The sends of the current step. They are only needed if the schedule ends in this step
     /// because of an error.
     pending: Option<Vec<Pending>>,
+    /// The number of sends without data in the current step.
     idle_sends: u64,
+    /// The sender and the receiver of the send that was refused.
     at_fault: Option<(u64, u64)>,
     /// The amount of data in each node after the previous step.
     held: Vec<u64>,
@@ -180,23 +190,7 @@ impl Recorder {
 
     /// Returns the simulated time since the last call, with one number for each kind of time.
     fn charged(&mut self) -> Option<Times> {
-        let Parts {
-            startup,
-            transmission,
-            propagation,
-            rearrangement,
-            barrier,
-            contention,
-            reduction,
-        } = self.evaluator.as_ref()?.parts_so_far()?;
-        let parts =
-            [startup, transmission, propagation, rearrangement, barrier, contention, reduction];
-        let mut all = [0.0; TIME_KINDS];
-        all.iter_mut().zip(parts).for_each(|(time, part)| *time = part.unwrap_or(0.0));
-        let before = std::mem::replace(&mut self.priced, all);
-        let mut times = all;
-        times.iter_mut().zip(before).for_each(|(time, before)| *time -= before);
-        Some(times)
+        newly_charged(self.evaluator.as_deref()?, &mut self.priced)
     }
 
     /// Sends the times of all ranks. This is called at the end of the schedule.
@@ -206,7 +200,7 @@ impl Recorder {
         let record = evaluator.cost().ok().and_then(|_| evaluator.time_space());
         for rank in 0..record.as_ref().map_or(0, TimeSpace::ranks) {
             let entries = record.as_ref().map_or(&[][..], |record| record.entries(rank));
-            self.report(&WatchMessage::Rank(entries.iter().map(RankEntry::from).collect()));
+            self.report(&WatchMessage::Rank(entries.iter().map(numbers).collect()));
         }
     }
 

@@ -1,6 +1,6 @@
 //! The messages in which a worker sends the steps of a schedule to the dashboard.
 
-use super::ranks::{RankEntry, Times};
+use super::ranks::{EntryNumbers, Times};
 use serde::{Deserialize, Serialize};
 use swapmeet_core::simulation::step::StepFacts;
 
@@ -115,7 +115,7 @@ pub(super) enum WatchMessage {
     /// The time after the last step. It is added to the time of the last step.
     After(Times),
     /// All entries of one rank, sorted by time. The ranks are sent in order.
-    Rank(Vec<RankEntry>),
+    Rank(Vec<EntryNumbers>),
 }
 
 /// Selects the steps that are sent in full.
