@@ -34,11 +34,13 @@ const MOST: usize = 2_000;
 /// The values that the user has changed, and the results of the changes.
 #[derive(Debug, Default)]
 pub(crate) struct WhatIf {
+    /// The machine and the workload to which the changes apply.
     base: Option<Base>,
     /// The parameters that the user has changed, with their new values.
     changes: Vec<(&'static str, String)>,
     /// The new block size in bytes, if the user has changed it.
     block: Option<u64>,
+    /// The rows that the changes affect.
     affected: Arc<Vec<AffectedRow>>,
     /// The number of cases that had a row when `affected` was last computed.
     rows: usize,
@@ -47,11 +49,15 @@ pub(crate) struct WhatIf {
     schedules: HashMap<[String; 3], usize>,
     /// The facts of each schedule; `None` if they are not available (yet).
     facts: Vec<Option<Arc<Facts>>>,
+    /// The workers that compute missing facts.
     fetching: Option<FactsWorkers>,
+    /// The rows of the cases that were planned again.
     answers: Arc<HashMap<CaseId, Arc<Record>>>,
     /// The cases that workers will plan again when the user has made no change for a moment.
     pending: Arc<Vec<Case>>,
+    /// The time at which workers start to plan the pending cases.
     due: Option<Instant>,
+    /// The batch in which workers plan cases again.
     following: Option<Batch>,
 }
 
