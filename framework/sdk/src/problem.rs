@@ -152,7 +152,7 @@ impl<'a> Problem<'a> {
     /// [`Stop::Failed`] if the host is older than 1.1.
     pub fn vertices(&self) -> Result<u64, Stop> {
         // SAFETY: the function and its context come from the host's table, valid during the call.
-        self.host.vertices.map(|f| unsafe { f(self.host.ctx) }).ok_or_else(too_old)
+        self.host.vertices.map(|f| unsafe { f(self.host.ctx) }).ok_or_else(Stop::host_too_old)
     }
 
     /// Returns the directed links that leave a vertex, in ascending order of the vertices to which
@@ -187,7 +187,7 @@ impl<'a> Problem<'a> {
     /// [`Stop::Failed`] if the host is older than 1.1, [`Stop::Stopped`] if there is no such vertex
     /// or the network is too large.
     pub fn links(&self, vertex: u64) -> Result<Vec<Link>, Stop> {
-        let read = self.host.links.ok_or_else(too_old)?;
+        let read = self.host.links.ok_or_else(Stop::host_too_old)?;
         // SAFETY: the function and its context come from the host's table, and the list has room
         // for as many links as the host may write.
         read_list(NO_LINK, |list, room, count| unsafe {
@@ -205,7 +205,7 @@ impl<'a> Problem<'a> {
     ///
     /// [`Stop::Failed`] if the host is older than 1.1, [`Stop::Stopped`] if there is no such node.
     pub fn demand(&self, from: u64) -> Result<Vec<SwmByteCount>, Stop> {
-        let read = self.host.demand.ok_or_else(too_old)?;
+        let read = self.host.demand.ok_or_else(Stop::host_too_old)?;
         let none = SwmByteCount { destination: 0, bytes: 0 };
         // SAFETY: the function comes from the host's table, and the list has the stated room.
         read_list(none, |list, room, count| unsafe { read(self.host.ctx, from, list, room, count) })
@@ -221,8 +221,8 @@ impl<'a> Problem<'a> {
     ///
     /// [`Stop::Failed`] if the host is older than 1.1, [`Stop::Stopped`] if there is no such node.
     pub fn tokens(&self, node: u64) -> Result<Vec<TokenClass>, Stop> {
-        let read_bytes = self.host.token_bytes.ok_or_else(too_old)?;
-        let read_receivers = self.host.token_receivers.ok_or_else(too_old)?;
+        let read_bytes = self.host.token_bytes.ok_or_else(Stop::host_too_old)?;
+        let read_receivers = self.host.token_receivers.ok_or_else(Stop::host_too_old)?;
         // SAFETY: the function comes from the host's table, and the list has the stated room.
         let bytes = read_list(0, |list, room, count| unsafe {
             read_bytes(self.host.ctx, node, list, room, count)
@@ -433,10 +433,6 @@ pub struct TokenClass {
 }
 
 const NO_LINK: Link = Link { to: 0, bandwidth: 0.0, latency: 0.0 };
-
-fn too_old() -> Stop {
-    Stop::failed("the host is older than this plugin and lacks a function that it calls")
-}
 
 /// Reads a list whose length is unknown. If the list is longer than the first buffer, reads it
 /// again into a larger buffer.

@@ -303,11 +303,11 @@ impl Rehearsal {
     /// The error of [`Rehearsal::plan`], or the first send that only one of the two schedules has.
     pub fn verify_symmetry(&self, algorithm: &dyn Algorithm) -> Result<(), Disproof> {
         let rehearsed = |how: Self| how.rehearse(algorithm).map_err(Disproof::Stopped);
-        let everyone = rehearsed(Self { by_orbits: None, ..self.clone() })?;
+        let full_plan = rehearsed(Self { by_orbits: None, ..self.clone() })?;
         // The host may request any node of an orbit, not only the first one. Test three of them.
         [0, 1, usize::MAX].into_iter().try_for_each(|element| {
             let by_orbits = rehearsed(Self { by_orbits: Some(element), ..self.clone() })?;
-            orbits::compare(&by_orbits, &everyone)
+            orbits::compare(&by_orbits, &full_plan)
         })
     }
 

@@ -266,8 +266,6 @@ fn check(code: Option<i32>) -> Result<(), Stop> {
     match code {
         Some(SWM_OK) => Ok(()),
         Some(_) => Err(Stop::Stopped),
-        None => Err(Stop::failed(
-            "the host is older than this plugin and lacks a function that it calls",
-        )),
+        None => Err(Stop::host_too_old()),
     }
 }

@@ -33,6 +33,11 @@ impl Stop {
     pub fn invalid(reason: impl Into<String>) -> Self {
         Self::Invalid(reason.into())
     }
+
+    /// Makes the error of a plugin that calls a function that the host lacks.
+    pub(crate) fn host_too_old() -> Self {
+        Self::failed("the host is older than this plugin and lacks a function that it calls")
+    }
 }
 
 impl fmt::Display for Stop {

@@ -50,13 +50,13 @@ pub struct Planned {
     /// neighbouring nodes along the axis. An axis whose coordinates are all planned is merged with
     /// the axis before it.
     axes: Vec<(Range<u64>, u64)>,
-    everyone: bool,
+    has_all_nodes: bool,
 }
 
 impl Planned {
     pub(crate) fn new(radices: &[u64], coordinates: Vec<Range<u64>>) -> Self {
         let mut axes: Vec<(Range<u64>, u64)> = Vec::new();
-        let (mut stride, mut whole, mut everyone) = (1, true, true);
+        let (mut stride, mut whole, mut has_all_nodes) = (1, true, true);
         for (radix, range) in radices.iter().zip(&coordinates).rev() {
             match axes.last_mut() {
                 Some((inner, _)) if whole => {
@@ -65,11 +65,11 @@ impl Planned {
                 _ => axes.push((range.clone(), stride)),
             }
             whole = *range == (0..*radix);
-            everyone &= whole;
+            has_all_nodes &= whole;
             stride *= radix;
         }
         axes.reverse();
-        Self { coordinates, axes, everyone }
+        Self { coordinates, axes, has_all_nodes }
     }
 
     /// Returns the number of planned nodes.
@@ -84,7 +84,7 @@ impl Planned {
 
     /// Returns whether all nodes are planned.
     pub fn is_everyone(&self) -> bool {
-        self.everyone
+        self.has_all_nodes
     }
 
     /// Returns the planned coordinates of an axis, for plans that prepare a table with one entry
