@@ -13,7 +13,7 @@ use swapmeet_core::text::escaped;
 use swapmeet_runner::describe::with_escaped_texts;
 use swapmeet_runner::limits::double_memory_of;
 use swapmeet_runner::max_bytes;
-use swapmeet_runner::plugin_output::{is_backtrace, is_out_of_memory};
+use swapmeet_runner::plugin_output::{is_out_of_memory, is_uninformative};
 use swapmeet_runner::sandbox::NO_SANDBOX;
 
 /// Limits for the process that answers a question.
@@ -153,7 +153,7 @@ fn wait(
 /// such as a backtrace, are skipped.
 fn last_words(lines: &[String]) -> Option<String> {
     let why = lines.iter().find(|line| is_out_of_memory(line));
-    why.or_else(|| lines.iter().rfind(|line| !is_backtrace(line))).cloned()
+    why.or_else(|| lines.iter().rfind(|line| !is_uninformative(line))).cloned()
 }
 
 /// Returns the file in which the child process records its progress.

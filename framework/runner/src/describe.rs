@@ -53,7 +53,7 @@ impl PluginReader {
                 files.get(at).zip(answers.get(at))
             } {
                 *place.lock().unwrap_or_else(PoisonError::into_inner) =
-                    Some(cached_or_fresh(command, file));
+                    Some(description(command, file));
             }
         };
         std::thread::scope(|scope| {
@@ -84,7 +84,7 @@ struct CachedDescription {
 
 /// Returns the cached description of a file. If there is none, requests the description from a
 /// child process.
-fn cached_or_fresh(command: &[PathBuf], file: &Path) -> io::Result<Description> {
+fn description(command: &[PathBuf], file: &Path) -> io::Result<Description> {
     let stamp = Stamp::at(linked::file_of(file)).ok();
     let memory = stamp.as_ref().and_then(|stamp| memory(command, file, stamp));
     let known = memory
@@ -102,14 +102,14 @@ fn cached_or_fresh(command: &[PathBuf], file: &Path) -> io::Result<Description> 
     // If the file was changed very recently, another change may leave its metadata the same,
     // because timestamps have a limited resolution. Do not cache its description in this case.
     if let (Some(memory), Some(stamp)) = (memory, stamp.filter(Stamp::is_settled)) {
-        let cached_or_fresh = CachedDescription { file: file.to_owned(), stamp, answer };
+        let description = CachedDescription { file: file.to_owned(), stamp, answer };
         // Errors are ignored: without a cache entry, the next run reads the plugin file again.
         drop(
-            serde_json::to_vec(&cached_or_fresh)
+            serde_json::to_vec(&description)
                 .map_err(io::Error::from)
                 .and_then(|text| keep(&memory, &text)),
         );
-        return Ok(cached_or_fresh.answer);
+        return Ok(description.answer);
     }
     Ok(answer)
 }

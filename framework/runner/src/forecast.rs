@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn time_that_passes_brings_the_end_nearer_and_a_case_that_hangs_has_none_foreseen() {
+    fn the_remaining_time_decreases_and_is_unknown_if_a_case_hangs() {
         let mut forecast = forecast(&[1.0, 4.0]);
         forecast.ended(0, after(2));
         assert_eq!(

@@ -153,9 +153,11 @@ pub fn plan<'a>(
     let mut host = Host::new(task, inputs, limit.cloned());
     record_step(0);
     let outcome = call.run(&mut host, listeners);
-    if host.unheeded > 0 {
-        host.log
-            .push(format!("{REMARK}it makes {} after a refused one", Count(host.unheeded, "call")));
+    if host.calls_after_error > 0 {
+        host.log.push(format!(
+            "{REMARK}it makes {} after a refused one",
+            Count(host.calls_after_error, "call")
+        ));
     }
     // Compare a claimed symmetry with the plans of other nodes. Do so even if the schedule has a
     // fault, because a wrong claim can cause any fault.
@@ -287,8 +289,9 @@ struct Host<'a> {
     limit: Option<PlanLimit>,
     late: bool,
     /// Whether a call has already returned an error to the plugin.
-    is_told: bool,
-    unheeded: u64,
+    has_reported_error: bool,
+    /// The number of calls that the plugin has made after it received an error.
+    calls_after_error: u64,
     calls: u32,
     claims_symmetry: bool,
     /// Whether only one node of each orbit is planned.
@@ -316,8 +319,8 @@ impl<'a> Host<'a> {
             labels: None,
             limit,
             late: false,
-            is_told: false,
-            unheeded: 0,
+            has_reported_error: false,
+            calls_after_error: 0,
             calls: 0,
             claims_symmetry: false,
             relies_on_symmetry: false,
@@ -413,15 +416,15 @@ impl Host<'_> {
             self.late = true;
         }
         if self.late || self.fault.is_some() || self.panic.is_some() {
-            self.unheeded += u64::from(self.is_told);
-            self.is_told = true;
+            self.calls_after_error += u64::from(self.has_reported_error);
+            self.has_reported_error = true;
             return SWM_STOPPED;
         }
         match work(self) {
             Ok(()) => SWM_OK,
             Err(fault) => {
                 self.fault = Some(fault);
-                self.is_told = true;
+                self.has_reported_error = true;
                 SWM_STOPPED
             }
         }

@@ -5,7 +5,7 @@ pub const REMARK: &str = "remark: ";
 
 /// Returns whether a line does not explain why a process ended, because it is empty, a note, or
 /// part of a Rust backtrace.
-pub fn is_backtrace(line: &str) -> bool {
+pub fn is_uninformative(line: &str) -> bool {
     let line = line.trim();
     let frame = line.split_once(':').is_some_and(|(number, _)| {
         !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
@@ -39,7 +39,7 @@ mod tests {
             "             at /rustc/1/library/std/src/panicking.rs:697:5",
             "",
         ] {
-            assert!(is_backtrace(line), "{line}");
+            assert!(is_uninformative(line), "{line}");
         }
         for line in [
             "memory allocation of 67108864 bytes failed",
@@ -47,7 +47,7 @@ mod tests {
             "step 3: no way",
             "3 is odd: no",
         ] {
-            assert!(!is_backtrace(line), "{line}");
+            assert!(!is_uninformative(line), "{line}");
         }
         assert!(is_out_of_memory("memory allocation of 67108864 bytes failed"));
     }

@@ -202,7 +202,7 @@ impl<W: Write> Json<W> {
         // are missing in a local copy.
         let mut event = Fields { text: &mut self.text, is_empty: true };
         let is_local = sent.from.physical == sent.to.physical;
-        let (path, bandwidths) = match is_local || self.omitted.routes && has_own_path(sent) {
+        let (path, bandwidths) = match is_local || self.omitted.routes && uses_topology_path(sent) {
             true => (Vec::new(), Vec::new()),
             false => path(sent, sent.route),
         };
@@ -292,7 +292,7 @@ fn push_list<T>(
 }
 
 /// Returns whether a message passes the same vertices as the topology's own route.
-fn has_own_path(sent: &Sent<'_>) -> bool {
+fn uses_topology_path(sent: &Sent<'_>) -> bool {
     sent.route.is_none() || path(sent, sent.route).0 == path(sent, None).0
 }
 

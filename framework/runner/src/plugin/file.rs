@@ -92,7 +92,7 @@ mod tests {
     /// The test passes a wrong digest as the known one, so that the result shows whether the file
     /// was read.
     #[test]
-    fn a_file_is_read_again_only_where_it_is_not_the_one_that_is_known() {
+    fn a_file_is_read_again_only_if_it_has_changed() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("plugin.so");
         std::fs::write(&file, "abc").unwrap();

@@ -4,7 +4,7 @@
 //! All output is read, so that a full pipe never blocks the worker.
 
 use super::lines::Lines;
-use crate::plugin_output::is_backtrace;
+use crate::plugin_output::is_uninformative;
 use std::collections::VecDeque;
 use swapmeet_core::text::is_unsafe;
 
@@ -65,7 +65,7 @@ impl Printed {
             MOST => self.waiting.push_back("(further output is omitted)".to_owned()),
             _ => {}
         }
-        if !is_backtrace(&line) {
+        if !is_uninformative(&line) {
             self.last = line;
         }
     }
