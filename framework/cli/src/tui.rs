@@ -2,7 +2,7 @@
 //! handles its result.
 
 use crate::args::{AppearanceArgs, CaseArgs, RunArgs, TuiArgs};
-use crate::failure::{Failure, SOME_FAILED};
+use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
 use crate::run::row_file::Remarks;
 use crate::say::say;
 use crate::{config, output, run, table};
@@ -23,9 +23,6 @@ use swapmeet_tui::{
     Appearance, Background, Outcome, RenderKind, RenderRequest, Setup, Theme, is_ascii_terminal,
 };
 use swapmeet_workloads::experiments::shipped;
-
-/// The exit status if the user quits before all cases have run.
-const INTERRUPTED: u8 = 130;
 
 pub(crate) fn tui(args: &TuiArgs) -> Result<ExitCode, Failure> {
     // The first file is an experiment or a result file. A result file has the extension `.csv`.
