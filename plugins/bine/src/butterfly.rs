@@ -1,5 +1,4 @@
-//! Bine butterflies. In the costs, p is the number of ranks, alpha is the start-up of a message,
-//! beta is the time per byte, and gamma is the time to add a byte.
+//! Bine butterflies.
 //!
 //! | algorithm | cost |
 //! | --- | --- |

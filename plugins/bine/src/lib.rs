@@ -10,6 +10,7 @@
 //! | --- | --- | --- |
 //! | p, s | `n`, `steps` | number of nodes, number of steps: p = 2^s |
 //! | | `reach(k)` | the sum 1 - 2 + 4 - etc. of k terms, in absolute value about 2^k / 3 |
+//! | m | | bytes of a block or of the vector |
 //! | alpha, beta, gamma | | start-up of a message, time per byte, time to add a byte |
 //!
 //! The algorithms treat the nodes as a line of ranks, whatever the topology. In a step, a binomial

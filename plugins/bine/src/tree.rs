@@ -1,8 +1,6 @@
 //! Bine trees. `bine-broadcast` takes `log2 p (alpha + m beta)`, and `bine-scatter` takes `log2 p
 //! alpha + (p - 1) m beta`. `bine-reduce` and `bine-gather` use the same tree in reverse. They take
-//! `log2 p (alpha + m beta + m gamma)` and `log2 p alpha + (p - 1) m beta`. p is the number of
-//! ranks, and m is the number of bytes of a block or of the vector. alpha is the start-up of a
-//! message, beta is the time per byte, and gamma is the time to add a byte.
+//! `log2 p (alpha + m beta + m gamma)` and `log2 p alpha + (p - 1) m beta`.
 //!
 //! Each step of a tree is one step of the butterfly, in which every rank that has the block sends
 //! it to its partner. With `order=far`, the first message has the longest distance (a

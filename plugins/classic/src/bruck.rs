@@ -6,7 +6,6 @@
 //! | p | `n` | number of ranks |
 //! | k | `k` | radix, a parameter |
 //! | k^i | `weight` | weight of the current digit |
-//! | alpha, beta, m | | start-up of a message, time per byte, bytes of a block |
 //!
 //! The times with k = 2 and p a power of two are:
 //! * all-to-all: `log2 p (alpha + p/2 m beta)`;

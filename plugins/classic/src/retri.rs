@@ -1,8 +1,7 @@
 //! ReTri: an all-to-all in `ceil(log3 p)` steps on p ranks, from A. Juerss and S. Schmid,
 //! *Revisiting Bruck: Phase-Efficient All-to-All Communication in Reconfigurable Networks*, arXiv
 //! 2605.26930 (2026). In each step a rank sends one message in each direction. If p is a power of
-//! three, it takes `log3 p (alpha + p/3 m beta)`. alpha is the start-up of a message, m is the
-//! number of bytes of a block, and beta is the time per byte.
+//! three, it takes `log3 p (alpha + p/3 m beta)`.
 //!
 //! In step k (from 0), the remaining distance of a block along the ring of ranks is `3^k t`, where
 //! t is an integer. The distance is counted forwards or backwards, in the direction in which t is

@@ -1,8 +1,6 @@
 //! `direct-dispatch` and `direct-combine`: one message for each pair of ranks of which one has
 //! tokens for the other. Through one port, a dispatch takes at most `(p - 1) (alpha + m beta)`, and
-//! a combine takes at most `(p - 1) (alpha + m beta + m gamma)`. p is the number of ranks, m is the
-//! number of bytes of the tokens that one rank has for one other rank, alpha is the start-up of a
-//! message, beta is the time per byte, and gamma is the time to add a byte.
+//! a combine takes at most `(p - 1) (alpha + m beta + m gamma)`.
 //!
 //! In step s of a dispatch, each rank sends to the rank s after it. In step s of a combine, it
 //! sends to the rank s before it. A token with two receivers on one node crosses the network

@@ -1,10 +1,7 @@
 //! `hierarchical-dispatch` and `hierarchical-combine`: a token crosses the network between groups
 //! once for each group with a receiver. There are G groups of g ranks. Through one port, a dispatch
 //! takes at most `(G - 1) (alpha + u beta) + (g - 1) (alpha + G m beta)`. A combine takes at most
-//! `(G - 1) u gamma + (g - 1) G m gamma` more than that. m is the number of bytes of the tokens
-//! that one rank has for one other rank, u is the number of bytes of the tokens that one rank has
-//! for at least one rank of one other group, alpha is the start-up of a message, beta is the time
-//! per byte, and gamma is the time to add a byte.
+//! `(G - 1) u gamma + (g - 1) G m gamma` more than that.
 //!
 //! A dispatch has two phases:
 //! 1. Each rank sends one copy of each token to every other group in which a rank receives the

@@ -2,10 +2,9 @@
 //! each destination evenly over all nodes, and the last two stages collect the data at the
 //! destination.
 //!
-//! If the number of nodes p is a square, the algorithm takes `4 sqrt(p) alpha + 4 L beta`. alpha is
-//! the start-up of a message, L is the largest number of bytes that a node sends or receives, and
-//! beta is the time per byte. If data cannot be divided evenly among nodes, some messages have one
-//! additional element, and their time is added.
+//! If the number of nodes p is a square, the algorithm takes `4 sqrt(p) alpha + 4 L beta`. If data
+//! cannot be divided evenly among nodes, some messages have one additional element, and their time
+//! is added.
 
 use crate::array::{Array, Stall};
 use crate::{ANYWHERE, collect};

@@ -1,9 +1,7 @@
 //! `binary-exchange`: S. H. Bokhari and H. Berryman, *Complete Exchange on a Circuit Switched Mesh*
 //! (1992), as described by Suh and Shin, section 1. On a mesh with 2^d rows and columns, it takes
-//! `2 d ts + d 2^(2d) m tc + (2^(d+2) - 2 d - 4) tl`. ts is the start-up of a message (alpha), tc
-//! is the time per byte (beta), tl is the time per link, and m is the number of bytes of a block.
-//! In addition there are waiting times, because in each step 2^(d-1) messages share the links of a
-//! cut.
+//! `2 d ts + d 2^(2d) m tc + (2^(d+2) - 2 d - 4) tl`. In addition there are waiting times, because
+//! in each step 2^(d-1) messages share the links of a cut.
 //!
 //! In the words of Suh and Shin: "The mesh is recursively halved and nodes symmetrically located
 //! with respect to each cut exchange block[s]". First nodes exchange across the cut between the two

@@ -1,9 +1,7 @@
 //! `cyclic-exchange`: N. S. Sundar, D. N. Jayasimha, D. K. Panda and P. Sadayappan, *Complete
 //! Exchange in 2D Meshes* (1994), reconstructed from section 1 of Suh and Shin and the closed forms
 //! of their Table 2. On a mesh with 2^d rows and columns, it takes `2^d ts + 2^(3d-1) m tc +
-//! (2^(2d) + 2)/3 tl + (2^d - 1) 2^(2d) m rho`, and no two messages share a link. ts is the
-//! start-up of a message (alpha), tc is the time per byte (beta), tl is the time per link, rho is
-//! the time to rearrange a byte, and m is the number of bytes of a block.
+//! (2^(2d) + 2)/3 tl + (2^d - 1) 2^(2d) m rho`, and no two messages share a link.
 //!
 //! Nodes exchange at the distances D = 2^(d-1), 2^(d-2), etc. to 1. At each distance, a node
 //! exchanges once along its row and once along its column. In a row only one pair of every 2 D

@@ -4,9 +4,7 @@
 //! torus in use).
 //!
 //! On a torus with 2^d rows and columns, it takes `(2^(d-1) + 2) ts + (2^(3d-2) + 2^(2d)) m tc +
-//! (2^(2d-1) + 10)/3 tl + (2^(d-1) + 1) 2^(2d) m rho`, and no two messages share a link. ts is the
-//! start-up of a message (alpha), tc is the time per byte (beta), tl is the time per link, rho is
-//! the time to rearrange a byte, and m is the number of bytes of a block.
+//! (2^(2d-1) + 10)/3 tl + (2^(d-1) + 1) 2^(2d) m rho`, and no two messages share a link.
 //!
 //! A node in row r and column c belongs to group (r + c) mod 4. The nodes of two groups send
 //! upwards along their row and column, and the nodes of the two remaining groups send downwards.

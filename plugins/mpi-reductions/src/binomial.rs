@@ -1,7 +1,5 @@
 //! `binomial-reduce`: takes `ceil(log2 p) (alpha + m beta + m gamma)`, as in MPICH
-//! (`MPIR_Reduce_intra_binomial`) and Open MPI (`reduce_intra_binomial`). p is the number of ranks,
-//! m is the number of bytes of the vector, alpha is the start-up of a message, beta is the time per
-//! byte, and gamma is the time to add a byte.
+//! (`MPIR_Reduce_intra_binomial`) and Open MPI (`reduce_intra_binomial`).
 //!
 //! There is one step for each b = 1, 2, 4, etc. below p. In step b, every rank r that is a multiple
 //! of 2b receives the sum of rank r + b and adds it to its sum.

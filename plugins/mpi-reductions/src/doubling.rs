@@ -1,8 +1,7 @@
 //! `recursive-doubling-allreduce`: takes `log2 p (alpha + m beta + m gamma)`, as in MPICH
 //! (`MPIR_Allreduce_intra_recursive_doubling`) and Open MPI (`allreduce_intra_recursivedoubling`).
 //! If p is not a power of two, it takes two additional steps, which add `2 m beta + m gamma` to the
-//! time of the transfers. p is the number of ranks, m is the number of bytes of the vector, alpha
-//! is the start-up of a message, beta is the time per byte, and gamma is the time to add a byte.
+//! time of the transfers.
 //!
 //! In step i, rank r and rank r xor 2^i send each other their whole sums. Each of the two ranks
 //! adds the received sum to its sum. [`Folded`] defines the ranks that participate.

@@ -2,9 +2,7 @@
 //! as in Open MPI (`reduce_scatter_intra_basic_recursivehalving`) and MPICH
 //! (`MPIR_Reduce_scatter_intra_recursive_halving`). If p is not a power of two, it takes two
 //! additional steps. In the first of them, some ranks send their whole vectors. In the last, they
-//! receive their results. p is the number of ranks, m is the number of bytes of all results
-//! together, alpha is the start-up of a message, beta is the time per byte, and gamma is the time
-//! to add a byte.
+//! receive their results.
 //!
 //! Each step has a distance b. In the first step, b is half of the number of ranks, and it is
 //! halved in each further step. Rank r exchanges with rank r xor b. Before the step, both ranks

@@ -2,9 +2,7 @@
 //! recursive doubling. It takes `2 log2 p alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma`, as in
 //! MPICH (`MPIR_Allreduce_intra_reduce_scatter_allgather`) and Open MPI
 //! (`allreduce_intra_redscat_allgather`). If p is not a power of two, it takes two additional
-//! steps, which add `2 m beta + m gamma` to the time of the transfers. p is the number of ranks, m
-//! is the number of bytes of the vector, alpha is the start-up of a message, beta is the time per
-//! byte, and gamma is the time to add a byte.
+//! steps, which add `2 m beta + m gamma` to the time of the transfers.
 //!
 //! The vector has one segment for each rank, which completes the sum of this segment. In step i of
 //! the reduce-scatter, rank r exchanges with rank r xor 2^i. Rank r divides the segments that it

@@ -1,10 +1,7 @@
 //! `ring-reduce-scatter` and `ring-allreduce`: P. Patarasuk and X. Yuan, *Bandwidth Optimal
 //! All-reduce Algorithms for Clusters of Workstations* (2009). The reduce-scatter takes `(p - 1)
 //! alpha + (p - 1)/p m beta + (p - 1)/p m gamma`. The allreduce is a reduce-scatter followed by an
-//! allgather, and takes `2 (p - 1) alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma`. p is the number
-//! of ranks, m is the number of bytes of the vector (in a reduce-scatter, of all results together),
-//! alpha is the start-up of a message, beta is the time per byte, and gamma is the time to add a
-//! byte.
+//! allgather, and takes `2 (p - 1) alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma`.
 //!
 //! The vector has p segments. Segment c starts at rank c + 1 and is sent once round the ring to
 //! rank c. Each rank on this route adds its values to the segment. In the allgather the segment is

@@ -3,9 +3,7 @@
 //! (2009). Each tree reduces and broadcasts half of the vector's segments. Every rank is an inner
 //! node of one tree and a leaf of the second tree, so that it sends and receives in most steps.
 //! With s segments, the reduction and the broadcast take about 2 log2 p + 2 s steps each, and a
-//! step takes `alpha + m/s beta + m/s gamma`. p is the number of ranks, m is the number of bytes of
-//! the vector, alpha is the start-up of a message, beta is the time per byte, and gamma is the time
-//! to add a byte.
+//! step takes `alpha + m/s beta + m/s gamma`.
 //!
 //! This is a reconstruction. The trees are the trees of the paper: an in-order tree, and a copy of
 //! it that is mirrored or shifted by one. The paper colours the edges to choose the step in which

@@ -1,7 +1,6 @@
 //! Binomial trees (Thakur, Rabenseifner and Gropp (2005), section 4.2 for gather and section 4.3
 //! for broadcast). A broadcast takes `ceil(log2 p) (alpha + m beta)`. If p is a power of two, a
-//! scatter or gather takes `log2 p alpha + (p - 1) m beta`. p is the number of ranks, m is the
-//! number of bytes of a block, alpha is the start-up of a message, and beta is the time per byte.
+//! scatter or gather takes `log2 p alpha + (p - 1) m beta`.
 //!
 //! Each step has a distance b. In the first step, b is the largest power of two below p. It is
 //! halved in each further step. A rank r that is a multiple of 2b distributes data to the ranks r

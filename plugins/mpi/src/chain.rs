@@ -1,7 +1,6 @@
 //! `chain-broadcast`: a pipeline along a chain of ranks. With s segments it takes `(p + s - 2)
-//! (alpha + m/s beta)`. p is the number of ranks, m is the number of bytes of a block, alpha is the
-//! start-up of a message, and beta is the time per byte. In Open MPI, the algorithm is
-//! `bcast_intra_chain` with one chain, and `bcast_intra_pipeline`.
+//! (alpha + m/s beta)`. In Open MPI, the algorithm is `bcast_intra_chain` with one chain, and
+//! `bcast_intra_pipeline`.
 //!
 //! In step t, rank r sends segment t - r to the next rank. Rank r received this segment in the step
 //! before.

@@ -1,7 +1,5 @@
 //! `recursive-doubling-allgather` (Thakur, Rabenseifner and Gropp (2005), section 4.1). It takes
-//! `log2 p alpha + (p - 1) m beta`, where p must be a power of two. p is the number of ranks, m is
-//! the number of bytes of a block, alpha is the start-up of a message, and beta is the time per
-//! byte.
+//! `log2 p alpha + (p - 1) m beta`, where p must be a power of two.
 //!
 //! There is one step for each b = 1, 2, 4, etc. below p. In step b, rank r exchanges all its blocks
 //! with rank r xor b. Before this step it has b blocks. They are the blocks of the ranks that agree

@@ -1,8 +1,7 @@
 //! `hierarchical`: all-to-all through one leader in each group of ranks (J. L. Träff and A.
 //! Rougier, *MPI Collectives and Datatypes for Hierarchical All-to-all Communication*, 2014). With
 //! G groups of g ranks, p = g G, it takes `(2 (g - 1) + G - 1) alpha + (2 (g - 1) (p - 1) + (G - 1)
-//! g^2) m beta`. alpha is the start-up of a message, m is the number of bytes of a block, and beta
-//! is the time per byte.
+//! g^2) m beta`.
 //!
 //! 1. The ranks of a group send all their blocks to the leader, one rank after another. The leader
 //!    is the first rank of the group.

@@ -1,8 +1,7 @@
 //! `linear-sync`: direct messages, of which each node sends at most w at a time. In each step a
 //! node sends w messages, so that there are `ceil((p - 1) / w)` steps. Through one port, the time
-//! is `(p - 1) alpha + (p - 1) m beta`. p is the number of ranks, m is the number of bytes of a
-//! block, alpha is the start-up of a message, and beta is the time per byte. The algorithm is
-//! `alltoall_intra_linear_sync` of Open MPI and the scattered all-to-all of MPICH.
+//! is `(p - 1) alpha + (p - 1) m beta`. The algorithm is `alltoall_intra_linear_sync` of Open MPI
+//! and the scattered all-to-all of MPICH.
 //!
 //! In the first step, rank r sends to the ranks r + 1 to r + w and receives from the ranks r - w to
 //! r - 1. Each further step uses the next w distances. The libraries start a new message as soon as

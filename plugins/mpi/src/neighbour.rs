@@ -1,8 +1,7 @@
 //! `neighbour-allgather`: neighbour exchange (J. Chen et al., *Performance Evaluation of Allgather
 //! Algorithms on Terascale Linux Cluster with Fast Ethernet*, 2005). For an even number of ranks it
-//! takes `p/2 alpha + (p - 1) m beta`. p is the number of ranks, m is the number of bytes of a
-//! block, alpha is the start-up of a message, and beta is the time per byte. In Open MPI, the
-//! algorithm is `allgather_intra_neighborexchange`.
+//! takes `p/2 alpha + (p - 1) m beta`. In Open MPI, the algorithm is
+//! `allgather_intra_neighborexchange`.
 //!
 //! In step 1, an even rank r exchanges its block with rank r + 1. In the further steps, a rank
 //! exchanges alternately with its two neighbours. In step 2 it exchanges with the neighbour that it

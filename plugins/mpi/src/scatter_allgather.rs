@@ -1,7 +1,5 @@
 //! `scatter-allgather`: van de Geijn's broadcast for long messages (Thakur, Rabenseifner and Gropp
-//! (2005), section 4.3). It takes `(ceil(log2 p) + p - 1) alpha + 2 (p - 1)/p m beta`. p is the
-//! number of ranks, m is the number of bytes of a block, alpha is the start-up of a message, and
-//! beta is the time per byte.
+//! (2005), section 4.3). It takes `(ceil(log2 p) + p - 1) alpha + 2 (p - 1)/p m beta`.
 //!
 //! The block is split into p segments. A binomial scatter sends segment r to rank r. Then an
 //! allgather on a ring follows: in each of p - 1 steps, each rank sends to the next rank the

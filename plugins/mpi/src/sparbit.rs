@@ -1,7 +1,6 @@
 //! `sparbit-allgather`: W. J. Loch and G. P. Koslovski, *Sparbit: A New Logarithmic-Cost and Data
 //! Locality-Aware MPI Allgather Algorithm*, arXiv 2109.08751 (2021). It takes `ceil(log2 p) alpha +
-//! (p - 1) m beta` for any number of ranks. p is the number of ranks, m is the number of bytes of a
-//! block, alpha is the start-up of a message, and beta is the time per byte.
+//! (p - 1) m beta` for any number of ranks.
 //!
 //! Each block spreads along a separate binomial tree, and all trees grow at the same time. The
 //! distance d is 2^(ceil(log2 p) - 1) in the first step and is halved in each further step. In each

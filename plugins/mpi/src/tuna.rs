@@ -1,8 +1,7 @@
 //! `tuna`: TuNA on two levels, which the paper calls TuNA_l^g (K. Fan, J. Domke, S. Ba and S.
 //! Kumar, *Configurable Non-uniform All-to-all Algorithms*, arXiv 2411.02581, 2024). With G groups
 //! of g ranks, p = g G, and radix k, it takes (k - 1) log_k g + G - 1 steps. With k = 2 and g a
-//! power of two, it takes `(log2 g + G - 1) alpha + (log2 g p/2 + (G - 1) g) m beta`. alpha is the
-//! start-up of a message, m is the number of bytes of a block, and beta is the time per byte.
+//! power of two, it takes `(log2 g + G - 1) alpha + (log2 g p/2 + (G - 1) g) m beta`.
 //!
 //! 1. Within each group, Bruck's algorithm with radix k sends each block to a rank of the sender's
 //!    group. The position of this rank in its group is the position of the destination in the

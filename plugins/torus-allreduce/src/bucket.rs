@@ -1,9 +1,7 @@
 //! `bucket-allreduce`: a ring along one dimension after another (E. Chan, M. Heimlich, A.
 //! Purkayastha, R. van de Geijn, *Collective communication: theory, practice, and experience*,
 //! 2007). Through one port, it takes `2 (n1 + .. + nD - D) alpha + 2 (p - 1)/p m beta + (p - 1)/p m
-//! gamma`. D is the number of dimensions, and n1 .. nD are their numbers of nodes. p is the number
-//! of all nodes, and m is the number of bytes of the vector. alpha is the start-up of a message,
-//! beta is the time per byte, and gamma is the time to add a byte.
+//! gamma`.
 //!
 //! A dimension of n nodes takes n - 1 steps. In step t, a node with coordinate c sends to the node
 //! with coordinate c + 1. Each part of the vector has the coordinates of the node that completes

@@ -1,9 +1,7 @@
 //! `swing-allreduce`: D. De Sensi, T. Bonato, D. Saam, T. Hoefler, *Swing: Short-cutting Rings for
 //! Higher Bandwidth Allreduce* (NSDI 2024, arXiv 2401.09356). On tori whose sides are powers of two
 //! it takes `2 log2 p alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma` through one port.
-//! `variant=latency` takes `log2 p (alpha + m beta + m gamma)`. p is the number of nodes, and m is
-//! the number of bytes of the vector. alpha is the start-up of a message, beta is the time per
-//! byte, and gamma is the time to add a byte.
+//! `variant=latency` takes `log2 p (alpha + m beta + m gamma)`.
 //!
 //! A test compares the messages of each port with those of the authors' library for Fugaku
 //! (`bine_trees_fugaku`). `reproduce swing` computes the congestion deficiencies that the paper

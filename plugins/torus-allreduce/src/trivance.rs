@@ -2,8 +2,6 @@
 //! Shortcutting Multiport Networks* (arXiv 2602.17254). On tori whose sides are powers of three it
 //! takes `2 log3 p alpha + (p - 1)/p m beta + (p - 1)/p m gamma`, if a node can send one message in
 //! each direction at the same time. `variant=latency` takes `log3 p (alpha + m beta + 2 m gamma)`.
-//! p is the number of nodes, and m is the number of bytes of the vector. alpha is the start-up of a
-//! message, beta is the time per byte, and gamma is the time to add a byte.
 //!
 //! In each step a node sends in both directions, and the distance grows by a factor of three from
 //! step to step. A node receives two sums in a step, and adds them to its own sum before the next

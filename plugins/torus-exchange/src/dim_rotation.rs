@@ -1,8 +1,6 @@
 //! `dim-rotation`: an all-to-all that uses all dimensions at the same time. For even n it takes `d
 //! n/2 alpha + n N/8 m beta`. The term with beta is the lower bound that the links of a torus
-//! impose. d is the number of dimensions, n is the number of nodes of a dimension, and N is the
-//! number of all nodes. alpha is the start-up of a message, m is the number of bytes of a block,
-//! and beta is the time per byte. This is a reconstruction of DimRotation (2025).
+//! impose. This is a reconstruction of DimRotation (2025).
 //!
 //! Every block is cut into d segments. Segment i is sent along dimension i first, then along
 //! dimension i + 1, and so on, with wrap-around. Each dimension consists of separate rings. At any

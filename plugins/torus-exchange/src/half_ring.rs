@@ -1,7 +1,6 @@
 //! `half-ring`: an all-to-all that uses both directions of a ring. It takes `n/2 alpha + n^2/8 m
 //! beta` for even n, and `(n - 1)/2 alpha + (n^2 - 1)/8 m beta` for odd n. No schedule takes less
-//! time. n is the number of nodes, alpha is the start-up of a message, m is the number of bytes of
-//! a block, and beta is the time per byte. This is a reconstruction of HalfRing (2025).
+//! time. This is a reconstruction of HalfRing (2025).
 //!
 //! Every block is sent in the shorter direction. The block for the opposite node is cut into
 //! halves, one half for each direction. In step s, each node passes on, in the same direction, the

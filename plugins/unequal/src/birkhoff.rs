@@ -1,8 +1,6 @@
 //! `birkhoff`: direct messages in balanced rounds. With R rounds, it takes `R alpha + L beta`, and
 //! L beta is the least possible time through one port. R is p - 1 if all blocks have the same size.
-//! Otherwise, R is at most 2p plus the number of pairs with data. L is the largest number of bytes
-//! that one rank sends to others, or receives from others; alpha is the start-up of a message, and
-//! beta is the time per byte.
+//! Otherwise, R is at most 2p plus the number of pairs with data.
 //!
 //! The matrix of demands is padded to equal sums of rows and columns, and is divided into rounds by
 //! bottleneck matchings (see [`Rounds`]). In each round, a rank sends to at most one rank and

@@ -6,9 +6,6 @@
 //! * `padded-bruck`: `log2 p (2 alpha + (4 + p/2 m) beta)`;
 //! * `two-phase-bruck`: `log2 p (3 alpha + (4 + p/2 (4 + M)) beta)`.
 //!
-//! alpha is the start-up of a message, beta is the time per byte, and m is the number of bytes of
-//! the largest block.
-//!
 //! Both first exchange the size of the largest block, an integer of 4 bytes. The padded algorithm
 //! then sends every block with the length of the largest block. The two-phase algorithm sends
 //! blocks in their own lengths, each message after a message with the sizes of its blocks. If all

@@ -2,11 +2,10 @@
 //! between groups in balanced rounds, and distributes it within the receiving group (Y. Lei et al.,
 //! *FAST: An Efficient Scheduler for All-to-All GPU Communication*, arXiv 2505.09764, 2025). With R
 //! rounds between groups of g ranks, it takes at most `(g + R) alpha + T/g beta` plus the time of
-//! the bytes within groups. alpha is the start-up of a message, and beta is the time per byte. T is
-//! the largest number of bytes that one group sends to other groups, or receives from other groups.
-//! If the data of a pair of groups cannot be divided equally among g ranks, their share is rounded
-//! up to whole elements. If each rank has one port for other groups, no schedule can transmit these
-//! bytes in less than `T/g beta`.
+//! the bytes within groups. T is the largest number of bytes that one group sends to other groups,
+//! or receives from other groups. If the data of a pair of groups cannot be divided equally among g
+//! ranks, their share is rounded up to whole elements. If each rank has one port for other groups,
+//! no schedule can transmit these bytes in less than `T/g beta`.
 //!
 //! 1. The ranks of a group move data so that each rank has an equal share of the data for every
 //!    other group. They also exchange the data for ranks of their own group. In step s each rank

@@ -1,7 +1,6 @@
 //! `node-aware`: each rank sends the data for a group to one rank of that group, which distributes
 //! it (code: `mpi-advance/locality_aware`, the node-aware all-to-all). With G groups of g ranks, it
-//! takes `(G - 1 + g - 1) alpha + ((G - 1) g + (g - 1) G) m beta`. alpha is the start-up of a
-//! message, m is the number of bytes of a block, and beta is the time per byte.
+//! takes `(G - 1 + g - 1) alpha + ((G - 1) g + (g - 1) G) m beta`.
 //!
 //! 1. Ranks with the same position in their groups exchange the data for each other's groups. In
 //!    step s each rank sends to the rank s groups after it.
