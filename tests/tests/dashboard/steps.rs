@@ -24,7 +24,6 @@ fn us(text: &str) -> f64 {
         }
 }
 
-/// The last step ends at the time in the row.
 #[test]
 fn the_last_step_ends_at_the_time_of_the_row() {
     for machine in [

@@ -187,7 +187,6 @@ fn plots_and_comparisons_show_the_ratio_to_the_optimum() {
     ));
 }
 
-/// Crossovers are computed from times, independent of the plotted column.
 #[test]
 fn crossovers_do_not_depend_on_the_plotted_column() {
     let dir = tempdir().unwrap();

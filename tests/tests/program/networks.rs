@@ -200,7 +200,6 @@ fn describe_reports_bad_topologies_as_run_does() {
     }
 }
 
-/// docs/topologies.md lists every family.
 #[test]
 fn the_docs_list_every_family_of_topologies() {
     let page = std::fs::read_to_string(project("docs/topologies.md")).unwrap();

@@ -228,7 +228,6 @@ fn the_reference_equals_the_lists_of_the_program() {
     );
 }
 
-/// `mdbook` builds the site from the pages.
 #[test]
 fn mdbook_builds_the_site() {
     if !tools::has(&["mdbook"]) {
