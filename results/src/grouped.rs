@@ -1,22 +1,15 @@
 //! Groups of values with equal keys.
 
-use std::collections::HashMap;
+use indexmap::IndexMap;
 use std::hash::Hash;
 
 /// Groups values by key. The groups are in the order in which their keys first occur.
-pub fn grouped<K: Clone + Eq + Hash, V>(
-    pairs: impl IntoIterator<Item = (K, V)>,
-) -> Vec<(K, Vec<V>)> {
-    let mut groups: Vec<(K, Vec<V>)> = Vec::new();
-    let mut index: HashMap<K, usize> = HashMap::new();
+pub fn grouped<K: Eq + Hash, V>(pairs: impl IntoIterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
+    let mut groups: IndexMap<K, Vec<V>> = IndexMap::new();
     for (key, value) in pairs {
-        let at = *index.entry(key).or_insert_with_key(|key| {
-            groups.push((key.clone(), Vec::new()));
-            groups.len() - 1
-        });
-        groups[at].1.push(value);
+        groups.entry(key).or_default().push(value);
     }
-    groups
+    groups.into_iter().collect()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::{By, CompareError, RowLocation};
 use crate::case_id::{CaseId, Implementation, Setting};
 use crate::record::{Record, Status};
 use crate::units::count;
+use indexmap::IndexMap;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -59,19 +60,16 @@ pub(super) fn group_rows(
     files: &[(String, Vec<Record>)],
     by: By,
 ) -> Result<GroupedRows<'_>, CompareError> {
-    let mut grouped = GroupedRows { groups: Vec::new(), notes: Vec::new() };
-    let mut places: HashMap<GroupKey<'_>, usize> = HashMap::new();
+    // Groups are in the order of their first rows.
+    let mut groups: IndexMap<GroupKey<'_>, Vec<(&Record, RowLocation)>> = IndexMap::new();
+    let mut notes = Vec::new();
     let mut known: HashMap<CaseId<&str>, Vec<KnownRow<'_>>> = HashMap::new();
     for (file_number, (file, records)) in files.iter().enumerate() {
         let (mut duplicates, mut reruns) = (0, 0);
         for (row, record) in records.iter().enumerate() {
-            // Rows of one setting form a group. Groups are in the order of their first rows.
+            // Rows of one setting form a group.
             let found = KnownRow { record, file, row: row + 1 };
-            let place =
-                *places.entry((by.setting(record), by.fixed(record))).or_insert_with(|| {
-                    grouped.groups.push(Vec::new());
-                    grouped.groups.len() - 1
-                });
+            let group = groups.entry((by.setting(record), by.fixed(record))).or_default();
             let same_case = known.entry(record.case()).or_default();
             // If the case has occurred before, this row is a duplicate, a contradiction, or a new
             // attempt after a transient failure.
@@ -87,7 +85,7 @@ pub(super) fn group_rows(
             }
             reruns += usize::from(!same_case.is_empty());
             same_case.push(found);
-            grouped.groups[place].push((record, RowLocation { file: file_number, row }));
+            group.push((record, RowLocation { file: file_number, row }));
         }
         // Tell users which rows do not count.
         let rows = |n: usize, one: &str, many: &str| {
@@ -96,7 +94,7 @@ pub(super) fn group_rows(
         if duplicates > 0 {
             let verb = if duplicates == 1 { "is" } else { "are" };
             let text = count(duplicates, "duplicate row");
-            grouped.notes.push(format!("{file}: {text} {verb} counted once"));
+            notes.push(format!("{file}: {text} {verb} counted once"));
         }
         if reruns > 0 {
             let text = rows(
@@ -104,10 +102,10 @@ pub(super) fn group_rows(
                 "is of a case run again after it failed",
                 "are of cases run again after they failed",
             );
-            grouped.notes.push(format!("{file}: {text}; both outcomes are shown"));
+            notes.push(format!("{file}: {text}; both outcomes are shown"));
         }
     }
-    Ok(grouped)
+    Ok(GroupedRows { groups: groups.into_values().collect(), notes })
 }
 
 fn contradiction(first: &KnownRow<'_>, second: &KnownRow<'_>) -> CompareError {

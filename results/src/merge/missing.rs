@@ -3,9 +3,8 @@
 use super::fingerprint::{Fingerprint, Fingerprints};
 use crate::case_id::{CaseId, Implementation, Setting};
 use crate::record::Record;
-use std::borrow::Borrow;
+use indexmap::IndexSet;
 use std::collections::HashSet;
-use std::hash::Hash;
 
 /// The cases without a row. There may be millions of them, so only the first of them are listed by
 /// name.
@@ -31,8 +30,8 @@ impl MissingCases {
 #[derive(Clone, Default)]
 pub(super) struct NamedValues {
     /// Topologies, algorithms, workloads and machines.
-    texts: [DistinctValues<String>; 4],
-    repetitions: DistinctValues<u32>,
+    texts: [IndexSet<String>; 4],
+    repetitions: IndexSet<u32>,
     combinations: HashSet<Fingerprint>,
 }
 
@@ -41,18 +40,21 @@ impl NamedValues {
         let texts =
             [&row.topology, &row.algorithm, &row.workload, &row.machine].map(String::as_str);
         for (once, text) in self.texts.iter_mut().zip(texts) {
-            once.add(text);
+            // Most texts have occurred before, so they need no copy.
+            if !once.contains(text) {
+                once.insert(text.to_owned());
+            }
         }
-        self.repetitions.add(&row.repetition);
+        self.repetitions.insert(row.repetition);
         self.combinations.insert(fingerprints.of(&(texts, row.repetition)));
     }
 
     /// Adds the values of another file of the same sweep.
     fn join(&mut self, other: Self) {
         for (own, other) in self.texts.iter_mut().zip(other.texts) {
-            other.order.iter().for_each(|text| own.add(text.as_str()));
+            own.extend(other);
         }
-        other.repetitions.order.iter().for_each(|repetition| self.repetitions.add(repetition));
+        self.repetitions.extend(other.repetitions);
         self.combinations.extend(other.combinations);
     }
 
@@ -61,7 +63,7 @@ impl NamedValues {
     /// sweep, unless many shards are missing.
     fn is_of_same_sweep(&self, other: &Self) -> bool {
         let lists = self.texts.iter().zip(&other.texts);
-        lists.filter(|(own, other)| own.known.is_disjoint(&other.known)).count() <= 1
+        lists.filter(|(own, other)| own.is_disjoint(other)).count() <= 1
     }
 
     /// Returns the values of each sweep. Files belong to the same sweep if a chain of similar files
@@ -87,11 +89,11 @@ impl NamedValues {
     /// Adds the combinations without a row to `missing`.
     pub(super) fn add_missing(&self, fingerprints: &Fingerprints, missing: &mut MissingCases) {
         let [topologies, algorithms, workloads, machines] = &self.texts;
-        for topology in &topologies.order {
-            for algorithm in &algorithms.order {
-                for workload in &workloads.order {
-                    for machine in &machines.order {
-                        for repetition in &self.repetitions.order {
+        for topology in topologies {
+            for algorithm in algorithms {
+                for workload in workloads {
+                    for machine in machines {
+                        for repetition in &self.repetitions {
                             let texts =
                                 [topology, algorithm, workload, machine].map(String::as_str);
                             if !self.combinations.contains(&fingerprints.of(&(texts, *repetition)))
@@ -112,23 +114,4 @@ fn case([topology, algorithm, workload, machine]: [&str; 4], repetition: u32) ->
     let setting = Setting { topology, workload, machine, ..Setting::default() };
     let implementation = Implementation { algorithm, ..Implementation::default() };
     CaseId { setting, implementation, repetition, seed: 0 }
-}
-
-/// Distinct values in the order of their first occurrence.
-#[derive(Clone, Default)]
-struct DistinctValues<T> {
-    order: Vec<T>,
-    known: HashSet<T>,
-}
-
-impl<T: Clone + Eq + Hash> DistinctValues<T> {
-    fn add<Q: Eq + Hash + ToOwned<Owned = T> + ?Sized>(&mut self, value: &Q)
-    where
-        T: Borrow<Q>,
-    {
-        if !self.known.contains(value) {
-            self.known.insert(value.to_owned());
-            self.order.push(value.to_owned());
-        }
-    }
 }
