@@ -76,14 +76,28 @@ unsafe extern "C" fn log(ctx: *mut c_void, level: u32, line: SwmStr) {
     }
 }
 
-unsafe extern "C" fn block_bytes(ctx: *mut c_void) -> u64 {
-    // SAFETY: for the reason given in `fail`.
-    unsafe {
-        with(ctx, 0, |host| {
-            host.requested.bytes = true;
-            host.inputs.block_bytes
-        })
-    }
+/// Defines functions that return an input of the plan, and record that the plugin requests it.
+macro_rules! inputs {
+    ($($name:ident -> $type:ty, default $default:literal, request $request:ident;)+) => {$(
+        unsafe extern "C" fn $name(ctx: *mut c_void) -> $type {
+            // SAFETY: for the reason given in `fail`.
+            unsafe {
+                with(ctx, $default, |host| {
+                    host.requested.$request = true;
+                    host.inputs.$name
+                })
+            }
+        }
+    )+};
+}
+
+inputs! {
+    block_bytes -> u64, default 0, request bytes;
+    ports -> u64, default 1, request ports;
+    virtual_channels -> u64, default 1, request virtual_channels;
+    startup_us -> f64, default 0.0, request startup_us;
+    hop_us -> f64, default 0.0, request hop_us;
+    byte_us -> f64, default 0.0, request byte_us;
 }
 
 unsafe extern "C" fn pair_bytes(ctx: *mut c_void, from: u64, to: u64) -> u64 {
@@ -100,26 +114,6 @@ unsafe extern "C" fn pair_bytes(ctx: *mut c_void, from: u64, to: u64) -> u64 {
     }
 }
 
-unsafe extern "C" fn ports(ctx: *mut c_void) -> u64 {
-    // SAFETY: for the reason given in `fail`.
-    unsafe {
-        with(ctx, 1, |host| {
-            host.requested.ports = true;
-            host.inputs.ports
-        })
-    }
-}
-
-unsafe extern "C" fn virtual_channels(ctx: *mut c_void) -> u64 {
-    // SAFETY: for the reason given in `fail`.
-    unsafe {
-        with(ctx, 1, |host| {
-            host.requested.virtual_channels = true;
-            host.inputs.virtual_channels
-        })
-    }
-}
-
 unsafe extern "C" fn destination(ctx: *mut c_void, from: u64) -> u64 {
     // SAFETY: for the reason given in `fail`.
     unsafe {
@@ -129,36 +123,6 @@ unsafe extern "C" fn destination(ctx: *mut c_void, from: u64) -> u64 {
                 .ok()
                 .and_then(|from| images.get(from))
                 .map_or(from, |to| u64::from(*to))
-        })
-    }
-}
-
-unsafe extern "C" fn startup_us(ctx: *mut c_void) -> f64 {
-    // SAFETY: for the reason given in `fail`.
-    unsafe {
-        with(ctx, 0.0, |host| {
-            host.requested.startup_us = true;
-            host.inputs.startup_us
-        })
-    }
-}
-
-unsafe extern "C" fn hop_us(ctx: *mut c_void) -> f64 {
-    // SAFETY: for the reason given in `fail`.
-    unsafe {
-        with(ctx, 0.0, |host| {
-            host.requested.hop_us = true;
-            host.inputs.hop_us
-        })
-    }
-}
-
-unsafe extern "C" fn byte_us(ctx: *mut c_void) -> f64 {
-    // SAFETY: for the reason given in `fail`.
-    unsafe {
-        with(ctx, 0.0, |host| {
-            host.requested.byte_us = true;
-            host.inputs.byte_us
         })
     }
 }
