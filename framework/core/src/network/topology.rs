@@ -46,9 +46,8 @@ pub use placed::OPTIONS;
 pub use properties::Properties;
 pub use random::{SplitMix64, is_random};
 pub use rdn::Rdn;
-pub use route::{Route, RouteError, Run};
-
 use route::walk_path;
+pub use route::{Route, RouteError, Run};
 
 /// A plane: the links along one axis in one direction, which form lines. The link with the number
 /// `offset + (o * radix + c) * stride + i` leaves coordinate `c` of line `(o, i)`, which is line
@@ -134,9 +133,8 @@ pub trait Topology: fmt::Debug + Send + Sync {
     fn switches(&self) -> u64 {
         self.properties().switches
     }
-    /// Returns the network that the arguments of a spec change, for example by failed links or
-    /// random routing; `None` if this is a network of a family. Methods that the arguments do not
-    /// affect return the values of that network.
+    /// Returns the network that failed links, a placement or random routing change. Many methods
+    /// return its values by default. `None` if this is the network of a family.
     fn original(&self) -> Option<&dyn Topology> {
         None
     }
