@@ -200,9 +200,7 @@ impl Recording {
                 WatchMessage::Links(links) => self.links = links,
                 WatchMessage::Segments(segments) => self.segments = segments.max(1),
                 WatchMessage::Phase(name) => self.phases.push(name),
-                WatchMessage::Rank(entries) => {
-                    self.entries_of_ranks.push(entries.into_iter().map(ranks::entry).collect());
-                }
+                WatchMessage::Rank(numbers) => self.entries_of_ranks.push(ranks::entries(numbers)),
                 // Time after the last step, such as that of a final barrier, is added to the last
                 // step.
                 WatchMessage::After(times) => {

@@ -18,11 +18,13 @@ pub(super) fn numbers(entry: &Entry) -> EntryNumbers {
     (steps_of(entry), [posted, started, waited, ended], kinds)
 }
 
-/// Returns the entry with this serialized form.
-pub(super) fn entry((steps, times, kinds): EntryNumbers) -> Entry {
-    let [first_step, last_step] = steps.map(|step| (step as u64).saturating_add(1));
-    let [posted, started, waited, ended] = times;
-    Entry { first_step, last_step, posted, started, waited, ended, kinds }
+/// Returns the entries with these serialized forms.
+pub(super) fn entries(numbers: Vec<EntryNumbers>) -> Vec<Entry> {
+    let entry = |(steps, [posted, started, waited, ended], kinds): EntryNumbers| {
+        let [first_step, last_step] = steps.map(|step| (step as u64).saturating_add(1));
+        Entry { first_step, last_step, posted, started, waited, ended, kinds }
+    };
+    numbers.into_iter().map(entry).collect()
 }
 
 /// Returns the indices of the first and the last step of an entry, counted from 0.
@@ -92,10 +94,10 @@ mod tests {
     fn steps_have_the_mean_time_and_last_end_of_ranks() {
         let entry = |steps, posted: f64, ended: f64| {
             let kinds = [ended - posted, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-            entry((steps, [posted, posted, posted, ended], kinds))
+            (steps, [posted, posted, posted, ended], kinds)
         };
-        let first = vec![entry([0, 0], 0.0, 4.0), entry([1, 1], 4.0, 5.0)];
-        let ranks = Ranks::new(vec![first, vec![entry([0, 1], 0.0, 2.0)]]);
+        let first = entries(vec![entry([0, 0], 0.0, 4.0), entry([1, 1], 4.0, 5.0)]);
+        let ranks = Ranks::new(vec![first, entries(vec![entry([0, 1], 0.0, 2.0)])]);
         let means: Vec<f64> = ranks.of_steps.iter().map(|times| times.iter().sum()).collect();
         assert_eq!((means, &*ranks.ends, ranks.joined), (vec![2.5, 1.0], &[4.0, 5.0][..], 2));
         assert_eq!(
