@@ -1,9 +1,8 @@
 //! Algorithms 3 and 4: allgather and all-to-all.
 //!
-//! The time on a net of k levels is T(k) = 2 T(k-1) + 2 alpha + the time of the transfers, where
-//! alpha is the start-up of a message. If only start-ups are counted, also in T(0), the time is
-//! `2^k (T(0) + 2 alpha) - 2 alpha`. The transfers take the following time, where m beta is the
-//! time of one block on a link and n_k is the number of nodes:
+//! The time on a net of k levels is T(k) = 2 T(k-1) + 2 alpha + the time of the transfers. If only
+//! start-ups are counted, also in T(0), the time is `2^k (T(0) + 2 alpha) - 2 alpha`. The transfers
+//! take the following time:
 //! * in an allgather, `(n_k - 1) m beta` (Theorem 5);
 //! * in a *lean* all-to-all, m beta times the sum of the distances from a node to all nodes.
 //!   Theorem 6 has an approximation that is larger.

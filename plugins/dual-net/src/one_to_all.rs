@@ -1,10 +1,9 @@
 //! Algorithms 1 and 2: broadcast and scatter.
 //!
-//! The time on a net of k levels is T(k) = 2 T(k-1) + 2 alpha + the time of the transfers, where
-//! alpha is the start-up of a message. If only start-ups are counted, also in T(0), the time is
-//! `2^k (T(0) + 2 alpha) - 2 alpha`. In a broadcast, there is one transfer for each start-up. A
-//! transfer takes m beta, the time of one block on a link (Theorem 3). In a scatter, all transfers
-//! together take `(n_k - 1) m beta`, where n_k is the number of nodes (Theorem 4).
+//! The time on a net of k levels is T(k) = 2 T(k-1) + 2 alpha + the time of the transfers. If only
+//! start-ups are counted, also in T(0), the time is `2^k (T(0) + 2 alpha) - 2 alpha`. In a
+//! broadcast, there is one transfer for each start-up, and it takes m beta (Theorem 3). In a
+//! scatter, all transfers together take `(n_k - 1) m beta` (Theorem 4).
 //!
 //! The root is s = (s0, s1, s2): its type, its cluster, and its number within the cluster. Its
 //! cross-edge leads to its partner s' = (1 - s0, s2, s1). C is the cluster of s, and C' is the

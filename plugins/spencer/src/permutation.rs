@@ -5,10 +5,8 @@
 //! * switching: `(D + M/q - 1) delta`;
 //! * transfers: `(M + (M/q - 1)/d) m beta`.
 //!
-//! The symbols are:
-//! * alpha is the start-up time of a round, and delta is the switching time of a link;
+//! Symbols in addition to those of the crate are:
 //! * m beta is the time of one block on a link (L tau in the thesis);
-//! * q is the number of circuits that a link carries at the same time;
 //! * D is the longest distance of a block, in links: d n/2 for a reflection (formula 4.17), where n
 //!   is the number of nodes of a cycle;
 //! * M is the number of adjacent diagonals whose data uses the same link: n/4. A diagonal consists
