@@ -40,7 +40,6 @@ fn places_of_nodes(screen: &str) -> [Vec<usize>; 2] {
     })
 }
 
-/// On terminals of common sizes, panels use the room that they have.
 #[test]
 fn panels_use_their_room_on_common_terminals() {
     let mut session = network("torus:4x4", "pex");

@@ -101,7 +101,6 @@ fn exports_overwrite_files_only_with_force() {
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left behind");
 }
 
-/// The exported JSON equals the output of `trace`.
 #[test]
 fn exported_json_equals_the_trace() {
     let case = ["--topology", "mesh:2x3", "--algorithm", "pex-gen", "--workload", "uniform:8"];

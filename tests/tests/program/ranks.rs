@@ -19,7 +19,6 @@ fn a_placement_decides_which_messages_use_links() {
     assert_eq!(hop_bytes("ring:16").1, Some(1));
 }
 
-/// Lower bounds also hold if ranks share a node.
 #[test]
 fn bounds_hold_for_ranks_that_share_nodes() {
     let topologies =

@@ -69,7 +69,6 @@ proptest! {
         }
     }
 
-    /// The maximum can be requested in the middle of a step.
     #[test]
     fn the_maximum_can_be_requested_during_a_step(spec in networks(), messages in prop::collection::vec((0_u64..1000, 0_u64..1000), 1..30)) {
         let topology = parse(spec).unwrap();
