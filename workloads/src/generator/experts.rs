@@ -45,7 +45,8 @@ impl ExpertPlacement {
     /// Returns the node of an expert.
     pub(super) fn node_of(self, expert: u64, experts: u64, nodes: u64) -> u64 {
         match self {
-            Self::Block => (u128::from(expert) * u128::from(nodes) / u128::from(experts)) as u64,
+            // There are at most 2^20 experts and 2^31 nodes, so the product fits in 64 bits.
+            Self::Block => expert * nodes / experts,
             Self::Cyclic => expert % nodes,
         }
     }
