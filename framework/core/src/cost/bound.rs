@@ -14,12 +14,12 @@
 //!   node, plus one.
 //! * **Transmission.** Three bounds are known, and the largest is used. (1) The bytes of a node
 //!   must pass through its k ports and its links. (2) The bytes that must cross a cut are divided
-//!   among the links of the cut (see `cuts`). For the complete exchange of m-byte blocks, a link
-//!   carries `m n N1 / 8` bytes on a torus with an even longest side N1, and `m n N1 / 4` bytes on
-//!   a mesh (Suh & Shin, 3.1.4). (3) A block of b bytes that crosses h links uses link capacity for
-//!   `b h` bytes. The sum of these products for all blocks is divided among all links (Spencer,
-//!   4.6). In `wormhole`, a link that carries `free_contention` messages at full speed counts as
-//!   that many links.
+//!   among the links of the cut (see `cuts`). For the complete exchange of m-byte blocks, the
+//!   busiest link carries at least `m n N1 / 8` bytes on a torus whose longest side N1 is even, and
+//!   `m n N1 / 4` bytes on a mesh (Suh & Shin, 3.1.4). (3) A block of b bytes that crosses h links
+//!   uses link capacity for `b h` bytes. The sum of these products for all blocks is divided among
+//!   all links (Spencer, 4.6). In `wormhole`, a link that carries `free_contention` messages at
+//!   full speed counts as that many links.
 //! * **Reduction.** Each byte of a sum of n terms needs n - 1 additions. In a reduce or allreduce
 //!   of m bytes, at best the n nodes do equal numbers of additions. Each node then reduces
 //!   `(n - 1)/n m` bytes. In a reduce-scatter a node reduces n - 1 times the size of its result.
@@ -71,7 +71,7 @@ pub enum BoundKind {
     Flow,
     /// The start-ups on the longest route, if every node of the route stores the message.
     Hops,
-    /// The bytes that a node rearranges, copies and transmits.
+    /// The bytes that a node must rearrange, copy, or transmit on its link to the network.
     Bytes,
 }
 
@@ -111,7 +111,7 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// Returns the bound whose total time is larger.
+    /// Returns the bound with the larger total time: this bound or `other`.
     #[must_use]
     pub(super) fn max(self, other: Self) -> Self {
         if self.total_us() > other.total_us() { self } else { other }

@@ -52,7 +52,8 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Decodes a kind of step and adds it. Returns `false` if the encoding is invalid.
+    /// Decodes a kind of step from `words` and adds it. Returns `false` if `words` is not a valid
+    /// encoding.
     pub fn add_kind(&mut self, words: &[u64]) -> bool {
         let kind = StepKind::of(words);
         self.kinds.extend(kind);
@@ -131,10 +132,11 @@ fn step_of(facts: StepFacts, segments: u64) -> Step<'static> {
     Step::of(Proof::default(), segments, 0, facts, &[])
 }
 
-/// Records the steps of a schedule while it is simulated.
+/// A listener that records the steps of a schedule in a ledger while the schedule is simulated.
 #[derive(Debug, Default)]
 pub struct LedgerRecorder {
     ledger: Ledger,
+    /// The index of each kind of step in the ledger, by the encoding of the kind.
     known: HashMap<Vec<u64>, u32>,
 }
 

@@ -230,7 +230,8 @@ impl Machine {
         parameters.into_iter().map(value).collect()
     }
 
-    /// Returns the value of a numeric parameter.
+    /// Returns the value of the parameter `key`. Returns `None` if the machine has no such
+    /// parameter, or if its value is not a number.
     pub fn number(&self, key: &str) -> Option<f64> {
         let parameter = self.parameters().into_iter().find(|p| p.key() == key)?;
         self.settings.get(parameter).0.parse().ok()
@@ -257,7 +258,8 @@ impl Machine {
         self.pricing.detail()
     }
 
-    /// Returns an evaluator for one schedule.
+    /// Returns an evaluator, which computes the cost of one schedule. If the model does not support
+    /// the network, the evaluator only reports this as an error.
     pub fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {
         if !self.bounds_by_links() {
             // The model has no links, so shared nodes and damaged links would have no effect.

@@ -210,10 +210,11 @@ pub trait Evaluator: Listener + Send {
     /// schedule.
     fn cost(&mut self) -> Result<Cost, String>;
 
-    /// Sets the deadline at which the evaluator pauses; `None` if it does not pause. A paused
-    /// evaluator continues. Returns whether the evaluator can pause. Evaluators that do a limited
-    /// amount of work for each message never pause. An evaluator that pauses before the last step
-    /// has been reported ignores the steps that follow, so its cost is invalid.
+    /// Sets the deadline at which the evaluator pauses; with `None`, the evaluator does not pause.
+    /// If the evaluator is paused now, it continues. Returns whether the evaluator can pause.
+    /// Evaluators that do a limited amount of work for each message never pause. An evaluator that
+    /// pauses before the last step has been reported ignores the steps that follow, so its cost is
+    /// invalid.
     fn pause_at(&mut self, _deadline: Option<Instant>) -> bool {
         false
     }

@@ -8,7 +8,7 @@ use std::fmt::{self, Debug, Display};
 
 /// A parameter of a machine, with values of any type.
 pub trait Parameter: Debug + Sync {
-    /// Returns the key; it ends with the unit.
+    /// Returns the key. The key of a time, or of a number of bytes, ends with the unit.
     fn key(&self) -> &'static str;
     /// Returns a description of the parameter, for lists and documentation.
     fn meaning(&self) -> &'static str;

@@ -7,29 +7,31 @@ use super::demand::Demand;
 #[derive(Debug, Clone)]
 pub(super) struct Side<'a> {
     demand: &'a Demand<'a>,
-    /// The amount for each pair of nodes; `None` if no table is needed ([`Demand::is_cheap`]).
+    /// The amounts for all pairs of nodes; `None` if the amounts that cross a cut can be computed
+    /// without this table ([`Demand::is_cheap`]).
     pairs: Option<&'a Pairs>,
     /// 1 for each node in the set, and 0 for each node outside.
     inside: Vec<f64>,
     count: f64,
     /// The sum of the data of all nodes in the set; only for [`Demand::AllGatherUneven`].
     own: f64,
-    /// The amounts that must leave and enter the set. Used only if there is a table (`pairs`), or
-    /// if the data consists of tokens. A combine is counted like a dispatch, so the two amounts are
-    /// swapped.
+    /// The amount that must leave the set, and the amount that must enter it. Used only if there is
+    /// a table (`pairs`), or if the data consists of tokens. For a combine, the two amounts are
+    /// those of the opposite dispatch, so [`Side::bytes`] swaps them.
     crossing: (f64, f64),
-    /// For each class of tokens, the number of its receivers in the set. The node that has the
-    /// tokens is not counted. `None` if the data does not consist of tokens, or if there are too
-    /// many pairs of a class and a receiver.
+    /// For each class of tokens (the tokens of a node that have the same receivers), the number of
+    /// its receivers in the set. The node that has the tokens is not counted. `None` if the data
+    /// does not consist of tokens, or if there are too many pairs of a class and a receiver.
     receivers: Option<Vec<u32>>,
 }
 
-/// A table of a demand in which the amounts differ from pair to pair of nodes.
+/// The amounts of data between all pairs of nodes, for a demand in which these amounts differ.
 #[derive(Debug)]
 pub(super) struct Pairs {
-    /// The amounts that must leave and enter each node.
+    /// For each node, the amount that must leave it, and the amount that must enter it.
     ends: Vec<(f64, f64)>,
-    /// For each pair of nodes, the amount in both directions together.
+    /// A square matrix, stored row by row. Its element for two nodes is the amount between them in
+    /// both directions together.
     both: Vec<f64>,
 }
 
@@ -40,7 +42,7 @@ impl Pairs {
         if demand.is_cheap() {
             return None;
         }
-        /// The number of amounts in a cache line.
+        /// The number of senders that are visited together: the number of amounts in a cache line.
         const TOGETHER: usize = 8;
         let (mut ends, mut both) = (vec![(0.0, 0.0); nodes], vec![0.0; nodes * nodes]);
         // Visit several senders together, because their amounts are adjacent in a receiver's row of
@@ -63,8 +65,8 @@ impl Pairs {
 impl<'a> Side<'a> {
     /// Creates an empty set. `pairs` is the table of the demand, if it has one.
     pub(super) fn new(demand: &'a Demand<'a>, pairs: Option<&'a Pairs>, nodes: usize) -> Self {
-        /// The largest number of pairs of a class and a receiver. The time to examine a cut is
-        /// proportional to the number of pairs.
+        /// The largest number of pairs of a class and a receiver for which receivers are counted.
+        /// The time to examine a cut is proportional to the number of these pairs.
         const MAX_RECEIVERS: u64 = 1 << 25;
         let inside = vec![0.0; nodes];
         let receivers = match demand {
@@ -290,8 +292,8 @@ mod tests {
                     (total(true) as f64, total(false) as f64),
                     "{name} {set:b}"
                 );
-                // For a set of one node, `Demand::at` must give the same amounts. It does not
-                // support tokens.
+                // For a set of one node, `Demand::at` must give the same amounts. Tokens are left
+                // out, because `Demand::at` does not support them.
                 if set.is_power_of_two() && !matches!(demand, Demand::Tokens(..)) {
                     let of_node = demand.at(set.trailing_zeros().into(), NODES);
                     assert_eq!(of_node, side.bytes(), "{name} {set:b}");

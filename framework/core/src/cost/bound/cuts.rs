@@ -134,8 +134,9 @@ fn bisected(topology: &dyn Topology, demand: &Demand<'_>) -> OnLinks {
     none.or(bytes / cut.links as f64, BoundKind::Bisection)
 }
 
-/// Returns a bound for a network whose links are not listed. It is the larger of the bound from the
-/// root's links and the bound from the busiest node's links.
+/// Returns a bound for a network whose links are not listed, for example because it is too large.
+/// The result is the larger of the bound from the root's links and the bound from the busiest
+/// node's links.
 fn at_nodes(topology: &dyn Topology, demand: &Demand<'_>, busiest: f64) -> f64 {
     // Messages between ranks of the same node use no link.
     if topology.node_network().is_some() {
@@ -143,7 +144,8 @@ fn at_nodes(topology: &dyn Topology, demand: &Demand<'_>, busiest: f64) -> f64 {
     }
     let (out, into) = demand.at(demand.root(), topology.nodes());
     let at_root = topology.links_from(demand.root()).map_or(0.0, |n| out.max(into) / n as f64);
-    // It is unknown which node is the busiest. To be safe, assume that no node has more links.
+    // It is unknown which node is the busiest. Assume that it is the node with the most links. The
+    // bound may then be too low, but it is valid.
     let most = topology.degree().or_else(|| {
         let listed = (0..topology.nodes()).take_while(|_| !demand.is_cheap());
         listed.filter_map(|node| topology.links_from(node)).max()
@@ -267,10 +269,11 @@ impl<'a> Cut<'a> {
         let mut add = |(to, bandwidth): (u32, f64), is_outgoing: bool| {
             let apart = self.inside[to as usize] != joins;
             let change = if apart { bandwidth } else { -bandwidth };
-            // The link crosses the cut either before or after the move. `leaves` states whether it
-            // then leads from the first side to the second side. The vertex `to` does not move: it
-            // is on the second side if `apart == joins`. An outgoing link leads to this vertex, and
-            // an incoming link leads away from it.
+            // A link of the vertex crosses the cut either before or after the move. `leaves` states
+            // whether the link then leads from the first side to the second side. The vertex `to`
+            // does not move: it is on the second side if `apart == joins`. An outgoing link leads
+            // to this vertex, and an incoming link leads away from it. Without reversed links, only
+            // the sum `leaving` is used.
             let leaves = reversed.is_none() || (apart == joins) == is_outgoing;
             *(if leaves { &mut self.leaving } else { &mut self.entering }) += change;
         };
@@ -334,7 +337,7 @@ impl<'a> Cut<'a> {
     }
 }
 
-/// The best cut so far.
+/// The cut with the largest bound among the cuts that have been examined so far.
 #[derive(Default)]
 struct Best {
     bound: f64,
@@ -350,7 +353,7 @@ impl Best {
     }
 
     /// Moves the nodes of `order` to the first side one by one, together with the switches that
-    /// follow them. Considers the cut after each move.
+    /// follow them. After each move, the cut becomes the best cut if its bound is larger.
     fn along(&mut self, order: &[u32], follow: &Follow<'_>, cut: &mut Cut<'_>) {
         let mut moved = Vec::new();
         for node in order {

@@ -5,7 +5,8 @@ use crate::network::topology::Topology;
 use crate::simulation::Task;
 
 /// The data that each node has for the other nodes. Amounts are in blocks if blocks are counted,
-/// else in bytes.
+/// else in bytes. In a variant with a root, the first field is the root, and the second field has
+/// the amounts.
 #[derive(Debug)]
 pub(super) enum Demand<'a> {
     /// No data.
@@ -104,7 +105,8 @@ impl<'a> Demand<'a> {
         let block = sizes.map_or(1.0, |sizes| sizes.largest() as f64);
         let leaves = sizes.map_or(RootSizes::Same(1.0), RootSizes::Sized);
         let nodes = task.topology.nodes();
-        // The only block of a broadcast is the block of the root, so its size is read separately.
+        // The only block of a broadcast is the root's own block. Read the size of this block,
+        // because `block` is the size of the largest block of all nodes.
         let at_root = sizes.map_or(1.0, |sizes| sizes.bytes(root, root) as f64);
         let is_broadcast =
             (kind.initial, kind.required) == (InitialBlocks::AllAtRoot, FinalBlocks::All);

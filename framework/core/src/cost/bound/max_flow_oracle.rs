@@ -153,7 +153,7 @@ fn no_schedule_is_faster_than_its_bound() {
     }
 }
 
-/// Returns the lower bound on the link load, divided by the optimum.
+/// Returns the lower bound on the largest link load, divided by the smallest possible value.
 fn closeness(task: &Task) -> f64 {
     Traffic::of(task).on_links.bytes / optimal_load(task.topology.as_ref(), &Demand::of(task))
 }
@@ -178,7 +178,7 @@ fn bounds_on_links_are_at_most_the_optimum_and_mostly_near_it() {
     all.sort_by(f64::total_cmp);
     assert!(*all.last().unwrap() < 1.0 + 1e-6, "{}", all.last().unwrap());
     // A bound from cuts can be below the optimum, because the optimal flow need not fill all links
-    // of a cut. The smallest ratio is 0.92. All but two bounds are exact.
+    // of a cut. The smallest ratio of a bound to the optimum is 0.92. All but two bounds are exact.
     let exact = all.iter().filter(|ratio| **ratio > 1.0 - 1e-6).count();
     assert!(all[0] > 0.9 && exact >= 238, "{} {exact}", all[0]);
 }

@@ -1,4 +1,5 @@
-//! Predefined machines: the machines of the papers, and current ones. Every value has its source.
+//! Predefined machines: machines of the papers that published the algorithms or models, and current
+//! machines. Every value has its source.
 
 use crate::cost::settings::Preset;
 
@@ -38,7 +39,8 @@ const SPLIT: &str = "half of tc + td, Liu et al., Table 1, which does not give t
 const COMPOSING: &str =
     "tm: not in the paper; 0.02 us a byte is a memory copy at 50 MB/s (plausible: 0 to 0.1)";
 
-/// Creates a machine of TPUs. `$gb` is the bandwidth of a link in one direction, in bytes a second.
+/// Creates a machine of TPUs. `$gb` is the number of bytes a second that a link transmits in one
+/// direction, as a text for the source of `byte_us`.
 macro_rules! tpu {
     ($name:literal, $title:literal, $byte_us:literal, $gb:literal, $links:literal) => {
         Preset {

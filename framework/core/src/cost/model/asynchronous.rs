@@ -326,8 +326,9 @@ impl Steps {
     }
 
     /// Returns the ranks that can continue after a step has been added. With `order=data`, these
-    /// are all ranks. With the other orders, these are the ranks that wait for this step.
-    /// `positions` has the number of the current step of each rank.
+    /// are all ranks. With the other orders, these are the ranks that wait for this step. The
+    /// returned ranks no longer count as waiting. `positions` has the number of the current step of
+    /// each rank.
     pub(super) fn wake_ranks(
         &mut self,
         by_data: bool,

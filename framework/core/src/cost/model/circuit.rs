@@ -17,8 +17,8 @@
 //! not too many circuits. Otherwise only the number of rounds is known. Each round is then charged
 //! the switching of the longest circuit of the step. All rounds together are charged the larger of
 //! two transmission times: the largest `k L tau` of a circuit of the step, and the time of the
-//! busiest node's bytes through its ports. If a step needs only one round, the transmission is
-//! exact: it is that of the slowest circuit, which may share a link or a port.
+//! busiest node's bytes through its ports. If a step needs only one round, the transmission time is
+//! exact: the time of the slowest circuit, which may share a link or a port.
 
 use super::rearrangement::{REARRANGE_BLOCK_US, REARRANGEMENT, Rearrangement};
 use super::rounds::{Arranged, Rounds};

@@ -13,14 +13,14 @@ const PER_US: f64 = 1e12;
 
 /// Converts the value of a parameter from µs to ticks.
 pub(super) fn ticks(us: f64) -> Ticks {
-    // Parameters are at most one day, which is about 10^23 ticks.
+    // Parameters are at most one day. This is about 10^23 ticks, so the number fits in 128 bits.
     (us * PER_US).round() as Ticks
 }
 
 /// Multiplies a time per byte by a number of bytes. Only the product with the fractional part of
 /// `bytes` is rounded.
 pub(super) fn of_bytes(ticks: Ticks, bytes: f64) -> Ticks {
-    // Many machines have no cost for some kinds of bytes.
+    // Skip the multiplication if bytes cost no time. In most machines, some kinds of bytes do not.
     if ticks == 0 {
         return 0;
     }

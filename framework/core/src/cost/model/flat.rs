@@ -234,7 +234,7 @@ impl Stages {
         }
     }
 
-    /// Enters a phase. If this ends the previous stage, simulates that stage first.
+    /// Enters a phase. If it differs from the current phase, first simulates the current stage.
     fn enter_phase(&mut self, phase: u32) {
         if self.phase.replace(phase).is_some_and(|previous| previous != phase) {
             let early = self.machine.composes_early();

@@ -30,7 +30,7 @@ pub(super) enum Late {
     Random {
         /// The number of ranks.
         count: u32,
-        /// The mean of the times by which they are late, in µs.
+        /// The mean of the times by which these ranks are late, in µs.
         mean_us: f64,
     },
 }

@@ -55,7 +55,8 @@ impl Path {
         self.plus(other.times(-1.0))
     }
 
-    /// Returns the costs of a completion time. `has_sums` is true if any node reduces data.
+    /// Converts the path to the parts of a completion time. `has_sums` is true if any node reduces
+    /// data; if not, the part for reductions is `None`.
     pub(super) fn parts(&self, has_sums: bool) -> Parts {
         Parts {
             startup: Some(self.startup),

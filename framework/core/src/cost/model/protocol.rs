@@ -100,8 +100,8 @@ mod tests {
         assert_eq!(total(&[&[(0, 1, 3), (0, 3, 4)]]), 7.0);
     }
 
-    /// The mean is weighted by bytes. Three bytes cross one link, and one byte crosses three links,
-    /// so the mean is (3 * 1 + 1 * 3) / 4 = 1.5 links.
+    /// The mean number of hops is weighted by bytes. Three bytes cross one link, and one byte
+    /// crosses three links, so the mean is (3 * 1 + 1 * 3) / 4 = 1.5 hops.
     #[test]
     fn hops_of_a_step_are_those_of_the_longest_route_or_the_mean() {
         let steps: &[&[(u32, u32, u64)]] = &[&[(0, 1, 3), (2, 5, 1)]];

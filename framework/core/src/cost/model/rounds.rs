@@ -2,9 +2,9 @@
 //! circuits at the same time.
 //!
 //! A lower bound on the number of rounds is the number of circuits on the busiest link, divided by
-//! the number of channels q. It cannot always be reached. For example, five circuits of two links
-//! each around a ring of five nodes put two circuits on every link, but need three rounds for
-//! q = 1. The minimum number of rounds is a path colouring problem. This module uses *first fit*:
+//! the number of channels q. This bound cannot always be reached. For example, five circuits of two
+//! links each around a ring of five nodes put two circuits on every link, but need three rounds for
+//! q = 1. Finding the minimum is a path colouring problem. This module uses *first fit*:
 //! circuits are sorted by length, the longest first. Each circuit is placed in the first round in
 //! which all of its links, and the ports of its sender and its receiver, have capacity left.
 
@@ -91,7 +91,8 @@ impl Resource {
     }
 }
 
-/// Assigns the circuits of steps to rounds. Its memory is reused from step to step.
+/// The working memory of [`Arranger::first_fit`], which assigns the circuits of a step to rounds.
+/// The memory is reused from step to step.
 #[derive(Debug)]
 pub(super) struct Arranger {
     topology: Arc<dyn Topology>,
@@ -204,8 +205,8 @@ impl Arranger {
         sum
     }
 
-    /// Returns the loads of the rounds. `rounds` is their number. The field `hops` of the result is
-    /// 0.
+    /// Returns the loads of all rounds of the step. `rounds` is the number of rounds. The field
+    /// `hops` of the result is 0.
     fn loads(&self, rounds: usize) -> Arranged {
         let mut longest = vec![(0.0_f64, 0.0_f64); rounds];
         let ends = self.placed.iter().skip(1).map(|(.., first)| *first).chain([self.needs.len()]);

@@ -153,7 +153,7 @@ pub(super) struct Synchronous<M> {
     max_simultaneous: u64,
     /// Largest number of circuits on a link.
     max_circuits: u64,
-    /// Assigns circuits to rounds; created when a step first needs it.
+    /// The memory for assigning circuits to rounds; created when a step first needs it.
     arranger: Option<Arranger>,
     /// Whether a step had too many circuits to assign them to rounds. If so, `rounds` is only a
     /// lower bound.

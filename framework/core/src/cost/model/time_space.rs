@@ -238,7 +238,7 @@ impl TimeSpace {
     }
 }
 
-/// Returns the index of the entry that includes a step.
+/// Returns the index of the entry that includes a step, if each entry has `2^doublings` steps.
 fn bucket(step: u64, doublings: u32) -> u64 {
     (step - 1).checked_shr(doublings).unwrap_or(0)
 }

@@ -76,8 +76,9 @@ impl Progress {
         }
     }
 
-    /// Returns the positions of all ranks, relative to the last known step, at the time `now`.
-    /// Returns `None` if the further simulation does not depend on them alone.
+    /// Returns the state of the simulation at the time `now`, as far as the engine knows it: the
+    /// positions of all ranks, relative to the last known step. Returns `None` if no step may be
+    /// skipped, because the further simulation depends on more than positions and times.
     fn state(&self, now: f64) -> Option<State> {
         let Self { data_order, noise, record, .. } = self;
         if data_order.is_some() || !noise.is_none() || record.is_some() {
@@ -99,7 +100,8 @@ impl Progress {
     }
 
     /// Returns the step and the index of the rank's next send, if the data of this send is
-    /// available. Only for `order=data`.
+    /// available. If the known steps have no further send of the rank, counts the rank as waiting.
+    /// Only for `order=data`.
     pub(crate) fn next_send(&mut self, rank: usize) -> Option<(u64, u32)> {
         let order = self.data_order.as_mut()?;
         let next = order.next(rank, &mut self.steps);
@@ -256,9 +258,10 @@ pub(crate) trait RankModel: Send {
         self.refusal().is_some() || events.reached() || steps.limit_reached()
     }
 
-    /// Processes events until a rank waits for the next step. Then adds this step. The events of
-    /// the new step are processed by the next call of [`RankModel::run`], so that those of the last
-    /// step are processed after the simulation has freed the memory of the schedule.
+    /// Processes events until a rank waits for the next step. Then adds this step, unless it is
+    /// skipped. The events of the new step are processed by the next call of [`RankModel::run`].
+    /// The events of the last step are therefore processed after the simulation has freed the
+    /// memory of the schedule.
     fn step(&mut self, step: &Step<'_>) {
         self.run(false);
         if !self.is_stopped() && !self.progress().events.is_paused() && !self.skips(step) {
@@ -284,7 +287,7 @@ pub(crate) trait RankModel: Send {
         skips
     }
 
-    /// Lets the ranks continue that wait for the step that was added last.
+    /// Resumes all ranks that wait for the step that was added last.
     fn wake_ranks(&mut self) {
         let Progress { steps, ranks, data_order, .. } = self.progress_mut();
         let by_data = data_order.is_some();

@@ -32,8 +32,8 @@ impl EventLimit {
         Self { most, left: most, deadline: None, next_reading: 0, is_paused: false }
     }
 
-    /// Sets the time at which processing pauses; `None` if it does not pause. Paused processing can
-    /// continue.
+    /// Sets the time at which processing pauses; with `None`, processing does not pause. If
+    /// processing is paused now, it can continue.
     pub(crate) fn pause_at(&mut self, deadline: Option<Instant>) {
         self.deadline = deadline;
         self.next_reading = self.left.saturating_sub(BETWEEN_READINGS);

@@ -29,7 +29,7 @@ impl Steps {
         }
     }
 
-    /// Replaces the ranks of all stored steps after a split of orbits.
+    /// Replaces the old ranks by the new ranks in all stored steps, after a split of orbits.
     pub(crate) fn refine(&mut self, to: &Refinement<'_>) {
         self.waiting *= to.of.len() / self.nodes;
         self.nodes = to.of.len();

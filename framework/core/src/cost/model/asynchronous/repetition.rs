@@ -72,7 +72,7 @@ impl State {
     }
 }
 
-/// The effect of steps: a duration in µs, and costs on the critical path.
+/// The effect of a number of steps (`steps`): a duration in µs, and costs on the critical path.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Change {
     pub steps: u64,
@@ -95,7 +95,7 @@ impl Change {
     }
 }
 
-/// The equal steps up to the present one.
+/// The present sequence of equal steps, and the effect of all steps that have been skipped.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Repetition {
     /// The messages and routes of the previous step.
@@ -150,8 +150,9 @@ impl Repetition {
         false
     }
 
-    /// Compares the state before the present step with the state before the previous step, or
-    /// stores it for the next comparison. `None` is a state that cannot be compared.
+    /// Compares `state`, the state before the present step, with the state before the previous
+    /// step. If the latter was not stored, stores `state` for the next comparison. A `state` of
+    /// `None` cannot be compared.
     pub(crate) fn compare(&mut self, state: Option<State>) {
         match (self.before.take(), state) {
             (Some(before), Some(state)) => self.of_step = before.change(&state),
@@ -159,7 +160,8 @@ impl Repetition {
         }
     }
 
-    /// Returns whether the present step is skipped, because the state is steady.
+    /// Returns whether the present step is skipped, because the state is steady. If so, counts this
+    /// step as skipped.
     pub(crate) fn skips(&mut self) -> bool {
         self.skipped += u64::from(self.of_step.is_some());
         self.of_step.is_some()
@@ -190,7 +192,8 @@ mod tests {
         vec![step; steps]
     }
 
-    /// The limit is too small for 2,000 steps of which none is skipped.
+    /// The limit on events is too small to simulate 2,000 steps, so the test passes only if steps
+    /// are skipped.
     #[test]
     fn equal_steps_are_skipped_in_a_steady_state() {
         for machine in MACHINES {

@@ -5,8 +5,9 @@
 //! sender and receiver both have a free port, the message that was ready first crosses first. If
 //! several were ready at the same time, the message of the sender with the lowest number is first.
 //!
-//! If a message occupied its output port while its receiver is busy, a direct exchange of irregular
-//! messages on 16 nodes would take a tenth longer than in Liu, Wang & Prasanna.
+//! These rules agree with Liu, Wang & Prasanna. If a message instead occupied its output port while
+//! its receiver is busy, a direct exchange of irregular messages on 16 nodes would take a tenth
+//! longer than in the paper.
 
 use crate::cost::model::clock::{Clock, Ticks};
 use std::cmp::Reverse;
@@ -21,8 +22,8 @@ pub(super) struct ReadyMessage {
     pub ready: Clock,
 }
 
-/// The priority of a ready message: its time, its sender and its number. The smallest value is
-/// served first.
+/// The priority of a ready message: the time at which it became ready, its sender, and its index
+/// among the messages of the stage. The smallest value is served first.
 type Priority = (Ticks, u32, u32);
 
 impl ReadyMessage {
@@ -111,7 +112,7 @@ impl Crossing {
         self.update(from, to);
     }
 
-    /// Updates the candidates of a message's sender and receiver.
+    /// Adds the first message that could cross at the sender, and at the receiver, to `candidates`.
     fn update(&mut self, from: u32, to: u32) {
         for end in [NodePorts::Output(from), NodePorts::Input(to)] {
             let first = self.first(end);

@@ -176,8 +176,8 @@ impl MessageTimes {
 
 /// The input ports of all nodes.
 struct Ports {
-    /// For each port, the time at which it becomes free. Empty if the number of ports is not
-    /// limited.
+    /// For each port, the time at which it becomes free. The ports of a node are adjacent: `each`
+    /// ports of node 0, then those of node 1, etc. Empty if the number of ports is not limited.
     free: Vec<Ticks>,
     each: usize,
 }

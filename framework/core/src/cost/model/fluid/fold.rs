@@ -31,8 +31,8 @@ pub(super) struct Fold {
 }
 
 impl Fold {
-    /// Folds a network by all of its translations. Returns `None` if the network has no
-    /// translations.
+    /// Folds a network by all of its translations. Returns `None` if the network has none, or if it
+    /// cannot be folded because ranks share nodes or routes are random.
     pub(super) fn smallest(topology: &dyn Topology) -> Option<Self> {
         Self::of_axes(topology, |_, side| vec![side])
     }
@@ -52,7 +52,8 @@ impl Fold {
         (fold.sides.len() > topology.radices().len()).then_some(fold)
     }
 
-    /// Folds a network as far as possible. `sides` returns the dimensions of an axis.
+    /// Folds a network as far as possible. An axis of the network can be stored as several
+    /// dimensions: `sides` returns their lengths, for the symmetry and the length of the axis.
     fn of_axes(
         topology: &dyn Topology,
         sides: impl Fn(AxisSymmetry, u32) -> Vec<u32>,
@@ -146,7 +147,7 @@ impl Fold {
         if self.is_plain() { node } else { self.orbit[node as usize] }
     }
 
-    /// Returns the first node of an orbit, which represents it.
+    /// Returns the first node of an orbit, which represents all nodes of the orbit.
     pub(super) fn first(&self, orbit: u32) -> u32 {
         if self.is_plain() { orbit } else { self.first[orbit as usize] }
     }

@@ -13,9 +13,9 @@ use crate::cost::model::path::Path;
 use crate::network::topology::{Route, Run, Topology};
 use std::sync::Arc;
 
-/// The maximum total number of hops of the messages in flight. They take up to about 3 GiB.
+/// The maximum total number of hops of the messages in flight. These hops take up to about 3 GiB.
 const MAX_HOPS: usize = 1 << 27;
-/// The maximum number of links of a network. They take about 2 GiB.
+/// The maximum number of links of a network. The links take up to about 2 GiB.
 const MAX_LINKS: u64 = 1 << 24;
 
 /// A message that its sender and its receiver have posted, so that it can start.
@@ -131,8 +131,9 @@ pub(super) struct MessagesInFlight {
     /// The messages. Copies of a simulation share this list until one of these copies changes it.
     messages: Arc<Vec<InFlight>>,
     paths: Paths,
-    /// For each sender, the unused indices of `messages` that its earlier messages had. So in equal
-    /// steps, equal messages usually have the same indices.
+    /// For each sender, the indices in `messages` of its earlier messages, which are now unused.
+    /// Each sender reuses its own indices, so that equal messages of equal steps usually have the
+    /// same index.
     free: Vec<Vec<u32>>,
     /// Number of messages.
     count: usize,
@@ -216,8 +217,8 @@ impl MessagesInFlight {
         self.fold.with(self.topology.as_ref(), periods)
     }
 
-    /// Returns the orbits of this network if it is folded by exclusive-ors; `None` if the network is
-    /// not folded, or has no exclusive-ors.
+    /// Returns this network, folded by exclusive-ors of node numbers. Returns `None` if the network
+    /// is not folded now, or cannot be folded by exclusive-ors.
     pub(super) fn by_exclusive_or(&self) -> Option<Fold> {
         (!self.fold.is_plain()).then(|| Fold::by_exclusive_or(self.topology.as_ref())).flatten()
     }
@@ -227,7 +228,7 @@ impl MessagesInFlight {
         self.count == self.background
     }
 
-    /// Starts all background traffic.
+    /// Starts all background traffic. If it is for a different number of ranks, sets `refused`.
     pub(super) fn start_background(&mut self, background: &Background) {
         if background.ranks() != self.topology.nodes() {
             let (has, ranks) = (background.ranks(), self.topology.nodes());
@@ -391,7 +392,7 @@ impl MessagesInFlight {
         let mut paths = std::mem::take(&mut self.paths);
         for (number, old) in messages.iter().enumerate().filter(|(number, _)| !is_free[*number]) {
             let path = paths.remove(old.path);
-            // Skip messages whose step is no longer stored.
+            // Skip messages whose step is no longer stored, because all ranks have ended it.
             let Some((step, index, sender)) =
                 old.source().and_then(|(step, index)| Some((steps.get(step)?, index, old.from)))
             else {

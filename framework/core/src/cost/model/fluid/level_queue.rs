@@ -10,8 +10,8 @@ const BUCKETS: usize = 512;
 
 #[derive(Debug, Clone)]
 pub(super) struct LevelQueue {
-    /// The links of the current bucket and of earlier ones, ordered by the bits of their levels.
-    /// The bits of non-negative floating-point numbers have the same order as the numbers.
+    /// The links of the current bucket and of earlier ones, each with the bits of its level. The
+    /// bits of non-negative floating-point numbers have the same order as the numbers.
     near: BinaryHeap<Reverse<(u64, u32)>>,
     buckets: Vec<Vec<u32>>,
     /// One bit for each bucket: 1 if the bucket has links.
@@ -47,7 +47,8 @@ impl LevelQueue {
         }
     }
 
-    /// Removes the lowest link of the current bucket. Returns the bits of its level, and the link.
+    /// Removes the link with the lowest level from the current bucket. Returns the bits of its
+    /// level, and the link.
     pub(super) fn pop(&mut self) -> Option<(u64, u32)> {
         self.near.pop().map(|Reverse(first)| first)
     }
@@ -89,8 +90,8 @@ impl LevelQueue {
     }
 }
 
-/// Returns the number of the sixteenth of an octave in which the level lies. It consists of the
-/// exponent and the first four bits of the fraction.
+/// Returns the number of the sixteenth of an octave in which the level lies. This number consists
+/// of the exponent of the level and the first four bits of its fraction.
 fn sixteenth(level: f64) -> u64 {
     level.to_bits() >> 48
 }

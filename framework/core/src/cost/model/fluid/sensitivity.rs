@@ -34,7 +34,7 @@ impl Simulations {
         Self { first, others: Vec::new() }
     }
 
-    /// Adds a simulation in which events within this interval are simultaneous.
+    /// Adds a simulation in which events within `us` µs of each other count as simultaneous.
     pub(super) fn with_eps(mut self, simulation: Simulation, us: f64) -> Self {
         let with = format!("events within {us} us as one");
         let mut simulation = Box::new(simulation);

@@ -79,7 +79,8 @@ pub(super) struct Shares {
     flows: Vec<Flow>,
     rest: Vec<Progress>,
     unused_slots: Vec<u32>,
-    /// The binary logarithm of the number of hops for which each slot has space.
+    /// The binary logarithm of the number of hops for which each slot has space. The first hop of
+    /// slot s is `hops[s << shift]`.
     shift: u32,
     hops: Vec<Hop>,
     /// For each hop, its position in the list [`Link::on`] of its link.

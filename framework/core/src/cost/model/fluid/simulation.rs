@@ -386,7 +386,7 @@ impl RankModel for Simulation {
         let number = self.progress.ranks[rank].step;
         let Some(step) = self.progress.steps.get(number) else { return };
         let (sends, receives) = (step.sends(rank).len(), step.receives(rank).len());
-        // Start the messages for this rank that their senders have posted already.
+        // Start the messages to this rank whose senders have posted them already.
         for receive in 0..receives {
             let Some(step) = self.progress.steps.get(number) else { return };
             let (index, &StepMessage { from, .. }) = step.receive(rank, receive);

@@ -58,7 +58,8 @@ impl Timers {
         self.each_below(self.levels.len(), 0, limit, each);
     }
 
-    /// Calls `each` with the times in one group of the level before `level`.
+    /// Calls `each` with every time that is not later than `limit` and belongs to one group of a
+    /// level. Levels are counted from 1. A group includes all groups below its entries.
     fn each_below(&self, level: usize, group: usize, limit: f64, each: &mut impl FnMut(f64)) {
         let entries = (0..).zip(&self.levels[level - 1][group]);
         for (at, time) in entries.filter(|(_, time)| **time <= limit && **time < f64::INFINITY) {
@@ -114,8 +115,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Timers are removed in the same order as from a naive list, even if the tree grows in the
-        /// meantime.
+        /// Timers are removed in the same order as from a naive list, even if the tree grows
+        /// between removals.
         #[test]
         fn timers_agree_with_a_list(
             actions in prop::collection::vec((0_usize..700, 0_u32..50, 0_u32..3), 1..200),

@@ -2,11 +2,11 @@
 
 use super::Hop;
 
-/// Fills the routes that are shorter than the longest route.
+/// The value of unused entries of [`Flows::links`], after routes that are shorter than `width`.
 const NO_LINK: u32 = u32::MAX;
 
-/// A list of flows. Each property has a list of its own, because a solution reads few properties of
-/// very many flows in random order.
+/// A list of flows. Each property has a list of its own, because the computation of all rates reads
+/// few properties of very many flows in random order.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Flows {
     numbers: Vec<u32>,
@@ -14,12 +14,12 @@ pub(super) struct Flows {
     pub left: Vec<f64>,
     /// Rate divided by weight; 0 if the flow has not been in a window yet.
     pub levels: Vec<f64>,
-    /// Empty if all weights are 1.
+    /// The weight of each flow; empty if all weights are 1.
     weights: Vec<f64>,
-    /// The number of links for which the list of links has space for each flow.
+    /// The number of entries in `links` for each flow: the length of the longest route.
     width: usize,
-    /// For each flow, the links of its route. If a route crosses a link twice, it contains the link
-    /// twice.
+    /// For each flow, the links of its route, followed by [`NO_LINK`] up to `width` entries. If a
+    /// route crosses a link twice, the link is listed twice.
     links: Vec<u32>,
 }
 
@@ -46,7 +46,7 @@ impl Flows {
         self.links.extend(links().chain((length..self.width).map(|_| NO_LINK)));
     }
 
-    /// Increases the number of links for which each flow has space.
+    /// Increases the number of entries in `links` for each flow to `width`.
     fn widen(&mut self, width: usize) {
         let mut links = Vec::new();
         if self.width > 0 {

@@ -142,8 +142,8 @@ impl Shares {
         true
     }
 
-    /// Opens all flows. Called when it would take more time to continue the update than to compute
-    /// all rates from the beginning.
+    /// Starts the sweep again: opens all flows and queues all links. Called when it would take more
+    /// time to continue the update than to compute all rates from the beginning.
     fn restart(&mut self) {
         for link in self.levels.drain() {
             self.links[link as usize].key = f64::INFINITY;
@@ -159,7 +159,9 @@ impl Shares {
         (0..self.links.len() as u32).for_each(|link| self.touch(link));
     }
 
-    /// Opens all flows that can be affected by the links on which flows have started or ended.
+    /// Opens the new flows and all flows whose rates can change as a result of starts and ends: the
+    /// flows on links on which a flow has started or ended, the flows on the links of these flows,
+    /// and so on.
     fn open_all_affected(&mut self) {
         let mut dirty = std::mem::take(&mut self.dirty);
         for flow in self.new.clone() {

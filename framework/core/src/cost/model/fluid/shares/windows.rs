@@ -108,7 +108,7 @@ pub(super) struct Windows {
     fillings: Vec<Filling>,
     /// For each link, the position in `on` of the first flow on this link.
     first_on: Vec<u32>,
-    /// The indices of the flows on each link.
+    /// The indices of the flows on each link, one link after another.
     on: Vec<u32>,
     /// One bit per flow: whether it has ended.
     ended: Vec<u64>,
@@ -119,7 +119,8 @@ pub(super) struct Windows {
     /// The flows whose rates are limited, in ascending order of their limits. Each entry is the
     /// largest level that a flow may have, and the index of this flow.
     limits: Vec<(f64, u32)>,
-    /// The links that are not full yet, by the level at which they become full.
+    /// The links that are not full yet. Each entry is the bits of the level at which a link becomes
+    /// full, and this link.
     queue: BinaryHeap<Reverse<(u64, u32)>>,
     /// Number of windows so far.
     count: usize,
@@ -168,8 +169,8 @@ impl Windows {
         self.sharing = self.flows.len();
         self.ended.clear();
         self.ended.resize(self.sharing.div_ceil(64), 0);
-        // Sort by link with a counting sort. In the meantime, `first_on` has the next free position
-        // of each link, shifted by one.
+        // Sort the flows by link with a counting sort. During this sort, element `link + 1` of
+        // `first_on` is the next free position of the link in `on`.
         self.first_on.clear();
         self.first_on.extend([0, 0]);
         let mut sum = 0;
@@ -438,8 +439,8 @@ impl Shares {
         self.windows.take().map(|windows| windows.flows.remaining()).unwrap_or_default()
     }
 
-    /// Begins the next window, in which this fraction of the flows should end. Returns whether
-    /// windows are in use.
+    /// Begins the next window, in which this fraction of the flows should end. Subtracts the number
+    /// of examined links from `most`. Returns `false` if windows are not in use.
     pub(in super::super) fn next_window(
         &mut self,
         fraction: f64,

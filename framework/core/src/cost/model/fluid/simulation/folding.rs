@@ -33,8 +33,9 @@ impl Simulation {
     }
 
     /// Folds the network by exclusive-ors instead of translations if the first step is symmetric
-    /// under more of them. If the numbers are equal, exclusive-ors are used if ranks exchange
-    /// messages in pairs, because such schedules are usually defined by exclusive-ors.
+    /// under more exclusive-ors than translations. If the two numbers are equal, exclusive-ors are
+    /// used if ranks exchange messages in pairs, because such schedules are usually defined by
+    /// exclusive-ors.
     fn choose_group(&mut self, first: &Step<'_>) {
         let translations = &self.in_flight.fold;
         let Some(other) = self.in_flight.by_exclusive_or() else { return };

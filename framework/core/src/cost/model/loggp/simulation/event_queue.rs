@@ -11,7 +11,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 #[derive(Debug, Default)]
 pub(super) struct EventQueue {
-    /// For each kind of event, a sorted list.
+    /// For each kind of event, a list of events, sorted in the order of their processing.
     lists: [VecDeque<Event>; 4],
     heap: BinaryHeap<Reverse<Event>>,
 }
