@@ -98,9 +98,9 @@ pub struct Bound {
     pub startup_us: f64,
     /// Transmission, including the delay by shared links.
     pub transmission_us: f64,
-    /// Propagation.
+    /// Propagation: the latencies of links.
     pub propagation_us: f64,
-    /// Rearrangement of sent data (`flat` only).
+    /// Rearrangement of sent data; only in the model `flat`.
     pub rearrangement_us: f64,
     /// Barriers.
     pub barrier_us: f64,

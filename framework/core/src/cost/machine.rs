@@ -186,7 +186,7 @@ impl Machine {
     }
 
     /// Returns the settings of the spec in canonical form: sorted in the order of the parameters,
-    /// and without settings that change nothing.
+    /// and without settings whose values the machine has anyway.
     fn canonical(&self) -> Vec<Setting> {
         let set = |p: &&'static dyn Parameter| {
             let (text, origin) = self.settings.get(*p);

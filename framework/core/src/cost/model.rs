@@ -93,7 +93,7 @@ pub trait Model: Debug + Send + Sync {
         None
     }
 
-    /// Returns an evaluator for one schedule.
+    /// Returns an evaluator, which computes the cost of one schedule.
     fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator>;
 
     /// Returns a lower bound on the completion time of any schedule that moves `traffic`. Callers
@@ -243,8 +243,8 @@ pub trait Evaluator: Listener + Send {
         Err(record)
     }
 
-    /// Returns the time-space record, which is complete after [`Evaluator::cost`]; `None` if there
-    /// is none.
+    /// Returns the time-space record, which is complete after [`Evaluator::cost`]; `None` if no
+    /// record was started.
     fn time_space(&mut self) -> Option<TimeSpace> {
         None
     }

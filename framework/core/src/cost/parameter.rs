@@ -25,7 +25,7 @@ pub trait Parameter: Debug + Sync {
 pub enum DefaultValue {
     /// A value in canonical form.
     Text(&'static str),
-    /// The value of another parameter.
+    /// The value that another parameter of the same machine has.
     SameAs(&'static dyn Parameter),
 }
 

@@ -257,7 +257,7 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// Returns the amounts that must leave and enter a node.
+    /// Returns the amount that must leave a node, and the amount that must enter it.
     pub(super) fn at(&self, node: u64, nodes: u64) -> (f64, f64) {
         let others = (nodes - 1) as f64;
         match self {

@@ -253,8 +253,8 @@ fn hops_are_startups_when_messages_are_stored() {
     assert_eq!(b.startup_us, 20.0, "the diameter");
 }
 
-/// For the two networks `rdn`, Table II of Li, Peng & Chu has 512 and 294,912 words. Both values
-/// are below the lower bound.
+/// For the two networks `rdn`, the transmission times in Table II of Li, Peng & Chu are 512 and
+/// 294,912 times the time of a word. The lower bound is larger than both values.
 #[test]
 fn blocks_cross_as_many_links_as_their_ends_are_apart_when_messages_are_stored() {
     let words =

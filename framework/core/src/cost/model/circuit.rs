@@ -167,7 +167,7 @@ fn slowest_link(t: &Transfer, step: &Step<'_>, topology: &dyn Topology) -> f64 {
     }
     let route = t.route.checked_sub(1).map(|i| &step.routes[i as usize]);
     let mut slowest = 0.0_f64;
-    // The route was checked when the step was measured, so it has no error.
+    // The step was measured before, which checked the route. So this call cannot fail.
     let _ = topology.route(t.from.into(), t.to.into(), route, &mut |run| {
         slowest = run.links().map(|link| 1.0 / topology.bandwidth(link)).fold(slowest, f64::max);
     });

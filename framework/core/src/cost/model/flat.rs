@@ -224,7 +224,7 @@ impl Stages {
     }
 
     fn add(&mut self, message: StageMessage) {
-        /// The largest number of stored messages. They take about 3 GiB.
+        /// The largest number of stored messages. This number of messages takes about 3 GiB.
         const MAX: usize = 1 << 26;
         self.too_many |= self.stage.messages.len() == MAX;
         if self.too_many {

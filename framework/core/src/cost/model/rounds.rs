@@ -127,7 +127,7 @@ impl Numbers {
 
 impl Arranger {
     pub(super) fn new(topology: &Arc<dyn Topology>) -> Self {
-        /// The largest number of entries of an array. They take 64 MiB.
+        /// The largest number of entries of [`Numbers::Array`]. This many entries take 64 MiB.
         const MAX_IN_ARRAY: u64 = 1 << 24;
         let keys = topology.link_slots().saturating_add(2 * topology.nodes());
         let numbers = match keys {
@@ -198,7 +198,7 @@ impl Arranger {
         }
         let route = t.route.checked_sub(1).map(|i| &step.routes[i as usize]);
         let mut sum = 0.0;
-        // The route was checked when the step was measured, so it has no error.
+        // The step was measured before, which checked the route. So this call cannot fail.
         let _ = self.topology.route(t.from.into(), t.to.into(), route, &mut |run| {
             sum += run.links().map(|link| self.topology.latency(link)).sum::<f64>();
         });
@@ -246,7 +246,7 @@ impl Arranger {
         let mut needed = std::mem::take(&mut self.needs);
         let topology = Arc::clone(&self.topology);
         let route = t.route.checked_sub(1).map(|i| &step.routes[i as usize]);
-        // The route was checked when the step was measured, so it has no error.
+        // The step was measured before, which checked the route. So this call cannot fail.
         let _ = topology.route(t.from.into(), t.to.into(), route, &mut |run| {
             needed.extend(run.links().map(|link| {
                 self.resource(link, capacity.link, Speed::Link(1.0 / topology.bandwidth(link)))

@@ -1,5 +1,6 @@
-//! The steps of a folded simulation. In a folded simulation, one rank represents all nodes of a
-//! symmetry orbit, because these nodes do the same work at the same time.
+//! The steps of a folded simulation. In a folded simulation, one rank represents all nodes of an
+//! orbit. An orbit is a set of nodes that symmetries map to each other, so these nodes do the same
+//! work at the same time.
 
 use super::{StepIndex, StepMessage, Steps};
 use crate::simulation::step::Step;

@@ -201,8 +201,8 @@ impl Ports {
     }
 }
 
-/// Returns the number of ports of a node. If it is not limited, returns the number of nodes, which
-/// is always enough.
+/// Returns the number of ports of a node. If the machine does not limit this number, returns the
+/// number of nodes, which is always enough.
 pub(super) fn ports_each(machine: &Flat, nodes: usize) -> usize {
     machine.ports.count().min(nodes as u64) as usize
 }
@@ -255,7 +255,7 @@ impl Stage {
         }
     }
 
-    /// Adds data that the node composes but does not send.
+    /// Adds to the data that the node composes at the start of the stage. Adds no message.
     pub fn compose(&mut self, node: u32, bytes: f64) {
         self.composed[node as usize] += bytes;
         self.used = true;
@@ -324,7 +324,7 @@ impl<'a> Blocking<'a> {
         start: Clock,
         accounting: Option<&'a mut Accounting>,
     ) -> Self {
-        // Count the tasks of each node. Then `next` has the start of each node's list.
+        // Count the tasks of each node, and set `next` to the index of each node's first task.
         let nodes = stage.composed.len();
         let mut next = vec![0_u32; nodes + 1];
         for m in &stage.messages {
@@ -334,7 +334,7 @@ impl<'a> Blocking<'a> {
         for node in 0..nodes {
             next[node + 1] += next[node];
         }
-        // Fill the lists: in each step, sends before receives.
+        // Fill the list of tasks. In each step, a node's sends come before its receives.
         let mut tasks = vec![0; stage.messages.len() * 2];
         let mut end = next[..nodes].to_vec();
         let mut put = |node: u32, task: u32| {

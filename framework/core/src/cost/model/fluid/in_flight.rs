@@ -109,7 +109,8 @@ impl Paths {
         self.paths[number as usize].0
     }
 
-    /// Returns the path of a message that ends. The entry becomes unused with its last message.
+    /// Returns the path of a message that ends. If no other message has this path, the entry of the
+    /// path becomes unused.
     fn remove(&mut self, number: u32) -> Path {
         let (path, messages) = &mut self.paths[number as usize];
         *messages -= 1;
@@ -301,7 +302,7 @@ impl MessagesInFlight {
                 }
             }
         };
-        // The route was checked when the step was measured, so it has no error.
+        // The step was measured before, which checked the route. So this call cannot fail.
         let hops = topology.route(from.into(), target.into(), route, add).unwrap_or_default();
         if machine.injection_byte_us > 0.0 && hops > 0 {
             let out = fold.slots() as u32;

@@ -74,7 +74,7 @@ impl LevelQueue {
         beyond || self.near.peek().is_some_and(|Reverse((bits, _))| *bits < level.to_bits())
     }
 
-    /// Moves back to the first bucket.
+    /// Moves back, so that [`Self::next_bucket`] starts at the first bucket again.
     pub(super) fn rewind(&mut self) {
         self.at = None;
     }

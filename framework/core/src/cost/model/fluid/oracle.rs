@@ -3,7 +3,7 @@
 
 use crate::network::topology::parse;
 
-/// A message, or a background flow.
+/// A message, or a background flow (`ends` is `None`).
 struct Flow {
     ends: Option<[usize; 2]>,
     /// The time at which the flow's latency ends, so that the flow begins to share links.

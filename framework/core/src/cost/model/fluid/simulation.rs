@@ -239,7 +239,7 @@ impl Simulation {
         }
         for rank in ends {
             // If this is the last message that the rank waits for in its step, the rank's critical
-            // path leads through it.
+            // path leads through this message.
             if self.progress.ranks[rank].pending == 1 {
                 self.ranks[rank].path = path;
                 if self.progress.record.is_some() {

@@ -199,7 +199,7 @@ impl Symmetry {
                 }
             }
         }
-        // With orbit planning, map each route by the same group element as its sender.
+        // With orbit planning, map the route of each send by the same group element as its sender.
         let routes = step
             .symmetry
             .filter(|_| step.routes.iter().any(|route| !route.path.is_empty()))
@@ -225,7 +225,7 @@ impl Symmetry {
                     .for_each(|(number, t)| t.route = number);
                 routes
             });
-        // Replace nodes by orbits.
+        // Replace each sender and receiver by the number of its orbit.
         let targets = transfers.iter().map(|transfer| transfer.to).collect();
         for transfer in &mut transfers {
             (transfer.from, transfer.to) = (fold.orbit(transfer.from), fold.orbit(transfer.to));

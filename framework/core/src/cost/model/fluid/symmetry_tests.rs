@@ -228,7 +228,7 @@ fn the_translations_of_a_schedule_are_found_in_its_messages() {
     let orbits = |network: &str, name: &str, n| {
         priced(network, "byte_us=0.003,hop_us=0.4", &schedule(name, n), false).1
     };
-    // In these schedules, all nodes do the same.
+    // In these schedules, all nodes do the same work, so there is one orbit.
     assert_eq!(
         (
             orbits("torus:4x4", "linear", 16),

@@ -68,7 +68,7 @@ fn times_with_other_routes_equal_those_of_simgrid() {
 #[test]
 fn parts_follow_the_critical_path() {
     let machine = "startup_us=2,hop_us=1,byte_us=0.1";
-    // A single message: a start-up, two links, ten bytes.
+    // A single message takes a start-up, the latencies of two links, and the time of ten bytes.
     assert_eq!(priced("ring:8", machine, &[vec![(0, 2, 10)]]).2, [2.0, 1.0, 2.0, 0.0, 0.0]);
     // Two messages share a link.
     let (us, _, parts) =

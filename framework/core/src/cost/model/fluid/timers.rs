@@ -1,7 +1,7 @@
 //! Timers with fast access to the earliest one.
 
-/// The number of entries in a group. Their minimum is an entry of the next level. A group fills a
-/// cache line.
+/// The number of entries in a group. The minimum of a group is an entry of the next level. A group
+/// fills a cache line.
 const FAN: usize = 8;
 
 const UNSET: [f64; FAN] = [f64::INFINITY; FAN];
