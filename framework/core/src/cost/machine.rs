@@ -66,7 +66,7 @@ pub struct ParameterValue {
     pub parameter: &'static dyn Parameter,
     /// The value in canonical form.
     pub text: String,
-    /// The origin of the value.
+    /// The origin of the value, such as the preset or the machine's spec.
     pub origin: Origin,
 }
 
@@ -237,7 +237,7 @@ impl Machine {
         self.settings.get(parameter).0.parse().ok()
     }
 
-    /// Returns the settings of the machine.
+    /// Returns the values of the machine's parameters, listed separately for each origin.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }

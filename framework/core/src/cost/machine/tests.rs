@@ -292,7 +292,7 @@ fn nodes_of_current_machines_have_the_bandwidth_that_vendors_state() {
     let nvlink_5_and_adapter = 1800.0 + 100.0;
     let nvlink_4_and_adapter = 900.0 + 100.0;
     for (machine, topology, stated) in [
-        // Google Cloud's pages of the versions: bidirectional bandwidth of a chip.
+        // Google Cloud's pages of the TPU versions: bidirectional bandwidth of a chip.
         ("tpu-v5p", "torus:16x20x28", 1200.0),
         ("tpu-v5e", "torus:16x16", 400.0),
         ("tpu-v6e", "torus:16x16", 800.0),

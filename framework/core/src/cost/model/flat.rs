@@ -214,7 +214,7 @@ struct Stages {
     stages: u64,
     clock: Clock,
     too_many: bool,
-    /// Time-space accounting, if requested.
+    /// The record of how each node spends its time, if requested.
     accounting: Option<Box<Accounting>>,
 }
 

@@ -26,7 +26,7 @@ pub(super) fn sends(steps: &[impl AsRef<[(u32, u32, u64)]>]) -> Sends {
     steps.iter().map(|step| step.as_ref().iter().map(send).collect()).collect()
 }
 
-/// Returns the steps of a well-known schedule on n ranks, with blocks of `block` bytes.
+/// Returns the steps of the well-known schedule `name` on n ranks, with blocks of `block` bytes.
 pub(super) fn schedule(name: &str, n: u32, block: u64) -> Vec<Messages> {
     let rotated = |k: u32, bytes: u64| (0..n).map(|r| (r, (r + k) % n, bytes)).collect();
     let doubling = || (0..32).map(|i| 1_u32 << i).take_while(|k| *k < n);

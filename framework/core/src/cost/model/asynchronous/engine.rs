@@ -51,7 +51,7 @@ pub(crate) struct Progress {
     pub data_order: Option<DataOrder>,
     pub noise: Noise,
     pub events: EventLimit,
-    /// Time-space record, if requested.
+    /// The record of how each rank spends its time, if requested.
     pub record: Option<Box<TimeSpace>>,
     repetition: Repetition,
 }

@@ -17,7 +17,7 @@ pub(crate) static NOISE: TypedParameter<f64> = TypedParameter {
     },
 };
 
-/// The jitter of a case.
+/// The jitter of a case: the random variation of the costs of its messages.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Noise {
     seed: u64,

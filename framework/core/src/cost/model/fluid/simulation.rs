@@ -105,7 +105,7 @@ pub(super) struct Simulation {
     most_exact: usize,
     /// Equal to [`MOST_FOLDED`], or 0 in some tests.
     most_folded: usize,
-    /// Whether the simulation makes a copy of itself when its first window of time begins.
+    /// Whether the simulation makes a copy of itself when it begins to use windows of time.
     pub makes_copy: bool,
     /// The copy, which continues with windows of twice the length.
     pub copy: Option<Box<Self>>,

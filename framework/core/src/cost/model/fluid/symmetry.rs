@@ -12,7 +12,7 @@ use crate::network::transfer::Transfer;
 use crate::simulation::listener::Summed;
 use crate::simulation::step::Step;
 
-/// The symmetry of the steps so far.
+/// The state of the search for translations that map all steps so far onto themselves.
 #[derive(Debug, Clone)]
 pub(super) struct Symmetry {
     /// Whether the result depends on the order of a rank's sends.

@@ -84,7 +84,7 @@ impl Timers {
     }
 
     /// Finds the timers whose time is at most `limit`. Unsets the one with the smallest number and
-    /// returns this number.
+    /// returns this number. Returns `None` if there is no such timer.
     pub(super) fn pop(&mut self, limit: f64) -> Option<usize> {
         if self.earliest > limit || self.earliest == f64::INFINITY {
             return None;

@@ -245,7 +245,7 @@ impl Simulation {
         if is_retry && r.waiting.peek() != Some(&entry) {
             return;
         }
-        // If the receiver is busy, wait. Only the first waiting message needs a retry.
+        // If the receiver is busy, the message waits. Only the first waiting message has a retry.
         let free_at = r.processor.at.max(r.incoming);
         if free_at > event.at {
             if !is_retry {

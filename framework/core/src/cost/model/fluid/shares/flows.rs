@@ -1,4 +1,4 @@
-//! The flows in windows of time.
+//! The flows whose rates are computed in windows of time ([`super::windows`]).
 
 use super::Hop;
 

@@ -8,8 +8,8 @@
 //! If a flow ends in a window, its rate is limited to its remaining bytes divided by the length of
 //! the window, which is its mean rate in the window. The solution gives the capacity that remains
 //! to other flows. Therefore no capacity is left idle and no byte is lost, and the error is of
-//! second order. The time at which the flow ends is computed from the rate that it would have
-//! without the limit.
+//! second order in the length of the window. The time at which the flow ends is computed from the
+//! rate that it would have without the limit.
 //!
 //! The length of a window is computed from the rates in the previous window. When the rates in the
 //! new window are known, the flows that would end in it are counted. If more than twice the planned
@@ -44,7 +44,7 @@ const SHORTEST_US: f64 = 1e-3;
 /// Bytes and levels whose relative difference is smaller than this are equal.
 const TOLERANCE: f64 = 1e-9;
 
-/// The flows on a link.
+/// The capacity of a link, and totals over the flows on this link.
 #[derive(Debug, Clone, Copy)]
 struct Load {
     capacity: f64,

@@ -1,5 +1,5 @@
-//! Time-space accounting of the model `fluid`. These functions are called only if a record is
-//! requested.
+//! Time-space accounting of the model `fluid`: records the times that each rank spends on each kind
+//! of work. These functions are called only if a record is requested.
 
 use super::super::in_flight::InFlight;
 use super::Simulation;

@@ -1,5 +1,5 @@
-//! Time-space accounting of the model `loggp`. These functions are called only if a record is
-//! requested.
+//! Time-space accounting of the model `loggp`: records the times that each rank spends on each kind
+//! of work. These functions are called only if a record is requested.
 
 use super::{Simulation, scaled};
 use crate::cost::model::clock::{Ticks, us};
