@@ -10,9 +10,9 @@
 //!
 //! # Example
 //!
-//! This program runs an all-to-all. In each step, every node sends a block to the node at the same
-//! distance. The program verifies that every block reaches its destination, and compares the
-//! completion time with a lower bound.
+//! This program runs an all-to-all. In step i, every node sends a block to the node whose number is
+//! greater by i (modulo the number of nodes). The program verifies that every block reaches its
+//! destination, and compares the completion time with a lower bound.
 //!
 //! ```
 //! use swapmeet_core::cost::bound::Traffic;

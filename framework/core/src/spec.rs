@@ -28,7 +28,7 @@ pub struct SpecError {
     pub len: usize,
     /// A description of the error and of the expected text.
     pub message: String,
-    /// Known names that are similar to the given one.
+    /// Known names that are similar to the unknown name in the spec.
     pub near: Vec<String>,
 }
 

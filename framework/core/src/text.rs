@@ -9,8 +9,8 @@ use std::path::Path;
 /// The maximum number of characters of a text that an error message quotes.
 const EXCERPT: usize = 80;
 
-/// The maximum number of characters of a message. The reason that a plugin gives may have 4,000 of
-/// them.
+/// The maximum number of characters of a message. The reason that a plugin gives for an error may
+/// take 4,000 of these characters.
 const MESSAGE: usize = 5000;
 
 /// Returns whether a character can change how the text around it is shown: a control character, a

@@ -3,8 +3,9 @@
 //! A box is *origins x destinations x segments*. Origins and destinations are sets of nodes, and
 //! each is a product over the axes of a grid. If a collective does not distinguish its blocks by
 //! origin, boxes have no origins. The same is true for destinations. The nodes of a schedule hold
-//! thousands of boxes, so a box is only a slice of elements. All boxes of a schedule share a
-//! [`Layout`], which defines the meaning of the elements. There are two layouts:
+//! thousands of boxes. To save memory and time, a box is therefore only a slice of elements. All
+//! boxes of a schedule share a [`Layout`], which defines the meaning of the elements. There are two
+//! layouts:
 //!
 //! - [`BitLayout`] has one bit per coordinate. It is faster if axes have at most thousands of
 //!   coordinates, and it is used if every node is planned.
@@ -37,7 +38,7 @@ pub enum Side {
     /// The nodes that the blocks must reach. If each block is divided into one part per node, these
     /// are the numbers of the parts.
     Destinations,
-    /// The segments of each block.
+    /// The segments into which each block is divided.
     Segments,
 }
 
@@ -160,8 +161,8 @@ pub trait Layout: Debug {
     /// Returns whether every block of `inner` is in `outer`.
     fn contains(&self, outer: &[Self::Element], inner: &[Self::Element]) -> bool;
 
-    /// Determines which blocks of `a` are selected. If only some of them are selected, writes these
-    /// to `out` as a box. `count` is the number of blocks of `a`.
+    /// Determines which blocks of `a` are in `selection`. If only some of them are, writes these
+    /// blocks to `out` as a box. `count` is the number of blocks of `a`.
     fn cut(
         &self,
         a: &[Self::Element],

@@ -8,13 +8,13 @@
 //! has the value `amounts`.
 //!
 //! A redistribution divides the data of a node into buckets. Each bucket is then sent to a
-//! receiver. At first, the redistribution and these receivers are only recorded, and the table of
-//! holdings stays unchanged. To *settle* a redistribution means to add the elements of all received
-//! buckets to the holdings of their receivers. This happens only when the holdings of a receiver
-//! are needed. Redistributions whose buckets have the same receivers are settled together. Settling
-//! takes a few operations per node and destination, and this number does not depend on the number
-//! of buckets. So an exchange of a full matrix of N x N entries takes time proportional to its
-//! size.
+//! receiver. At first, the redistribution and these receivers are only recorded. The table of
+//! holdings, which has a number of elements for each node and destination, stays unchanged. To
+//! *settle* a redistribution means to add the elements of all received buckets to the holdings of
+//! their receivers. This happens only when the holdings of a receiver are needed. Redistributions
+//! whose buckets have the same receivers are settled together. Settling takes a few operations per
+//! node and destination, and this number does not depend on the number of buckets. So tracing an
+//! exchange in which each of N nodes has data for every node takes time proportional to N x N.
 
 use crate::delivery::boxes::BitLayout;
 use crate::delivery::collective::BlockSizes;
@@ -87,10 +87,11 @@ pub enum ByteSelection<'a> {
     Listed(&'a [(u64, u64)]),
 }
 
-/// The integer type of a number of elements. The table of a large exchange takes gigabytes, and
-/// reading it is most of the cost. So `u32` is used if all totals fit, and `u64` otherwise.
+/// The integer type of a number of elements. In a large exchange, the table of these numbers takes
+/// gigabytes, and reading the table is most of the cost. So `u32` is used if all totals fit, and
+/// `u64` otherwise.
 pub trait ElementCount: Copy + Default + fmt::Debug + Into<u64> {
-    /// Converts a number that is known to fit.
+    /// Converts a number of elements that is known to fit into this type.
     fn of(elements: u64) -> Self;
 }
 
@@ -144,7 +145,7 @@ pub(crate) struct ByteCounts<T> {
     latest_arrival: u64,
     /// The blocks of the most recent send.
     contents: Contents,
-    /// Loads in bytes.
+    /// The loads of the nodes, in bytes.
     loads: Loads,
     step: u64,
     /// Total number of buckets of the redistributions that are stored.

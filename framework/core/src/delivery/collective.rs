@@ -54,9 +54,9 @@ pub enum RedundantDelivery {
 /// A kind of collective. It does not include the root or the permutation of a single collective.
 #[derive(Debug, PartialEq, Eq)]
 pub struct CollectiveKind {
-    /// Name in specs and rows.
+    /// Name in specs and in result rows.
     pub word: &'static str,
-    /// Description of the initial and the required blocks, for lists.
+    /// Description of the initial and the required blocks, for lists of collectives.
     pub help: &'static str,
     /// Number in the plugin ABI.
     pub code: u32,
@@ -85,7 +85,7 @@ macro_rules! collectives {
         $($(#[$doc])+
         pub static $name: CollectiveKind = CollectiveKind { $($field: $value),+, ..EXCHANGE };)+
 
-        /// All collectives, in the order of their numbers.
+        /// All collectives, in the order of their codes in the plugin ABI.
         pub static COLLECTIVES: [&CollectiveKind; 11] = [$(&$name),+];
     };
 }
@@ -281,8 +281,9 @@ impl CollectiveKind {
         self.distinguishes(side) && !(self.sums && side == Side::Origins)
     }
 
-    /// Returns the reason why a send cannot select blocks by `side`, or `None` if it can. Such a
-    /// send is refused. If its set were ignored, it would move more blocks than intended.
+    /// Returns the reason why a send cannot select blocks by `side`, or `None` if it can. A send
+    /// that gives a set for this side is refused: if the set were ignored, the send would move more
+    /// blocks than intended.
     pub fn set_error(&self, side: Side) -> Option<String> {
         if self.may_name(side) {
             return None;

@@ -317,8 +317,8 @@ impl<L: Layout> Traced for Exchange<L> {
     fn end_step(&mut self) -> Result<(), Fault> {
         let mut in_flight = std::mem::replace(&mut self.in_flight, InFlight::new());
         let received = self.receive(&mut in_flight);
-        // Update the peak after the receipt, because the receipt subtracts redundant deliveries
-        // from the loads.
+        // Update the peak load after the receipt, because the receipt subtracts redundant
+        // deliveries from the loads.
         let placement = &self.inventory.placement;
         self.loads.end_step(in_flight.receivers.iter().map(|list| placement.physical(*list)));
         in_flight.clear();

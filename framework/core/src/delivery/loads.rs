@@ -1,4 +1,5 @@
-//! The load that each node holds, and the load that it reduces in a step.
+//! The load that each node holds, and the load that it reduces in a step. A load is an amount of
+//! data, in units of blocks or in bytes.
 
 /// The load that each node holds, and the largest load that any node has held so far.
 #[derive(Debug)]
@@ -19,9 +20,9 @@ impl Loads {
         Self { held, peak, summed: Vec::new(), summing: Vec::new(), is_ended: false }
     }
 
-    /// Moves a load from one node to another. In a step with redundant deliveries, the load of a
-    /// receiver may exceed 64 bits and wrap around, until [`Loads::discarded`] subtracts these
-    /// deliveries.
+    /// Moves a load from one node to another or, if `copy`, adds it to the second node only. In a
+    /// step with redundant deliveries, the load of a receiver may exceed 64 bits and wrap around,
+    /// until [`Loads::discarded`] subtracts these deliveries.
     #[inline]
     pub(crate) fn moved(&mut self, (from, to): (u64, u64), copy: bool, load: u64) {
         if !copy {

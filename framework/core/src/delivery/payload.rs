@@ -6,7 +6,8 @@ pub use crate::delivery::traced::Proof;
 use crate::delivery::traced::Traced;
 use std::ops::{Deref, DerefMut};
 
-/// The data that all nodes hold. It dereferences to the operations that all kinds of data have.
+/// The data that all nodes hold. It dereferences to [`Traced`], which has the operations of all
+/// kinds of data.
 #[derive(Debug)]
 pub(crate) enum Payload {
     /// Blocks, traced on every node.
@@ -15,7 +16,7 @@ pub(crate) enum Payload {
     Orbits(OrbitExchange),
     /// Tokens of a dispatch or a combine, traced on every node.
     Tokens(TokenExchange),
-    /// Bytes per destination.
+    /// The number of bytes for each destination, traced on every node.
     ByteCounts(Box<dyn TracedBytes>),
 }
 

@@ -13,7 +13,8 @@ const NONE: u32 = u32::MAX;
 pub struct Placement {
     grid: Grid,
     machine_nodes: u64,
-    /// The two maps. `None` if node i of the grid runs on node i of the machine, and is its home.
+    /// The maps from virtual nodes to physical nodes and from physical nodes to homes. `None` if
+    /// node i of the grid runs on node i of the machine, and is its home.
     table: Option<Table>,
 }
 

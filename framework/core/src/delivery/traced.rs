@@ -11,7 +11,7 @@ pub enum Proof {
     /// Each block was traced to its destination.
     #[default]
     Blocks,
-    /// Bytes were traced to their destinations. The origin of bytes was not.
+    /// Bytes were traced to their destinations, but their origins were not traced.
     ByteCounts,
     /// Each contribution was traced, and each result contains each of its contributions once.
     Contributions,

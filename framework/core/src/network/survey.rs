@@ -237,7 +237,7 @@ mod tests {
     fn means_are_over_pairs_of_different_nodes() {
         assert_eq!(survey("ring:4").mean_hops, Some((4.0 / 3.0, SurveyMethod::Searched)));
         assert_eq!(survey("ring:1").mean_hops, None);
-        // The distances in a path of three nodes are 1, 2, 1, 1, 1 and 2.
+        // In a path of three nodes, the distances of the six ordered pairs are 1, 2, 1, 1, 2 and 1.
         let path = Graph::parse("g", "0 1\n1 2\n").unwrap();
         assert_eq!(Survey::of(&path).mean_hops.unwrap().0, 8.0 / 6.0);
         assert_eq!(Survey::of(&path).bisection, Some((1, 1, SurveyMethod::Exhaustive)));

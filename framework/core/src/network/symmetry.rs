@@ -26,7 +26,7 @@ pub struct GroupAxis {
     /// The number of coordinates.
     pub radix: u64,
     /// The group's elements on this axis are the multiples of this number. It is the radix if the
-    /// group does not move the axis.
+    /// group maps every coordinate of the axis to itself.
     pub unit: u64,
     /// Whether an element acts by exclusive-or. If not, the element is added to the coordinate.
     pub xor: bool,
@@ -47,7 +47,7 @@ impl GroupAxis {
         if self.xor || element == 0 { element } else { self.radix - element }
     }
 
-    /// Returns whether the group does not move the axis.
+    /// Returns whether the group maps every coordinate of the axis to itself.
     pub(crate) fn is_fixed(self) -> bool {
         self.unit == self.radix
     }

@@ -133,8 +133,9 @@ pub trait Topology: fmt::Debug + Send + Sync {
     fn switches(&self) -> u64 {
         self.properties().switches
     }
-    /// Returns the network that failed links, a placement or random routing change. Many methods
-    /// return its values by default. `None` if this is the network of a family.
+    /// Returns the network without the failed links, the placement or the random routing that this
+    /// topology adds. Returns `None` if this topology adds none of them. By default, many methods
+    /// return the values of the original network.
     fn original(&self) -> Option<&dyn Topology> {
         None
     }
@@ -323,7 +324,7 @@ pub struct Family {
     pub name: &'static str,
     /// The form of the spec.
     pub syntax: &'static str,
-    /// A description for lists.
+    /// A description for lists of topologies.
     pub help: &'static str,
     /// A small example of a spec; empty if the family needs a file. The command `check` uses the
     /// example. Tests compare its links, routes and distances with the results of searches.
@@ -489,7 +490,8 @@ fn parse_network(text: &str, read: ReadFile<'_>) -> Result<Arc<dyn Topology>, Sp
     let Some(family) = FAMILIES.iter().find(|f| f.name == spec.name()) else {
         return Err(spec.unknown_name(FAMILIES.iter().map(|f| f.name)));
     };
-    // If the family has no keys of its own, only the options of all topologies are known keys.
+    // If the family has no keys of its own, only the options that every topology has are known
+    // keys.
     let is_unknown =
         |arg: &&Arg| arg.key().is_some_and(|key| !placed::options().any(|name| name == key));
     match spec.args().iter().skip(1).find(is_unknown) {

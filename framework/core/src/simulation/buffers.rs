@@ -15,9 +15,9 @@ impl NodeBuffers {
     const SENT: usize = 0;
     const RECEIVED: usize = 1;
 
-    /// Adds a load to one of the two sums and returns the new sum. Sums are not stored as 128-bit
-    /// integers, because these would double the size of the table of all nodes. Reading this table
-    /// takes most of the time.
+    /// Adds a load to one of the two sums (sent or received) and returns the new sum. Sums are not
+    /// stored as 128-bit integers, because these would double the size of the table of all nodes.
+    /// Reading this table takes most of the time.
     #[inline]
     fn add(&mut self, phase: u32, which: usize, load: u64) -> u128 {
         if self.phase != phase {

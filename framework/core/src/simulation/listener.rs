@@ -117,7 +117,7 @@ pub enum ScheduleEvent<'a> {
         step: u64,
         /// The receiver.
         node: PlacedNode,
-        /// The block.
+        /// The block that the receiver already held.
         block: Block,
     },
     /// Nodes have combined received data with their own data. If the step has any message, this
@@ -144,7 +144,7 @@ pub struct Summed<'a> {
 /// Data that a node sends to itself.
 #[derive(Debug, Clone, Copy)]
 pub struct LocalCopy {
-    /// The node of the machine.
+    /// The node that sends data to itself, as a node of the machine.
     pub node: u32,
     /// The load: blocks or bytes, as for messages.
     pub load: u64,

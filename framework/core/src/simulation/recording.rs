@@ -308,7 +308,7 @@ impl Fingerprint {
         self.0 = mixed(self.0, number);
     }
 
-    /// Adds two numbers with a single multiplication.
+    /// Adds two numbers to the fingerprint with a single multiplication.
     fn add_pair(&mut self, first: u64, second: u64) {
         self.0 = mixed(self.0 ^ first, second.rotate_left(32));
     }

@@ -105,8 +105,8 @@ impl StepFacts {
         self.bandwidth_times.map_or(self.max_node_load as f64, |times| times.node)
     }
 
-    /// Returns the time of the slowest message, if each message is a circuit and the circuits on a
-    /// link share its bandwidth. Equal to [`StepFacts::longest`] if multiplexing was not measured.
+    /// Returns the time of the slowest message, if the messages on a link share its bandwidth
+    /// equally. Equal to [`StepFacts::longest`] if multiplexing was not measured.
     pub(crate) fn multiplexed(&self) -> f64 {
         match (self.bandwidth_times, self.max_multiplexed_load) {
             (Some(bandwidth_times), _) => bandwidth_times.multiplexed,

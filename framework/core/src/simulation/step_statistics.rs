@@ -141,7 +141,7 @@ impl StepStatistics {
         let has_bandwidths = self.topology.bandwidths().is_some();
 
         // The first walk counts messages and loads. If no messages share a link, or all loads are
-        // equal, the link load (max) follows from the number of messages.
+        // equal, the largest load of a link follows from the number of messages.
         let mut facts = self.walk(number, transfers, equal_loads, routes)?;
         let on_link = facts.max_link_messages;
         facts.max_link_load = match &mut self.link_loads {

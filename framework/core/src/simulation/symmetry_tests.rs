@@ -265,7 +265,7 @@ struct Trace {
     /// The load of each send.
     sent: Vec<Option<u64>>,
     /// For each step, the load that each node holds, the load that each node has reduced, and the
-    /// peak.
+    /// largest load that any node has held so far.
     steps: Vec<(Vec<u64>, Vec<u64>, u64)>,
 }
 

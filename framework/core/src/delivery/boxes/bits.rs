@@ -159,7 +159,7 @@ impl BitLayout {
         self.fields[self.segment_axis()].coordinates(a)
     }
 
-    /// Replaces the set of one axis of `out` by these coordinates. `axis` is the number of the axis
+    /// Replaces the set of one axis of `out` by `coordinates`. `axis` is the number of the axis
     /// within its side.
     pub(crate) fn set_coordinates(
         &self,

@@ -56,9 +56,9 @@ impl RunLayout {
     }
 
     /// Describes the image of a set of nodes under an element of the group as a sequence of
-    /// numbers, and calls `word` with each of them. Equal images have the same numbers. The set of
-    /// all nodes has no numbers, and a set of one node has only the number of the node. Errors if
-    /// the set does not fit the grid.
+    /// numbers, and calls `word` with each of them. Equal images have equal sequences. The sequence
+    /// of all nodes is empty. The sequence of a single node is only the number of its image. Errors
+    /// if the set does not fit the grid.
     pub(crate) fn describe(
         &self,
         set: NodeSet<'_>,
@@ -81,8 +81,8 @@ impl RunLayout {
                 sets.iter().zip(axes).map(|(set, axis)| Set::of(*set, axis.radix)).collect()
             }
         };
-        // If the product of the sets is all nodes or one node, give the same short description as
-        // above.
+        // If the product of the sets is all nodes or one node, give the short description of this
+        // special case.
         let sets = || sets.iter().zip(axes);
         if sets().all(|(set, axis)| set.count() == axis.radix) {
             return Ok(());
@@ -106,8 +106,8 @@ impl RunLayout {
     }
 
     /// Describes a set of segments as a sequence of numbers, and calls `word` with each of them.
-    /// The set of all segments has no numbers. Errors if the set does not fit the number of
-    /// segments per block.
+    /// The sequence of all segments is empty. Errors if the set does not fit the number of segments
+    /// per block.
     pub(crate) fn describe_segments(
         &self,
         set: Axis<'_>,
@@ -247,8 +247,8 @@ impl Layout for RunLayout {
         if element == 0 {
             return;
         }
-        // The group moves the axes of origins and of destinations. It does not move the last axis,
-        // which has the segments.
+        // The group acts on the axes of origins and of destinations. It does not act on the last
+        // axis, which has the segments.
         let axes = self.group.axes();
         let last = a.len() - 1;
         for side in a[..last].chunks_mut(axes.len().max(1)) {

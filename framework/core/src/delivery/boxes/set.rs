@@ -1,5 +1,5 @@
 //! Subsets of the coordinates of an axis. If the axis has at most 64 coordinates, the subset is
-//! stored as a word; otherwise it is stored as runs or as bits.
+//! stored as a word; otherwise it is stored as runs (intervals of coordinates) or as bits.
 //!
 //! Ranges and their rotations are a few runs, even on long axes. Sets with strides, as in Bruck's
 //! algorithm, are stored as bits if their runs would need more words than their bits. The contents
@@ -18,7 +18,7 @@ type Runs = SmallVec<[(u32, u32); 2]>;
 pub(crate) enum Set {
     /// At most 64 coordinates: bit c is coordinate c.
     Word(u64),
-    /// Half-open runs in ascending order. There is a gap between two runs.
+    /// Half-open intervals (start, end) in ascending order. There is a gap between two intervals.
     Runs(Runs),
     /// Bit `c % 64` of word `c / 64` is coordinate c.
     Bits(Box<[u64]>),
@@ -112,8 +112,8 @@ impl Set {
         }
     }
 
-    /// Returns the set of these bits. The set is stored as runs if that is shorter. Each run starts
-    /// at a 1 bit after a 0 bit.
+    /// Returns the set of these bits. The set is stored as runs if they need no more words than the
+    /// bits. To count the runs, counts the 1 bits that follow a 0 bit.
     fn of_bits(bits: Box<[u64]>, radix: u64) -> Self {
         let mut before = 0;
         let mut count = 0;
@@ -360,8 +360,8 @@ fn xor_bits(word: u64, with: u64) -> u64 {
     })
 }
 
-/// Copies `len` bits, starting with bit `from` of `bits`, to the bits of `to` from bit `at` on.
-/// These target bits must be 0.
+/// Copies `len` bits from `bits` to `to`. The first bit is read at position `from` and written at
+/// position `at`. All target bits must be 0 before.
 fn copy_bits(bits: &[u64], from: u64, len: u64, to: &mut [u64], at: u64) {
     let mut done = 0;
     while done < len {

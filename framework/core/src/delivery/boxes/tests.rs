@@ -19,7 +19,8 @@ fn blocks<L: Layout>(layout: &L, a: &[L::Element]) -> Blocks {
     all
 }
 
-/// A grid, a number of segments, and the sets of two boxes, as bits per axis.
+/// The radices of a grid, the number of segments per block, and two boxes. A box has, for each
+/// axis, the words of a bit set of coordinates.
 type Sample = (Vec<u64>, u32, [Vec<Vec<u64>>; 2]);
 
 /// Samples in which several axes share a word, an axis fills a word, or an axis needs several
@@ -106,7 +107,7 @@ fn check_set_operations<L: Layout>(layout: &L, sets: &[Vec<Vec<u64>>; 2]) {
     }
 }
 
-/// Compares the cut of a selection with the intersection of boxes.
+/// Checks that [`Layout::cut`] finds the intersection of a box and a selection.
 fn check_cut<L: Layout>(layout: &L, sets: &[Vec<Vec<u64>>; 2], node: Option<u64>) {
     let [a, _] = boxes_of(layout, sets);
     let destinations = layout.axes().of_side(Side::Destinations);
@@ -133,8 +134,8 @@ fn check_cut<L: Layout>(layout: &L, sets: &[Vec<Vec<u64>>; 2], node: Option<u64>
     assert_eq!((selection.elements(), selection.count()), (layout.full(), layout.full_count()));
 }
 
-/// Two boxes are joined that differ on one axis only. Each coordinate of this axis is in exactly
-/// one of the boxes, so the result is the box of all blocks.
+/// Joins two boxes that differ on one axis only. Each coordinate of this axis is in exactly one of
+/// the boxes, so their union is the box of all blocks.
 #[test]
 fn complementary_boxes_join() {
     fn check<L: Layout>(layout: &L) {

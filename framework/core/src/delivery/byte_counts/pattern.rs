@@ -30,7 +30,8 @@ pub(super) struct Tally {
     /// The number of elements that every bucket has.
     all: u64,
     /// Entry h is a number of elements, modulo 2^64, that each of the buckets 0 to h - 1 has in
-    /// addition. So only two entries change when elements are added to consecutive buckets.
+    /// addition to `all` and the other entries. So only two entries change when elements are added
+    /// to consecutive buckets.
     below: Vec<u64>,
 }
 

@@ -60,8 +60,8 @@ pub(super) fn pair_traffic<S: BlockSizes + ?Sized>(sizes: &S, nodes: u64) -> Max
     busiest
 }
 
-/// The traffic between different nodes: the maximum values of any node, and the total number of
-/// pairs.
+/// The traffic between different nodes: the largest values of any node, and the total number of
+/// pairs of nodes that exchange data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MaxTraffic {
     /// The largest number of bytes that one node has in all blocks for other nodes together.

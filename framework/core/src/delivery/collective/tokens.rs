@@ -17,7 +17,7 @@ pub struct Tokens {
     /// For each node, the index of its first class in `bytes`. The last element is the number of
     /// all classes.
     first_class: Vec<usize>,
-    /// The total bytes of each class.
+    /// The total bytes of each class, sorted by node.
     bytes: Vec<u64>,
     /// For each class, the index of its first receiver in `receivers`. The last element is the
     /// length of `receivers`.
@@ -27,8 +27,9 @@ pub struct Tokens {
     /// For each node, the index of its first entry in `wanted`. The last element is the length of
     /// `wanted`.
     first_wanted: Vec<usize>,
-    /// For each receiver, the classes that it receives, in ascending order. A class is given as the
-    /// node to which its tokens belong, and the number of the class at this node.
+    /// The classes that receiver 0 receives, in ascending order, then those of receiver 1, etc. A
+    /// class is given as the node to which its tokens belong, and the number of the class at this
+    /// node.
     wanted: Vec<(u32, u32)>,
 }
 
@@ -271,8 +272,8 @@ mod tests {
         let combine = TokenSizes::new(tokens(), true);
         assert_eq!((combine.bytes(2, 0), combine.bytes(0, 2), combine.largest()), (17, 0, 17));
         let traffic = |sizes: TokenSizes| sizes.max_traffic(3);
-        // Node 0 sends 17 bytes in a dispatch, not 10 + 17. Node 2 receives 17 bytes, and node 1
-        // receives 10 + 3.
+        // In a dispatch, node 0 sends each token once: 17 bytes, not 10 + 17. Node 2 receives 17
+        // bytes, and node 1 receives 10 + 3.
         let expected = MaxTraffic { sent: 17, received: 17, peers: 2, pairs: 3 };
         assert_eq!((traffic(dispatch), traffic(combine)), (expected, expected));
     }

@@ -49,9 +49,10 @@ impl<L: Layout> Exchange<L> {
         in_flight.join_from = in_flight.join_from.max(2 * in_flight.records.len());
     }
 
-    /// Adds a record (a box of blocks) to a list, without the blocks that the receiver already
-    /// holds. After a copy, a node may receive a block twice. This is a fault in collectives in
-    /// which each block has one destination. In other collectives it is a redundant delivery.
+    /// Adds a record (a box of blocks) to the holdings in a list, without the blocks that are
+    /// already in the list. After a copy, a node may receive a block twice. This is a fault in
+    /// collectives in which each block has one destination. In other collectives it is a redundant
+    /// delivery.
     fn insert_new(&mut self, list: usize, record: &[L::Element]) -> Result<(), Fault> {
         let (layout, format) = (&self.inventory.layout, self.holdings.format());
         let received = format.box_of(record);

@@ -102,8 +102,8 @@ impl<L: Layout> Exchange<L> {
         Err(Fault::Delivery(self.step, DeliveryFault::CountedTwice { node, block }))
     }
 
-    /// Errors if the receiver's value contains a contribution that the value which replaces it does
-    /// not.
+    /// Errors if the receiver's value contains a contribution that is missing from the received
+    /// value, which replaces the receiver's value.
     fn check_nothing_lost(
         &self,
         list: usize,

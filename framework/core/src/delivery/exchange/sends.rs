@@ -43,8 +43,8 @@ impl<L: Layout> Exchange<L> {
         self.inventory.select(rule, self.step, &mut self.selection)?;
         let Self { inventory, holdings, in_flight, selection, .. } = self;
 
-        // Put the selected boxes in flight. If the data stays on the same node of the machine, it
-        // keeps the step in which the node received it.
+        // Put the selected boxes in flight. Data that stays on the same node of the machine keeps
+        // its arrival step.
         let (format, placement) = (holdings.format(), &inventory.placement);
         let (first, start) = (in_flight.receivers.len(), in_flight.records.len());
         in_flight.latest = first;

@@ -51,9 +51,9 @@ impl<L: Layout> Exchange<L> {
         Ok(())
     }
 
-    /// Returns the orders in which the nodes of the orbit receive these sends; empty if the order
-    /// does not matter. The order matters only if a send replaces values that another send replaces
-    /// or contributes to.
+    /// Returns all orders in which the nodes of the orbit receive the images of these sends; empty
+    /// if the order does not matter. The order matters only if a send replaces values that another
+    /// send replaces or contributes to.
     fn other_orders(
         &self,
         in_flight: &InFlight<L::Element>,

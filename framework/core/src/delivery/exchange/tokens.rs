@@ -24,7 +24,8 @@ use std::sync::Arc;
 
 mod receipts;
 
-/// A class of tokens, or the contribution of one node to their sum.
+/// In a dispatch, a class of tokens. In a combine, the contribution of one node to the sum of a
+/// class.
 #[derive(Debug, Clone, Copy)]
 struct Piece {
     /// Number of the class among the classes of all nodes.
@@ -63,7 +64,7 @@ pub(crate) struct TokenExchange {
     /// The pieces sent in the current step, in the order of the sends.
     in_flight: Vec<Piece>,
     sends: Vec<TokenSend>,
-    /// Load in bytes.
+    /// The loads of the nodes, in bytes.
     loads: Loads,
     tracks_arrivals: bool,
     step: u64,
@@ -268,7 +269,7 @@ impl TokenExchange {
         Fault::Delivery(self.step, DeliveryFault::NotHeld { from, to, block, location })
     }
 
-    /// Returns the location of a piece; `None` is a class that does not exist.
+    /// Returns the location of a piece. `piece` is `None` if the selected class does not exist.
     fn location(&self, piece: Option<Piece>) -> BlockLocation {
         let Some(piece) = piece else { return BlockLocation::Nowhere };
         let placement = &self.inventory.placement;

@@ -10,7 +10,7 @@ pub enum EndFault {
         "{block} was never delivered to {node}{location}; missing in total: {missing} at {nodes}"
     )]
     NeverDelivered {
-        /// The node.
+        /// The node that lacks the block.
         node: PlacedNode,
         /// The first missing block.
         block: Block,

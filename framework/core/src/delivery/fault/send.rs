@@ -11,7 +11,7 @@ pub enum SendFault {
     UnknownNode {
         /// The role of the node: `sender` or `receiver`.
         role: &'static str,
-        /// The node number.
+        /// The invalid node number.
         node: u64,
         /// The largest valid node number.
         last: u64,
@@ -19,7 +19,7 @@ pub enum SendFault {
     /// Sender and receiver are the same node, and the send is not marked as a local copy.
     #[error("{node} sends to itself (a local copy must be marked as such)")]
     SentToItself {
-        /// The node.
+        /// The node that is both sender and receiver.
         node: PlacedNode,
     },
     /// A set that does not fit the schedule's grid.
@@ -29,7 +29,7 @@ pub enum SendFault {
         from: u64,
         /// The receiver, as a node of the schedule's grid.
         to: u64,
-        /// The set: `origins`, `destinations` or `segments`.
+        /// The name of the set: `origins`, `destinations` or `segments`.
         side: &'static str,
         /// The reason, as the end of a sentence.
         what: String,

@@ -30,8 +30,8 @@ pub(crate) struct OrbitLinkLoad {
     method: Method,
     /// Whether all links have the same bandwidth and latency.
     is_uniform: bool,
-    /// The messages of the step that was counted last. If the next step has the same messages, its
-    /// counts are the same.
+    /// The messages of the step that was counted last, each as (sender, receiver, route). If the
+    /// next step has the same messages, its counts are the same.
     last: Vec<(u32, u32, u32)>,
     routes: Vec<Route>,
     counts: OrbitCounts,
@@ -150,8 +150,8 @@ impl OrbitLinkLoad {
     }
 }
 
-/// Chooses the method for a mesh or torus. If the group consists of all shifts or of all
-/// exclusive-ors of ranks, loads are counted line by line.
+/// Returns the method that counts loads line by line on a mesh or torus. Returns `None` unless the
+/// group consists of all shifts or of all exclusive-ors of ranks.
 fn grid_lines(dims: &[u64], wraps: bool, group: &Group) -> Option<Method> {
     let own: Vec<_> = group.axes().iter().filter(|axis| axis.radix > 1).collect();
     let shifts = matches!(own[..], [axis] if axis.unit == 1 && !axis.xor);

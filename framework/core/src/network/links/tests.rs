@@ -3,7 +3,7 @@ use crate::network::topology::{Route, parse};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// Loads of links, counted one by one.
+/// The load of each link number, counted link by link.
 type Plain = BTreeMap<u64, u64>;
 
 fn count(plain: &mut Plain, run: Run, amount: u64) {

@@ -117,9 +117,9 @@ impl Clusters {
         moved
     }
 
-    /// Swaps pairs of clusters with the same number of nodes, each cluster at most once. The
-    /// smallest cut appears after some of the swaps. Keeps these, and undoes the later swaps.
-    /// Returns whether the cut became smaller.
+    /// Swaps pairs of clusters with the same number of nodes, each cluster at most once. Keeps the
+    /// swaps up to the smallest cut, and undoes the later swaps. Returns whether the cut became
+    /// smaller.
     fn swap_pass(&self, inside: &mut [bool]) -> bool {
         let mut at = inside.to_vec();
         let mut gains: Vec<i64> = (0..at.len()).map(|cluster| self.gain(cluster, &at)).collect();
@@ -213,7 +213,7 @@ mod tests {
 
     /// Bollobas (1988): the smallest cut of a random regular graph of degree d has at least about
     /// `n/4 (d - 2 sqrt(d - 1))` edges. A random division cuts about `n d/4` edges on average, so
-    /// the smallest cut has no more.
+    /// the smallest cut has at most so many.
     #[test]
     fn cuts_of_jellyfish_are_within_the_bounds_of_random_graphs() {
         let (n, d) = (100.0, 8.0_f64);

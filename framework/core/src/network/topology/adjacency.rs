@@ -188,7 +188,7 @@ impl Adjacency {
         self.hops_from_nearest([from as u32])
     }
 
-    /// Returns the first vertex to which no path leads from a vertex.
+    /// Returns the lowest vertex that cannot be reached from the vertex `from`, if there is one.
     pub(crate) fn unreached_from(&self, from: u64) -> Option<u64> {
         self.hops_from(from).iter().position(|hops| *hops == u32::MAX).map(|lost| lost as u64)
     }

@@ -83,7 +83,7 @@ pub(crate) struct OrbitTable {
 impl OrbitTable {
     const NONE: u32 = u32::MAX;
 
-    /// Finds the orbits under the group of these automorphisms.
+    /// Finds the orbits under the group that these automorphisms generate.
     pub(crate) fn new(topology: &dyn Topology, generators: &[CoordinatePermutation]) -> Self {
         let slots = topology.link_slots();
         let mut found = Self {

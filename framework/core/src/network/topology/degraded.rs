@@ -3,11 +3,12 @@
 //!
 //! A route of the network's family is unchanged if none of its links has failed. Otherwise the
 //! message takes a shortest path over the links that are left. If there are several shortest paths,
-//! each vertex forwards over its link with the lowest number that leads nearer to the receiver. The
-//! same rule applies to requested routes, such as a direction in a dimension of a torus.
+//! each vertex looks at its links that lead nearer to the receiver, and uses the link with the
+//! lowest number. The same rule applies to requested routes, such as a direction in a dimension of
+//! a torus.
 //!
-//! The links that `faults=` and `slow-links=` name are drawn at random. Without a seed of their own
-//! they are drawn from the seed of the repetition ([`Topology::sample`]).
+//! `faults=` and `slow-links=` state how many links are drawn at random. Without a seed of their
+//! own, these links are drawn from the seed of the repetition ([`Topology::sample`]).
 
 use super::adjacency::{Adjacency, Link};
 use super::properties::{common, extremes};
@@ -47,7 +48,7 @@ impl Damage {
         &self.drawn
     }
 
-    /// Sorts the slow links.
+    /// Returns the damage with sorted slow links.
     fn sorted(mut self) -> Self {
         self.slow.sort_by_key(|(ends, _)| *ends);
         self
@@ -235,7 +236,8 @@ impl Topology for Degraded {
     }
 
     fn damage_is_invariant(&self, image: &dyn Fn(u64) -> u64) -> bool {
-        // A permutation of nodes does not determine the images of switches.
+        // A permutation of nodes does not determine the images of switches, so every failed or slow
+        // link must be between nodes.
         let is_node = |(from, to): &Ends| *from < self.nodes() && *to < self.nodes();
         let slow = self.damage.slow.iter().map(|(ends, _)| ends);
         self.damage.down.iter().chain(slow).all(is_node) && self.damage.is_invariant(image)

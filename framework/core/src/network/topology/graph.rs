@@ -53,10 +53,11 @@ impl Graph {
     pub const MAX_NODES: u64 = RoutingTable::MAX_VERTICES;
     /// The maximum number of edges. With this number, all routes are found within seconds.
     pub(crate) const MAX_EDGES: usize = 1 << 18;
-    /// The largest bandwidth of a link. The smallest bandwidth is its inverse.
+    /// The largest bandwidth of a link, as a multiple of the machine's bandwidth. The smallest
+    /// bandwidth is the inverse of this number.
     pub(crate) const MAX_BANDWIDTH: f64 = 1e6;
 
-    /// Reads a list of edges; `file` is the name in the spec.
+    /// Reads a list of edges. `file` is the name of the file in the topology's spec.
     pub fn parse(file: &str, content: &str) -> Result<Self, GraphError> {
         let EdgeList { nodes, switches, mut links } = EdgeList::read(content)?;
         links.sort_by_key(|link| (link.from, link.to));

@@ -251,7 +251,8 @@ impl Topology for Placed {
     }
 
     fn damage_is_invariant(&self, image: &dyn Fn(u64) -> u64) -> bool {
-        // If ranks share nodes, a permutation of ranks does not determine the images of nodes.
+        // If ranks share nodes, a permutation of ranks does not determine the images of nodes, so
+        // the damage counts as not invariant.
         let moved = |node: u64| self.node(image(self.rank[node as usize].into()));
         self.damage().is_none() || !self.shares_nodes() && self.base.damage_is_invariant(&moved)
     }

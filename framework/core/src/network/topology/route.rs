@@ -36,8 +36,8 @@ impl Run {
     }
 }
 
-/// A requested route. `signs` and `order` have one entry for each dimension of the topology, or
-/// none.
+/// A requested route. `signs` and `order` either have one entry for each dimension of the topology,
+/// or are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Route {
     /// The direction in each dimension: 1 for plus, -1 for minus, and 0 for the shorter path (plus
@@ -52,8 +52,9 @@ pub struct Route {
 }
 
 impl Route {
-    /// Returns whether both routes are equal. Compares the entries one by one. They have just been
-    /// written one by one, and a wider load would have to wait for these stores.
+    /// Returns whether both routes are equal. Compares the entries one by one. A load of several
+    /// entries at a time would be slow: the entries have just been written one by one, and the load
+    /// would have to wait for these stores.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.signs.iter().eq(&other.signs)
             && self.order.iter().eq(&other.order)
@@ -70,7 +71,7 @@ pub enum RouteError {
         /// The topology's spec, in canonical form.
         topology: String,
     },
-    /// A list has the wrong length, or an entry out of range.
+    /// One of the lists of a [`Route`] has the wrong length, or an entry out of range.
     #[error("a route on {topology} needs {expected}, got {got}")]
     Malformed {
         /// The topology's spec, in canonical form.

@@ -10,13 +10,15 @@ use crate::network::topology::adjacency::Adjacency;
 pub(super) struct RoutingTable {
     network: Adjacency,
     /// For each destination and vertex, the position of the next link among the vertex's links.
+    /// Sorted by destination, then by vertex.
     next: Vec<u16>,
     /// For each destination, the hops from the farthest other destination, and the sum of the hops
     /// from all other destinations.
     distances: Vec<(u64, u64)>,
 }
 
-/// The entry of a destination itself, which has no next link.
+/// A special value in the table: there is no next link, because the vertex is the destination, or
+/// because no route leads to the destination.
 const NOWHERE: u16 = u16::MAX;
 
 impl RoutingTable {

@@ -209,7 +209,8 @@ impl<'a> FamilyArgs<'a> {
         }
     }
 
-    /// Returns the whole number given for a key, or `default`.
+    /// Returns the whole number given for a key, or `default` if the key is missing. Errors if the
+    /// number is less than `least`.
     pub(super) fn number(&self, key: &str, default: u64, least: u64) -> Result<u64, SpecError> {
         let Some(arg) = self.spec.args().iter().find(|arg| arg.key() == Some(key)) else {
             return Ok(default);

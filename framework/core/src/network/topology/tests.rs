@@ -105,7 +105,7 @@ fn passed(spec: &str, from: u64, to: u64, route: Option<&Route>) -> Vec<u64> {
     nodes_passed(topology(spec).as_ref(), from, to, route).unwrap()
 }
 
-/// Returns the ends of all links of a network.
+/// Returns, for each link of a network, the vertex that it leaves and the vertex that it enters.
 fn ends(net: &dyn Topology) -> impl Iterator<Item = (u64, u64)> {
     (0..net.link_slots()).filter_map(|link| net.link_ends(link))
 }
@@ -281,8 +281,8 @@ fn bisections_of_known_networks() {
     assert_eq!(cut("mesh:7"), Some((3, 1, true)));
     assert_eq!(cut("hypercube:7"), Some((64, 64, true)));
     assert_eq!(cut("fully-connected:7"), Some((3, 12, true)));
-    // For these cuts, Theorem 1 of Li, Peng & Chu gives 32, 8192 and 313 links. The second cut is
-    // smaller.
+    // For these cuts, Theorem 1 of Li, Peng & Chu gives 32, 8192 and 313 links. The program finds a
+    // smaller cut for the second network.
     assert_eq!(cut("rdn:1(hypercube:3)"), Some((64, 32, false)));
     assert_eq!(cut("rdn:2(hypercube:3)"), Some((16384, 4096, false)));
     assert_eq!(cut("rdn:1(torus:5x5)"), Some((625, 313, false)));

@@ -6,8 +6,8 @@ use crate::delivery::boxes::Layout;
 use std::collections::BTreeMap;
 
 impl Recording {
-    /// Compares this recording with `other`. This one has the sends of the representatives, `other`
-    /// has the sends of other nodes. Returns the number of the first step that differs.
+    /// Compares this recording with `other`. This recording has the sends of the representatives,
+    /// and `other` has the sends of other nodes. Returns the number of the first step that differs.
     pub fn first_different_step(&self, other: &Self) -> Option<u64> {
         let sum = |of: &Self, step: usize| of.sums.get(step).copied().unwrap_or(0);
         (0..self.sums.len().max(other.sums.len()))
@@ -15,7 +15,8 @@ impl Recording {
             .map(|step| step as u64)
     }
 
-    /// Returns whether two recordings have the same grid and the same group.
+    /// Returns whether two recordings have the same grid, the same group and the same number of
+    /// segments per block.
     pub fn has_layout_of(&self, other: &Self) -> bool {
         self.group() == other.group()
             && self.layout.grid().radices() == other.layout.grid().radices()

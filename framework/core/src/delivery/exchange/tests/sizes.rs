@@ -109,7 +109,7 @@ fn extra_bytes_need_no_block() {
     let mut x = sized(Collective::of(&ALL_TO_ALL), &[3], 1, origin_sized(3)).unwrap();
     let held = x.loads.held().to_vec();
     x.begin_step();
-    // Node 0 does not hold the block of node 1 for itself.
+    // Node 0 does not hold the block from node 1 to node 1.
     let none = Rule { strict: false, ..block(1, 1, 0, 1) };
     assert_eq!(x.send(&none), Ok(None));
     assert_eq!(x.send(&Rule { extra_bytes: 5, ..none }), Ok(Some(5)));

@@ -24,8 +24,8 @@ impl TokenExchange {
         order.sort_by_key(|send| sends[*send].to);
         let (mut values, mut first) = (Vec::new(), None);
         for to_one in order.chunk_by(|a, b| sends[*a].to == sends[*b].to) {
-            // The values of one receiver, by class. Those of one class stay in the order of the
-            // sends.
+            // List the values of one receiver, sorted by class. The values of the same class stay
+            // in the order of the sends.
             values.clear();
             for &send in to_one {
                 let end = sends.get(send + 1).map_or(in_flight.len(), |next| next.first);

@@ -55,7 +55,7 @@ fn sum<'a>(owner: u64, class: u32, from: u64, to: u64) -> Rule<'a> {
 fn tokens_may_be_copied_and_forwarded_by_any_node() {
     let mut x = start(&DISPATCH);
     assert_eq!(x.loads.held(), [12, 0, 0, 9]);
-    // Node 3 is outside of the set of class 1 of node 0. It forwards the token, and keeps a copy.
+    // Node 3 is not a receiver of class 1 of node 0. It forwards the class, and keeps a copy.
     step(&mut x, &[token(0, 1, 0, 3), token(3, 0, 3, 1)]).unwrap();
     step(&mut x, &[token(0, 1, 3, 1), token(0, 0, 0, 3)]).unwrap();
     step(&mut x, &[token(0, 1, 1, 2)]).unwrap();
@@ -71,7 +71,8 @@ fn the_second_arrival_of_a_token_is_a_fault() {
     insta::assert_snapshot!(message(step(&mut x, &[token(0, 1, 1, 3)])), @"step 3: token class 1 of node 0 is delivered twice: node 3 already holds it");
 }
 
-/// Node 1 holds two classes, which two sends repeat. The second of these sends has the lower class.
+/// Node 1 already holds two classes, and two sends deliver them again. The second of these sends
+/// has the lower class number, but the fault of the first is reported.
 #[test]
 fn of_several_faults_in_a_step_that_of_the_first_send_is_reported() {
     let mut x = start(&DISPATCH);

@@ -258,8 +258,9 @@ impl Numbering {
                 }
             }
             Self::Torus { sides, periods, nodes } => {
-                // Find the number of the first link's orbit: the sum of `cell` and, for the
-                // dimension of the run, `from * step`.
+                // Find the number of the first link's orbit within its plane. This is the sum of
+                // `from * step`, for the dimension of the run, and `cell`, for all other
+                // dimensions.
                 let along = (run.plane / 2) as usize;
                 let (mut rest, mut cell, mut weight) = (run.first % nodes, 0, 1);
                 let (mut from, mut step) = (0, 0);

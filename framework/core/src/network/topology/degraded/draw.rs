@@ -31,8 +31,8 @@ pub(super) fn spanning_links(pairs: &[Ends], vertices: usize) -> usize {
 }
 
 /// Draws `count` links that fail. A link is skipped if its failure would leave a node without a
-/// path to another node. With the same seed, a larger number of links includes the links of a
-/// smaller one.
+/// path to another node. With the same seed, the links that are drawn for a count are also drawn
+/// for every larger count.
 pub(super) fn failures(network: &Adjacency, nodes: u64, count: u64, seed: u64) -> Vec<Ends> {
     let mut down = BTreeSet::new();
     let drawn = shuffled(pairs(network), seed).filter(|&(a, b)| {
@@ -65,7 +65,7 @@ fn shuffled(mut pairs: Vec<Ends>, seed: u64) -> impl Iterator<Item = Ends> {
 }
 
 /// Returns whether all nodes are still connected with each other after the failure of a link, which
-/// is one of the links in `down`. They must have been connected before.
+/// is one of the links in `down`. All nodes must have been connected before this failure.
 pub(super) fn stays_connected(
     network: &Adjacency,
     down: &BTreeSet<Ends>,

@@ -167,8 +167,8 @@ fn items(arg: &Arg) -> impl Iterator<Item = (usize, &str)> {
         .map(move |item| (arg.value_at() + (item.as_ptr() as usize - start), item))
 }
 
-/// Reads a link such as `3-4`, and returns its directions. `expected` describes the list in error
-/// messages.
+/// Reads the link `3-4` as its two directions, or the link `3~4` as the direction from 3 to 4.
+/// `expected` describes the list in error messages.
 fn ends(
     spec: &Spec,
     arg: &Arg,

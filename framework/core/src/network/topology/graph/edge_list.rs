@@ -182,8 +182,8 @@ fn reject_repeated(edges: &[Edge]) -> Result<(), GraphError> {
     Ok(())
 }
 
-/// If the last field is this letter followed by a number, returns the fields before it and the last
-/// field.
+/// If the last field is `letter` followed by a number, returns the fields before this field and the
+/// field itself.
 fn suffix<'a, 'b>(fields: &'b [&'a str], letter: char) -> Option<(&'b [&'a str], &'a str)> {
     let (last, rest) = fields.split_last()?;
     let number = last.strip_prefix(letter)?;

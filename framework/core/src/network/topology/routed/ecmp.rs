@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub(super) struct Ecmp {
     network: Adjacency,
-    /// The hops from every vertex to every destination, sorted by destination.
+    /// The hops from every vertex to every destination, sorted by destination and then by vertex.
     hops: Vec<u16>,
     planes: Vec<Plane>,
 }
@@ -51,7 +51,7 @@ impl Ecmp {
         let (mut at, mut crossed) = (from, 0);
         while at != to {
             let choices = self.nearer(at, to).count();
-            // In a connected network there is always such a link.
+            // In a connected network, at least one link leads nearer to the receiver.
             let Some((end, link)) = self.nearer(at, to).nth(draw.below(choices)) else { break };
             visit(Run::in_planes(link, &self.planes));
             (at, crossed) = (end, crossed + 1);

@@ -44,15 +44,15 @@ fn listed(arguments: &str, key: &str) -> BTreeSet<(u64, u64)> {
 }
 
 /// In every family, the route is that of the intact network if no link of it has failed. Otherwise
-/// it is the path that a naive breadth-first search finds, where each vertex forwards over its link
-/// with the lowest number that leads nearer.
+/// it is the path that a naive breadth-first search finds, where each vertex uses, among its links
+/// that lead nearer to the receiver, the link with the lowest number.
 #[test]
 fn routes_avoid_failed_links_on_shortest_paths() {
     let mut tested = 0;
     for spec in small().filter(|spec| !spec.contains("place=")) {
         let intact = topology(spec);
         let (nodes, vertices) = (intact.nodes(), intact.nodes() + intact.switches());
-        // In a tree, every failed link cuts a node off.
+        // In a tree, every failed link cuts a node off, so the spec is refused.
         for faults in [1, 2, 4] {
             let Ok(net) = parse(&format!("{spec},faults={faults}:{}", spec.len())) else {
                 continue;
