@@ -216,7 +216,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Adds a send of blocks to the step.
+    /// Adds a send of blocks to the current step.
     #[inline]
     pub fn send(&mut self, rule: &Rule<'_>, route: Option<&Route>) -> Result<(), Fault> {
         if let (State::Recording(recording), true) = (&mut self.state, self.in_step) {
@@ -226,7 +226,7 @@ impl<'a> Simulation<'a> {
         running.send(listeners, rule, route)
     }
 
-    /// Adds a send of byte counts to the step.
+    /// Adds a send of byte counts to the current step.
     pub fn send_bytes(&mut self, send: &ByteSend<'_>, route: Option<&Route>) -> Result<(), Fault> {
         let (running, listeners) = self.sending()?;
         running.send_bytes(listeners, send, route)

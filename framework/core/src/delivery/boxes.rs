@@ -13,8 +13,9 @@
 //!   for long axes, and if only one node of each symmetry orbit is planned.
 //!
 //! (A third layout was rejected. It described the set of each axis by a first coordinate, a stride
-//! and a count. For tori it is as compact as the other two. But sets that are created by `xor` or
-//! Bruck's algorithm need many of these triples, and intersections need divisions.)
+//! and a count. For tori it is as compact as the other two. But sets that are created by the
+//! algorithm `xor` or by Bruck's algorithm need many of these triples, and intersections need
+//! divisions.)
 
 use crate::delivery::grid::Grid;
 use crate::network::symmetry::{Group, split_off};
@@ -217,7 +218,8 @@ pub trait Layout: Debug {
         self.axes().radices.len() - 1
     }
 
-    /// Returns whether boxes have this side, that is, whether it distinguishes blocks.
+    /// Returns whether boxes have this side, that is, whether blocks are distinguished by this
+    /// side.
     fn has(&self, side: Side) -> bool {
         !self.axes().of_side(side).is_empty()
     }

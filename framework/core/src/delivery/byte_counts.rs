@@ -65,7 +65,7 @@ pub struct Redistribution<'a> {
 /// A special count in [`ByteSelection::Listed`]: all bytes that the sender holds for a destination.
 pub const ALL_BYTES: u64 = u64::MAX;
 
-/// A send of byte counts.
+/// A send in a schedule of byte counts, given as numbers of bytes for destinations.
 #[derive(Debug, Clone, Copy, Hash)]
 pub struct ByteSend<'a> {
     /// Sender, as a node of the schedule's grid.
@@ -342,9 +342,9 @@ impl<T: ElementCount> Traced for ByteCounts<T> {
     }
 }
 
-/// Traced data of a schedule of byte counts.
+/// The operations on the data of a schedule that sends byte counts.
 pub(crate) trait TracedBytes: Traced {
-    /// Redistributes all data that a node holds.
+    /// Divides all data that a node holds among buckets.
     fn redistribute(&mut self, redistribution: &Redistribution<'_>) -> Result<(), Fault>;
 
     /// Executes one send and returns the number of its bytes, or `None` if it has none.

@@ -348,7 +348,7 @@ impl Collective {
         Self { kind, root: 0, permutation: None, tokens: None }
     }
 
-    /// Sets the root.
+    /// Returns the collective with the root `root`.
     #[must_use]
     pub fn at(self, root: u64) -> Self {
         Self { root, ..self }

@@ -12,8 +12,8 @@ pub(crate) enum Contents {
     #[default]
     Nothing,
     /// One block, or pieces of one block. The two numbers are its origin and its destination. If
-    /// the collective does not distinguish blocks by one of these, this number is the same for all
-    /// blocks.
+    /// the collective does not distinguish blocks by origin (or by destination), the number of the
+    /// origin (or destination) is the same for all blocks.
     One(u64, u64),
     /// Several blocks.
     Several,

@@ -48,13 +48,14 @@ pub struct Rule<'a> {
     pub from: u64,
     /// Receiver, as a node of the schedule's grid.
     pub to: u64,
-    /// Origins of the blocks.
+    /// The origins of the blocks to send.
     pub origins: NodeSet<'a>,
-    /// Destinations of the blocks.
+    /// The destinations of the blocks to send.
     pub destinations: NodeSet<'a>,
-    /// Segments of the blocks.
+    /// The segments to send of each block.
     pub segments: Axis<'a>,
-    /// Whether the sender must hold every selected block. If it does not, the send is a fault.
+    /// Whether the sender must hold every selected block. If a block is missing, the send is a
+    /// fault.
     pub strict: bool,
     /// Whether the sender keeps the blocks.
     pub copy: bool,

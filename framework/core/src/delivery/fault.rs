@@ -30,7 +30,7 @@ pub enum Fault {
         step: u64,
         /// The node of the schedule's grid that redistributes.
         node: u64,
-        /// The reason, as the end of a sentence.
+        /// The reason why the redistribution is invalid, as the end of a sentence.
         what: String,
     },
     /// A grid or placement that does not fit the machine.
@@ -49,9 +49,9 @@ pub enum Fault {
     /// A fault of a send to which the plugin gave a label.
     #[error("{fault} [{label}]")]
     Labelled {
-        /// The label, unchanged.
+        /// The label of the send, as the plugin gave it.
         label: String,
-        /// The fault.
+        /// The fault, without the label.
         fault: Box<Fault>,
     },
     /// A fault that a plugin found in a schedule that it read.

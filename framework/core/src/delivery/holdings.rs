@@ -96,7 +96,7 @@ impl RecordFormat {
 }
 
 impl<E: Element> Holdings<E> {
-    /// Creates empty lists.
+    /// Creates `lists` empty lists of boxes.
     pub(crate) fn new<L: Layout<Element = E>>(layout: &L, lists: usize) -> Self {
         let format = RecordFormat { head: 1, elements: layout.elements() + 1 };
         Self::with_format(format, vec![Vec::new(); lists])

@@ -3,7 +3,8 @@
 use crate::delivery::fault::{BlockLocation, Fault, PlacedNode};
 use crate::delivery::grid::Grid;
 
-/// A special value in [`Table`]: no node.
+/// A special value in [`Table`], for a virtual node that is not placed and for a physical node
+/// without a home.
 const NONE: u32 = u32::MAX;
 
 /// A grid of virtual nodes, each of which runs on a physical node of the machine. Each physical

@@ -70,7 +70,8 @@ impl LinkLoad {
     /// the array takes at most 512 MiB. This is enough for a hypercube of 20 dimensions.
     const MAX_COUNTED: u64 = 1 << 25;
     /// The maximum number of links per node for which an array of more than [`Self::FEW_LINKS`]
-    /// counters is used. With more links per node, most links have no load in a step.
+    /// counters is used. With more links per node, most links have no load in a step, and an array
+    /// would waste memory.
     const MAX_COUNTED_A_NODE: u64 = 64;
     const FEW_LINKS: u64 = 1 << 20;
 

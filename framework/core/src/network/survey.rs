@@ -70,7 +70,7 @@ impl Survey {
     pub fn of(topology: &dyn Topology) -> Self {
         // If ranks share nodes, use the network of nodes.
         let topology = topology.node_network().unwrap_or(topology);
-        // Start with the formulas of the family.
+        // Start with the values that the formulas of the family give.
         let formula = |degree| (degree, degree, SurveyMethod::Formula);
         let mut survey = Self {
             nodes: topology.nodes(),

@@ -100,7 +100,7 @@ impl Group {
         Ok(Self { order: radices.iter().product::<u64>() / representatives, representatives, axes })
     }
 
-    /// Returns the axes with their actions.
+    /// Returns the axes of the grid, each with the action of the group on it.
     pub fn axes(&self) -> &[GroupAxis] {
         &self.axes
     }
@@ -129,7 +129,7 @@ impl Group {
         (index as usize, element)
     }
 
-    /// Returns the representative with this index.
+    /// Returns the node that is the representative with this index.
     pub(crate) fn representative(&self, index: usize) -> u64 {
         let digits = self.digits(index as u64, |axis| axis.unit);
         digits.map(|(_, digit, stride)| digit * stride).sum()

@@ -55,7 +55,7 @@ pub use route::{Route, RouteError, Run};
 /// link by link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plane {
-    /// The first link of the plane.
+    /// The lowest link number of the plane.
     pub offset: u64,
     /// The number of consecutive blocks of lines, each with `radix * stride` links.
     pub outer: u64,
@@ -113,7 +113,7 @@ pub enum Regularity<'a> {
     },
 }
 
-/// A network.
+/// A network: its nodes, switches, links and routes.
 pub trait Topology: fmt::Debug + Send + Sync {
     /// Returns the properties of the topology as a whole.
     fn properties(&self) -> &Properties;
@@ -189,7 +189,7 @@ pub trait Topology: fmt::Debug + Send + Sync {
     fn base(&self) -> Option<(&dyn Topology, u64)> {
         self.original()?.base()
     }
-    /// Returns the symmetry of the routes.
+    /// Returns the known symmetry of the routes.
     fn regularity(&self) -> Regularity<'_> {
         Regularity::Irregular
     }
@@ -302,7 +302,7 @@ pub trait Topology: fmt::Debug + Send + Sync {
 
 /// A network whose routes are drawn at random.
 pub trait RandomRouting {
-    /// Returns the network with its own, deterministic routes.
+    /// Returns the same network with deterministic routes.
     fn minimal(&self) -> &dyn Topology;
     /// Computes the expected link loads of messages, each given as (sender, receiver, load). Calls
     /// `visit` for each link with messages, with the expected number of messages on the link and
@@ -312,7 +312,7 @@ pub trait RandomRouting {
         messages: &mut dyn Iterator<Item = (u64, u64, u64)>,
         visit: &mut dyn FnMut(u64, f64, f64),
     );
-    /// Returns the expected hops of a message.
+    /// Returns the expected number of hops of a message.
     fn expected_hops(&self, from: u64, to: u64) -> f64;
 }
 
@@ -322,9 +322,9 @@ pub trait RandomRouting {
 pub struct Family {
     /// The name of the family, which stands before the colon of a spec.
     pub name: &'static str,
-    /// The form of the spec.
+    /// The form of the family's specs, with placeholders for numbers.
     pub syntax: &'static str,
-    /// A description for lists of topologies.
+    /// A short description of the family, for lists of topologies.
     pub help: &'static str,
     /// A small example of a spec; empty if the family needs a file. The command `check` uses the
     /// example. Tests compare its links, routes and distances with the results of searches.

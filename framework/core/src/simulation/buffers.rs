@@ -30,7 +30,7 @@ impl NodeBuffers {
     }
 }
 
-/// The buffers of all nodes.
+/// The loads in the buffers of all nodes, and the largest loads so far.
 #[derive(Debug)]
 pub(super) struct Buffers {
     nodes: Vec<NodeBuffers>,

@@ -45,7 +45,7 @@ pub struct RecordingTask {
 /// limit the number of sums.
 const LAST_STEP: u64 = 1 << 20;
 
-/// The recorded sends of some nodes.
+/// The recorded sends of some nodes, as one sum of fingerprints for each step.
 #[derive(Debug)]
 pub struct Recording {
     /// The error of a send that selects blocks by origins, and of a send that selects blocks by
@@ -59,7 +59,7 @@ pub struct Recording {
     /// The sum of the factors of all images that are recorded.
     factors: u64,
     step: u64,
-    /// The number of sends.
+    /// The number of recorded sends.
     sends: u64,
     /// For each step up to the last step with a send, the sum of the fingerprints of its sends.
     sums: Vec<u64>,
@@ -77,7 +77,7 @@ pub struct Recording {
 #[derive(Debug, Clone, Copy, Default)]
 struct Sender {
     node: u64,
-    /// The index of the representative.
+    /// The index of the representative among all representatives.
     index: u64,
     representative: u64,
     /// The element that maps the representative to the sender, and its inverse.
@@ -139,7 +139,7 @@ impl Recording {
         self.sends
     }
 
-    /// Returns the claimed group.
+    /// Returns the group under which the schedule claims to be invariant.
     pub fn group(&self) -> &Group {
         self.layout.orbit_group()
     }

@@ -45,7 +45,7 @@ pub(crate) struct StepStatistics {
     topology: Arc<dyn Topology>,
     interests: Interests,
     step: u64,
-    /// The messages on each link.
+    /// The number of messages on each link in the current step.
     link_messages: LinkLoad,
     /// The load on each link; used for steps in which messages have different loads.
     link_loads: Option<LinkLoad>,
@@ -363,7 +363,7 @@ impl StepStatistics {
         most
     }
 
-    /// Returns the node of a rank.
+    /// Returns the node on which a rank runs.
     #[inline]
     fn host(&self, rank: u32) -> u32 {
         self.hosts.get(rank as usize).copied().unwrap_or(rank)

@@ -30,7 +30,7 @@ struct Field {
     words: usize,
     /// The lowest bit of the axis within its first word.
     shift: u32,
-    /// Number of coordinates.
+    /// The number of coordinates of the axis.
     radix: u32,
     /// The bits of the axis within its word. If the axis has several words, all bits are set.
     mask: u64,

@@ -149,8 +149,8 @@ impl<E: Element> Selection<E> {
         self.count = layout.full_count();
     }
 
-    /// Narrows one side to a valid set. Before, the selection must have all coordinates of that
-    /// side.
+    /// Narrows one side of the selection to a valid set. Before the call, the selection must have
+    /// all coordinates of that side.
     pub(super) fn narrow<L>(&mut self, layout: &L, side: Side, set: NodeSet<'_>)
     where
         L: Layout<Element = E> + ?Sized,
@@ -212,8 +212,8 @@ impl<E: Element> Selection<E> {
         self.count = layout.count(&self.elements);
     }
 
-    /// Updates the count after axes were narrowed. Before, these axes had `of` combinations of
-    /// coordinates; now they have `kept`.
+    /// Updates the number of blocks after some axes were narrowed. The narrowed axes had `of`
+    /// combinations of coordinates before, and now have `kept` combinations.
     fn scale<L: Layout<Element = E> + ?Sized>(&mut self, layout: &L, kept: u64, of: u64) {
         if layout.full_count() == u64::MAX {
             // The number of all blocks is saturated at `u64::MAX`, so a division of the count would

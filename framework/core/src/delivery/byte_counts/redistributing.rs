@@ -43,7 +43,7 @@ impl<T> Redistributed<T> {
 }
 
 impl<T: ElementCount> ByteCounts<T> {
-    /// Redistributes all data that a node holds.
+    /// Divides all data that a node holds among buckets.
     pub(super) fn redistribute_elements(
         &mut self,
         redistribution: &Redistribution<'_>,

@@ -1,4 +1,4 @@
-//! Sends of byte counts.
+//! The execution of sends in a schedule of byte counts.
 
 use super::redistributing::UNSENT;
 use super::{ALL_BYTES, ByteCounts, ByteSelection, ByteSend, ElementCount};

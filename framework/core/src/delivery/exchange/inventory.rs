@@ -291,8 +291,9 @@ impl<L: Layout> Inventory<L> {
         found
     }
 
-    /// Returns [`Self::all_contributions`] if these boxes contain all of them, so that every value
-    /// is complete. Otherwise, returns `None`. No two of the given boxes may share a block.
+    /// Returns the result of [`Self::all_contributions`] if these boxes contain all of its blocks,
+    /// so that every value is complete. Otherwise, returns `None`. No two of the given boxes may
+    /// share a block.
     pub(super) fn complete_values<'a>(
         &self,
         boxes: &(impl Iterator<Item = &'a [L::Element]> + Clone),

@@ -14,7 +14,8 @@ use crate::delivery::boxes::{Layout, without};
 use crate::delivery::fault::{DeliveryFault, Fault};
 
 impl<L: Layout> Exchange<L> {
-    /// Combines all values in flight with those of their receivers, send by send.
+    /// Combines all values in flight with the values of their receivers, or replaces the receivers'
+    /// values, send by send.
     pub(super) fn receive_values(&mut self, in_flight: &InFlight<L::Element>) -> Result<(), Fault> {
         if self.inventory.layout.group().is_some_and(|group| group.order() > 1) {
             return self.receive_values_by_sender(in_flight);

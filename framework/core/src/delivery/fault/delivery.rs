@@ -12,7 +12,7 @@ pub enum DeliveryFault {
         from: PlacedNode,
         /// The receiver.
         to: PlacedNode,
-        /// The first missing block.
+        /// The first selected block that the sender does not hold.
         block: Block,
         /// The location of the block.
         location: BlockLocation,

@@ -12,7 +12,7 @@ pub enum EndFault {
     NeverDelivered {
         /// The node that lacks the block.
         node: PlacedNode,
-        /// The first missing block.
+        /// The first block that the node lacks.
         block: Block,
         /// The location of the block.
         location: BlockLocation,

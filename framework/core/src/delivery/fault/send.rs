@@ -61,7 +61,7 @@ pub enum SendFault {
         from: u64,
         /// The receiver, as a node of the machine.
         to: u64,
-        /// The reason.
+        /// The reason why the route is invalid.
         source: RouteError,
     },
     /// The sender is not the representative of its orbit.

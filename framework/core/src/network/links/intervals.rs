@@ -11,7 +11,7 @@ use crate::network::topology::{Plane, Run};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A list of runs with their amounts.
+/// The runs of a step, each with the amount that it adds to the load of its links.
 #[derive(Debug)]
 pub(super) struct Intervals {
     planes: Arc<[Plane]>,

@@ -69,7 +69,7 @@ pub(crate) struct OrbitTimes {
     pub message: f64,
     /// The largest time of the load of a directed link.
     pub link: f64,
-    /// The largest total time of the messages that a node sends, or of those that it receives.
+    /// The largest total time of the messages that one node sends, or that one node receives.
     pub node: f64,
 }
 

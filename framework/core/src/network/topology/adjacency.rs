@@ -137,12 +137,12 @@ impl Adjacency {
         Some((from as u64, to.into()))
     }
 
-    /// Returns the vertex to which a link leads.
+    /// Returns the vertex to which the link with this index leads.
     pub(crate) fn end(&self, index: usize) -> u64 {
         self.ends[index].into()
     }
 
-    /// Returns the topology's number of a link.
+    /// Returns the number in the topology of the link with this index.
     pub(crate) fn number(&self, index: usize) -> u64 {
         self.numbers[index]
     }

@@ -81,8 +81,8 @@ impl FatTree {
         number - self.digit(number, index) * self.k.pow(index) + digit * self.k.pow(index)
     }
 
-    /// Returns the link between the switch (or node) `below` and a switch of the next level.
-    /// Boundary 0 is between nodes and switches.
+    /// Returns the link between the switch (or node) `below` and the switch of the next level that
+    /// `digit` selects. Boundary 0 is between nodes and switches.
     fn link(&self, up: bool, boundary: u32, below: u64, digit: u64) -> Run {
         let within = if boundary == 0 { below } else { below * self.k + digit };
         let level = u64::from(boundary) + if up { 0 } else { self.levels };

@@ -80,7 +80,7 @@ pub(super) fn split<'a>(spec: &'a Spec, text: &'a str) -> (&'a str, DamageArgs<'
     (&text[..end], damage, ranks)
 }
 
-/// Places ranks on a network.
+/// Places ranks on the nodes of a network, as the arguments `ranks=` and `place=` request.
 pub(super) fn parse(
     base: Arc<dyn Topology>,
     spec: &Spec,

@@ -8,12 +8,12 @@ use crate::spec::Spec;
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// Creates a generator.
+    /// Creates a generator whose numbers are determined by `seed`.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// Returns the next 64 bits.
+    /// Returns the next 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;

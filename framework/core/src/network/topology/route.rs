@@ -10,7 +10,7 @@ pub struct Run {
     pub first: u64,
     /// The distance between successive links of the run, in link numbers.
     pub stride: u64,
-    /// The number of links, at least 1.
+    /// The number of links of the run, at least 1.
     pub len: u64,
     /// The index of the plane that contains the run; 0 if the topology has no planes.
     pub plane: u32,
@@ -30,7 +30,7 @@ impl Run {
         Self { first: number, stride, len: 1, plane: plane as u32 }
     }
 
-    /// Returns the numbers of the links.
+    /// Returns the numbers of the links of the run.
     pub fn links(self) -> impl Iterator<Item = u64> {
         (0..self.len).map(move |i| self.first + i * self.stride)
     }
@@ -86,7 +86,7 @@ pub enum RouteError {
     NoLink {
         /// The topology's spec, in canonical form.
         topology: String,
-        /// A node of the path.
+        /// The node of the path at which the missing link would start.
         from: u64,
         /// The next node of the path.
         to: u64,

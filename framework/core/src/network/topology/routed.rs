@@ -125,7 +125,7 @@ impl RandomRouting for Routed {
             Routing::Valiant(valiant) => {
                 valiant.expected_hops(self.network(), self.base.host(from), self.base.host(to))
             }
-            // All shortest paths have the same length.
+            // All shortest paths have the same length, so this is the expected number of hops.
             Routing::Ecmp(ecmp) => ecmp.hops(self.base.host(from), self.base.host(to)).into(),
         }
     }

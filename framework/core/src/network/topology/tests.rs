@@ -1,4 +1,4 @@
-//! Properties of all topologies, and the routes of each family.
+//! Tests of the properties of all topologies, and of the routes of each family.
 
 use super::*;
 use crate::network::topology::adjacency::Adjacency;

@@ -136,7 +136,7 @@ impl TwistedTorus {
         at
     }
 
-    /// Returns the neighbour of a node.
+    /// Returns the neighbour of a node along a dimension, in the plus or minus direction.
     fn step(&self, node: u64, dim: usize, plus: bool) -> u64 {
         let (n, stride, here) = (self.dims[dim], self.strides[dim], self.coordinate(node, dim));
         let there = if plus { here + 1 } else { here + n - 1 } % n;

@@ -145,7 +145,8 @@ impl Running {
         }
     }
 
-    /// Returns the fields that all sends between two nodes of the schedule's grid have in common.
+    /// Returns a [`Sent`] with the fields that all sends between two nodes of the schedule's grid
+    /// have in common.
     pub(super) fn sent<'a>(&'a self, (from, to): (u64, u64), layout: &'a BitLayout) -> Sent<'a> {
         let (payload, placement) = (&self.payload, self.payload.placement());
         Sent {
@@ -188,7 +189,7 @@ impl Running {
             buffers.moved(from, from, load);
             listeners.local_copy(step, from, load, payload.segments());
         } else {
-            // Replace a step number that does not fit into 32 bits by the largest number that does.
+            // Replace a step number that does not fit into 32 bits by the largest 32-bit number.
             let latest_arrival = u32::try_from(payload.latest_arrival()).unwrap_or(u32::MAX);
             let notes = SendNotes { contents, latest_arrival };
             messages.add(step, Transfer { from, to, route, hops: 0, load }, notes);

@@ -1,4 +1,4 @@
-//! Random draws of links.
+//! Random draws of failed and slow links.
 
 use super::Ends;
 use crate::network::topology::adjacency::Adjacency;
@@ -47,14 +47,14 @@ pub(super) fn failures(network: &Adjacency, nodes: u64, count: u64, seed: u64) -
     drawn.take(count as usize).collect()
 }
 
-/// Draws `count` of these links, which become slow.
+/// Draws `count` of the links `pairs`, which become slow.
 pub(super) fn slow(pairs: Vec<Ends>, count: u64, seed: u64) -> Vec<Ends> {
     /// Separates these draws from the draws of failed links with the same seed.
     const STREAM: u64 = 0x5107_1146_0000_0001;
     shuffled(pairs, seed ^ STREAM).take(count as usize).collect()
 }
 
-/// Returns these links in a random order.
+/// Returns the links `pairs` in a random order.
 fn shuffled(mut pairs: Vec<Ends>, seed: u64) -> impl Iterator<Item = Ends> {
     let mut draw = SplitMix64::new(seed);
     (0..pairs.len()).map(move |first| {

@@ -145,14 +145,14 @@ impl Request {
 }
 
 impl Draw {
-    /// Reads `K` or `K:SEED`.
+    /// Reads a number K of links to draw, written as `K` or `K:SEED`.
     fn parse(text: &str) -> Option<Self> {
         let (count, seed) = text.split_once(':').map_or((text, None), |(k, s)| (k, Some(s)));
         Some(Self { count: count.parse().ok()?, seed: seed.map(str::parse).transpose().ok()? })
     }
 }
 
-/// Reads a fraction of the bandwidth.
+/// Reads the fraction of its bandwidth that a slow link keeps.
 fn parse_fraction(text: &str) -> Option<f64> {
     /// The smallest fraction, which is also the smallest bandwidth of a link of a graph.
     const LEAST: f64 = 1.0 / crate::network::topology::Graph::MAX_BANDWIDTH;

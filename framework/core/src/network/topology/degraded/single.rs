@@ -1,4 +1,4 @@
-//! The failures of single links.
+//! Lists the possible failures of a single link, and whether each of them disconnects nodes.
 
 use super::draw;
 use crate::network::topology::adjacency::Adjacency;

@@ -59,7 +59,7 @@ impl EdgeList {
                 .split(|c: char| c.is_whitespace() || c == ',')
                 .filter(|f| !f.is_empty())
                 .collect();
-            // Parse the kind of line.
+            // Distinguish the kinds of lines.
             match fields[..] {
                 [] => {}
                 ["switch"] => {

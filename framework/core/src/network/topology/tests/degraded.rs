@@ -1,4 +1,4 @@
-//! Networks with failed and slow links.
+//! Tests of networks with failed and slow links.
 
 use super::*;
 use std::collections::{BTreeMap, VecDeque};
@@ -82,7 +82,7 @@ fn routes_avoid_failed_links_on_shortest_paths() {
                 assert_eq!(expected, found, "{spec},{drawn} from {from} to {to}");
                 tested += 1;
             }
-            // The properties follow from the same search.
+            // Compare the properties of the network with the distances of the same search.
             let all = || hops.iter().map(|hops| &hops[..nodes as usize]);
             let farthest = |hops: &[u64]| hops.iter().copied().max().unwrap();
             assert_eq!(net.diameter(), all().map(farthest).max().unwrap(), "{spec},{drawn}");

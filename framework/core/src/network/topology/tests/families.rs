@@ -1,4 +1,4 @@
-//! Routes and sizes of each family, and errors.
+//! Tests of the routes and sizes of each family, and of errors in requested routes and specs.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The Tofu network, and logical tori that are folded into networks.
+//! Tests of the Tofu network, and of logical tori that are folded into networks.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Placement of ranks.
+//! Tests of the placement of ranks on nodes.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Nodes with several ranks.
+//! Tests of networks whose nodes have several ranks.
 
 use super::*;
 use crate::network::survey::Survey;

@@ -1,4 +1,4 @@
-//! Random routing.
+//! Tests of random routing.
 
 use super::*;
 use crate::network::multipath::MultipathLoad;

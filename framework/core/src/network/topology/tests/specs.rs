@@ -1,4 +1,4 @@
-//! The text form of networks, and errors in it.
+//! Tests of the specs of networks, and of the messages for invalid specs.
 
 use super::*;
 

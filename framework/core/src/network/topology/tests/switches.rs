@@ -1,4 +1,4 @@
-//! Networks of switches, and twisted tori: sizes from the literature, and errors.
+//! Tests of networks of switches and of twisted tori: sizes from the literature, and errors.
 
 use super::*;
 use crate::network::survey::Survey;
