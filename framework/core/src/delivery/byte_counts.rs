@@ -121,8 +121,8 @@ pub(crate) struct ByteCounts<T> {
     holdings: Vec<Vec<T>>,
     /// Rows that are free for reuse.
     unused_rows: Vec<Vec<T>>,
-    /// For each node, whether it still holds exactly its initial elements. Its row is then computed
-    /// only when it is needed.
+    /// For each node, whether it still holds exactly its initial elements. The row of such a node
+    /// in `holdings` is computed only when it is needed.
     is_initial: Vec<bool>,
     redistributed: Vec<Option<Redistributed<T>>>,
     /// Nodes with a redistribution of which some buckets are not settled.

@@ -60,7 +60,7 @@ trait Counter {
 }
 
 impl LinkLoad {
-    /// The number of links over which a sum takes about as long as sorting one run.
+    /// The number of links whose loads are summed in about the same time as one run is sorted.
     const LINKS_PER_RUN: u64 = 64;
     /// The maximum number of links for which loads are stored as [`LineSums`]. With 8 bytes per
     /// link, the array takes at most 2 GiB. This is enough for a two-dimensional torus of 2^26

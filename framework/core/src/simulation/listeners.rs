@@ -3,7 +3,7 @@
 use crate::simulation::listener::{Detail, Interests, Listener, LocalCopy, ScheduleEvent, Summed};
 use crate::simulation::step::{Step, Totals};
 
-/// Reports events to all listeners. Counts phases, steps and totals.
+/// All listeners of a schedule, with the counts of phases and steps and the totals.
 pub(super) struct Listeners<'a> {
     all: Vec<&'a mut dyn Listener>,
     /// The combined needs of all listeners.

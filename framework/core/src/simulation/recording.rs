@@ -41,8 +41,8 @@ pub struct RecordingTask {
     pub kept_step: Option<u64>,
 }
 
-/// The number of the last step that has its own sum. All later steps are added to this sum, to
-/// limit the number of sums.
+/// The number of the last step for which there is a sum. To limit the number of sums, the sends of
+/// all later steps are added to the sum of this step.
 const LAST_STEP: u64 = 1 << 20;
 
 /// The recorded sends of some nodes, as one sum of fingerprints for each step.

@@ -39,7 +39,7 @@ struct LinkUse {
     time: f64,
 }
 
-/// Measures steps on one topology.
+/// The measurements of one step at a time, for the steps of a schedule on one topology.
 #[derive(Debug)]
 pub(crate) struct StepStatistics {
     topology: Arc<dyn Topology>,

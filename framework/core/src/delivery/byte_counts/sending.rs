@@ -67,8 +67,8 @@ impl<T: ElementCount> ByteCounts<T> {
         to: u64,
         byte_counts: &[(u64, u64)],
     ) -> Result<u64, Fault> {
-        // Complete the sender's row of the table, including the buckets that it received in earlier
-        // steps.
+        // Complete the sender's row in the table of holdings: add the buckets that the sender
+        // received in earlier steps.
         self.settle(self.step)?;
         self.materialize(from as usize)?;
         self.latest_arrival = self.last_receipts[from as usize];

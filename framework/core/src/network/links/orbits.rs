@@ -23,7 +23,7 @@ use crate::network::transfer::Transfer;
 use grid_lines::{GridLines, RankAction};
 use link_orbits::LinkOrbits;
 
-/// Counts the link loads of the messages of all nodes, given only the messages of the
+/// A counter of the link loads of the messages of all nodes, given only the messages of the
 /// representatives.
 #[derive(Debug)]
 pub(crate) struct OrbitLinkLoad {

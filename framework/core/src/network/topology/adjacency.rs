@@ -51,8 +51,8 @@ impl Adjacency {
     /// Creates a network of links. `links` returns an iterator over all links. It is called twice
     /// and must return the same links both times.
     fn of_links<I: Iterator<Item = Link>>(vertices: usize, links: impl Fn() -> I) -> Self {
-        // Count the links of each vertex, and sum the counts: a vertex's links begin after those of
-        // all lower vertices.
+        // Count the links of each vertex, and sum the counts: the links of a vertex follow the
+        // links of all lower vertices.
         let mut first = vec![0; vertices + 1];
         links().for_each(|link| first[link.from as usize + 1] += 1);
         for v in 0..vertices {

@@ -244,7 +244,8 @@ impl Topology for Degraded {
     }
 
     /// In a network with one-way links, this is the smaller of two values: the largest distance
-    /// from the node, and the largest distance to it. Lower bounds use it for both directions.
+    /// from the node, and the largest distance to it. Lower bounds use this value for both
+    /// directions.
     fn eccentricity(&self, node: u64) -> u64 {
         match &self.table {
             Some(table) => self.farthest[node as usize].min(table.distances(node).0),

@@ -82,7 +82,8 @@ impl FatTree {
     }
 
     /// Returns the link between the switch (or node) `below` and the switch of the next level that
-    /// `digit` selects. Boundary 0 is between nodes and switches.
+    /// `digit` selects. Boundary 0 is between the nodes and the lowest level of switches, boundary
+    /// 1 between the two lowest levels, etc.
     fn link(&self, up: bool, boundary: u32, below: u64, digit: u64) -> Run {
         let within = if boundary == 0 { below } else { below * self.k + digit };
         let level = u64::from(boundary) + if up { 0 } else { self.levels };

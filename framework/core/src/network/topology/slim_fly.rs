@@ -97,7 +97,8 @@ impl SlimFly {
     }
 
     /// Returns the position of the router that is linked to this router, in column `other` of the
-    /// other kind. It is `c = y - m x`, or `y = m x + c`.
+    /// other kind. For router (0, x, y) this is `c = y - m x`, and for router (1, m, c) it is `y =
+    /// m x + c`.
     fn facing(&self, kind: usize, column: u64, place: u64, other: u64) -> u64 {
         let product = self.field.times(column, other);
         if kind == 0 { self.field.minus(place, product) } else { self.field.plus(place, product) }
@@ -167,8 +168,9 @@ impl Fabric for SlimFly {
         if column == last_column {
             return set.ports[field.minus(last_place, place) as usize];
         }
-        // Two routers of the same kind have one common neighbour of the other kind. It is in the
-        // column with `y - m x = y' - m x'`, or `m x + c = m x' + c'`.
+        // Two routers of the same kind have one common neighbour of the other kind. If they are (0,
+        // x, y) and (0, x', y'), it is in column m with `y - m x = y' - m x'`. If they are (1, m,
+        // c) and (1, m', c'), it is in column x with `m x + c = m' x + c'`.
         let rise = field.minus(place, last_place);
         let run = if kind == 0 {
             field.minus(column, last_column)

@@ -11,7 +11,7 @@ use crate::simulation::buffers::Buffers;
 use crate::simulation::step::{BandwidthTimes, StepFacts, Transfer};
 use std::sync::Arc;
 
-/// Counts the messages and loads of all nodes on all links, given only the messages of the
+/// A counter of the messages and loads of all nodes on all links, given only the messages of the
 /// representatives.
 #[derive(Debug)]
 pub(in crate::simulation) struct SymmetricLinks {

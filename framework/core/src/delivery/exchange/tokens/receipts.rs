@@ -39,7 +39,7 @@ impl TokenExchange {
         let placement = &self.inventory.placement;
         let receivers = sends.iter().map(|send| placement.physical(send.to));
         self.loads.end_step(receivers);
-        // Reuse the memory of the lists.
+        // Keep the emptied lists, so that the next step reuses their memory.
         (self.in_flight, self.sends) = (in_flight, sends);
         self.in_flight.clear();
         self.sends.clear();

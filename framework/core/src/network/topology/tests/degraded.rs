@@ -3,8 +3,9 @@
 use super::*;
 use std::collections::{BTreeMap, VecDeque};
 
-/// The links of a network, each as (number, from, to), without the links between these pairs of
-/// vertices. This naive list shares no code with the routes of the program.
+/// Returns the links of a network, each as (number, from, to), except the links that lead from one
+/// vertex of a pair in `down` to the other. This naive list shares no code with the routes of the
+/// program.
 fn links_without(net: &dyn Topology, down: &BTreeSet<(u64, u64)>) -> Vec<(u64, u64, u64)> {
     let all = (0..net.link_slots()).filter_map(|link| Some((link, net.link_ends(link)?)));
     let all = all.map(|(link, (from, to))| (link, from, to));

@@ -47,8 +47,8 @@ fn valiant_routing_loads_links_equally_for_any_permutation() {
 #[test]
 fn intermediate_vertices_are_switches_if_there_are_any() {
     let net = topology("dragonfly:3x2x2,routing=valiant");
-    // The second router of the group is one hop away. Of the four routers of other groups, two are
-    // linked to the sender's router or to the second router of its group.
+    // The number of hops from router 0 to a router that may be drawn. The message takes these hops
+    // there and back. Two more hops are the links of the sender and the receiver.
     let base = topology("dragonfly:3x2x2");
     let between = |router: u64| {
         base.route(0, 2 * router, None, &mut |_| {}).unwrap().saturating_sub(2) as f64
