@@ -20,7 +20,8 @@ limits! {
     PARAMS = 64, "parameters of an algorithm";
     /// The maximum number of words that a parameter with a fixed set of values may have.
     PARAM_VALUES = 64, "values of a parameter";
-    /// The maximum length of a text of a plugin. A longer text is a sign of an invalid struct.
+    /// The maximum length of a text of a plugin. A longer text is a sign that the plugin passed an
+    /// invalid struct.
     TEXT_BYTES = 1 << 20, "bytes of a text";
     /// The maximum number of nodes. Node numbers then fit 32 bits.
     NODES = 1 << 31, "nodes of a topology or a grid";
@@ -38,7 +39,8 @@ limits! {
     COMPARED_SENDS = 1 << 20, "sends of all nodes that are compared with a claimed symmetry";
     /// The maximum number of dimensions in the spec of a topology.
     DIMENSIONS = 32, "dimensions in a topology's spec";
-    /// The maximum number of axes of a grid. A larger number is a sign of an invalid struct.
+    /// The maximum number of axes of a grid. A larger number is a sign that the plugin passed an
+    /// invalid struct.
     AXES = 64, "axes of a grid or a set, dimensions of a route";
     /// The maximum total number of coordinates of all axes of a grid. A set takes one bit for each
     /// coordinate.
@@ -60,7 +62,8 @@ limits! {
     /// The maximum number of byte counts of a send, which is greater than the number of nodes of
     /// any case.
     BYTE_COUNTS = 1 << 27, "byte counts of a send, destinations of a redistribution";
-    /// The maximum number of buckets of a redistribution, unless there are more nodes.
+    /// The maximum number of buckets of a redistribution. If there are more nodes than this, the
+    /// maximum is the number of nodes.
     BUCKETS = 1 << 16, "buckets of a redistribution, or as many as there are nodes";
     /// The maximum length of a cycle of elements, because elements are numbered with 32 bits.
     CYCLE = 1 << 31, "elements in a cycle of a redistribution";

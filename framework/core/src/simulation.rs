@@ -205,7 +205,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// Returns the running schedule and its listeners. Errors if the schedule is not within a step,
-    /// because it may send only then.
+    /// because sends are permitted only within steps.
     #[inline]
     fn sending(&mut self) -> Result<(&mut Running, &mut Listeners<'a>), Fault> {
         match &mut self.state {

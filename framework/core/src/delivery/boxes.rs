@@ -112,7 +112,8 @@ pub trait Layout: Debug {
     /// Returns the number of blocks (or segments) in the box of all blocks, at most `u64::MAX`.
     fn full_count(&self) -> u64;
 
-    /// Returns the number of elements of the origins, which are the first elements of a box.
+    /// Returns the number of elements that describe the origins. These are the first elements of a
+    /// box.
     fn origin_elements(&self) -> usize;
 
     /// Returns the number of coordinates in the set of an axis.

@@ -181,7 +181,8 @@ impl<T: ElementCount> ByteCounts<T> {
                 units.block_bytes
             )));
         }
-        // Sum the bytes of each node. The rows of the table are computed when they are needed.
+        // Sum the bytes of each node. The rows of the table of holdings are computed later, when
+        // they are needed.
         let layout = BitLayout::new(placement.grid().clone(), false, true, 1);
         let all: Vec<u64> = (0..nodes).collect();
         let held: Vec<u64> = match &sizes {
@@ -220,7 +221,7 @@ impl<T: ElementCount> ByteCounts<T> {
         Ok(std::mem::take(&mut self.holdings[node]))
     }
 
-    /// Computes a node's row of the table, unless the row has already been computed.
+    /// Computes a node's row in the table of holdings, unless the row has already been computed.
     fn materialize(&mut self, node: usize) -> Result<(), Fault> {
         if !self.holdings[node].is_empty() {
             return Ok(());
@@ -347,7 +348,7 @@ pub(crate) trait TracedBytes: Traced {
     /// Divides all data that a node holds among buckets.
     fn redistribute(&mut self, redistribution: &Redistribution<'_>) -> Result<(), Fault>;
 
-    /// Executes one send and returns the number of its bytes, or `None` if it has none.
+    /// Executes one send and returns the number of sent bytes, or `None` if no bytes are sent.
     fn send(&mut self, send: &ByteSend<'_>) -> Result<Option<u64>, Fault>;
 
     /// Returns the contents of the most recent send. All data for one destination counts as one

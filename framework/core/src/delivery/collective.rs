@@ -64,13 +64,13 @@ pub struct CollectiveKind {
     pub initial: InitialBlocks,
     /// The blocks that each node must hold at the end.
     pub required: FinalBlocks,
-    /// Whether a node may receive a block that it already holds.
+    /// The consequence if a node receives a block that it already holds.
     pub redundant_delivery: RedundantDelivery,
     /// Whether a schedule may trace byte counts per destination instead of blocks. This is possible
     /// only if the origin of the data does not matter.
     pub by_byte_counts: bool,
-    /// Whether the collective is a reduction. The blocks of several origins are then added up to
-    /// one value.
+    /// Whether the collective is a reduction. The blocks of several origins are then contributions
+    /// to one sum.
     pub sums: bool,
     /// Whether data consists of [`Tokens`]. Each token belongs to a node and has a set of
     /// receivers. The tokens of a node with the same receivers form a class. These classes are the

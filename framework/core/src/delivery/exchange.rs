@@ -72,7 +72,7 @@ pub struct Rule<'a> {
 
 impl Rule<'_> {
     /// Creates a send of everything that `from` holds. The sender keeps nothing, received values
-    /// replace those of the receiver, and the two nodes must differ.
+    /// replace the receiver's values, and the two nodes must differ.
     #[inline]
     pub fn new(from: u64, to: u64) -> Self {
         Self {
@@ -108,7 +108,8 @@ pub(crate) struct Exchange<L: Layout = BitLayout> {
     /// Whether any send so far was a copy. Without copies, no node can receive a block that it
     /// already holds.
     has_copies: bool,
-    /// The first permitted redundant delivery since the last call of [`Traced::take_redundant`].
+    /// The first permitted redundant delivery (of a block to a node that already holds the block)
+    /// since the last call of [`Traced::take_redundant`].
     redundant: Option<Box<(PlacedNode, Block)>>,
     step: u64,
     latest_arrival: u64,

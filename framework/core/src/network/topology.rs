@@ -175,8 +175,8 @@ pub trait Topology: fmt::Debug + Send + Sync {
     fn damage(&self) -> Option<&Damage> {
         self.original()?.damage()
     }
-    /// Returns whether a permutation of the nodes maps the failed and slow links to failed and slow
-    /// links. `image` returns the image of a node.
+    /// Returns whether a permutation of the nodes maps failed links to failed links, and slow links
+    /// to links of the same speed. `image` returns the image of a node.
     fn damage_is_invariant(&self, image: &dyn Fn(u64) -> u64) -> bool {
         self.original().is_none_or(|network| network.damage_is_invariant(image))
     }

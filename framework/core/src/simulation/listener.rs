@@ -23,7 +23,8 @@ pub trait Listener {
     }
 }
 
-/// The amount of detail that a listener reads. The simulation may report more detail than that.
+/// The amount of detail that a listener reads. The simulation may report more detail than the
+/// listener reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
     /// Only the facts of steps ([`StepFacts`](super::step::StepFacts)).

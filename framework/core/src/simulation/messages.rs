@@ -50,7 +50,7 @@ impl MessageNotes {
         }
     }
 
-    /// Adds the notes of a send to those of an earlier message.
+    /// Adds the notes of a send to the notes of an earlier message.
     fn join(&mut self, message: usize, notes: SendNotes) {
         if let Some(contents) = &mut self.contents {
             contents[message] = contents[message].and(notes.contents);

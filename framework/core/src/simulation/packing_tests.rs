@@ -87,7 +87,7 @@ proptest! {
             first.into_iter().filter(|(from, ..)| *from != 1).map(|(from, d, n, s)| (from, 1, d, n, s)).collect(),
             second.into_iter().map(|(d, n, s)| (1, 2, d, n, s)).collect::<Vec<(u64, u64, u32, u32, u32)>>(),
         ];
-        // The holder of each segment of each block, and its bytes.
+        // The node that holds each segment of each block, and the bytes of a segment.
         let mut at: Vec<u64> = (0..50).map(|id| id / 10).collect();
         let bytes = |id: usize| if is_sized { sizes[id / 2].div_ceil(2) } else { 1 };
         // Execute the sends block by block.

@@ -37,7 +37,7 @@ pub enum Recorded {
 pub struct RecordingTask {
     /// The nodes whose sends are recorded.
     pub nodes: Recorded,
-    /// The step whose sends are stored one by one, if there is one.
+    /// The step whose sends are stored one by one; `None` to store no sends.
     pub kept_step: Option<u64>,
 }
 
@@ -294,8 +294,8 @@ fn mixed(a: u64, b: u64) -> u64 {
     (product >> 64) as u64 ^ product as u64
 }
 
-/// Returns the factor for the fingerprints of one image of the representatives. It is an odd
-/// number.
+/// Returns the factor for the fingerprints of one image of the representatives. The factor is odd,
+/// so that different fingerprints have different products modulo 2^64.
 fn factor(element: u64) -> u64 {
     mixed(element, 0x2545_f491_4f6c_dd1d) | 1
 }

@@ -32,7 +32,7 @@ pub(super) struct Setup {
     /// The nodes to record, if sends are only recorded.
     recording: Option<RecordingTask>,
     /// Whether the plugin can plan every image of the representatives under an element of the
-    /// group. If not, it is requested to plan only the representatives.
+    /// group. If not, the plugin is requested to plan only the representatives.
     can_start_anywhere: bool,
 }
 
@@ -161,7 +161,7 @@ impl Setup {
             // symmetry is not used.
             && task.topology.node_network().is_none()
             // If the group does not map failed links to failed links, the nodes of an orbit are not
-            // equivalent.
+            // equivalent, so the symmetry is not used.
             && group.generators().into_iter().all(|generator| {
                 task.topology.damage_is_invariant(&|node| group.moved(node, generator))
             })
@@ -169,8 +169,8 @@ impl Setup {
             && is_invariant(&task.collective, &group);
         let recorded = self.recording.map_or(Recorded::Image(0), |what| what.nodes);
         let planned = match recorded {
-            // If a plugin can plan only the representatives, it is never requested to plan an image
-            // of them.
+            // If a plugin can plan only the representatives, the plugin is never requested to plan
+            // an image of the representatives.
             Recorded::Image(number) if is_used => {
                 let number = if can_start_anywhere { number } else { 0 };
                 group.image_of_representatives(group.element(number))

@@ -89,8 +89,8 @@ impl Field {
         })
     }
 
-    /// Inserts `count` consecutive coordinates, starting with `first`. All of them must be within
-    /// the axis.
+    /// Inserts `count` consecutive coordinates, starting with `first`, into the set of this axis.
+    /// All of the coordinates must be within the axis.
     fn insert_run(&self, first: u32, count: u32, out: &mut [u64]) {
         let (mut bit, mut left) = (self.shift + first, count);
         while left > 0 {

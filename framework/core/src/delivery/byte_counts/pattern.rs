@@ -85,8 +85,8 @@ impl Pattern {
         Self { buckets, cycle, starts, firsts, is_seamless: cycle.is_multiple_of(buckets) }
     }
 
-    /// Adds `count` elements for `destination` to their buckets in `tally`. `first` is the first
-    /// bucket of the node.
+    /// Adds `count` elements for `destination` to their buckets in `tally`. `first` is
+    /// [`super::Redistribution::first`].
     pub(super) fn redistribute(
         &self,
         first: u32,

@@ -175,7 +175,7 @@ impl<T: ElementCount> ByteCounts<T> {
             }
             self.redistributors.push(node);
         }
-        // The result does not depend on the order of the groups.
+        // Settle the groups. The result does not depend on the order of the groups.
         for group in groups {
             self.settle_group(&group, before)?;
         }

@@ -6,7 +6,7 @@ use crate::delivery::contents::Contents;
 use crate::delivery::fault::{Fault, SendFault};
 
 impl<T: ElementCount> ByteCounts<T> {
-    /// Executes one send and returns the number of its bytes, or `None` if it has none.
+    /// Executes one send and returns the number of sent bytes, or `None` if no bytes are sent.
     pub(super) fn send_elements(&mut self, send: &ByteSend<'_>) -> Result<Option<u64>, Fault> {
         let (from, to) = (send.from, send.to);
         Fault::check_ends(self.step, (from, to), self.nodes as u64)?;

@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-/// The sizes of blocks, if these differ. (If all blocks have the same size, they are counted
-/// instead.)
+/// The sizes of blocks, if these differ. (If all blocks have the same size, blocks are counted
+/// instead of bytes.)
 pub trait BlockSizes: fmt::Debug + Send + Sync {
     /// Returns the bytes of the block from node `origin` to node `destination` of the machine. If
     /// blocks go to all nodes, `destination` is ignored.
     fn bytes(&self, origin: u64, destination: u64) -> u64;
 
-    /// Returns the total bytes of the blocks from `origins` to `destinations`. Both are in
+    /// Returns the total bytes of the blocks from `origins` to `destinations`. Both lists are in
     /// ascending order.
     fn total(&self, origins: &[u64], destinations: &[u64]) -> u64 {
         origins

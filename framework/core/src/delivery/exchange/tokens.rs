@@ -181,7 +181,7 @@ impl TokenExchange {
         let (mut found, mut load, mut latest_arrival) = (0, 0, 0);
         let (mut at, mut kept) = (start, start);
         while at < end {
-            // The pieces of one owner. Search for each of the selected classes.
+            // Find the pieces of one owner, and search them for each of the selected classes.
             owner = if owner == last { last } else { tokens.owner(held[at].class as usize) };
             let next = tokens.class_index(owner + 1, 0);
             let of_owner = at + held[at..end].partition_point(|p| (p.class as usize) < next);

@@ -67,7 +67,7 @@ pub(crate) struct OrbitTimes {
     pub latency: f64,
     /// The largest time of a message at the lowest bandwidth of its route.
     pub message: f64,
-    /// The largest time of the load of a directed link.
+    /// The largest time that a directed link needs for its load, at the bandwidth of the link.
     pub link: f64,
     /// The largest total time of the messages that one node sends, or that one node receives.
     pub node: f64,

@@ -88,7 +88,7 @@ impl TwistedTorus {
         self.dims[dim] == self.a
     }
 
-    /// Returns the signed number of hops of a shortest route in each dimension.
+    /// Returns, for each dimension, the signed number of hops of a shortest route.
     fn shortest(&self, from: u64, to: u64) -> Offsets {
         let apart = |d: usize| self.coordinate(to, d) as i64 - self.coordinate(from, d) as i64;
         let short = (0..self.dims.len()).filter(|d| self.is_short(*d)).count();

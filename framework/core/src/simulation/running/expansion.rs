@@ -60,7 +60,7 @@ impl Expansion {
         }
     }
 
-    /// Returns the loads of all nodes, given those of representatives.
+    /// Returns the loads of all nodes, given the loads of the representatives.
     pub(super) fn expand_loads(&mut self, of_representatives: &[u64]) -> &[u64] {
         let nodes = self.group.representatives() * self.group.order();
         self.loads.clear();
@@ -78,7 +78,7 @@ impl Expansion {
         route: Option<&Route>,
         listeners: &Listeners<'_>,
     ) -> Result<(), Fault> {
-        // All images of the sends are reported at the end of the step, so limit their number.
+        // All images of the sends are reported at the end of the step. Limit the number of images.
         let order = self.group.order();
         if (self.sends.len() as u64).saturating_mul(order) >= limits::STEP_MESSAGES {
             return Err(Fault::Refused(format!(

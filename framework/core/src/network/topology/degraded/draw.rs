@@ -12,7 +12,7 @@ pub(super) fn pairs(network: &Adjacency) -> Vec<Ends> {
     links.iter().copied().filter(|(a, b)| a < b && links.contains(&(*b, *a))).collect()
 }
 
-/// Returns the number of links of a spanning forest of these pairs.
+/// Returns the number of links in a spanning forest of the graph whose links are `pairs`.
 pub(super) fn spanning_links(pairs: &[Ends], vertices: usize) -> usize {
     let mut root: Vec<usize> = (0..vertices).collect();
     let find = |root: &mut Vec<usize>, mut v: usize| {
@@ -49,7 +49,7 @@ pub(super) fn failures(network: &Adjacency, nodes: u64, count: u64, seed: u64) -
 
 /// Draws `count` of the links `pairs`, which become slow.
 pub(super) fn slow(pairs: Vec<Ends>, count: u64, seed: u64) -> Vec<Ends> {
-    /// Separates these draws from the draws of failed links with the same seed.
+    /// A number that makes these draws independent of the draws of failed links with the same seed.
     const STREAM: u64 = 0x5107_1146_0000_0001;
     shuffled(pairs, seed ^ STREAM).take(count as usize).collect()
 }

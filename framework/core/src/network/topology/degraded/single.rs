@@ -12,8 +12,9 @@ pub struct SingleFault {
     pub ends: (u64, u64),
     /// Whether the failure leaves a node without a path to another node.
     pub disconnects: bool,
-    /// The number of links to which the translations of the network map this link, including the
-    /// link itself.
+    /// The number of links for which this failure stands. If one link is listed for each orbit,
+    /// these are all links to which the translations of the network map this link. Otherwise the
+    /// number is 1.
     pub images: u64,
 }
 
@@ -33,7 +34,8 @@ pub fn single_faults(topology: &dyn Topology, one_per_orbit: bool) -> Option<Vec
     let network = topology.placed_on().unwrap_or(topology);
     let links = Adjacency::of(network)?;
     let pairs = draw::pairs(&links);
-    // Translations map the links of a dimension to each other.
+    // Translations map the links of a dimension to each other. So the orbit of a link is identified
+    // by its dimension, if the network has translations.
     let dimension = |(a, b): (u64, u64)| match network.regularity() {
         Regularity::Torus(sides) => {
             let mut rest = (a, b);

@@ -23,8 +23,8 @@ pub(super) fn hilbert(sides: &[u64]) -> Option<Vec<u32>> {
     let (bits, dims) = (side.trailing_zeros(), sides.len());
     let nodes: u64 = sides.iter().product();
     let at = |rank: u64| {
-        // Distribute the bits of the position among the coordinates, from the highest bit to the
-        // lowest.
+        // Distribute the bits of the position on the curve among the coordinates, from the highest
+        // bit to the lowest.
         let mut x = vec![0_u64; dims];
         for bit in 0..bits as usize * dims {
             x[dims - 1 - bit % dims] |= ((rank >> bit) & 1) << (bit / dims);

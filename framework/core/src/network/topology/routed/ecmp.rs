@@ -22,8 +22,8 @@ impl Ecmp {
     pub(super) fn new(network: &dyn Topology) -> Option<Self> {
         let planes = network.planes().to_vec();
         let network = Adjacency::of(network)?;
-        // A search along reversed links finds the distances to a vertex. Links may exist in one
-        // direction only.
+        // A search along reversed links finds the distances to a vertex. They may differ from the
+        // distances from this vertex, because links may exist in one direction only.
         let reversed = network.reversed();
         let hops = (0..network.vertices() as u64).flat_map(|to| reversed.hops_from(to));
         Some(Self { hops: hops.map(|hops| hops as u16).collect(), network, planes })

@@ -19,8 +19,8 @@ pub(super) struct Valiant {
     intermediates: Vec<u64>,
     /// For each node, the link to its switch. `None` if nodes are the intermediate vertices.
     switch_links: Option<Vec<SwitchLink>>,
-    /// For each sender, the first halves of its routes. For each receiver, the second halves of its
-    /// routes. They are counted on first use.
+    /// First a list with the first halves of the routes of each sender, then a list with the second
+    /// halves of the routes of each receiver. An entry is computed when it is first used.
     halves: [Vec<OnceLock<Half>>; 2],
 }
 
