@@ -30,7 +30,7 @@ impl RoutingTable {
     pub(super) fn find(network: Adjacency, destinations: u64) -> Self {
         let (mut next, mut distances) = (Vec::new(), Vec::new());
         // A search along reversed links finds the distances to a destination. They may differ from
-        // the distances from it, because links may exist in one direction only.
+        // the distances from this destination, because links may exist in one direction only.
         let reversed = network.reversed();
         for destination in 0..destinations {
             let hops = reversed.hops_from(destination);

@@ -97,8 +97,8 @@ impl SlimFly {
     }
 
     /// Returns the position of the router that is linked to this router, in column `other` of the
-    /// other kind. For router (0, x, y) this is `c = y - m x`, and for router (1, m, c) it is `y =
-    /// m x + c`.
+    /// other kind. For router (0, x, y), this position is `c = y - m x`. For router (1, m, c), it
+    /// is `y = m x + c`.
     fn facing(&self, kind: usize, column: u64, place: u64, other: u64) -> u64 {
         let product = self.field.times(column, other);
         if kind == 0 { self.field.minus(place, product) } else { self.field.plus(place, product) }

@@ -61,9 +61,9 @@ fn runs(
     Ok((hops, runs))
 }
 
-/// Returns the links of a route, in the order in which a message crosses them. Checks that each link
-/// starts at the vertex at which the previous link ends, and that the route has as many links as
-/// hops.
+/// Returns the links of a route, in the order in which a message crosses them. Checks that each
+/// link starts at the vertex at which the previous link ends, and that the route has as many links
+/// as hops.
 fn crossed(
     topology: &dyn Topology,
     from: u64,

@@ -7,8 +7,8 @@ use crate::network::topology::parse;
 use proptest::prelude::*;
 use std::collections::HashMap;
 
-/// Creates messages of representatives. Each pair has a number that determines the sender and the
-/// distance of a message, and the load of the message.
+/// Creates messages of representatives. Each pair of `numbers` has a number that determines the
+/// sender and the distance of a message, and the load of the message.
 fn messages(group: &Group, numbers: &[(u64, u64)]) -> Vec<Transfer> {
     let nodes = group.order() * group.representatives();
     let mut messages: Vec<Transfer> = Vec::new();
