@@ -115,9 +115,9 @@ pub(crate) struct ByteCounts<T> {
     units: ByteCountUnits,
     placement: Placement,
     layout: BitLayout,
-    /// The rows of the table. Row i has the number of elements that node i holds for each
-    /// destination. The row is empty if the node holds nothing, or if the row has not been needed
-    /// yet.
+    /// The rows of the table of holdings. Row i has the number of elements that node i holds for
+    /// each destination. The row is empty if the node holds nothing, or if the row has not been
+    /// needed yet.
     holdings: Vec<Vec<T>>,
     /// Rows that are free for reuse.
     unused_rows: Vec<Vec<T>>,

@@ -2,8 +2,8 @@
 //!
 //! Blocks are never listed one by one. A node's holdings are a list of boxes (products of sets of
 //! origins, destinations and segments). A send moves boxes from one node's holdings to another's. A
-//! block that is moved is in one place at a time. So verification only has to count the required
-//! blocks that each node holds at the end.
+//! block that is moved, not copied, is in one place at a time. So verification only has to count
+//! the required blocks that each node holds at the end.
 //!
 //! # Symmetric schedules
 //!

@@ -1,8 +1,9 @@
 //! The load of directed links in a step. A step may have a single message or millions of messages.
 //!
-//! If loads were counted link by link, a message would cost as many operations as it has hops,
-//! which may be a hundred thousand. So there are three counters. All of them count the [`Run`]s of
-//! routes. A run consists of successive links of a route whose numbers have a constant difference.
+//! If loads were always counted link by link, each message would cost as many operations as it has
+//! hops, which may be a hundred thousand. So there are three counters. All of them count the
+//! [`Run`]s of routes. A run consists of successive links of a route whose numbers have a constant
+//! difference.
 //!
 //! * `Intervals` sorts the first and last links of a few runs. It visits no link without load. So
 //!   it also works for networks with too many links for an array (`fully-connected:100000` has

@@ -7,9 +7,9 @@
 //! send is first mapped to the representative of its sender. So in a symmetric schedule, the sends
 //! of the representatives and the sends of any of their images have the same sum.
 //!
-//! If all nodes are recorded, the fingerprints of each image are multiplied by a different factor.
-//! Otherwise the sum would not change if one node lacked a send and another node had it twice. Sums
-//! of different sends are equal with a probability of about 2^-60.
+//! If all nodes are recorded, the fingerprints of each image are multiplied by a factor that
+//! differs from image to image. Otherwise the sum would not change if one node lacked a send and
+//! another node had it twice. Sums of different sends are equal with a probability of about 2^-60.
 
 mod difference;
 

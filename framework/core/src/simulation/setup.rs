@@ -248,7 +248,7 @@ impl Setup {
 }
 
 /// Returns the number of segments of a block: the largest number of classes of tokens of a node, or
-/// 1 if the collective has no tokens. Errors if there are too many.
+/// 1 if the collective has no tokens. Errors if there are too many classes.
 fn classes(task: &Task) -> Result<u32, Fault> {
     let most = task.collective.tokens().map_or(1, |tokens| tokens.most_classes()).max(1);
     if u64::from(most) <= limits::TOKEN_CLASSES {
@@ -263,7 +263,8 @@ fn classes(task: &Task) -> Result<u32, Fault> {
 /// Returns whether sets of nodes should be stored as runs of coordinates and not as bits. Runs are
 /// faster on long axes, where bits take many words but most sets are a few ranges. Also returns
 /// false if the sets would not fit into memory as bits, so that [`Exchange::new`] refuses the case.
-/// As runs, the case would not be refused, although the memory of runs has no limit.
+/// If the sets were stored as runs, the case would not be refused, and could take any amount of
+/// memory.
 fn has_long_axes(collective: &Collective, division: Division, placement: &Placement) -> bool {
     /// For axes of at least this length, runs are faster than bits, as measurements have shown.
     const LONG_AXIS: u64 = 1 << 15;

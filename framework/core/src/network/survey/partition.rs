@@ -213,7 +213,7 @@ mod tests {
 
     /// Bollobas (1988): the smallest cut of a random regular graph of degree d has at least about
     /// `n/4 (d - 2 sqrt(d - 1))` edges. A random division cuts about `n d/4` edges on average, so
-    /// the smallest cut has at most so many.
+    /// the smallest cut has at most this many edges.
     #[test]
     fn cuts_of_jellyfish_are_within_the_bounds_of_random_graphs() {
         let (n, d) = (100.0, 8.0_f64);
