@@ -225,7 +225,7 @@ fn seconds(text: &str) -> Result<f64, String> {
     swapmeet_runner::experiment::seconds(text).map_err(|expected| format!("expected {expected}"))
 }
 
-/// The kinds of lists.
+/// The kinds of lists that `swapmeet list` prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Kind {
     /// Algorithms, one line each.

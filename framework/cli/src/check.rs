@@ -156,7 +156,7 @@ pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitCode, Failure> {
     let question: Question = serde_json::from_str(&args.question).map_err(Failure::usage)?;
     let timeout = Duration::try_from_secs_f64(args.timeout).map_err(Failure::usage)?;
     let progress = progress_beside(&args.answer);
-    // The sandbox only lets a process write files that exist.
+    // The sandbox only lets a process write files that exist, so create the files first.
     let files = [args.answer.clone(), progress.clone()];
     for file in &files {
         File::create(file).map_err(|e| Failure::writing("the answer", &e))?;
@@ -172,7 +172,7 @@ pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitCode, Failure> {
     // file, and the check below notices it.
     let held = ManuallyDrop::new(OwnedFd::from(File::open("/dev/null").map_err(Failure::output)?));
     // Some questions make two plans at the same time, which may use twice the memory. This closure
-    // is called before; it asks the parent process to raise the memory limit.
+    // is called before such a question, and asks the parent process to raise the memory limit.
     let two = || {
         let text = serde_json::to_vec(&Answer::AtOnce).map_err(io::Error::from);
         if text.and_then(|text| std::fs::write(&args.answer, text)).is_ok() {

@@ -66,8 +66,8 @@ fn links(network: &dyn Topology) -> Vec<Link> {
     links
 }
 
-/// Returns the list of links that follows a table. Links are written as in arguments such as
-/// `down=`.
+/// Returns the text that lists the links of a network below its table. Links are written as in
+/// arguments such as `down=`.
 fn link_list(links: &[Link]) -> String {
     /// The largest number of links that a table lists.
     const MAX: usize = 1024;

@@ -43,7 +43,8 @@ pub(crate) fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Writes the schedule in the format of `trace` to `file`.
+/// Writes the schedule to `file` as `trace --format json` does. Returns the row of the case, or
+/// `None` after an interrupt.
 fn printed(case: &Case, args: &ExportArgs, file: &Path) -> Result<Option<Box<Record>>, Failure> {
     let failed = |e: io::Error| Failure::file(&args.out, &e);
     let mut out = BufWriter::new(File::create(file).map_err(failed)?);
@@ -130,7 +131,8 @@ pub(crate) fn translated(
     Ok(record)
 }
 
-/// Returns the classes of the tokens of a node: the bytes and the receivers of each.
+/// Returns the token classes of a node. A class consists of the tokens that have the same
+/// receivers. It is returned as its total bytes and its receivers.
 fn classes(tokens: &Tokens, node: u64) -> Vec<(u64, Vec<u64>)> {
     let receivers = |class| tokens.receivers(node, class).iter().map(|r| u64::from(*r)).collect();
     (0..).zip(tokens.bytes(node)).map(|(class, bytes)| (*bytes, receivers(class))).collect()

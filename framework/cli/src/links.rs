@@ -71,7 +71,7 @@ pub(crate) fn links(args: &LinksArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the links to examine.
+/// Returns the links to examine. Each is described as the fault in which only this link fails.
 fn faults(network: &dyn Topology, args: &LinksArgs) -> Result<Vec<SingleFault>, Failure> {
     let refused = |why: &str| Failure::Usage(format!("--topology {}: {why}", args.topology));
     if network.damage().is_some_and(|damage| !damage.drawn().is_empty()) {

@@ -27,7 +27,7 @@ struct List {
     rows: Vec<Vec<String>>,
 }
 
-/// Prints one list, or all of them.
+/// Prints one list or all lists.
 pub(crate) fn list(args: &ListArgs) -> Result<ExitCode, Failure> {
     let written = |text: &str| output::print(&format!("{}\n", text.trim_end()));
     // `--describe SPEC` analyses one topology or machine instead of listing them.
@@ -245,7 +245,8 @@ fn collectives(algorithm: &Algorithm) -> String {
 
 fn params(algorithm: &Algorithm) -> String {
     let one = |p: &Param| match p.default.as_str() {
-        // If the default is empty, it depends on the problem, and the help text describes it.
+        // If the default text is empty, the default value depends on the problem, and the help text
+        // describes this value.
         "" => format!("{}=.. ({})", p.key, p.help),
         default => format!("{}={default} ({})", p.key, p.help),
     };
@@ -295,7 +296,7 @@ fn in_full(a: &Algorithm) -> Value {
         "paper": a.paper,
         "accepts": a.accepts,
         "collectives": collectives(a).split(' ').collect::<Vec<_>>(),
-        // In the number of ports, 0 means "not stated", and the largest number means "all links".
+        // A port count of 0 means "not stated", and the largest count means "all links".
         "ports": match a.ports {
             0 => Value::Null,
             u64::MAX => Value::from("all"),

@@ -47,7 +47,7 @@ pub(crate) fn optimum(args: &OptimumArgs) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.certificate {
         output::may_write(path, args.over, cases.iter().flat_map(run::input_files_of_case))?;
     }
-    // Find the interval of the optimum, and write the certificate.
+    // Find the interval that contains the optimum, and write the certificate.
     let start = Instant::now();
     let Case { topology, workload, machine, .. } = first;
     let setting = Setting::new(topology, workload, Arc::clone(machine), first.seed)?;
@@ -62,7 +62,7 @@ pub(crate) fn optimum(args: &OptimumArgs) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.certificate {
         output::file(path, |out| Ok(serde_json::to_writer(out, &optimum.certificate)?))?;
     }
-    // Print the interval before the algorithms run, because they can take minutes.
+    // Print the interval before the algorithms run, because the runs can take minutes.
     let optimum_us = setting.with_startups(&optimum);
     let answer = Answer { optimum, wanted_gap: args.gap, optimum_us, seconds };
     if args.format == OptimumFormat::Text {
@@ -112,7 +112,8 @@ fn cases(args: &OptimumArgs, registry: &Registry) -> Result<Vec<Case>, Failure> 
 /// The problem to solve: a task on a machine.
 struct Setting {
     task: Task,
-    /// The number of bytes per unit of load.
+    /// The number of bytes per unit of load: the block size if loads are counted in blocks,
+    /// otherwise 1.
     unit_bytes: f64,
     machine: Arc<Machine>,
     /// The name of the problem in messages to the user.
@@ -162,8 +163,9 @@ impl Setting {
             .map_err(|e| Failure::Usage(format!("{} on {}: {e}", self.name, self.machine)))
     }
 
-    /// Returns the lower end of the interval plus the start-ups and latencies that every schedule
-    /// has, in µs.
+    /// Returns a lower bound for the time of any schedule, in µs. It is the lower end of the
+    /// interval that contains the optimum, plus the start-ups and latencies that every schedule
+    /// has.
     fn with_startups(&self, optimum: &Optimum) -> f64 {
         let traffic = Traffic::of(&self.task).in_bytes(self.unit_bytes);
         let link_byte_us = self.machine.network_rates().map_or(0.0, |rates| rates.link_byte_us);
@@ -183,7 +185,7 @@ fn verify(file: &Path, format: OptimumFormat) -> Result<ExitCode, Failure> {
     let Origin { topology, workload, machine, .. } = &certificate.origin;
     let result = check(&certificate).and_then(|verified| {
         let named = named(&certificate.origin).map_err(|e| e.line())?;
-        // Decimal numbers in the file may have been rounded.
+        // Decimal numbers in the file may have been rounded, so compare them with a tolerance.
         let close = |a: f64, b: f64| (a - b).abs() <= 1e-12 * b;
         let (mut network, demand, unit_us) = named;
         let unit = std::mem::replace(&mut network.capacity_unit, certificate.network.capacity_unit);

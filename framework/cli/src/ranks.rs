@@ -300,7 +300,7 @@ fn flags(plan: &Plan) -> [String; 6] {
     ]
 }
 
-/// The way in which the launcher ended.
+/// The way in which the launcher ended: by itself, after the time limit, or after an interrupt.
 enum LaunchEnd {
     Itself(ExitStatus),
     Late,
@@ -331,7 +331,7 @@ fn wait_for(
         std::thread::sleep(SLICE);
     };
     let group = rustix::process::Pid::from_child(&child);
-    // Errors are ignored, because the process may have ended in the meantime.
+    // Errors are ignored, because the launcher may already have ended.
     let signalled = |signal| {
         let _ = rustix::process::kill_process_group(group, signal);
     };

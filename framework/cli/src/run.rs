@@ -318,7 +318,7 @@ impl Progression<'_> {
                     self.progress.steps(case, steps, messages);
                 }
                 Some(BatchEvent::Log { line }) => self.log(&line),
-                // Only observers send this event, and this run has none.
+                // This event carries a value of an observer, and this run has no observer.
                 Some(BatchEvent::Observed { .. }) => {}
                 Some(BatchEvent::Finished { case, record }) => {
                     self.tally.add(&record);

@@ -46,7 +46,7 @@ fn theme(appearance: &AppearanceArgs) -> Result<Theme, Failure> {
     }
     let of_environment = Theme::of_environment();
     let Some(name) = config::read()?.theme else {
-        // Ask the terminal only if the answer can change the theme.
+        // Ask the terminal for its background only if the answer can change the theme.
         let background = of_environment.has_colours().then(Background::of_terminal).flatten();
         return Ok(background.map_or(of_environment, |background| of_environment.on(background)));
     };
@@ -199,7 +199,8 @@ fn example(given: Experiment) -> Result<Experiment, Failure> {
     Ok(Experiment { repetitions, seed, timeout_secs, optimum, proof_scope, ..study })
 }
 
-/// Selects the specs of the rows for each kind of spec that the user has not selected by a flag.
+/// Replaces the name, the lists of specs, the repetitions and the seed of the experiment by those
+/// of the opened rows. Lists and values that the user gives by flags stay unchanged.
 fn pick(experiment: &mut Experiment, args: &CaseArgs, of_rows: Experiment) {
     for (given, list, named) in [
         (&args.topologies, &mut experiment.topologies, of_rows.topologies),

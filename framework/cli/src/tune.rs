@@ -95,8 +95,8 @@ fn cells(rows: &[Record]) -> Result<Vec<TimedCase>, Failure> {
     // Collect the times of the repetitions of each case.
     let mut times: BTreeMap<(&str, u64, u64, &str), Vec<f64>> = BTreeMap::new();
     for row in rows {
-        // Leave out irregular workloads. The table needs one block size per entry, and their blocks
-        // differ in size.
+        // Leave out irregular workloads, because their blocks differ in size and an entry of the
+        // table has a single block size.
         if let (Some(time), Some(bytes)) = (row.time_us, row.block_bytes) {
             times
                 .entry((&row.collective, row.nodes, bytes, &row.algorithm))

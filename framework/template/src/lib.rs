@@ -149,8 +149,8 @@ pub fn write(folder: &Path, files: &[File]) -> Result<(), WriteError> {
         }
         std::fs::write(&path, &file.text).map_err(io_error(&shown))?;
     }
-    // If another program has created `folder` in the meantime, it is not overwritten, because
-    // `rename` only replaces an empty folder.
+    // If another program has created `folder` since the check at the start, its files are not
+    // overwritten, because `rename` only replaces an empty folder.
     std::fs::rename(unfinished.path(), folder).map_err(|source| match source.kind() {
         io::ErrorKind::AlreadyExists
         | io::ErrorKind::DirectoryNotEmpty

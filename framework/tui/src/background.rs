@@ -22,7 +22,7 @@ pub enum Background {
 /// [`AnswerFilter`] then removes it from the key events.
 const LIMIT: Duration = Duration::from_millis(200);
 
-/// The maximum number of bytes of an answer.
+/// The maximum number of bytes that are read as an answer of the terminal.
 const LONGEST: usize = 256;
 
 impl Background {
@@ -57,7 +57,8 @@ impl Background {
     }
 }
 
-/// Sends the question. Returns the answers of the terminal, up to the end of the second answer.
+/// Requests the background colour and the attributes of the terminal. Returns everything that the
+/// terminal sends until the attributes are complete, or `None` if they do not arrive in time.
 fn ask() -> Option<String> {
     let mut out = stdout();
     out.write_all(b"\x1b]11;?\x07\x1b[c").and_then(|()| out.flush()).ok()?;
@@ -73,7 +74,7 @@ fn ask() -> Option<String> {
         let count = rustix::io::read(input, &mut bytes).ok().filter(|count| *count > 0)?;
         answer.extend(&bytes[..count]);
         let text = String::from_utf8_lossy(&answer);
-        // The second answer is `ESC [ ?`, a list of numbers, and `c`.
+        // The attributes are sent last, as `ESC [ ?`, a list of numbers, and `c`.
         if text.split("\x1b[?").nth(1).is_some_and(|attributes| attributes.contains('c')) {
             return Some(text.into_owned());
         }
@@ -81,8 +82,8 @@ fn ask() -> Option<String> {
     None
 }
 
-/// Removes a late answer from the events of the terminal. Without this, its characters would act as
-/// keys.
+/// Removes a late answer to [`ask`] from the events of the terminal. Otherwise, the characters of
+/// the answer would act as keys.
 #[derive(Debug, Default)]
 pub(crate) struct AnswerFilter {
     /// The number of events of the current answer so far. It is 0 outside an answer.
@@ -90,7 +91,7 @@ pub(crate) struct AnswerFilter {
 }
 
 impl AnswerFilter {
-    /// Returns whether an event is part of an answer.
+    /// Returns whether an event is part of a late answer.
     pub(crate) fn removes(&mut self, event: &Event) -> bool {
         let Event::Key(key) = event else { return false };
         let alt = key.modifiers.contains(KeyModifiers::ALT);

@@ -44,7 +44,7 @@ impl BitOr for Found {
 pub(crate) struct Texts(HashMap<Box<str>, u32>);
 
 impl Texts {
-    /// Returns the number of a text, which is added if it is new.
+    /// Returns the number of a text. A new text is added and gets the next free number.
     pub(crate) fn number(&mut self, text: &str) -> u32 {
         let (text, next) = (text.to_lowercase(), self.0.len() as u32);
         *self.0.entry(text.into_boxed_str()).or_insert(next)

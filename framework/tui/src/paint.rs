@@ -98,7 +98,7 @@ pub(crate) fn wrap(text: &str, columns: u16) -> Vec<String> {
                 lines.push(String::new());
                 continue;
             }
-            // Break a word that is wider than a line between characters.
+            // If a word is wider than a whole line, break it between two characters.
             let mut taken = 0;
             let mut at = 0;
             for c in word.chars() {
@@ -114,7 +114,7 @@ pub(crate) fn wrap(text: &str, columns: u16) -> Vec<String> {
             word = &word[at..];
         }
     }
-    // After a word was broken, the last line may be empty.
+    // After a word was broken, the last line may be empty. Remove this line.
     if lines.len() > 1 && lines.last().is_some_and(String::is_empty) {
         lines.pop();
     }
@@ -224,7 +224,7 @@ impl<'f, 'h> Painter<'f, 'h> {
         }
     }
 
-    /// Applies a style to a row.
+    /// Applies a style to one row of an area.
     pub(crate) fn shade(&mut self, area: Rect, y: u16, style: Style) {
         if y < area.height {
             let row = Rect { y: area.y + y, height: 1, ..area };
@@ -263,7 +263,7 @@ impl<'f, 'h> Painter<'f, 'h> {
         style
     }
 
-    /// Registers an area of the panel as clickable.
+    /// Makes part of a row clickable. A click on it hits `position` in the current panel.
     pub(crate) fn add_click(
         &mut self,
         area: Rect,
@@ -275,7 +275,7 @@ impl<'f, 'h> Painter<'f, 'h> {
         self.add_click_target(area, x, y, width, ClickTarget::Panel(self.panel, position));
     }
 
-    /// Registers a clickable area.
+    /// Makes part of a row clickable. A click on it has the target `target`.
     pub(crate) fn add_click_target(
         &mut self,
         area: Rect,

@@ -131,7 +131,8 @@ pub(crate) trait Panel {
     fn shows_schedule(&self) -> bool {
         false
     }
-    /// Returns the algorithm under the cursor.
+    /// Returns the algorithm under the cursor. By default, it is the algorithm of the case in
+    /// focus.
     fn algorithm(&self, session: &Session) -> Option<String> {
         session.focused().map(|(_, row)| row.specs()[0].to_owned())
     }

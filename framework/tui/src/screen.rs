@@ -13,8 +13,8 @@ use ratatui::style::Style;
 /// The minimum screen size (columns, rows) for showing several panels.
 const MULTI_PANEL_SIZE: (u16, u16) = (110, 34);
 
-/// The number of columns that must remain for the progress of a run next to the badge of the log.
-/// If fewer columns would remain, the badge is not drawn.
+/// The number of columns that must remain for the progress of a run. If the badge of the log, which
+/// shows the number of unread lines, would leave fewer columns, it is not drawn.
 const BADGE_ROOM: u16 = 20;
 
 pub fn draw(frame: &mut Frame<'_>, app: &mut App) -> ClickMap {

@@ -297,7 +297,7 @@ pub fn is_ascii_terminal() -> bool {
     !locale.is_some_and(|l| l.to_ascii_lowercase().replace('-', "").contains("utf8"))
 }
 
-/// Returns the ASCII replacement of a character.
+/// Returns the ASCII replacement of a character; `None` if the character is ASCII.
 pub(crate) fn ascii(symbol: &str) -> Option<&'static str> {
     if symbol.is_ascii() {
         return None;

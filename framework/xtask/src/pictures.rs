@@ -185,7 +185,7 @@ fn recording(swapmeet: &Path, work: &Path, picture: &Recording) -> Outcome<Strin
             }
             std::thread::sleep(Duration::from_millis(50));
         }
-        // Panels that simulate a schedule are complete a moment later.
+        // Wait for panels that simulate a schedule, which are complete a moment later.
         std::thread::sleep(Duration::from_secs(2));
         scenes.push((shown()?, *seconds));
     }
@@ -291,7 +291,8 @@ fn colour(colour: Color) -> Option<String> {
         Color::Default => None,
         Color::Rgb(r, g, b) => Some(format!("#{r:02x}{g:02x}{b:02x}")),
         Color::Idx(i @ 0..16) => Some(BASIC[usize::from(i)].to_owned()),
-        // A cube of 6 x 6 x 6 colours, and then 24 shades of grey.
+        // The other colours of the palette are a cube of 6 x 6 x 6 colours and then 24 shades of
+        // grey.
         Color::Idx(i @ 16..232) => {
             let level = |n: u8| if n == 0 { 0 } else { 55 + 40 * n };
             let [r, g, b] = [(i - 16) / 36, (i - 16) / 6 % 6, (i - 16) % 6].map(level);

@@ -4,18 +4,19 @@
 /// A shard of an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shard {
-    /// The number of the shard, from 1, and the number of shards.
+    /// The number of this shard, counted from 1, and the total number of shards.
     Part(usize, usize),
-    /// Both numbers are read from the environment, unless the user gives the number of shards.
+    /// The number of this shard is read from the environment. So is the total number of shards,
+    /// unless the user gives it.
     Auto(Option<usize>),
 }
 
 /// A scheduler or launcher, with the environment variables that number its tasks.
 struct Starter {
     name: &'static str,
-    /// The variable with the number of the task.
+    /// The environment variable that contains the number of the current task.
     number: &'static str,
-    /// The number of the first task, if no variable contains it.
+    /// The number of the first task, unless the environment variable `first_in` contains it.
     first: usize,
     first_in: Option<&'static str>,
     count_in: Option<&'static str>,
@@ -98,8 +99,9 @@ impl Shard {
     }
 }
 
-/// Reads index and count from the variables of the innermost scheduler or launcher that has more
-/// than one task. `of` is the count if the user gives it.
+/// Reads the index of the shard and the number of shards from the variables of the innermost
+/// scheduler or launcher that has more than one task. `of` is the number of shards if the user
+/// gives it.
 fn from_variables(
     of: Option<usize>,
     variable: impl Fn(&str) -> Option<String>,
@@ -115,7 +117,7 @@ fn from_variables(
     let mut alone = None;
     for starter in STARTERS {
         let Some(task) = number(starter.number)? else { continue };
-        // LSF sets the index 0 for a job that is not an array.
+        // LSF sets the index 0 for a job that is not an array. Ignore this index.
         if starter.last_in.is_some() && task < starter.first {
             continue;
         }

@@ -25,8 +25,8 @@ const WHOLE_WORDS: &str = r#"    local words=() part joined=false
 /// The line of the generated script that follows the request for completions.
 const RECEIVED: &str = "    if [[ $? != 0 ]]; then\n";
 
-/// The lines that replace [`RECEIVED`]. Bash replaces only the part of the word after its last
-/// colon or equals sign, so completions must not contain the parts before it.
+/// The lines that replace [`RECEIVED`]. Bash replaces only the text after the last colon or equals
+/// sign of the word. So these lines remove the text up to that sign from each completion.
 const LAST_PART: &str = r#"    local ok=$? whole="${words[${#words[@]}-1]}"
     COMPREPLY=("${COMPREPLY[@]#"${whole%"${whole##*[:=]}"}"}")
     if [[ $ok != 0 ]]; then

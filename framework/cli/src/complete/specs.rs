@@ -70,7 +70,8 @@ pub(super) fn topologies(typed: &str) -> Vec<CompletionCandidate> {
     let whole = families().iter().map(|family| {
         candidate(format!("{}:", family.name), format!("{}: {}", family.syntax, family.help))
     });
-    // The first argument of a topology is its shape, which has no key.
+    // The first argument of a topology is its shape, which has no key. So keys are only completed
+    // in later arguments.
     let Some(begun) = Begun::of(typed).filter(|begun| begun.has_others) else {
         return whole.collect();
     };
@@ -95,7 +96,7 @@ pub(super) fn algorithms(typed: &str) -> Vec<CompletionCandidate> {
 }
 
 pub(super) fn workloads(typed: &str) -> Vec<CompletionCandidate> {
-    // A collective may precede the workload.
+    // A collective may precede the workload, as in `allreduce/uniform:64`.
     let (prefix, rest) = typed.split_once('/').unwrap_or(("", typed));
     let collective = COLLECTIVES.into_iter().find(|kind| kind.word == prefix);
     if collective.is_none() && !prefix.is_empty() {
@@ -123,8 +124,8 @@ pub(super) fn machines(typed: &str) -> Vec<CompletionCandidate> {
     let Some(begun) = Begun::of(typed) else {
         return presets().iter().map(|preset| candidate(preset.name, preset.title)).collect();
     };
-    // The part of the machine that has been typed determines the model, and the model determines
-    // the parameters.
+    // The part of the machine spec that has been typed determines the cost model, and the model
+    // determines the parameters.
     let so_far = begun.before.trim_end_matches([':', ',']);
     let Ok(machine) = Machine::parse(so_far).or_else(|_| Machine::parse(begun.name)) else {
         return Vec::new();

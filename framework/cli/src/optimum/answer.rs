@@ -13,16 +13,16 @@ pub(super) const MAX_RUN_NODES: u64 = 1024;
 /// The optimum of a case.
 pub(super) struct Answer {
     pub optimum: Optimum,
-    /// The requested relative width of the interval.
+    /// The requested width of the interval that contains the optimum, divided by its lower end.
     pub wanted_gap: f64,
-    /// The lower end of the interval plus the start-ups and latencies that every schedule has, in
-    /// µs.
+    /// The lower end of the interval that contains the optimum, plus the start-ups and latencies
+    /// that every schedule has, in µs.
     pub optimum_us: f64,
     /// The duration of the search for the optimum, in seconds.
     pub seconds: f64,
 }
 
-/// The results of the algorithms.
+/// The results of the algorithms that are compared with the optimum.
 pub(super) struct Times {
     /// The rows that have a time, in ascending order of time.
     rows: Vec<Record>,
@@ -44,7 +44,7 @@ impl Times {
 }
 
 impl Answer {
-    /// Returns the lines about the interval and the bottleneck.
+    /// Returns the lines about the interval that contains the optimum, and about the bottleneck.
     pub(super) fn interval_text(&self) -> String {
         let Optimum { lower_us, upper_us, certificate, .. } = &self.optimum;
         let origin = &certificate.origin;
@@ -71,7 +71,7 @@ impl Answer {
         text
     }
 
-    /// Returns the table of the algorithms.
+    /// Returns a table that compares the times of the algorithms with the optimum.
     pub(super) fn times_text(&self, times: &Times) -> String {
         let mut text = String::new();
         if !times.unfinished.is_empty() {
@@ -162,8 +162,8 @@ impl Answer {
     }
 }
 
-/// Returns whether the upper end of the interval is the time of the best schedule of one kind only.
-/// In this case, other kinds of schedules may be faster than the upper end.
+/// Returns whether the upper end of the interval is only the time of the best reduce-scatter
+/// followed by an allgather. In this case, other schedules may be faster than the upper end.
 fn is_wide(certificate: &Certificate) -> bool {
     matches!(certificate.demand, Demand::SumForAll(_))
 }

@@ -174,7 +174,8 @@ impl Disk {
         let failure = Arc::clone(&failed);
         let thread = std::thread::Builder::new().name("disk".to_owned()).spawn(move || {
             while receiver.recv().is_ok() {
-                // The next sync also covers the requests that have arrived in the meantime.
+                // The next sync covers all requests that have arrived so far, so remove them from
+                // the channel.
                 while receiver.try_recv().is_ok() {}
                 if let Err(error) = file.sync_data() {
                     failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);

@@ -13,7 +13,7 @@ use swapmeet_runner::case::Case;
 use swapmeet_runner::session::{newly_charged, pricing_context};
 use swapmeet_runner::worker::SendValue;
 
-/// The maximum number of rows and columns of the load matrix.
+/// The maximum number of rows and columns of the matrix of bytes between groups of ranks.
 const MATRIX_SIDE: u64 = 64;
 /// The maximum number of reported values for held data, in all steps together. A value is the
 /// number of bytes that one node holds after one step.
@@ -23,7 +23,8 @@ const MOST_HELD: usize = 1 << 20;
 pub(super) struct StepFacts {
     report: SendValue,
     clock: Clock,
-    /// The times of each kind that were charged until the end of the last step, in µs.
+    /// For each kind of time, such as start-up or contention, the total until the end of the last
+    /// step, in µs.
     charged: [f64; TIME_KINDS],
     /// The data of each step so far.
     rows: Vec<Row>,
@@ -31,7 +32,7 @@ pub(super) struct StepFacts {
     block_bytes: Option<u64>,
     /// Whether the network is small enough to report the data that each node holds.
     keeps_held: bool,
-    /// The number of values for held data so far.
+    /// The number of values for held data that `rows` contains so far.
     held: usize,
     /// The bytes of messages between groups of `bucket` consecutive ranks, in all steps together.
     /// Rows are senders, columns are receivers.
@@ -129,13 +130,15 @@ impl StepFacts {
         self.rows.push(Row { schedule_step: step.schedule_step, facts, times });
     }
 
-    /// Returns the time of each kind since the last call, in µs.
+    /// Returns, for each kind of time, the simulated time since the last call, in µs. All values
+    /// are 0 unless all ranks have the same clock.
     fn newly_charged(&mut self) -> [f64; TIME_KINDS] {
         let Clock::Steps(evaluator) = &self.clock else { return [0.0; TIME_KINDS] };
         newly_charged(evaluator.as_ref(), &mut self.charged).unwrap_or_default()
     }
 
-    /// Reports one JSON object with the facts of each step, and then one with the load matrix.
+    /// Reports one JSON object with the facts of each step, and then one with the matrix of bytes
+    /// between groups of ranks.
     pub(super) fn ended(mut self) {
         // Time after the last step, such as that of a final barrier, is added to the last step.
         let after = self.newly_charged();

@@ -198,8 +198,9 @@ impl<W: Write> Json<W> {
         if !std::mem::replace(&mut self.first, false) {
             self.text.push(',');
         }
-        // Keys are in alphabetical order, as in all JSON of this program. The fields of the route
-        // are missing in a local copy.
+        // Keys are in alphabetical order, as in all JSON of this program. If the sender and the
+        // receiver are the same node, the message is a local copy, and the fields of the route are
+        // left out.
         let mut event = Fields { text: &mut self.text, is_empty: true };
         let is_local = sent.from.physical == sent.to.physical;
         let (path, bandwidths) = match is_local || self.omitted.routes && uses_topology_path(sent) {
@@ -325,9 +326,9 @@ fn path(sent: &Sent<'_>, route: Option<&Route>) -> (Vec<u64>, Vec<f64>) {
     }
 }
 
-/// Writes the blocks of a box as ranges of physical origins and destinations. A range consists of
-/// its first and its last node. If the schedule does not distinguish blocks by origin, the origins
-/// are left out; the same is true for destinations.
+/// Writes a box, which is a set of blocks, as ranges of physical origins and destinations. A range
+/// consists of its first and its last node. If the schedule does not distinguish blocks by origin,
+/// the origins are left out; the same is true for destinations.
 fn push_block_set(text: &mut String, sent: &Sent<'_>, bits: &[u64]) {
     let mut set = Fields { text, is_empty: true };
     for (side, key) in [(Side::Destinations, "destinations"), (Side::Origins, "origins")] {

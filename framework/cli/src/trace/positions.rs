@@ -93,7 +93,8 @@ fn grid(node: u64, radices: &[u64]) -> Position {
     position
 }
 
-/// Returns `count` positions in a circle on which `room` positions are one unit apart.
+/// Returns `count` positions on a circle that is large enough for `room` positions with one unit
+/// between neighbours.
 fn circle(count: u64, room: u64) -> Vec<Position> {
     let radius = (room as f64 / TAU).max(0.5);
     (0..count)

@@ -22,7 +22,7 @@ use swapmeet_runner::worker::{Observer, ObserverKind, SendValue};
 pub(super) struct TraceOptions {
     pub json: bool,
     pub omitted: Omitted,
-    /// Whether to report the facts of steps, too, as one object per step.
+    /// Whether to also report one object per step with the times and the held data of the step.
     pub facts: bool,
     pub summary: bool,
     pub step: Option<u64>,

@@ -222,8 +222,8 @@ fn draw_help(painter: &mut Painter<'_, '_>, help: &mut Help, tables: &[KeyTable]
     let theme = painter.theme;
     let names = |row: &KeyRow| row.keys.iter().map(|key| key.name()).collect::<Vec<_>>().join(" ");
     let keys = widest(tables.iter().flat_map(|table| &table.rows).map(names));
-    // A line consists of keys and a text. The keys of a heading are `None`, and those of a
-    // continuation line are empty.
+    // Each element is a line of the help: its keys and its text. A heading has `None` instead of
+    // keys, and a continuation line has an empty string.
     let mut lines: Vec<(Option<String>, String)> = Vec::new();
     for table in tables {
         if !lines.is_empty() {

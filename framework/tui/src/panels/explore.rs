@@ -380,8 +380,8 @@ impl Explore {
                 session.show_message(&format!("selected {spec}"), false);
                 session.selection.put(section, spec.clone(), None);
                 self.offer_workload(section, &spec, session);
-                // The selected line has moved to the top of the list. Move the cursor to the line
-                // that followed it.
+                // The suggestion is now a spec at the top of the list. Move the cursor to the line
+                // that followed the suggestion.
                 self.list_mut().cursor += 1;
                 self.clamp(session);
             }

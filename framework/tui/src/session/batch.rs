@@ -115,7 +115,7 @@ impl BatchThread {
                     self.report(BatchEvent::Progress(case, steps, messages));
                 }
                 Some(batch::BatchEvent::Log { line }) => self.report(BatchEvent::Log(line)),
-                // Only observers send this event, and this batch has none.
+                // This event carries a value of an observer, and this batch has no observer.
                 Some(batch::BatchEvent::Observed { .. }) => {}
                 Some(batch::BatchEvent::Finished { case, record }) => {
                     self.write(&record);

@@ -85,7 +85,7 @@ pub(crate) struct Compared {
     /// The index of the group of each setting. A setting is everything in a case except the
     /// algorithm.
     pub(super) group_of: HashMap<Setting, usize>,
-    /// The maxima for each topology and workload.
+    /// The ends of the colour scales ([`Peaks`]) for each topology and workload.
     pub(super) peaks: HashMap<[String; 2], Peaks>,
     /// The index of each group's topology among all topologies, of its workload among all
     /// workloads, and of its machine among all machines. Topologies, workloads and machines are
@@ -178,7 +178,7 @@ impl Compared {
         self.link_costs.iter().find(|costs| costs.is_of(case))
     }
 
-    /// Returns the maxima for this topology and workload.
+    /// Returns the ends of the colour scales for this topology and workload.
     pub(crate) fn peaks(&self, topology: &str, workload: &str) -> Peaks {
         self.peaks.get(&[topology, workload].map(str::to_owned)).copied().unwrap_or_default()
     }

@@ -8,9 +8,9 @@ use swapmeet_results::style_numbers;
 pub(crate) struct Looks(Vec<(String, usize)>);
 
 impl Looks {
-    /// Gives numbers to those algorithms that have no number yet. A new algorithm gets the number
-    /// that it would have in a saved figure of these algorithms. If another algorithm already has
-    /// this number, the new algorithm gets the lowest free number.
+    /// Gives a number, which stands for a mark and a colour, to each algorithm that has none yet. A
+    /// new algorithm gets the number that it would have in a saved figure of all known algorithms.
+    /// If another algorithm already has this number, the new algorithm gets the lowest free number.
     pub(super) fn add<'a>(&mut self, algorithms: impl IntoIterator<Item = &'a String>) {
         let mut new: Vec<&String> = algorithms.into_iter().collect();
         new.retain(|algorithm| self.0.iter().all(|(known, _)| known != *algorithm));
@@ -29,7 +29,8 @@ impl Looks {
         }
     }
 
-    /// Returns the number of an algorithm.
+    /// Returns the number of the mark and the colour of an algorithm; 0 if the algorithm is
+    /// unknown.
     pub(crate) fn number(&self, algorithm: &str) -> usize {
         self.0.get(self.position(algorithm)).map_or(0, |(_, number)| *number)
     }
@@ -39,7 +40,7 @@ impl Looks {
         self.0.iter().position(|(known, _)| known == algorithm).unwrap_or(self.0.len())
     }
 
-    /// Returns all algorithms and their numbers.
+    /// Returns all algorithms, each with the number of its mark and colour.
     pub(crate) fn numbers(&self) -> &[(String, usize)] {
         &self.0
     }

@@ -194,7 +194,8 @@ impl Session {
         news | self.kept.as_mut().is_some_and(KeptSchedule::poll) | self.poll_analysis()
     }
 
-    /// Returns whether any work is in progress.
+    /// Returns whether events may arrive even if the user presses no key, because work is in
+    /// progress or the analysis has to start.
     pub(crate) fn expects_events(&self) -> bool {
         self.is_animated()
             || self.writing.is_some()
@@ -240,8 +241,9 @@ impl Session {
         /// request from the user.
         const UNASKED: Duration = Duration::from_secs(1);
         let Some((_, row)) = self.focused() else { return };
-        // The key also contains the machine and the block sizes. Cases that differ in them are
-        // simulated separately.
+        // If the recording has the key of this case, there is nothing to do. The key also contains
+        // the machine and the block sizes, so a case that differs in one of these is simulated
+        // separately.
         if self.recording.as_ref().is_some_and(|recording| recording.key == row.key) {
             return;
         }

@@ -127,14 +127,14 @@ pub(crate) struct Prepared {
     cases: Vec<Case>,
     /// The algorithms of the rows, in the order of their first rows.
     algorithms: Vec<String>,
-    /// The index of each row.
+    /// The index of each row, by the identity of its case.
     index: HashMap<Arc<CaseId>, usize>,
     common: Common,
     forecast: Forecast,
     texts: Texts,
 }
 
-/// Returns the index of each row.
+/// Returns the index of each row, by the identity of its case.
 fn index(rows: &[CaseRow]) -> HashMap<Arc<CaseId>, usize> {
     rows.iter().zip(0..).map(|(row, at)| (Arc::clone(&row.key), at)).collect()
 }
@@ -267,7 +267,7 @@ impl Tally {
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     rows: Vec<CaseRow>,
-    /// The index of each row.
+    /// The index of each row, by the identity of its case.
     index: HashMap<Arc<CaseId>, usize>,
     /// The number of changes of rows and their states, so that panels notice a change.
     changes: u64,
@@ -359,7 +359,9 @@ impl Queue {
             if !prepared.rows.is_empty() {
                 self.common = join(std::mem::take(&mut self.common), &prepared.common);
             }
-            // Cancelled rows have been removed, so the indices of the remaining rows may differ.
+            // Each new row refers to its texts by numbers of `prepared.texts`. Replace these
+            // numbers by those of `self.texts`. Then compute all indices again, because cancelled
+            // rows were removed.
             let numbers = self.texts.append(prepared.texts);
             self.rows.extend(prepared.rows.into_iter().map(|mut row| {
                 row.texts = row.texts.map(|old| numbers[old as usize]);

@@ -72,8 +72,9 @@ pub(crate) struct Recording {
     pub(crate) most: [u64; 3],
     /// The end time of each step in µs. Empty if the steps have no times.
     ends: Vec<f64>,
-    /// The entries of the ranks that have been received so far. When all of them have been
-    /// received, `ranks` contains them.
+    /// For each rank, its entries that have been received so far. An entry contains the times of
+    /// one rank in one or several steps. When all entries have been received, `ranks` contains
+    /// them.
     entries_of_ranks: Vec<Vec<Entry>>,
     ranks: Option<Arc<Ranks>>,
     /// Whether the worker has finished.

@@ -196,8 +196,8 @@ impl Selection {
     /// suggestions that are not in the list follow.
     pub(crate) fn items(&self, section: Section, filter: &Filter) -> Vec<ListItem<'_>> {
         // In a filter for algorithms, the name of a collective must match only the algorithms of
-        // this collective. Their titles cannot be searched for it, because many of them name other
-        // collectives.
+        // this collective. Titles are not searched for names of collectives, because many titles
+        // also mention other collectives.
         let names = COLLECTIVES.map(|kind| kind.word);
         let filter = &filter.with_tags(if section == Section::Algorithms { &names } else { &[] });
         if section == Section::Settings {
@@ -248,8 +248,8 @@ impl Selection {
     }
 
     /// Deselects all specs that pass a filter or, if none of them is selected, selects all of them.
-    /// Suggestions that need further input are left out. Returns the number of specs and, if they
-    /// were selected, the last of them.
+    /// Suggestions that need further input are left out. Returns the number of specs that changed
+    /// and, if they were selected, the last of these specs.
     pub(crate) fn toggle_all(
         &mut self,
         section: Section,
@@ -423,7 +423,8 @@ impl Selection {
             workloads: list(Section::Workloads),
             machines: list(Section::Machines),
             own_machines: self.state.own_machines.clone(),
-            // The dashboard always runs the full product of its lists.
+            // The dashboard always runs all combinations of the specs in its lists, without `case`
+            // tables and exclusions.
             blocks: Vec::new(),
             exclude: Vec::new(),
             baseline,

@@ -18,7 +18,8 @@ struct Snapshot {
 #[derive(Debug, Default)]
 pub(super) struct Undo {
     past: Vec<Snapshot>,
-    /// The states that undo has left. The state that was left last is at the end.
+    /// The states that redo can restore, because undo has replaced them. The state that was
+    /// replaced last is at the end.
     future: Vec<Snapshot>,
     now: Option<Snapshot>,
 }

@@ -152,7 +152,8 @@ impl Panel for Cases {
         let bar = u16::from(rows.len() > usize::from(area.height));
         let text_area = Rect { width: area.width.saturating_sub(bar), ..area };
         let in_sight: Vec<&CaseRow> = shown().map(|(_, row)| row).collect();
-        // Running cases always show their steps and their elapsed times.
+        // Reserve space for the steps and the elapsed times of running cases, which are always
+        // shown.
         let shorts = widest(states.iter().map(|state| &state.short));
         let used = 5 + words + if shorts > 0 { shorts + 3 } else { 0 };
         let (columns, gap) =

@@ -29,12 +29,12 @@ pub(crate) struct Comparison {
     reverse: bool,
     /// The number of columns that the user has scrolled past.
     across: usize,
-    /// The maximum of `across`.
+    /// The maximum of `across`, at which the last column is visible.
     farthest: usize,
     /// The columns that were visible in the last frame.
     in_sight: Vec<Column>,
     /// The lines that pass the filter. The inputs, which identify a stored result, are the number
-    /// of the analysis and the filter.
+    /// of the analysis ([`Compared::number`]) and the filter.
     shown: Memo<(u64, String), Shown>,
     /// All lines in the order of the sort column. The inputs are the number of the analysis and the
     /// column. The filter is applied later, so typing it does not sort the lines again.

@@ -32,8 +32,8 @@ pub(crate) struct Curves {
     /// The index of the comparison group that was in focus at the last update. The cases of a group
     /// differ only in the algorithm.
     seen: usize,
-    /// The curves that pass the filter. The inputs are the number of the analysis, the family and
-    /// the filter.
+    /// The curves that pass the filter. The inputs, which identify a stored result, are the number
+    /// of the analysis, the index of the family and the filter.
     shown: Memo<(u64, usize, String), Shown>,
 }
 

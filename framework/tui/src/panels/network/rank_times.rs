@@ -43,8 +43,8 @@ pub(super) fn rank_times(
             }
         }
     }
-    // A cell shows the kind of time that its ranks spend most. A click on the cell goes to the step
-    // that is in progress at this time.
+    // A cell shows the kind of time that takes the largest part of the time of its ranks. A click
+    // on the cell goes to the step that is in progress at this time.
     let cell = |row: u64, column: u16| {
         let cell = &cells[row as usize * columns + usize::from(column)];
         let Some(kind) = most(&cell.kinds) else { return (' ', theme.dim) };

@@ -35,7 +35,8 @@ impl ScheduleView<'_> {
             return painter.placeholder(area, &why);
         }
         let top = self.header(painter, player, area);
-        // The legend of ranks against time has many entries.
+        // The legend of the plot of ranks against time has many entries, so it gets two rows if
+        // there is enough space.
         let many = view.picture == Picture::RanksOverTime && area.height >= 20;
         let legend_rows = if many { 2 } else { 1 };
         let foot = self.foot(painter, area, top, legend_rows);
@@ -150,7 +151,7 @@ impl ScheduleView<'_> {
         )
     }
 
-    /// Draws the link load of all steps, with the displayed step highlighted.
+    /// Draws a bar for the link load of each step, and highlights the displayed step.
     fn timeline(&self, painter: &mut Painter<'_, '_>, area: Rect) {
         const BARS: [char; 7] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇'];
         let room = usize::from(area.width.saturating_sub(2));

@@ -23,8 +23,8 @@ struct Row<'s> {
     times: Vec<Option<f64>>,
 }
 
-/// Returns the times in one row of the map. The key of an algorithm is its position in the order in
-/// which the algorithms were first seen.
+/// Returns the times in one row of the map, by algorithm. The key is the position of the algorithm
+/// in the order in which the algorithms were first seen.
 fn rows<'s>(session: &'s Session, map: &WinnerMap, row: usize) -> BTreeMap<usize, Row<'s>> {
     let mut rows: BTreeMap<usize, Row<'_>> = BTreeMap::new();
     for at in 0..map.xs.len() {
@@ -45,7 +45,8 @@ pub(super) fn height(session: &Session, map: &WinnerMap, row: usize) -> u16 {
     rows(session, map, row).len() as u16 + 2
 }
 
-/// Draws the table. `column` is the block size under the cursor.
+/// Draws the table. `row` is the map row that the table shows, and `column` is the index of the
+/// block size under the cursor.
 pub(super) fn pivot(
     painter: &mut Painter<'_, '_>,
     session: &Session,
@@ -86,7 +87,7 @@ pub(super) fn pivot(
     legend(painter, area);
 }
 
-/// Returns the level of a time, given its ratio to the fastest time of the column.
+/// Returns the heat level of a time, given its ratio to the fastest time of the column.
 fn level(ratio: f64) -> usize {
     let found = LEVELS.iter().find(|(most, _, _)| ratio <= *most);
     found.map_or(SLOWEST.0, |(_, level, _)| *level)

@@ -8,8 +8,9 @@ use swapmeet_core::cost::model::time_space::{Entry, TIME_KINDS};
 /// exists only in models in which each rank has its own clock.
 pub(crate) type Times = [f64; TIME_KINDS];
 
-/// The serialized form of an entry. It contains only numbers to save space, because there are many
-/// entries. Steps are counted from 0.
+/// The serialized form of an entry: the first and the last step (counted from 0), the times
+/// `posted`, `started`, `waited` and `ended`, and the time of each kind. Field names are left out
+/// to save space, because there are many entries.
 pub(super) type EntryNumbers = ([usize; 2], [f64; 4], Times);
 
 /// Returns the serialized form of an entry.
@@ -32,7 +33,8 @@ pub(crate) fn steps_of(entry: &Entry) -> [usize; 2] {
     [entry.first_step, entry.last_step].map(|step| step as usize - 1)
 }
 
-/// The entries of all ranks, and the times of steps that result from them.
+/// The entries of each rank, and the times of steps that result from these entries. An entry
+/// contains the times of one rank in one or several consecutive steps.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Ranks {
     pub(crate) entries: Vec<Vec<Entry>>,

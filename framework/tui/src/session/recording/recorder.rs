@@ -53,7 +53,8 @@ struct Recorder {
     /// ranks. It is `None` if the model has no times for single steps.
     evaluator: Option<Box<dyn Evaluator>>,
     keeps_ranks: bool,
-    /// The times of each kind that were charged until the end of the last step, in µs.
+    /// For each kind of time, such as start-up or contention, the total until the end of the last
+    /// step, in µs.
     priced: Times,
     /// The steps that the dashboard requests in full.
     wanted: FrameSelection,
@@ -64,7 +65,7 @@ struct Recorder {
     messages: LinkLoad,
     /// The load of each link in the current step.
     load: LinkLoad,
-    /// The number of the current phase.
+    /// The index of the current phase.
     phase: Option<u32>,
     /// The number of phases that have been sent.
     phases: usize,

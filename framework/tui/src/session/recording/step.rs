@@ -15,7 +15,8 @@ pub(crate) struct Load {
     pub(crate) load: u64,
 }
 
-/// The serialized form. It contains only numbers to save space, because a frame has many loads.
+/// Converts the serialized form of a load. This form has no field names, to save space: a frame has
+/// many loads.
 impl From<(u64, u64, u64)> for Load {
     fn from((link, messages, load): (u64, u64, u64)) -> Self {
         Self { link, messages, load }

@@ -141,8 +141,8 @@ pub(super) struct FactsWorkers {
 }
 
 impl FactsWorkers {
-    /// Starts workers that plan the given cases. The result for each case arrives with the number
-    /// of the case. It is `None` if the facts are not available.
+    /// Starts workers that plan the given cases. Each case has a number, and its result arrives
+    /// with this number. The result is `None` if the facts are not available.
     pub(super) fn start(cases: Vec<(usize, Case)>, workers: &Workers) -> Self {
         let (sender, results) = channel();
         let stop = Arc::new(AtomicBool::new(false));

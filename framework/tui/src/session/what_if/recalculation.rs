@@ -48,7 +48,8 @@ pub(crate) struct ScenarioResult {
     pub(super) pending: Arc<Vec<Case>>,
 }
 
-/// The new row of an affected case. The variants state how the row was obtained.
+/// The new row of an affected case. It was recalculated instantly, or a worker has planned the case
+/// again, or the case is still waiting for a worker.
 enum Price {
     Instant(Record),
     FromWorker(Record),

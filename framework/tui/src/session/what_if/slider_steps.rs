@@ -72,6 +72,7 @@ fn number_after(
     };
     let whole =
         if up { scaled.round().max(number + 1.0) } else { scaled.round().min(number - 1.0) };
+    // Use the first candidate that the parameter accepts and that differs from the current value.
     // Some parameters accept only whole numbers, and some start at 1.
     let candidates = [three_digits(scaled), three_digits(whole), number.floor()];
     let now = parameter.canonical(&number.to_string()).ok();
