@@ -108,7 +108,7 @@ fn link_list(links: &[Link]) -> String {
 
 /// Describes a machine in the given format. The list starts with the values that the cost model or
 /// the planning reads, each with its source. The list ends with the values that the machine
-/// inherits from its preset, but that neither of them reads.
+/// inherits from its preset, but that neither the model nor the planning reads.
 pub(crate) fn machine(spec: &str, format: Format) -> Result<String, Failure> {
     let machine =
         Machine::parse(spec).map_err(|e| spec_error(&Text::flag("--describe", spec), &e))?;

@@ -81,9 +81,10 @@ fn residual_table(samples: &[Sample], fit: &Fit) -> Result<String, csv::Error> {
     csv_table([header.map(str::to_owned)].into_iter().chain(rows))
 }
 
-/// Returns one sample for each measured row. A sample contains the measured time, and the number of
-/// steps and the critical bytes of the schedule. If the measured row does not contain these two
-/// values, they are taken from the predicted row of the same case.
+/// Returns one sample for each measured row. A sample contains the measured time, the number of
+/// steps, and the critical bytes (the sum over all steps of the longest message). If the measured
+/// row does not contain the last two values, they are taken from the predicted row of the same
+/// case.
 fn of_rows(rows: &[Record], machine: Option<&str>) -> Result<Vec<Sample>, Failure> {
     fn case(row: &Record) -> [&str; 4] {
         [&row.topology, &row.collective, &row.workload, &row.algorithm]

@@ -24,7 +24,7 @@ pub(crate) fn links(args: &LinksArgs) -> Result<ExitCode, Failure> {
     let network = topology::parse(&at.value).map_err(|e| spec_error(&at, &e))?;
     let faults = faults(network.as_ref(), args)?;
     // The first topology is the intact network. Each further topology lacks one link. Links whose
-    // failure disconnects ranks are left out, because no case can run without them.
+    // failure disconnects ranks are left out, because no case can run without such a link.
     let spec = network.spec();
     let runnable = faults.iter().filter(|fault| !fault.disconnects);
     let topologies: Vec<String> =

@@ -30,7 +30,7 @@ struct List {
 /// Prints one list or all lists.
 pub(crate) fn list(args: &ListArgs) -> Result<ExitCode, Failure> {
     let written = |text: &str| output::print(&format!("{}\n", text.trim_end()));
-    // `--describe SPEC` analyses one topology or machine instead of listing them.
+    // `--describe SPEC` analyses one topology or machine instead of printing a list.
     if let Some(spec) = &args.describe {
         let described = match args.kind {
             None | Some(Kind::Topologies) => describe::topology(spec, args.format)?,
@@ -109,7 +109,8 @@ fn keep_collective(lists: &mut [List], word: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Keeps only the entry with this name. If there is none, the error suggests similar names.
+/// Keeps only the entry with this name. If there is no such entry, the error suggests similar
+/// names.
 fn keep_entry(list: &mut List, name: &str) -> Result<(), Failure> {
     let near = near_matches(name, list.rows.iter().map(|row| row[0].as_str()));
     list.rows.retain(|row| row[0] == name);
@@ -191,7 +192,7 @@ fn make(kind: Kind, registry: &Registry) -> List {
                 })
                 .collect(),
         },
-        // Paths are arbitrary bytes, so they are escaped.
+        // Paths may contain arbitrary bytes, so unprintable characters are escaped.
         Kind::Plugins => List {
             title: "plugins",
             header: &["name", "version", "abi", "licence", "algorithms", "file", "origin"],

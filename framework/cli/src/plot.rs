@@ -221,12 +221,12 @@ fn format(args: &PlotArgs) -> Result<FigureFormat, Failure> {
     })
 }
 
-/// Reads files and returns the rows that the user selects.
+/// Reads files and returns the rows that the user selects, as pairs of a file name and its rows.
 pub(crate) fn rows(args: &RowsArgs) -> Result<Vec<(String, Vec<Record>)>, Failure> {
     selected(result_files::read(&args.files)?, args)
 }
 
-/// Returns the rows that the user selects.
+/// Returns the rows that the user selects, as pairs of a file name and its rows.
 fn selected(
     mut files: Vec<(String, Vec<Record>)>,
     args: &RowsArgs,

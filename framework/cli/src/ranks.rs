@@ -347,7 +347,7 @@ fn wait_for(
 
 /// Writes a Slurm job script. The schedules are written to a folder next to the script.
 fn write_job(args: &CaseArgs, plan: &Plan, script: &Path) -> Result<ExitCode, Failure> {
-    // The folder belongs to the script, so both of them are replaced at the same time.
+    // The folder belongs to the script, so the folder and the script are replaced at the same time.
     let folder = PathBuf::from(format!("{}.schedules", script.display()));
     let over = Overwrite { force: args.force };
     output::may_write(script, over, args.experiment.iter())?;

@@ -119,7 +119,8 @@ pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitC
     })
 }
 
-/// Opens the destination of the rows of `cases`. `all` are the cases of all shards.
+/// Opens the destination of the rows of `cases`. Returns the destination, and the existing rows
+/// that are kept. `all` are the cases of all shards.
 pub(crate) fn place_for(
     args: &CaseArgs,
     format: Option<RowFormat>,

@@ -33,8 +33,8 @@ impl List {
 
     /// Returns the index of the first line to show. There are `count` lines, of which `height` fit.
     /// Lines stay at their places while the cursor is visible, so that a second click hits the same
-    /// line. If the cursor has left the visible lines by one line, they scroll by one line;
-    /// otherwise the line under the cursor is shown in the middle if possible.
+    /// line. If the cursor has left the visible lines by one line, the lines scroll by one line. If
+    /// it is farther away, its line is shown in the middle if possible.
     pub(crate) fn first_line(&self, count: usize, height: usize) -> usize {
         let (cursor, first) = (self.cursor.min(count.saturating_sub(1)), self.first.get());
         let first = if (first..first + height).contains(&cursor) {

@@ -213,7 +213,8 @@ fn schedules() -> PossibleValuesParser {
     words(export::FORMATS.iter().map(|format| (format.name, format.help)).chain([export::JSON]))
 }
 
-/// Returns a parser for these names, which shows their descriptions.
+/// Returns a parser that accepts the names in `rows`. Help shows the description that follows each
+/// name.
 fn words(rows: impl Iterator<Item = (&'static str, &'static str)>) -> PossibleValuesParser {
     rows.map(|(name, help)| PossibleValue::new(name).help(help)).into()
 }

@@ -39,7 +39,7 @@ impl Starter {
 }
 
 /// Schedulers and launchers, the innermost first: a rank of a parallel job runs within a task of a
-/// job array. The variables are those that their manuals name.
+/// job array. The names of the variables come from the manuals of these programs.
 const STARTERS: &[Starter] = &[
     Starter {
         count_in: Some("OMPI_COMM_WORLD_SIZE"),

@@ -13,7 +13,7 @@ pub(super) fn of_program(errors: &str) -> Option<String> {
 /// Returns the first sentence of a launcher's error output, with a hint if there is one. The last
 /// lines of the error output are not used, because they contain general advice instead of the
 /// reason. The hint is an `mpirun` command with the missing flag. If `launch` is an `mpirun`
-/// command, its flags are included.
+/// command, the hint also contains the flags of this command.
 pub(super) fn of_launcher(errors: &str, launch: &[String]) -> Option<String> {
     let says_something = |line: &&str| line.contains(char::is_alphabetic);
     let mut sentence = String::new();

@@ -99,7 +99,8 @@ impl Found {
 }
 
 impl Rows {
-    /// Returns standard output as the destination of the rows of `cases` cases.
+    /// Returns standard output as the destination of the rows of `cases` cases. There are no
+    /// existing rows.
     pub(crate) fn printed(format: RowFormat, cases: usize) -> (Self, Found) {
         let rows = match format {
             RowFormat::Json => Self::Json(io::stdout()),
@@ -111,8 +112,9 @@ impl Rows {
         (rows, Found::nothing(cases))
     }
 
-    /// Opens the destination of the rows of `cases`. `all` are the cases of all shards. `report`
-    /// receives lines about the search for missing optima of existing rows.
+    /// Opens the destination of the rows of `cases`. Returns the destination, and the existing rows
+    /// that are kept. `all` are the cases of all shards. `report` receives lines about the search
+    /// for missing optima of existing rows.
     pub(crate) fn open(
         out: Option<&Path>,
         before: Before,

@@ -30,7 +30,8 @@ const MOST_SCHEDULES: usize = 2;
 /// A schedule as the page contains it.
 struct Schedule {
     record: Box<Record>,
-    /// The lines of the list `events` of the JSON format. `None` if they are too large.
+    /// The lines of the list `events` of the JSON format. `None` if these lines are too large for
+    /// the page.
     events: Option<String>,
     /// The JSON text before the events, which begins with the head of the JSON format.
     before: String,

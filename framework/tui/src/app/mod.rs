@@ -211,8 +211,9 @@ impl App {
         rows
     }
 
-    /// Returns the hints for the bottom line. The hints of the active panel come before the general
-    /// hints. A click on a hint has the same effect as pressing its key.
+    /// Returns the hints for the bottom line. Each hint has a text for its keys, a word, and one of
+    /// its keys. A click on the hint has the same effect as pressing this key. The hints of the
+    /// active panel come before the general hints.
     pub(crate) fn hints(&self) -> Vec<(String, &'static str, Key)> {
         if self.prompt.is_some() {
             return hints(&prompt::rows());

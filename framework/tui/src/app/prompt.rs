@@ -56,7 +56,7 @@ pub(crate) struct Command {
     pub(crate) row: KeyRow,
 }
 
-/// Pairs of a phrase in a help text, and synonyms by which users may search for it.
+/// Phrases in help texts, each with other words by which users may search for it.
 const SYNONYMS: [(&str, &str); 14] = [
     ("save the selection", "export write file toml csv"),
     ("write a figure", "export save plot picture svg png pdf html"),

@@ -210,8 +210,8 @@ impl Session {
             || self.kept.as_ref().is_some_and(|kept| kept.recording().is_growing())
     }
 
-    /// Returns the case in focus with its index. If the user has not selected a case, it is the
-    /// first case with a row or, if there is none, the first running case.
+    /// Returns the index of the case in focus, and the case. If the user has not selected a case,
+    /// it is the first case with a row or, if there is none, the first running case.
     pub(crate) fn focused(&self) -> Option<(usize, &CaseRow)> {
         let rows = self.queue.rows();
         let index = self.focus.filter(|i| *i < rows.len());

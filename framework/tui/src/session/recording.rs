@@ -64,7 +64,8 @@ pub(crate) struct Recording {
     request: RecordingRequest,
     /// The steps that are recorded in full. The first of them is the requested step.
     frames: Vec<Frame>,
-    /// If the newest step is requested, the step that was last recorded in full, with its index.
+    /// If the newest step is requested, the index and the full data of the step that was recorded
+    /// last.
     newest: Option<(usize, Frame)>,
     pub(crate) ended: Option<Box<Record>>,
     /// Three maxima over the steps that are recorded in full: the number of messages on a link, the

@@ -79,7 +79,7 @@ pub(crate) struct Choice {
 /// A line of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ListItem<'a> {
-    /// A spec of the list, with its index.
+    /// The index of a spec in the list, and the spec.
     Choice(usize, &'a Choice),
     Suggestion(&'a Suggestion),
     Setting(Setting),

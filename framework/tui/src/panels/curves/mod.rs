@@ -261,7 +261,8 @@ impl Curves {
     }
 }
 
-/// Returns the 95 % confidence interval of the time at a point; `None` if there are no repetitions.
+/// Returns the ends of the 95 % confidence interval of the time at a point; `None` if there are no
+/// repetitions.
 fn interval(session: &Session, point: &Point) -> Option<(f64, f64)> {
     let line = session.compared.groups.get(point.group)?.lines.get(point.line)?;
     let interval = line.time.as_ref()?.interval.filter(|interval| !interval.is_point())?;

@@ -29,8 +29,8 @@ pub(super) fn matrix(
     let side = nodes.div_ceil(high).max(nodes.div_ceil(room));
     let marks = nodes.div_ceil(side);
     let wide = if marks * 2 <= room { 2 } else { 1 };
-    // A mark shows the maximum of its messages. The cells are stored in a map, because most pairs
-    // of nodes do not communicate in a step.
+    // A mark shows the maximum value of its messages. A key of the map is the row and the column of
+    // a mark. A map saves memory, because most pairs of nodes do not communicate in a step.
     let mut cells: BTreeMap<(u64, u64), u64> = BTreeMap::new();
     for pair in pairs {
         let most = cells.entry((pair.from / side, pair.to / side)).or_default();

@@ -111,9 +111,10 @@ pub(super) const ORDER: [TimeKind; 9] = [
 ];
 
 /// Divides the time of an entry into consecutive intervals, with the kinds of time in the order of
-/// [`ORDER`]. The start-up time is divided into two intervals. The first is the start-up time of
-/// sends, which is at most the time from `posted` to `started`. The second is the rest, which is
-/// the start-up time of received messages.
+/// [`ORDER`]. Each interval has its kind of time, its start and its end. The start-up time is
+/// divided into two intervals. The first is the start-up time of sends, which is at most the time
+/// from `posted` to `started`. The second is the rest, which is the start-up time of received
+/// messages.
 fn intervals(entry: &Entry) -> impl Iterator<Item = (TimeKind, f64, f64)> {
     let first = entry.kinds[TimeKind::Startup as usize].min(entry.started - entry.posted);
     let rest = entry.kinds[TimeKind::Startup as usize] - first;

@@ -64,8 +64,8 @@ pub(super) struct View {
 pub(super) const DISCONNECTS: u64 = u64::MAX;
 
 /// In pictures of [`Quantity::Loss`], the load of a link whose failure doubles the time. A link
-/// whose failure does not change the time has load 0. The loads between 0 and this number are
-/// rounded to integers, so the number is large to keep them precise.
+/// whose failure does not change the time has load 0. Loads are rounded to integers. This number is
+/// large, so that the loads between 0 and this number remain precise.
 pub(super) const DOUBLED: f64 = 1e6;
 
 /// The colour scale of a picture.

@@ -65,7 +65,7 @@ struct Recorder {
     messages: LinkLoad,
     /// The load of each link in the current step.
     load: LinkLoad,
-    /// The index of the current phase.
+    /// The number of the current phase, from 1; `None` before the first step.
     phase: Option<u32>,
     /// The number of phases that have been sent.
     phases: usize,

@@ -160,7 +160,8 @@ impl FactsWorkers {
         Self { results, stop, open }
     }
 
-    /// Returns the next result, if there is one.
+    /// Returns the next result, if there is one: the number of a case, and the facts of its
+    /// schedule.
     pub(super) fn try_next(&mut self) -> Option<(usize, Option<Arc<Facts>>)> {
         let next = self.results.try_recv().ok()?;
         self.open = self.open.saturating_sub(1);

@@ -151,7 +151,7 @@ impl WhatIf {
         block.into_iter().chain(parameters).collect()
     }
 
-    /// Returns two counts: the schedules whose facts have arrived, and all schedules.
+    /// Returns the number of schedules whose facts have arrived, and the number of all schedules.
     pub(crate) fn known(&self) -> (usize, usize) {
         let open = self.fetching.as_ref().map_or(0, |fetching| fetching.open);
         (self.facts.len() - open.min(self.facts.len()), self.facts.len())
@@ -182,7 +182,8 @@ impl WhatIf {
         self.due = (!self.pending.is_empty() && !waits).then(|| Instant::now() + MOMENT);
     }
 
-    /// Returns all changed values, which undo stores and restores.
+    /// Returns the changed parameters, each with its new value, and the changed block size. Undo
+    /// stores and restores these values.
     pub(crate) fn changes(&self) -> (Vec<(&'static str, String)>, Option<u64>) {
         (self.changes.clone(), self.block)
     }

@@ -1,4 +1,4 @@
-//! Recalculates rows from the facts of their schedules, or takes them from workers that have
+//! Recalculates rows from the facts of their schedules. The other rows come from workers that have
 //! planned the cases again.
 
 use super::facts::Facts;

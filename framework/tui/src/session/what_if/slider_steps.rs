@@ -13,9 +13,9 @@ pub(crate) enum StepSize {
     Large,
 }
 
-/// Returns the values that a parameter has in the machine presets. Each value has the names of the
-/// presets that use it. Numbers are in ascending order. The table is computed only once, because
-/// every slider needs it in every frame.
+/// Returns the value that a parameter has in each machine preset, with the name of the preset. The
+/// values are in ascending order. They are computed only once, because every slider needs them in
+/// every frame.
 pub(crate) fn presets_of(parameter: &dyn Parameter) -> &'static [(String, &'static str)] {
     type Values = BTreeMap<&'static str, Vec<(String, &'static str)>>;
     static PRESET_VALUES: OnceLock<Values> = OnceLock::new();
