@@ -22,7 +22,8 @@ pub(crate) const INTERRUPTED: u8 = 130;
 pub(crate) enum Failure {
     /// An error at a known position of the input.
     Input(Box<InputError>),
-    /// Another error that the user can correct, such as a missing file or an unreadable folder.
+    /// An error without a position in the input that the user can correct, such as a missing file
+    /// or an unreadable folder.
     Usage(String),
     /// Output could not be written.
     Output(String),
@@ -37,12 +38,12 @@ impl From<InputError> for Failure {
 }
 
 impl Failure {
-    /// Converts an error that the user can correct.
+    /// Converts an error that the user can correct to [`Failure::Usage`].
     pub(crate) fn usage(error: impl Into<Box<dyn Error>>) -> Self {
         Self::Usage(error.into().to_string())
     }
 
-    /// Converts an error that is not caused by the input.
+    /// Converts an error that is not caused by the input to [`Failure::Output`].
     pub(crate) fn output(error: impl Into<Box<dyn Error>>) -> Self {
         Self::Output(error.into().to_string())
     }

@@ -30,7 +30,8 @@ pub(crate) fn fit(args: &FitArgs) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.residuals {
         output::may_write(path, args.over, &args.files)?;
     }
-    // A file contains either point-to-point measurements or rows of collectives.
+    // Read the files. Each contains either point-to-point measurements, which are samples, or rows
+    // of collectives, which are converted to samples below.
     let (mut samples, mut rows) = (Vec::new(), Vec::new());
     for file in &args.files {
         let wrong = |why: String| Failure::Usage(format!("{}: {why}", file.display()));

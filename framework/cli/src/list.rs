@@ -223,8 +223,9 @@ fn make(kind: Kind, registry: &Registry) -> List {
     }
 }
 
-/// Returns all algorithms, each with the title of its group. The groups of the five papers are
-/// first, followed by one group for each plugin. Reconstructions of published algorithms are last.
+/// Returns all algorithms, each with the title of its group. The groups of the papers in `PAPERS`
+/// are first, followed by one group for each plugin. Reconstructions of published algorithms are
+/// last.
 fn in_groups(registry: &Registry) -> Vec<(String, &Algorithm)> {
     const RECONSTRUCTIONS: &str = "reconstructions from descriptions, without the paper's text";
     let group = |a: &Algorithm| match a.main_paper() {

@@ -181,7 +181,7 @@ fn export_case(
             Status::Ok => record,
             _ => Box::new(row(plan, case, record.status, record.reason)),
         })),
-        // The schedule is valid but cannot be exported to this format.
+        // The schedule is valid, but the format for real ranks cannot express it.
         Err(Failure::Usage(why)) => Ok(Some(Box::new(row(plan, case, Status::Unsupported, why)))),
         Err(other) => Err(other),
     }
@@ -307,7 +307,8 @@ enum LaunchEnd {
     Interrupted,
 }
 
-/// Waits for a launcher. When the time limit is exceeded, ends its whole process group.
+/// Waits until a launcher ends. After the time limit or an interrupt, ends the whole process group
+/// of the launcher.
 fn wait_for(
     mut child: Child,
     limit: Option<Duration>,

@@ -64,7 +64,7 @@ fn link(page: &Path, out: &Path) -> Result<Link, Failure> {
     Ok(Link { path: path.to_string_lossy().into_owned(), title })
 }
 
-/// Returns the names of the experiments without duplicates.
+/// Returns the default title: the names of the experiments without duplicates.
 fn experiments(files: &[(String, Vec<Record>)]) -> String {
     let mut names: Vec<&str> = Vec::new();
     for row in files.iter().flat_map(|(_, rows)| rows) {

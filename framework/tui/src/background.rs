@@ -86,7 +86,8 @@ fn ask() -> Option<String> {
 /// the answer would act as keys.
 #[derive(Debug, Default)]
 pub(crate) struct AnswerFilter {
-    /// The number of events of the current answer so far. It is 0 outside an answer.
+    /// The number of events that have been removed from the current answer. It is 0 outside an
+    /// answer.
     removed: usize,
 }
 

@@ -8,10 +8,10 @@ use ratatui::layout::Rect;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PanelPosition {
     Anywhere,
-    /// A line that the cursor can select.
+    /// The index of a line that the cursor can select.
     Line(usize),
     Heading(usize),
-    /// A mark in a picture, such as a bar or a cell.
+    /// A mark in a picture, such as a bar or a cell. Each panel defines the numbers of its marks.
     Mark(usize),
 }
 

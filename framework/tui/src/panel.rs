@@ -26,7 +26,7 @@ pub(crate) struct List {
 }
 
 impl List {
-    /// Returns a list without a filter, with the cursor on this line.
+    /// Returns a list without a filter, with the cursor on line `cursor`.
     pub(crate) fn at(cursor: usize) -> Self {
         Self { cursor, ..Self::default() }
     }
@@ -103,7 +103,7 @@ pub(crate) trait Panel {
     fn open(&mut self, _session: &mut Session) {}
     /// Called on a click inside the panel that does not hit a line.
     fn click(&mut self, _spot: PanelPosition, _session: &mut Session) {}
-    /// Moves the selection left or right.
+    /// Handles the left and right keys, for instance by going to the previous or the next step.
     fn sideways(&mut self, _by: isize, _session: &mut Session) {}
     /// Handles Esc by closing an element that is open in the panel, such as a form. Returns whether
     /// an element was open.
@@ -122,7 +122,7 @@ pub(crate) trait Panel {
     fn tick(&mut self, _session: &mut Session) -> bool {
         false
     }
-    /// Returns whether the panel is animated.
+    /// Returns whether the panel is animated, so that it changes even if the user presses no key.
     fn is_animated(&self) -> bool {
         false
     }

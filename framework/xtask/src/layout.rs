@@ -67,7 +67,7 @@ pub(crate) fn lay_out(root: &Path, built: &Path, prefix: &Prefix) -> Outcome<()>
     Ok(())
 }
 
-/// Returns the regular files of a folder whose names are wanted, sorted by name.
+/// Returns the regular files of a folder whose names `is_wanted` accepts, sorted by name.
 fn files(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Outcome<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))? {

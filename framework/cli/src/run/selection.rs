@@ -161,7 +161,7 @@ pub(crate) fn plugin_dirs(plugins: &PluginArgs) -> Result<Vec<PathBuf>, Failure>
     Ok([&plugins.plugin_dirs[..], &config::read()?.plugin_dirs].concat())
 }
 
-/// Returns the bundled plugin that has an algorithm of this name.
+/// Returns the name of the bundled plugin that has an algorithm with the name `name`.
 pub(crate) fn bundled_owner(name: &str) -> Option<String> {
     let registry = registry(&PluginArgs::default()).ok()?;
     let mut own = registry

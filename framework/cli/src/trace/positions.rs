@@ -69,7 +69,7 @@ fn positions(topology: &dyn Topology) -> Vec<Position> {
             if vertex >= topology.nodes() || topology.endpoint(vertex) == vertex {
                 return at(&vertex).unwrap_or_default();
             }
-            // Ranks that share a node are drawn in a small circle around it.
+            // Ranks that share a node are drawn in a small circle around the position of this node.
             let host = topology.endpoint(vertex);
             let earlier = sharing.entry(host).or_default();
             let angle = *earlier as f64 * 0.9;

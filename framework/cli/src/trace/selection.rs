@@ -27,6 +27,6 @@ impl SendSelection {
 pub(crate) struct Omitted {
     /// The path of each message that passes the same vertices as the topology's own route.
     pub routes: bool,
-    /// The blocks or the byte counts of a message, and redistributions.
+    /// The blocks or the byte counts of each message, and redistributions.
     pub contents: bool,
 }

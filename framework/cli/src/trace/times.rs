@@ -114,7 +114,7 @@ impl Timetable {
             .filter(move |(_, entry)| is_asked_for(entry))
     }
 
-    /// Returns one JSON object per entry.
+    /// Returns one JSON object for each entry of the selected steps.
     pub(super) fn objects(&self, selection: SendSelection) -> impl Iterator<Item = Value> {
         self.entries(selection).map(|(rank, entry)| {
             let kinds: Map<String, Value> =
@@ -156,7 +156,8 @@ impl Timetable {
                 ));
             }
         }
-        // Print the sums of each rank only if the user has not selected a single step.
+        // Print the end of each rank and its total time of each kind, but only if the user has not
+        // selected a single step.
         let ends: Vec<usize> = (0..self.record.ranks())
             .filter(|rank| !self.record.entries(*rank).is_empty())
             .collect();

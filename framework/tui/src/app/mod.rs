@@ -30,9 +30,9 @@ pub struct Appearance {
 /// The result of a dashboard session.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
-    /// The rows on screen.
+    /// The rows on screen when the session ended.
     pub records: Vec<Record>,
-    /// Whether the rows are printed on the normal screen.
+    /// Whether to print the rows on the normal screen after the session.
     pub print_rows: bool,
     /// Whether the session ended before all cases had ended.
     pub interrupted: bool,

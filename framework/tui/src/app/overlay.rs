@@ -36,7 +36,7 @@ pub(crate) fn draw(painter: &mut Painter<'_, '_>, app: &mut App, area: Rect) {
         line(painter, app, prompt, area);
     }
     if app.help.is_some() {
-        // The keys of the active panel come first.
+        // In the help, the key table of the active panel comes first.
         let (mut tables, active) = (app.tables(), app.panels[app.active].tab());
         tables.sort_by_key(|table| table.title != active);
         if let Some(help) = &mut app.help {

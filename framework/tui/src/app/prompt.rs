@@ -51,7 +51,7 @@ pub(crate) struct Prompt {
 pub(crate) struct Command {
     /// The index of the panel in which the key works; `None` if the key works in every panel.
     pub(crate) panel: Option<usize>,
-    /// The name of this panel; empty if the key works in every panel.
+    /// The name of the panel in which the key works; empty if the key works in every panel.
     pub(crate) place: &'static str,
     pub(crate) row: KeyRow,
 }

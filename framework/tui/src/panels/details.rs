@@ -70,7 +70,8 @@ impl Panel for Details {
         if all.is_empty() {
             return painter.placeholder(area, "No line matches the filter. Esc shows all.");
         }
-        // Values start to the right of the longest name. Long values are wrapped in this column.
+        // Values form a column to the right of the longest name. Long values are wrapped within
+        // this column.
         let names =
             widest(all.iter().filter(|e| !e.value.is_empty()).map(|e| &e.name)).min(area.width / 3);
         let room = area.width.saturating_sub(names + 4);

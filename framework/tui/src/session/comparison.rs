@@ -58,7 +58,7 @@ pub(crate) struct Compared {
     pub(crate) groups: Vec<Group>,
     /// All lines, sorted by group. Within a group, the fastest line is first.
     pub(crate) lines: Vec<Line>,
-    /// The texts of each line.
+    /// For each line, the numbers of its texts.
     pub(crate) texts: Vec<LineTexts>,
     /// The families of curves. A family is left out if its axis has only one value.
     pub(crate) families: Vec<Family>,
@@ -276,7 +276,8 @@ impl Compared {
     }
 }
 
-/// Returns [`Compared::ranks`].
+/// Returns the numbers of the topology, the workload and the machine of each group, as in
+/// [`Compared::ranks`].
 fn ranks<'a>(groups: impl Iterator<Item = [&'a String; 3]>) -> Vec<[usize; 3]> {
     let mut known: [HashMap<&str, usize>; 3] = Default::default();
     let mut rank = |at: usize, name: &'a str| {

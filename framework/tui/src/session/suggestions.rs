@@ -48,7 +48,7 @@ impl Study {
     }
 
     pub(crate) fn experiment(&self) -> Result<Experiment, String> {
-        /// The maximum number of bytes of a file.
+        /// The maximum number of bytes of an experiment file.
         const LONGEST: u64 = 16 << 20;
         let text = match self.text {
             Some(text) => text.to_owned(),
@@ -144,7 +144,8 @@ fn algorithms(registry: &Registry) -> Vec<Suggestion> {
             None => suggestion,
         }
     };
-    // The algorithms of the five papers come first. The others are grouped by collective.
+    // The algorithms of the papers in `swapmeet_runner::plugin::PAPERS` come first. The other
+    // algorithms are grouped by collective.
     let mut all: Vec<&Arc<Algorithm>> = registry.algorithms().collect();
     all.sort_by_key(|a| {
         let collective = COLLECTIVES.iter().position(|kind| a.collectives & (1 << kind.code) != 0);

@@ -103,7 +103,7 @@ pub(super) fn heading(
         (_, false) if picked.is_empty() => "none selected".to_owned(),
         (_, false) => picked.join(" "),
     };
-    // If nothing is selected in this list, there are no cases that could run.
+    // If nothing is selected in this list, no case can run, so the text has the style of a warning.
     let missing = picked.is_empty() && !matches!(section, Section::Settings | Section::Studies);
     painter.put(area, x.max(14) + 1, y, &text, if missing { theme.warn } else { theme.dim });
 }

@@ -21,7 +21,7 @@ pub(super) struct LinkPlace {
 }
 
 impl Cell {
-    /// A cell of the least size.
+    /// The smallest cell of a node that takes at least two screen rows.
     pub(super) const LEAST: Self = Self { wide: 4, high: 2 };
     /// The smallest cell of a node that takes one screen row.
     pub(super) const FLAT: Self = Self { wide: 6, high: 1 };
@@ -72,14 +72,16 @@ impl Cell {
                 let (back, ahead) = (across(1, 0, half, false), across(1 + half, 0, half, true));
                 [ahead, back, one(wide - 3, 0), one(wide - 2, 0), one(wide - 1, 0)]
             }
-            // The links between columns share the first row.
+            // In a cell of two rows, the links to the next and to the previous column share the
+            // first row.
             2 => {
                 let half = (wide - 2) / 2;
                 let back = across(2, 0, half, false);
                 let ahead = across(2 + half, 0, half, true);
                 [ahead, back, down(0, true), down(1, false), one(wide - 1, 1)]
             }
-            // A space separates each link from the next node.
+            // In a higher cell, each of these two links has its own row. A space separates it from
+            // the next node.
             _ => {
                 let ahead = across(2, 0, wide - 3, true);
                 let back = across(2, 1, wide - 3, false);

@@ -90,7 +90,7 @@ struct Cell {
     is_shown: bool,
 }
 
-/// Returns the kind with the most time.
+/// Returns the index of the kind of time that takes longest; `None` if all times are 0.
 pub(super) fn most(kinds: &Times) -> Option<usize> {
     let most = (0..kinds.len()).max_by(|a, b| kinds[*a].total_cmp(&kinds[*b]))?;
     (kinds[most] > 0.0).then_some(most)

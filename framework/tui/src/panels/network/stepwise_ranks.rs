@@ -112,7 +112,7 @@ const NARROWEST: u16 = 3;
 fn divide(times: &Times, from: f64, visit: &mut dyn FnMut(TimeKind, f64, f64)) {
     let mut at = from;
     for (number, kind) in ORDER.into_iter().enumerate() {
-        // All ranks start up at the same time, so skip the second entry for the start-up time.
+        // All ranks start up at the same time, so skip the second start-up time in `ORDER`.
         if ORDER[..number].contains(&kind) {
             continue;
         }

@@ -43,7 +43,7 @@ enum FactsMessage {
     /// Runs of equal events. Each run consists of the kind of the event, its two values, and the
     /// number of repetitions.
     Runs(Vec<(LedgerEventKind, u64, u64, u64)>),
-    /// The last message.
+    /// The last message: the machine parameters and sizes that the algorithm requested.
     Requested(Requested),
 }
 

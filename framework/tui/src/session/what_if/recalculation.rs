@@ -17,7 +17,7 @@ use swapmeet_workloads::Workload;
 pub(super) struct AffectedRow {
     pub(super) record: Arc<Record>,
     pub(super) case: Case,
-    /// The index of the schedule that belongs to the row.
+    /// The index of the facts of the row's schedule in [`Scenario::facts`].
     pub(super) schedule: usize,
 }
 

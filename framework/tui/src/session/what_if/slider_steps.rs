@@ -86,7 +86,8 @@ fn three_digits(value: f64) -> f64 {
     format!("{value:.2e}").parse().unwrap_or(value)
 }
 
-/// Returns the next word that a parameter accepts. The first word follows the last one.
+/// Returns the word after `text` among the words that a parameter accepts, or the word before it if
+/// `up` is false. The first word follows the last one.
 fn word_after(parameter: &dyn Parameter, text: &str, up: bool) -> Option<String> {
     let mut words = values_of(parameter);
     if !words.iter().any(|word| word == text) {
