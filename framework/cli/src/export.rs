@@ -131,8 +131,8 @@ pub(crate) fn translated(
     Ok(record)
 }
 
-/// Returns the token classes of a node. A class consists of the tokens that have the same
-/// receivers. It is returned as its total bytes and its receivers.
+/// Returns the token classes of a node, each as its total bytes and its receivers. A class consists
+/// of the tokens that have the same receivers.
 fn classes(tokens: &Tokens, node: u64) -> Vec<(u64, Vec<u64>)> {
     let receivers = |class| tokens.receivers(node, class).iter().map(|r| u64::from(*r)).collect();
     (0..).zip(tokens.bytes(node)).map(|(class, bytes)| (*bytes, receivers(class))).collect()

@@ -99,8 +99,8 @@ pub(crate) fn refuse_inputs<P: AsRef<Path>>(
         std::fs::metadata(path).ok().filter(Metadata::is_file).map(|m| (m.dev(), m.ino()))
     };
     let Some(own) = identity(out) else { return Ok(()) };
-    // The file of the running program contains the bundled algorithms, so it also counts as an
-    // input file.
+    // The file of the running program contains the bundled algorithms, so this file also counts as
+    // an input file.
     let is_program = std::env::current_exe().is_ok_and(|program| identity(&program) == Some(own));
     match is_program || read.into_iter().any(|path| identity(path.as_ref()) == Some(own)) {
         true => Err(Failure::Usage(format!(

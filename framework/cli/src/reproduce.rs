@@ -135,8 +135,8 @@ pub(crate) fn paper(args: &ReproducePaperArgs) -> Result<ExitCode, Failure> {
     let answers =
         isolation::begin(args.memory_limit, !args.plugins.no_sandbox, &files).map_err(failed)?;
     let report_start = |case: &Case| {
-        // A failed send is ignored. It means that the parent process has ended, and this process
-        // will then end soon, too.
+        // Ignore a failed send. A send fails only if the parent process has ended, and then this
+        // process will also end soon.
         drop(answers.send(&Message::Begins(format!(
             "{} on {}",
             case.algorithm,

@@ -35,8 +35,8 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode, Failure> {
     }
     note_threads(args.threads);
     let registry = registry(&args.plugins)?;
-    // Some cases may no longer exist, for instance because their plugin is missing. Such rows are
-    // reported but not run.
+    // Some cases may no longer exist, for instance because their plugin is missing. The rows of
+    // such cases are reported, but their cases are not run.
     let mut results: BTreeMap<usize, Outcome> = BTreeMap::new();
     let (mut numbers, mut cases) = (Vec::new(), Vec::new());
     let mut lookup =

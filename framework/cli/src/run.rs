@@ -293,8 +293,8 @@ struct Progression<'a> {
     ended: usize,
     /// The number of log lines from plugins so far.
     lines: u64,
-    /// Whether the rows in the file are in the order of their cases so far. This is only used for
-    /// files that can be sorted later.
+    /// Whether the rows in the file are in the order of their cases so far. This value is only used
+    /// for files that can be sorted later.
     in_order: bool,
 }
 

@@ -12,8 +12,9 @@ use swapmeet_results::stats::Summary;
 use swapmeet_results::{Record, Status, is_measured};
 use swapmeet_workloads::file::read_bounded;
 
-/// Writes the table, and prints how much time is lost without it. There are two comparisons: with
-/// the algorithms that the library itself would choose, and with one algorithm for all cases.
+/// Writes the table, and prints how much time is lost without this table. There are two
+/// comparisons: with the algorithms that the library itself would choose, and with one algorithm
+/// for all cases.
 pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
     // Only successful rows of the selected machine and topologies are considered.
     let Some(library) = library(&args.format) else {

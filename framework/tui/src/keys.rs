@@ -88,8 +88,8 @@ pub(crate) struct Binding<A: 'static> {
 /// A hint in the bottom line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Hint {
-    /// The text for the keys that the hint shows. This is only set if the hint covers two opposite
-    /// actions.
+    /// The text for the keys that the hint shows. The text is only set if the hint covers two
+    /// opposite actions.
     keys: Option<&'static str>,
     word: &'static str,
     /// Hints with a lower rank are shown first.

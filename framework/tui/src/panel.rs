@@ -92,14 +92,13 @@ pub(crate) trait Panel {
     /// the area, such as the scroll position.
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect);
 
-    /// Updates the panel. This is called after the session or another panel has changed.
+    /// Updates the panel after the session or another panel has changed.
     fn sync(&mut self, _session: &Session) {}
     /// Called when the panel becomes active.
     fn activated(&mut self, _session: &mut Session) {}
     /// Called when the cursor has moved to another line.
     fn cursor_moved(&mut self, _session: &mut Session) {}
-    /// Opens the line under the cursor. This is called when the user clicks on the line a second
-    /// time.
+    /// Opens the line under the cursor, after the user has clicked on this line a second time.
     fn open(&mut self, _session: &mut Session) {}
     /// Called on a click inside the panel that does not hit a line.
     fn click(&mut self, _spot: PanelPosition, _session: &mut Session) {}

@@ -143,9 +143,9 @@ impl Drop for Screen {
     }
 }
 
-/// Whether the terminal is in dashboard mode. This ensures that the terminal is restored only once.
-/// Leaving the alternate screen a second time would move the cursor to its old position again, and
-/// further output would overwrite the message of a panic.
+/// Whether the terminal is in dashboard mode. This flag ensures that the terminal is restored only
+/// once. Leaving the alternate screen a second time would move the cursor to its old position
+/// again, and further output would overwrite the message of a panic.
 static OWNS_TERMINAL: AtomicBool = AtomicBool::new(false);
 
 fn take_over() -> io::Result<()> {

@@ -141,8 +141,9 @@ impl Progress {
         }
     }
 
-    /// Returns a line of text about the run, and about the schedule that has run the longest, if it
-    /// is time for such a line. `now` is the time since the start of the run.
+    /// Returns a line of text about the run, and about the schedule that has run the longest;
+    /// `None` if the last line was printed less than [`WITHIN_CASES`] ago. `now` is the time since
+    /// the start of the run.
     fn line_within_cases(&mut self, now: Duration) -> Option<String> {
         let line = self.line(now, WITHIN_CASES)?;
         let Some(oldest) = self.running.values().min_by_key(|running| running.since) else {

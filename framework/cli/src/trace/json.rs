@@ -52,7 +52,7 @@ pub(crate) fn outcome(out: &mut dyn Write, record: Option<&Record>) -> io::Resul
     out.flush()
 }
 
-/// Writes the events of a schedule as JSON. This runs in the worker that makes the schedule.
+/// Writes the events of a schedule as JSON. This writer runs in the worker that makes the schedule.
 pub(crate) struct Json<W: Write> {
     out: W,
     /// The text of the current event. The buffer is reused for all events, because a schedule may

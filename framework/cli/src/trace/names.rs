@@ -48,8 +48,9 @@ impl<'a> Names<'a> {
         words.into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
-    /// Describes a set of nodes. If the set is a product of coordinate ranges, the text contains
-    /// the ranges. Otherwise, it contains the number of nodes.
+    /// Describes a set of nodes. If the set consists of all combinations of some coordinates in
+    /// each dimension, the text contains these coordinates. Otherwise, it contains the number of
+    /// nodes.
     fn set(&self, side: Side, bits: &[u64]) -> String {
         let nodes: Vec<u64> = self
             .sent

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use swapmeet_results::Record;
 
-/// The state of the analysis. It runs in a separate thread. Unless the what-if panel is in use,
-/// this thread is busy for at most a fifth of the time.
+/// The state of the analysis. The analysis runs in a separate thread. Unless the what-if panel is
+/// in use, this thread is busy for at most a fifth of the time.
 #[derive(Debug, Default)]
 pub(super) struct Analysis {
     /// Whether the rows or the baseline have changed since the analysis was last started.
@@ -32,7 +32,7 @@ impl Analysis {
 
 impl Session {
     /// Returns the text of a panel that has no results yet. If rows are waiting for their first
-    /// comparison, the text says so. If not, it is `otherwise`.
+    /// comparison, the text says so. If no rows are waiting, the text is `otherwise`.
     pub(crate) fn text_without_results(&self, otherwise: &str) -> String {
         let rows = self.queue.tally().ok;
         match self.compared.lines.is_empty() && self.analysis.is_due() && rows > 0 {

@@ -1,7 +1,7 @@
 //! A batch of cases. It runs in the background, reports events and can be cancelled.
 //!
-//! A separate thread writes each row to the file as soon as its case ends. It does not wait for the
-//! screen.
+//! A separate thread writes each row to the file as soon as its case ends. This thread does not
+//! wait for the screen.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};

@@ -297,8 +297,9 @@ impl Recording {
         recording
     }
 
-    /// Returns whether to request the times of the ranks. This is so if the ranks have their own
-    /// clocks, their times are neither known nor requested, and the simulation has not failed.
+    /// Returns whether the times of the ranks have to be requested. They have to be requested if
+    /// the ranks have their own clocks, their times are neither known nor requested yet, and the
+    /// simulation has not failed.
     pub(crate) fn lacks_ranks(&self) -> bool {
         let is_made = self.ended.as_ref().is_none_or(|record| record.reason.is_empty());
         is_made

@@ -194,7 +194,7 @@ impl Recorder {
         newly_charged(self.evaluator.as_deref()?, &mut self.priced)
     }
 
-    /// Sends the times of all ranks. This is called at the end of the schedule.
+    /// Sends the times of all ranks at the end of the schedule.
     fn report_ranks(&mut self) {
         let Some(evaluator) = self.evaluator.as_mut().filter(|_| self.keeps_ranks) else { return };
         // If the evaluator cannot compute a cost, the row of the case states the reason.

@@ -1,8 +1,9 @@
 //! Recalculation of rows for other machine parameters or another block size.
 //!
-//! If the model can compute the times from the facts of a schedule, they are recalculated
-//! instantly. All other cases are planned again in workers, and keep their old times until then.
-//! The new rows replace the old rows in the analysis, so that all panels show them.
+//! If the model can compute the times of a case from the facts of its schedule, the row of the case
+//! is recalculated instantly. All other cases are planned again in workers, and keep their old
+//! times until then. The new rows replace the old rows in the analysis, so that all panels show
+//! them.
 
 mod facts;
 mod recalculation;
