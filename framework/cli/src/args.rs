@@ -242,7 +242,7 @@ pub(crate) enum Kind {
     Columns,
 }
 
-/// The format of a list.
+/// The output format of `list`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// Print a table for reading.
@@ -274,7 +274,7 @@ pub(crate) struct ListArgs {
     pub plugins: PluginArgs,
 }
 
-/// The format of a schedule.
+/// The output format of `trace`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TraceFormat {
     /// Print text in the style of the papers.
@@ -365,7 +365,7 @@ pub(crate) enum CorrectArg {
     Group,
 }
 
-/// The format of a comparison.
+/// The output format of `compare`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CompareFormat {
     /// Print tables for reading.

@@ -29,8 +29,8 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
         )));
     }
     output::may_write(&args.out, args.over, &args.files)?;
-    // Measurement files state the number of ranks but not the topology, so the user gives the
-    // topology.
+    // Most measurement files state the number of ranks but not the topology, so the user can give
+    // the topology.
     let given = args.topology.as_deref().map(|spec| {
         let known = topology::parse(spec).map_err(|e| Failure::Usage(format!("--topology: {e}")));
         known.map(|known| (known.spec(), known.nodes()))

@@ -43,8 +43,8 @@ use args::{Cli, Command, DescribePluginsArgs, WorkerArgs};
 use failure::{BAD_INPUT, Failure};
 
 fn main() -> ExitCode {
-    // Ignore the signal that the system sends when a file exceeds its size limit. The write then
-    // returns an error instead.
+    // Ignore the signal that the system sends when a file exceeds its size limit. Then the write
+    // returns an error instead of ending the program.
     drop(signal_hook::flag::register(SIGXFSZ, Arc::default()));
     swapmeet_runner::plugin::linked::offer(bundled::PLUGINS);
     complete::answer();

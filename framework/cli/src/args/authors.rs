@@ -94,11 +94,11 @@ pub(crate) enum ReportFormat {
 /// Arguments of `check-question`, which `check` starts.
 #[derive(Debug, Args)]
 pub(crate) struct CheckQuestionArgs {
-    /// The plugin file.
+    /// The plugin file that answers the question.
     pub plugin: PathBuf,
-    /// The question, as JSON.
+    /// The question to the plugin, as JSON.
     pub question: String,
-    /// The file for the answer.
+    /// The file to which the answer is written.
     pub answer: PathBuf,
     /// Time limit of a schedule, in seconds.
     pub timeout: f64,

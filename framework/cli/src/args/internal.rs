@@ -18,7 +18,7 @@ pub(crate) struct WorkerArgs {
 /// Arguments of `describe-plugins`.
 #[derive(Debug, Args)]
 pub(crate) struct DescribePluginsArgs {
-    /// The plugin file.
+    /// The plugin file to describe.
     pub file: PathBuf,
     /// Run without the sandbox.
     #[arg(long)]
@@ -28,7 +28,7 @@ pub(crate) struct DescribePluginsArgs {
 /// Arguments of `reproduce-paper`.
 #[derive(Debug, Args)]
 pub(crate) struct ReproducePaperArgs {
-    /// The paper.
+    /// The name of the paper to reproduce.
     pub paper: String,
     /// Time limit of a schedule, in seconds.
     #[arg(long)]

@@ -23,7 +23,7 @@ greedy-allgather:segments=4. See docs/optimum.md.
 
 Exit status: 1 if a certificate is refused.";
 
-/// The format of the result.
+/// The output format of `optimum`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OptimumFormat {
     /// Print text for reading.

@@ -156,8 +156,7 @@ fn page(title: &str, schedules: &mut [Schedule], most_bytes: u64) -> Option<Stri
         if page.len() as u64 <= most_bytes {
             return Some(page);
         }
-        // Of the schedules that still have events, leave out the events of the one with the longest
-        // text.
+        // Leave out the events of one schedule: the schedule whose events have the longest text.
         let size = |schedule: &&mut Schedule| schedule.events.as_ref().map(String::len);
         let largest = schedules.iter_mut().max_by_key(size)?;
         largest.events.take()?;

@@ -215,8 +215,8 @@ impl Recording {
                         *end += times.iter().sum::<f64>();
                     }
                 }
-                // The colour scale of pictures depends on the maxima over all steps that are
-                // recorded in full.
+                // Update the maxima over all steps that are recorded in full. The colour scale of
+                // pictures depends on these maxima.
                 WatchMessage::Step(note, frame) => {
                     let before = self.ends.last().copied().unwrap_or(0.0);
                     self.messages += note.facts.messages;

@@ -80,8 +80,8 @@ impl Cell {
                 let ahead = across(2 + half, 0, half, true);
                 [ahead, back, down(0, true), down(1, false), one(wide - 1, 1)]
             }
-            // In a higher cell, each of these two links has its own row. A space separates it from
-            // the next node.
+            // In a higher cell, each of these two links has its own row, which ends with a space
+            // before the next node.
             _ => {
                 let ahead = across(2, 0, wide - 3, true);
                 let back = across(2, 1, wide - 3, false);

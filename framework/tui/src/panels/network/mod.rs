@@ -232,9 +232,9 @@ impl Panel for Network {
             self.show_most_expensive(session);
         }
         let moved = self.playback.tick(session);
-        // Of the kept schedule, which is compared with the displayed one, only the steps within a
-        // window are recorded in full. If the step to display is outside this window, simulate the
-        // kept schedule again.
+        // Of the kept schedule, which is compared with the displayed one, only some consecutive
+        // steps are recorded in full. If the step to display is not one of these steps, simulate
+        // the kept schedule again.
         let kept = session.kept.as_ref().map(KeptSchedule::recording).zip(session.schedule());
         if let Some(step) = kept.map(|(other, recording)| self.kept_step(recording, other)) {
             session.show_kept_step(step);

@@ -25,7 +25,7 @@ pub(super) fn rank_times(
     let plot = TimePlot::of(recording, view, (began, ends), area)?;
     let columns = usize::from(plot.columns);
     // For each cell, add up the time of each kind. The entries of a rank are sorted by time, so
-    // entries outside the window can be skipped.
+    // entries outside the visible interval of time can be skipped.
     let mut cells = vec![Cell::default(); plot.rows as usize * columns];
     let mut seen = Times::default();
     for (rank, entries) in (0_u64..).zip(&ranks.entries) {
