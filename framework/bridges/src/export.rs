@@ -244,10 +244,10 @@ pub struct Exporter {
     /// How blocks are divided: the number of segments, and whether the schedule divides blocks into
     /// parts.
     layout: Layout,
-    /// The number of bytes in each node. This is only used if the schedule counts bytes and the
-    /// format needs sizes.
+    /// The number of bytes in each node for each destination. This is only used if the schedule
+    /// counts bytes and the format needs sizes.
     counts: Option<ByteCounts>,
-    /// The number of the current step, as counted in the schedule.
+    /// The number of the current step in the schedule, which also counts steps without messages.
     current: u64,
     /// The numbers of the earlier steps that had messages between nodes.
     earlier_steps: Vec<u64>,

@@ -208,7 +208,7 @@ impl CostPair {
     }
 }
 
-/// The number of iterations.
+/// The number of iterations in which weights are computed and costs are fitted with them.
 const ROUNDS: usize = 40;
 
 /// Minimises the sum of the absolute values of residuals by iteratively reweighted least squares.
@@ -224,14 +224,15 @@ fn least_absolute_residuals(samples: &[&Sample]) -> Result<CostPair, String> {
     Ok(pair)
 }
 
-/// The costs, the standard error of each cost if it is known, and the degrees of freedom.
+/// The result of a least-squares fit: the costs, the standard error of each cost if it is known,
+/// and the degrees of freedom.
 type LeastSquares = (CostPair, [Option<f64>; 2], f64);
 
 /// Fits costs by weighted least squares. No cost is negative.
 fn least_squares(samples: &[&Sample], weights: &[f64]) -> Result<LeastSquares, String> {
-    // Divide each row by its measured time, so that residuals are relative, and multiply it by the
-    // square root of its weight. The first column is the measured time. The other two columns are
-    // the number of messages and the number of bytes.
+    // Make one row for each sample: the measured time, the number of messages and the number of
+    // bytes. Divide the row by the measured time, so that residuals are relative, and multiply it
+    // by the square root of the sample's weight.
     let rows: Vec<[f64; 3]> = samples
         .iter()
         .zip(weights)

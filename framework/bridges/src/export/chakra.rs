@@ -23,7 +23,7 @@ pub(super) struct Chakra {
     spool: Spool,
     ranks: Vec<Rank>,
     node: Vec<u8>,
-    /// A buffer in which a field of `node`, or the length of `node`, is encoded.
+    /// A buffer for encoding one field of the message in `node`, or the length of this message.
     field: Vec<u8>,
     name: String,
 }

@@ -1,5 +1,5 @@
-//! An export for real ranks. It consists of a text file with the schedule, and a C program that
-//! executes such files with MPI ([`PROGRAM`]).
+//! An export for execution on a real machine. It consists of a text file with the schedule, and a C
+//! program that executes such files with MPI ([`PROGRAM`]).
 //!
 //! The file lists the sends and receives of each rank, with blocks, sums or byte counts. The start
 //! of the file contains the position of each rank's lines, so that a rank reads only its own lines.
@@ -49,7 +49,7 @@ impl Mpi {
         })
     }
 
-    /// Writes the line of message `index` of the step.
+    /// Writes the line of a send or receive. The message has the index `index` in the current step.
     fn line(
         &mut self,
         rank: u64,
@@ -84,8 +84,8 @@ impl Mpi {
         if !permutation.is_empty() {
             let _ = writeln!(text, "permutation {}", spaced(permutation));
         }
-        // For each node, the number of its classes of tokens, and for each class the bytes, the
-        // number of receivers, and the receivers.
+        // Write one line for each node: the number of its classes of tokens (tokens with the same
+        // receivers), and for each class its bytes, the number of its receivers, and the receivers.
         for classes in tokens {
             let _ = write!(text, "tokens {}", classes.len());
             for (bytes, receivers) in classes {

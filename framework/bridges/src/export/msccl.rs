@@ -41,8 +41,9 @@ pub(super) struct Msccl {
     sent: Vec<Vec<BlockTransfer>>,
 }
 
-/// A piece of a message: chunks that a thread block can send in one step. The flag states whether
-/// the receiver adds the chunks to the values that it already has.
+/// A piece of a message: chunks that a thread block can send in one step. Each chunk is given by
+/// its origin, destination and segment. The flag states whether the receiver adds the chunks to the
+/// values that it already has.
 type TransferPiece = (Vec<[u64; 3]>, bool);
 
 /// The state of a GPU.
@@ -54,7 +55,8 @@ struct GpuState {
     /// several pieces.
     by_distance: HashMap<(u64, usize), usize>,
     scratch: u64,
-    /// Where the GPU stores each of its chunks.
+    /// The place where the GPU stores each of its chunks. A key is the origin, the destination and
+    /// the segment of a chunk.
     locations: HashMap<[u64; 3], ChunkLocation>,
     /// The thread blocks that had operations in the GPU's previous step of the schedule, each with
     /// the index of its last operation.
@@ -275,7 +277,7 @@ impl Msccl {
                 let runs = runs.as_deref().unwrap_or(&[(0, 0)]);
                 runs.iter().flat_map(|(first, last)| *first..=*last).collect()
             };
-            // If the schedule states no segments, the blocks are whole and consist of all segments.
+            // A set without a list of segments contains all segments of its blocks.
             let segments = match &set.segments {
                 None => (0..self.segments).collect(),
                 some => numbers(some),

@@ -48,7 +48,7 @@ pub(super) struct SimGrid {
     links: HashMap<(u64, u64), f64>,
     /// The text of the current route or message.
     text: String,
-    /// Whether a message has both ends on one node.
+    /// Whether any message so far was between two ranks of the same node.
     connects_ranks_of_a_node: bool,
 }
 

@@ -3,13 +3,15 @@
 //! file stores the text of each rank in chunks. At the end, the text of each rank is read in order.
 //!
 //! Only the last chunk of each rank and the positions of the earlier chunks are in memory. They
-//! take at most 64 MiB plus eight bytes for each chunk.
+//! take at most 64 MiB (with more than 262,144 ranks, 256 bytes for each rank) plus eight bytes for
+//! each chunk.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// The maximum total size of the last chunks of all ranks, in bytes.
+/// The total size of the last chunks of all ranks, in bytes, from which the size of a chunk is
+/// calculated.
 const TOTAL_BYTES: u64 = 64 << 20;
 /// The minimum size of a chunk, in bytes.
 const MIN_CHUNK: u64 = 256;

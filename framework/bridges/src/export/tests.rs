@@ -131,8 +131,8 @@ fn loggp(text: &str, (l, o, big_g): (u64, u64, u64)) -> Vec<u64> {
             words => ranks.last_mut().unwrap().push(words.to_vec()),
         }
     }
-    // For each label, the time at which its operation finishes. For each message, the time at which
-    // it arrives.
+    // `done` has the time at which an operation finishes, by rank and label. `there` has the
+    // arrival time and the size of a message, by sender, receiver and tag.
     let mut done: HashMap<(usize, &str), u64> = HashMap::new();
     let mut there: HashMap<(usize, usize, &str), (u64, u64)> = HashMap::new();
     let mut at = vec![0; ranks.len()];

@@ -21,8 +21,9 @@ impl LinearSample {
     }
 }
 
-/// Returns the error factor of predictions, given pairs of a predicted and a measured time. It is 1
-/// if all predictions are exact, and NaN if there are no pairs.
+/// Returns the error factor of predictions: the geometric mean of the factors by which they are
+/// wrong. Each pair has a predicted and a measured time. The error factor is 1 if all predictions
+/// are exact, and NaN if there are no pairs.
 pub fn error_factor(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
     let (sum, count) = pairs.fold((0.0, 0.0), |(sum, count), (predicted, measured)| {
         (sum + (predicted / measured).ln().abs(), count + 1.0)
@@ -30,7 +31,8 @@ pub fn error_factor(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
     (sum / count).exp()
 }
 
-/// Fits costs to samples. All samples have the same number of coefficients.
+/// Fits costs to samples. All samples have the same number of coefficients. Returns one cost for
+/// each coefficient.
 pub fn fit_linear(samples: &[LinearSample]) -> Vec<f64> {
     /// The number of times that the weights are adapted.
     const ROUNDS: usize = 40;

@@ -46,7 +46,7 @@ pub static COUNTERPARTS: LazyLock<Vec<Counterpart>> =
 pub static LUMI_COUNTERPARTS: LazyLock<Vec<Counterpart>> =
     LazyLock::new(|| rows(include_str!("counterparts/lumi.txt")));
 
-/// Reads a table. Lines that begin with `#` are comments.
+/// Reads a table with one counterpart in each line. Lines that begin with `#` are comments.
 fn rows(table: &'static str) -> Vec<Counterpart> {
     let row = |line: &'static str| {
         let mut cells = line.split('|').map(str::trim);

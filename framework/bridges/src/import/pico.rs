@@ -37,7 +37,7 @@ fn bytes_of(kind: &str) -> Option<u64> {
     })
 }
 
-/// The ranks of a measurement, and the network on which they ran.
+/// The number of ranks of a measurement, and the torus on which they ran.
 #[derive(Debug, PartialEq)]
 struct Allocation {
     ranks: u64,
@@ -58,7 +58,7 @@ fn allocation(nodes: &str, tasks_per_node: &str) -> Option<Allocation> {
     })
 }
 
-/// The columns of a table without quoted fields.
+/// The names of the columns of a CSV table without quoted fields.
 struct Header<'a>(Vec<&'a str>);
 
 impl<'a> Header<'a> {
@@ -138,8 +138,8 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
         error_at(0, "no metadata names the collective: name it with --collective")
     })?;
     let collective = known_collective(0, collective)?;
-    // The file has one column for each rank. The first column is the time of the slowest rank. A
-    // summarised file has only this first column.
+    // The first column is the time of the slowest rank. After it, there is one column for each
+    // rank, except in a summarised file, which has only the first column.
     let mut lines = (1..).zip(source.text.lines());
     let ranks = lines
         .next()

@@ -1,8 +1,8 @@
 //! Rules for Open MPI's component coll/tuned, which reads two formats. This module writes both of
 //! them.
 //!
-//! A rule compares a size. For alltoall, allgather and gather, this size is the block size times
-//! the number of ranks.
+//! A rule applies from a minimum size on. For alltoall, allgather and gather, this size is the
+//! block size times the number of ranks.
 
 use super::rule::Parameter;
 use super::{Algorithm, DecisionTable, DefaultChoice};
@@ -75,7 +75,7 @@ fn collective(word: &str) -> Option<(u32, &'static str, bool)> {
     })
 }
 
-/// Returns the size that rules compare for this block size.
+/// Returns the size by which Open MPI finds the rule for a case with this block size.
 fn compared(bytes: u64, ranks: u64, is_times_ranks: bool) -> u64 {
     if is_times_ranks { bytes.saturating_mul(ranks) } else { bytes }
 }
@@ -86,7 +86,7 @@ pub(super) fn defaults(_: Option<&str>) -> Result<Option<DefaultChoice>, String>
 }
 
 /// Formats rules in the text format. In version 2 of the format, each rule also has a maximum
-/// number of requests.
+/// number of requests (messages in flight).
 pub(super) fn classic(tables: &[DecisionTable], version: u32) -> String {
     let with_requests = version >= 2;
     let known: Vec<_> =

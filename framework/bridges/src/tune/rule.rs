@@ -42,7 +42,7 @@ pub struct Rule {
 }
 
 impl From<Algorithm> for Rule {
-    /// Returns a rule that divides no messages and does not limit requests.
+    /// Returns a rule that divides no messages and does not limit the number of messages in flight.
     fn from(algorithm: Algorithm) -> Self {
         Self { algorithm, segment_bytes: 0, max_requests: 0 }
     }
@@ -50,8 +50,8 @@ impl From<Algorithm> for Rule {
 
 impl Algorithm {
     /// Returns the rule that makes a library run the algorithm of a timed case with the same
-    /// parameters. `limits_requests` states whether a rule can limit the number of requests. `None`
-    /// if the case has another algorithm, or parameters that no rule can express.
+    /// parameters. `limits_requests` states whether a rule can limit the number of messages in
+    /// flight. `None` if the case has another algorithm, or parameters that no rule can express.
     pub(super) fn rule(&self, cell: &TimedCase, limits_requests: bool) -> Option<Rule> {
         let (ours, parameters) = match cell.algorithm.split_once(':') {
             Some((ours, parameters)) => (ours, Some(parameters)),

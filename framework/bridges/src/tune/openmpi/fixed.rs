@@ -33,7 +33,8 @@ pub(super) fn chooser() -> Result<DefaultChoice, String> {
             .iter()
             .find(|a| a.collective == cell.collective && a.number as usize == number);
         let theirs = (*of.names.get(number - 1)?).to_owned();
-        // The default choices do not divide messages into segments and do not limit requests.
+        // The default choices do not divide messages into segments and do not limit the number of
+        // messages in flight.
         Some(Choice { rule: ours.map(|a| Rule::from(*a)), theirs })
     }))
 }
@@ -93,8 +94,8 @@ mod tests {
         chooser().unwrap()(&cell).unwrap().theirs
     }
 
-    /// The test checks both sides of thresholds. The expected choices are those of Open MPI 4.1's
-    /// source (`coll_tuned_decision_fixed.c`).
+    /// The test checks both sides of each size or number of ranks at which the choice changes. The
+    /// expected choices are those of Open MPI 4.1's source (`coll_tuned_decision_fixed.c`).
     #[test]
     fn default_choices_match_open_mpis_source() {
         for (collective, ranks, bytes, expected) in [
