@@ -9,7 +9,7 @@ pub struct About {
     pub name: String,
     pub version: String,
     pub licence: String,
-    /// Major and minor version of the plugin ABI for which it was built.
+    /// Major and minor version of the ABI for which the plugin was built.
     pub abi: (u32, u32),
     pub algorithms: Vec<AlgorithmAbout>,
 }

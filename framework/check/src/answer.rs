@@ -152,7 +152,8 @@ fn symmetry(case: &Case, progress: &Path) -> Option<Symmetry> {
 
 /// Runs different cases in one process: first in the given order, then in reverse order, and then
 /// in both orders at the same time on two threads. Each case therefore runs after different cases
-/// each time.
+/// each time. A result is the number of a case, whether another thread planned at the same time,
+/// and the plan.
 fn run_sequence(cases: &[Case], progress: &Path, two: &dyn Fn()) -> Vec<(usize, bool, Plan)> {
     // Discard the thread count, which includes the threads of other plans that run at the same
     // time. Discard the recorded sends, too, because these plans are only compared by their hashes.

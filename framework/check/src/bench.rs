@@ -38,7 +38,7 @@ pub enum Outcome {
     /// the last line on standard error.
     Died(String),
     /// The process did not end in time and was killed. The value is the last completed step of its
-    /// schedule, if it has begun one.
+    /// schedule; `None` if it has begun no schedule.
     Hung(Option<u64>),
 }
 

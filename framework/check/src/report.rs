@@ -174,7 +174,7 @@ impl Report {
 impl fmt::Display for Examined {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} ({})", self.algorithm, self.collectives.join(", "))?;
-        // The number of verified cases, and the unit in which they were verified.
+        // Write the number of verified cases, and the unit in which they were verified.
         let failed = self.cases - self.verified - self.unsupported;
         write!(f, "  verified  {} of {} cases", self.verified, self.cases)?;
         if self.verified > 0 {
@@ -191,7 +191,7 @@ impl fmt::Display for Examined {
         if failed > 0 {
             write!(f, "; {failed} failed")?;
         }
-        // The claims of the plugin, with the observed values next to them.
+        // Write the claims of the plugin, with the observed values next to them.
         let claimed = match self.ports_claimed {
             0 => "none claimed".to_owned(),
             u64::MAX => "all claimed".to_owned(),
@@ -210,7 +210,7 @@ impl fmt::Display for Examined {
                 Count(self.symmetric, "case")
             )?;
         }
-        // The plans that need most time and most memory.
+        // Write the largest time and the largest memory of a plan.
         if !self.slowest.1.is_empty() {
             writeln!(f, "  time      {:.1} ms at most, on {}", self.slowest.0, self.slowest.1)?;
         }

@@ -9,7 +9,8 @@ use swapmeet_core::simulation::listener::Sent;
 /// For each node, the values that it has received and has not sent since then.
 #[derive(Default)]
 pub(crate) struct UnusedValues {
-    /// The layout of the boxes; `None` before the first send.
+    /// The layout of boxes (products of a set of origins, a set of destinations and a set of
+    /// segments); `None` before the first send.
     layout: Option<BitLayout>,
     /// For each node of the schedule's grid, the values that it has received and not sent, as boxes
     /// that contain all origins.

@@ -27,7 +27,8 @@ pub struct BusiestNode {
     pub node: u64,
     /// Whether the node sends these messages; if false, it receives them.
     pub sends: bool,
-    /// Some of the nodes with which it exchanges these messages.
+    /// The first three nodes with which it exchanges these messages, or all of them if there are
+    /// fewer.
     pub peers: Vec<u64>,
 }
 
@@ -47,7 +48,7 @@ impl fmt::Display for BusiestNode {
     }
 }
 
-/// A recorded send.
+/// A send in the form in which schedules are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct RecordedSend {
     step: u64,
@@ -57,13 +58,14 @@ struct RecordedSend {
     /// A hash of the data and the route.
     what: u64,
     /// A hash of the blocks and the route that does not depend on how the blocks are divided into
-    /// boxes; 0 unless sends are compared by blocks.
+    /// boxes (products of sets of origins, destinations and segments); 0 unless sends are compared
+    /// by blocks.
     blocks: u64,
 }
 
 pub(crate) struct Watch {
     all: DefaultHasher,
-    /// The first sends, in the order of the schedule.
+    /// The first [`Self::SENDS`] sends, in the order of the schedule.
     sends: Vec<RecordedSend>,
     /// For each of the first steps, the hash of all sends up to the end of this step.
     steps: Vec<u64>,

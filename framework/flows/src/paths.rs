@@ -121,8 +121,9 @@ impl ShortestPaths {
         if here != 0 {
             return Some(now / 64 * 64 + here.trailing_zeros() as usize);
         }
-        // Search the words after the current one. The loop visits the current group of words a
-        // second time in its last round, to search the words before the current one.
+        // Search the words of `occupied` after the current one, in groups of 64 words, which share
+        // a word of `summary`. The last round visits the current group again, to search the words
+        // before the current one.
         let (group, words) = (now / 4096, self.summary.len());
         let behind = (!0_u64).checked_shl((now / 64 % 64) as u32 + 1).unwrap_or(0);
         for round in 0..=words {

@@ -90,8 +90,9 @@ pub fn check(certificate: &Certificate) -> Result<Verified, String> {
     Ok(verified)
 }
 
-/// The whole network of a certificate. If the certificate uses translations, it contains all images
-/// of the links.
+/// The whole network of a certificate. If the certificate uses translations (shifts of all
+/// coordinates of a grid, which map every link to a link), the graph contains all images of the
+/// listed links.
 struct Graph {
     nodes: usize,
     vertices: usize,
@@ -182,8 +183,8 @@ impl Graph {
         Ok(Self { nodes, vertices, links, out, ports, own, listed, slowed })
     }
 
-    /// Returns the resources that data on a link uses. They are the link itself and, depending on
-    /// the rules, ports.
+    /// Returns the numbers of the resources that data on a link uses. They are the link itself and,
+    /// depending on the rules, ports.
     fn resources(&self, link: usize) -> Vec<usize> {
         let (from, to, _, image) = self.links[link];
         let mut resources = vec![image];
@@ -364,7 +365,7 @@ fn by_flows(graph: &Graph, rows: &Rows, flows: &[SourceFlow]) -> Result<f64, Str
                 load[resource] += f64::from(amount);
             }
         }
-        // Compare this difference with the amount that the vertex must receive.
+        // Compare the amount in `left` with the amount that each vertex must receive.
         let all: f64 = row.iter().map(|(_, amount)| *amount as f64).sum();
         let mut wanted = vec![0.0; graph.vertices];
         row.iter().for_each(|(to, amount)| wanted[*to] += *amount as f64);

@@ -17,8 +17,9 @@
 //! bound that is some percent smaller. Lengths are rounded to whole numbers, so the lower end is an
 //! exact fraction.
 //!
-//! If the network has translations, all images of a link have the same length, and it is enough to
-//! compute the flow of one source.
+//! If the network has translations (shifts of all coordinates of a grid, which map every link to a
+//! link), all images of a link have the same length, and it is enough to compute the flow of one
+//! source.
 
 use crate::demand::Demand;
 use crate::error::{MAX_CELLS, OptimumError};
@@ -50,11 +51,12 @@ pub(crate) struct Solution {
     /// The upper end of the interval. It is the load of a resource divided by its capacity, for the
     /// resource with the largest quotient.
     pub upper: f64,
-    /// The load of each resource, divided by its capacity.
+    /// The load of each resource, divided by its capacity: first the links, then the ports.
     pub loads: Vec<f64>,
     /// The nodes that have data for other nodes, in the order of `flows`.
     pub sources: Vec<u32>,
-    /// The flow of each source on each link of the whole network.
+    /// The flows of all sources, as one row for each source in the order of `sources`. A row has
+    /// one amount for each link of the whole network.
     pub flows: Vec<f32>,
 }
 

@@ -35,17 +35,17 @@ impl From<Link> for (u32, u32, u64) {
     }
 }
 
-/// The kind of traffic that passes through the ports of nodes, and that they therefore limit.
+/// The kind of traffic that passes through the ports of nodes, so that the ports limit its speed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PortRule {
-    /// The data that a node sends as its origin, and the data that it receives as its destination.
-    /// Data that the node forwards does not pass through ports.
+    /// Ports limit the data that a node sends as its origin, and the data that it receives as its
+    /// destination. Data that the node forwards does not pass through ports.
     Ends,
-    /// All data that enters or leaves a node, including data that it forwards.
+    /// Ports limit all data that enters or leaves a node, including data that it forwards.
     EveryHop,
-    /// All data that moves over links. A message over h links occupies a port for the time of h
-    /// transmissions. The ports of all nodes together count as one resource.
+    /// Ports limit all data that moves over links, and the ports of all nodes together count as one
+    /// resource. A message over h links occupies a port for the time of h transmissions.
     Shared,
 }
 

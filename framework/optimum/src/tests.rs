@@ -408,7 +408,8 @@ fn corrupted_certificates_are_refused() {
         out.clear();
     };
     refused("mesh:3x4", &ALL_REDUCE, &halved, "the set has no node");
-    // A set without data needs no time. This does not show that the data can move in no time.
+    // A cut of an empty set of vertices proves the time 0. The upper end of the interval must not
+    // follow from it.
     for kind in [&ALL_GATHER, &REDUCE_SCATTER, &ALL_REDUCE] {
         let mut certificate =
             interval("mesh:3x4", Collective::of(kind), "ports=all", 0.01).certificate;

@@ -12,9 +12,11 @@ use swapmeet_workloads::Workload;
 
 /// A permutation that is not its own inverse on a grid with a side longer than 2.
 const ONE_ON: &str = "translate:8,by=1";
-/// The plain workload of collectives of tokens. On most topologies, a token has several receivers.
+/// The simplest workload for collectives of tokens. On most topologies, a token has several
+/// receivers.
 const TOKENS: &str = "moe:experts=16,top=3,tokens=6,bytes=8";
-/// Machines that differ from [`ONE_PORT`] in one property, which a plugin can request.
+/// Machines that differ from [`ONE_PORT`] in one property, which a plugin can request. An entry has
+/// the property and the machine spec.
 const OTHER_MACHINES: [(&str, &str); 3] = [
     ("ports=all", "free:ports=all"),
     ("ports=2", "free:ports=2"),
@@ -202,7 +204,7 @@ impl Examiner<'_> {
     }
 
     /// Tests the parameters. Setting a parameter to its default value must not change the schedule.
-    /// Every declared choice is tested once.
+    /// Every declared word of a parameter with a choice of words is tested once.
     fn parameters(
         &mut self,
         topology: &str,

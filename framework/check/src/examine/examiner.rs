@@ -29,11 +29,12 @@ pub(super) struct Examiner<'a> {
     pub params: Params,
     pub done: Examined,
     pub findings: Vec<Finding>,
-    /// Small cases whose plans were equal each time. Each entry has the case, the text that names
-    /// its topology in findings, and its plan, which was made in a separate process.
+    /// Small cases that were planned several times with equal results. Each entry has the case, the
+    /// text that names its topology in findings, and its plan, which was made in a separate
+    /// process.
     pub steady: Vec<(TestCase, String, Plan)>,
-    /// The number of cases that were killed. Each takes the whole time limit, so the examination
-    /// ends early after [`ENOUGH_HUNG`] of them.
+    /// The number of cases whose process was killed at the time limit. Each takes the whole time
+    /// limit, so the examination ends early after [`ENOUGH_HUNG`] of them.
     pub hung: u32,
 }
 

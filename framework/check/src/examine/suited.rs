@@ -17,8 +17,9 @@ pub(super) fn rank(nodes: u64) -> (bool, i128) {
 }
 
 /// A measure for the choice of a small topology that reveals faults. Some faults do not show if all
-/// sides are 2 or equal. A larger value is better. Topologies with an odd side have the largest
-/// values. Further criteria, in this order, are enough nodes, different sides and few nodes.
+/// sides are 2 or equal. A larger value is better. The components, in the order of their
+/// importance, are: whether a side is odd, whether there are enough nodes, the number of different
+/// sides (at most 2 count), and the number of nodes, of which fewer are better.
 pub(super) type Unevenness = (bool, bool, usize, Reverse<u64>);
 
 /// Returns the unevenness of a topology; `None` if the topology is too large or all its sides are

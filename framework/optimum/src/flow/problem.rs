@@ -86,7 +86,7 @@ impl Amounts {
         }
     }
 
-    /// Sets `amounts` to the amount of each vertex, for the source with this index.
+    /// Sets `amounts` to the amount of data that the source with this index has for each vertex.
     pub(super) fn fill(&self, index: usize, amounts: &mut [f32]) {
         match self.rows.get(index) {
             None => {

@@ -25,7 +25,7 @@ pub(super) struct Solver<'a> {
     /// The largest length that a resource may have.
     longest: f32,
     paths: ShortestPaths,
-    /// The flow of each source on each link.
+    /// The flows of all sources, as one row for each source. A row has one amount for each link.
     flows: Vec<f32>,
     /// For each resource, its load divided by its capacity. An additional last entry is used by
     /// links that use no resource of a kind ([`Resources::columns`]).
@@ -105,7 +105,8 @@ impl<'a> Solver<'a> {
         let with_cuts = self.amounts.rows.is_empty() && !cut_capacities.is_empty();
         let mut cut =
             with_cuts.then(|| BestCut::new(self.links, cut_capacities, self.resources.nodes));
-        // `sharpness` is eta times the largest load.
+        // `sharpness` is eta (the factor of the loads in the exponents of prices) times the largest
+        // load.
         let (mut sharpness, mut stale) = (20.0_f32, 0);
         let (mut upper, mut best_upper, mut best_lower) = (0.0, f64::INFINITY, 0.0_f64);
         // Start with equal lengths. They give a first lower end: the sum of bytes times hops,
