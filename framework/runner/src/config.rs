@@ -58,7 +58,8 @@ impl Config {
         Ok(config)
     }
 
-    /// Returns this configuration. Values that it does not set are those of `other`.
+    /// Returns this configuration, with the values of `other` for all settings that this one does
+    /// not set.
     #[must_use]
     pub fn over(self, other: Self) -> Self {
         Self {

@@ -108,8 +108,8 @@ const KEYS: [&str; 13] = [
 ];
 
 impl Experiment {
-    /// Returns whether there are blocks and all of them have entries in this list. The experiment's
-    /// own list may then be empty.
+    /// Returns whether there are `case` tables and all of them have entries in the list that `list`
+    /// returns. The experiment's own list of this kind may then be empty.
     pub fn is_named_by_blocks(&self, list: fn(&Block) -> &Vec<Text>) -> bool {
         !self.blocks.is_empty() && self.blocks.iter().all(|block| !list(block).is_empty())
     }

@@ -65,9 +65,9 @@ fn unit_costs(schedule: u64, models: &[&str]) -> Vec<f64> {
 }
 
 /// Returns the time for evaluating a schedule with a model, divided by the time for planning and
-/// tracing it. The event-driven models simulate every message of each case. The others calculate a
-/// price per step from statistics that all cases of a schedule share. The values were measured with
-/// `pex` and uniform blocks on `torus:32x32`.
+/// tracing it. The event-driven models simulate every message of each case. The other models
+/// calculate a time for each step from statistics that all cases of a schedule share. The values
+/// were measured with the algorithm `pex` and uniform blocks on `torus:32x32`.
 fn evaluation_time(model: &str) -> f64 {
     match model {
         "flat" => 0.5,

@@ -57,7 +57,7 @@ pub struct PlanInputs {
     pub byte_us: f64,
 }
 
-/// Which of the [`PlanInputs`] a plan has requested.
+/// A flag for each of the [`PlanInputs`] that states whether a plan has requested it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Requested {
     /// Whether the plan has requested the block size.

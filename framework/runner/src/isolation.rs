@@ -26,8 +26,8 @@ pub struct Limits<'a> {
     pub max_silence: Duration,
     /// Additional time after `max_silence`, in which the child can report a timeout itself.
     pub grace: Duration,
-    /// Maximum address space in bytes, which error messages state; `None` if the user cannot set
-    /// it.
+    /// The child's limit on its address space, in bytes, for error messages; `None` if the user
+    /// cannot set this limit.
     pub memory_limit: Option<u64>,
     /// Whether the child must be ended. Another thread sets this flag.
     pub stop: &'a AtomicBool,

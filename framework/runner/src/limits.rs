@@ -21,7 +21,8 @@ pub fn limit_memory_at_first(bytes: u64) -> io::Result<()> {
 }
 
 /// Doubles the memory limit `bytes`, which a child process has set with [`limit_memory_at_first`].
-/// The parent has to do it, because the sandbox does not let a process change its own limits.
+/// The parent must call this function, because the sandbox does not let the child change its own
+/// limits.
 pub fn double_memory_of(child: u32, bytes: u64) -> io::Result<()> {
     let twice = bytes.saturating_mul(2);
     let most = getrlimit(Resource::As).maximum.map_or(twice, |hard| hard.min(twice));

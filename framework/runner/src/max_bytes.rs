@@ -2,19 +2,21 @@
 //! killed, so the memory of the main program does not depend on what a plugin sends. `docs/abi.md`
 //! lists the sizes.
 
-/// A reply of any type except a value of an observer. A row repeats the description of its case, so
-/// the size of the job's text is added to this maximum. A row needs a few KiB.
+/// The limit for a reply of any type except a value of an observer. A row repeats the description
+/// of its case, so the size of the job's text is added to this maximum. A row needs a few KiB.
 pub const REPLY: usize = 1 << 20;
-/// One portion of the text that `trace` prints or `export` converts.
+/// The limit for one portion of the text that `trace` prints or `export` converts.
 pub const TRACE: usize = 1 << 20;
-/// The facts about one portion of a schedule, which the sliders of the dashboard need.
+/// The limit for the facts about one portion of a schedule, which the sliders of the dashboard
+/// need.
 pub const FACTS: usize = 4 << 20;
-/// A step of a schedule with the load of each link, for the dashboard.
+/// The limit for a step of a schedule with the load of each link, for the dashboard.
 pub const SCHEDULE: usize = 64 << 20;
-/// The description of a plugin file, the tables of a reproduced paper, or an answer of the command
-/// `check`.
+/// The limit for the description of a plugin file, the tables of a reproduced paper, or an answer
+/// of the command `check`.
 pub const ANSWER: usize = 16 << 20;
-/// Each file that a process of `check` writes: its answer, and the output that the plugin prints.
+/// The limit for each file that a process of `check` writes: its answer, and the output that the
+/// plugin prints.
 pub(crate) const FILE: usize = 64 << 20;
 
 /// All sizes, with their descriptions in `docs/abi.md`.

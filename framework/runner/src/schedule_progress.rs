@@ -59,8 +59,8 @@ fn short(number: f64) -> String {
     })
 }
 
-/// The numbers of steps of finished schedules, by algorithm and topology. Cases with the same
-/// algorithm and topology usually have the same number of steps.
+/// The numbers of steps of finished schedules, by algorithm, topology and collective. Cases that
+/// agree in these usually have the same number of steps.
 #[derive(Debug, Default)]
 pub struct StepCounts(HashMap<[String; 3], u64>);
 

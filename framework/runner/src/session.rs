@@ -371,9 +371,10 @@ fn bounded(text: &str) -> String {
 }
 
 fn set_totals(record: &mut Record, totals: &Totals, unit: u64) {
-    // The column stays empty if this product overflows 128 bits, which does not happen in practice.
-    // If loads are counted in bytes, `unit` is 1. If they are counted in blocks, both factors have
-    // at most 64 bits, unless a load is the sum over more than 2^24 steps.
+    // Convert a load to bytes. The column stays empty if this product overflows 128 bits, which
+    // does not happen in practice. If loads are counted in bytes, `unit` is 1. If they are counted
+    // in blocks, both factors have at most 64 bits, unless a load is the sum over more than 2^24
+    // steps.
     let bytes = |load: u128| load.checked_mul(unit.div_ceil(totals.segments.max(1)).into());
     record.steps = Some(totals.steps);
     record.messages = Some(totals.messages);

@@ -77,8 +77,8 @@ pub fn jobs(units: Vec<Unit>) -> Vec<Unit> {
 }
 
 /// Estimates the cost of a schedule. The estimate uses no measurement, so that it is the same on
-/// every machine. For all-to-all collectives it is n² (the number of messages of a direct
-/// exchange), for other collectives n log n, plus a constant in both cases.
+/// every machine. For n nodes, it is a constant plus n² (the number of messages of a direct
+/// exchange) for all-to-all collectives, or plus n log n for other collectives.
 fn schedule(case: &Case) -> u64 {
     let n = case.topology.nodes();
     let schedule = if case.workload.collective().connects_all_pairs() {

@@ -6,8 +6,8 @@ use crate::experiment::{Block, Experiment};
 use crate::input::{InputError, Text};
 use std::collections::BTreeSet;
 
-/// The product of all lists. The kinds of entries are topologies, algorithms, workloads and
-/// machines, in this order.
+/// The lists whose combinations are the cases of an experiment. There is one list for each kind of
+/// entry: topologies, algorithms, workloads and machines, in this order.
 pub(super) struct Selection<'a> {
     /// The canonical forms of the entries of each kind.
     pub names: [Vec<String>; 4],
@@ -20,8 +20,9 @@ pub(super) struct Selection<'a> {
 }
 
 impl Selection<'_> {
-    /// Returns the indices of the selected cases in the product, or `None` if all cases are
-    /// selected. `name` returns the canonical form of an entry, given the index of its kind.
+    /// Returns the indices of the selected cases in the list of all combinations, or `None` if all
+    /// cases are selected. `name` returns the canonical form of an entry, given the index of its
+    /// kind.
     pub(super) fn of(
         &self,
         experiment: &Experiment,
@@ -83,7 +84,8 @@ impl Selection<'_> {
         Ok(entries)
     }
 
-    /// Returns the indices of all cases with these entries.
+    /// Returns the indices of all cases that combine some of these entries. `entries` has the
+    /// indices of the entries of each kind.
     fn numbers(&self, entries: &[Vec<usize>; 4]) -> Vec<usize> {
         let [topologies, algorithms, workloads, machines] = entries;
         let (all_algorithms, all_machines) = (self.names[1].len(), self.names[3].len());

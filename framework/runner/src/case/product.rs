@@ -65,7 +65,8 @@ impl Product {
         let of_blocks = |list: fn(&Block) -> &Vec<Text>| {
             blocks.iter().flat_map(list).cloned().collect::<Vec<Text>>()
         };
-        // The lists of the product contain the entries of the experiment and of all its blocks.
+        // The lists of the product contain the entries of the experiment's own lists and of all its
+        // blocks (`case` and `exclude` tables).
         let topologies = union(
             &experiment.topologies,
             of_blocks(|block| &block.topologies),
@@ -254,7 +255,7 @@ fn check_baseline(
     Ok(())
 }
 
-/// Checks that the seed of the last repetition does not exceed `u64`.
+/// Checks that the seed of the last repetition does not exceed `u64::MAX`.
 fn check_seeds(experiment: &Experiment) -> Result<(), InputError> {
     if experiment.seed.checked_add(u64::from(experiment.repetitions.saturating_sub(1))).is_none() {
         let seed = Text::flag("seed", &experiment.seed.to_string());

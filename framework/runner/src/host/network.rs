@@ -78,8 +78,7 @@ fn demand_of(task: &Task, block_bytes: u64, from: u64) -> Vec<SwmByteCount> {
         _ => all(),
     };
     let bytes = |to| match &task.sizes {
-        // In these collectives, all nodes receive the same block, so its size depends only on
-        // `from`.
+        // If all nodes receive the same block of `from`, its size depends only on `from`.
         Some(sizes) if kind.required == FinalBlocks::All => sizes.bytes(from, from),
         Some(sizes) => sizes.bytes(from, to),
         None => block_bytes,

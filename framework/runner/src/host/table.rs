@@ -290,8 +290,8 @@ unsafe extern "C" fn step(ctx: *mut c_void) -> i32 {
     unsafe { with(ctx, SWM_STOPPED, |host| host.step()) }
 }
 
-/// Copies the struct that describes a send. Returns a fault with the text `too_small` if the struct
-/// cannot be read.
+/// Copies the struct that describes a send. Returns a fault with the text `too_small` if the size
+/// that the struct states is too small.
 ///
 /// # Safety
 ///

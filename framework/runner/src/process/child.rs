@@ -119,7 +119,8 @@ impl Child {
         }
     }
 
-    /// Waits until the socket is ready or the pipe has data, and then reads the pipe.
+    /// Waits until the socket is ready for one of the events in `socket`, or the pipe has data. In
+    /// the second case, reads the pipe. Waits at most [`SLICE`].
     fn wait(&mut self, socket: PollFlags) {
         let slice = Timespec { tv_sec: 0, tv_nsec: i64::from(SLICE.subsec_nanos()) };
         let mut ready = vec![PollFd::new(&self.socket, socket)];

@@ -6,7 +6,7 @@
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     bytes: Vec<u8>,
-    /// Start of the search for the next line feed: no byte before this index is one.
+    /// Start of the search for the next line feed: no byte before this index is a line feed.
     searched: usize,
     /// The number of bytes of the block that precedes the next line, or 0.
     block: usize,

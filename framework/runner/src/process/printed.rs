@@ -22,7 +22,7 @@ pub(crate) struct Printed {
     lines: u32,
     /// The last printed line that is not part of a backtrace.
     last: String,
-    /// Number of marks that have arrived, minus those that `take_mark` has returned.
+    /// Number of marks that have arrived and that `take_mark` has not used up.
     marks: u32,
 }
 

@@ -75,9 +75,9 @@ unsafe extern "C" fn remember_parent() {
 
 unsafe extern "C" fn end_with_parent() {
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
-    // If the parent ended before the call above, this process receives no signal. It then already
-    // has another parent.
-    // SAFETY: both calls are allowed in a process that was just forked.
+    // If the parent ended before this process asked for the signal, this process never receives it.
+    // It then already has another parent. SAFETY: both calls are allowed in a process that was just
+    // forked.
     unsafe {
         if libc::getppid().cast_unsigned() != PARENT.load(Ordering::Relaxed) {
             libc::_exit(1);

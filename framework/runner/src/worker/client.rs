@@ -30,9 +30,10 @@ pub struct Workers {
 /// An event of a worker. After `TimedOut`, `Crashed`, `StartFailed` and `Cancelled`, the worker has
 /// been killed.
 pub(crate) enum WorkerEvent {
-    /// A pending case of the job has ended. The texts are the outcome columns of its row.
+    /// The pending case of the job with this number has ended. The texts are the outcome columns of
+    /// its row.
     Row(usize, Vec<String>),
-    /// A pending case of the job cannot run, for this reason.
+    /// The pending case of the job with this number cannot run, for this reason.
     Unavailable(usize, String),
     /// The number of steps and the number of messages that the worker has simulated so far.
     Progress(u64, u64),

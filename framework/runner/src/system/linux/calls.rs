@@ -229,7 +229,9 @@ fn null(argument: u8) -> Result<SeccompCondition, BackendError> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, 0)
 }
 
-/// Installs a filter. Returns whether the kernel and this architecture support it.
+/// Installs a filter, in which `these` is the action for the system calls in `calls`, and `others`
+/// the action for all other system calls. Returns whether the kernel and this architecture support
+/// filters.
 fn apply(
     calls: Rules,
     others: SeccompAction,
