@@ -42,7 +42,7 @@ pub enum Collective {
     Combine,
 }
 
-/// The blocks that each node must hold at the end, by the rule that selects them.
+/// The rule that selects the blocks which each node must hold at the end of a collective.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FinalBlocks {
     /// Each node holds the blocks of which it is the destination.

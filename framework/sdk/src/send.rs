@@ -178,8 +178,8 @@ impl<'a> Blocks<'a> {
         self
     }
 
-    /// In a reduction, makes the receiver add the received values to its own values. Without this,
-    /// the received values replace the receiver's own values.
+    /// In a reduction, makes the receiver add the received values to its own values. Without this
+    /// call, the received values replace the receiver's own values.
     #[must_use]
     pub const fn combine(mut self) -> Self {
         self.raw.flags |= SWM_COMBINE;
@@ -229,8 +229,8 @@ pub struct Bucket<'a> {
 }
 
 impl<'a> Bucket<'a> {
-    /// Makes a send of bucket number `bucket` of `from` to `to`. The two nodes may be the same; the
-    /// send is then a local copy, not a message.
+    /// Makes a send of the bucket with the number `bucket` from node `from` to node `to`. The two
+    /// nodes may be the same; the send is then a local copy, not a message.
     pub const fn new(from: u64, to: u64, bucket: u64) -> Self {
         let size = size_of::<SwmBucket>() as u32;
         let raw = SwmBucket { size, flags: SWM_LOCAL, from, to, bucket, route: std::ptr::null() };

@@ -26,10 +26,10 @@ pub(super) struct Recorder {
     root: u64,
     pub(super) schedule: Rehearsed,
     pub(super) phase: String,
-    /// The number of an element of the group, if one node of each orbit is planned. The planned
-    /// nodes are the images of the orbits' first nodes under this element, and the sends of the
-    /// other nodes are recorded as images of the planned nodes' sends. `None` if all nodes are
-    /// planned.
+    /// The number of an element of the declared symmetry group, if one node of each orbit is
+    /// planned. The planned nodes are the images of the orbits' first nodes under this element, and
+    /// the sends of the other nodes are recorded as images of the planned nodes' sends. `None` if
+    /// all nodes are planned.
     by_orbits: Option<usize>,
     orbits: Option<Orbits>,
     has_layout: bool,
@@ -106,8 +106,8 @@ impl Recorder {
         self.schedule.radices.iter().fold(1, |all, radix| all.saturating_mul(*radix))
     }
 
-    /// Performs a call of the plugin, unless an earlier call was refused, and returns its return
-    /// code. An error of `work` refuses the call.
+    /// Performs a call of the plugin, unless an earlier call was refused. Returns the return code
+    /// of the call. If `work` returns an error, the call is refused.
     pub(super) fn call(&mut self, work: impl FnOnce(&mut Self) -> Result<(), String>) -> i32 {
         if self.refusal.is_none() {
             self.refusal = work(self).err();
@@ -311,7 +311,8 @@ impl Recorder {
             label: String::from_utf8_lossy(unsafe { send.label.bytes() }).into_owned(),
             ..envelope
         };
-        // Record the send, or its images under the group.
+        // Record the send, or its images under the symmetry group if only one node of each orbit is
+        // planned.
         match self.orbits.as_ref().filter(|_| self.by_orbits.is_some()) {
             Some(orbits) => orbits.images(&send)?.into_iter().try_for_each(|image| self.add(image)),
             None => self.add(send),

@@ -258,8 +258,8 @@ fn virtual_nodes_pass_on_blocks() {
     );
 }
 
-/// Direct exchange, one distance per step. All nodes send over the same distances, except node
-/// `asymmetric`, which uses them in the opposite direction.
+/// Direct exchange, one distance per step. All nodes send in the same direction, except node
+/// `asymmetric`, which sends in the opposite direction.
 struct Shifts {
     asymmetric: Option<u64>,
 }
@@ -297,7 +297,8 @@ fn one_node_of_each_orbit_determines_all_sends() {
     );
 }
 
-/// The host may plan any node of an orbit, so a plan must not assume that it is the first.
+/// The host may plan any node of an orbit, so a plan must not assume that the planned node is the
+/// first node of its orbit.
 #[test]
 fn a_plan_that_always_starts_at_node_0_is_found() {
     let plan = PlanOnly(|problem, schedule| {

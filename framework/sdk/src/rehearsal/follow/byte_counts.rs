@@ -48,7 +48,7 @@ impl<'a> ByteCounts<'a> {
     /// redistribution assigns to the element.
     fn redistribute(&mut self, redistribution: &RehearsedRedistribution) -> Result<(), String> {
         let nodes = self.held.len();
-        // Check the request.
+        // Check the numbers that the redistribution states.
         let bad =
             |what: &str| Err(format!("the redistribution of node {} {what}", redistribution.node));
         let below = |table: &[u32], most: u64| table.iter().all(|value| u64::from(*value) < most);

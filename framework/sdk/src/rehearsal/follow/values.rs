@@ -8,8 +8,8 @@ use crate::rehearsal::record::{Rehearsed, RehearsedSend};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// The identity of a value. A value is a segment of the result of a node, or of a part of the
-/// vector, or of the whole vector.
+/// The identity of a value. A value is one segment of a vector: of a node's result, of a part of
+/// the vector, or of the whole vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct ValueId {
     result: Option<u64>,
@@ -83,7 +83,8 @@ impl<'a> Values<'a> {
         })
     }
 
-    /// In a combine, returns the class of tokens whose sum a value is, if there is one.
+    /// In a combine, returns the class of tokens for which a value has the sums of partial results;
+    /// `None` if there is no such class.
     fn class(&self, id: ValueId) -> Option<&TokenClass> {
         let owner = self.places.physical[id.result? as usize];
         self.goal.settings.class(owner, id.segment)
