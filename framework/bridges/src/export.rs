@@ -292,7 +292,7 @@ impl Exporter {
         if let Some(counts) = &mut self.counts {
             counts.arrive();
         }
-        // A step that only has local copies does not get its own number.
+        // A step that only has local copies is not exported and gets no number.
         if self.step.messages.is_empty() {
             return Ok(());
         }

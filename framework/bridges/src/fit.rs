@@ -22,7 +22,7 @@ pub mod ping_pong;
 pub struct Sample {
     /// The origin of the sample, as a text for users.
     pub source: String,
-    /// The number of messages that follow one after another.
+    /// The number of messages of the sample, which follow one after another.
     pub messages: f64,
     /// The total number of bytes of the messages.
     pub bytes: f64,
@@ -40,7 +40,7 @@ impl Sample {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     pub value: f64,
-    /// The confidence interval; `None` if there are too few samples.
+    /// The lower and the upper end of the confidence interval; `None` if there are too few samples.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -62,8 +62,8 @@ pub struct Fit {
     /// The message size from which the rendezvous protocol is used, and the costs of these
     /// messages. `None` if all messages have the same costs.
     pub rendezvous: Option<(f64, Costs)>,
-    /// For each sample, the predicted time, and the weight from 0 to 1. The weight is 0 if the
-    /// sample was left out.
+    /// For each sample, in the order of the samples: the predicted time, and the weight from 0 to
+    /// 1. The weight is 0 if the sample was left out.
     pub fitted: Vec<(f64, f64)>,
 }
 

@@ -25,7 +25,7 @@ pub struct Format {
     read: fn(&MeasurementFile<'_>) -> Result<Vec<Measurement>, ParseError>,
 }
 
-/// All formats. The detection tries them in this order.
+/// All formats of measurements, in the order in which the detection tries them.
 pub static FORMATS: [Format; 6] = [
     Format {
         name: "osu",
@@ -98,7 +98,7 @@ pub struct Measurement {
     pub note: String,
     /// Whether the program checked the received data and found it correct.
     pub is_checked: bool,
-    /// The number of the line in the file.
+    /// The number of the line in the file that contains the time.
     pub line: usize,
 }
 

@@ -115,9 +115,9 @@ pub struct TimedCase {
     pub ranks: u64,
     /// The number of bytes of a block.
     pub bytes: u64,
-    /// The name of the algorithm in rows.
+    /// The name of the algorithm in result rows.
     pub algorithm: String,
-    /// One time for all repetitions, such as their mean.
+    /// The time of the case as one value for all repetitions, such as their mean.
     pub time_us: f64,
 }
 

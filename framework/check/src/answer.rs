@@ -78,8 +78,8 @@ fn resolve(plugin: &Plugin, case: &TestCase, timeout: Duration) -> Result<Case, 
 }
 
 /// Runs the case twice, and with few nodes also on two threads at the same time, because a schedule
-/// must depend only on its problem. If the schedule declares a symmetry, it is planned once more
-/// for one node of each orbit.
+/// must depend only on its problem. If the schedule declares a symmetry, it is planned once more,
+/// this time only for one node of each orbit (the set of nodes to which the symmetries map a node).
 fn run(case: &Case, progress: &Path, two: &dyn Fn()) -> Ran {
     let (ran, watch) = run_once(case, progress);
     let mut plans: Vec<(Plan, Watch)> = ran.plans.into_iter().zip([watch]).collect();

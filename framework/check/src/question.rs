@@ -97,7 +97,7 @@ impl Plan {
 /// An answer of the child process to a question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
-    /// The file is not a plugin, or its tables are invalid.
+    /// The file is not a plugin, or its tables are invalid, as this text describes.
     Refused(String),
     /// The contents of the tables.
     About(About),
@@ -106,7 +106,8 @@ pub enum Answer {
     /// A preliminary answer, which is written while two schedules are made at the same time. During
     /// this time the parent allows twice the memory.
     AtOnce,
-    /// The question is invalid, for example because it contains a topology that does not exist.
+    /// The question is invalid, as this text describes, for example because it contains a topology
+    /// that does not exist.
     BadQuestion(String),
     /// The results of running one case.
     Ran(Ran),
@@ -124,15 +125,16 @@ pub struct Ran {
     pub plans: Vec<Plan>,
     /// Run time of the first plan in milliseconds, including the time of the host.
     pub ms: f64,
-    /// The result of planning only one node of each orbit, if the schedule declares a symmetry and
-    /// there are few nodes.
+    /// The result of planning only one node of each orbit (the set of nodes to which the symmetries
+    /// map a node), if the schedule declares a symmetry and there are few nodes.
     pub symmetry: Option<Symmetry>,
     /// Growth of the peak memory of the process in bytes during the first plan, if the system
     /// reports it.
     pub bytes: Option<u64>,
 }
 
-/// The result of planning one node of each orbit, for a schedule that declares a symmetry.
+/// The result of planning one node of each orbit (the set of nodes to which the symmetries map a
+/// node), for a schedule that declares a symmetry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Symmetry {
     /// The number of planned nodes.

@@ -76,7 +76,7 @@ pub struct Examined {
     pub most_nodes: u64,
     /// The declared number of ports; 0 if the algorithm does not declare one.
     pub ports_claimed: u64,
-    /// The largest number of messages that a node sends or receives in a step.
+    /// The largest number of messages that a node sends or receives in a step of any case.
     pub ports_used: u64,
     /// The run time of the slowest plan in milliseconds, and the topology of this plan.
     pub slowest: (f64, String),

@@ -55,7 +55,7 @@ struct RecordedSend {
     from: u64,
     to: u64,
     load: u64,
-    /// A hash of the data and the route.
+    /// A hash of the sent data and of the route.
     what: u64,
     /// A hash of the blocks and the route that does not depend on how the blocks are divided into
     /// boxes (products of sets of origins, destinations and segments); 0 unless sends are compared
@@ -79,9 +79,10 @@ pub(crate) struct Watch {
     /// Sends of a reduction that replace a value which the receiver has not used yet.
     replacing: IneffectiveSends,
     unused_values: UnusedValues,
-    /// Whether sends are also compared block by block.
+    /// Whether the record also has hashes that do not depend on the division into boxes, so that
+    /// sends can be compared block by block.
     by_blocks: bool,
-    /// The last completed step.
+    /// The number of the last completed step.
     last: u64,
     /// The file in which the last step is recorded for the parent process. This process never
     /// closes the file. The plugin may already have closed its descriptor, and closing a descriptor
@@ -116,8 +117,8 @@ impl IneffectiveSends {
 }
 
 impl Watch {
-    /// The number of sends that are recorded. Most differences between schedules are near their
-    /// beginning.
+    /// The maximum number of sends that are recorded. Most differences between schedules are near
+    /// their beginning.
     const SENDS: usize = 1 << 17;
     const STEPS: usize = 256;
 

@@ -19,7 +19,7 @@ pub struct BestCut<'a> {
     into: (Links, Vec<u32>),
     nodes: u32,
     inside: Vec<bool>,
-    /// The number of nodes inside the set.
+    /// The number of nodes in the set.
     size: u64,
     /// The capacity of the links that leave the set.
     capacity: i64,

@@ -22,7 +22,7 @@ pub const MAX_CHUNKS: u64 = 1 << 24;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
-    /// The collective.
+    /// The collective that the program performs.
     pub collective: Collective,
     /// Whether the output is written to the input buffer. If a document allows one or two buffers,
     /// this is false.
@@ -80,7 +80,7 @@ pub struct Gpu {
     pub chunks: [u64; 3],
     /// The thread blocks, in the order of their numbers.
     pub blocks: Vec<ThreadBlock>,
-    /// The line number in the document.
+    /// The line of the document on which the element begins.
     pub line: usize,
 }
 
@@ -94,7 +94,7 @@ pub struct ThreadBlock {
     pub receive: Option<u64>,
     pub channel: u64,
     pub steps: Vec<Step>,
-    /// The line number in the document.
+    /// The line of the document on which the element begins.
     pub line: usize,
 }
 
@@ -110,7 +110,7 @@ pub struct Step {
     /// Another step of the same GPU that must finish before this step starts: its thread block and
     /// its number.
     pub dependency: Option<(u64, u64)>,
-    /// The line number in the document.
+    /// The line of the document on which the element begins.
     pub line: usize,
 }
 

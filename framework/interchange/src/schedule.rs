@@ -44,7 +44,7 @@ pub struct Header {
     /// The machine spec. The plans of some algorithms depend on the machine.
     #[serde(default)]
     pub machine: String,
-    /// The seed of the random numbers.
+    /// The seed of all random numbers of the case, such as random block sizes.
     #[serde(default)]
     pub seed: u64,
     /// The size of each block in bytes, if all blocks have the same size.
@@ -57,7 +57,7 @@ pub struct Header {
     /// parameter.
     #[serde(default)]
     pub byte_us: Option<f64>,
-    /// Whether messages without bytes are not sent.
+    /// Whether messages without bytes are skipped.
     #[serde(default)]
     pub skip_empty: bool,
     /// If block sizes differ, the size of the block from each node to each node. The list consists
@@ -146,7 +146,7 @@ pub struct Send {
 pub enum Share {
     /// All bytes of the bucket with this number.
     Bucket(u64),
-    /// The number of bytes for each of these destinations.
+    /// Pairs of a destination and the number of bytes for it.
     ByteCounts(Vec<(u64, ShareSize)>),
 }
 
@@ -209,7 +209,7 @@ pub enum DocumentEvent {
     EndOfStep,
 }
 
-/// The result of the run that made the schedule.
+/// The status with which the run that made the schedule ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 pub struct Outcome {
     /// The status, with the same words as in a row.

@@ -27,7 +27,7 @@ pub struct Origin {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Certificate {
-    /// [`FORMAT`].
+    /// The name and the version of the format: [`FORMAT`].
     pub format: String,
     /// The specs from which network and demand were made.
     pub origin: Origin,

@@ -101,7 +101,7 @@ struct Graph {
     links: Vec<(usize, usize, u64, usize)>,
     /// For each vertex, the numbers of the links that leave it.
     out: Vec<Vec<u32>>,
-    /// The rules and the capacities of the ports.
+    /// For each kind of ports, the rule (which traffic passes through the ports) and the capacity.
     ports: Vec<(PortRule, u64)>,
     /// The number of links that the certificate lists.
     own: usize,
@@ -116,7 +116,7 @@ struct Graph {
 
 impl Graph {
     fn of(certificate: &Certificate) -> Result<Self, String> {
-        /// The maximum number of links, and of vertices.
+        /// The maximum number of links, and of vertices, of the whole network.
         const MOST: u64 = 1 << 24;
         let network = &certificate.network;
         let (nodes, vertices) = (network.nodes as usize, network.vertices as usize);
@@ -133,7 +133,8 @@ impl Graph {
         {
             return Err(format!("the network has more than {MOST} links or vertices"));
         }
-        // Add all images of each link under the translations.
+        // Add all images of each listed link under the translations (shifts of all coordinates of a
+        // grid).
         let mut links = Vec::with_capacity(network.links.len() * copies);
         for copy in 0..copies {
             for (image, link) in network.links.iter().enumerate() {
@@ -337,7 +338,7 @@ fn distances(graph: &Graph, lengths: &[u64], from: usize) -> Vec<Option<u64>> {
 /// Returns the upper end of the interval, computed from the flows. It is an error if the flows do
 /// not move the demand.
 fn by_flows(graph: &Graph, rows: &Rows, flows: &[SourceFlow]) -> Result<f64, String> {
-    /// Largest relative error of the amounts, because flows are rounded.
+    /// Largest accepted relative error of the amounts that flows move, because flows are rounded.
     const ROUNDED: f64 = 1e-4;
     let capacities = graph.capacities();
     let mut load = vec![0.0; capacities.len()];

@@ -57,7 +57,7 @@ pub enum OptimumError {
         "the links into switch {vertex} have another bandwidth than those out of it: collectives that copy or add data need the same"
     )]
     UnevenSwitch {
-        /// The switch.
+        /// The number of the switch.
         vertex: u64,
     },
     /// The amounts of a demand are too large for exact sums.

@@ -44,7 +44,7 @@ pub(crate) fn value((numerator, denominator): Ratio) -> f64 {
 /// µs.
 #[derive(Debug)]
 pub(crate) struct Solution {
-    /// The lower end of the interval.
+    /// The lower end of the interval that contains the least time.
     pub lower: Ratio,
     /// The lengths that give the lower end: first those of the links, then those of the ports.
     pub lengths: Vec<u32>,
@@ -53,7 +53,7 @@ pub(crate) struct Solution {
     pub upper: f64,
     /// The load of each resource, divided by its capacity: first the links, then the ports.
     pub loads: Vec<f64>,
-    /// The nodes that have data for other nodes, in the order of `flows`.
+    /// The nodes that have data for other nodes.
     pub sources: Vec<u32>,
     /// The flows of all sources, as one row for each source in the order of `sources`. A row has
     /// one amount for each link of the whole network.

@@ -75,7 +75,7 @@ pub struct Network {
     /// The links, sorted by the vertex that they leave. With translations, only the links that
     /// leave vertex 0.
     pub links: Vec<Link>,
-    /// The ports; empty if they do not limit the time.
+    /// The kinds of ports, each with its capacity; empty if ports do not limit the time.
     pub ports: Vec<Ports>,
     /// The bandwidth of a link of capacity 1, divided by the bandwidth of a link of the machine.
     pub capacity_unit: f64,
@@ -83,8 +83,8 @@ pub struct Network {
 
 impl Network {
     /// Returns the network of a topology. `even` states that the demand is the same for all nodes.
-    /// The network then uses the translations of the topology. Ranks on the same node count as one
-    /// node.
+    /// The network then uses the translations of the topology (shifts of all coordinates of a grid,
+    /// which map every link to a link). Ranks on the same node count as one node.
     ///
     /// # Errors
     ///
@@ -163,7 +163,8 @@ impl Network {
             if self.translations.is_empty() {
                 return Link { from: link.to, to: link.from, ..*link };
             }
-            // Of the images of the reversed link, take the one that leaves vertex 0.
+            // The reversed link leaves `link.to`. Of its images under the translations, take the
+            // one that leaves vertex 0.
             let (mut rest, mut to, mut stride) = (link.to, 0, 1);
             for side in self.translations.iter().rev() {
                 to += (side - rest % side) % side * stride;

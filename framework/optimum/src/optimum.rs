@@ -21,7 +21,7 @@ pub struct Question<'a> {
     pub rates: NetworkRates,
 }
 
-/// The default relative width of the interval.
+/// The default of [`Options::gap`], the relative width of the interval at which the search ends.
 pub const DEFAULT_GAP: f64 = 0.02;
 
 /// Options of the search.
@@ -217,8 +217,8 @@ impl Parts {
         passes_on(network)?;
         let reversed = network.reversed();
         let nodes = u64::from(network.nodes);
-        // With translations, no cut gives a larger bound than the cut between one node and all
-        // other nodes.
+        // If the network has translations (shifts of all coordinates of a grid), no cut gives a
+        // larger bound than the cut between one node and all other nodes.
         let mut crossing = |network: &Network| match network.translations.is_empty() {
             true => pack(network, &[(0, amount)], progress),
             false if nodes < 2 => Ok(Packing { time: (0, 1), cut: Vec::new() }),

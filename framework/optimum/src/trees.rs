@@ -43,8 +43,8 @@ pub(crate) fn pack(
     amounts: &[(u32, u64)],
     progress: &mut Progress<'_>,
 ) -> Result<Packing, OptimumError> {
-    // With translations, all nodes have the same amount, and it is enough to compute the flow to
-    // one receiver.
+    // If the network has translations (shifts of all coordinates of a grid), all nodes have the
+    // same amount, and it is enough to compute the flow to one receiver.
     let receivers = if network.translations.is_empty() { network.nodes } else { 1 };
     let (sources, count) = (u64::from(receivers), network.link_count());
     if sources * count > MAX_CELLS {

@@ -12,7 +12,8 @@ use std::io::Write as _;
 use swapmeet_interchange::append;
 use swapmeet_interchange::schedule::Header;
 
-/// Node types of the schema, and wire types of the protobuf encoding.
+/// The numbers of two node types of the schema (a node is an operation), and of two wire types of
+/// the protobuf encoding.
 const COMM_SEND: u64 = 5;
 const COMM_RECV: u64 = 6;
 const VARINT: u64 = 0;

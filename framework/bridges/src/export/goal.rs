@@ -35,7 +35,7 @@ pub(super) struct Goal {
 /// that have been used so far.
 #[derive(Clone, Default)]
 struct Rank {
-    /// The last step in which the rank was active.
+    /// The last step in which the rank sent or received.
     step: u64,
     sends: u64,
     receives: u64,
@@ -73,10 +73,10 @@ impl Goal {
             append_operation(text, (false, known.receives), peer, bytes, step);
             return Ok(self.spool.append(rank, self.text.as_bytes())?);
         }
-        // A send waits for the data that it forwards. For this, write a join, which is a `calc`.
-        // The join waits for the previous join, and for those receives up to the step
-        // `message.after` for which no earlier join waits. Thus the number of dependencies grows
-        // linearly.
+        // A send waits for the data that it forwards. Therefore, first write a join, a `calc`
+        // operation that takes no time. The join waits for the previous join, and for those
+        // receives up to the step `message.after` for which no earlier join waits. Thus the number
+        // of dependencies grows linearly.
         let joined = known.open.iter().take_while(|step| **step <= message.after).count() as u64;
         if joined > 0 {
             known.joins += 1;

@@ -27,8 +27,8 @@ pub(super) struct Mpi {
     counts: bool,
     /// For each rank, the step of the rank's last line and the total number of bytes of its lines.
     ranks: Vec<(u64, u64)>,
-    /// For each message of the current step, the part of its lines that lists its blocks or byte
-    /// counts.
+    /// For each message of the current step, the text that lists its blocks or byte counts. The
+    /// lines of the sender and of the receiver both contain this text.
     contents: Vec<String>,
     text: String,
 }

@@ -64,7 +64,7 @@ fn least_squares(samples: &[LinearSample], weights: &[f64]) -> Vec<f64> {
     /// by less than this value, measured as the root mean square over all samples.
     const TOLERANCE: f64 = 1e-12;
     let costs = samples.first().map_or(0, |sample| sample.coefficients.len());
-    // The normal equations of the relative residuals.
+    // Compute the normal equations of the weighted relative residuals, one for each cost.
     let mut matrix = vec![vec![0.0; costs]; costs];
     let mut right = vec![0.0; costs];
     for (LinearSample { coefficients, time_us }, weight) in samples.iter().zip(weights) {
@@ -122,7 +122,8 @@ mod tests {
         assert!((found[0] - 2.0).abs() < 1e-6, "{found:?}");
     }
 
-    /// A cost that could only be negative is 0, and a cost without effect is 0.
+    /// The fit returns 0 for a cost whose best value would be negative, and for a cost that no time
+    /// depends on.
     #[test]
     fn no_cost_is_negative() {
         let sample =

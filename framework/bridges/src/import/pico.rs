@@ -179,7 +179,8 @@ pub(super) fn read_summary(source: &MeasurementFile<'_>) -> Result<Vec<Measureme
     lines
         .filter(|(_, line)| !line.trim().is_empty())
         .map(|(number, line)| {
-            // Find fields by the names of their columns.
+            // Find fields by the names of their columns, because summaries may have further
+            // columns.
             let row: Vec<&str> = line.split(',').collect();
             let field = |name: &str, expected: &str| {
                 let found = header.field(&row, name).filter(|field| !field.is_empty());

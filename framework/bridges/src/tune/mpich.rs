@@ -144,7 +144,7 @@ pub(super) fn json(tables: &[DecisionTable], base: Option<&str>) -> Result<Strin
     let mut tree = JsonObject::read(base).map_err(|why| format!("--base: {why}"))?;
     for table in tables {
         let Some((word, compared, is_times_ranks)) = collective(table.collective) else { continue };
-        // Find the object that the new rules replace.
+        // Find the object of MPICH's table that the new rules replace.
         let missing =
             |key: &str| format!("--base: it has no `{key}`, expected MPICH's generic.json");
         let key = format!("collective={word}");

@@ -6,7 +6,7 @@ use crate::network::{Network, PortRule};
 use swapmeet_flows::{Links, NONE};
 
 /// Returns the links of the whole network. Also returns, for each of them, the index of the link in
-/// `network` of which it is an image under a translation.
+/// `network` of which it is an image under a translation (a shift of all coordinates of a grid).
 pub(crate) fn expand(network: &Network) -> (Links, Vec<u32>) {
     let mut links = Links::default();
     let mut images = Vec::with_capacity(network.link_count() as usize);

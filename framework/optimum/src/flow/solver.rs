@@ -33,7 +33,8 @@ pub(super) struct Solver<'a> {
     /// For each resource, 1 divided by its capacity, and an additional last entry as in `load`.
     inverse: Vec<f32>,
     price: Vec<f32>,
-    /// For each resource, a decaying sum of its earlier lengths, each of which is a rounded price.
+    /// For each resource, a decaying sum of its earlier lengths. Each of these is a rounded price
+    /// per unit of capacity.
     average: Vec<f32>,
     /// The length of each resource as a whole number.
     resource_length: Vec<u32>,
@@ -48,7 +49,8 @@ pub(super) struct Solver<'a> {
 /// Buffers for the shortest-path tree of one source, and for the step of its flow towards this
 /// tree.
 struct Tree {
-    /// For each vertex, the amount for all vertices below it in the tree, and for itself.
+    /// For each vertex, the sum of the amounts that the vertex and all vertices below it in the
+    /// tree receive.
     below: Vec<f32>,
     /// For each link, the amount on it if the whole flow of the source follows the tree.
     flow: Vec<f32>,
@@ -242,7 +244,7 @@ impl<'a> Solver<'a> {
                 *average += *length as f32 * weight;
             }
         }
-        // Sum the amounts along the tree, from its leaves to its root.
+        // Sum the amounts of all receivers along the tree, from its leaves to its root.
         let Tree { below, flow, change, terms } = &mut self.tree;
         self.amounts.fill(source, below);
         flow.fill(0.0);
@@ -324,7 +326,7 @@ impl<'a> Solver<'a> {
         self.lower_from_lengths(total, cut)
     }
 
-    /// Computes the lower end from the current prices.
+    /// Computes the lower end of the interval from the current prices.
     fn examine(&mut self, cut: Option<&mut BestCut<'_>>) -> Result<(), OptimumError> {
         let total = self.set_lengths(false);
         self.lower_from_lengths(total, cut)
