@@ -145,7 +145,7 @@ impl Shared {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
     }
 
-    /// Returns the plugin file of the next unit, if there is one.
+    /// Returns the plugin file of the next unit in the queue, if there is one.
     fn next_plugin(&self) -> Option<&Path> {
         let first = self.queue.lock().unwrap_or_else(PoisonError::into_inner).front()?.cases.start;
         Some(&self.cases[first].algorithm.algorithm.file)

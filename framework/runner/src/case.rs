@@ -43,7 +43,8 @@ pub const MOST_CASES: u64 = 1_000_000;
 #[derive(Debug, Clone)]
 pub struct SelectedAlgorithm {
     pub algorithm: Arc<Algorithm>,
-    /// The parameters that differ from their defaults, in the order of declaration.
+    /// The parameters that differ from their defaults, as pairs of key and value in the order of
+    /// declaration.
     pub params: Vec<(String, String)>,
     /// The digests of the files that parameters name.
     pub inputs: Vec<InputDigest>,

@@ -160,7 +160,7 @@ fn ask(command: &[PathBuf], file: &Path) -> io::Result<Description> {
     let (program, args) =
         command.split_first().ok_or_else(|| io::Error::other("no program given"))?;
     let asked = Limits {
-        // Loading a plugin takes less time than this.
+        // Loading a plugin takes less time than this limit.
         max_silence: Duration::from_secs(10),
         grace: Duration::ZERO,
         memory_limit: None,

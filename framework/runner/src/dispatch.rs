@@ -37,7 +37,7 @@ pub enum BatchEvent {
     Log { line: String },
 }
 
-/// Dispatches the cases of units to workers.
+/// Dispatches units (cases that share a schedule) to workers.
 pub(crate) struct Dispatcher<'a> {
     pub workers: &'a Workers,
     pub cases: &'a [Case],
@@ -53,8 +53,9 @@ pub(crate) struct Dispatcher<'a> {
 }
 
 impl Dispatcher<'_> {
-    /// Runs the cases of a unit until each case has a row or the batch is stopped. `next` is the
-    /// plugin of the unit that follows. A worker for it may be started in advance.
+    /// Runs the cases of a unit (cases that share a schedule) until each case has a row or the
+    /// batch is stopped. `next` is the plugin of the unit that follows. A worker for this plugin
+    /// may be started in advance.
     pub(crate) fn run(&mut self, unit: Range<usize>, next: Option<&Path>) {
         /// Maximum number of idle workers.
         const IDLE: usize = 4;

@@ -20,7 +20,7 @@ pub struct Experiment {
     pub own_machines: Vec<OwnMachine>,
     /// The `case` tables of the file. If there are any, only their combinations are run.
     pub blocks: Vec<Block>,
-    /// Combinations that are not run.
+    /// The `exclude` tables of the file. Their combinations are not run.
     pub exclude: Vec<Block>,
     /// The algorithm with which the other algorithms are compared.
     pub baseline: Option<Text>,

@@ -70,7 +70,7 @@ pub struct Requested {
 }
 
 impl Requested {
-    /// Adds the values that another plan has requested.
+    /// Sets the flags of all values that another plan has requested.
     fn add(&mut self, other: Self) {
         self.bytes |= other.bytes;
         self.ports |= other.ports;
@@ -129,7 +129,8 @@ pub struct Planned {
     pub notes: Vec<String>,
     /// Whether the schedule declares a symmetry, even if the host plans all nodes in spite of it.
     pub claims_symmetry: bool,
-    /// Whether delivery was verified only for one node of each orbit.
+    /// Whether delivery was verified only for one node of each orbit (the set of nodes to which the
+    /// symmetries map a node).
     pub relied_on_symmetry: bool,
     /// The number of nodes that the plugin planned: all nodes, or the nodes whose plans were
     /// compared with the claimed symmetry.
@@ -138,8 +139,8 @@ pub struct Planned {
 
 /// Lets `algorithm` plan `task`, verifies the schedule, and reports each step to `listeners`.
 ///
-/// If delivery is verified only for one node of each orbit, the claimed symmetry is compared with
-/// the plans of other nodes.
+/// If delivery is verified only for one node of each orbit (the set of nodes to which the
+/// symmetries map a node), the claimed symmetry is compared with the plans of other nodes.
 pub fn plan<'a>(
     algorithm: &Algorithm,
     params: &[(String, String)],
@@ -294,7 +295,8 @@ struct Host<'a> {
     calls_after_error: u64,
     calls: u32,
     claims_symmetry: bool,
-    /// Whether only one node of each orbit is planned.
+    /// Whether only one node of each orbit (the set of nodes to which the symmetries map a node) is
+    /// planned.
     relies_on_symmetry: bool,
     /// The links of the topology, if the plugin has read them.
     links: Option<network::LinkTable>,

@@ -24,7 +24,7 @@ use swapmeet_core::network::topology::Topology;
 use swapmeet_results::{CaseId, Record};
 use swapmeet_workloads::{InputDigest, Workload};
 
-/// For each spec, the parsed value or the error.
+/// For each spec, the parsed value, or the message of the error in the spec.
 type Cache<T> = HashMap<String, Result<T, String>>;
 
 /// A cache of all topologies, algorithms, workloads and machines that cases have named so far.

@@ -68,7 +68,7 @@ pub struct Plugin {
     /// Digest of the file.
     pub digest: String,
     pub licence: String,
-    /// ABI version that the plugin was built for.
+    /// The major and minor version of the ABI for which the plugin was built.
     pub abi: (u32, u32),
     pub algorithms: Vec<Arc<Algorithm>>,
 }
@@ -258,7 +258,7 @@ impl Plugin {
         self.algorithms.iter().try_for_each(|algorithm| check_algorithm_name(&algorithm.name))
     }
 
-    /// Returns the same plugin with another path.
+    /// Returns the same plugin with `path` as the path of its file.
     #[must_use]
     pub(crate) fn at(mut self, path: &Path) -> Self {
         for algorithm in &mut self.algorithms {

@@ -88,9 +88,9 @@ pub fn report_group(
 /// The result of one plan for the pending cases of a group.
 #[derive(Default)]
 struct Ended {
-    /// Cases that now have a row.
+    /// The indices of the cases that now have a row.
     rows: Vec<usize>,
-    /// Cases that must be planned again later, because their pricing is slow.
+    /// The indices of the cases that must be planned again later, because their pricing is slow.
     set_aside: Vec<usize>,
 }
 

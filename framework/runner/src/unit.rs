@@ -13,7 +13,7 @@ use std::ops::Range;
 pub struct Unit {
     /// The cases, in ascending order.
     pub cases: Range<usize>,
-    /// Estimated cost of the schedule.
+    /// Estimated cost of planning and tracing the schedule once.
     schedule: u64,
 }
 

@@ -180,7 +180,7 @@ impl Rehearsal {
     }
 
     /// Makes the collective a dispatch or a combine of these tokens: for each node, the classes of
-    /// its tokens.
+    /// its tokens (a class is the tokens with the same receivers).
     #[must_use]
     pub fn tokens(self, collective: Collective, tokens: &[Vec<TokenClass>]) -> Self {
         let nodes = self.settings.nodes as usize;
@@ -240,10 +240,11 @@ impl Rehearsal {
         self
     }
 
-    /// Plans only one node of each orbit if the schedule declares a symmetry
-    /// ([`Schedule::symmetric`]), and derives the sends of all other nodes from the symmetry. If
-    /// the declaration is correct, the schedule has the same sends as a full plan, in another
-    /// order. [`Rehearsal::verify_symmetry`] compares the two schedules.
+    /// Plans only one node of each orbit (the set of nodes to which the symmetries map a node) if
+    /// the schedule declares a symmetry ([`Schedule::symmetric`]), and derives the sends of all
+    /// other nodes from the symmetry. If the declaration is correct, the schedule has the same
+    /// sends as a full plan, in another order. [`Rehearsal::verify_symmetry`] compares the two
+    /// schedules.
     #[must_use]
     pub fn by_orbits(mut self) -> Self {
         self.by_orbits = Some(0);
@@ -304,7 +305,7 @@ impl Rehearsal {
     pub fn verify_symmetry(&self, algorithm: &dyn Algorithm) -> Result<(), Disproof> {
         let rehearsed = |how: Self| how.rehearse(algorithm).map_err(Disproof::Stopped);
         let full_plan = rehearsed(Self { by_orbits: None, ..self.clone() })?;
-        // The host may request any node of an orbit, not only the first one. Test three of them.
+        // The host may request any node of an orbit, not only the first one. Test three nodes.
         [0, 1, usize::MAX].into_iter().try_for_each(|element| {
             let by_orbits = rehearsed(Self { by_orbits: Some(element), ..self.clone() })?;
             orbits::compare(&by_orbits, &full_plan)
@@ -373,7 +374,7 @@ impl Rehearsal {
         &self,
         plan: impl FnOnce(&SwmProblem, &SwmHost, &dyn Fn() -> String) -> Result<(), Stop>,
     ) -> Result<Rehearsed, Stop> {
-        // Fill in the structs of the ABI.
+        // Fill in the structs of the ABI that describe the problem.
         let topology = |kind: &str, spec: &str, dims: &[u64]| SwmTopology {
             size: size_of::<SwmTopology>() as u32,
             dim_count: dims.len() as u32,
@@ -407,7 +408,7 @@ impl Rehearsal {
             param_count: params.len() as u64,
             permutation: SwmStr::new(&self.permutation),
         };
-        // Record the schedule.
+        // Call the algorithm and record its schedule.
         let recorder = RefCell::new(Recorder::new(
             self.settings.clone(),
             (self.collective, self.root),

@@ -117,9 +117,10 @@ impl<'a> Schedule<'a> {
     }
 
     /// Declares a symmetry group under which the schedule is invariant, and returns the nodes whose
-    /// sends the plan must list. These are one node of each orbit, or all nodes if the problem is
-    /// not invariant under the group. `axes` has one action of the group for each axis of the grid.
-    /// If it has a single action, this action applies to the node numbers.
+    /// sends the plan must list. These are one node of each orbit (the set of nodes to which the
+    /// symmetries map a node), or all nodes if the problem is not invariant under the group. `axes`
+    /// has one action of the group for each axis of the grid. If it has a single action, this
+    /// action applies to the node numbers.
     ///
     /// Call this method at most once, after [`Schedule::layout`] and [`Schedule::place`] and before
     /// the first step. Only planned nodes may send; the host derives the sends of the other nodes

@@ -80,9 +80,9 @@ impl<'a> Route<'a> {
         }
     }
 
-    /// Makes a route of these nodes, as [`Route::path`] does, with a direction in each dimension, as
-    /// [`Route::signs`] has. If two links lead from a node to the next node, the direction selects
-    /// one of them.
+    /// Makes a route of these nodes, as [`Route::path`] does. It also has a direction in each
+    /// dimension, as a route of [`Route::signs`]. If two links lead from a node to the next node,
+    /// the direction selects one of them.
     pub const fn path_with_signs(nodes: &'a [u64], signs: &'a [i8]) -> Self {
         let mut route = Self::path(nodes);
         (route.raw.signs, route.raw.dim_count) = (signs.as_ptr(), signs.len() as u32);

@@ -39,7 +39,7 @@ pub struct Axis<'a> {
 }
 
 impl<'a> Axis<'a> {
-    /// Every coordinate of the axis.
+    /// The subset of all coordinates of the axis.
     pub const ALL: Self = Self::from_raw(SwmAxis::ALL);
 
     const fn from_raw(raw: SwmAxis) -> Self {
@@ -130,7 +130,7 @@ pub struct Set<'a> {
 }
 
 impl<'a> Set<'a> {
-    /// Every node of the grid.
+    /// The set of all nodes of the grid.
     pub const ALL: Self = Self { raw: SwmSet::ALL, axes: PhantomData };
 
     /// Selects one node.

@@ -127,9 +127,9 @@ impl<'a> IntoIterator for &'a Planned {
 #[derive(Debug, Clone)]
 pub struct PlannedNodes<'a> {
     axes: &'a [(Range<u64>, u64)],
-    /// The next node to return.
+    /// The number of the next node to return.
     next: u64,
-    /// The end of the current run of consecutive nodes (exclusive).
+    /// The end of the current run of consecutive nodes: the number after the last node of the run.
     end: u64,
     /// Indices of the runs of consecutive nodes after the current run.
     runs: std::ops::Range<u64>,

@@ -41,7 +41,7 @@ impl Stamp {
         }
     }
 
-    /// Returns device and inode number.
+    /// Returns the device and the inode number of the file.
     pub(crate) fn place(&self) -> (u64, u64) {
         self.place
     }
@@ -57,7 +57,7 @@ impl Stamp {
     }
 }
 
-/// The digest of a file with this metadata.
+/// The digest of a file, and the metadata that the file had when the digest was computed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KnownDigest<'a> {
     pub(crate) stamp: &'a Stamp,

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use swapmeet_abi::SwmPlugin;
 
-/// A linked plugin.
+/// A plugin that is linked into the program: its name, and a function that returns its table.
 #[derive(Debug, Clone, Copy)]
 pub struct Linked {
     pub name: &'static str,

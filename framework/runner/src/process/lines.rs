@@ -22,7 +22,7 @@ impl Lines {
         (self.block, self.searched) = (bytes, 0);
     }
 
-    /// Returns the next complete line, or the expected block.
+    /// Returns the next complete line, or the block that `expect_block` has announced.
     pub(crate) fn next(&mut self) -> Option<Vec<u8>> {
         if self.block > 0 {
             let block = (self.bytes.len() >= self.block).then_some(self.block)?;

@@ -19,7 +19,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Returns the current state.
+    /// Returns the current state of this process.
     pub(crate) fn now() -> Self {
         let status = system::current().process_status();
         let line = |key: &str| system::status_line(&status, key).map(str::to_owned);
@@ -74,7 +74,7 @@ fn pending_alarm() -> bool {
 pub(crate) struct FloatingPoint([u64; 2]);
 
 impl FloatingPoint {
-    /// Returns the current settings.
+    /// Returns the current settings of this thread.
     #[cfg(target_arch = "x86_64")]
     pub(crate) fn now() -> Self {
         /// The bits of the exception flags, which are masked out.
@@ -88,7 +88,7 @@ impl FloatingPoint {
         Self([u64::from(vector & !RAISED), u64::from(x87)])
     }
 
-    /// Returns the current settings.
+    /// Returns the current settings of this thread.
     #[cfg(target_arch = "aarch64")]
     pub(crate) fn now() -> Self {
         let control: u64;
@@ -99,7 +99,7 @@ impl FloatingPoint {
         Self([control, 0])
     }
 
-    /// Returns the current rounding mode.
+    /// Returns the current rounding mode, which is derived from the results of two divisions.
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     pub(crate) fn now() -> Self {
         let third = std::hint::black_box(1.0_f64) / std::hint::black_box(3.0);
@@ -107,7 +107,7 @@ impl FloatingPoint {
         Self([third.to_bits(), two_thirds.to_bits()])
     }
 
-    /// Restores these settings.
+    /// Sets the floating-point settings of this thread to these settings.
     pub(crate) fn restore(self) {
         #[cfg(target_arch = "x86_64")]
         {

@@ -1,16 +1,17 @@
-//! The images of sends under a symmetry group. Each image is computed individually.
+//! The images of sends under a symmetry group. An image is the send to which an element of the
+//! group maps a send. Each image is computed individually.
 
 use super::follow::Disproof;
 use super::record::{Rehearsed, RehearsedSend};
 use std::ops::Range;
 use swapmeet_abi::{SWM_FIXED, SWM_SHIFT, SWM_XOR, SwmSymmetry};
 
-/// A group that acts on the nodes of a grid.
+/// A symmetry group of a schedule, which acts on the nodes of a grid.
 pub(super) struct Orbits {
     /// For each axis its radix, the unit whose multiples are the elements of the group on this
     /// axis, and whether an element acts by exclusive-or (true) or by addition (false).
     axes: Vec<(u64, u64, bool)>,
-    /// The planned coordinates of each axis.
+    /// The coordinates of each axis whose nodes the plugin must plan.
     planned: Vec<Range<u64>>,
 }
 
@@ -55,7 +56,7 @@ impl Orbits {
         Ok(orbits)
     }
 
-    /// Returns the planned coordinates of each axis.
+    /// Returns the coordinates of each axis whose nodes the plugin must plan.
     pub(super) fn planned(&self) -> &[Range<u64>] {
         &self.planned
     }

@@ -10,12 +10,13 @@ pub(super) struct Settings {
     pub(super) block_bytes: u64,
     /// If block sizes differ, the bytes from each node to each node; otherwise empty.
     pub(super) sizes: Vec<Vec<u64>>,
-    /// In a dispatch or a combine, the classes of the tokens of each node; otherwise empty.
+    /// In a dispatch or a combine, the classes of the tokens of each node (a class is the tokens
+    /// with the same receivers); otherwise empty.
     pub(super) tokens: Vec<Vec<TokenClass>>,
     pub(super) ports: u64,
     pub(super) virtual_channels: u64,
     pub(super) element_bytes: u64,
-    /// The number of nodes.
+    /// The number of nodes of the machine.
     pub(super) nodes: u64,
     /// For each link, the vertex that it leaves, the vertex to which it leads, and its bandwidth.
     /// Vertices from `nodes` on are switches.
@@ -47,7 +48,8 @@ impl Settings {
         self.tokens.get(node as usize)?.get(class as usize)
     }
 
-    /// Returns the largest number of classes of a node, at least 1; `None` if there are no tokens.
+    /// Returns the largest number of classes of tokens of a node, at least 1; `None` if there are
+    /// no tokens.
     pub(super) fn classes(&self) -> Option<u64> {
         let most = self.tokens.iter().map(Vec::len).max()?;
         Some((most as u64).max(1))

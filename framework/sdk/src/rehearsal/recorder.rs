@@ -20,7 +20,7 @@ use swapmeet_abi::{
 pub(super) struct Recorder {
     pub(super) settings: Settings,
     collective: Collective,
-    /// In a permutation, the receiver of each node's block.
+    /// In a permutation, the receiver of each node's block; otherwise empty.
     receivers: Vec<u64>,
     machine_nodes: u64,
     root: u64,

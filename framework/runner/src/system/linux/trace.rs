@@ -7,7 +7,7 @@
 use crate::sandbox::TRACE;
 use std::ffi::{c_int, c_void};
 
-/// Returns whether the user has set the variable.
+/// Returns whether the environment variable [`TRACE`] requests the reports.
 pub(super) fn is_requested() -> bool {
     std::env::var_os(TRACE).is_some_and(|value| !value.is_empty() && value != "0")
 }
@@ -80,14 +80,14 @@ extern "C" fn refused(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
     unsafe { libc::write(2, line.bytes.as_ptr().cast(), line.len) };
 }
 
-/// Makes the interrupted call return `EPERM`. Returns the number of the call.
+/// Makes the interrupted system call return `EPERM`. Returns the number of this system call.
 #[cfg(target_arch = "x86_64")]
 fn fail(context: &mut libc::ucontext_t) -> i64 {
     let result = &mut context.uc_mcontext.gregs[libc::REG_RAX as usize];
     std::mem::replace(result, -i64::from(libc::EPERM))
 }
 
-/// Makes the interrupted call return `EPERM`. Returns the number of the call.
+/// Makes the interrupted system call return `EPERM`. Returns the number of this system call.
 #[cfg(target_arch = "aarch64")]
 fn fail(context: &mut libc::ucontext_t) -> i64 {
     let registers = &mut context.uc_mcontext.regs;

@@ -90,7 +90,8 @@ impl<'a> Blocks<'a> {
         })
     }
 
-    /// In a dispatch, returns the class of tokens that a block stands for, if there is one.
+    /// In a dispatch, returns the class of tokens (tokens with the same receivers) that a block
+    /// stands for, if there is one.
     fn class(&self, block: Block) -> Option<&TokenClass> {
         let owner = self.places.physical[block.origin? as usize];
         self.goal.settings.class(owner, block.segment)

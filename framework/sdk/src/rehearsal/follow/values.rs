@@ -83,8 +83,8 @@ impl<'a> Values<'a> {
         })
     }
 
-    /// In a combine, returns the class of tokens for which a value has the sums of partial results;
-    /// `None` if there is no such class.
+    /// In a combine, returns the class of tokens (tokens with the same set of nodes) for which a
+    /// value has the sums of partial results; `None` if there is no such class.
     fn class(&self, id: ValueId) -> Option<&TokenClass> {
         let owner = self.places.physical[id.result? as usize];
         self.goal.settings.class(owner, id.segment)
