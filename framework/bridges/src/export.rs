@@ -185,8 +185,8 @@ pub struct Message {
     /// The number of the latest step in which the sender received any of the data, as in
     /// [`Step::number`]. It is 0 if the sender had all of the data at the start.
     pub after: u64,
-    /// A hash of the route. The routes of all messages would take more memory than all other data
-    /// of the step.
+    /// A hash of the route. The route itself is not stored, because the routes of all messages
+    /// would take more memory than all other data of the step.
     route: u64,
 }
 
@@ -418,8 +418,8 @@ impl EventHandler for Exporter {
             DocumentEvent::Send(send) => Ok(self.send(send)?),
             DocumentEvent::EndOfStep => Ok(self.end_step()?),
             DocumentEvent::Redistribute(how) if self.format.wants_sizes => {
-                // First end the current step, which may contain local copies. The document has no
-                // event for the end of this step.
+                // First end the current step. If the step only has local copies, the document has
+                // no `EndOfStep` event for it.
                 self.end_step()?;
                 let counts = self.counts.get_or_insert_with(|| ByteCounts::new(&self.head));
                 Ok(counts.redistribute(&how)?)

@@ -266,16 +266,16 @@ fn least_squares(samples: &[&Sample], weights: &[f64]) -> Result<LeastSquares, S
 }
 
 /// Approximates the first column of `rows` by a linear combination of one or two further columns,
-/// by least squares. `of` contains the indices of these columns. Returns the coefficients and their
-/// standard errors.
+/// by least squares. `of` contains the indices of the further columns, where 0 is the second column
+/// of `rows`. Returns the coefficients and their standard errors.
 ///
 /// If there are two columns, each coefficient is computed as follows (Frisch & Waugh 1933). From
 /// the coefficient's own column, the part that is proportional to the other column is subtracted.
 /// The coefficient is computed from the remaining part.
 fn regression(rows: &[[f64; 3]], of: &[usize]) -> Result<(Vec<f64>, Vec<f64>), String> {
-    /// The smallest accepted length of a remaining part, divided by the length of the column from
-    /// which the other column was subtracted. Below this value, the two columns are almost
-    /// proportional, and the measurements do not determine the coefficients.
+    /// The smallest accepted length of the part of a column that is not proportional to the other
+    /// column, divided by the length of the whole column. Below this value, the two columns are
+    /// almost proportional, and the measurements do not determine the coefficients.
     const INDEPENDENCE: f64 = 1e-9;
     let column = |at: usize| rows.iter().map(move |row| row[at]);
     let (mut values, mut squares) = (Vec::new(), Vec::new());

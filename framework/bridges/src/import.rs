@@ -91,8 +91,8 @@ pub struct Measurement {
     pub topology: Option<String>,
     /// The library's name of the algorithm, if the file states it.
     pub algorithm: Option<String>,
-    /// The mean time of a call. If the program reports no mean, the median or the first time that
-    /// it reports.
+    /// The mean time of a call in µs. If the program reports no mean, this is the median or the
+    /// first time that the program reports.
     pub time_us: f64,
     /// Other values that the program reports, such as minimum and maximum, as a text for users.
     pub note: String,

@@ -241,8 +241,8 @@ impl Library {
         found.into_iter().filter_map(only).collect()
     }
 
-    /// Returns the losses if the algorithm `default` is always used. It is compared with the
-    /// fastest algorithm of the library.
+    /// Returns the losses if the algorithm `default` is always used instead of the library's
+    /// fastest algorithm.
     pub fn losses(&self, cells: &[TimedCase], default: &str) -> Vec<Loss> {
         cells
             .iter()

@@ -26,8 +26,8 @@ use swapmeet_workloads::Workload;
 const FEW_NODES: u64 = 64;
 
 /// Loads the plugin in this process and answers the question. The caller must expect that the
-/// plugin damages the process. The function calls `two` before it makes two schedules at the same
-/// time. It writes the number of the last completed step to the file `progress`.
+/// plugin damages the process. Before two schedules are made at the same time, `two` is called. The
+/// function writes the number of the last completed step to the file `progress`.
 pub fn answer(
     plugin: &Path,
     question: &Question,

@@ -57,9 +57,8 @@ struct RecordedSend {
     load: u64,
     /// A hash of the sent data and of the route.
     what: u64,
-    /// A hash of the blocks and the route that does not depend on how the blocks are divided into
-    /// boxes (products of sets of origins, destinations and segments); 0 unless sends are compared
-    /// by blocks.
+    /// A hash of the set of blocks and of the route; 0 unless sends are compared by blocks. Unlike
+    /// `what`, it does not depend on the way in which the send lists its blocks.
     blocks: u64,
 }
 
@@ -79,8 +78,8 @@ pub(crate) struct Watch {
     /// Sends of a reduction that replace a value which the receiver has not used yet.
     replacing: IneffectiveSends,
     unused_values: UnusedValues,
-    /// Whether the record also has hashes that do not depend on the division into boxes, so that
-    /// sends can be compared block by block.
+    /// Whether the record also has a hash of the set of blocks of each send, because two plans may
+    /// list the same blocks in different ways.
     by_blocks: bool,
     /// The number of the last completed step.
     last: u64,
@@ -145,14 +144,15 @@ impl Watch {
         watch
     }
 
-    /// Makes the record compare sends block by block too, so that the division into boxes does not
-    /// matter. This takes time for every block.
+    /// Makes the record also compare the sets of blocks of sends, because two plans may list the
+    /// same blocks in different ways. This takes time for every block.
     pub(crate) fn by_blocks(self) -> Self {
         Self { by_blocks: true, ..self }
     }
 
     /// Returns the first difference between this full schedule and `by_orbits`, the schedule that
-    /// is derived from one node of each orbit.
+    /// is derived from one node of each orbit (the set of nodes to which the symmetries map a
+    /// node).
     pub(crate) fn breaks_symmetry(&self, by_orbits: &Self) -> Option<String> {
         let by_blocks = |send: &RecordedSend| RecordedSend { what: 0, ..*send };
         let sorted = |sends: &[RecordedSend]| {
@@ -201,7 +201,8 @@ impl Watch {
     }
 
     /// Describes the sends that are reported as waste, in one sentence for each kind. Sends of
-    /// which the sender keeps a copy are only included if each block has only one destination.
+    /// which the sender keeps a copy are only included if `has_one_place`: each block has only one
+    /// destination.
     pub(crate) fn waste(&self, has_one_place: bool) -> impl Iterator<Item = String> {
         let idle = self.idle.in_words("selects nothing that it holds");
         let copied = self
@@ -256,8 +257,8 @@ fn send_of(step: u64, from: PlacedNode, to: PlacedNode) -> String {
     format!("in step {step}, sending to {to}, {from}")
 }
 
-/// Returns a hash of the blocks, flags and route of a send. It does not depend on how the blocks
-/// are divided into boxes.
+/// Returns a hash of the blocks, flags and route of a send. The hash does not depend on the way in
+/// which the send lists its blocks.
 fn blocks(sent: &Sent<'_>) -> u64 {
     let of = |side, bits: &[u64]| {
         if sent.layout.has(side) { sent.layout.nodes_of(side, bits) } else { vec![0] }

@@ -151,8 +151,8 @@ impl fmt::Display for ChunkLocation {
     }
 }
 
-/// The operations of a step. A step performs those that are set, in this order: receive, add,
-/// store, send.
+/// The operations of a step. A step performs the operations whose fields are true, in this order:
+/// receive, add, store, send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StepKind {
     /// The name that MSCCL uses for this kind of step.

@@ -36,8 +36,8 @@ pub struct Experiment {
     pub proof_scope: ProofScope,
 }
 
-/// A part of an experiment: all combinations of its lists. An empty list stands for the list of the
-/// experiment.
+/// A `case` or `exclude` table, which is a part of an experiment: all combinations of the table's
+/// lists. An empty list stands for the list of the experiment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Block {
     /// The position of the table, for messages.

@@ -206,8 +206,8 @@ struct PlanCall<'a> {
     params: &'a [(String, String)],
     task: &'a Task,
     inputs: PlanInputs,
-    /// The time limit for the sum of the plan and the plans that are compared with it. The
-    /// repetition that adds details to a fault gets the whole limit again.
+    /// The time limit for the plan together with the plans of other nodes that are compared with
+    /// it. The repetition that adds details to a fault gets the whole limit again.
     limit: Option<&'a PlanLimit>,
 }
 

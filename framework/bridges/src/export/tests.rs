@@ -71,8 +71,8 @@ fn goal_with_order_data_waits_for_forwarded_data() {
             ..Header::default()
         })
         .unwrap();
-    // These are the step numbers of the schedule. Its steps 1 and 3 have no messages between nodes,
-    // so the exported numbers differ.
+    // The steps have the numbers of the schedule. Steps 1 and 3 of the schedule have no messages
+    // between nodes, so the exported step numbers differ.
     for (step, from, after) in [(2, 0, 0), (4, 0, 0), (4, 1, 2), (5, 1, 4)] {
         let send = Send { step, from, to: from + 1, bytes: 50, after, ..Send::default() };
         exporter.event(DocumentEvent::Send(send)).unwrap();

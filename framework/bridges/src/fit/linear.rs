@@ -45,7 +45,7 @@ pub fn fit_linear(samples: &[LinearSample]) -> Vec<f64> {
     for _ in 0..ROUNDS {
         costs = least_squares(samples, &weights);
         // With these weights, the weighted squares of relative residuals have the same derivatives
-        // as the squares of logarithms.
+        // as the squares of logarithms, so both sums have their minimum at the same costs.
         for (weight, sample) in weights.iter_mut().zip(samples) {
             let ratio = (sample.predicted(&costs) / sample.time_us).max(1e-9);
             let is_exact = (ratio - 1.0).abs() < LEAST;

@@ -33,9 +33,9 @@ impl Counterpart {
     }
 }
 
-/// The smallest buffer size, in bytes, for which measured times have no counterpart. With buffers
-/// of this size, measured ring algorithms take twice as long per byte as with smaller buffers. No
-/// model of a network predicts this.
+/// The buffer size, in bytes, from which measured times have no counterpart. With buffers of this
+/// size, measured ring algorithms take twice as long per byte as with smaller buffers. No model of
+/// a network predicts this.
 pub const TOO_LARGE: u64 = 512 << 20;
 
 /// The algorithms that PICO measured on Fugaku.

@@ -74,7 +74,7 @@ impl Algorithm {
                     1 => Some(rule),
                     // The library must have the same number of segments as the case. For example, a
                     // block of 10 bytes has 8 segments in this project. In the library, it would
-                    // have 5 segments of 2 bytes.
+                    // have 5 segments of 2 bytes, so this case has no rule.
                     _ if segment_bytes == 0 || cell.bytes.div_ceil(segment_bytes) != segments => {
                         None
                     }

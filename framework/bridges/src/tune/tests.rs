@@ -54,8 +54,9 @@ fn classic_rules_compare_ranks_times_bytes() {
 }
 
 /// The library divides messages into segments of a given number of bytes. A chain therefore has a
-/// rule only if some segment size results in the same number of segments. A window of messages has
-/// a rule only if rules can limit requests. Rules of version 1 cannot.
+/// rule only if some segment size results in the same number of segments. A window (a maximum
+/// number of messages in flight) has a rule only if rules can state it, which rules of version 1
+/// cannot.
 #[test]
 fn rules_express_segments_fan_and_requests() {
     let cells = [
@@ -185,8 +186,8 @@ fn mpich_keeps_the_rest_of_its_table() {
     assert_eq!(why, "--base: it has no `collective=alltoall`, expected MPICH's generic.json");
 }
 
-/// MPICH's own table is `OWN` in this test. For 4 ranks, it chooses the scattered algorithm up to
-/// 32 KiB. For 64 ranks, it chooses Bruck up to 256 bytes and pairwise above.
+/// MPICH's own table is `OWN` in this test. For 4 ranks, `OWN` chooses the scattered algorithm up
+/// to 32 KiB. For 64 ranks, `OWN` chooses Bruck up to 256 bytes and pairwise above.
 #[test]
 fn losses_by_mpichs_own_table() {
     let library = library("mpich").unwrap();
@@ -213,9 +214,9 @@ fn losses_by_mpichs_own_table() {
     assert_eq!(without_a_time, of_others.map(|(name, times)| (name.to_owned(), times)).into());
 }
 
-/// The test compares with the choices of Open MPI 4.1. For 4 ranks, it chooses linear_sync below 8
-/// KiB. For 64 ranks, it chooses Bruck below 1 KiB, linear below 2 KiB, linear_sync below 4 KiB,
-/// and linear from 4 KiB on.
+/// The test compares with the choices of Open MPI 4.1. For 4 ranks, Open MPI chooses linear_sync
+/// below 8 KiB. For 64 ranks, Open MPI chooses Bruck below 1 KiB, linear below 2 KiB, linear_sync
+/// below 4 KiB, and linear from 4 KiB on.
 #[test]
 fn losses_by_open_mpis_default_choices() {
     let mut cells = sweep();

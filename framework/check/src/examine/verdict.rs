@@ -25,8 +25,8 @@ impl Examiner<'_> {
             return Ok(None);
         };
         let Some(first) = plans.first().cloned() else { return Ok(None) };
-        // Check the symmetry first. A schedule that is not invariant under its claimed symmetry may
-        // have any other fault too.
+        // Report a wrong symmetry first. If a schedule is not invariant under its claimed symmetry,
+        // its other faults may be consequences of the wrong claim.
         if let Some(symmetry) = symmetry {
             self.done.symmetric += 1;
             if let Some(differs) = symmetry.differs {

@@ -128,8 +128,8 @@ pub(super) fn sum_for_all(
     if nodes < 2 {
         return Ok((0.0, Some(0.0)));
     }
-    // Find a node in the set. The term of this node must leave the set. With `turned`, a sum for
-    // this node must enter the set. A set that consists of switches proves nothing.
+    // Find a node in the set. The term of this node must leave the set or, if `turned` is true, the
+    // sum for this node must enter the set. A set that consists of switches proves nothing.
     let crossing = |cut: &[u32], turned| {
         let first = cut.iter().find(|vertex| (**vertex as usize) < graph.nodes);
         let first = *first.ok_or("the set has no node")? as usize;

@@ -33,8 +33,8 @@ pub(super) struct Solver<'a> {
     /// For each resource, 1 divided by its capacity, and an additional last entry as in `load`.
     inverse: Vec<f32>,
     price: Vec<f32>,
-    /// For each resource, a decaying sum of its earlier lengths. Each of these is a rounded price
-    /// per unit of capacity.
+    /// For each resource, a decaying sum of its earlier lengths. A length is a rounded price per
+    /// unit of capacity.
     average: Vec<f32>,
     /// The length of each resource as a whole number.
     resource_length: Vec<u32>,

@@ -18,9 +18,10 @@ pub(super) struct BlockTrace {
     at: PlacedNode,
     /// The last send so far that moved the traced block.
     last: Option<TracedSend>,
-    /// In a reduction: for each node, the first send that delivered a value to the node without the
-    /// contribution of the traced block. An entry is removed when this contribution arrives at the
-    /// node, or when the node sends the value on without keeping a copy.
+    /// In a reduction: for each node that needs the value in the end, the first send that delivered
+    /// the value without the contribution of the traced block. An entry is removed when this
+    /// contribution arrives at the node, or when the node sends the value on without keeping a
+    /// copy.
     incomplete: BTreeMap<u64, TracedSend>,
     /// The plugin's label of the current send.
     label: Rc<RefCell<String>>,
@@ -55,8 +56,8 @@ impl BlockTrace {
         Some(Self { collective, block, at, last: None, incomplete: BTreeMap::new(), label })
     }
 
-    /// Adds the step and the label of a send to the fault. It is the last send that moved the
-    /// block, or in a reduction the first send that passed on a value without the contribution of
+    /// Adds the step and the label of a send to the fault. This send is the last one that moved the
+    /// block, or in a reduction the first one that passed on a value without the contribution of
     /// the block.
     pub(super) fn explain(self, fault: Fault) -> Fault {
         let last = self.last.filter(|last| last.to == self.at);

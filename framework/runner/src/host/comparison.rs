@@ -39,10 +39,10 @@ pub fn compare_symmetry(
 }
 
 impl PlanCall<'_> {
-    /// Compares the sends that are derived from the representatives with the plugin's own plans of
-    /// other nodes. Neither verifies delivery nor calculates times. Returns the number of compared
-    /// nodes. It is 0 if the full plan has more than `most` sends, and the plugin can plan only the
-    /// representatives.
+    /// Compares the sends that are derived from the representatives (the planned node of each
+    /// orbit) with the plugin's own plans of other nodes. Neither verifies delivery nor calculates
+    /// times. Returns the number of compared nodes. It is 0 if the full plan has more than `most`
+    /// sends, and the plugin can plan only the representatives.
     ///
     /// # Errors
     ///
@@ -99,8 +99,8 @@ impl PlanCall<'_> {
             ));
         }
         let Some(step) = representatives.first_different_step(&others) else { return Ok(()) };
-        // The recordings do not contain single sends. Make both plans again and keep the sends of
-        // this step, so that the error can name the send that differs.
+        // The recordings contain hashes of steps but no single sends. Make both plans again and
+        // keep the sends of this step, so that the error can name the send that differs.
         let expected = self.record(Recorded::Image(0), Some(step), requested)?;
         let others = self.record(nodes, Some(step), requested)?;
         Err(wrong(expected.describe_difference(&others)))

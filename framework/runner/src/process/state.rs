@@ -107,7 +107,8 @@ impl FloatingPoint {
         Self([third.to_bits(), two_thirds.to_bits()])
     }
 
-    /// Sets the floating-point settings of this thread to these settings.
+    /// Sets the floating-point settings of this thread to these settings. Does nothing on other
+    /// architectures than x86-64 and AArch64.
     pub(crate) fn restore(self) {
         #[cfg(target_arch = "x86_64")]
         {

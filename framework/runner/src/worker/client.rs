@@ -159,8 +159,8 @@ impl Worker {
                 self.child.kill();
                 WorkerEvent::StartFailed("the worker process accepts no job".to_owned())
             }
-            // After any other error, the socket may still contain data that the worker sent before
-            // it ended. `next_event` reads this data and reports the failure.
+            // The job was sent, or the worker has ended. In the second case, the socket may still
+            // contain data from the worker. `next_event` reads this data and reports the failure.
             _ => WorkerEvent::Progress(0, 0),
         }
     }

@@ -1,5 +1,5 @@
-//! Messages between the program and its workers. Each message is a line of JSON. The text of an
-//! observer follows its line.
+//! Messages between the program and its workers. Each message is a line of JSON. A text that an
+//! observer reports follows the line that announces it.
 
 use crate::case::{Case, RunOptions};
 use crate::plugin::file::Stamp;
