@@ -17,7 +17,7 @@ pub struct Question<'a> {
     pub task: &'a Task,
     /// Number of bytes of a unit of load: the block size if blocks are counted, otherwise 1.
     pub unit_bytes: f64,
-    /// The speeds of links and ports.
+    /// The upper limits on the speed of data through links and ports.
     pub rates: NetworkRates,
 }
 

@@ -76,8 +76,8 @@ pub struct Case {
     /// Seed of the random numbers of this repetition.
     pub seed: u64,
     pub options: RunOptions,
-    /// The cache of optima, which are lower bounds on the time of every schedule; `None` if rows
-    /// must not contain an optimum.
+    /// The cache of optima, which are lower bounds on the time of every schedule; `None` if the row
+    /// of the case need not contain an optimum.
     pub optima: Option<Arc<Optima>>,
 }
 

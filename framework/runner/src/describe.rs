@@ -135,7 +135,7 @@ fn memory(command: &[PathBuf], file: &Path, stamp: &Stamp) -> Option<PathBuf> {
 }
 
 fn recall(memory: &Path) -> Option<CachedDescription> {
-    /// Maximum age of a cached error.
+    /// Maximum age of a cached description that is an error.
     const DAY: Duration = Duration::from_secs(24 * 3600);
     let age =
         std::fs::metadata(memory).and_then(|m| m.modified()).ok()?.elapsed().unwrap_or_default();

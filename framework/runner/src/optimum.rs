@@ -39,8 +39,8 @@ pub struct Optimum {
 pub const NO_LINKS: &str =
     "its model has no links, or its times depend on noise or background traffic";
 
-/// The optimum of a case, or the reason why the optimum is unknown. `None` if the model of the
-/// machine has no optimum.
+/// The optimum of a case, or the reason why the optimum is unknown. `None` if the case requests no
+/// optimum, or if the model of the machine has none.
 pub type CaseOptimum = Option<Result<Optimum, String>>;
 
 /// The connection between a search and its caller: a flag that ends the search, and a function to

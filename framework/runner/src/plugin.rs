@@ -141,7 +141,7 @@ pub struct Param {
 /// The permitted values of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ParamKind {
-    /// Any text. Kinds that later ABI versions add are treated as this kind.
+    /// Any text. Kinds of parameters that later ABI versions add are treated as this kind.
     Text,
     /// A nonnegative integer.
     Number,

@@ -20,7 +20,8 @@ impl TomlReader {
         Self { source: source.to_owned(), content: content.into() }
     }
 
-    /// Parses the file.
+    /// Parses the file and returns its tree of tables, in which each value has its position in the
+    /// file.
     pub(crate) fn tree(&self) -> Result<Spanned<DeTable<'_>>, InputError> {
         DeTable::parse(&self.content).map_err(|e| {
             let text = self.text("", e.span().unwrap_or(0..0));

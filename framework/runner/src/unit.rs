@@ -30,8 +30,8 @@ impl Unit {
         self.schedule
     }
 
-    /// Divides the cases into units of nearly equal size. There are at most `parts` of them, and
-    /// none is empty.
+    /// Divides the unit into at most `parts` units with nearly equal numbers of cases, none of
+    /// which is empty.
     fn divided(self, parts: usize) -> impl Iterator<Item = Self> {
         let (Range { start, end }, parts) = (self.cases, parts.max(1));
         let at = move |part: usize| start + (end - start) * part / parts;

@@ -145,8 +145,8 @@ impl Goal {
     }
 }
 
-/// Appends the line of a send or receive. `number` is its number among the rank's operations of
-/// this kind.
+/// Appends the line of a send or receive. `number` counts the sends of the rank if this is a send,
+/// and otherwise its receives.
 fn append_operation(
     text: &mut String,
     (is_send, number): (bool, u64),

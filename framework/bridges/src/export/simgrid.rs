@@ -2,7 +2,7 @@
 //! messages, and a C++ program that sends these messages ([`PROGRAM`]).
 //!
 //! The platform lists all hosts, links and routes. It does not use SimGrid's built-in torus,
-//! because that may choose a different route of the same length.
+//! because the built-in torus may choose a different route of the same length.
 //!
 //! For a torus, there is also a second platform, `cluster.xml`, which uses the built-in torus. It
 //! lists the dimensions in reverse order, because SimGrid's first dimension varies fastest. Node

@@ -58,8 +58,9 @@ fn rows(table: &'static str) -> Vec<Counterpart> {
     table.lines().filter(|line| !line.starts_with('#')).map(row).collect()
 }
 
-/// Returns the algorithm of this project that sends the messages of a measurement; `None` if there
-/// is none. `bytes` is the size of the larger buffer of a rank.
+/// Returns the algorithm of this project that sends the messages of a measurement. `buffer_bytes`
+/// is the size of the larger buffer of a rank. The result is `None` if there is no counterpart, if
+/// its condition is not met, or if the buffer has at least [`TOO_LARGE`] bytes.
 pub fn counterpart(
     collective: &str,
     library: &str,

@@ -10,7 +10,8 @@ pub(super) fn is_like(text: &str) -> bool {
 }
 
 /// Returns the collective in a title line, such as `# OSU MPI Allgather Latency Test v7.4`. The
-/// outer option is `None` if the line is no title.
+/// outer option is `None` if the line is no title, and the inner option is `None` if the collective
+/// is unknown.
 fn title(line: &str) -> Option<Option<&'static str>> {
     let title = line.strip_prefix("# OSU ")?.split(" Latency Test").next()?;
     let name = title.strip_prefix("MPI ").unwrap_or(title);

@@ -95,7 +95,7 @@ impl JsonObject {
         }
         out.push_str("{\n");
         for (number, (key, tree)) in self.0.iter().enumerate() {
-            // Keys of the user's file are written unchanged, including line breaks.
+            // Keys that come from the user's file are written unchanged, including line breaks.
             let _ = write!(
                 out,
                 "{:1$}{key}: ",

@@ -168,7 +168,8 @@ impl<'a> Examiner<'a> {
     }
 }
 
-/// Returns `name:key=value,..` in the spelling of the command line.
+/// Returns an algorithm with its parameters in the spelling of the command line, such as
+/// `name:key=value,key=value`.
 fn spec_of(name: &str, params: &[(String, String)]) -> String {
     let params: Vec<String> = params.iter().map(|(key, value)| format!("{key}={value}")).collect();
     if params.is_empty() { name.to_owned() } else { format!("{name}:{}", params.join(",")) }

@@ -8,7 +8,7 @@ use swapmeet_core::delivery::fault::Count;
 
 impl Examiner<'_> {
     /// Runs a case and adds findings about it. Returns the number of nodes and the first plan, or
-    /// `None` if the process gave no answer.
+    /// `None` if the process gave no answer, or if the examination has already ended early.
     pub(super) fn examine_case(
         &mut self,
         case: &TestCase,

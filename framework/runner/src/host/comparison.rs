@@ -11,9 +11,10 @@ use swapmeet_core::simulation::recording::{Recorded, Recording, RecordingTask};
 use swapmeet_core::simulation::{Simulation, Task};
 
 /// The smallest number of images that are compared, if not all nodes are compared. An image is the
-/// set of nodes to which one element of the symmetry group maps the representatives.
+/// set of nodes to which one element of the symmetry group maps the representatives (the planned
+/// node of each orbit).
 const FEWEST_IMAGES: u64 = 3;
-/// The largest number of images that are compared.
+/// The largest number of images that are compared, if not all nodes are compared.
 const MOST_IMAGES: u64 = 16;
 /// The approximate largest number of sends in all compared images together, so that the comparison
 /// takes less time than the case. At least [`FEWEST_IMAGES`] images are compared, even if they have

@@ -159,8 +159,9 @@ impl Worker {
                 self.child.kill();
                 WorkerEvent::StartFailed("the worker process accepts no job".to_owned())
             }
-            // The job was sent, or the worker has ended. In the second case, the socket may still
-            // contain data from the worker. `next_event` reads this data and reports the failure.
+            // The job was sent, the batch was stopped, or the worker has ended. `next_event` finds
+            // out which. If the worker has ended, the socket may still contain data that it sent
+            // before.
             _ => WorkerEvent::Progress(0, 0),
         }
     }

@@ -9,8 +9,7 @@ use swapmeet_abi::SWM_ALL_BYTES;
 /// For each destination, the number of elements in the bucket; `None` once the bucket is sent.
 type Bucket = Option<Vec<u64>>;
 
-/// For each node and each destination, the number of elements that the node holds for the
-/// destination.
+/// The data that the nodes hold, as a number of elements for each destination.
 pub(super) struct ByteCounts<'a> {
     redistributions: &'a [RehearsedRedistribution],
     element_bytes: u64,
