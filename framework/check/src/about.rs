@@ -23,7 +23,8 @@ pub struct AlgorithmAbout {
     pub paper: String,
     /// The supported topologies and sizes, in words.
     pub accepts: String,
-    /// The supported collectives, as a set with one bit for each collective.
+    /// The supported collectives: bit `c` is set if the collective with the number `c` in the ABI
+    /// is supported.
     pub collectives: u64,
     /// The largest number of messages that a node sends or receives in a step; 0 if the plugin does
     /// not state it.

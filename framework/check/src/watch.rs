@@ -48,7 +48,7 @@ impl fmt::Display for BusiestNode {
     }
 }
 
-/// A send in the form in which schedules are compared.
+/// A send, as it is recorded in order to compare two schedules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct RecordedSend {
     step: u64,

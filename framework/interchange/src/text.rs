@@ -43,7 +43,7 @@ macro_rules! append {
     }};
 }
 
-/// Appends the items of a list with a separator between them.
+/// Appends the items of a list to a text, with a separator between them.
 pub fn append_list<T>(
     text: &mut String,
     separator: &str,

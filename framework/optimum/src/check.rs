@@ -405,8 +405,8 @@ fn through_ports(certificate: &Certificate, rows: &Rows, graph: &Graph) -> f64 {
                 received[*to] += *amount as f64;
             }
         }
-        // With translations, only one node is listed. Every node receives as much data as this node
-        // sends.
+        // A certificate with translations lists only one node as a source. Every node receives as
+        // much data as this node sends.
         if graph.listed != graph.nodes {
             received.clone_from(&vec![sent[0]; graph.nodes]);
         }

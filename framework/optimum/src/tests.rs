@@ -54,8 +54,8 @@ fn answer(network: Network, demand: Demand, gap: f64) -> Optimum {
     optimum
 }
 
-/// Returns the interval of a collective on a topology. Blocks are counted, and a link moves one
-/// block in 1 µs.
+/// Returns the interval that contains the least time of a collective on a topology. Blocks are
+/// counted, and a link moves one block in 1 µs.
 fn interval(topology: &str, collective: Collective, machine: &str, gap: f64) -> Optimum {
     let task = Task::new(parse(topology).unwrap(), collective);
     let machine = Machine::parse(&format!("free:byte_us=1,{machine}")).unwrap();

@@ -83,7 +83,8 @@ pub struct Algorithm {
     pub paper: String,
     /// The supported topologies and sizes, in words.
     pub accepts: String,
-    /// Bit mask of supported collectives: bit `1 << SWM_ALLTOALL` etc.
+    /// The supported collectives: bit `c` is set if the collective with the number `c` in the ABI
+    /// is supported.
     pub collectives: u64,
     /// The parameters, in the order of their declaration.
     pub params: Vec<Param>,

@@ -353,7 +353,7 @@ fn price(record: &mut Record, case: &Case, traffic: Traffic, evaluator: &mut Cas
 /// nodes.
 const NOT_COMPARED: &str = "the claim of symmetry was not compared with what other nodes plan (`--proof full` plans all nodes)";
 
-/// Sets status and reason in the row of a case that was not run to its end.
+/// Sets the status and the reason in the row of a case that was not run to its end.
 pub(crate) fn refuse(record: &mut Record, status: Status, reason: &str) {
     record.status = status;
     record.reason = bounded(reason);

@@ -280,8 +280,8 @@ impl<'a> Bytes<'a> {
 
 /// A redistribution, in which a node sorts all the data that it holds into buckets, element by
 /// element. Element x (counted from 0) of the data for destination d has the number
-/// `e = (starts[d] + x) % cycle`. It is put into bucket `(first + firsts[d] + e) % buckets`. The node
-/// also redistributes the data whose destination it is.
+/// `e = (starts[d] + x) % cycle`. It is put into bucket `(first + firsts[d] + e) % buckets`. The
+/// node also redistributes the data whose destination it is.
 #[derive(Debug, Clone, Copy)]
 pub struct Redistribution<'a> {
     /// The node of the schedule's grid that redistributes its data.

@@ -18,15 +18,15 @@ use swapmeet_interchange::schedule::{Header, Runs};
 
 pub(super) const FILE: &str = "schedule.xml";
 
-/// MSCCL's limit on the steps of a thread block.
+/// MSCCL's limit on the number of steps of a thread block.
 const MAX_STEPS: usize = 64;
-/// MSCCL's limit on the thread blocks of a GPU.
+/// MSCCL's limit on the number of thread blocks of a GPU.
 const MAX_THREAD_BLOCKS: usize = 64;
-/// MSCCL's limit on the thread blocks of a channel.
+/// MSCCL's limit on the number of thread blocks of a channel.
 const BLOCKS_PER_CHANNEL: u64 = 32;
-/// MSCCL's limit on the channels.
+/// MSCCL's limit on the number of channels.
 const MAX_CHANNELS: u64 = 32;
-/// MSCCL's limit on the chunks of a step.
+/// MSCCL's limit on the number of chunks of a step.
 const MAX_CHUNKS_PER_STEP: usize = 71;
 
 pub(super) struct Msccl {

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 /// Writes a program as a document with this name.
 pub fn write(program: &Program, name: &str, out: &mut dyn Write) -> io::Result<()> {
-    // The attributes of the element `algo` follow from the programs of the GPUs.
+    // Compute the attributes of the element `algo` from the programs of the GPUs.
     let channels = program
         .gpus
         .iter()

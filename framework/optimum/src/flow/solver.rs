@@ -11,11 +11,11 @@ use swapmeet_flows::{BestCut, Links, NONE, ShortestPaths, best_step, fast_exp};
 const DECAY: f32 = 0.8;
 /// Largest length of a resource in [`Solver::examine_coarse`].
 const COARSE: f32 = 8.0;
-/// Number of consecutive checks without progress after which the search ends.
+/// Number of consecutive checks of the interval without progress after which the search ends.
 const MAX_STALE: u32 = 16;
 /// Number of bisections in the search for the length of a step.
 const BISECTIONS: u32 = 10;
-/// A check makes progress if it improves an end of the interval by more than this factor.
+/// A check of the interval makes progress if an end has improved by more than this factor.
 const PROGRESS: f64 = 1.0003;
 
 pub(super) struct Solver<'a> {
@@ -36,7 +36,7 @@ pub(super) struct Solver<'a> {
     /// For each resource, a decaying sum of its earlier lengths. A length is a rounded price per
     /// unit of capacity.
     average: Vec<f32>,
-    /// The length of each resource as a whole number.
+    /// The length of each resource: its price per unit of capacity, rounded to a whole number.
     resource_length: Vec<u32>,
     /// The length of each link, which is the sum of the lengths of the resources that it uses.
     length: Vec<u32>,

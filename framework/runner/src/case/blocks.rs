@@ -14,8 +14,9 @@ pub(super) struct Selection<'a> {
     /// The number of entries of each kind that the experiment's own lists contain. In `names`,
     /// these entries are followed by the entries that only occur in blocks.
     pub listed: [usize; 4],
-    /// For each workload, the number of cases with earlier workloads. Only the cases of one
-    /// topology and one algorithm are counted.
+    /// Cumulative counts of cases for one topology and one algorithm. Entry i is the number of
+    /// cases of all workloads before workload i. The last entry is the number of cases of all
+    /// workloads.
     pub before: &'a [usize],
 }
 

@@ -1,7 +1,7 @@
 //! Checks a claimed symmetry. If a plugin claims a symmetry, it plans only the representatives (one
-//! node of each orbit), and the host derives the sends of all other nodes. For the check, this
-//! module lets the plugin plan some of these other nodes too. Their sends must be equal to the
-//! derived sends.
+//! node of each orbit, the set of nodes to which the symmetries map a node), and the host derives
+//! the sends of all other nodes. For the check, this module lets the plugin plan some of these
+//! other nodes too. Their sends must be equal to the derived sends.
 
 use super::{Host, Outcome, PlanCall, PlanInputs, Requested};
 use crate::plugin::Algorithm;

@@ -11,15 +11,15 @@ pub(super) struct Orbits {
     /// For each axis its radix, the unit whose multiples are the elements of the group on this
     /// axis, and whether an element acts by exclusive-or (true) or by addition (false).
     axes: Vec<(u64, u64, bool)>,
-    /// The coordinates of each axis whose nodes the plugin must plan.
+    /// For each axis, the range of the coordinates of the nodes that the plugin must plan.
     planned: Vec<Range<u64>>,
 }
 
 impl Orbits {
     /// Reads the group that a plugin declares. The error describes why the declaration is not a
-    /// group of the grid. The planned nodes are the images of the orbits' first nodes under the
-    /// element of the group with the number `element`, or under the last element if the group has
-    /// fewer elements.
+    /// group of the grid. The planned nodes are the images of the first node of each orbit (the
+    /// node with the lowest coordinates) under the element of the group with the number `element`,
+    /// or under the last element if the group has fewer elements.
     pub(super) fn new(
         radices: &[u64],
         axes: &[SwmSymmetry],
@@ -56,7 +56,7 @@ impl Orbits {
         Ok(orbits)
     }
 
-    /// Returns the coordinates of each axis whose nodes the plugin must plan.
+    /// Returns, for each axis, the range of the coordinates of the nodes that the plugin must plan.
     pub(super) fn planned(&self) -> &[Range<u64>] {
         &self.planned
     }

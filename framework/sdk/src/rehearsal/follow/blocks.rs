@@ -147,7 +147,7 @@ impl Holdings for Blocks<'_> {
         };
         let held = &mut self.held[send.from as usize];
         let selected: Vec<Block> = held.iter().copied().filter(selects).collect();
-        // The sender of a token always keeps it.
+        // In a dispatch, the sender always keeps the tokens that it sends.
         if !send.copies && self.goal.settings.tokens.is_empty() {
             selected.iter().for_each(|block| {
                 held.remove(block);
