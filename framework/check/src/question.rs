@@ -99,7 +99,7 @@ impl Plan {
 pub enum Answer {
     /// The file is not a plugin, or its tables are invalid, as this text describes.
     Refused(String),
-    /// The contents of the tables.
+    /// The contents of the plugin's tables.
     About(About),
     /// The plugin closed files that it had not opened. While cases run, this would end the worker.
     ClosedFiles,

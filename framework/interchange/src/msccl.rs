@@ -114,7 +114,7 @@ pub struct Step {
     pub line: usize,
 }
 
-/// The location of a chunk.
+/// The location of a chunk on a GPU: a buffer, and the index of the chunk in this buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChunkLocation {
     pub buffer: Buffer,

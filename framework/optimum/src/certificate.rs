@@ -31,9 +31,9 @@ pub struct Certificate {
     pub format: String,
     /// The specs from which network and demand were made.
     pub origin: Origin,
-    /// The network.
+    /// The network in which the data moves.
     pub network: Network,
-    /// The demand.
+    /// The demand: the data that each node has for other nodes.
     pub demand: Demand,
     /// The time in which a link of capacity 1 moves one unit of the demand, in µs.
     pub unit_us: f64,

@@ -40,7 +40,7 @@ pub enum OptimumError {
         "{pairs} pairs of nodes are more than {MAX_PAIRS}: try fewer nodes, or a uniform workload on a torus, ring, hypercube or fully connected network, of which one source is enough"
     )]
     TooManyPairs {
-        /// The number of pairs.
+        /// The number of pairs of nodes.
         pairs: u64,
     },
     /// The network has too many links or vertices to list them.

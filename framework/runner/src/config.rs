@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 pub struct Config {
     /// Plugin directories. They are searched after the directories that the command line names.
     pub plugin_dirs: Vec<PathBuf>,
-    /// Default machine.
+    /// The machine spec that applies if the user names no machine.
     pub machine: Option<Text>,
-    /// Default theme of the dashboard.
+    /// The theme of the dashboard that applies if the user names no theme.
     pub theme: Option<Text>,
 }
 

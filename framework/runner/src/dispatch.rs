@@ -28,7 +28,7 @@ pub enum BatchEvent {
         /// Number of messages so far.
         messages: u64,
     },
-    /// A case has ended.
+    /// A case has ended, and its row is `record`.
     Finished { case: usize, record: Box<Record> },
     /// A value reported by an observer.
     Observed { value: serde_json::Value },

@@ -77,7 +77,7 @@ pub enum RegistryError {
     },
 }
 
-/// An unknown algorithm name.
+/// The error for an unknown algorithm name, with similar names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownAlgorithm {
     pub name: String,

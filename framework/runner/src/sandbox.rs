@@ -37,7 +37,7 @@ pub struct SandboxError(pub(crate) String);
 /// system.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FileAccess<'a> {
-    /// Plugins that will be loaded.
+    /// Files of plugins that the process will load.
     pub plugins: &'a [PathBuf],
     /// Input files of cases, and directories of such files.
     pub readable: &'a [PathBuf],

@@ -37,7 +37,7 @@ pub enum Pricing {
 /// An event of a group of cases while they run.
 #[derive(Debug)]
 pub enum GroupEvent {
-    /// The plugin is about to plan.
+    /// The plugin is about to plan the schedule.
     Planning,
     /// The plugin has finished the plan, during which it has requested these values.
     Planned(Requested),
