@@ -24,7 +24,7 @@ pub enum ReproduceError {
         /// The message of the parser.
         message: String,
     },
-    /// A case failed.
+    /// A case of the paper did not end with the status `ok`.
     #[error("{algorithm} on {topology}: {status}: {reason}")]
     Row { algorithm: String, topology: String, status: Status, reason: String },
 }
@@ -34,7 +34,7 @@ pub enum ReproduceError {
 pub struct Run {
     /// One row for each pair of a workload and a machine, sorted by workload and then by machine.
     pub rows: Vec<Record>,
-    /// The facts of each step of the schedule. Loads are in blocks.
+    /// The link loads and other facts of each step of the schedule. Loads are in blocks.
     pub steps: Vec<StepFacts>,
 }
 
@@ -45,8 +45,9 @@ pub struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    /// Creates a bench for the plugins in `registry`, with a time limit for each case. Before cases
-    /// that share a schedule run, `on_start` is called with the first of these cases.
+    /// Creates a bench that runs cases with the plugins in `registry`. `timeout_secs` is the time
+    /// limit of each case. Cases that share a schedule run as a group; before each group,
+    /// `on_start` is called with the first case of the group.
     pub fn new(
         registry: &'a Registry,
         timeout_secs: Option<f64>,
@@ -164,8 +165,8 @@ struct StepRecorder(Vec<StepFacts>);
 impl Listener for StepRecorder {
     fn notify(&mut self, event: ScheduleEvent<'_>) {
         let ScheduleEvent::Step(step) = event else { return };
-        // If the schedule is planned again for other sizes or ports, keep only the steps of the
-        // last plan.
+        // Step 1 begins a new plan. If the schedule is planned more than once, for several sizes or
+        // numbers of ports, only the steps of the last plan are kept.
         if step.number == 1 {
             self.0.clear();
         }

@@ -22,7 +22,8 @@ pub(crate) fn read<T: for<'a> Deserialize<'a>>(
 pub(crate) struct PaperTexts {
     /// For each table, a text that states what the table shows and how our values were computed.
     titles: BTreeMap<String, String>,
-    /// The kind of the cells in each table. Tables of the kind `independent` are not listed.
+    /// The kind of the cells in each table: how the paper's values were obtained (see [`Kind`]).
+    /// Tables of the kind `independent` are not listed.
     #[serde(default)]
     kinds: BTreeMap<String, Kind>,
     /// The errors in the paper.
@@ -57,7 +58,7 @@ struct Omission {
 }
 
 impl PaperTexts {
-    /// Returns a table without cells.
+    /// Returns the table `id` with its title and kind, but without cells.
     pub(crate) fn table(&self, id: &str) -> Table {
         let kind = self.kinds.get(id).copied().unwrap_or(Kind::Independent);
         Table::new(id, self.titles.get(id).map_or("", String::as_str), kind)

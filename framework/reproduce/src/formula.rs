@@ -7,22 +7,22 @@
 
 use serde::Deserialize;
 
-/// How the values of logarithms are rounded. The printed formulas do not round them. A schedule
-/// needs a whole number, which is rounded up.
+/// A function that rounds the value of a logarithm. [`as_printed`] does not round it, like the
+/// formulas as printed. [`up`] rounds it up, because a schedule needs a whole number of steps.
 pub(crate) type Round = fn(f64) -> f64;
 
 pub(crate) fn as_printed(x: f64) -> f64 {
     x
 }
 
-/// Rounds up to an integer. A small tolerance prevents a rounding error above an integer from
-/// raising it to the next integer.
+/// Rounds up to an integer that is at least 0. A value that exceeds an integer only by a rounding
+/// error becomes that integer, not the next one.
 pub(crate) fn up(x: f64) -> f64 {
     (x - 1e-9).ceil().max(0.0)
 }
 
-/// A function that returns the value of a variable. If a formula defines the variable, the rounding
-/// applies to the logarithms in that formula.
+/// A function that returns the value of a variable, or `None` if the variable is unknown. If a
+/// formula defines the variable, the second argument rounds the logarithms in that formula.
 pub(crate) type Variables<'a> = &'a dyn Fn(&str, Round) -> Option<f64>;
 
 /// A parsed formula. The values of its variables are given later.

@@ -1,5 +1,5 @@
-//! Compares PICO's measurements on Fugaku and LUMI (medians of repeated runs) with the predictions
-//! of several models.
+//! Compares measurements on Fugaku and LUMI with the predictions of several models. The
+//! measurements are medians of repeated runs. They come from PICO, a benchmark of collectives.
 
 mod folding;
 mod judge;
@@ -21,47 +21,47 @@ const MEASURED: &str = include_str!("../../../results/measured/fugaku.csv");
 /// The shapes of the tori on which PICO measured, in the order of the tables.
 const SHAPES: [&str; 5] = ["2x2x2", "4x4x4", "8x8x8", "64x64", "32x256"];
 
-/// A median that PICO measured, and the case to which it belongs.
+/// A median time that PICO measured, and the case to which it belongs.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Median {
-    /// The sides of the torus on Fugaku, and the network on LUMI.
+    /// On Fugaku, the sides of the torus, such as `4x4x4`. On LUMI, the spec of the network.
     pub shape: String,
     pub collective: String,
     pub algorithm: String,
     pub workload: String,
-    /// The size of a rank's larger buffer in bytes.
+    /// The size of the larger of a rank's two buffers (send and receive), in bytes.
     pub buffer_bytes: u64,
     pub time_us: f64,
 }
 
 impl Median {
-    /// Returns whether parameters are fitted to this median. They are fitted to the library's
-    /// algorithms, for every second size on the shapes 4x4x4 and 8x8x8.
+    /// Returns whether parameters are fitted to this median. They are fitted to the algorithms of
+    /// the MPI library, for every second size on the shapes 4x4x4 and 8x8x8.
     pub(crate) fn is_fitted(&self) -> bool {
         self.is_judged() && self.has_fitted_size() && self.is_of_library()
     }
 
     /// Returns whether this is one of the sizes to which parameters are fitted.
     fn has_fitted_size(&self) -> bool {
-        // The sizes are 4 * 8^i bytes.
+        // The sizes are 4 * 8^i bytes. Parameters are fitted to the sizes with an even i.
         let index = (self.buffer_bytes / 4).max(1).ilog2() / 3;
         index.is_multiple_of(2)
     }
 
     /// Returns whether this is an algorithm of the MPI library. The Bine algorithms are in a
-    /// separate program. Their times include work that no model has: for each call, the program
-    /// calculates trees and copies all blocks.
+    /// separate program. Their times include work that no model represents: for each call, the
+    /// program calculates trees and copies all blocks.
     fn is_of_library(&self) -> bool {
         !self.algorithm.starts_with("bine-")
     }
 
-    /// Returns whether predictions for this shape are compared with the targets, but this size is
-    /// not one of the fitted sizes.
+    /// Returns whether the predictions for this median are compared with the targets for accuracy,
+    /// but its size is not one of those to which parameters are fitted.
     fn is_other_size(&self) -> bool {
         self.is_judged() && !self.has_fitted_size()
     }
 
-    /// Returns whether the predictions for this shape are compared with the targets.
+    /// Returns whether the predictions for this shape are compared with the targets for accuracy.
     fn is_judged(&self) -> bool {
         ["4x4x4", "8x8x8"].contains(&&*self.shape)
     }
@@ -71,8 +71,8 @@ impl Median {
     }
 }
 
-/// Reads the medians of a file of this project. All topologies in the file begin with `family`; the
-/// rest of the topology is the shape.
+/// Reads the medians from the text of a CSV file in the format of result rows. All topologies in
+/// the file begin with `family`; the rest of the topology is the shape.
 fn read_medians(
     file: &'static str,
     text: &str,
@@ -116,12 +116,13 @@ fn workloads(medians: &[&Median]) -> Vec<String> {
     all
 }
 
-/// A median with the times of its case on several machines; `None` for a case without a time.
+/// A median, and the time of its case on each of several machines; `None` if the case has no time
+/// on a machine.
 type TimedMedian<'a> = (&'a Median, Vec<Option<f64>>);
 
-/// Runs the case of each median on the machines that `machines` returns for it. Returns each median
-/// with the times on these machines. `topology` returns the network of a median. Machines and
-/// network must be the same for all medians of a schedule.
+/// Runs the case of each median on the machines that `machines` returns for the median. Returns
+/// each median with the times on these machines. `topology` returns the network of a median.
+/// Machines and network must be the same for all medians of a schedule.
 fn times<'a>(
     bench: &Bench<'_>,
     medians: &'a [Median],
@@ -143,8 +144,8 @@ fn times<'a>(
     Ok(all)
 }
 
-/// Predicts the time of each median, with each model that is run for it. `topology` is as in
-/// [`times`].
+/// Predicts the time of each median with each model that is run for this median. `topology` returns
+/// the network of a median.
 fn comparisons(
     bench: &Bench<'_>,
     medians: &[Median],
@@ -172,9 +173,10 @@ struct Scope {
     covers: Box<dyn Fn(&Median) -> bool>,
 }
 
-/// Returns the lines of the summary tables: first three lines for the shapes 4x4x4 and 8x8x8
-/// together, then a line for each other shape, and then a line for each algorithm. The lines of
-/// algorithms cover the shapes 4x4x4 and 8x8x8, without the sizes to which parameters are fitted.
+/// Returns the lines of the summary tables. Three lines cover the shapes 4x4x4 and 8x8x8: the
+/// fitted sizes, the other sizes, and the other sizes with the Bine algorithms. Then there is a
+/// line for each other shape, and a line for each algorithm. The lines of algorithms cover the
+/// sizes of 4x4x4 and 8x8x8 to which no parameters are fitted.
 fn scopes(medians: &[Median]) -> Vec<Scope> {
     let scope =
         |name: &str, covers: Box<dyn Fn(&Median) -> bool>| Scope { name: name.to_owned(), covers };
@@ -249,7 +251,7 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
         }
         tables.push(table);
     }
-    // Add the tables of foldings and targets.
+    // Add the tables of foldings (measured tori on networks of Fugaku) and of targets.
     let extended = models.iter().position(|model| model.name == "extended");
     let foldings =
         extended.map(|model| Folding::all(bench, &medians, (&models[model], model), &comparisons));
@@ -280,7 +282,8 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     Ok(tables)
 }
 
-/// Fills a table of measured algorithms with those of this project that send the same messages.
+/// Fills a table that names, for each measured algorithm, the algorithm of this project that sends
+/// the same messages.
 fn counterparts(mut table: Table, all: &[Counterpart]) -> Table {
     for row in all {
         let verdict = if row.ours.is_some() { Verdict::NotGiven } else { Verdict::NotRebuilt };
@@ -302,10 +305,10 @@ fn targets(
     models: &[Model],
     foldings: &[Folding],
 ) -> Table {
-    /// The targets: the largest error factor, the smallest fraction of ordered pairs, and the
-    /// largest mean regret.
+    /// The targets: the largest allowed error factor, the smallest allowed fraction of ordered
+    /// pairs, and the largest allowed mean regret. The module `judge` defines these measures.
     const TARGETS: (f64, f64, f64) = (1.2, 0.93, 1.05);
-    /// The target for a folded shape (see [`Folding`]): the largest error factor.
+    /// The largest allowed error factor for a folded shape (see [`Folding`]).
     const FOLDED: f64 = 1.3;
     for (model, Model { name, .. }) in models.iter().enumerate().filter(|(_, m)| m.is_synchronous())
     {
@@ -336,7 +339,8 @@ fn targets(
             table.add((name, "mean regret, at most"), most, ours, verdict).because(why(verdict));
         }
     }
-    // The networks were selected with the fitted sizes, so the other sizes judge them.
+    // The network of each shape was selected by its predictions for the fitted sizes. Therefore,
+    // only the other sizes are compared with the target.
     for shape in ["64x64", "32x256"] {
         let Some(best) = folding::best(foldings, shape) else { continue };
         let cells = best.cells(false);
@@ -353,7 +357,7 @@ fn targets(
     table
 }
 
-/// Describes the comparison with the largest error, and the error factor of all others.
+/// Describes the comparison with the largest error, and the error factor of all other comparisons.
 fn without_worst(mut cells: Vec<Comparison>) -> Option<String> {
     let count = cells.len();
     let error = |cell: &Comparison| error_factors(std::slice::from_ref(cell), 0).unwrap_or(1.0);

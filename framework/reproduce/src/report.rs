@@ -94,7 +94,7 @@ impl Cell {
         }
     }
 
-    /// Returns the category of the cell in a summary.
+    /// Returns the name of the category in which a summary counts the cell.
     fn counted(&self) -> &'static str {
         match self.verdict {
             Verdict::Agrees if !self.kind.is_evidence() => "equal",
@@ -146,7 +146,7 @@ impl Table {
         &mut self.cells[number]
     }
 
-    /// Adds a cell with two integers.
+    /// Adds a cell in which the paper's value and our value are integers.
     pub(crate) fn add_whole<P, O>(&mut self, names: (&str, &str), paper: P, ours: O) -> &mut Cell
     where
         P: ToString + Into<u128> + Copy,

@@ -5,7 +5,7 @@
 //! the formula is an integer. Otherwise, the run is also compared with the formula after its
 //! logarithm has been rounded up. Propagation is measured in blocks. The propagation of a circuit
 //! is its number of blocks times the number of circuits on its most loaded link. The propagation of
-//! a round is the maximum of its circuits.
+//! a round is the largest propagation of its circuits.
 
 use crate::bench::{Bench, ReproduceError};
 use crate::data::read;
@@ -35,13 +35,13 @@ fn thesis() -> Result<Thesis, ReproduceError> {
     read("spencer", include_str!("../papers/spencer.toml"))
 }
 
-/// A lower bound on costs.
+/// A lower bound on the three costs of a schedule: the printed bound and a valid bound.
 struct Bound {
     /// The bound as printed in the thesis.
     printed: Costs,
     /// A valid bound. It may be lower or higher than the printed bound.
     sound: Costs,
-    /// Why the printed bound can be too high.
+    /// The reason why the printed bound can be too high.
     why: &'static str,
 }
 

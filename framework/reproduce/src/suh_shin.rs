@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 mod crossovers;
 
-/// The names of the five costs.
+/// The names of the five costs in [`Costs`].
 const NAMES: [&str; 5] = ["startups", "blocks", "hops", "rearranged", "barriers"];
 
 /// The five costs of an algorithm: the number of start-ups, the sum over steps of the number of
@@ -57,7 +57,7 @@ struct Rival {
     shape: Shape,
     /// The number of the reference with which the paper cites the algorithm.
     name: String,
-    /// Our name of the algorithm; `None` if this project does not have it.
+    /// The name of the algorithm in this project; `None` if this project does not have it.
     algorithm: Option<String>,
     costs: [Formula; 5],
 }

@@ -72,7 +72,8 @@ fn sum(dimensions: u32, steps: u32) -> f64 {
 }
 
 fn deficiencies(swing: &Swing, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
-    /// After this number of steps, four decimals of each limit no longer change.
+    /// A number of steps after which the first four decimals of the congestion deficiency no longer
+    /// change.
     const MANY_STEPS: u32 = 48;
     let mut table = swing.words.table("Congestion deficiency");
     for of in &swing.deficiency {

@@ -33,7 +33,7 @@ struct Thakur {
 #[serde(deny_unknown_fields)]
 struct Measured {
     id: String,
-    /// Our name of the algorithm.
+    /// The name of the algorithm in this project.
     algorithm: String,
     meshes: Vec<Mesh>,
 }
@@ -86,10 +86,11 @@ struct TimedCell<'a> {
 /// A function that selects one of the times of a cell.
 type TimeOf = fn(&TimedCell<'_>) -> f64;
 
-/// The facts of each step. The key consists of the algorithm and the mesh.
+/// The facts of each step of a run, such as link loads. The key consists of the algorithm and the
+/// mesh.
 type Profiles = BTreeMap<(String, String), Vec<StepFacts>>;
 
-/// Returns the facts of the steps of an algorithm on a mesh.
+/// Returns the facts of each step of the run of an algorithm on a mesh.
 fn steps_of<'a>(profiles: &'a Profiles, algorithm: &str, mesh: &str) -> &'a [StepFacts] {
     profiles.get(&(algorithm.to_owned(), mesh.to_owned())).map_or(&[], Vec::as_slice)
 }

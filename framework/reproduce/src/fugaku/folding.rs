@@ -17,7 +17,7 @@ const NETWORKS: [(&str, &[&str]); 4] = [
     ("32x256", &["torus:32x256", "tofu:16x16x3", "tofu:8x16x6", "tofu:8ox16ox6o"]),
 ];
 
-/// A shape on a network, with the predictions of one model for the library's algorithms.
+/// A shape on a network, with one model's predictions for the algorithms of the MPI library.
 pub(super) struct Folding {
     pub shape: &'static str,
     pub network: &'static str,
@@ -25,8 +25,8 @@ pub(super) struct Folding {
 }
 
 impl Folding {
-    /// Predicts the times of all shapes on all networks, with one model. `on_tori` has the
-    /// predictions of all models on logical tori, and `number` is the index of this model.
+    /// Predicts the times of all shapes on all networks with one model, whose index is `number`.
+    /// `on_tori` has the predictions of all models on logical tori (the tori that the jobs see).
     pub(super) fn all(
         bench: &Bench<'_>,
         medians: &[Median],
@@ -55,15 +55,16 @@ impl Folding {
         Ok(all)
     }
 
-    /// Returns the comparisons for the sizes to which parameters are fitted, or for the others.
+    /// Returns the comparisons for the sizes to which parameters are fitted or, if `are_fitted` is
+    /// false, for all other sizes.
     pub(super) fn cells(&self, are_fitted: bool) -> Vec<Comparison> {
         let is_covered = |cell: &&Comparison| cell.median.has_fitted_size() == are_fitted;
         self.cells.iter().filter(is_covered).cloned().collect()
     }
 }
 
-/// Returns the folding of a shape with the smallest error factor for the fitted sizes. It is judged
-/// by the other sizes.
+/// Returns the folding of a shape whose predictions for the fitted sizes have the smallest error
+/// factor. The other sizes then show how good this folding is.
 pub(super) fn best<'a>(foldings: &'a [Folding], shape: &str) -> Option<&'a Folding> {
     let factor =
         |folding: &&Folding| error_factors(&folding.cells(true), 0).unwrap_or(f64::INFINITY);
@@ -71,7 +72,8 @@ pub(super) fn best<'a>(foldings: &'a [Folding], shape: &str) -> Option<&'a Foldi
     of_shape.min_by(|a, b| factor(a).total_cmp(&factor(b)))
 }
 
-/// Fills the table of foldings.
+/// Fills a table with three measures of the predictions of each folding, for the fitted sizes and
+/// for the other sizes.
 pub(super) fn table(mut table: Table, foldings: &[Folding]) -> Table {
     for folding in foldings {
         let name = format!("{} on {}", folding.shape, folding.network);
@@ -115,7 +117,8 @@ mod tests {
         Folding { shape, network, cells: [4, 32].into_iter().zip(factors).map(cell).collect() }
     }
 
-    /// The other sizes judge the selected network, so they must not select it.
+    /// Only the fitted sizes may select a network, because the other sizes judge the selected
+    /// network.
     #[test]
     fn only_fitted_sizes_select_a_network() {
         let foldings = [

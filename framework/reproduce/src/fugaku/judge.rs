@@ -17,17 +17,19 @@ pub(super) struct Comparison {
     pub predicted_us: Vec<Option<f64>>,
 }
 
-/// Returns the predicted and the measured times of the comparisons for which a model is run.
+/// Returns the predicted and the measured time of each comparison for which the model with the
+/// index `model` is run.
 fn pairs(cells: &[Comparison], model: usize) -> impl Iterator<Item = (f64, f64)> {
     cells.iter().filter_map(move |cell| Some((cell.predicted_us[model]?, cell.median.time_us)))
 }
 
-/// Returns the error factor of a model; `None` if the model is run for none of these medians.
+/// Returns the error factor of the model with the index `model`; `None` if the model is run for
+/// none of these medians.
 pub(super) fn error_factors(cells: &[Comparison], model: usize) -> Option<f64> {
     Some(error_factor(pairs(cells, model))).filter(|factor| factor.is_finite())
 }
 
-/// Pairs of a predicted and a measured time.
+/// Pairs of a predicted and a measured time of the same case.
 type Times = Vec<(f64, f64)>;
 
 /// Groups the comparisons by workload and shape. Returns, for each group with at least two

@@ -13,10 +13,10 @@ use swapmeet_bridges::import::LUMI_COUNTERPARTS;
 
 const MEASURED: &str = include_str!("../../../../results/measured/lumi.csv");
 
-/// The number of random placements of each job.
+/// The number of random placements that are tried for each job.
 const PLACEMENTS: u32 = 10;
 
-/// A job on LUMI, in the order of the tables.
+/// A job on LUMI in which PICO measured collectives.
 struct Job {
     network: &'static str,
     /// The groups of the dragonfly and the chassis in which the job's nodes are.
@@ -46,7 +46,8 @@ const JOBS: [Job; 9] = [
 const PARAMETERS: [&str; 6] =
     ["startup_us", "byte_us", "hop_us", "reduce_byte_us", "rendezvous_us", "eager_byte_us"];
 
-/// The sizes at which the protocol of messages may change, in bytes. The fit uses the best of them.
+/// The sizes in bytes at which the protocol of messages may change. The fit selects the size with
+/// the smallest error.
 const RENDEZVOUS: [u64; 7] = [4096, 8192, 16_384, 32_768, 65_536, 131_072, 262_144];
 
 /// Returns whether parameters are fitted to a median: every second size of the jobs in one group.
@@ -55,7 +56,8 @@ fn is_fitted(median: &Median) -> bool {
     median.has_fitted_size() && JOBS.iter().any(is_one_group)
 }
 
-/// The band of a measured case: the comparison of each placement.
+/// The predictions for a measured case: one comparison for each random placement. The predicted
+/// times form a band, from the smallest to the largest.
 struct Band {
     placements: Vec<Comparison>,
 }
@@ -65,7 +67,7 @@ impl Band {
         &self.placements[0].median
     }
 
-    /// Returns the smallest and the largest time that a model predicts.
+    /// Returns the two ends of the band: the smallest and the largest time that a model predicts.
     fn ends(&self, model: usize) -> (f64, f64) {
         let times = self.placements.iter().filter_map(|cell| cell.predicted_us[model]);
         times.fold((f64::INFINITY, 0.0), |(low, high), us| (us.min(low), us.max(high)))
@@ -167,9 +169,11 @@ fn cases(mut table: Table, bands: &[Band], models: &[Model]) -> Table {
     table
 }
 
-/// Returns the published machine and the fitted machine.
+/// Returns two models: a machine with published parameters, and a machine whose parameters are
+/// fitted to the medians `fitted`.
 fn models(bench: &Bench<'_>, fitted: &[Median]) -> Result<Vec<Model>, ReproduceError> {
-    // One run counts the costs for all sizes at which the protocol may change.
+    // A single run gives the coefficients of all parameters, for all sizes at which the protocol
+    // may change.
     let base = |bytes: &u64| format!("free:hops=mean,rendezvous_bytes={bytes}");
     let unit = |bytes| PARAMETERS.map(|name| format!("{},{name}=1", base(bytes)));
     let units: Vec<String> = RENDEZVOUS.iter().flat_map(unit).collect();
@@ -191,7 +195,8 @@ fn models(bench: &Bench<'_>, fitted: &[Median]) -> Result<Vec<Model>, ReproduceE
         .zip(&costs)
         .map(|(name, cost)| format!("{name}={}", rounded(*cost)))
         .collect();
-    // The published machine has no start-up time and no time of additions.
+    // The published parameters include neither a start-up time nor a time for additions. Take these
+    // two values from the fit.
     let borrowed = format!("{},{}", values[0], values[3]);
     Ok(vec![
         Model { name: "slingshot-11", machine: format!("slingshot-11:{borrowed}"), runs: |_| true },

@@ -30,9 +30,10 @@ const EXTENDED: [&str; 8] = [
 const EXTENDED_BASE: &str = "hops=mean,rearrangement=exchanges,rendezvous_bytes=131072";
 
 /// The machines of event-driven models. Their times are not linear functions of their parameters.
-/// The values were found by a search that doubles or halves one parameter after another, with
-/// smaller and smaller factors, for the fitted sizes of 4x4x4. It minimises the sum of the squared
-/// logarithms of the factors between predicted and measured times.
+/// The values were found by a search that multiplies or divides one parameter after another by a
+/// factor. The factor is 2 at first and then becomes smaller. The search uses the fitted sizes of
+/// 4x4x4. It minimises the sum of the squared logarithms of the ratios between predicted and
+/// measured times.
 const LOGGP: &str = "free:model=loggp,overhead_us=1,latency_us=1.445,gap_us=2.362,byte_us=0.0002493,overhead_byte_us=0.000012,reduce_byte_us=0.0000036";
 const FLUID: &str = "free:model=fluid,order=step,rendezvous_bytes=131072,startup_us=2.362,byte_us=0.0001772,hop_us=0.4233,reduce_byte_us=0.00000713,rendezvous_us=22.01,eager_byte_us=0.0001688";
 const FLUID_BY_DATA: &str = "free:model=fluid,order=data,rendezvous_bytes=131072,startup_us=2,byte_us=0.00015,hop_us=0.5,reduce_byte_us=0.00000713,rendezvous_us=25.99,eager_byte_us=0.0001524";
@@ -128,9 +129,10 @@ pub(super) fn fitted_costs(
     Ok([fit_linear(&plain), fit_linear(&extended)])
 }
 
-/// Returns how often each cost occurs in each median. Each of `units` is a machine on which one
-/// parameter is 1 and all others are 0. Times are linear functions of the parameters, so the time
-/// on this machine is the coefficient of the parameter. `topology` returns the network of a median.
+/// Returns, for each median, the coefficient of each parameter in the predicted time, which is a
+/// linear function of the parameters. Each of `units` is a machine on which one parameter is 1 and
+/// all others are 0. The time on this machine is the coefficient of that parameter. `topology`
+/// returns the network of a median.
 pub(super) fn samples(
     bench: &Bench<'_>,
     medians: &[Median],

@@ -24,7 +24,7 @@ pub(super) struct Pattern {
     recurrence: Option<Formula>,
     /// A text that explains the lower bound on the number of words.
     least: String,
-    /// For each network, the start-ups and the words according to Table II.
+    /// For each network, the number of start-ups and the number of words according to Table II.
     table_2: [[u64; 2]; 4],
     /// For each network, the reason why the paper's number of words differs from the number that
     /// the printed algorithm sends.
@@ -52,8 +52,8 @@ pub(super) struct Measured<'a> {
     paper: Time,
     why: &'a str,
     printed: Time,
-    /// The time of the variant without superfluous words. It is `None` on cubes, where the paper
-    /// uses algorithms of other papers.
+    /// The time of the variant `lean`, which sends no superfluous words. It is `None` on cubes,
+    /// where the paper uses algorithms of other papers.
     lean: Option<Time>,
     /// A lower bound on the number of words. Every one-port schedule sends at least this number.
     least: u64,
@@ -87,9 +87,10 @@ pub(super) fn run<'a>(li: &'a Li, bench: &Bench<'_>) -> Result<Vec<Measured<'a>>
                     false => time(&network.spec, &pattern.cube)?,
                 },
                 lean: if on_dual_net { Some(time(&network.spec, &pattern.rdn)?) } else { None },
-                // The lower bound depends on the collective. It is the number of hops to the
-                // farthest node, the number of links that the blocks of a node must cross, or the
-                // amount of data of a node.
+                // The lower bound depends on the collective. For a broadcast, it is the number of
+                // hops to the farthest node. For an all-to-all, it is the number of links that all
+                // blocks of a node must cross in total. Otherwise, it is the number of blocks that
+                // one node must send or receive.
                 least: match pattern.collective.as_str() {
                     "broadcast" => topology.diameter(),
                     "alltoall" => topology.distance_sum().unwrap_or(0),

@@ -17,7 +17,7 @@ pub(super) struct Claim {
     over: Vec<Range>,
 }
 
-/// A range of experiments about which a claim is made.
+/// A range of experiments for which the paper makes a claim.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Range {
@@ -42,7 +42,7 @@ pub(super) struct Gain {
 const MUCH: f64 = 1.25;
 
 /// Values of two parameters that the paper does not state: the number of elements for all
-/// destinations but one, and tm.
+/// destinations but one, and tm (the time to rearrange a byte).
 type Reading = (u64, &'static str);
 
 /// Returns the number of seeds for which the claim is true, and the number of all seeds.
@@ -60,8 +60,8 @@ fn wins(
     (faster.iter().zip(slower).filter(|(a, b)| a < b).count(), faster.len())
 }
 
-/// Lists the experiments of a range in which the claim is true for most seeds. The flag states
-/// whether these are all experiments of the range.
+/// Lists the experiments of a range in which the claim is true for most seeds. The returned flag
+/// states whether these are all experiments of the range.
 fn where_it_holds(times: &Times, claim: &Claim, range: &Range, reading: Reading) -> (String, bool) {
     let sizes = || range.sizes.iter().filter(|mmax| reading.0 < **mmax);
     let points: Vec<(u64, u64)> =
@@ -90,7 +90,7 @@ fn where_it_holds(times: &Times, claim: &Claim, range: &Range, reading: Reading)
     (format!("for {what}{}{share}", list.join(", ")), false)
 }
 
-/// Returns a row for each claim.
+/// Returns a table with a row for each claim about each range of experiments.
 pub(super) fn table(liu: &Liu, times: &Times) -> Table {
     let mut table = liu.words.table("Claims");
     for (claim, range) in

@@ -22,8 +22,8 @@ pub(super) fn machines(liu: &Liu) -> Table {
     table
 }
 
-/// Returns a machine in blocking mode and in nonblocking mode. Both count the message of a node to
-/// itself, because the paper counts P messages for each node.
+/// Returns the specs of a machine in blocking mode and in nonblocking mode. On both machines, the
+/// message of a node to itself counts, because the paper counts P messages for each node.
 fn counting(machine: &str) -> [String; 2] {
     ["self_messages=count", "mode=nonblocking,self_messages=count"]
         .map(|settings| format!("{machine}:{settings}"))

@@ -26,16 +26,16 @@ pub(super) const P: u64 = 64;
 /// The values of P in experiments in which P varies.
 const SQUARES: [u64; 6] = [16, 25, 36, 49, 64, 100];
 
-/// The modes of communication: blocking, nonblocking with one send buffer, and nonblocking with two
-/// send buffers.
+/// The modes of communication, each with its name in a curve and the settings of the machine:
+/// blocking, nonblocking with one send buffer, and nonblocking with two send buffers.
 const MODES: [(&str, &str); 3] = [
     ("b", ",self_messages=count"),
     ("n1", ",mode=nonblocking,self_messages=count"),
     ("n2", ",mode=nonblocking,buffers=2,self_messages=count"),
 ];
 
-/// The values of tm. The first is that of the presets. There are two further values, because the
-/// paper does not state tm.
+/// The values of tm in us per byte. The first is that of the presets. There are two further values,
+/// because the paper does not state tm.
 pub(super) const COMPOSING: [&str; 3] = ["0.02", "0", "0.1"];
 
 /// An algorithm in one mode of communication, such as `A4-n1`.
@@ -76,7 +76,7 @@ impl TryFrom<String> for Curve {
 pub(super) struct Key {
     machine: String,
     curve: Curve,
-    /// The number of the paper's pattern, 1 or 2.
+    /// The number of the traffic pattern in the paper: 1 or 2.
     pattern: u32,
     p: u64,
     /// The number of elements of a large message (spike).
@@ -115,7 +115,8 @@ struct Setup {
 }
 
 impl Setup {
-    /// Returns the experiments of each machine. First Mmax varies, and then P.
+    /// Returns the experiments that are run on each machine. In the first of them Mmax varies, and
+    /// in the others P.
     fn all() -> Vec<Self> {
         let mut all = Vec::new();
         for (pattern, mmax) in [1, 2].into_iter().flat_map(|k| SIZES.map(|mmax| (k, mmax))) {

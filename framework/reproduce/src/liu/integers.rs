@@ -1,13 +1,16 @@
-//! Theorem 1 for elements that cannot be divided. The table shows for how many numbers of nodes P
-//! the theorem is true. The algorithm has two variants, `printed` and `balanced`. They differ in
-//! the bucket that gets the first element of the data for a destination.
+//! Theorem 1, which bounds the sizes of buffers, for elements that cannot be divided. The table
+//! shows for how many numbers of nodes P the theorem is true. The algorithm has two variants,
+//! `printed` and `balanced`. A node divides its data for a destination among buckets, one for each
+//! column (stage I) or for each row (stage II). The variants differ in the bucket that gets the
+//! first element.
 
 use super::messages::buffer_bytes;
 use super::{Liu, bounds, nodes};
 use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict};
 
-/// The results of one variant for all values of P.
+/// The results of one variant for all values of P: the number of values for which a buffer exceeds
+/// the bound, the largest ratio to the bound, and the P with this ratio.
 struct StartResult {
     above: u64,
     worst: f64,

@@ -6,9 +6,9 @@ use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict, number};
 use swapmeet_results::Record;
 
-/// The numbers of nodes. 64 and 100 are squares. 18 and 61 are the paper's examples of an
-/// incomplete row (Figs. 8 and 9). For 19, the number of columns is the square root of P rounded
-/// down.
+/// The numbers of nodes for which the tables are compared. 64 and 100 are squares. 18 and 61 are
+/// the paper's examples of an incomplete row (Figs. 8 and 9). For 19, the number of columns is the
+/// square root of P rounded down.
 const NODES: [u64; 5] = [18, 19, 61, 64, 100];
 
 /// Adds a value of ours to the table. The paper states an upper bound for this value.

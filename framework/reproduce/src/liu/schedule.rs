@@ -33,7 +33,8 @@ pub(super) fn fig_10(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceErr
     };
     for (i, paper) in liu.fig_10.iter().enumerate() {
         let mut paper = *paper;
-        // In the run, a node's message to itself is a local copy and therefore not visible.
+        // In the run, a node's message to itself is a local copy, which is not recorded. Remove
+        // such messages from the paper's steps.
         paper
             .iter_mut()
             .zip(SENDERS)

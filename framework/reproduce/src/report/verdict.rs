@@ -92,7 +92,7 @@ impl Verdict {
         format!("{percent:+.decimals$} %")
     }
 
-    /// Returns the index in [`WORDS`].
+    /// Returns the index of the verdict's words in [`WORDS`].
     pub(super) fn category(self) -> usize {
         match self {
             Self::Agrees => 0,
@@ -114,7 +114,7 @@ impl Verdict {
 }
 
 /// The words for each verdict: the text in its cell (a percentage has a text of its own), and the
-/// category in which a summary counts the cell. Summaries have this order.
+/// category in which a summary counts the cell. Summaries list the categories in this order.
 pub(super) const WORDS: [(&str, &str); 12] = [
     ("agrees", "agree"),
     ("", "within 10 %"),

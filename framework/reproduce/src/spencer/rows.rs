@@ -48,8 +48,8 @@ impl Torus {
         ports: &str,
         channels: u64,
     ) -> Result<Costs, ReproduceError> {
-        // The three terms are separate columns of the row. A round has the highest cost and a link
-        // the lowest, so that schedules make the same choices as in the thesis.
+        // The three terms of a cost are separate columns of the result row. A round has the highest
+        // cost and a link the lowest, so that schedules make the same choices as in the thesis.
         const ROUND_US: f64 = 4096.0 * BLOCK_BYTES;
         let machine = format!(
             "free:model=circuit,startup_us={ROUND_US},hop_us=1,byte_us=1,ports={ports},virtual_channels={channels}"
@@ -87,7 +87,8 @@ pub(super) enum At {
     Own(Vec<Torus>),
 }
 
-/// A run of a row of Table 3.2. It uses the number k of virtual cycles that the thesis states.
+/// A run of an algorithm in a row of Table 3.2. It uses the number k of virtual cycles that the
+/// thesis states.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Cycles {
@@ -197,8 +198,8 @@ impl Thesis {
         }
     }
 
-    /// Returns the texts that explain why a term differs. `reasons` contains the names of these
-    /// texts in the data file.
+    /// Returns the texts that explain why a term of our cost differs from the thesis. `reasons`
+    /// contains the names of these texts in the data file.
     pub(super) fn why<'a>(
         &'a self,
         reasons: &'a [String],

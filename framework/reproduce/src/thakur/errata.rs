@@ -13,7 +13,7 @@ pub(super) fn table(
 ) -> Result<Table, ReproduceError> {
     let mut table = thakur.words.table("Errata");
 
-    // The error in Fig. 4.
+    // Add a row for each mesh about the error in Fig. 4: numbers are printed modulo p.
     for (_, mesh) in thakur.measured().filter(|(algorithm, _)| *algorithm == "pex-gen-shift") {
         let (r, c) = rows_and_columns(mesh);
         let p = r * c;
@@ -32,13 +32,13 @@ pub(super) fn table(
             ));
     }
 
-    // The error in section 3.2.
+    // Add a row about the error in section 3.2: q is too large.
     let run = bench.run("mesh:4x4", "pex-gen", &["uniform:1"], &["free"])?.steps.len() as u64;
     let claimed = 2 * 16 - 1_u64;
     let why = "q is the smallest power of two that is at least p; with twice that, no processor sends in the additional steps";
     table.add_whole(("q larger than p (3.2), on 4 x 4", "steps"), claimed, run).because(why);
 
-    // The error in Table 2.
+    // Add a row about the error in Table 2: one measured time does not fit its neighbours.
     let cell =
         |bytes: u64| cells.iter().find(|c| (c.table, c.mesh, c.bytes) == ("Table 2", "8x8", bytes));
     if let (Some(below), Some(here), Some(above)) = (cell(256), cell(1024), cell(4096)) {

@@ -21,7 +21,7 @@ pub(super) struct Claim {
     #[serde(default)]
     sizes: Vec<u64>,
     by: Relation,
-    /// Whether the paper claims this only for most cases.
+    /// Whether the paper makes the claim only for most cases.
     #[serde(default)]
     mostly: bool,
 }
@@ -188,8 +188,8 @@ fn bounded_by_pex(table: &mut Table, thakur: &Thakur, profiles: &Profiles) {
 mod tests {
     use super::*;
 
-    /// Returns cells in which our times equal those of the paper. Only `equal_cost_seconds`
-    /// differs: `time` returns it.
+    /// Returns cells in which our times equal those of the paper. Only `equal_cost_seconds` has a
+    /// different value, which `time` returns.
     fn cells<'a>(thakur: &'a Thakur, time: TimeOf) -> Vec<TimedCell<'a>> {
         let mut cells = Vec::new();
         for measured in &thakur.table {

@@ -59,7 +59,7 @@ fn exchanges(pairs: &[(u32, u32)]) -> String {
     named.join(", ")
 }
 
-/// Compares Table 1 with a run.
+/// Compares the partners of processors in Table 1 with a run of PEX on 8 processors.
 pub(super) fn table_1(thakur: &Thakur, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = thakur.words.table("Table 1");
     let run = Pairs::of(bench, "mesh:2x4", "pex")?;
