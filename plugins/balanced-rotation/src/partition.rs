@@ -197,8 +197,8 @@ fn equal_quarters(
     reach: Reach,
 ) -> Option<Vec<Section>> {
     let (n, size) = (parameters.n as usize, reach.size());
-    // A node and its three images under the rotation form one item. Of these four nodes, the node
-    // in the quarter above and right of the centre represents the item.
+    // A node and the three nodes to which repeated rotations map it form one item. Of these four
+    // nodes, the node in the quarter above and right of the centre represents the item.
     let half = n / 2;
     let item = |(x, y): (u64, u64)| {
         (x as usize >= half && y as usize >= half)

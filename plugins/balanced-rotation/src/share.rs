@@ -19,7 +19,7 @@ pub(crate) fn share(items: &[[usize; 2]], room: &[usize]) -> Option<Vec<usize>> 
     for (item, buckets) in items.iter().enumerate() {
         buckets.iter().for_each(|bucket| touching[*bucket].push(item));
     }
-    // Stage 1: first choices.
+    // Stage 1: each item chooses its bucket 0, or its bucket 1 if only bucket 1 has room left.
     for (item, buckets) in items.iter().enumerate().rev() {
         chosen[item] = usize::from(left[buckets[0]] <= 0 && left[buckets[1]] > 0);
         left[buckets[chosen[item]]] -= 1;
@@ -49,7 +49,7 @@ pub(crate) fn share(items: &[[usize; 2]], room: &[usize]) -> Option<Vec<usize>> 
                 }
                 at += 1;
             };
-            // Move the items along the chain.
+            // Move one item of each bucket on the chain to the next bucket of the chain.
             left[reached[end].0] -= 1;
             left[bucket] += 1;
             let mut link = end;

@@ -39,7 +39,7 @@ impl<'a> Port<'a> {
         Self { grid, order, is_mirrored: port / turns % 2 == 1 }
     }
 
-    /// Returns the number of steps.
+    /// Returns the number of steps of the butterfly.
     pub(crate) fn steps(&self) -> usize {
         self.order.len()
     }

@@ -14,7 +14,8 @@ const TORI: &str = include_str!("../../../tests/fixtures/schedules/bine-torus.tx
 /// The recorded messages of trees and of the all-to-all on tori, for each port.
 const TORUS_TREES: &str = include_str!("../../../tests/fixtures/schedules/bine-torus-trees.txt");
 
-/// Returns the algorithm of this plugin for a function of the library, and its variant.
+/// Returns the algorithm of this plugin that corresponds to a function of the library, and its
+/// variant; `None` for the default variant.
 fn of_function(name: &str) -> (&'static dyn Algorithm, Option<&'static str>) {
     match name {
         "allgather_bine_permute_remap" => (&butterfly::ALL_GATHER, None),

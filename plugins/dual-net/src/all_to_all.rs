@@ -114,7 +114,8 @@ struct AllToAll<'a, 'h> {
     variant: Variant,
     payload: Payload,
     schedule: &'a mut Schedule<'h>,
-    /// The planned nodes: all nodes, or the nodes of one type.
+    /// The nodes whose sends are planned: all nodes or, if the host derives the sends of one type
+    /// of nodes from those of the other type, only the nodes of one type.
     planned: &'a Planned,
 }
 

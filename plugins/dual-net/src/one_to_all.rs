@@ -134,7 +134,7 @@ impl OneToAll<'_, '_> {
         let n = net.nodes(level - 1);
         let printed = self.variant == Variant::Printed;
 
-        // Step 1: from s to s'.
+        // Step 1: the root s of each cluster sends to its partner s'.
         self.schedule.step()?;
         for cluster in clusters {
             let partner = net.partner(level, cluster.root);
@@ -150,7 +150,7 @@ impl OneToAll<'_, '_> {
             }
         }
 
-        // Step 2: within C and C'.
+        // Step 2: s and s' run the algorithm one level down, within their clusters C and C'.
         let mut inner = Vec::new();
         for cluster in clusters {
             let (s0, s1, s2) = net.split(level, cluster.root);
@@ -168,7 +168,7 @@ impl OneToAll<'_, '_> {
         }
         self.within(level - 1, &inner)?;
 
-        // Step 3: over the cross-edges of C and C'.
+        // Step 3: the nodes of C and C' send over their cross-edges.
         self.schedule.step()?;
         for cluster in clusters {
             let (s0, s1, s2) = net.split(level, cluster.root);
@@ -193,7 +193,7 @@ impl OneToAll<'_, '_> {
             }
         }
 
-        // Step 4: within each cluster.
+        // Step 4: each cluster runs the algorithm one level down.
         let mut inner = Vec::new();
         for cluster in clusters {
             let (s0, s1, s2) = net.split(level, cluster.root);

@@ -153,7 +153,7 @@ impl<'a> Blocks<'a> {
 
     /// Returns only the blocks for, or of, the nodes whose coordinate in one dimension is in a
     /// range. The range has `count` coordinates, starting with `first`. The cluster must be a base
-    /// network. `nodes` is storage for a set of nodes.
+    /// network. `nodes` is a buffer for a set of nodes, to which the result can refer.
     pub(crate) fn along<'b>(
         &self,
         sets: &Sets<'_>,

@@ -2,10 +2,11 @@
 //! tokens for the other. Through one port, a dispatch takes at most `(p - 1) (alpha + m beta)`, and
 //! a combine takes at most `(p - 1) (alpha + m beta + m gamma)`.
 //!
-//! In step s of a dispatch, each rank sends to the rank s after it. In step s of a combine, it
-//! sends to the rank s before it. A token with two receivers on one node crosses the network
-//! between nodes twice. These are the messages of DeepEP's low-latency mode, which sends all of
-//! them at the same time. The parameter `window` sets the number of messages per step.
+//! In step s of a dispatch, each rank sends to the rank s positions after it. In step s of a
+//! combine, each rank sends to the rank s positions before it. A token with two receivers on one
+//! node crosses the network between nodes twice. These are the messages of DeepEP's low-latency
+//! mode, which sends all of them at the same time. The parameter `window` sets the number of
+//! messages per step.
 
 use crate::ANYWHERE;
 use crate::tokens::Tokens;

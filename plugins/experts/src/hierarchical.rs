@@ -110,7 +110,7 @@ fn within_groups(
     run_steps(schedule, &tokens, g, send)
 }
 
-/// Plans the steps 1 to `end - 1`.
+/// Adds the steps 1 to `end` - 1 to the schedule, each with the sends of its tokens.
 fn run_steps(
     schedule: &mut Schedule<'_>,
     tokens: &Tokens,

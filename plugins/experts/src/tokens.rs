@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use swapmeet_sdk::{Problem, Stop, bit_words};
 
-/// The tokens of one rank that one send moves. All tokens of a class have the same receivers.
+/// The tokens of one rank that one send moves. A share consists of classes of tokens, and all
+/// tokens of a class have the same receivers.
 pub(crate) struct Share {
     /// The step of the send, from 1; 0 if the tokens need no send.
     step: u32,
@@ -31,7 +32,7 @@ pub(crate) struct Tokens {
     shares: Vec<Share>,
     /// The classes of all shares.
     classes: Vec<u32>,
-    /// The largest number of classes of a rank.
+    /// The largest number of classes of tokens that a rank has.
     most: u64,
 }
 

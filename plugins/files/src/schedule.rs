@@ -196,7 +196,7 @@ impl FileReader<'_, '_, '_> {
             );
         }
         let sets = if sums { distinct_sums(blocks, self.segments) } else { blocks.clone() };
-        // Add one send to the schedule for each set.
+        // The blocks of the send are a list of sets. Add one send to the schedule for each set.
         for set in &sets {
             let nodes = self.problem.topology().nodes();
             let origins = coordinates(&set.origins, nodes, "an origin")?;

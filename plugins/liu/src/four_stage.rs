@@ -12,7 +12,8 @@ use swapmeet_sdk::{
     About, Algorithm, Bucket, ParamInfo, Problem, Redistribution, Schedule, Stop, words,
 };
 
-/// The bucket that gets the first element of the data for a destination.
+/// The rule that selects the bucket for the first element of the data for a destination. A node
+/// distributes its data among buckets, one for each column (stage I) or for each row (stage II).
 #[derive(Clone, Copy, PartialEq)]
 enum Start {
     /// The rule of Fig. 11 and the text after it: for destination j, bucket `j % C` in stage I and

@@ -98,8 +98,8 @@ fn send_in_group(
     let fours = grid.radix(dimension) / 4;
     let receiver_four = grid.coordinate(to, dimension) / 4;
     // The destinations are the nodes with a coordinate in a range of `distance` coordinates.
-    // `first` is the number of its first unit of four coordinates. The receiver is in the first
-    // unit of the range (upwards) or in the last unit (downwards).
+    // `first` is the number of the first unit of four coordinates in this range. The receiver is in
+    // the first unit of the range (upwards) or in the last unit (downwards).
     let first =
         if way > 0 { receiver_four } else { (receiver_four + 1 + fours - distance / 4) % fours };
     let mut destinations = [Axis::ALL; 2];

@@ -90,7 +90,8 @@ impl Folded {
         if rank < excess { 2 * rank + 1 } else { rank + excess }
     }
 
-    /// Adds the step in which excess nodes send their data.
+    /// Adds the step in which excess nodes send their data to participating nodes. Adds no step if
+    /// all nodes participate.
     pub(crate) fn fold(self, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         if self.is_whole() {
             return Ok(());
@@ -100,7 +101,8 @@ impl Folded {
             .try_for_each(|i| schedule.send(&Blocks::new(2 * i, 2 * i + 1).combine()))
     }
 
-    /// Adds the step in which excess nodes receive the result.
+    /// Adds the step in which excess nodes receive the result from participating nodes. Adds no
+    /// step if all nodes participate.
     pub(crate) fn unfold(self, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         if self.is_whole() {
             return Ok(());

@@ -33,9 +33,9 @@ impl Algorithm for Halving {
         let folded = Folded::new(n);
         let excess = n - folded.ranks();
         schedule.layout(&[n], 1)?;
-        // If all nodes participate, an exclusive-or of all ranks leaves the schedule unchanged,
-        // because partners differ in one bit, and the high bits of a rank decide whether its result
-        // is in a message.
+        // If all nodes participate, an exclusive-or of all ranks leaves the schedule unchanged. The
+        // reason is that partners differ in one bit, and that only the high bits of a rank decide
+        // which messages contain the sums for this rank.
         let symmetry = if folded.is_whole() { Symmetry::xor(1) } else { Symmetry::NONE };
         let planned = schedule.symmetric(&[symmetry])?;
         folded.fold(schedule)?;

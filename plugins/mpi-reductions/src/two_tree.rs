@@ -89,7 +89,7 @@ impl Algorithm for TwoTree {
                     left -= 1;
                     arriving.push((tree, to, at));
                 }
-                // Data that arrives in this step can be passed on in the next.
+                // Data that arrives in this step can be passed on in the next step.
                 for (tree, to, at) in arriving {
                     received[tree][to][at] += 1;
                 }

@@ -51,7 +51,7 @@ pub(crate) enum Form {
     /// The form of Appendix A, in which the transposition begins while data is still being
     /// collected.
     Combined,
-    /// A transposition without collection.
+    /// A transposition in which each node sends its own block, without a collection.
     Direct,
 }
 

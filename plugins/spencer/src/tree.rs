@@ -154,7 +154,8 @@ pub(crate) fn one_port_start(n: u64, q: u64) -> u64 {
 }
 
 /// Divides `count` nodes, starting with node `first`, into at most `most` chunks of nearly equal
-/// size. The larger chunks are those farther from the informing node. Empty chunks are left out.
+/// size. Returns the first node and the number of nodes of each chunk. The larger chunks are those
+/// farther from the informing node. Empty chunks are left out.
 fn chunks(first: u64, count: u64, most: u64, leftwards: bool) -> impl Iterator<Item = (u64, u64)> {
     let pieces = most.min(count);
     let edge = move |i: u64| {

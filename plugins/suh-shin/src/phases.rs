@@ -179,9 +179,9 @@ struct GridSend {
     destinations: (usize, Axis<'static>),
 }
 
-/// Adds one step with the sends that `moves` returns for each node. In an exchange, the home of
-/// several virtual nodes can have two partners. The step is then divided into rounds, in the order
-/// of sender and receiver.
+/// Adds one step with the sends that `moves` returns for each node. Several virtual nodes can have
+/// the same home (the real node that represents them). In an exchange, this home can have two
+/// partners. The step is then divided into rounds, in the order of sender and receiver.
 fn step(
     network: &Network,
     is_exchange: bool,
@@ -194,7 +194,7 @@ fn step(
         all.extend(moves(x, node));
         Ok(())
     })?;
-    // Divide the sends into rounds if some homes have two partners.
+    // Divide the sends into rounds if some homes (real nodes) have two partners.
     let mut rounds = vec![0; all.len()];
     if is_exchange && network.nodes.has_virtual_nodes() {
         let on_machine = |m: &GridSend| {

@@ -16,7 +16,8 @@ use crate::orbits::Translations;
 use std::collections::{HashMap, VecDeque};
 use swapmeet_sdk::{Blocks, Schedule, Set, Stop, Symmetry};
 
-/// The largest number of crossings of one node. A plan with this number takes about ten seconds.
+/// The largest number of crossings in the plan of one node. A crossing is a link that a block
+/// crosses. A plan with this number takes about ten seconds.
 const MAX_CROSSINGS: u64 = 10_000_000;
 /// The largest number of entries in the table of [`shortest_paths`]: nodes times shifts.
 const MAX_COUNTS: usize = 1 << 26;
@@ -25,7 +26,7 @@ const MAX_COUNTS: usize = 1 << 26;
 /// it, because a search may find a shorter schedule.
 const ACCEPTED_RATIO: f64 = 1.005;
 
-/// The number that means "no block" in a slot.
+/// The number that means "no block" in `Exchange::slots`.
 const FREE: u32 = u32::MAX;
 
 /// A schedule for one node.
@@ -107,7 +108,7 @@ impl Exchange {
         self.steps
     }
 
-    /// Writes the schedule.
+    /// Passes the schedule to the host.
     pub(crate) fn write(
         &self,
         group: &Translations,
@@ -145,8 +146,8 @@ impl Exchange {
 /// Chooses a shortest path from node 0 to each node, so that the loads of the shifts differ little.
 /// Returns, for each node, how often its path uses each shift; `None` if the table is too large.
 fn shortest_paths(group: &Translations) -> Option<Vec<u16>> {
-    /// One round is not enough, because the first paths are chosen when the loads of the later
-    /// paths are not known yet.
+    /// The number of times that all paths are chosen. One round is not enough, because the first
+    /// paths are chosen when the loads of the later paths are not known yet.
     const ROUNDS: u32 = 3;
     let (nodes, shifts) = (group.nodes(), group.shifts.len());
     if nodes * shifts > MAX_COUNTS {

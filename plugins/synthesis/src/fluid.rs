@@ -28,7 +28,8 @@ const DECAY: f32 = 0.8;
 const MAX_STALE: u32 = 8;
 /// Number of bisections in the search for the best fraction of a flow to move.
 const BISECTIONS: u32 = 7;
-/// The search ends if the relative width of the interval is at most this fraction.
+/// The search ends if the interval between the lower bound and the largest load has at most this
+/// relative width.
 const GAP: f64 = 0.01;
 
 /// The flow of each source on each link, and an interval that contains the least number of steps
@@ -127,7 +128,7 @@ impl Solver<'_> {
             if phase >= 4 && phase % period != 0 {
                 continue;
             }
-            // Check the interval.
+            // Check the interval between the lower bound and the largest load.
             let upper = f64::from(self.load.iter().copied().fold(0.0, f32::max));
             let before = lower;
             if phase > 1 {

@@ -241,7 +241,8 @@ impl Search {
     }
 }
 
-/// Writes the moves in their order. `select` restricts a send to the block with a given number.
+/// Adds the moves to the schedule, in their order. `select` restricts a send to the block with a
+/// given number.
 fn forwards(
     network: &Network,
     moves: &Moves,
@@ -258,9 +259,9 @@ fn forwards(
     Ok(())
 }
 
-/// Writes moves on the reversed network in reverse order, as sends of partial sums. `of_link`
-/// contains the original link of each reversed link. `select` restricts a send to the block with a
-/// given number.
+/// Adds moves on the reversed network to the schedule in reverse order, as sends of partial sums.
+/// `of_link` contains the original link of each reversed link. `select` restricts a send to the
+/// block with a given number.
 fn backwards(
     network: &Network,
     of_link: &[u32],

@@ -13,7 +13,8 @@ use crate::random::Random;
 /// The translations of a grid that describe a network.
 pub(crate) struct Translations {
     radices: Vec<u64>,
-    /// The shifts of the links that leave a node. They are the same for every node.
+    /// The translations from the start of a link to its end (shifts), one for each link that leaves
+    /// a node. They are the same for every node.
     pub shifts: Vec<u32>,
 }
 
@@ -92,7 +93,7 @@ impl Translations {
 }
 
 /// The steps of a gather. Each entry of a step is the index of a shift that carries a block, and
-/// the offset of this block at its receiver.
+/// the offset of this block: the translation from its origin to its receiver.
 pub(crate) type OffsetSteps = Vec<Vec<(usize, u32)>>;
 
 /// Makes up to `tries` gathers in which all nodes do the same, and returns the gather with the
@@ -123,8 +124,8 @@ fn one_gather(nodes: usize, group: &Translations, random: &mut Random) -> Offset
     reached[0] = true;
     let mut left = nodes - 1;
     let mut steps: OffsetSteps = Vec::new();
-    // For each shift, the offsets of the blocks that it can bring. An offset that has arrived over
-    // another shift is skipped when it is drawn.
+    // For each shift, the offsets of the blocks that it can bring to their receivers. An offset
+    // that has already arrived over another shift is skipped when it is drawn.
     let mut candidates: Vec<Vec<u32>> = group.shifts.iter().map(|shift| vec![*shift]).collect();
     let mut order: Vec<usize> = (0..group.shifts.len()).collect();
     while left > 0 {

@@ -31,8 +31,7 @@ pub(crate) struct Column {
 
 impl Resources {
     /// Makes the resources. `quota` is the size that a link of the smallest bandwidth carries in a
-    /// step. `ports` is the
-    /// port limit of the machine.
+    /// step. `ports` is the port limit of the machine.
     pub(crate) fn of(network: &Network, quota: u64, ports: u64) -> Self {
         let (links, nodes) = (network.links.count(), network.nodes as u32);
         let quota: Vec<u64> =

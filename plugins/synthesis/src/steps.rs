@@ -64,7 +64,7 @@ struct Player<'a> {
     resources: &'a Resources,
     routed: &'a Routed,
     order: Order,
-    /// The queue of each link.
+    /// For each link, the queue of the travellers that wait for it.
     queues: Vec<BinaryHeap<Entry>>,
     travellers: Vec<Traveller>,
     /// The remaining load of each resource, in steps.

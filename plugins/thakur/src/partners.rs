@@ -99,7 +99,7 @@ mod tests {
         }
     }
 
-    /// The rule of Fig. 4 as printed, with the erratum.
+    /// The rule of Fig. 4 as printed, including the error.
     fn fig_4_as_printed(me: u64, j: u64, p: u64) -> Option<u64> {
         let (q, shift) = (p.next_power_of_two() as i64, shift(p) as i64);
         let my_virtual = (me as i64 + shift) % p as i64;

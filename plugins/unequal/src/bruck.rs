@@ -54,7 +54,7 @@ impl Algorithm for UnequalBruck {
         let n = problem.topology().nodes();
         schedule.layout(&[n], 1)?;
         // The rule depends only on distances between ranks, so shifts of all ranks are a symmetry.
-        // The host uses it only if all blocks have the same size.
+        // The host uses this symmetry only if all blocks have the same size.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         let weights = || std::iter::successors(Some(1), |w| Some(w * 2)).take_while(|w| *w < n);
         let is_uniform = problem.is_uniform();
@@ -69,7 +69,8 @@ impl Algorithm for UnequalBruck {
         }
         schedule.phase("blocks")?;
         for weight in weights() {
-            // The ranks send the blocks whose distance from origin to destination has this bit.
+            // In this step, ranks send the blocks whose distance from origin to destination has the
+            // bit `weight`.
             let has_bit = |distance: &u64| distance & weight != 0;
             let blocks = (0..n).filter(has_bit).count() as u64;
             if !is_uniform && !self.is_padded {
@@ -103,8 +104,9 @@ fn without_blocks(from: u64, to: u64, bytes: u64) -> Blocks<'static> {
     Blocks::new(from, to).origins(Set::one(to)).destinations(Set::one(to)).extra_bytes(bytes)
 }
 
-/// Returns the bytes of the blocks that rank `from` sends in the step with this weight. A block
-/// whose distance has the bit was sent over its lower bits in earlier steps.
+/// Returns the number of bytes of the blocks that rank `from` sends in the step with this weight.
+/// These are the blocks whose distance from origin to destination has the bit `weight`. In earlier
+/// steps, they were already moved by the lower bits of this distance.
 fn bytes(problem: &Problem<'_>, n: u64, from: u64, weight: u64) -> u64 {
     let distances = (0..n).filter(|distance| distance & weight != 0);
     let block = |distance: u64| {

@@ -95,9 +95,9 @@ fn send<'a>(
 
 /// The elements that each rank holds for each destination. Elements cannot be divided.
 struct Held {
-    /// Ranks of a group.
+    /// Number of ranks of a group.
     g: usize,
-    /// Bytes of an element.
+    /// Number of bytes of an element.
     element: u64,
     elements: Vec<Vec<u64>>,
 }

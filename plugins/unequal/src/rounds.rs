@@ -29,9 +29,9 @@ impl Entry {
 /// The sends of a round: sender, receiver and amount.
 pub(crate) type Round = Vec<(u64, u64, u64)>;
 
-/// An iterator over the rounds.
+/// An iterator over the rounds into which a matrix of demands is divided.
 pub(crate) struct Rounds {
-    /// The entries of each row.
+    /// For each row of the padded matrix, its entries that are not 0.
     rows: Vec<Vec<Entry>>,
     /// For each row, the index of the entry that the matching uses, if there is one.
     used: Vec<Option<usize>>,
@@ -131,8 +131,9 @@ impl Rounds {
         Err(others.map(|entry| entry.amount()).max().unwrap_or(0))
     }
 
-    /// Matches a free column with the row from which the search came, the former column of this row
-    /// with the row before it, and so on.
+    /// Adds a row to the matching. The free column is matched with the row from which the search
+    /// reached it. The former column of this row is matched with the row before it on the path, and
+    /// so on.
     fn exchange(&mut self, free: usize, came_from: &[Option<(u32, u32)>]) {
         let mut column = Some(free);
         while let Some((row, index)) = column.and_then(|column| came_from[column]) {

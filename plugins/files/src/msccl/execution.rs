@@ -26,14 +26,14 @@ pub(super) struct NamedValue {
     pub(super) reads: u32,
 }
 
-/// The actions of the algorithm. A list of actions is in the order of execution.
+/// An action of the algorithm. Lists of actions are in the order of execution.
 pub(super) enum Action {
     /// A message in step `step` of the schedule, with all its chunks.
     Message { step: u64, sender: StepLocation, receiver: StepLocation, chunks: Vec<MessageChunk> },
     /// A GPU copies some of its values to other chunks. Each pair has the source and the new value.
     Copied(Vec<(ValueId, ValueId)>),
-    /// A GPU adds some of its values to others. Each triple has the source, the value that it is
-    /// added to, and the new value.
+    /// A GPU adds some of its values to other values. Each triple has the source, the value that it
+    /// is added to, and the new value.
     Added(StepLocation, Vec<(ValueId, ValueId, ValueId)>),
 }
 

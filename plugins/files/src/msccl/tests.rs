@@ -17,7 +17,7 @@ type Chunk = (char, u64);
 /// steps.
 type Block = (i64, i64, u64, Steps);
 
-/// A document with one element per line.
+/// An XML document in the format of MSCCL, with one element per line.
 struct Xml {
     text: String,
     collective: &'static str,

@@ -4,11 +4,12 @@
 use crate::torus::Torus;
 use swapmeet_sdk::{Problem, Stop};
 
-/// One coordinate of the image of a node. It is the sum of a coordinate of the node (which may be
-/// negated), a constant, and a multiple of the node's coordinate on axis 1.
+/// One coordinate of the image of a node. The image is the node to which the permutation sends the
+/// node's block. The coordinate is the sum of a coordinate of the node (which may be negated), a
+/// constant, and a multiple of the node's coordinate on axis 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Term {
-    /// The axis of the node's coordinate.
+    /// The axis of the node's coordinate that is added.
     pub axis: usize,
     /// Whether the coordinate is negated. The negative of coordinate x is -1 - x modulo n, as in
     /// the thesis, because the mirror lies between the nodes n - 1 and 0.

@@ -126,7 +126,8 @@ impl Cycles<'_> {
         )
     }
 
-    /// Returns the sum, modulo n, of the positions of a node and of its image.
+    /// Returns the sum, modulo n, of the positions of a node and of its image (the destination of
+    /// its data).
     fn sum(&self, logical: u64) -> u64 {
         match self.mirror {
             Mirror::One(_) => self.n - 1,

@@ -34,8 +34,8 @@ impl Mirror {
         a
     }
 
-    /// Returns the signed number of steps from a node to its image. A step consists of one link
-    /// along each axis of the mirror.
+    /// Returns the signed number of steps from a node to its image, the node to which the mirror
+    /// maps it. A step consists of one link along each axis of the mirror.
     fn steps(self, torus: &Torus, node: u64) -> i64 {
         let n = torus.dims[self.first_axis()];
         let x = torus.coordinate(node, self.first_axis());
@@ -61,8 +61,8 @@ impl Mirror {
         steps.checked_sub(1).map(|before| before / (2 * torus.q))
     }
 
-    /// Calls `pass` with each node of the circuit from `node` to its image, without `node` itself.
-    /// Returns the image.
+    /// Calls `pass` with each node of the circuit from `node` to its image (the node to which the
+    /// mirror maps it), without `node` itself. Returns the image.
     ///
     /// In two dimensions the circuit is a staircase. If each circuit led along the row first and
     /// then along the column, all circuits of a row would meet in one node. There are n such

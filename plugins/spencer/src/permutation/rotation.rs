@@ -186,7 +186,8 @@ impl PlacedSection<'_> {
         self.prepared.section.positions[member as usize]
     }
 
-    /// Returns the distance, along the cycle, from a node to its image.
+    /// Returns the distance, along the cycle, from a node to its image (the node to which the
+    /// rotation maps it): a quarter of the cycle.
     fn quarter(&self) -> i64 {
         self.square().side as i64
     }

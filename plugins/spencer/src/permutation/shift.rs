@@ -30,7 +30,7 @@ use crate::torus::Variant;
 pub(super) struct Journey {
     /// The number of the round of the movement. Round 0 is the first round after the collection.
     pub round: usize,
-    /// The signed distance along each axis.
+    /// The signed distance of the movement along each axis.
     pub by: Vec<i64>,
 }
 
@@ -76,7 +76,7 @@ pub(super) struct ShiftProblem<'a> {
     pub n: u64,
     pub q: u64,
     pub variant: Variant,
-    /// Distance along each axis, from 0 to n - 1.
+    /// The distance along each axis by which data is moved, from 0 to n - 1.
     pub by: &'a [u64],
     pub directions: Directions,
 }
