@@ -6,15 +6,15 @@ use crate::style::Styles;
 /// The position of the legend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LegendPlace {
-    /// Below the panels.
+    /// The legend is below the panels.
     #[default]
     Bottom,
-    /// Between the title and the panels.
+    /// The legend is between the title and the panels.
     Top,
-    /// To the right of the panels.
+    /// The legend is to the right of the panels.
     Right,
-    /// At the upper end of the first panel, whose y axis is extended to make room. Only for figures
-    /// of curves.
+    /// The legend is at the upper end of the first panel, whose y axis is extended to make room.
+    /// Only for figures of curves.
     Inside,
     /// No legend is drawn.
     None,
@@ -28,7 +28,7 @@ pub struct Appearance<'a> {
     /// Pairs of an algorithm and its label, in the order of the legend. Algorithms without a label
     /// follow under their own names.
     pub labels: &'a [(String, String)],
-    /// Pairs of an algorithm and its colour.
+    /// Pairs of an algorithm and the colour that the user chose for it.
     pub colours: &'a [(String, Colour)],
     /// All algorithms of the files, including those that are not shown. An algorithm has the same
     /// style in all figures of the same files, because all of these names take part in the choice

@@ -33,7 +33,8 @@ pub enum FigureError {
     /// A heat map was requested of a column that rows do not have.
     #[error("no column is called `{0}`: see the columns in the first line of the file")]
     NoColumn(String),
-    /// No row has a number in the first column and values in the two columns of the axes.
+    /// No row has both a number in the column of the values (the first name) and values in the
+    /// columns of the two axes.
     #[error("no row has a number in `{0}` and values of `{1}`, `{2}`")]
     NoHeat(String, String, String),
     /// A heat map has too many columns or rows.

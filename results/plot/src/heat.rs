@@ -17,7 +17,7 @@ use swapmeet_workloads::CurveAxis;
 
 /// The colour of the largest value. Text in black is readable on the strongest mixture with white.
 const COLOUR: Colour = Colour(0x00, 0x72, 0xb2);
-/// The shares of the colour for the least and the largest value.
+/// The proportion of [`COLOUR`] in the mixture with white, for the least and for the largest value.
 const SHARES: (f64, f64) = (0.06, 0.7);
 
 /// The columns of a heat map.
@@ -94,7 +94,7 @@ impl PanelKey {
     }
 }
 
-/// The value of a row, with its texts in the columns of the horizontal and the vertical axis.
+/// The value of a row, and the row's texts in the columns of the horizontal and the vertical axis.
 type CellValue = ([String; 2], f64);
 
 impl HeatFigure {
@@ -127,7 +127,7 @@ impl HeatFigure {
             let [value, x, y] = [wanted.value, wanted.x, wanted.y].map(str::to_owned);
             return Err(FigureError::NoHeat(value, x, y));
         }
-        // Choose the titles.
+        // Choose the titles of the figure and of its panels.
         let keys: Vec<CommonSettings> =
             panels.iter().map(|(key, _)| key.settings.clone()).collect();
         let mut titles = Titles::of(&keys);

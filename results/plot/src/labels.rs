@@ -18,7 +18,8 @@ pub struct UnknownLabel {
 }
 
 impl Labels {
-    /// Checks that every algorithm for which a label or a colour was given exists.
+    /// Returns the labels that the user gave. Returns an error if `names` does not contain an
+    /// algorithm for which a label or a colour was given.
     pub(crate) fn of(
         appearance: &Appearance<'_>,
         names: &BTreeSet<&str>,

@@ -24,7 +24,7 @@ use scene::Scene;
 /// The reason why a picture could not be written.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum DrawError {
-    /// The size is zero or too large.
+    /// The size of the picture is zero or too large.
     #[error("a picture of {width} x {height} pixels can't be drawn")]
     Size { width: f64, height: f64 },
     #[error("the picture could not be written: {0}")]

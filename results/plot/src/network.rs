@@ -191,7 +191,8 @@ impl NetworkFigure {
         }
     }
 
-    /// Returns the entries of the legend, each with the length of its sample in letters.
+    /// Returns the entries of the legend, each with the length of its sample in letters and with
+    /// its text.
     fn entries(&self) -> Vec<(Entry, f64, String)> {
         let costs = || self.panels.iter().map(|panel| &panel.costs);
         let scale = match self.most > 1.0 {
@@ -211,7 +212,7 @@ impl NetworkFigure {
         entries
     }
 
-    /// Describes the links whose loss costs most, for each panel.
+    /// Describes, for each panel, the links whose loss costs most time.
     fn worst(&self) -> impl Iterator<Item = String> {
         self.panels.iter().map(|NetworkPanel { title, costs, .. }| {
             let mut text = match costs.worst() {

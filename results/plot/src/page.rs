@@ -39,7 +39,7 @@ type Files = [(String, Vec<Record>)];
 
 /// A part of the page with a heading, to which the table of contents links.
 struct Chapter {
-    /// The name in links.
+    /// The name by which links refer to the chapter.
     id: String,
     heading: String,
     body: String,

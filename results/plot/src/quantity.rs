@@ -31,7 +31,7 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// Returns the label of the axis.
+    /// Returns the label of the y axis.
     pub fn label(self) -> &'static str {
         match self {
             Self::Time => "completion time",

@@ -6,7 +6,7 @@ use swapmeet_results::{Parts, Record, parts};
 /// The quantity that a bar shows as a sum of pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StackKind {
-    /// The parts of completion time.
+    /// The parts of completion time, such as start-up and transmission.
     Parts,
     /// The number of steps. A second piece shows how many additional rounds are needed if messages
     /// on the same link are sent one after another.
@@ -17,7 +17,7 @@ pub enum StackKind {
 }
 
 impl StackKind {
-    /// Returns the names of the pieces.
+    /// Returns the names of the pieces of a bar.
     pub(crate) fn names(self) -> Vec<&'static str> {
         match self {
             Self::Parts => Parts::default().each().map(|(name, _)| name).to_vec(),

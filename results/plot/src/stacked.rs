@@ -193,7 +193,7 @@ struct Columns {
 }
 
 impl StackedBars {
-    /// Returns whether any bar has this piece.
+    /// Returns whether any bar has the piece with the index `number`.
     fn has_piece(&self, number: usize) -> bool {
         let mut bars = self.panels.iter().flat_map(|panel| &panel.bars);
         bars.any(|bar| bar.pieces[number].is_some_and(|piece| piece > 0.0))

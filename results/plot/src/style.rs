@@ -40,7 +40,7 @@ pub struct Style {
 }
 
 const STYLES: usize = STYLES_IN_GROUP;
-/// No colour is grey or black, because maps and grids use grey.
+/// The colours of curves. None of them is grey or black, because maps and grids use grey.
 const COLOURS: [Colour; STYLES] = [
     Colour(0x00, 0x72, 0xb2),
     Colour(0xd5, 0x5e, 0x00),
@@ -86,7 +86,7 @@ fn style_number(index: usize) -> Style {
 pub struct Styles(BTreeMap<String, Style>);
 
 impl Styles {
-    /// Assigns a style to each algorithm ([`style_numbers`]).
+    /// Assigns to each algorithm the style whose number [`style_numbers`] returns.
     pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let numbers = style_numbers(names);
         Self(numbers.into_iter().map(|(name, index)| (name, style_number(index))).collect())

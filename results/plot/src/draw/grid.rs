@@ -23,7 +23,7 @@ pub(crate) struct GridPlace {
     pub left: f64,
     /// The width of a column.
     pub wide: f64,
-    /// The y coordinate of the lower end.
+    /// The y coordinate of the lower end of the grid.
     pub bottom: f64,
 }
 

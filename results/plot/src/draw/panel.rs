@@ -120,7 +120,7 @@ impl Frame {
         figure.legend == LegendPlace::Inside && self.is_first
     }
 
-    /// Returns the labels of the ticks of both axes.
+    /// Returns the labels of the ticks of the x axis and of the y axis.
     #[cfg(test)]
     pub(super) fn labels(&self, figure: &Figure, panel: &Panel) -> [Vec<String>; 2] {
         let Axes { x_ticks, y_ticks, .. } = self.axes(figure, panel);

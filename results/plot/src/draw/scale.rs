@@ -25,7 +25,7 @@ pub(crate) enum Base {
 }
 
 impl Base {
-    /// Returns the base of the round values of a unit.
+    /// Returns the base of the round numbers on an axis whose values have this unit.
     pub(crate) fn of(unit: Unit) -> Self {
         match unit {
             Unit::Bytes => Self::Two,

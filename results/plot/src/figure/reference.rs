@@ -8,9 +8,9 @@ use swapmeet_results::stats::{Interval, Summary};
 /// A time that is the same for all algorithms in a case, drawn as a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reference {
-    /// The lower bound of the machine.
+    /// The lower bound on the time of any schedule on the machine.
     LowerBound,
-    /// The optimum, in rows of `run --optimum`.
+    /// The optimum, which only the rows of `run --optimum` have.
     Optimum,
 }
 
@@ -23,7 +23,7 @@ impl Reference {
         }
     }
 
-    /// Returns the value of a row in µs.
+    /// Returns the value of the reference in a row, in µs.
     pub(crate) fn of(self, row: &Record) -> Option<f64> {
         match self {
             Self::LowerBound => row.lower_bound_us,
@@ -54,7 +54,7 @@ impl ErrorBars {
         }
     }
 
-    /// Returns the bar of a sample; `None` for a single value.
+    /// Returns the error bar for the values of a sample; `None` for a single value.
     pub(crate) fn interval(self, values: &[f64], summary: &Summary) -> Option<Interval> {
         match self {
             Self::Confidence => summary.interval,
@@ -66,7 +66,7 @@ impl ErrorBars {
         }
     }
 
-    /// Explains the bars.
+    /// Returns a sentence that explains the error bars.
     pub(crate) fn in_words(self) -> &'static str {
         match self {
             Self::Confidence => "Bars are 95 % confidence intervals over repetitions.",

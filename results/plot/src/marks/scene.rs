@@ -25,7 +25,7 @@ impl Colour {
     }
 }
 
-/// Parses `#RRGGBB`.
+/// Parses a colour in the form `#RRGGBB`.
 impl std::str::FromStr for Colour {
     type Err = String;
 
@@ -91,14 +91,14 @@ pub(crate) enum Mark {
         /// Whether the last point is joined to the first.
         closed: bool,
         look: ShapeStyle,
-        /// The tooltip.
+        /// The tooltip of the lines.
         hint: Option<String>,
     },
     Circle {
         centre: Point,
         radius: f64,
         look: ShapeStyle,
-        /// The tooltip.
+        /// The tooltip of the circle.
         hint: Option<String>,
     },
     Text(Text),

@@ -33,7 +33,7 @@ fn glyphs<'a>(
     })
 }
 
-/// Returns the length of a text.
+/// Returns the length of a text in the font size `size`, in pixels.
 pub(crate) fn width(words: &str, size: f64) -> f64 {
     face()
         .map_or(0.0, |face| glyphs(face, words).map(|(_, _, advance)| advance).sum::<f64>() * size)

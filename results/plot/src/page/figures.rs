@@ -44,7 +44,8 @@ pub(super) fn figures(files: &Files, baseline: Option<&str>, styles: &Styles) ->
     parts.into_iter().filter_map(chapter).collect()
 }
 
-/// Returns the figures of the rows of one collective. `number` is the number of the last figure.
+/// Returns the figures of the rows of one collective. `number` is the number of the last figure on
+/// the page so far.
 fn of_collective(
     files: &Files,
     baseline: Option<&str>,
@@ -127,8 +128,9 @@ fn of_collective(
     out
 }
 
-/// Makes a figure of the rows. If it has more than `most` parts, makes a figure for each machine
-/// instead, and if necessary also for each workload and topology. `parts` counts the parts.
+/// Makes a figure of the rows. `parts` returns the number of panels or maps of a figure. If there
+/// are more than `most`, makes a separate figure for each machine instead, and if necessary also
+/// for each workload and topology.
 fn drawn<T>(
     files: &Files,
     most: usize,

@@ -7,7 +7,8 @@ use swapmeet_results::analysis::{Factors, Overview, Place, Standing, WonRange};
 use swapmeet_results::units::{count, number, size};
 use swapmeet_results::{escaped, grouped, html_table};
 
-/// The maximum number of places that are named for an algorithm.
+/// The maximum number of places that are named for an algorithm. A [`Place`] has cases that differ
+/// only in the algorithm and in the block size.
 const MOST_PLACES: usize = 4;
 
 /// Returns a section for each collective, machine and model.
