@@ -73,7 +73,7 @@ pub struct ComparisonLine {
     pub reason: String,
     /// The weakest verification among the `ok` rows.
     pub verified: Verified,
-    /// The weakest verification in the form in which tables show it ([`Record::verification`]).
+    /// The weakest verification among the `ok` rows, as tables show it ([`Record::verification`]).
     #[serde(skip)]
     pub verification: String,
     /// Completion times of the `ok` rows, in microseconds.
@@ -138,7 +138,7 @@ impl ComparisonLine {
     }
 }
 
-/// Cases that differ only in the algorithm.
+/// Cases that differ only in the algorithm, or in another compared property ([`By`]).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Group {
     /// The setting of all rows of the group. The compared property ([`By`]) is empty in it.
@@ -213,7 +213,7 @@ pub enum Correction {
     /// All comparisons of all groups.
     #[default]
     All,
-    /// The comparisons of the same group.
+    /// Only the comparisons in the same group.
     Group,
 }
 
@@ -236,7 +236,7 @@ pub fn compare(
     compare_by(files, &CompareOptions { baseline, ..CompareOptions::default() })
 }
 
-/// Compares the rows of `files` along any axis.
+/// Compares the rows of `files` by the property in `options`, such as the machine.
 pub fn compare_by(
     files: &[(String, Vec<Record>)],
     options: &CompareOptions<'_>,

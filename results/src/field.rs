@@ -8,7 +8,7 @@
 
 use swapmeet_core::text::escaped;
 
-/// The rounding steps in one microsecond.
+/// The number of rounding steps in one microsecond.
 pub(crate) const STEPS: f64 = 1e6;
 
 /// Values of at least this limit are not rounded. The limit is 2^51 millionths of a microsecond, or
@@ -89,8 +89,8 @@ where
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Returns whether a spreadsheet would execute this text as a formula if the apostrophes at its
-/// start were removed.
+/// Returns whether a spreadsheet would execute this text as a formula, ignoring any apostrophes at
+/// its start.
 fn is_formula(text: &str) -> bool {
     text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r'])
 }

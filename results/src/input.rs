@@ -109,7 +109,7 @@ impl FileRows {
 pub struct ResultFiles {
     /// Pairs of a file name and its rows, as [`compare`](crate::compare) expects.
     pub files: Vec<(String, Vec<Record>)>,
-    /// The incomplete last rows.
+    /// The incomplete last rows of the files.
     pub torn: Vec<TornRow>,
 }
 

@@ -90,7 +90,7 @@ struct RowEntry {
 }
 
 impl Shards {
-    /// Reads all files once.
+    /// Reads all files from start to end, which is the first of the two passes.
     pub fn read<P: AsRef<Path>>(paths: &[P]) -> Result<Self, ReadError> {
         let mut shards = Self {
             sources: paths

@@ -14,7 +14,7 @@ pub trait Sink {
 }
 
 /// A writer of rows as CSV (RFC 4180, UTF-8). It writes the header once. It writes each row by a
-/// single call of `write`, and then flushes. Programs that read the file in the meantime therefore
+/// single call of `write`, and then flushes. Programs that read the file during the run therefore
 /// see complete rows, and a killed run leaves at most one torn row.
 ///
 /// Lines end in a line feed without a carriage return. Every CSV reader accepts that, and `cut`,

@@ -22,7 +22,7 @@ words! {
         Crashed = "crashed",
         /// The case exceeded its time limit.
         Timeout = "timeout",
-        /// The plugin failed, or something else did.
+        /// The plugin or another part of the run failed.
         #[default]
         Error = "error",
     }
@@ -33,7 +33,7 @@ words! {
     Verified {
         /// Every block was traced to its destination.
         Blocks = "blocks",
-        /// The bytes for each destination were conserved.
+        /// All bytes for each destination arrived, but their origins were not traced.
         Amounts = "amounts",
         /// Every result holds each node's contribution once.
         Contributions = "contributions",

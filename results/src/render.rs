@@ -46,7 +46,7 @@ const HEADER: [&str; 14] = [
     "busbw, GB/s",
 ];
 
-/// The number of text columns, which are the first columns.
+/// The number of text columns in [`HEADER`], which are its first columns.
 const WORDS: usize = 3;
 
 /// The table of a group. Each column has a name and a flag that is true for numbers. Empty columns

@@ -121,7 +121,8 @@ pub fn distinct(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
     values
 }
 
-/// Returns the quantile of Student's t distribution for a two-sided interval of 95 %.
+/// Returns the quantile of Student's t distribution with `freedom` degrees of freedom for a
+/// two-sided interval of 95 %.
 fn t_quantile(freedom: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |t| t.inverse_cdf(0.975))
 }

@@ -8,7 +8,7 @@ pub enum Unit {
     /// Microseconds.
     Time,
     Bytes,
-    /// None: the values are counts or ratios.
+    /// No unit: the values are counts or ratios.
     Number,
 }
 

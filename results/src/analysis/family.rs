@@ -154,8 +154,8 @@ impl Family {
 }
 
 impl Curve {
-    /// Returns runs of consecutive points that can be joined by a line. A point at one of the
-    /// `shared_xs` is a run of its own.
+    /// Returns groups of consecutive points that can be joined by a line. A point at one of the
+    /// `shared_xs` is a group by itself.
     pub fn segments(&self, shared_xs: &[f64]) -> impl Iterator<Item = &[Point]> {
         self.points.chunk_by(|a, b| !shared_xs.contains(&a.x) && !shared_xs.contains(&b.x))
     }

@@ -31,7 +31,8 @@ pub struct LinkCosts {
 }
 
 impl LinkCosts {
-    /// Returns whether a case differs from the case with all links at most in the links of `down=`.
+    /// Returns whether a case differs from the case with all links at most in its failed links
+    /// (`down=`).
     pub fn is_of(&self, case: &CaseId) -> bool {
         let (own, other) = (&self.case, case);
         let intact = |case: &CaseId| without(&case.setting.topology, "down").into_owned();
@@ -66,9 +67,9 @@ impl LinkCosts {
     }
 }
 
-/// Computes the costs of links for each group of cases that differ only in `down=`. The case with
-/// the fewest failed links is the reference. Each case in which exactly one further link has failed
-/// gives the cost of this link.
+/// Computes the costs of links for each group of cases that differ only in their failed links
+/// (`down=`). The case with the fewest failed links is the reference. Each case in which exactly
+/// one further link has failed gives the cost of this link.
 pub fn link_costs<'a>(rows: impl Iterator<Item = &'a Record> + Clone) -> Vec<LinkCosts> {
     // Keep only networks with at least one row in which a link has failed.
     let intact = |row: &Record| without(&row.topology, "down").into_owned();
@@ -77,7 +78,7 @@ pub fn link_costs<'a>(rows: impl Iterator<Item = &'a Record> + Clone) -> Vec<Lin
     let is_damaged = |row: &&Record| {
         !damaged.is_empty() && damaged.contains(without(&row.topology, "down").as_ref())
     };
-    // Group the rows of cases that differ only in the links of `down=`.
+    // Group the rows of cases that differ only in their failed links (`down=`).
     let of_case = rows.filter(is_damaged).map(|row| {
         let id = row.case().owned();
         let id = CaseId { setting: Setting { topology: intact(row), ..id.setting }, ..id };

@@ -93,7 +93,7 @@ impl Overview {
     }
 }
 
-/// The ratios of one algorithm, while its cases are counted.
+/// The numbers of cases of one algorithm and the ratios of its times, while they are collected.
 #[derive(Default)]
 struct Count {
     cases: usize,
@@ -131,7 +131,7 @@ fn standings(comparison: &Comparison) -> Vec<Standing> {
     standings
 }
 
-/// Counts the cases of each algorithm.
+/// Counts, for each algorithm, all of its cases, and the cases in which it is the fastest or tied.
 fn counts<'a>(groups: &[(&'a Group, &Winner)]) -> BTreeMap<&'a str, Count> {
     let mut counts: BTreeMap<&str, Count> = BTreeMap::new();
     for (group, winner) in groups {

@@ -1,4 +1,4 @@
-//! The axis along which cases are compared.
+//! The property by which cases are compared.
 
 use crate::case_id::{Implementation, Setting};
 use crate::record::Record;
@@ -66,7 +66,8 @@ impl By {
         }
     }
 
-    /// Returns the algorithm and its build if all cases of a group have the same one.
+    /// Returns the algorithm and its build if they are the same in all cases of a group: if another
+    /// property is compared.
     pub(super) fn fixed(self, row: &Record) -> Option<Implementation<&str>> {
         (self != Self::Algorithm).then(|| Implementation::of(row))
     }

@@ -3,7 +3,7 @@
 use crate::record::Record;
 use serde::Serialize;
 
-/// The optimum of the cases of a line.
+/// The optimum of the cases of a line of the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LineOptimum {
     /// The mean of the column `optimum_us`.

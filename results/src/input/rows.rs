@@ -84,8 +84,8 @@ impl<R: Read> Rows<R> {
         self.read_next().map(|(is_row, raw)| is_row.then_some(raw))
     }
 
-    /// Reads to the end of the next row. The flag is false if the text has no further row. The text
-    /// may still have had blank lines, which were then read.
+    /// Reads to the end of the next row. The returned flag is false if the text has no further row.
+    /// The text may still have had blank lines, which were then read.
     fn read_next(&mut self) -> Result<(bool, RawRow), ReadError> {
         let from = self.reader.position().byte();
         let mut fields = csv::ByteRecord::new();

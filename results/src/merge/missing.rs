@@ -29,7 +29,7 @@ impl MissingCases {
 /// combination of the values of a sweep is an expected case.
 #[derive(Clone, Default)]
 pub(super) struct NamedValues {
-    /// Topologies, algorithms, workloads and machines.
+    /// The topologies, algorithms, workloads and machines, in this order.
     texts: [IndexSet<String>; 4],
     repetitions: IndexSet<u32>,
     combinations: HashSet<Fingerprint>,

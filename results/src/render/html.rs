@@ -34,7 +34,8 @@ pub fn as_html(comparison: &Comparison) -> String {
     out
 }
 
-/// Returns each reason of lines that are not `ok`, with its algorithm and the number of its groups.
+/// Returns each reason of lines that are not `ok`, with its algorithm and the number of groups in
+/// which it occurs.
 fn all_reasons(comparison: &Comparison) -> TableCells {
     let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
     for line in comparison.groups.iter().flat_map(|group| &group.lines) {

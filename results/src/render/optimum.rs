@@ -3,11 +3,13 @@
 use super::single_line;
 use crate::compare::{ComparisonLine, Group, LineOptimum};
 
-/// Returns the sentence; `None` if no row has an optimum.
+/// Returns a sentence that compares the algorithms of a group with the optimum; `None` if no row
+/// has an optimum.
 pub(super) fn sentence(group: &Group) -> Option<String> {
     /// The maximum number of algorithms that are named.
     const NAMED: usize = 5;
-    /// An interval of at least this relative width is mentioned.
+    /// The sentence mentions the interval of the optimum if its relative width is at least this
+    /// value.
     const WIDE: f64 = 0.1;
     let known = || group.lines.iter().filter_map(|line| Some((line, line.optimum?)));
     let gap = known().map(|(_, optimum)| optimum.gap).reduce(f64::max)?;
