@@ -57,7 +57,7 @@ fn many_rows() {
     let (mut child, mut writer, mut screen) = start(command, folder.path(), 120, 40);
     screen.wait_for("3 Comparison: paragon, baseline");
     let id = child.process_id().expect("a process");
-    // The first number is the processor time in nanoseconds.
+    // The first number in `schedstat` is the processor time in nanoseconds.
     let busy = || {
         let text = std::fs::read_to_string(format!("/proc/{id}/task/{id}/schedstat"));
         let first = text.ok().and_then(|text| text.split(' ').next()?.parse().ok());
@@ -136,7 +136,7 @@ fn rows() -> Vec<u8> {
     csv
 }
 
-/// Formats the median and the maximum.
+/// Formats the median and the maximum of times, in milliseconds.
 fn summary(mut times: Vec<Duration>) -> String {
     times.sort();
     let ms = |time: Option<&Duration>| time.map_or(0.0, |time| time.as_secs_f64() * 1e3);

@@ -143,7 +143,7 @@ fn measure(row: &Row) {
 
 /// A host that counts the steps of a schedule.
 struct Counter {
-    /// The links of each vertex.
+    /// For each vertex, the links that leave it.
     links: Vec<Vec<SwmLink>>,
     ports: u64,
     steps: u64,
@@ -216,8 +216,8 @@ unsafe fn counter<'a>(ctx: *mut c_void) -> &'a mut Counter {
 
 fn host_table() -> SwmHost {
     unsafe extern "C" fn fail(ctx: *mut c_void, reason: SwmStr) {
-        // SAFETY: `ctx` is the context of the table, and texts are readable during the call. This
-        // is true for all functions below.
+        // SAFETY: `ctx` is the context of the table, and texts are readable during the call. Both
+        // conditions are true for all functions below.
         unsafe { counter(ctx).reason = String::from_utf8_lossy(reason.bytes()).into_owned() };
     }
     unsafe extern "C" fn ports(ctx: *mut c_void) -> u64 {

@@ -17,7 +17,7 @@ use std::time::Duration;
 const LIMIT: &str = "120";
 
 /// Cases: (machine, lines). Each line has a topology, an algorithm, a workload and the goal in
-/// seconds, in one case with a goal for memory. The goal of a combine is the time of the dispatch
+/// seconds. One line also has a goal for memory. The goal of a combine is the time of the dispatch
 /// of the same tokens.
 const SECTIONS: [(&str, &str); 6] = [
     (

@@ -123,7 +123,7 @@ fn printed_broadcast_and_scatter_reach_every_node_only_from_few_roots() {
         }
         assert_eq!(reached, 16);
     }
-    // Only 72 of 128 nodes are reached.
+    // With the printed rule, only 72 of 128 nodes are reached.
     let error = totals(outcome(
         "rdn:1(hypercube:3)",
         "rdn-broadcast",
@@ -153,7 +153,7 @@ fn rounds_and_words_equal_those_of_an_independent_implementation() {
             "{algorithm}"
         );
     }
-    // 32,768 nodes.
+    // This network has 32,768 nodes.
     let spec = "rdn:2(hypercube:3)";
     assert_eq!(proved(spec, "rdn-broadcast", "broadcast/uniform:1"), (18, 18));
     assert_eq!(proved(spec, "rdn-scatter", "scatter/uniform:1"), (18, 32_767));

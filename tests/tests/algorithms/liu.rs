@@ -34,7 +34,7 @@ impl SplitMix64 {
     }
 }
 
-/// Returns M[i][j] for a name such as `pattern1(1024,s=1,seed=1)`.
+/// Returns the matrix M of message sizes that a name such as `pattern1(1024,s=1,seed=1)` describes.
 fn matrix(p: u64, name: &str) -> Vec<Vec<u64>> {
     let (kind, args) = name.trim_end_matches(')').split_once('(').unwrap();
     let args: Vec<u64> =
@@ -57,9 +57,9 @@ fn matrix(p: u64, name: &str) -> Vec<Vec<u64>> {
         .collect()
 }
 
-/// Records the messages of each stage, including those of nodes to themselves. The messages of
-/// nodes to themselves belong to the next step of the stage that has messages between nodes. If
-/// there is no such step, they form a further step.
+/// Records the messages of each stage as tuples (sender, receiver, load, step), including those of
+/// nodes to themselves. The messages of nodes to themselves belong to the next step of the stage
+/// that has messages between nodes. If there is no such step, they form a further step.
 #[derive(Debug, Default)]
 struct Watched {
     stages: Vec<Vec<(u32, u32, u64, u32)>>,

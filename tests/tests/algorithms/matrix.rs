@@ -10,8 +10,8 @@ use swapmeet_tests::build;
 use swapmeet_workloads::Workload;
 
 /// Topologies whose sides are odd, even, powers of two and of three, or multiples of four and two.
-/// Together they use every method of counting link loads: by folding, by rotations, by
-/// exclusive-ors, and one message at a time.
+/// Together they use every method of counting link loads: by orbits of links, by lines of a grid,
+/// and one message at a time.
 pub(super) const TOPOLOGIES: [&str; 29] = [
     "ring:1",
     "ring:2",
@@ -87,8 +87,8 @@ pub(super) fn misprints() -> Plugin {
 /// number.
 fn variants(algorithm: &Algorithm) -> Vec<Params> {
     let small = ["2".to_owned()];
-    // A search that ends after a time may give another schedule each time. Another seed only gives
-    // another random choice.
+    // Leave out the parameters `seconds` and `seed`. A search that ends after a time may give
+    // another schedule each time, and another seed only gives another random choice.
     let tried = algorithm.params.iter().filter(|param| !["seconds", "seed"].contains(&&*param.key));
     let given = tried.flat_map(|param| {
         let values = if param.kind.words().is_empty() { &small[..] } else { param.kind.words() };

@@ -14,7 +14,7 @@ use swapmeet_sdk as sdk;
 use swapmeet_sdk::{Disproof, Proved, Rehearsal, Stop};
 use swapmeet_workloads::Workload;
 
-/// The result of a schedule.
+/// The verdict of a host on a schedule.
 #[derive(Debug, PartialEq)]
 enum Verdict {
     Right(Proved),

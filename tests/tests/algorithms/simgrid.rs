@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use swapmeet_results::Record;
 
-/// A row of the fixture, in µs.
+/// A row of the fixture: an algorithm and its time in µs.
 #[derive(Debug)]
 struct Timed {
     algorithm: String,

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A table whose algorithm has the parameter `way`.
+/// C code for a plugin table whose algorithm has the parameter `way`.
 const WITH_A_PARAMETER: &str = "static SwmParamInfo way; \
     static const SwmParamInfo *params[] = {&way}; way.size = sizeof way; \
     way.key = text(\"way\"); way.help = text(\"?\"); wrong.params = params; \

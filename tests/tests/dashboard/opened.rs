@@ -28,7 +28,7 @@ fn rows_from_files_are_compared_and_rendered() {
     let mut terminal =
         Terminal::start(folder.path(), "swapmeet tui rows.csv measured.csv", 120, 40);
     terminal.wait_for("8 rows opened");
-    // Measured rows form a separate line.
+    // Measured rows form a separate line of the comparison.
     terminal.wait_for("3 Comparison");
     terminal.wait_for("measured:here");
     // The dashboard can show the schedule of a simulated row, but not of a measured row.

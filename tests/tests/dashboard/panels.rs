@@ -125,7 +125,7 @@ fn bandwidths_are_columns_of_the_comparison() {
     assert!(close(bus, expected * 15.0 / 16.0), "{line}");
 }
 
-/// The table has the same times as the comparison.
+/// The table of all times in the map panel has the same times as the comparison.
 #[test]
 fn the_map_can_show_all_times() {
     let mut session = compared();

@@ -19,7 +19,7 @@ fn compared(session: &mut Session) -> Vec<String> {
     let screen = session.screen(200, 40);
     session.keys("e");
     let lines = screen.lines().filter(|line| line.contains("blocks"));
-    // Rows that were priced again have no lower bound.
+    // Keep only the first columns, because rows that were priced again have no lower bound.
     let figures = |line: &str| {
         line.trim_matches(['│', ' ']).split_whitespace().take(5).collect::<Vec<_>>().join(" ")
     };

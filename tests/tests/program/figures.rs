@@ -40,7 +40,7 @@ fn drawn(rows: &Path, out: &Path, args: &[&str]) -> String {
 }
 
 /// Returns the row of a case in the file that [`rows_in`] writes. The network and the workload are
-/// known by the start of their specs.
+/// given by the start of their specs.
 fn row_of<'a>(
     rows: &'a [Record],
     [topology, machine, workload, algorithm]: [&str; 4],

@@ -34,7 +34,7 @@ fn the_optimum_of_a_mesh_is_its_bisection() {
     assert_eq!(found["bottleneck"]["kind"], "links");
     let links: Vec<(u64, u64)> =
         serde_json::from_value(found["bottleneck"]["links"].clone()).unwrap();
-    // These are the links between columns 1 and 2, or between rows 1 and 2.
+    // A link of the bisection connects columns 1 and 2, or rows 1 and 2.
     let crosses = |(from, to): &(u64, u64)| {
         let side = |v: u64| (v % 4 / 2, v / 8);
         side(*from) != side(*to)

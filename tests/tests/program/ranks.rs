@@ -136,7 +136,7 @@ fn files_are_repetitions_of_one_workload() {
         seen,
         [(0, spec.clone(), Some(10.0)), (1, spec.clone(), Some(20.0)), (2, spec, Some(40.0))]
     );
-    // `rerun` uses the same file.
+    // `rerun` reads the file of the same repetition again.
     let run = |more: &[&str]| {
         swapmeet(&[&["run"], &args[..], &["--out", out.to_str().unwrap()], more].concat()).assert()
     };

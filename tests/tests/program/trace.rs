@@ -72,7 +72,7 @@ fn replay(document: &Value) -> Totals {
         simulation.layout(&[], Division::WHOLE, Some(units)).unwrap();
     }
     for event in events {
-        // Events between steps.
+        // Replay the events that occur between steps.
         if let Some(name) = event["phase"].as_str() {
             simulation.phase(name).unwrap();
         } else if event["rearrange"].is_boolean() {
@@ -373,7 +373,7 @@ fn a_trace_depends_on_machine_and_seed() {
     let broadcast =
         words("--topology ring:15 --algorithm torus-broadcast --workload broadcast/uniform:1");
     let with = |machine: &str| trace(&[&broadcast[..], &["--machine", machine]].concat());
-    // The expected value is `ceil(log_(2q + 1) 15)`.
+    // The expected number of steps is `ceil(log_(2q + 1) 15)` for q virtual channels.
     assert_eq!(steps(&with("free:model=circuit,ports=all,virtual_channels=1")), 3);
     assert_eq!(steps(&with("free:model=circuit,ports=all,virtual_channels=2")), 2);
     let drawn = words(

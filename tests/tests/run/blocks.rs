@@ -39,7 +39,7 @@ fn blocks_and_exclusions_select_cases() {
     let parts = ["1/2", "2/2"].map(|part| run(&["--shard", part], &dir.path().join("part.csv")));
     let both: BTreeSet<&String> = parts.iter().flatten().collect();
     assert_eq!((both.len(), parts.concat().len()), (5, 5), "{parts:?}");
-    // A flag replaces the lists of all blocks.
+    // A flag replaces the lists in all blocks of the experiment file.
     assert_eq!(
         run(&["--workload", "uniform:1"], &rows).into_iter().filter(|c| c.contains(":64")).count(),
         0

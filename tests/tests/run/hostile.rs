@@ -153,7 +153,7 @@ fn in_terminal(hostile: &Hostile) {
     while !is_loaded(&hostile.path("report")) && begin.elapsed() < LONGEST {
         std::thread::sleep(Duration::from_millis(20));
     }
-    // The constructor makes all its attempts within this time.
+    // The constructor of the plugin makes all its attempts within this time.
     std::thread::sleep(Duration::from_millis(300));
     child.kill().unwrap();
     child.wait().unwrap();
@@ -200,7 +200,8 @@ fn without_the_sandbox_the_attacks_succeed() {
     ] {
         let output = hostile.run(&line, &[]);
         let reported = hostile.reported();
-        // A leader of a process group cannot begin a session.
+        // The attempt `setsid` fails even without the sandbox, because the leader of a process
+        // group cannot begin a session.
         let missing: Vec<_> = ATTACKS
             .iter()
             .filter(|name| **name != "setsid" && !reported.iter().any(|line| line == *name))

@@ -9,8 +9,8 @@
 
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Schedule, Set, Stop};
 
-/// The rule for the step in which a node of a complete row stalls. In the m-th complete row, it
-/// applies to the node ranked (m + C - k) % C.
+/// The rule for the step in which a node of a complete row stalls. In the m-th complete row, the
+/// rule applies, for each k from 0 to C - r + m, to the node ranked (m + C - k) % C.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stall {
     /// Step r - m + 1 + k, as printed. It is one step too late and contradicts the example in the

@@ -1,4 +1,4 @@
-//! Permutations (chapter 4, Appendix A).
+//! Permutations of Spencer's thesis (chapter 4 and Appendix A).
 
 use super::{BLOCK_BYTES, costs, machine, proved, reaches, run};
 use crate::support::words;
@@ -211,7 +211,7 @@ fn the_form_is_the_cheapest_on_the_machine() {
 
 #[test]
 fn balanced_rotations_by_90_degrees_take_the_rounds_and_blocks_of_formula_4_22() {
-    // The formula gives 2 log_(2q+1)(n/4q) + 1 rounds and n/4 + n/4q - 1 blocks.
+    // Formula 4.22 gives 2 log_(2q+1)(n/4q) + 1 rounds and n/4 + n/4q - 1 blocks.
     for (n, q, rounds, blocks) in [
         (4, 1, 1.0, 1.0),
         (12, 1, 3.0, 5.0),
@@ -280,7 +280,7 @@ fn translations_meet_their_formulas() {
         let algorithm = format!("torus-permutation{directions}");
         costs(torus, &algorithm, &format!("permutation/translate:720720,by={by}"), "all", q)
     };
-    // Formulas 4.12, 4.13, 4.14 and 4.15.
+    // The expected values are those of formulas 4.12, 4.13, 4.14 and 4.15.
     assert_eq!(of("torus:12x12", "6", 1, ""), (3.0, 14.0, 4.0));
     assert_eq!(of("torus:12x12x12", "2", 2, ""), (1.0, 6.0, 2.0));
     assert_eq!(of("torus:27x27", "9", 1, ":directions=forward"), (5.0, 26.0, 13.0));

@@ -74,7 +74,8 @@ fn a_plot_for_print_has_width_font_labels_and_bound() {
     );
 }
 
-/// Options for the appearance of a figure. An algorithm keeps its style if others are not shown.
+/// Options for the appearance of a figure. An algorithm keeps its style if other algorithms are not
+/// shown.
 #[test]
 fn a_plot_has_the_requested_appearance() {
     let dir = tempdir().unwrap();
