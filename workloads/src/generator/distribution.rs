@@ -211,7 +211,7 @@ mod tests {
         for cv in [0.1, 0.4, 1.0, 2.0, 20.0] {
             let pareto = Distribution::new(DistributionKind::Pareto, 1000.0, cv).unwrap();
             let least = pareto.quantile(0.0);
-            // P(size > x) = (smallest / x)^a
+            // For a power law, P(size > x) = (smallest / x)^a.
             let a = 0.5_f64.ln() / (least / pareto.quantile(0.5)).ln();
             assert!((least / pareto.quantile(0.999)).powf(a) / 0.001 - 1.0 < 1e-9);
             assert!((a * least / (a - 1.0) / 1000.0 - 1.0).abs() < 1e-9, "mean with cv {cv}");

@@ -82,7 +82,7 @@ fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     Ok(Arc::new(TokensFile { lines, input, bytes, experts, placement }))
 }
 
-/// A line of the file.
+/// A token, which is one line of the file.
 #[derive(Debug)]
 struct Token {
     /// Number of the line, from 1.

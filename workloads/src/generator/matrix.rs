@@ -249,7 +249,7 @@ enum MatrixCells {
 /// An index of the sizes of a sparse matrix. It takes 12 bytes for each 64 pairs of nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct SparseIndex {
-    /// The number of words for each row.
+    /// The number of 64-bit words of `bits` for each row.
     words: usize,
     /// One bit for each pair: whether its size is not 0.
     bits: Vec<u64>,

@@ -46,7 +46,7 @@ fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     Ok(Arc::new(Dispatch { experts, top, tokens, bytes, popularity, placement }))
 }
 
-/// How unevenly tokens choose experts.
+/// The unevenness with which tokens choose experts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Popularity {
     /// The popularity of experts has a log-normal distribution. The value is the standard deviation

@@ -267,8 +267,8 @@ impl Map {
     }
 }
 
-/// How to compute one coordinate of an image. It is the coordinate of an axis, which may be
-/// negated, plus the offset `plus`, plus `sheared` times y.
+/// The rule for one coordinate of an image (the destination of a node's block). It is the
+/// coordinate of an axis, which may be negated, plus the offset `plus`, plus `sheared` times y.
 struct ImageAxis {
     axis: usize,
     negated: bool,
