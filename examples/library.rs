@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let machine = Machine::parse(spec(1, "paragon"))?;
     let task = Task::new(network.clone(), Collective::of(&ALL_TO_ALL));
 
-    // The evaluator computes the time while the schedule runs.
+    // The evaluator computes the predicted time while the schedule is simulated.
     let mut evaluator = machine.evaluator(PricingContext::new(&network, BLOCK_BYTES));
     let mut simulation = Simulation::new(task.clone(), vec![evaluator.as_mut()])?;
     let nodes = network.nodes();
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             simulation.send(&rule, None)?;
         }
     }
-    // This fails if any block has not reached its destination.
+    // `finish` returns an error if any block has not reached its destination.
     let totals = simulation.finish()?;
 
     let time_us = evaluator.cost()?.parts.total();
