@@ -71,7 +71,8 @@ struct Positions {
 }
 
 impl Positions {
-    /// Returns the distance of the messages in this step, which is the lowest bit of each position.
+    /// Returns the distance of the messages in this step. It is the value of the lowest bit that is
+    /// set in each position.
     fn distance(&self) -> u64 {
         1 << self.first.trailing_zeros()
     }

@@ -210,9 +210,10 @@ fn least_congestion(group: &Translations, load: &[u64]) -> u64 {
 
 /// An assignment of steps to crossings. No block and no slot has two crossings in the same step.
 struct Colouring {
-    /// For each slot and step, the block that crosses, or [`FREE`].
+    /// For each slot and step, the block that crosses a link, or [`FREE`] if there is none.
     slots: Vec<Vec<u32>>,
-    /// The slot of each block and step that has a crossing.
+    /// For each pair of a block and a step in which this block crosses a link, the slot of the
+    /// crossing.
     slot_of: HashMap<(u32, u32), u32>,
     /// For each slot, a list that contains all of its free steps. The list may also contain steps
     /// that are no longer free.
@@ -266,7 +267,8 @@ impl Colouring {
         else {
             return;
         };
-        // Remove the crossings of the path, and then add each in the other of the two steps.
+        // Remove the crossings of the path, and then add each crossing in the other of the two
+        // steps.
         let (mut path, mut block) = (Vec::new(), block);
         while let Some(slot) = self.slot_of.remove(&(block, step)) {
             let of_slot = &mut self.slots[slot as usize];

@@ -218,7 +218,8 @@ impl Router<'_> {
                     paths.push(path.as_slice().into());
                     continue;
                 }
-                // Pieces with bytes follow the flow.
+                // The path of a piece with bytes is drawn from the flow, backwards from the target
+                // to the source.
                 if !walk_back(
                     network,
                     (&into, &of_link),

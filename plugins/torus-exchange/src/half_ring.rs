@@ -19,7 +19,7 @@ pub(crate) struct HalfRing;
 pub(crate) struct Rings<'a> {
     pub grid: &'a Grid,
     pub dimension: usize,
-    /// The number of the pair of segments. It consists of the segments 2 `pair` and 2 `pair` + 1.
+    /// The number of the pair of segments. Pair i consists of the segments 2 i and 2 i + 1.
     pub pair: u64,
 }
 

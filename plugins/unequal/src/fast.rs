@@ -42,7 +42,8 @@ impl Algorithm for Fast {
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        /// The largest number of ranks. Their holdings take 8 bytes for each pair.
+        /// The largest number of ranks. The table of the elements that ranks hold takes 8 bytes for
+        /// each pair of ranks.
         const MAX_NODES: u64 = 4096;
         let (n, g) = (problem.topology().nodes(), problem.group("group")?);
         if n > MAX_NODES {
@@ -184,8 +185,8 @@ impl Held {
         messages
     }
 
-    /// Returns, for each group, the other groups for which it has data, each with the largest share
-    /// of one rank.
+    /// Returns, for each group, the other groups, each with the largest number of elements that one
+    /// rank of the group holds for it.
     fn shares(&self) -> Vec<Vec<(u32, u64)>> {
         let share = |from: usize, to: usize| {
             let of_rank = |i| self.for_group(from * self.g + i, to);

@@ -40,7 +40,7 @@ pub(crate) struct Rounds {
     /// The smallest amount of an entry that the matching may use. Amounts only decrease from round
     /// to round, and so does the smallest entry of a bottleneck matching.
     threshold: u64,
-    /// The sum that remains in each row. It is the same for all rows.
+    /// The sum of the amounts that remain in a row. It is the same for all rows.
     remaining: u64,
 }
 

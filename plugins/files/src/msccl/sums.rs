@@ -98,7 +98,8 @@ pub(super) fn pass_on(
     }
     slots.results();
     let Slots { slots, batches, .. } = slots;
-    // Stage 2: set the grid. Each GPU gets as many slots as the GPU that needs the most.
+    // Stage 2: define the virtual nodes. Every GPU gets as many slots as the GPU that needs the
+    // most slots.
     let most = slots.values().map(Vec::len).max().unwrap_or(1) as u64;
     let segments = u32::try_from(buffers.segments).unwrap_or(u32::MAX);
     if most == 1 {

@@ -175,7 +175,8 @@ struct Side<'a> {
     nearest: u64,
     /// Whether positions increase with the distance from the mirror.
     up: bool,
-    /// Distance, in positions, between the node at `nearest` and its image.
+    /// Distance, in positions, between the node at `nearest` and its image (the destination of its
+    /// data).
     gap: u64,
     groups: &'a [Group],
 }

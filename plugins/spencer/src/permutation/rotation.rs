@@ -198,8 +198,9 @@ impl PlacedSection<'_> {
         (1..=(to - from).abs()).map(|i| self.node(from + i * step)).collect()
     }
 
-    /// Returns the position of the collector and the position of its image. If the circuit leads
-    /// backwards, the length of the cycle is subtracted from the position of the image.
+    /// Returns the position of the collector and the position of its image (the node to which the
+    /// rotation maps it). If the circuit leads backwards, the length of the cycle is subtracted
+    /// from the position of the image.
     fn crossing(&self) -> (i64, i64) {
         let at = self.position(self.prepared.section.collector as u64);
         (at, at + if self.prepared.section.forward { self.quarter() } else { -3 * self.quarter() })

@@ -53,8 +53,9 @@ impl Stage {
                 *node = *to;
             }
         }
-        // Distribution: use the circuits of the sections in forward order, at the images of their
-        // nodes.
+        // Distribution: spread the collected data over the destinations. The circuits are those by
+        // which a section collects its data, in forward order, but each node is replaced by its
+        // image (the node to which the permutation maps it).
         if last > 0 {
             schedule.phase(&format!("distribution, {names}"))?;
         }
