@@ -103,7 +103,7 @@ impl Figure {
         out
     }
 
-    /// Returns a share of the width of the figure as a length of LaTeX.
+    /// Returns the fraction `share` of the figure's width, as a length in LaTeX.
     fn width(&self, paper: &Paper, share: f64) -> String {
         match paper.width {
             Some(width) => format!("{:.2}pt", share * width.pixels() * POINTS),

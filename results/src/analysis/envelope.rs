@@ -13,7 +13,7 @@ use crate::stats::Interval;
 /// A position where the fastest algorithm changes from one algorithm to another.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Crossover {
-    /// The position along the axis.
+    /// The position of the crossover along the axis.
     pub x: f64,
     /// The time of each of the two algorithms at the crossover, which is equal, in microseconds.
     pub time: f64,

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A point of a curve, which represents one case.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// The position along the axis.
+    /// The position of the point along the axis.
     pub x: f64,
     /// Mean time, in microseconds.
     pub time: f64,

@@ -8,14 +8,14 @@ use serde::Serialize;
 pub struct LineOptimum {
     /// The mean of the column `optimum_us`.
     pub mean_us: f64,
-    /// The mean time of the same rows, divided by `mean_us`.
+    /// The mean time of the rows that have an optimum, divided by `mean_us`.
     pub ratio: f64,
     /// The largest value of the column `optimum_gap`.
     pub gap: f64,
 }
 
 impl LineOptimum {
-    /// Returns the optimum of rows; `None` if no row has one, or if it is 0.
+    /// Returns the optimum of rows; `None` if no row has an optimum, or if their sum is 0.
     pub(super) fn of(rows: &[&Record]) -> Option<Self> {
         let known = || rows.iter().filter_map(|r| Some((r.time_us?, r.optimum_us?, r.optimum_gap)));
         let (count, time, optimum) =

@@ -79,7 +79,7 @@ impl<R: Read> Rows<R> {
         self.torn
     }
 
-    /// Reads the next row.
+    /// Reads the next row. Returns `None` if the text has no further row.
     fn read_next_row(&mut self) -> Result<Option<RawRow>, ReadError> {
         self.read_next().map(|(is_row, raw)| is_row.then_some(raw))
     }

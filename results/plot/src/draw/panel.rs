@@ -52,7 +52,7 @@ impl Axes {
         (self.x.at(x), self.y.at(y))
     }
 
-    /// Returns the position of a point of the curve with this number.
+    /// Returns the position of a point of the curve with the index `curve`.
     fn place(&self, curve: usize, point: &Point) -> Position {
         let x = if self.is_single { curve as f64 + 0.5 } else { point.x };
         self.at((x, point.y))
