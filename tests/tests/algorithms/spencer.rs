@@ -183,8 +183,8 @@ fn multiscatter_costs_at_most_the_formulas() {
 fn gossip_follows_formula_3_6_and_sends_nothing_twice() {
     let one_port = "torus-gossip:cycles=4";
     assert_eq!(costs("ring:16", one_port, "allgather/uniform:720720", "1", 3), (4.0, 12.0, 25.0));
-    // The thesis prints 24. It sends the data for the opposite node from both sides, which is not
-    // necessary.
+    // The thesis prints 24, because its schedule sends the data for the opposite node from both
+    // sides. This is not necessary.
     assert_eq!(
         costs("ring:16", "torus-gossip:cycles=2", "allgather/uniform:720720", "all", 2).2,
         16.0

@@ -132,7 +132,7 @@ fn schedules_of_tokens_are_read_from_files() {
         assert_eq!(read.status, Status::Ok, "{}", read.reason);
         assert_eq!((read.total_bytes, read.steps), (own.total_bytes, own.steps));
         assert_eq!(read.time_us, own.time_us);
-        // Repeat the first message in a later step. Each event is a line.
+        // Change the trace: repeat its first message in a later step. Each event is a line.
         let trace = String::from_utf8(output.stdout).unwrap();
         let first = trace.lines().find(|line| line.contains("\"bytes\":")).unwrap();
         let first = first.trim_start_matches(',');

@@ -115,7 +115,7 @@ fn run_page(page: &str) {
             ["c", name] if tools::has(&["make", "cc"]) => {
                 build_and_check(folder.path(), "c", name, &text);
             }
-            // These blocks show files, or the output of commands in other blocks.
+            // Blocks in these languages show files, or the output of commands in other blocks.
             ["c" | "json" | "latex" | "text" | "toml" | "yaml", ..] => {}
             _ => panic!("{page}: a block that this test does not know: {words:?}"),
         }

@@ -100,7 +100,8 @@ fn a_changed_process_serves_no_other_case() {
     let good = ["gen", "pex-gen", "pairwise", "bruck", "ring", "linear"];
     let alone = rows(&[&common[..], &good.map(|name| ["--algorithm", name]).concat()].concat());
     let bad = ["rounds", "limits", "alarms", "blocks", "threads", "forges"];
-    // Put good cases of the same plugin in between. Their process is reused if possible.
+    // Run a good case of the same plugin after each bad case. All cases run on one worker, which
+    // reuses its process if possible.
     let mixed: Vec<&str> = bad
         .iter()
         .zip(good)
