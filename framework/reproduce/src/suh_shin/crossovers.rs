@@ -167,7 +167,8 @@ fn claims(
         (wins, of),
         "on large networks the crossovers of Figs. 13 and 14 depend on charging barriers",
     );
-    // The last claim compares each of the costs with that of [13]. It is not about crossovers.
+    // The last claim is not about crossovers. It compares each cost of the proposed algorithm with
+    // the same cost of the algorithm of reference [13].
     let mut worse: Vec<String> = Vec::new();
     let (mut better, mut all) = (0, 0);
     for square in squares.iter().filter(|square| square.side >= 8) {
