@@ -123,7 +123,7 @@ impl Dispatch {
 
     /// Errors if there are too many tokens to draw.
     fn check_draws(&self, nodes: u64) -> Result<(), String> {
-        /// The maximum number of draws in a workload. They take some seconds.
+        /// The maximum number of random draws in a workload. So many draws take some seconds.
         const MAX_DRAWS: u64 = 1 << 28;
         if nodes.saturating_mul(self.tokens).saturating_mul(self.top) <= MAX_DRAWS {
             return Ok(());
