@@ -30,7 +30,7 @@ impl Share {
 pub(crate) struct Tokens {
     /// The shares in ascending order of step, `near` and owner.
     shares: Vec<Share>,
-    /// The classes of all shares.
+    /// The classes of tokens of all shares, one share after another.
     classes: Vec<u32>,
     /// The largest number of classes of tokens that a rank has.
     most: u64,

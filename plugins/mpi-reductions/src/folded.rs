@@ -84,7 +84,7 @@ impl Folded {
         }
     }
 
-    /// Returns the node of a rank.
+    /// Returns the participating node that has the given rank in the algorithm.
     pub(crate) fn node(self, rank: u64) -> u64 {
         let excess = self.n - self.ranks;
         if rank < excess { 2 * rank + 1 } else { rank + excess }

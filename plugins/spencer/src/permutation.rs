@@ -92,7 +92,7 @@ pub(crate) const PERMUTATION: CircuitCollective = CircuitCollective {
     plan,
 };
 
-/// The user's parameters.
+/// The values of the parameters that the user gave.
 struct Choice {
     form: Form,
     directions: Directions,

@@ -29,7 +29,7 @@ const ACCEPTED_RATIO: f64 = 1.005;
 /// The number that means "no block" in `Exchange::slots`.
 const FREE: u32 = u32::MAX;
 
-/// A schedule for one node.
+/// The schedule of an all-to-all, as the sends of one node. All other nodes do the same.
 pub(crate) struct Exchange {
     /// For each slot, the block that crosses a link in each step, or [`FREE`]. Each shift has one
     /// slot for each block that it can carry in a step.

@@ -136,7 +136,7 @@ impl Algorithm for FlowSchedule {
         if deadline.has_passed() {
             schedule.note(crate::ENDED_EARLY);
         }
-        // Write the schedule.
+        // Pass the schedule to the host.
         schedule.layout(&[], search.demand.segments)?;
         let (routed, order, steps) = chosen;
         schedule
@@ -222,7 +222,7 @@ impl Search {
     }
 }
 
-/// Writes schedules to the host.
+/// Passes schedules to the host.
 struct Emitter<'a, 'p> {
     problem: &'a Problem<'p>,
     search: &'a Search,

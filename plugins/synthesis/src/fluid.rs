@@ -50,7 +50,7 @@ struct Solver<'a> {
     load: Vec<f32>,
     price: Vec<f32>,
     average: Vec<f32>,
-    /// The lengths of the links.
+    /// The lengths of the links in the search for shortest paths.
     length: Vec<u32>,
     /// The whole-number prices of the resources, from which the lengths are computed.
     whole: Vec<u32>,

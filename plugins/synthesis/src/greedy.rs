@@ -167,7 +167,7 @@ fn copied(blocks: Blocks<'static>, collective: Collective, block: u64) -> Blocks
     }
 }
 
-/// The settings of a search.
+/// The limits and the random numbers of a search.
 struct Search {
     tries: u64,
     random: Random,

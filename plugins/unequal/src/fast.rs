@@ -83,7 +83,7 @@ impl Algorithm for Fast {
 /// Messages: the bytes for each destination, by sender and receiver.
 type Messages = BTreeMap<(usize, usize), Vec<ByteCount>>;
 
-/// Adds messages to a step.
+/// Adds messages to the current step of the schedule.
 fn send<'a>(
     messages: impl Iterator<Item = (&'a (usize, usize), &'a Vec<ByteCount>)>,
     schedule: &mut Schedule<'_>,

@@ -14,7 +14,7 @@ pub(super) struct Term {
     /// Whether the coordinate is negated. The negative of coordinate x is -1 - x modulo n, as in
     /// the thesis, because the mirror lies between the nodes n - 1 and 0.
     pub negated: bool,
-    /// The constant that is added.
+    /// The constant that is added to the coordinate.
     pub plus: u64,
     /// The factor by which the coordinate on axis 1 is multiplied before it is added (a shear).
     pub sheared: u64,

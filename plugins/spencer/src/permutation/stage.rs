@@ -43,7 +43,7 @@ pub(super) enum Middle {
 
 /// The schedule of the permutation of some axes, all of the same size.
 pub(super) struct Stage {
-    /// The permuted axes.
+    /// The axes whose coordinates this stage of the permutation changes.
     pub axes: Vec<usize>,
     /// For each permuted axis, the sign (1 or -1) of its coordinate in the sum that numbers the
     /// diagonals.
