@@ -177,9 +177,9 @@ impl<'a> CaseId<&'a str> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     pub column: &'static str,
-    /// The value in the first case.
+    /// The value of the column in the first case.
     pub ours: String,
-    /// The value in the second case.
+    /// The value of the column in the second case.
     pub theirs: String,
 }
 

@@ -28,7 +28,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 pub enum Spread {
     /// There is only one value, so the spread is unknown.
     Unknown,
-    /// All values are equal.
+    /// All values are equal, so there is no spread.
     None,
     Some,
 }

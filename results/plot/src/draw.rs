@@ -215,7 +215,7 @@ impl LegendRow {
         (x, y)
     }
 
-    /// Starts a new line.
+    /// Starts a new line of the legend.
     pub(crate) fn next(&mut self) {
         self.at = (self.left, self.at.1 + self.further + 1.6 * self.font);
         self.further = 0.0;

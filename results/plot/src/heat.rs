@@ -53,7 +53,7 @@ pub struct HeatFigure {
     pub y: String,
     pub panels: Vec<HeatPanel>,
     pub legend: LegendPlace,
-    /// The least and the largest value.
+    /// The least and the largest value in all cells.
     pub range: (f64, f64),
     /// Whether colours are proportional to the logarithms of the values.
     pub log: bool,

@@ -331,7 +331,7 @@ fn colour(share: f64) -> Colour {
     Colour(mix(low.0, high.0), mix(low.1, high.1), mix(low.2, high.2))
 }
 
-/// Lists up to four links.
+/// Returns a phrase that names up to four of the links.
 fn listed(links: &[Ends]) -> String {
     const MOST: usize = 4;
     let names: Vec<String> = links.iter().take(MOST).map(|(a, b)| format!("{a}-{b}")).collect();

@@ -70,7 +70,7 @@ const MARKERS: [Marker; STYLES] = [
     Marker::Plus,
 ];
 
-/// Returns the style with this number.
+/// Returns the style with the index `index`, which can be any number.
 fn style_number(index: usize) -> Style {
     // The first eight styles have different markers. The styles after them repeat these markers
     // with different dashes and colours.

@@ -3,7 +3,7 @@
 use crate::compare::{Comparison, Correction, Group};
 use std::collections::BTreeSet;
 
-/// The level of significance.
+/// The level of significance: a p-value below it is significant.
 const LEVEL: f64 = 0.05;
 
 /// Returns a remark for each kind of test whose least possible p-value is not below 0.05, because

@@ -25,7 +25,7 @@ pub(super) struct Frame {
     pub width: f64,
     /// The height of the panel, including labels.
     pub height: f64,
-    /// The font size.
+    /// The font size of the texts of the panel.
     pub font: f64,
     /// The lines of the title, which is placed above the panel.
     pub title: Vec<String>,
