@@ -92,7 +92,7 @@ fn many_rows() {
             busy() - before
         });
         println!("after {preparation}, keys {keys:?}: {}", summary(times.collect()));
-        // Close the input of a filter.
+        // If the keys opened the input of a filter, close it.
         writer.write_all(b"\r").expect("a key");
     }
     writer.write_all(b"\x03").expect("a key");

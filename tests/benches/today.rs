@@ -114,11 +114,11 @@ fn main() {
 
 /// One run of the program.
 struct Run {
-    /// The user time of its processes.
+    /// The user time of all processes of the run.
     seconds: f64,
     /// The largest peak memory of one of its processes.
     megabytes: u64,
-    /// Whether its exit status was 0.
+    /// Whether the program exited with the status 0.
     succeeds: bool,
 }
 

@@ -214,7 +214,7 @@ fn compare(
         let expected = &latest[step.number as usize - 1];
         assert_eq!(&step.latest_arrivals, expected, "{case}: step {}", step.number);
     }
-    // Compare the times under each model.
+    // Compare the times of each machine with those of a naive computation.
     for (machine, phases, duration) in MODELS {
         let machine = Machine::parse(machine).unwrap();
         // Each unit of load is one byte.

@@ -37,7 +37,7 @@ fn a_newer_reader_sees_zero_in_missing_fields() {
     assert_eq!((read.now.nodes, read.colour, read.paint.is_none()), (42, 0, true));
     // A version between 1.0 and the later version has only the first of the new fields.
     let between = later(offset_of!(LaterTopology, paint));
-    // SAFETY: as above.
+    // SAFETY: there are at least as many bytes as the struct states.
     assert_eq!(unsafe { read_sized(&raw const between) }.unwrap().colour, 7);
 }
 

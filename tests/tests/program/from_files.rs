@@ -145,7 +145,7 @@ fn an_incomplete_sum_is_found_where_it_is_passed_on() {
                 .to_owned()
         )
     );
-    // An additional send completes the sum.
+    // With an additional send, the sum is complete and the schedule is valid.
     let completed = PASSED_ON_EARLY.replace(
         "[[0,2]]}]}\n]",
         "[[0,2]]}]},\n{\"step\":5,\"from\":0,\"to\":1,\"copy\":true,\"blocks\":[{\"origins\":[[0,2]]}]}\n]",

@@ -8,7 +8,7 @@ use std::path::Path;
 use swapmeet_core::network::topology::families;
 use tempfile::{TempDir, tempdir};
 
-/// Returns the page of these schedules.
+/// Returns the HTML page that `trace` writes for the cases in `args`.
 fn page(dir: &Path, args: &str) -> String {
     let out = dir.join("schedule.html");
     let mut trace = swapmeet(&["trace", "--format", "html", "--force", "--out"]);

@@ -114,7 +114,7 @@ fn files_keep_requested_routes_copies_sums_and_random_routing() {
         ("fat-tree:2x3,routing=ecmp", "pairwise", "uniform:64"),
         ("torus:3x4,ranks=2,routing=valiant", "pairwise", "uniform:64"),
         ("groups:2x4,inside=9", "bruck", "uniform:64"),
-        // A requested path over switches.
+        // The schedule requests a path over switches.
         ("fat-tree:2x3", "flow", "uniform:64"),
         ("mesh:3x3", "flow:form=routes", "uniform:64"),
         ("rdn:1(ring:3)", "greedy-allgather", "allgather/uniform:64"),

@@ -55,7 +55,7 @@ fn a_plot_for_print_has_width_font_labels_and_bound() {
         data.starts_with("panel,curve,block size,completion time,low,high\n,bruck,1,"),
         "{data}"
     );
-    // No time is below the bound.
+    // No time of an algorithm may be below the lower bound.
     let time = |name: &str, size: &str| -> f64 {
         let row = data.lines().find(|line| line.starts_with(&format!(",{name},{size},"))).unwrap();
         row.split(',').nth(3).unwrap().parse().unwrap()
