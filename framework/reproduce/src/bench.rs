@@ -21,7 +21,7 @@ pub enum ReproduceError {
     Data {
         /// The name of the paper on the command line.
         paper: &'static str,
-        /// The message of the parser.
+        /// The error message of the parser.
         message: String,
     },
     /// A case of the paper did not end with the status `ok`.

@@ -26,7 +26,7 @@ pub(crate) struct PaperTexts {
     /// Tables of the kind `independent` are not listed.
     #[serde(default)]
     kinds: BTreeMap<String, Kind>,
-    /// The errors in the paper.
+    /// The errors that were found in the paper.
     #[serde(default)]
     erratum: Vec<Erratum>,
     /// The parts of the paper that are not reproduced.

@@ -114,7 +114,7 @@ pub(super) struct Row {
     pub ports: String,
     at: At,
     pub costs: [Formula; 3],
-    /// The bounds that Table 3.1 prints.
+    /// The lower bounds that Table 3.1 prints for the three costs.
     pub bound: Option<[Formula; 3]>,
     /// A valid lower bound on propagation, if the printed bound is not valid.
     pub links: Option<Formula>,
