@@ -113,8 +113,8 @@ pub fn draft_for(path: &Path) -> Result<(NamedTempFile, PathBuf), AtomicWriteErr
     Ok((draft, real))
 }
 
-/// A temporary folder for files that will be moved into its parent. It is removed when it is
-/// dropped.
+/// A temporary folder for files that will be moved into its parent folder. The folder is removed
+/// when this value is dropped.
 pub struct StagingFolder {
     folder: TempDir,
     /// The lock that marks the folder as in use.

@@ -215,8 +215,9 @@ fn formulas(
     Ok(table)
 }
 
-/// Compares Appendix A. It contains the one-dimensional transposition with combined phases, and the
-/// two-dimensional transposition, which consists of n one-dimensional transpositions.
+/// Compares the formulas of Appendix A with runs. The appendix contains the one-dimensional
+/// transposition with combined phases, and the two-dimensional transposition, which consists of n
+/// one-dimensional transpositions.
 fn appendix(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = formulas(thesis, bench, "Appendix A", &thesis.appendix)?;
     let Some(combined) = thesis.appendix.first() else { return Ok(table) };

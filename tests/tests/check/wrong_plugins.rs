@@ -163,8 +163,8 @@ const WRONG: [Wrong; 24] = [
         "in step 4 node 1 is sent the root's block, and receives what it already has",
     ),
     (
-        // Node 1 has already sent its own contribution when it adds the contribution of node 2 to
-        // it. It never sends the sum.
+        // Node 1 adds the contribution of node 2 to its own contribution, which it has already
+        // sent. It never sends the sum.
         "makes_a_sum_for_nothing",
         &[
             (

@@ -38,7 +38,7 @@ fn collect(folder: &Path, texts: &mut Vec<String>) {
 }
 
 /// Collects the string literals in a sequence of tokens. The lexer represents a documentation
-/// comment by a literal, too. It is skipped.
+/// comment by a literal, too. Such literals are skipped.
 fn strings(tokens: TokenStream, texts: &mut Vec<String>) {
     let mut before = [String::new(), String::new()];
     for token in tokens {

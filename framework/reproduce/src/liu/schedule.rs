@@ -1,5 +1,5 @@
-//! The revised schedule of stages I and III. This module compares Fig. 10, and counts the
-//! collisions that the printed rule causes.
+//! The revised schedule of stages I and III. This module compares Fig. 10 with a run, and counts
+//! the collisions that the printed rule causes.
 
 use super::{Liu, bounds, nodes};
 use crate::bench::{Bench, ReproduceError};
