@@ -93,7 +93,7 @@ pub(crate) enum Command {
     /// Print a schedule step by step.
     #[command(after_help = TRACE_EXAMPLES)]
     Trace(TraceArgs),
-    /// Find the least time in which a network can move the data, with a certificate.
+    /// Find the least time in which a network can move a workload's data, with a proof.
     #[command(after_help = OPTIMUM_EXAMPLES)]
     Optimum(OptimumArgs),
     /// Rank the links of a network by what the failure of each one costs.
@@ -105,7 +105,7 @@ pub(crate) enum Command {
     /// Convert measurements of other programs to rows.
     #[command(after_help = IMPORT_EXAMPLES)]
     Import(ImportArgs),
-    /// Fit the parameters of a machine to measurements.
+    /// Fit the parameters of a machine, such as its start-up time, to measurements.
     #[command(after_help = FIT_EXAMPLES)]
     Fit(FitArgs),
     /// Write the decision table of an MPI library or NCCL from a sweep.
@@ -114,7 +114,7 @@ pub(crate) enum Command {
     /// Compare algorithms in result files, with statistics.
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(CompareArgs),
-    /// Reproduce the papers' tables and report the agreement of each cell.
+    /// Reproduce the tables of published papers and report the agreement of each cell.
     #[command(after_help = REPRODUCE_EXAMPLES)]
     Reproduce(ReproduceArgs),
     /// Create a plugin project that builds, has tests and passes `swapmeet check`.
@@ -277,9 +277,9 @@ pub(crate) struct ListArgs {
 /// The output format of `trace`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TraceFormat {
-    /// Print text in the style of the papers.
+    /// Print text for reading: for each step, who sends which blocks to whom.
     Text,
-    /// Print JSON with every set, route and byte count.
+    /// Print JSON with the blocks, the route and the number of bytes of every send.
     Json,
     /// Write a page that plays the schedule in a browser, without access to the network.
     Html,

@@ -33,7 +33,7 @@ The check covers:
   - determinism: each schedule is planned again, on two threads and in another
     process
   - the number of messages per step, compared with the declared ports
-  - time and memory
+  - time and memory of each case, compared with --timeout and --memory-limit
 
 Exit status: 0 if no fault was found, 1 if a fault was found, 2 for bad usage.";
 

@@ -29,9 +29,10 @@ Examples:
   swapmeet import aggregated_results_summary.csv --name fugaku --counterparts
   swapmeet compare predicted.csv measured.csv
 
-Sizes are converted to those of workloads: bytes per pair, per block of a rank,
-or of the whole vector of a reduction. If a file has more than one time for the
-same size, these times become repetitions.";
+Benchmarks define message sizes in different ways. Sizes are converted to those
+of Swapmeet's workloads: the bytes of the whole vector for broadcast, reduce and
+allreduce, otherwise the bytes of a block (see docs/bridges.md). If a file has
+more than one time for the same size, these times become repetitions.";
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
@@ -162,10 +163,10 @@ pub(crate) struct TuneArgs {
     /// nodes. Can be repeated.
     #[arg(long, value_name = "SPEC")]
     pub topology: Vec<String>,
-    /// Compare the table with ALGORITHM used for all sizes.
+    /// Also print how much time is lost if ALGORITHM is used for all sizes.
     #[arg(long, value_name = "ALGORITHM")]
     pub default: Option<String>,
-    /// Start from the library's own table in FILE (MPICH's generic.json), and insert the rules.
+    /// Insert the rules into the library's own table in FILE, which is MPICH's generic.json.
     #[arg(long, value_name = "FILE")]
     pub base: Option<PathBuf>,
     /// Write the table to FILE (`-` for standard output).

@@ -13,9 +13,10 @@ Examples:
   swapmeet optimum --topology mesh:8x8 --certificate optimum.json
   swapmeet optimum --check optimum.json
 
-The interval holds the least time in which the bytes can move, if start-ups and
-latencies take no time. No schedule is below its lower end. A certificate has
-link lengths, which prove the lower end, and flows, which reach the upper end.
+The result is an interval. The least time in which the bytes can move lies in
+this interval, if start-ups and latencies take no time. A certificate proves
+both ends: it has a weight for each link, from which the lower end
+follows, and flows that move all bytes in the time of the upper end.
 On networks of up to 1,024 nodes, the available algorithms also run, with their
 defaults. Schedules that split blocks into segments come closer to the optimum:
 try `swapmeet run --optimum` with --algorithm flow:segments=16 or
@@ -41,7 +42,7 @@ pub(crate) struct OptimumArgs {
     #[arg(long, value_name = "SPEC")]
     pub workload: Option<String>,
     /// Set the machine. Its model must have links (wormhole, circuit, store-and-forward or fluid),
-    /// without noise and background [default: paragon].
+    /// without noise and background traffic [default: paragon].
     #[arg(long, value_name = "SPEC")]
     pub machine: Option<String>,
     /// Set the seed of random workloads.

@@ -10,7 +10,8 @@ Examples:
   swapmeet merge part-*.csv --experiment sweep.toml --out rows.csv
 
 With --experiment, the expected cases are those of the experiment. Otherwise,
-they are the cross product of all specs and repetitions in the rows.";
+they are all combinations of the topologies, algorithms, workloads, machines and
+repetitions in the rows.";
 
 pub(super) const RERUN_EXAMPLES: &str = "\
 Examples:

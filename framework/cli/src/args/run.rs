@@ -15,9 +15,10 @@ Examples:
   swapmeet run workloads/experiments/quick-start.toml --format json \\
     | jq .time_us
 
-The cases are the cross product of all lists. A flag overrides the list of the
-same kind in the experiment file. Without --out, a table is printed. With --out,
-each row is written as soon as its case ends.";
+The cases are all combinations of the given topologies, algorithms, workloads,
+machines and repetitions. A flag overrides the list of the same kind in the
+experiment file. Without --out, a table is printed, or rows with --format. With
+--out, each row is written as soon as its case ends.";
 
 pub(super) const TUI_EXAMPLES: &str = "\
 Examples:
@@ -63,18 +64,19 @@ pub(crate) struct CaseArgs {
     /// Read the cases from an experiment file.
     #[arg(value_name = "EXPERIMENT.toml")]
     pub experiment: Option<PathBuf>,
-    /// Use this topology, such as torus:16x16, mesh:6x8 or hypercube:7.
+    /// Use this topology, such as torus:16x16, mesh:6x8 or hypercube:7. Can be repeated.
     #[arg(long = "topology", value_name = "SPEC")]
     pub topologies: Vec<String>,
-    /// Use this algorithm, such as suh-shin (see `swapmeet list algorithms`).
+    /// Use this algorithm, such as suh-shin (see `swapmeet list algorithms`). Can be repeated.
     #[arg(long = "algorithm", value_name = "SPEC")]
     pub algorithms: Vec<String>,
     /// Use this workload, such as uniform:64 (bytes per pair of nodes), or a range of sizes:
-    /// uniform:8..1MiB doubles the size at each point, uniform:8..1MiB*4 quadruples it [default:
-    /// uniform:1KiB].
+    /// uniform:8..1MiB doubles the size at each point, uniform:8..1MiB*4 quadruples it. Can be
+    /// repeated [default: uniform:1KiB].
     #[arg(long = "workload", value_name = "SPEC")]
     pub workloads: Vec<String>,
-    /// Use this machine, such as paragon or paragon:startup_us=220 [default: paragon].
+    /// Use this machine, such as paragon or paragon:startup_us=220. Can be repeated [default:
+    /// paragon].
     #[arg(long = "machine", value_name = "SPEC")]
     pub machines: Vec<String>,
     /// Set the seed of the first repetition; repetition r, counted from 0, uses SEED + r [default:
@@ -84,7 +86,7 @@ pub(crate) struct CaseArgs {
     /// Run each case N times [default: 1].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub repetitions: Option<u32>,
-    /// Write rows to FILE as CSV (`-` for standard output, except in the dashboard).
+    /// Write rows to FILE as CSV. `-` is standard output, but not in the dashboard.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Stop a case after SECS seconds [default: 600].
@@ -114,8 +116,9 @@ pub(crate) struct CaseArgs {
     /// Has no effect and will be removed.
     #[arg(long, value_name = "N", hide = true, value_parser = clap::value_parser!(u32).range(1..=16))]
     pub threads: Option<u32>,
-    /// Run only part I of N of the cases, such as 2/8. `auto` reads I and N from the variables of
-    /// an MPI task or a job array, and `auto/N` reads only I (see docs/clusters.md).
+    /// Run only part I of N of the cases, such as 2/8, with I from 1 to N. `auto` reads I and N
+    /// from the environment variables of an MPI task or a job array, and `auto/N` reads only I (see
+    /// docs/clusters.md).
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
     /// Limit the address space of each case, such as 2GiB [default: 80 % of this computer's memory,
@@ -146,8 +149,10 @@ pub(crate) enum RowFormat {
 /// The appearance of the dashboard.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AppearanceArgs {
-    /// Select the colours of the dashboard [default: none if NO_COLOR is set; otherwise the theme
-    /// in swapmeet.toml, `light` on a light background, or the terminal's 16 colours].
+    /// Select the colours of the dashboard: `default` (the 16 colours of the terminal), `light`
+    /// (for a light background), `rich` (24-bit colours) or `mono` (no colours) [default: `mono`
+    /// if NO_COLOR is set; otherwise the theme in swapmeet.toml; otherwise `light` on a light
+    /// background, and `default` on others].
     #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(swapmeet_tui::Theme::names()))]
     pub theme: Option<String>,
     /// Draw the dashboard with ASCII characters only.
@@ -158,10 +163,10 @@ pub(crate) struct AppearanceArgs {
 /// The nodes on which delivery is verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProofArg {
-    /// Verify one node of each symmetry orbit if the algorithm declares its schedule symmetric. To
-    /// check this claim, also plan other nodes and compare their sends: all nodes if the full plan
-    /// has at most 2^20 sends, otherwise a few (column `compared_on`). If no symmetry is declared,
-    /// verify every node.
+    /// Verify one node of each set of nodes that the algorithm declares equivalent. To check this
+    /// claim, also compute the sends of other nodes and compare them: of all nodes if the schedule
+    /// has at most 2^20 sends, otherwise of a few (column `compared_on`). If no symmetry is
+    /// declared, verify every node.
     Auto,
     /// Verify every node.
     Full,

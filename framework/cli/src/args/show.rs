@@ -136,7 +136,7 @@ pub(crate) enum Legend {
     Top,
     /// To the right of the panels.
     Right,
-    /// Inside the first panel (curves).
+    /// Inside the first panel (only with --kind curves).
     Inside,
     /// No legend.
     None,
@@ -235,7 +235,7 @@ pub(crate) struct PlotArgs {
     /// Also draw the lower bound.
     #[arg(long)]
     pub lower_bound: bool,
-    /// Do not mark where another algorithm becomes the fastest (curves).
+    /// Do not mark where another algorithm becomes the fastest (only with --kind curves).
     #[arg(long)]
     pub no_crossovers: bool,
     /// Give the y axes of all panels of curves the same range.
