@@ -15,8 +15,8 @@ Examples:
 
 The result is an interval. The least time in which the bytes can move lies in
 this interval, if start-ups and latencies take no time. A certificate proves
-both ends: it has a weight for each link, from which the lower end
-follows, and flows that move all bytes in the time of the upper end.
+both ends: it has a weight for each link, from which the lower end follows, and
+flows that move all bytes in the time of the upper end.
 On networks of up to 1,024 nodes, the available algorithms also run, with their
 defaults. Schedules that split blocks into segments come closer to the optimum:
 try `swapmeet run --optimum` with --algorithm flow:segments=16 or
