@@ -174,8 +174,9 @@ impl CostPair {
         /// residuals.
         const CUTOFF: f64 = 4.685;
         let (mut pair, mut weights) = (self, vec![1.0; samples.len()]);
-        // Estimate the scale of the residuals from their median. This estimate stays the same while
-        // the weights change.
+        // Estimate the standard deviation of the residuals as 1.4826 times the median of their
+        // absolute values, which is right for a normal distribution and robust against outliers.
+        // This estimate stays the same while the weights change.
         let mut left: Vec<f64> = samples.iter().map(|sample| self.residual(sample).abs()).collect();
         left.sort_by(f64::total_cmp);
         let scale = (1.4826 * left[left.len() / 2]).max(MIN_RESIDUAL);

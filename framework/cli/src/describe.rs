@@ -55,8 +55,9 @@ pub(crate) fn topology(spec: &str, format: Format) -> Result<String, Failure> {
 /// A directed link, and its bandwidth as a multiple of the machine's link bandwidth.
 type Link = ((u64, u64), f64);
 
-/// Returns the links of a network in ascending order. The list is empty if there are more than 2^22
-/// links, which are too many to be listed.
+/// Returns the links of a network, sorted by the vertex that they leave, then by the vertex that
+/// they enter, then by bandwidth. The list is empty if the topology has more than 2^22 link
+/// numbers, because a list of that many links would be too long. Some of the numbers may be unused.
 fn links(network: &dyn Topology) -> Vec<Link> {
     const MAX: u64 = 1 << 22;
     let slots = if network.link_slots() <= MAX { network.link_slots() } else { 0 };

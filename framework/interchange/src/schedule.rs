@@ -126,8 +126,9 @@ pub struct Send {
     pub path: Vec<u64>,
     /// Whether `path` is the topology's own route, which a plugin need not request.
     pub own_route: bool,
-    /// The requested direction in each dimension, if any. If two links connect the same vertices of
-    /// the path, the direction selects one of them.
+    /// The requested direction in each dimension: 1 for plus, -1 for minus, and 0 for the shorter
+    /// direction. Empty if no direction is requested. If two links connect the same vertices of the
+    /// path, the direction selects one of them.
     pub signs: Vec<i8>,
     /// The bandwidth of each link of the route, divided by the machine's bandwidth; empty if all
     /// links have the machine's bandwidth.

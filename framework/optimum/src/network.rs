@@ -44,8 +44,9 @@ pub enum PortRule {
     Ends,
     /// Ports limit all data that enters or leaves a node, including data that it forwards.
     EveryHop,
-    /// Ports limit all data that moves over links, and the ports of all nodes together count as one
-    /// resource. A message over h links occupies a port for the time of h transmissions.
+    /// The ports of all nodes together are one resource, whose capacity is the sum of their
+    /// capacities. It limits the sum of the data on all links, so data that crosses h links counts
+    /// h times. This rule is for machines on which a message occupies ports at every hop.
     Shared,
 }
 

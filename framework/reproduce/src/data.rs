@@ -52,7 +52,8 @@ struct Erratum {
 struct Omission {
     what: String,
     why: String,
-    /// Whether the paper does not state the value. In that case, `why` is our assumption.
+    /// Whether the item cannot be known from the paper ([`Verdict::Unknown`]). In that case, `why`
+    /// states what we assume or do instead.
     #[serde(default)]
     unknown: bool,
 }

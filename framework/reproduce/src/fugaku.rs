@@ -55,13 +55,16 @@ impl Median {
         !self.algorithm.starts_with("bine-")
     }
 
-    /// Returns whether the predictions for this median are compared with the targets for accuracy,
-    /// but its size is not one of those to which parameters are fitted.
+    /// Returns whether this median is judged ([`Median::is_judged`]) and has a size to which no
+    /// parameters are fitted. Of these medians, those of the algorithms of the MPI library are
+    /// compared with the targets for accuracy, which [`targets`] defines.
     fn is_other_size(&self) -> bool {
         self.is_judged() && !self.has_fitted_size()
     }
 
-    /// Returns whether the predictions for this shape are compared with the targets for accuracy.
+    /// Returns whether the models are judged on the shape of this median. On these two shapes,
+    /// parameters are fitted to some of the sizes, and the predictions for the other sizes are
+    /// compared with the targets for accuracy ([`targets`]).
     fn is_judged(&self) -> bool {
         ["4x4x4", "8x8x8"].contains(&&*self.shape)
     }

@@ -32,7 +32,7 @@ impl GroupClock {
         self.elapsed().saturating_sub(self.0.priced.get())
     }
 
-    /// Records that pricing took this time.
+    /// Adds a time that was spent on pricing to the total time for pricing.
     pub fn add_priced(&self, time: Duration) {
         self.0.priced.set(self.0.priced.get() + time);
     }

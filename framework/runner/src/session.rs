@@ -272,8 +272,9 @@ impl PlanInputs {
 /// case `b`. The two cases must be equal in all values that the plugin cannot request, such as the
 /// topology, the algorithm and the collective.
 pub fn share_plan(requested: Requested, a: &Case, b: &Case) -> bool {
-    // Sizes that differ between pairs of nodes are part of the workload. They are equal in both
-    // cases, so `None` is passed instead of them.
+    // With `None`, the block sizes of the two workloads are compared. Both are 0 if sizes differ
+    // between pairs of nodes. The two cases then have the same workload and therefore the same
+    // sizes, because only the size of uniform blocks can be changed.
     requested.same_plan(PlanInputs::of(a, None), PlanInputs::of(b, None))
 }
 

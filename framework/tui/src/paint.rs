@@ -98,7 +98,9 @@ pub(crate) fn wrap(text: &str, columns: u16) -> Vec<String> {
                 lines.push(String::new());
                 continue;
             }
-            // If a word is wider than a whole line, break it between two characters.
+            // The word is wider than a whole line, and the current line is empty. Put as many
+            // characters on this line as fit, but at least one, and process the rest of the word on
+            // the next line.
             let mut taken = 0;
             let mut at = 0;
             for c in word.chars() {

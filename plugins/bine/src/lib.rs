@@ -13,10 +13,13 @@
 //! | m | | bytes of a block or of the vector |
 //! | alpha, beta, gamma | | start-up of a message, time per byte, time to add a byte |
 //!
-//! The algorithms treat the nodes as a line of ranks, whatever the topology. In a step, a binomial
-//! tree or a butterfly uses a distance 2^i. Bine algorithms instead use a value of `reach`, which
-//! is about 2/3 of 2^i, and the direction alternates from step to step. If neighbouring ranks are
-//! in the same group, shorter distances mean that fewer messages are sent between groups.
+//! The algorithms treat the nodes as a line of ranks, whatever the topology. A binomial tree or
+//! butterfly has a step with the distance 2^i for each i from 0 to s - 1. A Bine algorithm instead
+//! has a step with the distance `reach(i + 1)`, which is about 2/3 of 2^i in absolute value. Its
+//! sign alternates from one i to the next. Even and odd ranks use opposite directions.
+//!
+//! Shorter distances reduce the traffic between groups of nodes, such as the nodes at one switch,
+//! if neighbouring ranks are in the same group.
 
 use swapmeet_sdk::{About, Problem, Stop, export_plugin};
 

@@ -94,8 +94,10 @@ fn between_groups(
     run_steps(schedule, &tokens, groups, send)
 }
 
-/// Plans the sends within groups. In each group, the tokens of a rank are at the rank with the same
-/// position.
+/// Plans the sends within groups. In a dispatch, the tokens of a rank are already at one rank of
+/// each group with receivers: the rank that has the same position in its group. This rank sends
+/// copies to the receivers in its group. In a combine, the receivers send their results to this
+/// rank, which adds them.
 fn within_groups(
     problem: &Problem<'_>,
     schedule: &mut Schedule<'_>,

@@ -1,10 +1,13 @@
 //! `tseng-gupta-panda`: Y.-C. Tseng, S. Gupta and D. Panda, *An Efficient Scheme for Complete
-//! Exchange in 2D Tori* (1995). This is a reconstruction from section 1 of Suh and Shin, the closed
-//! forms of their Table 2, and the abstracts ("top down", by diagonals, with every link of the
-//! torus in use).
+//! Exchange in 2D Tori* (1995). This is a reconstruction, for which the text of the paper was not
+//! used. Its sources are section 1 of Suh and Shin, the closed forms of their Table 2, and the
+//! abstracts of publications on this scheme ("top down", by diagonals, with every link of the torus
+//! in use).
 //!
 //! On a torus with 2^d rows and columns, it takes `(2^(d-1) + 2) ts + (2^(3d-2) + 2^(2d)) m tc +
-//! (2^(2d-1) + 10)/3 tl + (2^(d-1) + 1) 2^(2d) m rho`, and no two messages share a link.
+//! (2^(2d-1) + 10)/3 tl + (2^(d-1) + 1) 2^(2d) m rho`, and no two messages share a link. Here ts is
+//! the start-up time of a message, tc the time per byte, tl the time per link, rho the time to
+//! rearrange one byte, and m the number of bytes of a block.
 //!
 //! A node in row r and column c belongs to group (r + c) mod 4. The nodes of two groups send
 //! upwards along their row and column, and the nodes of the two remaining groups send downwards.

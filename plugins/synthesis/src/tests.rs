@@ -61,8 +61,9 @@ fn several_ports_are_obeyed() {
 
 #[test]
 fn links_of_one_direction_are_used_as_they_are() {
-    // On a directed ring, a link carries the blocks for the nodes that are 1, 2, .., n - 1 links
-    // ahead: 15 blocks in total for 6 nodes.
+    // On a directed ring of n nodes, each link carries n - k blocks for the k-th node after the
+    // start of the link, for k from 1 to n - 1. With 6 nodes these are 5 + 4 + 3 + 2 + 1 = 15
+    // blocks.
     let ring: Vec<_> = (0..6).map(|node| (node, (node + 1) % 6, 1.0)).collect();
     assert_eq!(steps(&graph(6, &ring), &FlowSchedule), 15);
     let gather = graph(6, &ring).collective(Collective::AllGather, 0);

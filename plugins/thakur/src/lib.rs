@@ -16,8 +16,11 @@
 //! | --- | --- | --- | --- | --- |
 //! | PEX (`pex`) | 3.1 | 1 | p - 1 | (p - 1) (alpha + f m beta) |
 //! | PEX-GEN (`pex-gen`) | 3.2 | 2 | q - 1 | (q - 1) (alpha + f m beta) |
-//! | PEX-GEN-SHIFT (`pex-gen-shift`) | 3.3 | 4 | q - 1 | q (alpha + f m beta) in the paper |
+//! | PEX-GEN-SHIFT (`pex-gen-shift`) | 3.3 | 4 | q - 1 | (q - 1) (alpha + f m beta) |
 //! | GEN (`gen`) | 3.4 | 5 | p - 1 | (p - 1) (alpha + f m beta_sr) |
+//!
+//! In the paper, the time of PEX-GEN-SHIFT has the factor q instead of q - 1. The table has q - 1,
+//! because the algorithm has q - 1 steps.
 //!
 //! In each step, every processor sends one block directly to its destination. The algorithms differ
 //! only in the partner of each processor in each step. The partners determine which messages share

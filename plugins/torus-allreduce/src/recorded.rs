@@ -58,8 +58,10 @@ fn compare(recorded: &Recorded<'_>, steps: &[RehearsedStep], segment: usize, num
     }
 }
 
-/// Compares the partners of a schedule that sends whole vectors with those of a port: the authors'
-/// code uses the same partners in both variants. `number` is as in `compare`.
+/// Compares only the partners of a schedule, not its blocks. The schedule is that of the variant
+/// `latency`, which sends whole vectors, but the recorded messages contain parts of vectors. This
+/// is possible because the authors' code uses the same partners for both. The message number
+/// `number` of each rank in a step belongs to the port, as in `compare`.
 fn compare_partners(recorded: &Recorded<'_>, steps: &[RehearsedStep], number: usize) {
     for (rank, line) in recorded.lines.iter().enumerate() {
         let theirs: Vec<u64> =

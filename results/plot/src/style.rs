@@ -1,7 +1,10 @@
-//! Styles of curves. Curves differ in marker and dashes, so that they can be distinguished in grey
-//! print, and also in colour. An algorithm has the same style in all figures of a report. It
-//! usually has the same style in all other figures, too: it gets a different style only if another
-//! algorithm of the figure already has that style.
+//! Styles of curves. A style consists of a colour, dashes and a marker. The styles of the curves in
+//! a figure differ in marker or dashes, so that the curves can be distinguished in a grey print.
+//! They also differ in marker or colour.
+//!
+//! An algorithm has the same style in all figures of a report. In separate figures, its style
+//! depends on its name. There it has a different style only if another algorithm of the figure
+//! already has the style for this name.
 
 use crate::marks::scene::Colour;
 use std::collections::BTreeMap;

@@ -20,7 +20,8 @@ const MAX_PIPE_BYTES: u64 = 512 << 20;
 pub(super) struct SourceFile {
     pub(super) name: String,
     path: PathBuf,
-    /// The copy of a pipe, which is removed when the source is dropped.
+    /// The temporary file with the contents of the pipe at `path`. It is removed when this value is
+    /// dropped. `None` if `path` is not a pipe.
     copy: Option<TempPath>,
 }
 

@@ -52,7 +52,8 @@ mod tests {
     const A: [f64; 5] = [12.1, 11.8, 12.6, 12.0, 12.3];
     const B: [f64; 4] = [13.4, 13.9, 13.1, 14.2];
 
-    /// The expected values were computed by the formula in numpy, with the quantile from scipy.
+    /// The expected values were computed in numpy by the formula of [`ratio`]. The quantile of
+    /// Student's t distribution in this formula is from scipy.
     #[test]
     fn the_interval_is_that_of_the_logarithm() {
         let (a, b) = (Summary::of(&A).unwrap(), Summary::of(&B).unwrap());

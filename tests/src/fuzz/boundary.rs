@@ -1,9 +1,9 @@
-//! A plugin that makes arbitrary calls to the host. The fuzzer's bytes determine the calls and
-//! their numbers.
+//! A plugin for fuzzing, which makes arbitrary calls to the host. The bytes from the fuzzer select
+//! the functions that it calls and their arguments.
 //!
-//! Pointers are valid or null. An array has its declared length, or the declared length is absurdly
-//! large. Other wrong lengths are not generated, because no host can check the memory behind a
-//! pointer.
+//! Pointers are valid or null. The length that is passed with an array is at most the true length,
+//! or so large that the host must refuse it. Other wrong lengths are not generated, because no host
+//! can check the memory behind a pointer.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use std::cell::RefCell;

@@ -25,7 +25,8 @@ fn every_profile_agrees_in_every_value() {
             ("messages", row.messages),
             ("sum_f", row.sum_link_messages),
             ("max_f", row.max_link_messages),
-            // A message has one byte, so bytes times hops are hops.
+            // Each message has one byte, so this sum of bytes times hops is the sum of the hops of
+            // all messages.
             ("hops", row.total_hop_bytes.and_then(|hops| hops.try_into().ok())),
         ] {
             assert_eq!(ours, expected[figure].as_u64(), "{name}: {figure}");
@@ -173,8 +174,11 @@ fn the_findings_are_counted_consistently() {
     let (fixture, report) = (fixture(), report());
     for (claim, counts) in fixture["findings"].as_object().unwrap() {
         let (claim, text) = (field(claim), |key: &str| counts[key].as_str().unwrap());
-        // If `f` has no effect on GEN, every machine with the same alpha and beta gives the same
-        // result.
+        // The model of the fixture has the same cost per byte in all steps. On `delta`, the cost
+        // differs in steps in which a node sends to one node and receives from another. Only GEN
+        // has such steps. For claims about GEN, which have the entry "model, f as printed", the
+        // report therefore has a column with equal costs. For all other claims, `delta` gives the
+        // same counts as the model of the fixture.
         let column = if counts.get("model, f as printed").is_some() {
             "at equal cost per byte"
         } else {

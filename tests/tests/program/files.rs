@@ -246,8 +246,9 @@ fn an_impossible_output_path_is_bad_input() {
     }
 }
 
-/// Standard output may be closed before all rows are written, which is not an error. If a named
-/// pipe is closed early, that is an error, because all rows must be written to it.
+/// If the reader of a pipe closes it before all rows are written, the program ends with status 1.
+/// For a named pipe it also prints an error message. For standard output it prints none, because
+/// programs such as `head` close it on purpose.
 #[test]
 fn a_named_pipe_that_is_closed_early_is_an_error() {
     let dir = tempdir().unwrap();

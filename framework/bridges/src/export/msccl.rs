@@ -41,9 +41,9 @@ pub(super) struct Msccl {
     sent: Vec<Vec<BlockTransfer>>,
 }
 
-/// A piece of a message: chunks that a thread block can send in one step. Each chunk is given by
-/// its origin, destination and segment. The flag states whether the receiver adds the chunks to the
-/// values that it already has.
+/// A piece of a message: chunks that a thread block can send with one operation. Each chunk is
+/// given by its origin, destination and segment. The flag states whether the receiver adds the
+/// chunks to the values that it already has.
 type TransferPiece = (Vec<[u64; 3]>, bool);
 
 /// The state of a GPU.
@@ -264,7 +264,9 @@ impl Msccl {
         Ok(())
     }
 
-    /// Divides a message into pieces. A thread block can send each piece in one step.
+    /// Divides a message into pieces. A piece is sent by one operation of a thread block (a step in
+    /// the terms of MSCCL). It has at most [`MAX_CHUNKS_PER_STEP`] chunks, and the receiver either
+    /// adds all of them to its values or none.
     fn pieces(
         &self,
         message: &Message,

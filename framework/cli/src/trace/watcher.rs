@@ -90,8 +90,8 @@ impl Observer for Traced {
     }
 }
 
-/// The maximum number of bytes of text in one message. The text is escaped as JSON, which can turn
-/// one byte into six bytes.
+/// The maximum number of bytes of text in one message. It is far below [`max_bytes::TRACE`],
+/// because a worker is killed if its text is longer than that.
 const PART: usize = max_bytes::TRACE / 16;
 
 /// A buffer that sends complete lines at the end of each step, or as soon as there are enough for a

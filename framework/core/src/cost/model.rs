@@ -266,7 +266,9 @@ impl Evaluator for Refused {
         Err(self.0.clone())
     }
 
-    /// Accepts the record, so that the reported error is the one from [`Evaluator::cost`].
+    /// Accepts the record and discards it. If it were returned, the caller would report that the
+    /// ranks of the model have no clocks. The true reason for the missing times is the error of
+    /// [`Evaluator::cost`].
     fn record_time_space(&mut self, _: TimeSpace) -> Result<(), TimeSpace> {
         Ok(())
     }

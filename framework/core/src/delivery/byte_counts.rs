@@ -352,7 +352,8 @@ pub(crate) trait TracedBytes: Traced {
     fn send(&mut self, send: &ByteSend<'_>) -> Result<Option<u64>, Fault>;
 
     /// Returns the contents of the most recent send. All data for one destination counts as one
-    /// block, because its origins are not tracked. A bucket counts as several blocks.
+    /// block, because its origins are not tracked. The contents of a bucket are always
+    /// [`Contents::Several`], because the data in a bucket usually has several destinations.
     fn contents(&self) -> Contents;
 
     /// Returns the layout of sets of destinations.

@@ -29,9 +29,9 @@ pub trait Listener {
 pub enum Detail {
     /// Only the facts of steps ([`StepFacts`](super::step::StepFacts)).
     Facts,
-    /// Facts and messages. If the plugin plans only one node of each orbit, these are the messages
-    /// of the planned nodes, together with the group that maps them to the messages of all nodes
-    /// ([`Step::symmetry`]).
+    /// The facts of steps, and the messages of each step ([`Step::transfers`]). If the plugin plans
+    /// only one node of each orbit, these are the messages of the planned nodes, together with the
+    /// group that maps them to the messages of all nodes ([`Step::symmetry`]).
     Representatives,
     /// The whole schedule for all nodes: messages in their order, the load of each node, and local
     /// copies. If the plugin plans only one node of each orbit, the simulation expands the plan to

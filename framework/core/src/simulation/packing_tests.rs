@@ -9,8 +9,8 @@ use crate::simulation::listener::{Interests, ScheduleEvent};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// For each step, the largest packed load of a node, which is its load in messages of several
-/// blocks.
+/// For each step, the largest packed load of a node. The packed load of a node is the total load of
+/// the messages that the node sends or receives and that contain several blocks.
 #[derive(Default)]
 struct Packed(Vec<u64>);
 

@@ -334,8 +334,9 @@ impl StepStatistics {
         }
     }
 
-    /// Returns the expected loads and hops if routes are random. Fills in the expected hops of each
-    /// transfer.
+    /// Returns the largest expected values of the step if routes are random. Also appends the
+    /// expected hops of each transfer to `self.mean_hops`, which must be empty before the call. If
+    /// routes are not random, returns the default, which consists of zeros, and appends nothing.
     fn expected(&mut self, transfers: &[Transfer]) -> Expected {
         let topology = Arc::clone(&self.topology);
         let Some(random) = topology.random_routing() else { return Expected::default() };

@@ -20,11 +20,14 @@ pub enum Verdict {
     Fails,
     /// Our value is not measured, but declared by the algorithm.
     Declared,
-    /// The paper states no value.
+    /// The cell compares nothing. It usually has a value of ours for which the paper states no
+    /// value.
     NotGiven,
     /// This project has no schedule for the value of the paper. The cell states the reason.
     NotRebuilt,
-    /// The paper does not state the value. The cell states what we assume.
+    /// The cell names something that the reproduction needs and that cannot be known from the
+    /// paper, such as a parameter. It has no values. Its reason states what we assume or do
+    /// instead.
     Unknown,
 }
 

@@ -21,9 +21,13 @@ pub(super) struct Selection<'a> {
 }
 
 impl Selection<'_> {
-    /// Returns the indices of the selected cases in the list of all combinations, or `None` if all
-    /// cases are selected. `name` returns the canonical form of an entry, given the index of its
-    /// kind.
+    /// Applies the `case` and `exclude` tables of the experiment. Returns the numbers of the
+    /// selected cases in ascending order, or `None` if the experiment has no such tables, so that
+    /// all cases are selected. The number of a case is its index in the list of all combinations of
+    /// the entries in [`Selection::names`].
+    ///
+    /// `name(kind, text)` returns the canonical form of the entry `text`. `kind` is the index of
+    /// the entry's kind: 0 for topologies, 1 for algorithms, 2 for workloads, and 3 for machines.
     pub(super) fn of(
         &self,
         experiment: &Experiment,

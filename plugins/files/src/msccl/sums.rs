@@ -22,13 +22,17 @@ struct Slot {
     contributions: Option<Rc<[u64]>>,
 }
 
-/// The properties of a transfer between two slots: whether the sender keeps a copy, and whether the
-/// receiver adds the values to its own.
+/// The kind of a transfer between two slots. The GPUs of the slots are the sender and the receiver
+/// of the [`SlotMessage`] that contains the transfer.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy)]
 struct Transfer {
+    /// The number of the slot of the sender.
     from: u64,
+    /// The number of the slot of the receiver.
     to: u64,
+    /// Whether the sender keeps a copy of the values.
     keeps: bool,
+    /// Whether the receiver adds the values to the values in its slot.
     adds: bool,
 }
 

@@ -63,8 +63,9 @@ pub(crate) enum Directions {
     /// Some blocks use the longer direction if this takes fewer rounds, or if both directions are
     /// equally long.
     Best,
-    /// All blocks use the shorter direction. If the distance is half of the cycle, both directions
-    /// are equally long, and blocks use both.
+    /// All blocks use the shorter direction. This rule has no effect if the distance along an axis
+    /// is half of the cycle: both directions are then equally long, and the schedule is that of
+    /// [`Directions::Both`].
     Forward,
     /// Some blocks use the longer direction whenever this allows more collectors.
     Both,
@@ -148,9 +149,16 @@ impl ShiftProblem<'_> {
         self.by.iter().map(least).min().unwrap_or(self.n)
     }
 
-    /// Returns the smallest s for which no link carries too many circuits if one of every s
-    /// collectors uses the longer direction. Returns `Some(None)` if no collector needs the longer
-    /// direction, and `None` if no value of s is possible.
+    /// Finds out how many collectors have to use the longer direction, so that no directed link
+    /// carries more than q circuits in any of the `middles` rounds. There are three results:
+    ///
+    /// * `Some(None)`: no collector has to, because links stay within this limit if all collectors
+    ///   use the shorter direction.
+    /// * `Some(Some(s))`: links stay within the limit if one of every s collectors of a round uses
+    ///   the longer direction. The function tries s = 2, 3, 4, etc. and returns the first s for
+    ///   which this is true.
+    /// * `None`: none of these choices is possible. If `both` is false, only the shorter direction
+    ///   is tried.
     fn backward_share(
         &self,
         collectors: &[u64],

@@ -16,8 +16,11 @@
 //! dimension. With one port, whole messages are collected along the first dimension.
 //!
 //! After the collection, circuits lead from the collectors to their images, in one or two rounds.
-//! The images of neighbouring nodes are neighbours. The distribution can therefore use the circuits
-//! of the collection in reverse, at the images of the nodes.
+//! The image of a node is the node to which the permutation maps it, that is, the destination of
+//! the node's block. If two nodes are neighbours along one of the permuted dimensions, their images
+//! are neighbours, too. Each circuit of the collection, from a node to a collector, therefore
+//! corresponds to a circuit from the image of the collector to the image of the node. The
+//! distribution uses these circuits.
 
 use super::affine::Affine;
 use super::lcm;

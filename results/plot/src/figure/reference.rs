@@ -44,8 +44,9 @@ pub(crate) enum ErrorBars {
 }
 
 impl ErrorBars {
-    /// Returns the meaning of the bars of a figure. The ratio of two algorithms always has a
-    /// confidence interval.
+    /// Returns the meaning of the error bars in a figure with these axes. In a figure over the
+    /// number of failed links, they are ranges over the patterns of failed links. In all other
+    /// figures, and in every figure of the ratio of two algorithms, they are confidence intervals.
     pub(crate) fn of(x: Axis, y: Quantity) -> Self {
         match (x, y) {
             (Axis::Faults, Quantity::Ratio) => Self::Confidence,

@@ -128,9 +128,15 @@ fn of_collective(
     out
 }
 
-/// Makes a figure of the rows. `parts` returns the number of panels or maps of a figure. If there
-/// are more than `most`, makes a separate figure for each machine instead, and if necessary also
-/// for each workload and topology.
+/// Makes one figure of the rows, or several figures if one would be too large. `figure` makes a
+/// figure, and `parts` returns its number of panels or maps. A figure is too large if this number
+/// exceeds `most`.
+///
+/// The rows of a figure that is too large are divided by their machine. If all rows have the same
+/// machine, they are divided by their kind of workload, and if they also have the same kind of
+/// workload, by their topology. A figure is made of each group of rows in the same way, so a group
+/// may be divided again. If the rows cannot be divided, the result of `figure` is returned
+/// unchanged.
 fn drawn<T>(
     files: &Files,
     most: usize,

@@ -1,5 +1,6 @@
-//! The output of plugins and the processes that they start do not delay a run, and these processes
-//! end with the program.
+//! Tests of the output of plugins and of the processes that plugins start. Neither delays a run:
+//! the program shows a limited number of lines, and does not wait for these processes. The
+//! processes end with their worker, even if the program is killed.
 
 use crate::support::{compile_c, swapmeet, torture, words};
 use std::path::Path;

@@ -16,8 +16,9 @@ pub(super) struct Side<'a> {
     /// The sum of the data of all nodes in the set; only for [`Demand::AllGatherUneven`].
     own: f64,
     /// The amount that must leave the set, and the amount that must enter it. Used only if there is
-    /// a table (`pairs`), or if the data consists of tokens. For a combine, the two amounts are
-    /// those of the opposite dispatch, so [`Side::bytes`] swaps them.
+    /// a table (`pairs`), or if the data consists of tokens. A combine moves data between the same
+    /// nodes as a dispatch of the same tokens, in the opposite direction. For a combine, this field
+    /// has the amounts of that dispatch, and [`Side::bytes`] swaps them.
     crossing: (f64, f64),
     /// For each class of tokens (the tokens of a node that have the same receivers), the number of
     /// its receivers in the set. The node that has the tokens is not counted. `None` if the data

@@ -293,6 +293,10 @@ impl<'a> Demand<'a> {
     /// Returns whether the amounts that must cross a cut can be computed without a table of all
     /// pairs of nodes. If so, they follow from the nodes on each side, from the data that each node
     /// has at the start, or from the receivers of each class of tokens.
+    ///
+    /// In the other demands, the amount can be different for each pair of nodes. In a scatter or a
+    /// gather, it also depends on which of the two nodes is the root.
+    /// [`Side`](super::crossing::Side) reads all of these amounts from the table.
     pub(super) fn is_cheap(&self) -> bool {
         !matches!(
             self,

@@ -30,8 +30,9 @@ pub(crate) struct OrbitLinkLoad {
     method: Method,
     /// Whether all links have the same bandwidth and latency.
     is_uniform: bool,
-    /// The messages of the step that was counted last, each as (sender, receiver, route). If the
-    /// next step has the same messages, its counts are the same.
+    /// The messages of the step that was counted last, each as (sender, receiver,
+    /// [`Transfer::route`]). If the next step has the same messages and requested routes, the
+    /// values in `counts` that do not depend on the loads of messages are reused.
     last: Vec<(u32, u32, u32)>,
     routes: Vec<Route>,
     counts: OrbitCounts,

@@ -47,19 +47,21 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
 }
 
 impl Dragonfly {
-    /// Returns the difference between the numbers of two groups, modulo the number of groups.
+    /// Returns the difference between the numbers of two groups: `to - from`, modulo the number of
+    /// groups.
     fn ahead(&self, from: u64, to: u64) -> u64 {
         (to + self.groups - from) % self.groups
     }
 
-    /// Returns the router of a group that has the link to the group whose number is greater by
-    /// `ahead`.
+    /// Returns the router of a group that has the link to another group. `ahead` is the difference
+    /// between the numbers of the two groups ([`Dragonfly::ahead`]). The result is the number of
+    /// the router within its group.
     fn gateway(&self, ahead: u64) -> u64 {
         (ahead - 1) / self.global
     }
 
-    /// Returns the groups to which a router has links, as differences to the number of its own
-    /// group.
+    /// Returns the groups to which a router has links. Each group is given as its difference to the
+    /// router's own group, as [`Dragonfly::ahead`] returns it.
     fn linked(&self, router: u64) -> std::ops::Range<u64> {
         let first = router * self.global + 1;
         first.min(self.groups)..(first + self.global).min(self.groups)

@@ -206,7 +206,8 @@ impl Stage {
     }
 }
 
-/// Returns the origin of the block that is at `node` at the start of this stage.
+/// Returns the origin of the block that is at `node` when the stages in `earlier` are complete: the
+/// node at which this block was before the first of these stages.
 fn origin_before(torus: &Torus, earlier: &[Stage], node: u64) -> u64 {
     earlier.iter().rev().fold(node, |at, stage| stage.map.origin(torus, at))
 }

@@ -189,8 +189,9 @@ impl Ports {
         Self { free, each }
     }
 
-    /// Occupies a port of `node` for the duration `time`, starting at `ready` or when a port
-    /// becomes free. Returns the clock at the end.
+    /// Occupies one port of `node` for the duration `time`: the port that becomes free first. The
+    /// duration starts at `ready` or when this port becomes free, whichever is later. If the number
+    /// of ports is not limited, it starts at `ready`. Returns the clock at the end.
     fn take(&mut self, node: u32, ready: Clock, time: Ticks) -> Clock {
         let first = node as usize * self.each;
         let ports = self.free.get_mut(first..first + self.each).unwrap_or_default();

@@ -27,8 +27,9 @@ pub(super) struct Hop {
 
 /// The entry in [`Shares::slots`] of a flow that does not use links.
 const IDLE: u32 = u32::MAX;
-/// The entry in [`Shares::slots`] of a flow that uses links but has no slot. The flow is in the
-/// list [`Shares::added`], or its rate is computed in windows of time.
+/// The entry in [`Shares::slots`] of a flow that uses links but has no slot, that is, no place in
+/// [`Shares::flows`]. Either the flow is in the list [`Shares::added`] and will be attached to its
+/// links later, or there are very many flows, and [`Shares::windows`] stores all of them.
 const WITHOUT_SLOT: u32 = u32::MAX - 1;
 
 /// The state of a slot, which has room for a flow that is attached to its links.

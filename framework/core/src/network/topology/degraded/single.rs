@@ -13,13 +13,13 @@ pub struct SingleFault {
     /// Whether the failure leaves a node without a path to another node.
     pub disconnects: bool,
     /// The number of links for which this failure stands. If one link is listed for each orbit,
-    /// these are all links to which the translations of the network map this link. Otherwise the
+    /// these are all links to which the symmetries of the network map this link. Otherwise the
     /// number is 1.
     pub images: u64,
 }
 
 /// Returns the failures of all links that exist in both directions, in ascending order. If
-/// `one_per_orbit`, returns only one of several links that the translations of the network (such as
+/// `one_per_orbit`, returns only one of several links that the symmetries of the network (such as
 /// rotations of a torus) map to each other. Returns `None` if the network has too many links to
 /// list them.
 ///
@@ -34,8 +34,10 @@ pub fn single_faults(topology: &dyn Topology, one_per_orbit: bool) -> Option<Vec
     let network = topology.placed_on().unwrap_or(topology);
     let links = Adjacency::of(network)?;
     let pairs = draw::pairs(&links);
-    // Translations map the links of a dimension to each other. So the orbit of a link is identified
-    // by its dimension, if the network has translations.
+    // In a torus or hypercube, translations map all links of a dimension to each other, so the
+    // dimension identifies the orbit of a link. In a complete graph, permutations of the nodes map
+    // all links to each other, so there is one orbit. In all other networks, no symmetry is used
+    // (`None`).
     let dimension = |(a, b): (u64, u64)| match network.regularity() {
         Regularity::Torus(sides) => {
             let mut rest = (a, b);

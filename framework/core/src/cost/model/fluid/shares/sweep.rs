@@ -32,8 +32,10 @@ impl Shares {
         self.solve += 1;
         self.changed.clear();
         self.visits = 0;
-        // If many flows have started or ended, most rates change, so open all affected flows now.
-        // Otherwise open only the new flows. The sweep opens affected flows when it reaches them.
+        // Case 1: many flows have started or ended, so most rates change. Open all flows whose
+        // rates can change before the sweep begins.
+        // Case 2: few flows have started or ended. Open only the new flows. The sweep itself finds
+        // the other flows whose rates change.
         let mut whole = (self.new.len() + self.removed) * WHOLE > self.sharing && self.sharing > 64;
         if whole {
             self.open_all_affected();
