@@ -172,8 +172,8 @@ fn a_plugin_that_always_hangs_is_given_up() {
 }
 
 /// The limit applies to the growth of the memory, not to the memory that the program already has.
-/// The system takes long to provide so much memory, so the plugin uses the memory only for blocks
-/// of 8 bytes, that is, in the first case.
+/// The plugin requests 70 MiB, more than the limit of 64 MiB. The system takes long to provide 70
+/// MiB, so the plugin requests them only for blocks of 8 bytes, that is, in the first case.
 #[test]
 fn the_memory_limit_stops_a_plugin() {
     let dir = tempdir().unwrap();

@@ -7,8 +7,9 @@
 /// 1. From the last item to the first, each item chooses its bucket 0, or its bucket 1 if only
 ///    bucket 1 has room left.
 /// 2. While a bucket is too full, a breadth-first search finds the shortest chain of buckets from
-///    this bucket to a bucket with room. One item of each bucket on the chain moves to the next
-///    bucket on the chain, which is its second bucket.
+///    this bucket to a bucket with room. Of each bucket on the chain except the last, one item
+///    moves to the next bucket on the chain. This next bucket is the other one of the item's two
+///    buckets.
 ///
 /// If there is no chain, no valid choice exists, because the buckets that the search reaches have
 /// too little room for the items that can only be in them.
@@ -49,7 +50,7 @@ pub(crate) fn share(items: &[[usize; 2]], room: &[usize]) -> Option<Vec<usize>> 
                 }
                 at += 1;
             };
-            // Move one item of each bucket on the chain to the next bucket of the chain.
+            // Move one item of each bucket on the chain, except the last, to the next bucket.
             left[reached[end].0] -= 1;
             left[bucket] += 1;
             let mut link = end;

@@ -17,7 +17,8 @@ pub struct Square {
     /// The nodes of the square, clockwise from a corner of the square. The rotation maps each node
     /// to the node `side` positions further.
     pub nodes: Vec<(u64, u64)>,
-    /// A quarter of the number of nodes, N/4.
+    /// The number of links of one side of the square. It is a quarter of the number of nodes of the
+    /// square, N/4.
     pub side: usize,
     /// The centre of the square: 0 for the centre of the torus, 1 for its corner.
     pub about: usize,

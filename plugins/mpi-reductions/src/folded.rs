@@ -53,10 +53,14 @@ impl Folded {
 
     /// Declares the symmetry and returns the nodes to plan.
     ///
-    /// If all nodes participate, combining the same number with all ranks by exclusive-or leaves
-    /// the schedule unchanged. The reason is that partners differ in one bit, `(rank xor x) xor 2^i
-    /// = (rank xor 2^i) xor x`, and that sets of nodes are given by their low bits. If some nodes
-    /// do not participate, there is no symmetry.
+    /// If all nodes participate, combining the same number x with all ranks by exclusive-or leaves
+    /// the schedule unchanged, for two reasons:
+    /// - Partners differ in one bit, and `(rank xor x) xor 2^i = (rank xor 2^i) xor x`.
+    /// - If a send has a set of destinations, these are the nodes that agree with a certain rank in
+    ///   the lowest bits ([`Self::agreeing_nodes`]). If two ranks agree in these bits, they also
+    ///   agree after both are combined with x.
+    ///
+    /// If some nodes do not participate, there is no symmetry.
     pub(crate) fn planned(self, schedule: &mut Schedule<'_>) -> Result<Planned, Stop> {
         let symmetry = if self.is_whole() { Symmetry::xor(1) } else { Symmetry::NONE };
         schedule.symmetric(&vec![symmetry; self.radices().len()])

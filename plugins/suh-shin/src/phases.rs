@@ -1,5 +1,10 @@
-//! The phases of the schedule. In Phases 1 .. n, each group performs a complete exchange along
-//! rings. In the following phases, the groups of a submesh exchange with each other.
+//! The phases of the schedule for a torus or mesh of n dimensions. The network is divided into
+//! submeshes of 4 nodes in each dimension (mesh: 2). A group consists of the nodes that have the
+//! same position in their submeshes.
+//!
+//! In Phases 1 .. n, each group performs a complete exchange along rings, so that each block is in
+//! the submesh of its destination. In the following phases, the nodes of each submesh exchange
+//! blocks with each other.
 
 use crate::directions::direction;
 use crate::network::{Network, NetworkKind};
@@ -100,8 +105,8 @@ fn ring_phase(network: &Network, phase: usize, schedule: &mut Schedule<'_>) -> R
 ///
 /// The receiver gets all blocks for its half of the submesh. In 2D, these are the blocks B1 and B3
 /// (or N1 and N3) of the paper in the first step, and both B2 (or both N2) in the second step.
-/// `turns` has the dimensions of the exchanges over this distance so far. Its last entry is the
-/// dimension of this step.
+/// `turns` returns for the coordinates of a node the dimensions in which the node exchanges over
+/// this distance, in the order of the steps. The last of these dimensions is that of this step.
 ///
 /// Erratum: the coordinate that is tested must be the coordinate that changes. The paper violates
 /// this rule. Steps 1 to 3 of the 3D Phase 4 test y for sends along x and x for sends along y, and

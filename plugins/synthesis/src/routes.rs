@@ -13,8 +13,9 @@ use swapmeet_flows::{Links, ShortestPaths, fast_exp};
 /// The number of pieces that a link of the smallest bandwidth carries in one step, if blocks have
 /// different sizes and are large enough to be divided.
 const PIECES_PER_STEP: u64 = 4;
-/// The smallest number of entries in a table of prices. A table also has at least two entries for
-/// each step of load.
+/// The number of entries in a table of prices, which has the price of a resource for equally spaced
+/// loads. Loads are measured in steps. If the table covers so many steps that there would be fewer
+/// than two entries for each step, it has two entries for each step instead.
 const TABLE: u32 = 1 << 14;
 /// The number of rounds in which pieces move to cheaper paths.
 const ROUNDS: u32 = 14;

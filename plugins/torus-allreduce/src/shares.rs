@@ -6,8 +6,9 @@
 
 use swapmeet_sdk::{Axis, Blocks, Grid, Planned, Problem, Route, Schedule, Set, Stop, Symmetry};
 
-/// One of the allreduces that run at the same time. It transfers its own segment of all parts of
-/// the vector. A part has the coordinates of the node that completes its sum.
+/// An allreduce that runs at the same time as others. Every part of the vector is divided into one
+/// segment for each of these allreduces, and an allreduce transfers its segment of every part. A
+/// part is identified by the coordinates of the node that completes its sum.
 pub(crate) trait ShareCollective {
     /// Returns the order in which the steps of the reduce-scatter use the dimensions.
     fn order(&self) -> &StepOrder;

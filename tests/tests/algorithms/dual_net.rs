@@ -237,8 +237,8 @@ fn lean_schedules_meet_the_bound_over_any_base() {
     }
 }
 
-/// Two special kinds of bases: a base in which not all nodes of a dimension are linked to each
-/// other, and bases with more than 64 nodes.
+/// Two special kinds of bases: a fat tree, whose nodes are linked only through switches, and bases
+/// with more than 64 nodes, for which the plugin represents sets of nodes differently.
 #[test]
 fn bases_with_switches_and_large_bases_work() {
     for base in ["fat-tree:2x2", "torus:9x8", "fully-connected:70"] {

@@ -1,4 +1,4 @@
-//! Results of PICO, in two formats:
+//! Import of results of PICO, a benchmark of collectives. Its results are in files of two formats:
 //! - A data file of one configuration, `COUNT_ALGORITHM[_SEGMENT]_TYPE.csv`, with one row of times
 //!   in nanoseconds for each iteration.
 //! - `aggregated_results_summary.csv`, with one row for each configuration. Its time is the median

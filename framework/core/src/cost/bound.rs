@@ -142,9 +142,10 @@ fn most_messages(topology: &dyn Topology) -> u64 {
     links.unwrap_or(0).max(topology.nodes() - 1)
 }
 
-/// Returns a lower bound on the time for which a port of the busiest node is in use. The result is
-/// not in µs: it is the number of bytes for each port, divided by the bandwidth of the fastest
-/// link.
+/// Returns a lower bound on the time for which a port of the busiest node is in use. The unit is
+/// the time of a byte on a link with the machine's bandwidth, so callers multiply the result by
+/// `byte_us`. The result is the number of bytes for each port, divided by the bandwidth of the
+/// fastest link. This bandwidth is a multiple of the machine's bandwidth.
 pub(super) fn port_bytes(topology: &dyn Topology, traffic: &Traffic, ports: PortLimit) -> f64 {
     let fastest = topology.bandwidths().map_or(1.0, |(_, most)| most);
     traffic.sent.max(traffic.received) / ports.at_most(most_messages(topology)) as f64 / fastest

@@ -279,13 +279,16 @@ impl Evaluator for Refused {
 pub struct PricingContext<'a> {
     /// The network.
     pub topology: &'a Arc<dyn Topology>,
-    /// The number of bytes in a unit of load. This is the block size if loads are counted in
-    /// blocks, and 1 if they are counted in bytes.
+    /// The block size in bytes if blocks have a uniform size, and 1 if they have explicit sizes.
+    /// Loads are counted in such units. If these units are divided, loads are counted in segments
+    /// of them, and `segment_bytes` returns the bytes of a segment.
     pub unit_bytes: f64,
     /// The random seed of the case's repetition.
     pub seed: u64,
-    /// Whether loads are counted in blocks. If so, a message whose load is larger than the number
-    /// of segments per block contains several blocks.
+    /// Whether blocks have a uniform size, so that loads are counted in blocks or, if blocks are
+    /// divided, in segments of blocks. A message then contains data of several blocks if its load
+    /// is larger than the number of segments of one block. If loads are counted in bytes, a load
+    /// does not show this.
     pub counted: bool,
     /// Whether the collective distinguishes blocks by their origin and by their destination, as an
     /// all-to-all does.

@@ -107,7 +107,9 @@ impl ElementCount for u64 {
     }
 }
 
-/// The number of elements that each node holds for each destination.
+/// The number of elements that each node holds for each destination. Data is stored as numbers of
+/// elements. Sends and loads are in bytes, which are multiples of
+/// [`ByteCountUnits::element_bytes`].
 #[derive(Debug)]
 pub(crate) struct ByteCounts<T> {
     nodes: usize,
@@ -136,7 +138,8 @@ pub(crate) struct ByteCounts<T> {
     /// The pattern of the most recent redistribution, for reuse: the nodes of a phase usually
     /// redistribute with the same pattern.
     pattern: Option<Arc<Pattern>>,
-    /// The elements in flight, as (receiver, destination, number of elements).
+    /// The elements that listed sends of the current step move, as (receiver, destination, number
+    /// of elements). They are added to the holdings of their receivers at the end of the step.
     arriving: Vec<(u32, u32, u64)>,
     receivers: Vec<u32>,
     /// For each node, the last step in which it received any data.

@@ -250,8 +250,8 @@ impl CollectiveKind {
         !self.sums && self.distinguishes(Side::Origins) && self.distinguishes(Side::Destinations)
     }
 
-    /// Returns whether each block must reach all nodes, so that its size may depend on its origin
-    /// only.
+    /// Returns whether each block must reach all nodes and is not a term of a sum. The size of a
+    /// block may then depend on its origin, but not on its destination.
     pub fn is_sized_by_origin(&self) -> bool {
         match self.required {
             FinalBlocks::All => !self.sums,

@@ -22,7 +22,7 @@ pub(super) struct Solver<'a> {
     links: &'a Links,
     resources: &'a Resources,
     amounts: &'a Amounts,
-    /// The largest length that a resource may have.
+    /// The largest length that a resource may have, minus 1. `resource_length` defines lengths.
     longest: f32,
     paths: ShortestPaths,
     /// The flows of all sources, as one row for each source. A row has one amount for each link.
@@ -32,11 +32,13 @@ pub(super) struct Solver<'a> {
     load: Vec<f32>,
     /// For each resource, 1 divided by its capacity, and an additional last entry as in `load`.
     inverse: Vec<f32>,
+    /// For each resource, a price, which rises exponentially with its load.
     price: Vec<f32>,
-    /// For each resource, a decaying sum of its earlier lengths. A length is a rounded price per
-    /// unit of capacity.
+    /// For each resource, a decaying sum of its earlier lengths. It is an average price per unit of
+    /// capacity, up to a factor that is the same for all resources.
     average: Vec<f32>,
-    /// The length of each resource: its price per unit of capacity, rounded to a whole number.
+    /// The length of each resource: its price per unit of capacity, multiplied by a factor that is
+    /// the same for all resources, and rounded to a whole number.
     resource_length: Vec<u32>,
     /// The length of each link, which is the sum of the lengths of the resources that it uses.
     length: Vec<u32>,

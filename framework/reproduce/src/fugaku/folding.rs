@@ -1,6 +1,8 @@
-//! Foldings of the measured tori. A folding maps the torus that a job sees to the nodes of the
-//! network Tofu. The archives do not contain the nodes of the jobs, so several networks are tried
-//! for each shape.
+//! Foldings of the tori on which PICO measured. A job on Fugaku requests a logical torus of a
+//! certain shape, such as 4x4x4. A folding maps each node of this torus to a node of Fugaku's
+//! network, which is called Tofu. The measurements that PICO published do not state which nodes of
+//! Tofu a job had. So predictions are made for several networks of each shape: for the logical
+//! torus itself, and for one or more Tofu networks onto which the torus can be folded.
 
 use super::judge::{Comparison, error_factors, ordered_pairs, regret};
 use super::models::Model;

@@ -243,7 +243,8 @@ mod tests {
             .into_iter()
             .map(|(_, ours, _)| ours)
             .collect();
-        // There are four claims about GEN and PEX, two claims about SHIFT, and one claim about
+        // Each claim about GEN has one entry, in the order of the claims in `thakur.toml`. Four
+        // claims compare GEN with PEX, two compare it with PEX-GEN-SHIFT, and one compares it with
         // PEX-GEN.
         assert_eq!(
             ours,

@@ -83,8 +83,9 @@ impl BlockTrace {
         }
     }
 
-    /// Updates the trace after a send of the value to which the traced block contributes. `has`
-    /// states whether the sent value includes this contribution.
+    /// Updates `incomplete` after a send in a reduction. The send moves a value, which is a sum of
+    /// contributions of some nodes. The traced block is one of the contributions that the complete
+    /// sum must have. `has` states whether the sent value includes it.
     fn follow_value(&mut self, sent: &Sent<'_>, has: bool, traced: impl FnOnce() -> TracedSend) {
         if !sent.copy {
             self.incomplete.remove(&sent.from.virtual_node);

@@ -37,8 +37,9 @@ mod plan;
 pub(super) enum Middle {
     /// Transpositions: a list of mirrors for each round.
     Mirrors(Vec<Vec<Mirror>>),
-    /// One transposition without collection. In each round, q nodes of every quadrant send
-    /// (Fraigniaud and Peters).
+    /// One transposition without collection: each node sends its own block to its image, the node
+    /// to which the mirror maps it. In each round, q nodes of every quadrant of a cycle send their
+    /// blocks (Fraigniaud and Peters).
     Direct(Mirror),
     /// A translation or shear: the journeys of every row.
     Shift,

@@ -66,9 +66,9 @@ fn standard_permutations_cost_as_much_as_an_independent_construction() {
     assert_eq!(of("torus:12x12x12", "transpose-3d-2", 1), (4.0, 22.0, 6.667));
 }
 
-/// The expected values are those of an independent construction, unless a comment states that the
-/// construction has another value. A schedule has these values only if it divides a line, and
-/// collects data, as evenly as n allows.
+/// The expected rounds, links and blocks ([`costs`]) are those of an independent implementation of
+/// the thesis, unless a comment states that this implementation has another value. A schedule has
+/// these values only if it divides a line, and collects data, as evenly as n allows.
 #[test]
 fn no_round_uses_more_channels_or_links_than_it_must() {
     let cycle = |topology, name: &str, q, expected| {
@@ -83,7 +83,8 @@ fn no_round_uses_more_channels_or_links_than_it_must() {
     cycle("ring:32", "broadcast", 2, (3.0, 16.0, 4.0));
     cycle("ring:100", "broadcast", 3, (3.0, 50.0, 6.0));
     for name in ["scatter", "gather"] {
-        // The independent construction takes 17 links here instead of 16.
+        // Only the number of links is not that of the independent implementation. The longest
+        // circuits of its three rounds have 17 links in total. Those of this plugin have 16 links.
         cycle("ring:32", name, 2, (3.0, 16.0, 16.0));
     }
 }
@@ -130,8 +131,9 @@ fn a_direct_transposition_takes_a_round_for_q_of_a_quadrant_and_the_blocks_of_on
 #[test]
 fn collectors_are_as_near_to_the_mirror_as_circuits_allow() {
     let standard = "torus-permutation:form=standard";
-    // If the collector of every section were its first node, the schedule would take 28 links. The
-    // independent construction takes 26.
+    // Here, the longest circuits of the three rounds have 24 links in total. If the collector of
+    // every section were its first node, they would have 28 links. In the independent
+    // implementation of the thesis, they have 26 links.
     reaches(
         "torus:24x24",
         standard,

@@ -250,8 +250,9 @@ mod tests {
     }
 
     /// An item of data crosses a cut if a node on one side has it and a node on the opposite side
-    /// needs it. All terms of a sum must be added. A sum therefore crosses the cut if any node that
-    /// has a term is on the opposite side of the node that needs the sum.
+    /// needs it. An item can be a sum, to which several nodes contribute one term each. As every
+    /// term must be added, a sum crosses the cut if at least one node with a term is on one side
+    /// and at least one node that needs the sum is on the opposite side.
     #[test]
     fn data_of_one_side_that_the_opposite_side_needs_crosses_every_cut_once() {
         let topology = parse(&format!("ring:{NODES}")).unwrap();

@@ -134,9 +134,11 @@ fn bisected(topology: &dyn Topology, demand: &Demand<'_>) -> OnLinks {
     none.or(bytes / cut.links as f64, BoundKind::Bisection)
 }
 
-/// Returns a bound for a network whose links are not listed, for example because it is too large.
-/// The result is the larger of the bound from the root's links and the bound from the busiest
-/// node's links.
+/// Returns a lower bound on the largest link load, for a network whose links are not listed (for
+/// example because it is too large). The result is the larger of two bounds. One is the amount of
+/// data that the root (or node 0, if there is no root) must send or receive, divided among its
+/// links. The other is `busiest`, the largest amount that one node must send or receive, divided
+/// among the links of a node. Both are also divided by the bandwidth of the fastest link.
 fn at_nodes(topology: &dyn Topology, demand: &Demand<'_>, busiest: f64) -> f64 {
     // Messages between ranks of the same node use no link.
     if topology.node_network().is_some() {

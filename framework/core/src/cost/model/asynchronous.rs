@@ -49,7 +49,7 @@ impl Order {
 
 pub(super) static ORDER: TypedParameter<Order> = TypedParameter {
     key: "order",
-    meaning: "what a rank waits for: `step`, before a step, its own sends and receives of the previous one; `barrier`, those of all ranks; `data`, before each send, the data to be sent",
+    meaning: "what a rank waits for: `step`, before a step, its own sends and receives of the previous step; `barrier`, before a step, the sends and receives of all ranks in the previous step; `data`, before each send, the data to be sent",
     symbols: "",
     default: DefaultValue::Text("step"),
     read: |text| parse_word(text, Order::WORDS),

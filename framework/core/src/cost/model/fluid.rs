@@ -77,7 +77,7 @@ static FAIRNESS: TypedParameter<Fairness> = TypedParameter {
 
 static WEIGHT_BYTES: TypedParameter<f64> = TypedParameter {
     key: "weight_bytes",
-    meaning: "bytes whose time on each link counts in the weight, with fairness=rtt",
+    meaning: "with fairness=rtt, bytes whose time on each link of a route is added to the latency of the route in the weight",
     symbols: "S (SimGrid)",
     default: DefaultValue::Text("0"),
     read: |text| {

@@ -6,7 +6,7 @@ use crate::cost::parameter::{DefaultValue, TypedParameter};
 
 pub(super) static RENDEZVOUS_BYTES: TypedParameter<u64> = TypedParameter {
     key: "rendezvous_bytes",
-    meaning: "a message with more bytes is sent by rendezvous: with loggp, its sender waits until it is matched; otherwise it costs rendezvous_us",
+    meaning: "a message with more bytes is sent by rendezvous: in loggp, its sender waits until the message is matched; in the other models, its start-up takes rendezvous_us longer",
     symbols: "S",
     default: DefaultValue::Text("65535"),
     read: |text| text.parse().map_err(|_| "a whole number of bytes".to_owned()),

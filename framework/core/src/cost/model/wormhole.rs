@@ -72,7 +72,7 @@ word_enum! {
 
 static HOPS: TypedParameter<Hops> = TypedParameter {
     key: "hops",
-    meaning: "links that a step is charged: `longest`, those of the longest route; `mean`, the mean over all bytes of the step, where every link counts as one",
+    meaning: "hops whose latency a step is charged: `longest`, those of the longest route; `mean`, the mean number over all bytes of the step, where every link counts as one hop",
     symbols: "",
     default: DefaultValue::Text("longest"),
     read: |text| parse_word(text, Hops::WORDS),

@@ -1,5 +1,6 @@
-//! Redistributions, and their settlement. To settle a redistribution means to add its sent buckets
-//! to the holdings of the receivers.
+//! Redistributions, and their settlement. A redistribution divides all elements that a node holds
+//! into buckets, each of which the node then sends to one receiver. To settle a redistribution
+//! means to add the elements of its sent buckets to the holdings of the receivers.
 
 use super::pattern::{Pattern, Tally};
 use super::{ByteCounts, ElementCount, Redistribution, add};

@@ -1,5 +1,6 @@
-//! The columns of the queue panel. They show the specs in which cases differ, and fit the available
-//! width.
+//! The columns of the queue panel, which lists the cases. A case has one column for each of its
+//! specs (algorithm, topology, workload and machine), and one for the number of its repetition. If
+//! the available width is too small for all columns, specs are abbreviated and columns are removed.
 
 use crate::abbreviate::Abbreviations;
 use crate::fit::{shrink, total_width};
@@ -12,7 +13,8 @@ pub(crate) type Column = (Vec<String>, u16);
 /// Returns the columns of the queue, and the gap between them.
 ///
 /// If the width is too small, columns are shortened in three stages:
-/// 1. The columns that are equal for all cases are removed.
+/// 1. The columns of topologies, workloads and machines that are equal for all cases are removed,
+///    from right to left, until the others fit.
 /// 2. Long specs are abbreviated. At first they are abbreviated only so far that different specs
 ///    stay different, and then further.
 /// 3. Whole columns are removed.

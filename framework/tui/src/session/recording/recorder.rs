@@ -24,8 +24,9 @@ use swapmeet_runner::worker::{Observer, ObserverKind, SendValue};
 const MOST_BYTES: usize = 64 << 20;
 /// The maximum number of steps whose summaries are sent.
 const MOST_STEPS: u64 = 1 << 18;
-/// The maximum total number of entries of all ranks. To stay below it, consecutive steps are
-/// combined in one entry.
+/// The maximum total number of entries in the time-space record of all ranks. An entry shows how
+/// one rank spends its time in one step. If there would be too many entries, consecutive steps of a
+/// rank are combined in one entry.
 const MOST_ENTRIES: usize = 1 << 16;
 
 /// The observer that sends a schedule to the dashboard.

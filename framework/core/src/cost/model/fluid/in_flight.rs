@@ -473,8 +473,8 @@ impl MessagesInFlight {
         self.background == 0 && !self.shares.has_windows()
     }
 
-    /// Begins to compute approximate rates in windows of time. The next call of [`Self::share`]
-    /// attaches the messages to the links again.
+    /// Begins to compute approximate rates in windows of time. This detaches all messages from the
+    /// links of their routes. The next call of [`Self::share`] attaches them to the same links.
     pub(super) fn begin_windows(&mut self, now: f64) {
         let messages = Arc::make_mut(&mut self.messages);
         for (number, left) in self.shares.begin_windows(now) {

@@ -135,8 +135,10 @@ fn injection_links_are_shared() {
 
 #[test]
 fn weights_are_inverse_round_trip_times_or_equal() {
-    // A route of three links and a route of one link share a link. The message on the shorter route
-    // gets three quarters of this link.
+    // A route of three links and a route of one link share a link. With `fairness=equal`, each of
+    // the two messages gets half of this link. With `fairness=rtt`, which is the default, the
+    // message on the shorter route has three times the weight of the other message. It therefore
+    // gets three quarters of the link.
     let both = [vec![(0, 3, 100), (2, 3, 100)]];
     assert_eq!(priced("mesh:4", "byte_us=1,fairness=equal", &both).0, 200.0);
     let (us, mean, _) = priced("mesh:4", "byte_us=1,hop_us=0.000001", &both);

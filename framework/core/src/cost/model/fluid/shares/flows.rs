@@ -48,9 +48,8 @@ impl Flows {
 
     /// Increases the number of entries in `links` for each flow to `width`.
     fn widen(&mut self, width: usize) {
-        let mut links = Vec::new();
+        let mut links = Vec::with_capacity(self.len() * width);
         if self.width > 0 {
-            links.reserve(self.links.len() / self.width * width);
             for route in self.links.chunks_exact(self.width) {
                 links.extend_from_slice(route);
                 links.extend((self.width..width).map(|_| NO_LINK));
