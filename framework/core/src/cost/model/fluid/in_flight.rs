@@ -11,7 +11,10 @@ use crate::cost::model::asynchronous::repetition::State;
 use crate::cost::model::asynchronous::{Order, Steps};
 use crate::cost::model::path::Path;
 use crate::network::topology::{Route, Run, Topology};
+use paths::Paths;
 use std::sync::Arc;
+
+mod paths;
 
 /// The maximum total number of hops of the messages in flight. These hops take up to about 3 GiB.
 const MAX_HOPS: usize = 1 << 27;
@@ -74,50 +77,6 @@ impl InFlight {
             contention: start.contention + contention,
             ..start
         }
-    }
-}
-
-/// The critical paths to the starts of messages in flight. Messages that start one after another
-/// often have the same path, which is then stored once.
-#[derive(Debug, Clone, Default)]
-struct Paths {
-    /// Each path, and the number of messages in flight that have this path.
-    paths: Vec<(Path, u32)>,
-    /// The indices of unused entries of `paths`.
-    free: Vec<u32>,
-    /// The index of the path that was added last.
-    last: u32,
-}
-
-impl Paths {
-    /// Adds the critical path to the start of a message. Returns the index of the path.
-    fn add(&mut self, path: Path) -> u32 {
-        match self.paths.get_mut(self.last as usize) {
-            Some((last, messages)) if *messages > 0 && *last == path => *messages += 1,
-            _ => {
-                self.last = self.free.pop().unwrap_or(self.paths.len() as u32);
-                match self.paths.get_mut(self.last as usize) {
-                    Some(unused) => *unused = (path, 1),
-                    None => self.paths.push((path, 1)),
-                }
-            }
-        }
-        self.last
-    }
-
-    fn get(&self, number: u32) -> Path {
-        self.paths[number as usize].0
-    }
-
-    /// Returns the path of a message that ends. If no other message has this path, the entry of the
-    /// path becomes unused.
-    fn remove(&mut self, number: u32) -> Path {
-        let (path, messages) = &mut self.paths[number as usize];
-        *messages -= 1;
-        if *messages == 0 {
-            self.free.push(number);
-        }
-        *path
     }
 }
 
