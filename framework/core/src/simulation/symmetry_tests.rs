@@ -11,6 +11,7 @@ use crate::delivery::fault::{DeliveryFault, EndFault};
 use crate::delivery::grid::Grid;
 use crate::delivery::payload::Payload;
 use crate::delivery::placement::Placement;
+use crate::delivery::traced::Traced;
 use crate::network::symmetry::Group;
 use crate::network::symmetry::Symmetry::{self, Fixed, Shift, Xor};
 use crate::network::topology::parse;
@@ -392,4 +393,27 @@ fn faults_of_representatives_name_the_rest_of_the_orbit() {
     // node 4 has sent.
     insta::assert_snapshot!(message(simulation.send(&send(1, 4, 1), None)), @"step 2: node 1 sends node 2 block 4 -> 1, which it does not hold (it is at node 5); the same fault occurs at 2 other nodes");
     insta::assert_snapshot!(message(simulation.finish().map(|_| ())), @"after step 2: block 1 -> 0 was never delivered to node 0 (it is at node 1); missing in total: 30 blocks at 6 nodes");
+}
+
+/// Sets on long axes are stored as runs, also if all nodes are planned. Each node then represents
+/// only itself, so its fault occurs at no other node.
+#[test]
+fn faults_of_fully_planned_nodes_name_no_other_nodes() {
+    let fault = |as_runs: bool| {
+        let placement = Placement::new(Grid::new(&[4]).unwrap(), 4);
+        let (collective, division) = (Collective::of(&ALL_TO_ALL), Division::WHOLE);
+        let rule = Rule::new(1, 2).of_block(3, 2);
+        let sent = if as_runs {
+            let mut x = OrbitExchange::of_all_nodes(collective, placement, division).unwrap();
+            x.begin_step();
+            x.send(&rule)
+        } else {
+            let mut x = Exchange::new(collective, placement, division, None).unwrap();
+            x.begin_step();
+            x.send(&rule)
+        };
+        sent.unwrap_err().to_string()
+    };
+    insta::assert_snapshot!(fault(true), @"step 1: node 1 sends node 2 block 3 -> 2, which it does not hold (it is at node 3)");
+    assert_eq!(fault(true), fault(false));
 }

@@ -77,6 +77,16 @@ fn buckets_arrive_at_their_receivers() {
     x.verify().unwrap();
 }
 
+/// Node 0 has 5 bytes for node 2, and sends buckets with some of them to nodes 0 and 1. No later
+/// send moves these bytes to their destination.
+#[test]
+fn misplaced_buckets_of_the_last_step_are_reported() {
+    let mut x = byte_counts(vec![vec![0, 0, 5], vec![0; 3], vec![0; 3]], 1).unwrap();
+    x.redistribute(&redistribute(0, 3)).unwrap();
+    step(&mut x, &[0, 1, 2].map(|h| send(0, h, ByteSelection::Bucket(h)))).unwrap();
+    insta::assert_snapshot!(message(x.verify()), @"after step 1: node 0 still holds 2 bytes for node 2; misplaced in total: 4 bytes at 2 nodes");
+}
+
 #[test]
 fn an_empty_bucket_is_an_empty_send() {
     let mut x = byte_counts(vec![vec![0, 1], vec![0, 0]], 1).unwrap();

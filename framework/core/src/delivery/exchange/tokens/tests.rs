@@ -118,6 +118,43 @@ fn lost_and_doubled_contributions_are_reported() {
     insta::assert_snapshot!(message(step(&mut x, &[Rule { combine: false, ..sum(0, 1, 1, 2) }])), @"step 1: node 2 loses node 2's contribution to token class 1 of node 0: the received value replaces its own value, which contains it (combine the two)");
 }
 
+/// Listeners read the destinations of a send as nodes, and not as parts of a block.
+#[test]
+fn tokens_are_not_divided_into_parts() {
+    assert!(![&DISPATCH, &COMBINE].map(start).iter().any(Traced::in_parts));
+}
+
+/// A strict send must find all of the selected tokens, also if the sender holds some of them.
+#[test]
+fn a_strict_send_of_a_part_of_the_selected_tokens_is_a_fault() {
+    let both = Axis::Range { first: 0, stride: 1, count: 2 };
+    let mut x = start(&DISPATCH);
+    step(&mut x, &[token(0, 0, 0, 3)]).unwrap();
+    let forwarded = Rule { segments: both, ..token(0, 0, 3, 1) };
+    insta::assert_snapshot!(message(step(&mut x, &[forwarded])), @"step 2: node 3 sends node 1 token class 1 of node 0, which it does not hold (it is at node 0)");
+    let mut x = start(&DISPATCH);
+    step(&mut x, &[token(0, 0, 0, 3)]).unwrap();
+    step(&mut x, &[Rule { strict: false, ..forwarded }]).unwrap();
+    // In a combine, the values are sums. Node 1 has a contribution to class 1 of node 0 only.
+    let mut x = start(&COMBINE);
+    insta::assert_snapshot!(message(step(&mut x, &[Rule { segments: both, ..sum(0, 0, 1, 0) }])), @"step 1: node 1 sends node 0 token class 0 of node 0, which it does not hold (no node holds it)");
+}
+
+/// Node 3 receives a token in step 1 and forwards it in step 2. All other tokens are at the nodes
+/// that have them at the start.
+#[test]
+fn a_send_of_tokens_follows_the_latest_arrival_of_these_tokens() {
+    let mut x = start(&DISPATCH).with_arrival_tracking(true);
+    let mut arrival_of = |send: &Rule<'_>| {
+        step(&mut x, std::slice::from_ref(send)).unwrap();
+        x.latest_arrival()
+    };
+    assert_eq!(arrival_of(&token(0, 1, 0, 3)), 0);
+    assert_eq!(arrival_of(&token(0, 1, 3, 1)), 1);
+    assert_eq!(arrival_of(&token(3, 0, 3, 1)), 0);
+    assert_eq!(arrival_of(&token(0, 1, 1, 2)), 2);
+}
+
 /// A send of a random schedule: sender, offset of the receiver, owner (or all owners), set of
 /// classes, and whether it copies and combines.
 type Choice = (u64, u64, Option<u64>, u64, bool, bool);
