@@ -3,8 +3,8 @@ use crate::cost::machine::Machine;
 use crate::cost::model::{Cost, PricingContext};
 use crate::delivery::boxes::{Axis, NodeSet};
 use crate::delivery::collective::{
-    ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, BROADCAST, BlockSizes, Collective, CollectiveKind, REDUCE,
-    REDUCE_SCATTER, SCATTER,
+    ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, BROADCAST, BlockSizes, Collective, CollectiveKind, GATHER,
+    REDUCE, REDUCE_SCATTER, SCATTER,
 };
 use crate::delivery::exchange::Rule;
 use crate::network::topology::{parse, parse_with};
@@ -53,8 +53,8 @@ fn odd_sides_are_cut_as_evenly_as_possible() {
 #[test]
 fn permutations_take_a_step_and_load_the_links() {
     // Every node sends to the node that is half a side away in each dimension. With d dimensions of
-    // side n, the bounds on start-ups, propagation and transmission are 1, `d n/2` and `n/4`
-    // (Spencer, section 4.6).
+    // side n, the bounds on start-ups, propagation and transmission are 1 start-up, `d n/2` hops
+    // and `n/4` blocks (Spencer, section 4.6).
     let topology = parse("torus:8x8").unwrap();
     let half = |node: u32| (node / 8 + 4) % 8 * 8 + (node + 4) % 8;
     let permuted = |to: Vec<u32>| {
@@ -62,11 +62,11 @@ fn permutations_take_a_step_and_load_the_links() {
     };
     let traffic = permuted((0..64).map(half).collect());
     let machine =
-        Machine::parse("free:model=circuit,startup_us=1,hop_us=1,byte_us=1,ports=all").unwrap();
+        Machine::parse("free:model=circuit,startup_us=1,hop_us=0.5,byte_us=1,ports=all").unwrap();
     let bound = machine.lower_bound(topology.as_ref(), &traffic);
     assert_eq!(
         (bound.startup_us, bound.propagation_us, bound.transmission_us, bound.barrier_us),
-        (1.0, 8.0, 2.0, 0.0)
+        (1.0, 4.0, 2.0, 0.0)
     );
     let still = permuted((0..64).collect());
     assert_eq!(machine.lower_bound(topology.as_ref(), &still), Bound::default());
@@ -113,6 +113,15 @@ fn a_node_has_no_more_ports_than_links() {
     assert_eq!(of_blocks("mesh:3x4", scatter(), "ports=all"), (550.0, BoundKind::NodeLinks));
     assert_eq!(of_blocks("mesh:3x4", scatter().at(5), "ports=all").0, 275.0);
     assert_eq!(of_blocks("mesh:300x400", scatter(), "ports=all").0, 119_999.0 * 50.0);
+}
+
+/// The port of the root transmits one block for each other node.
+#[test]
+fn the_port_of_the_root_bounds_a_scatter_and_a_gather() {
+    for kind in [&SCATTER, &GATHER] {
+        let found = of_blocks("fully-connected:8", Collective::of(kind), "ports=1");
+        assert_eq!(found, (700.0, BoundKind::Ports), "{}", kind.word);
+    }
 }
 
 /// A ring of two nodes has two links in each direction, so a block can be divided between them.
@@ -419,4 +428,19 @@ fn loggp_processes_the_bytes_of_a_node_one_after_another() {
     assert_eq!(total("latency_us=3,overhead_us=2,byte_us=0.5"), 4.0 * 100.0 * 0.5 - 0.5 + 7.0);
     assert_eq!(total("latency_us=3,overhead_us=0.25,byte_us=0.5"), 399.0 * 0.25 + 3.5);
     assert_eq!(total("latency_us=3,overhead_us=0.25,gap_us=1,byte_us=0.5"), 399.0 * 0.5 + 3.5);
+}
+
+/// The node that reduces most receives at least one message. Each of five nodes does a fifth of the
+/// four additions for each of 100 bytes.
+#[test]
+fn loggp_reduces_after_one_message() {
+    let topology = parse("ring:5").unwrap();
+    let task = Task::new(Arc::clone(&topology), Collective::of(&REDUCE));
+    let traffic = Traffic::of(&task).in_bytes(100.0);
+    let machine = "free:model=loggp,latency_us=3,overhead_us=0.25,reduce_byte_us=10";
+    let bound = Machine::parse(machine).unwrap().lower_bound(topology.as_ref(), &traffic);
+    assert_eq!(
+        (bound.startup_us, bound.propagation_us, bound.reduction_us),
+        (2.0 * 0.25, 3.0, 80.0 * 10.0)
+    );
 }
