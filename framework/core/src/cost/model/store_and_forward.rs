@@ -188,7 +188,10 @@ impl StoreAndForward {
 
 #[cfg(test)]
 mod tests {
-    use crate::cost::model::test_steps::cost;
+    use crate::cost::machine::Machine;
+    use crate::cost::model::PricingContext;
+    use crate::cost::model::test_steps::{cost, run, sends};
+    use crate::network::topology::parse;
 
     /// Node 0 sends three messages: 100 bytes over 3 links, 2 bytes over 1 link, and 1 byte over 2
     /// links. Node 5 sends 10 bytes over 1 link.
@@ -250,6 +253,20 @@ mod tests {
         let machine = "free:model=store-and-forward,startup_us=10,byte_us=1,ports=all";
         let sends = [(1, 3, 1000), (0, 3, 10)];
         let parts = cost("hypercube:2,routing=ecmp", machine, &[&sends]).parts;
+        assert_eq!((parts.startup, parts.transmission), (Some(10.0), Some(1000.0)));
+        assert_eq!(parts.contention, Some(15.0 + 1005.0 - 1010.0));
+    }
+
+    /// The messages of the previous test, with loads in blocks of 10 bytes.
+    #[test]
+    fn expected_loads_are_in_units_of_load() {
+        let topology = parse("hypercube:2,routing=ecmp").unwrap();
+        let machine = "free:model=store-and-forward,startup_us=10,byte_us=1,ports=all";
+        let machine = Machine::parse(machine).unwrap();
+        let mut evaluator = machine.evaluator(PricingContext::new(&topology, 10.0));
+        let steps = sends(&[[(1, 3, 100), (0, 3, 1)]]);
+        run(&topology, evaluator.as_mut(), &steps, &[], |_, _| 0);
+        let parts = evaluator.cost().unwrap().parts;
         assert_eq!((parts.startup, parts.transmission), (Some(10.0), Some(1000.0)));
         assert_eq!(parts.contention, Some(15.0 + 1005.0 - 1010.0));
     }

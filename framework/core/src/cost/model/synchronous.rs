@@ -477,6 +477,19 @@ mod tests {
         }
     }
 
+    /// In both steps, two messages share the link between nodes 1 and 2. Messages of the same node
+    /// can be divided among several steps, so only the first step has the remark.
+    #[test]
+    fn one_step_is_remarked_on_if_a_node_has_several_messages_in_it() {
+        let of = |sends| {
+            let cost = cost("mesh:4", "free:model=wormhole,byte_us=1,ports=all", &[sends]);
+            (cost.parts.contention, cost.note)
+        };
+        let remark = "all messages are in one step and share links for its whole duration";
+        assert_eq!(of(&[(1, 2, 100), (1, 3, 100)]), (Some(100.0), Some(remark.to_owned())));
+        assert_eq!(of(&[(0, 2, 100), (1, 3, 100)]), (Some(100.0), None));
+    }
+
     #[test]
     fn models_without_a_network_refuse_several_ranks_per_node() {
         use crate::cost::machine::Machine;

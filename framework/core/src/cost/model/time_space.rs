@@ -478,4 +478,19 @@ mod tests {
         (0..3).for_each(|rank| record.charge(rank, TimeKind::Startup, 4.0));
         assert_eq!([0, 1, 2].map(|rank| record.entries(rank).len()), [0, 1, 0]);
     }
+
+    /// Node 1 waits for a long message, which it forwards in step 2. In the meantime it receives a
+    /// message of step 3. With `order=data`, the whole wait belongs to step 2, which has the next
+    /// send of the node.
+    #[test]
+    fn a_wait_belongs_to_the_step_of_the_next_send() {
+        let steps = vec![vec![(0, 1, 1000, 0)], vec![(1, 3, 10, 1)], vec![(2, 1, 10, 0)]];
+        for model in ["fluid", "loggp"] {
+            let machine = format!("free:model={model},order=data,byte_us=1");
+            let (_, record) = time_space_of("fully-connected:4", &machine, &steps);
+            let first = record.entries(1)[0];
+            assert_eq!((first.first_step, first.last_step), (2, 2), "{model}");
+            assert!(first.ended > 990.0, "{model}: {first:?}");
+        }
+    }
 }

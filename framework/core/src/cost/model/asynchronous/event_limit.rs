@@ -106,7 +106,9 @@ mod tests {
                 let mut evaluator = machine.evaluator(PricingContext::new(&topology, 1.0));
                 run(&topology, evaluator.as_mut(), &steps, &[], |_, _| 0);
                 let mut turns = 0;
+                assert!(!evaluator.is_paused(), "{model}");
                 while pauses && evaluator.pause_at(Some(Instant::now())) && !evaluator.advance() {
+                    assert!(evaluator.is_paused(), "{model}");
                     turns += 1;
                 }
                 assert_eq!(turns > 0, pauses, "{model}");

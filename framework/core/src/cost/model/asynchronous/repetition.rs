@@ -205,6 +205,19 @@ mod tests {
         }
     }
 
+    /// After 2,000 equal steps, of which most are skipped, the sizes of messages alternate, so that
+    /// no further step is skipped. The limit is too small for 2,000 steps of which none is skipped.
+    #[test]
+    fn skipped_steps_count_in_the_error_of_the_event_limit() {
+        let alternating = (0..2000).flat_map(|step| ring(&[100 + 100 * (step % 2); 8], 1));
+        let steps: Sends = ring(&[100; 8], 2000).into_iter().chain(alternating).collect();
+        let error = try_cost("ring:8", &format!("{},most_events=10000", MACHINES[0]), &steps);
+        let error = error.unwrap_err();
+        let (_, step) = error.split_once("in step ").unwrap();
+        let step: u32 = step.split(';').next().unwrap().parse().unwrap();
+        assert!((2001..4000).contains(&step), "{error}");
+    }
+
     proptest! {
         /// The cost is the same as with a time-space record, for which no step is skipped.
         #[test]

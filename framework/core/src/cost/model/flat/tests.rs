@@ -350,3 +350,16 @@ fn reductions_without_messages_take_time() {
         assert_eq!(cost.parts.total(), 500.0, "{mode}");
     }
 }
+
+/// In each of two steps, node 1 receives 10 bytes and then reduces them. The second message arrives
+/// during the first reduction.
+#[test]
+fn a_node_reduces_in_each_step_what_it_received_in_this_step() {
+    let mut s = Stage::new(3);
+    for (step, from) in [(1, 0), (2, 2)] {
+        s.add(StageMessage { from, to: 1, step, after: 0, bytes: 10.0 });
+        s.add_reductions(step, &[0.0, 10.0, 0.0]);
+    }
+    let clock = run(&s, &machine("byte_us=1,reduce_byte_us=2"));
+    assert_eq!((clock.us(), clock.path.reduction), (10.0 + 40.0, 40.0));
+}

@@ -100,6 +100,24 @@ mod tests {
         assert!((us - 200.0).abs() < 1e-9, "{us}");
     }
 
+    /// The flows are on other links than the message. Flows of one byte end before the schedule, and
+    /// their ends are events. Flows of 1,000,000 bytes would end after the schedule.
+    #[test]
+    fn flows_are_not_simulated_after_the_end_of_the_schedule() {
+        let needed_events = |flow_bytes: u64| {
+            let enough = |most: &u32| {
+                let flows = |from, to| if from >= 2 && to == from + 1 { flow_bytes } else { 0 };
+                let machine =
+                    format!("free:model=fluid,background=flows.csv,byte_us=1,most_events={most}");
+                let steps = [vec![(0, 1, 100)]];
+                cost_with_background(Background::new(16, flows), "mesh:16", &machine, &steps)
+                    .is_ok()
+            };
+            (1..1000).find(enough).unwrap()
+        };
+        assert!(needed_events(1_000_000) < needed_events(1));
+    }
+
     #[test]
     fn random_flows_delay_messages_as_in_the_oracle() {
         let mut random = Random(1);

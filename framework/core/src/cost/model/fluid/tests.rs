@@ -147,6 +147,24 @@ fn weights_are_inverse_round_trip_times_or_equal() {
     assert!((mean - (200.0 + 200.0 + 400.0 / 3.0) / 4.0).abs() < 0.01, "{mean}");
 }
 
+/// Node 1 receives 100 bytes, reduces them, and forwards the result. With `order=data`, the send
+/// waits for the reduction.
+#[test]
+fn a_result_is_sent_after_its_reduction() {
+    let steps = vec![vec![(0, 1, 100, 0)], vec![(1, 2, 100, 1)]];
+    for (model, order) in [("fluid", "data"), ("fluid", "step"), ("loggp", "data")] {
+        let us = |reduce_byte_us: f64| {
+            let machine = format!(
+                "free:model={model},order={order},byte_us=1,reduce_byte_us={reduce_byte_us}"
+            );
+            cost_with_sums("mesh:3", &machine, &[0, 100, 0], &steps).parts.total()
+        };
+        // LogGP counts the bytes of a message after the first.
+        let sends = if model == "loggp" { 2.0 * 99.0 } else { 2.0 * 100.0 };
+        assert_eq!([0.0, 2.0].map(us), [sends, sends + 200.0], "{model} {order}");
+    }
+}
+
 /// After the last step, the rank with the longest reduction need not be the rank that receives
 /// last. A rank can also reduce data without receiving a message. With `order=data`, each rank ends
 /// after its own reduction, as with `order=step`.

@@ -139,6 +139,26 @@ fn large_folded_steps_have_windows() {
     assert_close(times(&found), times(&expected), [2e-3, 1e-2, 2e-3], network);
 }
 
+/// In each group of three nodes of a line, two messages of equal size share a link to the third
+/// node, and no other message uses this link. So the sizes of messages of other groups, which
+/// determine the windows, do not matter: both messages end after twice the time of their bytes.
+#[test]
+fn messages_on_links_of_their_own_end_when_their_bytes_are_sent() {
+    const GROUPS: u32 = 80;
+    let mut random = Random(3);
+    let bytes: Vec<u64> = (0..GROUPS).map(|_| 1000 + random.below(9000)).collect();
+    let both = |(group, bytes): (u32, &u64)| [0, 1].map(|i| (3 * group + i, 3 * group + 2, *bytes));
+    let step: Messages = (0..GROUPS).zip(&bytes).flat_map(both).collect();
+    let network = format!("mesh:{}", 3 * GROUPS);
+    let cost = with_windows(&network, "byte_us=0.01,fairness=equal,flow_window=0.1", &[step]);
+    assert!(cost.note.is_some(), "there is a second simulation of windows");
+    let us = bytes.iter().map(|bytes| 2.0 * 0.01 * *bytes as f64);
+    let last = us.clone().fold(0.0, f64::max);
+    let first = us.clone().fold(f64::INFINITY, f64::min);
+    let mean = us.sum::<f64>() / f64::from(GROUPS);
+    assert_close(times(&cost), [last, first, mean], [1e-9; 3], "equal messages");
+}
+
 /// Shares are exact in steps of up to 10,000 messages, and in steps of up to 8 messages per rank.
 #[test]
 fn small_steps_have_exact_shares() {
