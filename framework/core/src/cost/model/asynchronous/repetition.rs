@@ -219,7 +219,8 @@ mod tests {
     }
 
     proptest! {
-        /// The cost is the same as with a time-space record, for which no step is skipped.
+        /// The cost is the same as with a time-space record, for which no step is skipped. The
+        /// shares of links are exact up to a relative error of 1e-9, which accumulates.
         #[test]
         fn skipped_steps_do_not_change_the_cost(
             machine in prop::sample::select(MACHINES.to_vec()),
@@ -235,7 +236,7 @@ mod tests {
             let kinds = skipping.parts.each().into_iter().zip(complete.parts.each());
             for ((name, us), (_, expected)) in kinds {
                 let (us, expected) = (us.unwrap_or(0.0), expected.unwrap_or(0.0));
-                let is_equal = (us - expected).abs() <= 1e-9 * complete.parts.total();
+                let is_equal = (us - expected).abs() <= 1e-8 * complete.parts.total();
                 prop_assert!(is_equal, "{name}: {us} instead of {expected}");
             }
         }
