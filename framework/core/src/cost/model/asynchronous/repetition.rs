@@ -240,7 +240,7 @@ mod tests {
             let kinds = skipping.parts.each().into_iter().zip(complete.parts.each());
             for ((name, us), (_, expected)) in kinds {
                 let (us, expected) = (us.unwrap_or(0.0), expected.unwrap_or(0.0));
-                let is_equal = (us - expected).abs() <= 1e-8 * complete.parts.total();
+                let is_equal = (us - expected).abs() <= 1e-9 * complete.parts.total();
                 prop_assert!(is_equal, "{name}: {us} instead of {expected}");
             }
         }
