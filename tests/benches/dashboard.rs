@@ -51,7 +51,7 @@ fn many_rows() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("rows.csv");
     std::fs::write(&file, rows()).expect("a file");
-    let mut command = CommandBuilder::new(swapmeet_tests::build().join("swapmeet"));
+    let mut command = CommandBuilder::new(swapmeet_tests::program());
     command.arg("tui");
     command.arg(&file);
     let (mut child, mut writer, mut screen) = start(command, folder.path(), 120, 40);
@@ -147,7 +147,7 @@ fn summary(mut times: Vec<Duration>) -> String {
 /// shows the new value, and the times of pricing alone, which the panel prints.
 fn slide() -> (Vec<Duration>, Vec<Duration>) {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut command = CommandBuilder::new(swapmeet_tests::build().join("swapmeet"));
+    let mut command = CommandBuilder::new(swapmeet_tests::program());
     command.args(["tui", "--algorithm", "ring", "--workload", "uniform:64"]);
     for ring in 0..SCHEDULES {
         command.args(["--topology", &format!("ring:{}", LONGEST_RING - ring)]);
@@ -212,7 +212,7 @@ fn keys() {
 /// Presses keys on a dashboard with `jobs` workers, and returns the response times.
 fn measure(columns: u16, rows: u16, jobs: usize) -> Vec<Duration> {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut command = CommandBuilder::new(swapmeet_tests::build().join("swapmeet"));
+    let mut command = CommandBuilder::new(swapmeet_tests::program());
     command.args(["tui", "--topology", "torus:4x4", "--algorithm", "suh-shin"]);
     if jobs > 0 {
         // Each of these cases takes seconds, so that workers are busy during the whole measurement.

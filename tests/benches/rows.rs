@@ -53,7 +53,7 @@ fn best(mut run: impl FnMut() -> f64) -> f64 {
 
 /// Runs `swapmeet run`, and returns its duration in seconds.
 fn run(folder: &Path, flags: &str) -> f64 {
-    let mut program = Command::new(swapmeet_tests::build().join("swapmeet"));
+    let mut program = Command::new(swapmeet_tests::program());
     program
         .args(["run", "--quiet", "--force", "--out"])
         .arg(folder.join("rows.csv"))

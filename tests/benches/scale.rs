@@ -115,8 +115,7 @@ const SECTIONS: [(&str, &str, &str); 8] = [
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
     let wanted = |name: &str| words.is_empty() || words.iter().any(|w| name.contains(w.as_str()));
-    let registry = Registry::named(&[swapmeet_tests::build().to_owned()], &PluginReader::InProcess)
-        .expect("plugins are found");
+    let registry = swapmeet::bundled_plugins();
     for section in &SECTIONS {
         run_section(*section, &registry, wanted);
     }
@@ -228,7 +227,7 @@ compared with SimGrid"
 fn simgrid_seconds(topology: &str, algorithm: &str, machine: &str) -> Option<f64> {
     let folder = tempfile::tempdir().ok()?;
     let out = folder.path().join("sim");
-    let mut export = Command::new(swapmeet_tests::build().join("swapmeet"));
+    let mut export = Command::new(swapmeet_tests::program());
     export.args([
         "export",
         "--format",

@@ -80,8 +80,6 @@ const FORMATS: [&str; 5] = ["goal", "simgrid", "json", "mpi", "chakra"];
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
     let folder = tempfile::tempdir().expect("a folder");
-    // Build the program now, so that its build is not a part of the first measurement.
-    swapmeet_tests::build();
     let report = |name: &str, goal: &str, flags: &str| {
         if words.is_empty() || words.iter().any(|word| name.contains(word)) {
             let Run { seconds, megabytes, succeeds } = median(folder.path(), flags);
@@ -138,7 +136,7 @@ fn run(folder: &Path, flags: &str) -> Run {
     let out = folder.join("out");
     let _ = std::fs::remove_file(&out).or_else(|_| std::fs::remove_dir_all(&out));
     let before = child_seconds();
-    let mut program = Command::new(swapmeet_tests::build().join("swapmeet"));
+    let mut program = Command::new(swapmeet_tests::program());
     program.args(flags.split_whitespace()).arg("--out").arg(out);
     program.env_remove("SWAPMEET_PLUGIN_PATH").env("XDG_DATA_HOME", "/nonexistent");
     program.stdout(Stdio::null()).stderr(Stdio::null());

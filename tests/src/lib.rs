@@ -1,42 +1,75 @@
-//! Common code of tests and benchmarks that use several crates: building the program, and the fuzz
-//! targets.
-//!
-//! `cargo test` builds neither the program of another package nor a `cdylib` that is not linked.
-//! Therefore this code builds the program and the plugins, once for each test program.
+//! Common code of tests and benchmarks that use several crates: the files that they use, the fuzz
+//! targets, and the two tiers of tests.
 
 #![expect(clippy::expect_used, reason = "helpers of tests: a failure here is a failed test")]
 
 pub mod fuzz;
 
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// Builds the program and the bundled plugins, and returns their folder.
-pub fn build() -> &'static Path {
+/// Returns whether all tests run, also those that take long (`SWAPMEET_TESTS=all`). The tests of
+/// every commit leave them out.
+pub fn runs_all() -> bool {
+    std::env::var_os("SWAPMEET_TESTS").is_some_and(|value| value == "all")
+}
+
+/// Returns the folder into which Cargo builds tests, such as target/debug.
+fn profile() -> PathBuf {
+    // The path of a test program is target/PROFILE/deps/TEST-HASH.
+    let test = std::env::current_exe().expect("a test can find its own file");
+    test.ancestors().nth(2).expect("tests are built into target/PROFILE/deps").to_owned()
+}
+
+/// Returns the program `swapmeet`. Its folder contains no plugin files, so it uses the plugins that
+/// are linked into it.
+pub fn program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let (built, folder) = (profile().join("program"), profile().join("program-of-tests"));
+        std::fs::create_dir_all(&folder).expect("the folder of tests is writable");
+        let program = folder.join("swapmeet");
+        // Link the file under another name first, because another test program may do the same.
+        let draft = folder.join(format!("swapmeet-{}", std::process::id()));
+        std::fs::hard_link(&built, &draft).expect("Cargo has built the program");
+        std::fs::rename(&draft, &program).expect("the folder of tests is writable");
+        // If both names are the same file, the call above keeps both.
+        drop(std::fs::remove_file(&draft));
+        program
+    })
+}
+
+/// Returns the variable `PATH` with the folder of the program in front.
+pub fn path_with_program() -> OsString {
+    let folder = program().parent().map(PathBuf::from);
+    let others = std::env::var_os("PATH").unwrap_or_default();
+    std::env::join_paths(folder.into_iter().chain(std::env::split_paths(&others)))
+        .expect("no folder of the path contains a colon")
+}
+
+/// Returns the file of a bundled plugin or of `misprints`, which Cargo builds together with the
+/// library of the same name.
+pub fn plugin_file(library: &str) -> PathBuf {
+    profile().join("deps").join(format!("{DLL_PREFIX}{library}{DLL_SUFFIX}"))
+}
+
+/// Builds the whole workspace, and returns the folder with its programs, plugin files and examples.
+/// Only tests that are left out of the first tier use this function, because Cargo may have to
+/// build crates again with other features.
+pub fn build_workspace() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
-        // The path of a test program is target/PROFILE/deps/TEST-HASH.
-        let test = std::env::current_exe().expect("a test can find its own file");
-        let profile =
-            test.ancestors().nth(2).expect("tests are built into target/PROFILE/deps").to_owned();
+        let profile = profile();
         let target = profile.parent().expect("target/PROFILE has a parent");
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut build = Command::new(cargo);
         // With the option `--examples`, cargo resolves the features of dependencies as for `cargo
-        // test`, so that no dependency is built a second time with different features. It also
-        // builds the examples, which have tests.
-        build
-            .args([
-                "build",
-                "--quiet",
-                "--workspace",
-                "--lib",
-                "--bins",
-                "--examples",
-                "--target-dir",
-            ])
-            .arg(target);
+        // test`, so that no dependency is built a second time with different features.
+        build.args(["build", "--quiet", "--workspace", "--lib", "--bins", "--examples"]);
+        build.arg("--target-dir").arg(target);
         build.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
         if profile.ends_with("release") {
             build.arg("--release");

@@ -1,7 +1,7 @@
 //! Right and wrong plugin files, with the real program. A plugin in C works like any other plugin.
 //! A mistake in a file or a schedule is reported precisely and does not affect other rows.
 
-use crate::support::{compile_c, rows, swapmeet, words, wrong};
+use crate::support::{compile_c, rows, swapmeet, swapmeet_process, words, wrong};
 use predicates::prelude::*;
 use std::path::Path;
 use swapmeet_results::{Record, Status, Verified, read_records};
@@ -45,7 +45,8 @@ fn a_plugin_in_c_is_found_by_file_by_folder_and_by_variable() {
     let by_variable = || {
         let args =
             ["run", "--out", "-", "--quiet", "--topology", "ring:7", "--algorithm", "c-ring"];
-        let output = swapmeet(&args).env("SWAPMEET_PLUGIN_PATH", dir.path()).output().unwrap();
+        let output =
+            swapmeet_process(&args).env("SWAPMEET_PLUGIN_PATH", dir.path()).output().unwrap();
         let rows = read_records("rows", &String::from_utf8(output.stdout).unwrap()).unwrap();
         (output.status.code().unwrap(), rows)
     };

@@ -5,7 +5,6 @@ mod ci;
 mod cli;
 mod clusters;
 mod commands;
-mod errors_doc;
 mod examples;
 mod export;
 mod faults;

@@ -2,14 +2,100 @@
 
 pub(crate) mod tools;
 
+use assert_cmd::assert::Assert;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus, Output};
 use swapmeet_results::{Record, read_file, read_records};
-use swapmeet_tests::{build, project};
+use swapmeet_tests::{program, project};
+
+/// A command of the program. It runs in the process of the test if it can. The methods are those of
+/// [`assert_cmd::Command`].
+#[derive(Clone)]
+pub(crate) struct Program {
+    args: Vec<OsString>,
+    folder: Option<PathBuf>,
+}
+
+impl Program {
+    pub(crate) fn arg(&mut self, arg: impl AsRef<OsStr>) -> &mut Self {
+        self.args.push(arg.as_ref().to_owned());
+        self
+    }
+
+    pub(crate) fn args(&mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> &mut Self {
+        self.args.extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
+        self
+    }
+
+    pub(crate) fn current_dir(&mut self, folder: impl AsRef<Path>) -> &mut Self {
+        self.folder = Some(folder.as_ref().to_owned());
+        self
+    }
+
+    pub(crate) fn output(&mut self) -> std::io::Result<Output> {
+        let Program { args, folder } = self.clone();
+        if self.needs_process() {
+            let mut command = swapmeet_process(&[]);
+            command.args(args);
+            if let Some(folder) = folder {
+                command.current_dir(folder);
+            }
+            return command.output();
+        }
+        let run = move || {
+            if let Some(folder) = folder {
+                enter(&folder);
+            }
+            swapmeet::run(args)
+        };
+        // The stack is as large as that of the program.
+        let thread = std::thread::Builder::new().stack_size(8 << 20).spawn(run)?;
+        let captured = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        Ok(Output {
+            status: ExitStatus::from_raw(i32::from(captured.status) << 8),
+            stdout: captured.stdout,
+            stderr: captured.stderr,
+        })
+    }
+
+    pub(crate) fn assert(&mut self) -> Assert {
+        Assert::new(self.output().expect("a command in this process can always start"))
+            .append_context("command", format!("{:?}", self.args))
+    }
+
+    /// Returns whether the command starts the program again, whether it limits its workers, or
+    /// whether it loads a plugin from a file, which may crash.
+    fn needs_process(&self) -> bool {
+        let command = self.args.first().and_then(|word| word.to_str());
+        command.is_none_or(|word| matches!(word, "check" | "reproduce" | "tui"))
+            || self.args.iter().any(|arg| {
+                let arg = arg.to_string_lossy();
+                let flag = arg.split('=').next().unwrap_or(&arg);
+                matches!(flag, "--plugin-dir" | "--memory-limit" | "--tui")
+            })
+    }
+}
+
+/// Changes the current folder of this thread and of the threads that it starts, but not of the
+/// other threads of the process.
+fn enter(folder: &Path) {
+    // SAFETY: the call changes only whether this thread shares its folder with others.
+    assert_eq!(unsafe { libc::unshare(libc::CLONE_FS) }, 0, "a thread can have its own folder");
+    std::env::set_current_dir(folder).expect("the folder of a test exists");
+}
 
 /// Returns a command of the program that finds only the bundled plugins.
-pub(crate) fn swapmeet(args: &[&str]) -> assert_cmd::Command {
-    let mut command = assert_cmd::Command::new(build().join("swapmeet"));
+pub(crate) fn swapmeet(args: &[&str]) -> Program {
+    Program { args: args.iter().map(OsString::from).collect(), folder: None }
+}
+
+/// Returns a command of the program as [`swapmeet`] does, but the command always runs in a process
+/// of its own, with workers in child processes. Only tests of processes, variables, signals and
+/// streams need this.
+pub(crate) fn swapmeet_process(args: &[&str]) -> assert_cmd::Command {
+    let mut command = assert_cmd::Command::new(program());
     command.args(args).env_remove("SWAPMEET_PLUGIN_PATH").env("XDG_DATA_HOME", "/nonexistent");
     command.env("XDG_CONFIG_HOME", "/nonexistent").env("NO_COLOR", "1");
     command

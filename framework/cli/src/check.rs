@@ -1,17 +1,17 @@
 //! `swapmeet check`: tests whether a plugin file conforms to the plugin interface.
 
 use crate::args::{CheckArgs, CheckQuestionArgs, ReportFormat};
-use crate::failure::{Failure, SOME_FAILED};
+use crate::failure::{ExitStatus, Failure, SOME_FAILED, SUCCESS};
 use crate::output;
 use crate::run::{bundled_owner, is_sandboxed};
 use crate::say::say;
+use crate::streams;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::OwnedFd;
-use std::process::ExitCode;
 use std::time::Duration;
 use swapmeet_check::bench::{Processes, progress_beside};
 use swapmeet_check::{
@@ -25,7 +25,7 @@ use swapmeet_runner::sandbox::{FileAccess, NO_SANDBOX, TRACE};
 use swapmeet_runner::topology;
 
 /// Runs the conformance tests of a plugin and prints the report.
-pub(crate) fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn check(args: &CheckArgs) -> Result<ExitStatus, Failure> {
     // Check the arguments before the first child process is started.
     for spec in &args.topologies {
         topology::parse(spec).map_err(|e| Failure::Usage(format!("--topology: {e}")))?;
@@ -76,7 +76,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
             "note: the sandbox may have refused a system call: {TRACE}=1 names refused calls, {NO_SANDBOX} permits them"
         );
     }
-    Ok(if report.passed() { ExitCode::SUCCESS } else { ExitCode::from(SOME_FAILED) })
+    Ok(if report.passed() { SUCCESS } else { SOME_FAILED })
 }
 
 /// Returns a remark for each algorithm that has the name of a bundled algorithm. Of two algorithms
@@ -108,7 +108,7 @@ struct BenchWithProgress {
 impl BenchWithProgress {
     fn new(processes: Processes) -> Self {
         let bar = ProgressBar::new_spinner();
-        if !io::stderr().is_terminal() || std::env::var_os("NO_COLOR").is_some() {
+        if !streams::stderr().is_terminal() || std::env::var_os("NO_COLOR").is_some() {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
         if let Ok(style) = ProgressStyle::with_template("{spinner} {pos} cases  {msg}") {
@@ -152,7 +152,7 @@ impl Bench for BenchWithProgress {
 
 /// Answers one question of [`check`]. This function runs in a child process, because the plugin may
 /// crash the process.
-pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitStatus, Failure> {
     let question: Question = serde_json::from_str(&args.question).map_err(Failure::usage)?;
     let timeout = Duration::try_from_secs_f64(args.timeout).map_err(Failure::usage)?;
     let progress = progress_beside(&args.answer);
@@ -185,5 +185,5 @@ pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitCode, Failure> {
     }
     let text = serde_json::to_vec(&answer).map_err(Failure::output)?;
     std::fs::write(&args.answer, text).map_err(|e| Failure::writing("the answer", &e))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(SUCCESS)
 }

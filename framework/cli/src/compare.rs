@@ -1,9 +1,8 @@
 //! `swapmeet compare`: prints statistics about the rows of result files.
 
 use crate::args::{CompareArgs, CompareBy, CompareFormat, CorrectArg};
-use crate::failure::Failure;
+use crate::failure::{ExitStatus, Failure, SUCCESS};
 use crate::{output, result_files};
-use std::process::ExitCode;
 use swapmeet_core::spec::near_matches;
 use swapmeet_results::{
     By, CompareError, CompareOptions, Correction, as_csv, as_json, as_latex, as_markdown, as_table,
@@ -12,7 +11,7 @@ use swapmeet_results::{
 use swapmeet_runner::input::Text;
 
 /// Compares the times in result files, and prints the result.
-pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn compare(args: &CompareArgs) -> Result<ExitStatus, Failure> {
     let files = result_files::read(&args.files)?;
     let options = CompareOptions {
         by: match args.by {
@@ -37,7 +36,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
         CompareFormat::Json => as_json(&comparison).map_err(Failure::output)?,
     };
     output::print(&format!("{}\n", text.trim_end()))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(SUCCESS)
 }
 
 /// Converts the error of a comparison to a message. If no row has the baseline algorithm, the

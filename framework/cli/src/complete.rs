@@ -8,13 +8,12 @@ mod bash;
 mod specs;
 
 use crate::args::{Cli, CompletionsArgs};
-use crate::failure::Failure;
+use crate::failure::{ExitStatus, Failure, SUCCESS};
 use crate::output;
 use clap::{Arg, Command, CommandFactory};
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::{CompleteEnv, Shells};
 use specs::{algorithms, machines, topologies, workloads};
-use std::process::ExitCode;
 
 /// The environment variable in which the completion script gives the name of the shell when it
 /// requests completions.
@@ -26,7 +25,7 @@ pub(crate) fn answer() {
 }
 
 /// Prints the completion script for a shell.
-pub(crate) fn script(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn script(args: &CompletionsArgs) -> Result<ExitStatus, Failure> {
     let (name, mut script) = (args.shell.to_string(), Vec::new());
     let shells = Shells::builtins();
     let of_shell = shells
@@ -38,7 +37,7 @@ pub(crate) fn script(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
     let script = String::from_utf8_lossy(&script);
     let script = if name == "bash" { bash::with_whole_words(&script) } else { script.into_owned() };
     output::print(&script)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(SUCCESS)
 }
 
 /// Returns the definition of the command line with completion candidates for the values of flags.

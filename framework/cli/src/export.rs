@@ -1,14 +1,13 @@
 //! `swapmeet export`: writes a verified schedule in a format of another program.
 
 use crate::args::{ExportArgs, PluginArgs};
-use crate::failure::Failure;
+use crate::failure::{ExitStatus, Failure, SUCCESS};
 use crate::output;
 use crate::run;
 use crate::trace::{self, Omitted};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use swapmeet_bridges::export::{ExportError, Exporter, Format, OutputKind, SCHEDULE_FILE, format};
 use swapmeet_bridges::schedule::{EventHandler, FORMAT, Header, LineParser, VERSION};
 use swapmeet_core::delivery::collective::Tokens;
@@ -17,7 +16,7 @@ use swapmeet_results::{Record, Status, Verified, columns};
 use swapmeet_runner::case::Case;
 
 /// Writes the schedule of one algorithm on one topology if the schedule is valid.
-pub(crate) fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn export(args: &ExportArgs) -> Result<ExitStatus, Failure> {
     let algorithm = std::slice::from_ref(&args.algorithm);
     let cases = trace::cases(&args.schedule, algorithm, args.timeout, &args.plugins)?;
     let [case] = cases.as_slice() else {
@@ -33,11 +32,11 @@ pub(crate) fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
         Some(format) => translated(case, &args.plugins, format, staging.path(), &args.out)?,
         None => printed(case, args, &staging.path().join(SCHEDULE_FILE))?,
     };
-    let Some(record) = record else { return Ok(ExitCode::from(crate::failure::INTERRUPTED)) };
+    let Some(record) = record else { return Ok(crate::failure::INTERRUPTED) };
     match record.status {
         Status::Ok => {
             place.fill(staging.path())?;
-            Ok(ExitCode::SUCCESS)
+            Ok(SUCCESS)
         }
         _ => Ok(trace::print_failure(&record)),
     }

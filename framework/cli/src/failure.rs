@@ -1,21 +1,26 @@
 //! Errors of the program: their messages on standard error and their exit statuses.
 
 use crate::say::{say, styled, visible};
+use crate::streams;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use std::error::Error;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::Path;
-use std::process::ExitCode;
 use swapmeet_core::text::shortened;
 use swapmeet_results::Record;
 use swapmeet_runner::input::InputError;
 
+/// The exit status of the program.
+pub(crate) type ExitStatus = u8;
+
+/// The exit status if every case ran or is unsupported.
+pub(crate) const SUCCESS: ExitStatus = 0;
 /// The exit status if a case was invalid, crashed, timed out or failed.
-pub(crate) const SOME_FAILED: u8 = 1;
+pub(crate) const SOME_FAILED: ExitStatus = 1;
 /// The exit status after wrong usage or wrong input.
-pub(crate) const BAD_INPUT: u8 = 2;
+pub(crate) const BAD_INPUT: ExitStatus = 2;
 /// The exit status after Ctrl-C. The output file contains all finished rows.
-pub(crate) const INTERRUPTED: u8 = 130;
+pub(crate) const INTERRUPTED: ExitStatus = 130;
 
 /// A reason for ending the program early.
 #[derive(Debug)]
@@ -86,21 +91,21 @@ impl Failure {
     }
 
     /// Prints the message and returns the exit status.
-    pub(crate) fn report(self) -> ExitCode {
+    pub(crate) fn report(self) -> ExitStatus {
         match self {
             Self::Input(error) => {
                 styled(&render(&error));
-                ExitCode::from(BAD_INPUT)
+                BAD_INPUT
             }
             Self::Usage(message) => {
                 say!("error: {message}");
-                ExitCode::from(BAD_INPUT)
+                BAD_INPUT
             }
             Self::Output(message) => {
                 say!("error: {message}");
-                ExitCode::from(SOME_FAILED)
+                SOME_FAILED
             }
-            Self::ClosedPipe => ExitCode::from(SOME_FAILED),
+            Self::ClosedPipe => SOME_FAILED,
         }
     }
 }
@@ -123,7 +128,7 @@ fn render(error: &InputError) -> String {
     let help = error.help.as_deref().map(shortened);
     let mut report = vec![Level::ERROR.primary_title(message.as_str()).element(snippet)];
     report.extend(help.as_deref().map(|help| Group::with_title(Level::HELP.secondary_title(help))));
-    let coloured = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let coloured = streams::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let renderer = if coloured { Renderer::styled() } else { Renderer::plain() };
     renderer.render(&report)
 }

@@ -2,19 +2,18 @@
 //! table of an experiment file.
 
 use crate::args::FitArgs;
-use crate::failure::Failure;
+use crate::failure::{ExitStatus, Failure, SUCCESS};
 use crate::say::say;
 use crate::{output, result_files};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::io;
-use std::process::ExitCode;
 use swapmeet_bridges::fit::{Costs, Estimate, Fit, Sample, fit as fitted, ping_pong};
 use swapmeet_results::{FileRows, Record, Status, csv_table, read_rows};
 use swapmeet_workloads::file::read_bounded;
 
 /// Writes the fitted machine, and prints the residuals of the fit.
-pub(crate) fn fit(args: &FitArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn fit(args: &FitArgs) -> Result<ExitStatus, Failure> {
     /// The maximum number of bytes of a measurement file.
     const LONGEST: u64 = 256 << 20;
     // The machine's name becomes a TOML key, so check its characters.
@@ -59,7 +58,7 @@ pub(crate) fn fit(args: &FitArgs) -> Result<ExitCode, Failure> {
     }
     output::text(&args.out, &text)?;
     say!("{}", residuals(&samples, &fit));
-    Ok(ExitCode::SUCCESS)
+    Ok(SUCCESS)
 }
 
 /// Formats the residual of each sample as CSV.

@@ -1,12 +1,11 @@
 //! `swapmeet import`: converts measurements of other programs to rows.
 
 use crate::args::ImportArgs;
-use crate::failure::Failure;
+use crate::failure::{ExitStatus, Failure, SUCCESS};
 use crate::output;
 use crate::say::say;
 use std::collections::HashMap;
 use std::path::Path;
-use std::process::ExitCode;
 use swapmeet_bridges::import::{Measurement, MeasurementFile, counterpart, medians, read};
 use swapmeet_core::delivery::fault::Count;
 use swapmeet_core::text::{escaped, excerpt, is_unsafe};
@@ -15,7 +14,7 @@ use swapmeet_runner::topology;
 use swapmeet_workloads::file::{read_bounded, read_regular};
 
 /// Writes one row for each measured time in the files.
-pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn import(args: &ImportArgs) -> Result<ExitStatus, Failure> {
     /// The maximum number of bytes of a measurement file.
     const LONGEST: u64 = 256 << 20;
     // The machine name becomes a part of the column `machine`, in which commas and colons separate
@@ -81,7 +80,7 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
     if omitted > 0 {
         say!("{} without a counterpart omitted", Count(omitted, "measurement"));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(SUCCESS)
 }
 
 /// Errors if a text is empty or contains characters that a terminal interprets. The text becomes

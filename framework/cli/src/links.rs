@@ -2,10 +2,9 @@
 //! each algorithm without this link is compared with the time on the intact network.
 
 use crate::args::LinksArgs;
-use crate::failure::{Failure, INTERRUPTED, SOME_FAILED, print_reason};
+use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS, print_reason};
 use crate::run::{self, SpecLists};
 use crate::{output, table};
-use std::process::ExitCode;
 use swapmeet_core::network::topology::{SingleFault, Topology, single_faults};
 use swapmeet_results::analysis::DISCONNECTS;
 use swapmeet_results::{CsvSink, Record, Sink, Status, duration};
@@ -19,7 +18,7 @@ struct LinkRows {
     rows: Vec<Record>,
 }
 
-pub(crate) fn links(args: &LinksArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn links(args: &LinksArgs) -> Result<ExitStatus, Failure> {
     let at = Text::flag("--topology", &args.topology);
     let network = topology::parse(&at.value).map_err(|e| spec_error(&at, &e))?;
     let faults = faults(network.as_ref(), args)?;
@@ -43,7 +42,7 @@ pub(crate) fn links(args: &LinksArgs) -> Result<ExitCode, Failure> {
         output::may_write(out, args.over, cases.iter().flat_map(run::input_files_of_case))?;
     }
     let Some(rows) = run::collect(&cases, args.jobs, &args.plugins)? else {
-        return Ok(ExitCode::from(INTERRUPTED));
+        return Ok(INTERRUPTED);
     };
     // Rank the links, and write the results.
     let (intact, damaged) = rows.split_at(args.algorithms.len());
@@ -66,9 +65,9 @@ pub(crate) fn links(args: &LinksArgs) -> Result<ExitCode, Failure> {
     let mut failed = failed.peekable();
     if let Some(first) = failed.peek() {
         print_reason(first);
-        return Ok(ExitCode::from(SOME_FAILED));
+        return Ok(SOME_FAILED);
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(SUCCESS)
 }
 
 /// Returns the links to examine. Each is described as the fault in which only this link fails.

@@ -4,11 +4,10 @@ mod tables;
 
 use crate::args::{Format, Kind, ListArgs};
 use crate::describe;
-use crate::failure::Failure;
+use crate::failure::{ExitStatus, Failure, SUCCESS};
 use crate::say::say;
 use crate::{output, run};
 use serde_json::{Value, json};
-use std::process::ExitCode;
 use swapmeet_core::cost::machine::{Machine, presets};
 use swapmeet_core::cost::settings::Origin;
 use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES, PERMUTATION, of_bits};
@@ -28,7 +27,7 @@ struct List {
 }
 
 /// Prints one list or all lists.
-pub(crate) fn list(args: &ListArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn list(args: &ListArgs) -> Result<ExitStatus, Failure> {
     let written = |text: &str| output::print(&format!("{}\n", text.trim_end()));
     // `--describe SPEC` analyses one topology or machine instead of printing a list.
     if let Some(spec) = &args.describe {
@@ -43,7 +42,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitCode, Failure> {
             }
         };
         written(&described)?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(SUCCESS);
     }
     // If no kind is given, print all lists one after another, except the list of row columns.
     let kinds = match args.kind {
@@ -81,7 +80,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitCode, Failure> {
             say!("{line}");
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(SUCCESS)
 }
 
 /// Keeps only the algorithms of one collective. Errors if no collective has this name.

@@ -2,15 +2,14 @@
 //! that they always agree with it.
 
 use crate::args::{Cli, ManArgs};
-use crate::failure::Failure;
+use crate::failure::{ExitStatus, Failure, SUCCESS};
 use crate::output;
 use clap::{Command, CommandFactory};
 use std::io;
-use std::process::ExitCode;
 use swapmeet_results::atomic_file::StagingFolder;
 
 /// Prints the main manual page, or writes all pages to a folder.
-pub(crate) fn man(args: &ManArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn man(args: &ManArgs) -> Result<ExitStatus, Failure> {
     let program = visible();
     match &args.out {
         None => {
@@ -35,7 +34,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<ExitCode, Failure> {
             }
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(SUCCESS)
 }
 
 /// Returns the definition of the command line without hidden commands.

@@ -1,14 +1,13 @@
 //! `swapmeet merge`: combines the row files of shards into one file.
 
 use crate::args::MergeArgs;
-use crate::failure::{Failure, SOME_FAILED};
+use crate::failure::{ExitStatus, Failure, SOME_FAILED, SUCCESS};
 use crate::say::say;
 use crate::{output, result_files, run};
 use std::io::{self, Write};
-use std::process::ExitCode;
 use swapmeet_results::{CsvSink, Shards, Sink};
 
-pub(crate) fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn merge(args: &MergeArgs) -> Result<ExitStatus, Failure> {
     // Check the input files and the destination before anything is written.
     output::may_write(&args.out, args.over, args.files.iter().chain(&args.experiment))?;
     let shards = Shards::read(&args.files).map_err(Failure::usage)?;
@@ -60,5 +59,5 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
             "the rows are in the order of the files: use --experiment FILE for the order of the experiment"
         );
     }
-    Ok(if missing.count == 0 { ExitCode::SUCCESS } else { ExitCode::from(SOME_FAILED) })
+    Ok(if missing.count == 0 { SUCCESS } else { SOME_FAILED })
 }

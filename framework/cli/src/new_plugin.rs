@@ -2,16 +2,15 @@
 //! header of the plugin interface.
 
 use crate::args::{Lang, NewPluginArgs};
-use crate::failure::Failure;
+use crate::failure::{ExitStatus, Failure, SUCCESS};
 use crate::output;
 use crate::run::bundled_owner;
 use crate::say::say;
 use std::path::Path;
-use std::process::ExitCode;
 use swapmeet_template::{HEADER, Language, Name, Workspace, WriteError, files, write};
 
 /// Creates the folder of a new plugin, and prints the next steps for its author.
-pub(crate) fn new_plugin(args: &NewPluginArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn new_plugin(args: &NewPluginArgs) -> Result<ExitStatus, Failure> {
     let name = Name::parse(&args.name).map_err(Failure::usage)?;
     let language = match args.lang {
         Lang::Rust => Language::Rust,
@@ -41,11 +40,11 @@ pub(crate) fn new_plugin(args: &NewPluginArgs) -> Result<ExitCode, Failure> {
         );
     }
     say!("made {}; next: cd {} && {build}, then see its README.md", args.name, args.name);
-    Ok(ExitCode::SUCCESS)
+    Ok(SUCCESS)
 }
 
 /// Prints the C header of the plugin ABI.
-pub(crate) fn header() -> Result<ExitCode, Failure> {
+pub(crate) fn header() -> Result<ExitStatus, Failure> {
     output::print(HEADER)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(SUCCESS)
 }

@@ -2,14 +2,13 @@
 //! workload, and names the bottleneck. It also compares the times of algorithms with this minimum.
 
 use crate::args::{OptimumArgs, OptimumFormat};
-use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
+use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS};
 use crate::output;
 use crate::run;
 use crate::say::say;
 use answer::{Answer, Times};
 use serde_json::json;
 use std::path::Path;
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use swapmeet_core::cost::bound::Traffic;
@@ -36,7 +35,7 @@ use swapmeet_workloads::file::{MAX_BYTES, read_bounded};
 mod answer;
 
 /// Computes and prints the optimum, or verifies a certificate.
-pub(crate) fn optimum(args: &OptimumArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn optimum(args: &OptimumArgs) -> Result<ExitStatus, Failure> {
     if let Some(file) = &args.check {
         return verify(file, args.format);
     }
@@ -72,14 +71,14 @@ pub(crate) fn optimum(args: &OptimumArgs) -> Result<ExitCode, Failure> {
     let runs = topology.nodes() <= answer::MAX_RUN_NODES;
     let cases = if runs { &cases[..] } else { &[] };
     let Some(rows) = run::collect(cases, None, &args.plugins)? else {
-        return Ok(ExitCode::from(INTERRUPTED));
+        return Ok(INTERRUPTED);
     };
     let times = Times::of(rows);
     output::print(&match args.format {
         OptimumFormat::Text => answer.times_text(&times),
         OptimumFormat::Json => format!("{:#}\n", answer.json(&times)),
     })?;
-    Ok(ExitCode::SUCCESS)
+    Ok(SUCCESS)
 }
 
 /// Returns one case for each algorithm that supports the collective and needs no input file.
@@ -177,7 +176,7 @@ impl Setting {
 
 /// Verifies the certificate in a file. The certificate names the specs of a topology, a workload
 /// and a machine. Its network and its demand must be those that result from these specs.
-fn verify(file: &Path, format: OptimumFormat) -> Result<ExitCode, Failure> {
+fn verify(file: &Path, format: OptimumFormat) -> Result<ExitStatus, Failure> {
     let wrong = |why: String| Failure::Usage(format!("{}: {why}", file.display()));
     let text = read_bounded(file, MAX_BYTES, "a certificate").map_err(wrong)?;
     let certificate: Certificate =
@@ -222,7 +221,7 @@ fn verify(file: &Path, format: OptimumFormat) -> Result<ExitCode, Failure> {
             ))?;
         }
     }
-    Ok(if result.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(SOME_FAILED) })
+    Ok(if result.is_ok() { SUCCESS } else { SOME_FAILED })
 }
 
 /// Builds the network, the demand and the time unit from the specs that a certificate names.

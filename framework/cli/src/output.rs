@@ -3,8 +3,9 @@
 
 use crate::args::Overwrite;
 use crate::failure::Failure;
+use crate::streams;
 use std::fs::{File, Metadata};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use swapmeet_results::atomic_file::{self, AtomicWriteError};
@@ -12,7 +13,7 @@ use tempfile::NamedTempFile;
 
 /// Returns whether standard output is a terminal.
 pub(crate) fn is_terminal() -> bool {
-    io::stdout().is_terminal()
+    streams::stdout().is_terminal()
 }
 
 /// Writes text to standard output and flushes it.
@@ -31,7 +32,7 @@ pub(crate) fn file(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
     if is_stdout(path) {
-        let mut out = io::stdout();
+        let mut out = streams::stdout();
         return write(&mut out).and_then(|()| out.flush()).map_err(|e| Failure::printing(&e));
     }
     atomic_file::write(path, write).map_err(|e| not_written(path, e))

@@ -3,11 +3,10 @@
 use crate::args::{
     FigureFormat, FigureKind, Legend, LogAxes, PlotArgs, RowsArgs, Scales, XAxis, YAxis,
 };
-use crate::failure::Failure;
+use crate::failure::{ExitStatus, Failure, SUCCESS};
 use crate::say::say;
 use crate::{output, result_files};
 use std::collections::BTreeSet;
-use std::process::ExitCode;
 use swapmeet_plot::{
     Appearance, Drawable, Figure, FigureError, FigureOptions, HeatColumns, HeatFigure, LegendPlace,
     LogScales, NetworkFigure, Paper, Quantity, Reference, StackKind, StackedBars, WinnerFigure,
@@ -15,7 +14,7 @@ use swapmeet_plot::{
 use swapmeet_results::Record;
 use swapmeet_results::analysis::Axis;
 
-pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn plot(args: &PlotArgs) -> Result<ExitStatus, Failure> {
     // Report invalid names and sizes before any rows are read.
     let format = format(args)?;
     output::may_write(&args.out, args.over, &args.rows.files)?;
@@ -76,7 +75,7 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
     for words in drawn.remarks() {
         say!("{words}");
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(SUCCESS)
 }
 
 fn boxed(figure: impl Drawable + 'static) -> Box<dyn Drawable> {

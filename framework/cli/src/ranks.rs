@@ -3,7 +3,7 @@
 
 use crate::args::{CaseArgs, On, Overwrite, RowFormat, RunArgs};
 use crate::export::translated;
-use crate::failure::{Failure, INTERRUPTED, SOME_FAILED, print_reason};
+use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS, print_reason};
 use crate::run::row_file::Remarks;
 use crate::run::rows::Rows;
 use crate::run::{
@@ -11,14 +11,14 @@ use crate::run::{
     refuse_appearance, shard_cases,
 };
 use crate::say::say;
-use crate::{output, table};
+use crate::{output, streams, table};
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
+use std::process::{self, Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use swapmeet_bridges::export::{Format, format, mpi};
@@ -44,7 +44,7 @@ struct Plan {
 pub(crate) fn run(
     RunArgs { cases: args, real_ranks: ranks, format: row_format, .. }: &RunArgs,
     on: On,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitStatus, Failure> {
     refuse_appearance(&args.appearance)?;
     // Read the experiment, and reject flags that do not apply to measurements.
     let mut experiment = experiment(args)?;
@@ -113,7 +113,7 @@ fn run_with_launcher(
     format: Option<RowFormat>,
     plan: &Plan,
     all: &Product,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitStatus, Failure> {
     let remarks = Remarks::default();
     let (mut rows, _) = place_for(args, format, &plan.cases, all, &remarks)?;
     let folder = tempfile::tempdir().map_err(|e| Failure::file(&std::env::temp_dir(), &e))?;
@@ -155,16 +155,16 @@ fn run_with_launcher(
     rows.finish()?;
     if let Rows::Kept(rows) = &rows {
         let text = table::results(rows, table::terminal_width());
-        writeln!(io::stdout(), "{text}").map_err(|e| Failure::printing(&e))?;
+        writeln!(streams::stdout(), "{text}").map_err(|e| Failure::printing(&e))?;
     }
     if !args.quiet {
         say!("{}{tally}, measured", if finished { "" } else { "interrupted: " });
     }
     print_remarks(&remarks);
     Ok(match (finished, tally.failed) {
-        (false, _) => ExitCode::from(INTERRUPTED),
-        (true, 0) => ExitCode::SUCCESS,
-        (true, _) => ExitCode::from(SOME_FAILED),
+        (false, _) => INTERRUPTED,
+        (true, 0) => SUCCESS,
+        (true, _) => SOME_FAILED,
     })
 }
 
@@ -302,7 +302,7 @@ fn flags(plan: &Plan) -> [String; 6] {
 
 /// The way in which the launcher ended: by itself, after the time limit, or after an interrupt.
 enum LaunchEnd {
-    Itself(ExitStatus),
+    Itself(process::ExitStatus),
     Late,
     Interrupted,
 }
@@ -347,7 +347,7 @@ fn wait_for(
 }
 
 /// Writes a Slurm job script. The schedules are written to a folder next to the script.
-fn write_job(args: &CaseArgs, plan: &Plan, script: &Path) -> Result<ExitCode, Failure> {
+fn write_job(args: &CaseArgs, plan: &Plan, script: &Path) -> Result<ExitStatus, Failure> {
     // The folder belongs to the script, so the folder and the script are replaced at the same time.
     let folder = PathBuf::from(format!("{}.schedules", script.display()));
     let over = Overwrite { force: args.force };
@@ -374,7 +374,7 @@ fn write_job(args: &CaseArgs, plan: &Plan, script: &Path) -> Result<ExitCode, Fa
         let place = folder.join((count + 1).to_string());
         std::fs::create_dir_all(&place).map_err(|e| Failure::file(&place, &e))?;
         let Some(record) = export_case(args, plan, case, &place)? else {
-            return Ok(ExitCode::from(INTERRUPTED));
+            return Ok(INTERRUPTED);
         };
         if record.status != Status::Ok {
             print_reason(&record);
@@ -423,7 +423,7 @@ fn write_job(args: &CaseArgs, plan: &Plan, script: &Path) -> Result<ExitCode, Fa
     if !args.quiet {
         say!("{count} schedules: sbatch {}", script.display());
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(SUCCESS)
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, Failure> {

@@ -1,19 +1,18 @@
 //! `swapmeet report`: writes a page that summarises result files.
 
 use crate::args::ReportArgs;
-use crate::failure::Failure;
+use crate::failure::{ExitStatus, Failure, SUCCESS};
 use crate::output;
 use crate::plot::rows;
 use crate::trace::{MOST_BYTES, title_of};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-use std::process::ExitCode;
 use swapmeet_plot::{Link, PageOptions, page};
 use swapmeet_results::{CompareError, Record};
 use swapmeet_runner::experiment::Experiment;
 
-pub(crate) fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn report(args: &ReportArgs) -> Result<ExitStatus, Failure> {
     output::may_write(&args.out, args.over, args.rows.files.iter().chain(&args.schedules))?;
     let files = rows(&args.rows)?;
     let links: Vec<Link> =
@@ -21,7 +20,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
     let page = page_of(&files, args.title.as_deref(), args.rows.baseline.as_deref(), &links);
     let text = page.map_err(Failure::usage)?;
     output::text(&args.out, &text)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(SUCCESS)
 }
 
 /// Returns a page that summarises rows. The default title lists the names of the experiments.

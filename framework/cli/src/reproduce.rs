@@ -1,14 +1,14 @@
 //! `swapmeet reproduce`: repeats the experiments of papers.
 
 use crate::args::{ReproduceArgs, ReproducePaperArgs};
-use crate::failure::{Failure, INTERRUPTED};
+use crate::failure::{ExitStatus, Failure, INTERRUPTED, SUCCESS};
 use crate::output;
 use crate::run;
 use crate::say::say;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use swapmeet_core::spec::near_matches;
@@ -18,7 +18,7 @@ use swapmeet_runner::input::Text;
 use swapmeet_runner::isolation::{self, Limits};
 
 /// Repeats the experiments of one paper or of all papers.
-pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitStatus, Failure> {
     let wanted: Vec<&Paper> = match &args.paper {
         None => papers().iter().collect(),
         Some(name) => vec![find(name)?],
@@ -39,7 +39,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     for paper in wanted {
         let tables = match run_in_child(paper, args, &stop)? {
             Ok(tables) => tables,
-            Err(_) if stop.load(Ordering::Relaxed) => return Ok(ExitCode::from(INTERRUPTED)),
+            Err(_) if stop.load(Ordering::Relaxed) => return Ok(INTERRUPTED),
             Err(how) => return Err(Failure::Output(format!("{}: {how}", paper.name))),
         };
         match &args.out {
@@ -52,7 +52,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
         output::file(&path, |out| out.write_all(overview(&sections).as_bytes()))?;
         say!("wrote {}", path.display());
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(SUCCESS)
 }
 
 /// The tables of a paper, written by a child process.
@@ -126,7 +126,7 @@ fn run_in_child(
 }
 
 /// Runs the experiments of a paper in the child process.
-pub(crate) fn paper(args: &ReproducePaperArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn paper(args: &ReproducePaperArgs) -> Result<ExitStatus, Failure> {
     let failed = |e: io::Error| Failure::Output(e.to_string());
     let paper = find(&args.paper)?;
     // Search for plugins before entering the sandbox, because the search starts child processes.
@@ -157,7 +157,7 @@ pub(crate) fn paper(args: &ReproducePaperArgs) -> Result<ExitCode, Failure> {
         }
     };
     answers.send(&message).map_err(failed)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(SUCCESS)
 }
 
 fn find(name: &str) -> Result<&'static Paper, Failure> {

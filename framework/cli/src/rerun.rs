@@ -1,13 +1,13 @@
 //! `swapmeet rerun`: runs the cases of a result file again, and compares the rows.
 
 use crate::args::RerunArgs;
-use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
+use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS};
 use crate::result_files;
 use crate::run::{for_each_row, note_threads, registry};
 use crate::say::say;
+use crate::streams;
 use std::collections::BTreeMap;
-use std::io::{self, Write};
-use std::process::ExitCode;
+use std::io::Write;
 use swapmeet_core::delivery::fault::Count;
 use swapmeet_core::simulation::ProofScope;
 use swapmeet_results::Difference;
@@ -24,7 +24,7 @@ enum Outcome {
     Refused(String),
 }
 
-pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitStatus, Failure> {
     // Row numbers start at 1 and do not count the header, as in error messages.
     let rows = result_files::rows(&[&args.file])?;
     let selected: Vec<usize> =
@@ -63,7 +63,7 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode, Failure> {
         };
         results.insert(number, outcome);
     })?;
-    let mut out = io::stdout();
+    let mut out = streams::stdout();
     for (number, outcome) in &results {
         let case = rows[number - 1].case().in_words();
         writeln!(out, "row {number} ({case}): {}", describe(outcome))
@@ -78,9 +78,9 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode, Failure> {
         count - same
     );
     Ok(match (finished, same == count) {
-        (false, _) => ExitCode::from(INTERRUPTED),
-        (true, true) => ExitCode::SUCCESS,
-        (true, false) => ExitCode::from(SOME_FAILED),
+        (false, _) => INTERRUPTED,
+        (true, true) => SUCCESS,
+        (true, false) => SOME_FAILED,
     })
 }
 

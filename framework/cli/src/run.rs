@@ -1,9 +1,9 @@
 //! `swapmeet run`: runs the cases that flags and files describe, and writes their rows.
 
 use crate::args::{AppearanceArgs, CaseArgs, PluginArgs, RowFormat, RunArgs};
-use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
+use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS};
 use crate::say::say;
-use crate::{output, table};
+use crate::{output, streams, table};
 use progress::Progress;
 use row_file::Remarks;
 use rows::{Before, Found, Rows};
@@ -12,7 +12,6 @@ use signal_hook::flag;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once, PoisonError};
 use swapmeet_core::delivery::fault::Count;
@@ -23,7 +22,7 @@ use swapmeet_runner::optimum::NO_LINKS;
 use swapmeet_runner::sandbox::NO_SANDBOX;
 use swapmeet_runner::system;
 use swapmeet_runner::unit::{self, units};
-use swapmeet_runner::worker::Workers;
+use swapmeet_runner::worker::{WorkerKind, Workers};
 use swapmeet_workloads::file;
 
 mod collect;
@@ -38,7 +37,7 @@ pub(crate) use selection::{
     registry, shard_cases,
 };
 
-pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitStatus, Failure> {
     // Report all errors in the flags before a file is opened or a case runs.
     refuse_appearance(&args.appearance)?;
     note_threads(args.threads);
@@ -93,7 +92,7 @@ pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitC
     // standard error.
     if let Rows::Kept(rows) = &rows {
         let text = table::results(rows, table::terminal_width());
-        writeln!(io::stdout(), "{text}").map_err(|e| Failure::printing(&e))?;
+        writeln!(streams::stdout(), "{text}").map_err(|e| Failure::printing(&e))?;
     }
     if !args.quiet {
         let place = match &args.out {
@@ -113,9 +112,9 @@ pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitC
         say!("remark: all rows are written, but in the order in which cases ended: {why}");
     }
     Ok(match (finished, tally.failed) {
-        (false, _) => ExitCode::from(INTERRUPTED),
-        (true, 0) => ExitCode::SUCCESS,
-        (true, _) => ExitCode::from(SOME_FAILED),
+        (false, _) => INTERRUPTED,
+        (true, 0) => SUCCESS,
+        (true, _) => SOME_FAILED,
     })
 }
 
@@ -175,6 +174,10 @@ pub(crate) fn print_remarks(remarks: &Remarks) {
 /// program immediately.
 pub(crate) fn interrupts() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
+    if streams::is_test() {
+        // The signals of the process belong to the test program.
+        return flag;
+    }
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         // If no handler can be installed, the signal ends the program, which is the default action.
         let _ = flag::register_conditional_shutdown(signal, INTERRUPTED.into(), Arc::clone(&flag))
@@ -239,15 +242,25 @@ pub(crate) fn workers(
     parts: usize,
     plugins: &PluginArgs,
 ) -> Result<Workers, Failure> {
-    is_sandboxed(plugins.no_sandbox);
-    let command = child("worker", plugins)
-        .map_err(|e| Failure::Output(format!("this program's own file: {e}")))?;
+    let kind = worker_kind(plugins)?;
     let jobs = jobs.map_or_else(
         || std::thread::available_parallelism().map_or(1, usize::from),
         |jobs| jobs as usize,
     );
     let memory_limit = memory_limit.unwrap_or_else(|| default_memory(jobs.min(parts) as u64));
-    Ok(Workers { command, jobs, memory_limit })
+    Ok(Workers { kind, jobs, memory_limit })
+}
+
+/// Returns how workers are started: as child processes, or as threads of a test.
+fn worker_kind(plugins: &PluginArgs) -> Result<WorkerKind, Failure> {
+    #[cfg(feature = "in-process")]
+    if streams::is_test() {
+        return Ok(WorkerKind::Threads(crate::OBSERVERS));
+    }
+    is_sandboxed(plugins.no_sandbox);
+    let command = child("worker", plugins)
+        .map_err(|e| Failure::Output(format!("this program's own file: {e}")))?;
+    Ok(WorkerKind::Processes(command))
 }
 
 /// Returns the command line of a child process that executes plugins.

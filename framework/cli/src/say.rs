@@ -1,8 +1,9 @@
 //! Messages to the user on standard error. A failure to write a message is ignored, so that the
 //! program continues if standard error is closed or the disk is full.
 
+use crate::streams;
 use std::fmt::Arguments;
-use std::io::{self, Write};
+use std::io::Write;
 use swapmeet_core::text::{is_unsafe, shortened};
 
 /// Prints a line to standard error, formatted as by `println!`.
@@ -22,7 +23,7 @@ pub(crate) fn styled(text: &str) {
 }
 
 fn written(text: &str) {
-    let _ = io::stderr().write_all(format!("{text}\n").as_bytes());
+    let _ = streams::stderr().write_all(format!("{text}\n").as_bytes());
 }
 
 /// Replaces control characters, because they could change the state of the terminal. File names and

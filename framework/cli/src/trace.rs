@@ -2,13 +2,13 @@
 //! papers about schedules.
 
 use crate::args::{PluginArgs, ScheduleArgs, TraceArgs, TraceFormat};
-use crate::failure::{Failure, INTERRUPTED, SOME_FAILED, print_reason};
+use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS, print_reason};
 use crate::output;
 use crate::run::{self, SpecLists};
 use crate::say::say;
+use crate::streams;
 use serde_json::Value;
 use std::io::{self, BufWriter, Write};
-use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use swapmeet_core::delivery::fault::Count;
 use swapmeet_core::text::escaped_lines;
@@ -34,7 +34,7 @@ pub(crate) use watcher::WATCH;
 
 /// Writes the schedule of one algorithm on one topology, or a page with the schedules of one or two
 /// algorithms.
-pub(crate) fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn trace(args: &TraceArgs) -> Result<ExitStatus, Failure> {
     let TraceArgs { algorithms, summary, step, node, times, .. } = args;
     let cases = cases(&args.schedule, algorithms, args.timeout, &args.plugins)?;
     output::may_write(&args.out, args.over, cases.iter().flat_map(run::input_files_of_case))?;
@@ -69,13 +69,13 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
         times: *times,
     };
     let Some(record) = printed(args, &cases, &options)? else {
-        return Ok(ExitCode::from(INTERRUPTED));
+        return Ok(INTERRUPTED);
     };
     if record.status != Status::Ok {
         return Ok(print_failure(&record));
     }
     print_verified(&record);
-    Ok(ExitCode::SUCCESS)
+    Ok(SUCCESS)
 }
 
 /// Writes the schedule to standard output or to a file. Returns the row of the schedule, or `None`
@@ -92,7 +92,7 @@ fn printed(
         _ => write_events(cases, &args.plugins, options, &mut write_text(out)),
     };
     if output::is_stdout(&args.out) {
-        let (record, written) = schedule(&mut BufWriter::new(io::stdout()))?;
+        let (record, written) = schedule(&mut BufWriter::new(streams::stdout()))?;
         written.map_err(|e| Failure::printing(&e))?;
         return Ok(record);
     }
@@ -147,13 +147,9 @@ pub(crate) fn cases(
 
 /// Prints the reason why there is no schedule. An unsupported case is a valid answer; any other
 /// reason is a failure.
-pub(crate) fn print_failure(record: &Record) -> ExitCode {
+pub(crate) fn print_failure(record: &Record) -> ExitStatus {
     print_reason(record);
-    if record.status == Status::Unsupported {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(SOME_FAILED)
-    }
+    if record.status == Status::Unsupported { SUCCESS } else { SOME_FAILED }
 }
 
 /// The row of a schedule (`None` after an interrupt), and the result of writing it.

@@ -2,13 +2,12 @@
 //! handles its result.
 
 use crate::args::{AppearanceArgs, CaseArgs, RunArgs, TuiArgs};
-use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
+use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS};
 use crate::run::row_file::Remarks;
 use crate::say::say;
-use crate::{config, output, run, table};
+use crate::{config, output, run, streams, table};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use swapmeet_plot::{
     Drawable, Figure, FigureOptions, Paper, Quantity, StackKind, StackedBars, Styles, WinnerFigure,
@@ -24,7 +23,7 @@ use swapmeet_tui::{
 };
 use swapmeet_workloads::experiments::shipped;
 
-pub(crate) fn tui(args: &TuiArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn tui(args: &TuiArgs) -> Result<ExitStatus, Failure> {
     // The first file is an experiment or a result file. A result file has the extension `.csv`.
     let is_rows = |path: &&PathBuf| path.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
     let first = args.cases.experiment.as_ref().filter(is_rows);
@@ -59,7 +58,7 @@ fn theme(appearance: &AppearanceArgs) -> Result<Theme, Failure> {
 }
 
 /// Shows the dashboard for `run --tui`.
-pub(crate) fn watch(args: &RunArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn watch(args: &RunArgs) -> Result<ExitStatus, Failure> {
     if args.format.is_some() {
         return Err(Failure::Usage(
             "--format is for rows on standard output, which the dashboard uses".to_owned(),
@@ -69,11 +68,11 @@ pub(crate) fn watch(args: &RunArgs) -> Result<ExitCode, Failure> {
 }
 
 /// Shows the dashboard, with the rows of files if there are any.
-fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
+fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitStatus, Failure> {
     run::note_threads(args.threads);
     let theme = theme(&args.appearance)?;
     let ascii = args.appearance.ascii || is_ascii_terminal();
-    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+    if !io::stdin().is_terminal() || !output::is_terminal() {
         return Err(Failure::Usage(
             "the dashboard needs a terminal for input and output: without one, use `swapmeet run`"
                 .to_owned(),
@@ -146,7 +145,7 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
     run::print_remarks(&remarks);
     if outcome.print_rows && !outcome.records.is_empty() {
         let text = table::results(&outcome.records, table::terminal_width());
-        writeln!(io::stdout(), "{text}").map_err(|e| Failure::printing(&e))?;
+        writeln!(streams::stdout(), "{text}").map_err(|e| Failure::printing(&e))?;
     }
     if let Some(text) = rows_in_words(&outcome, args.out.as_deref()) {
         say!("{text}");
@@ -155,9 +154,9 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
         return Err(Failure::Output(reason.trim_start_matches("error: ").to_owned()));
     }
     Ok(match (outcome.interrupted, outcome.some_failed) {
-        (true, _) => ExitCode::from(INTERRUPTED),
-        (false, true) => ExitCode::from(SOME_FAILED),
-        (false, false) => ExitCode::SUCCESS,
+        (true, _) => INTERRUPTED,
+        (false, true) => SOME_FAILED,
+        (false, false) => SUCCESS,
     })
 }
 

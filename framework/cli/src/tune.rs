@@ -1,12 +1,11 @@
 //! `swapmeet tune`: converts the rows of a sweep to a decision table for an MPI library or NCCL.
 
 use crate::args::TuneArgs;
-use crate::failure::Failure;
+use crate::failure::{ExitStatus, Failure, SUCCESS};
 use crate::say::say;
 use crate::{output, result_files};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::process::ExitCode;
 use swapmeet_bridges::tune::{DefaultLosses, Loss, TimedCase, Uncompared, library};
 use swapmeet_results::stats::Summary;
 use swapmeet_results::{Record, Status, is_measured};
@@ -15,7 +14,7 @@ use swapmeet_workloads::file::read_bounded;
 /// Writes the table, and prints how much time is lost without this table. There are two
 /// comparisons: with the algorithms that the library itself would choose, and with one algorithm
 /// for all cases.
-pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn tune(args: &TuneArgs) -> Result<ExitStatus, Failure> {
     // Only successful rows of the selected machine and topologies are considered.
     let Some(library) = library(&args.format) else {
         return Err(Failure::Usage(format!("--format {}: unknown", args.format)));
@@ -67,7 +66,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
             );
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(SUCCESS)
 }
 
 /// Returns one time per case. All rows must have the same machine, and all rows with the same

@@ -123,19 +123,15 @@ impl Registry {
         if let Some(folder) = program_folder("") {
             search.scan(&folder, Origin::Program, |name| name.starts_with(BUNDLED_PREFIX))?;
         }
-        let mut registry = search.read(reader)?;
-        let is_beside = |(plugin, origin): (&Plugin, Origin), name: &str| {
-            origin == Origin::Program && plugin.name == name
-        };
-        let missing = linked::all()
-            .into_iter()
-            .filter(|(plugin, _)| !registry.origins().any(|beside| is_beside(beside, plugin.name)));
-        let linked = Search {
-            files: missing.map(|(_, path)| (path, Origin::Linked, true)).collect(),
-            log: Vec::new(),
-        };
-        linked.read_into(&mut registry, reader)?;
-        Ok(registry)
+        search.read_with_linked(reader)
+    }
+
+    /// Searches for plugins in these directories and files, and in the program itself. Reads the
+    /// plugins in this process.
+    pub fn bundled(named: &[PathBuf]) -> Result<Self, RegistryError> {
+        let mut search = Search::default();
+        search.named(named)?;
+        search.read_with_linked(&PluginReader::InProcess)
     }
 
     /// Searches for plugins only in these directories and files.
@@ -259,6 +255,24 @@ impl Search {
             self.files.push((path, origin, false));
         }
         Ok(())
+    }
+
+    /// Reads the plugin files, and then the plugins that are linked into the program, except those
+    /// that the program's directories contain as files.
+    fn read_with_linked(self, reader: &PluginReader) -> Result<Registry, RegistryError> {
+        let mut registry = self.read(reader)?;
+        let is_beside = |(plugin, origin): (&Plugin, Origin), name: &str| {
+            origin == Origin::Program && plugin.name == name
+        };
+        let missing = linked::all()
+            .into_iter()
+            .filter(|(plugin, _)| !registry.origins().any(|beside| is_beside(beside, plugin.name)));
+        let linked = Search {
+            files: missing.map(|(_, path)| (path, Origin::Linked, true)).collect(),
+            log: Vec::new(),
+        };
+        linked.read_into(&mut registry, reader)?;
+        Ok(registry)
     }
 
     fn read(mut self, reader: &PluginReader) -> Result<Registry, RegistryError> {

@@ -1,6 +1,7 @@
 //! Tasks for releases: `cargo run -p xtask -- dist [FOLDER]` builds the program and makes an
-//! archive and a Debian package, and `cargo run -p xtask -- pictures` renews the pictures of the
-//! README and the docs.
+//! archive and a Debian package, `cargo run -p xtask -- pictures` renews the pictures of the README
+//! and the docs, and `cargo run -p xtask --features header -- header` renews the C header of the
+//! plugin boundary.
 
 use std::env::consts::{ARCH, OS};
 use std::error::Error;
@@ -8,6 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+#[cfg(feature = "header")]
+mod header;
 mod layout;
 mod pictures;
 
@@ -16,13 +19,17 @@ use layout::{Prefix, lay_out};
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 const USAGE: &str = "usage: cargo run -p xtask -- dist [FOLDER [BUILT]]
        cargo run -p xtask -- pictures [BUILT]
+       cargo run -p xtask --features header -- header [check]
 dist: build the program in release mode, or use the build in the folder BUILT, and
 write an archive swapmeet-VERSION-ARCH-OS.tar.gz to FOLDER (default: target/dist).
 If dpkg-deb is installed, also write a package swapmeet_VERSION_ARCH.deb.
 Both contain the program, plugin files, swapmeet.h, manual pages, completions,
 experiment files and docs.
 
-pictures: run the program and write the pictures in docs/pictures.";
+pictures: run the program and write the pictures in docs/pictures.
+
+header: generate framework/abi/include/swapmeet.h from the Rust definitions. With
+check, fail if the committed file differs, and change nothing.";
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -35,6 +42,10 @@ fn main() -> ExitCode {
         ["dist", folder, built] => dist(Path::new(folder), Path::new(built)),
         ["pictures"] => build().and_then(|built| renew_pictures(&built)),
         ["pictures", built] => renew_pictures(Path::new(built)),
+        #[cfg(feature = "header")]
+        ["header"] => header::renew(root()),
+        #[cfg(feature = "header")]
+        ["header", "check"] => header::check(root()),
         _ => Err(USAGE.into()),
     };
     match made {

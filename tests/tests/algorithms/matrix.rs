@@ -3,10 +3,9 @@
 use std::sync::{Arc, LazyLock};
 use swapmeet_core::delivery::collective;
 use swapmeet_core::network::topology::{self, Topology};
-use swapmeet_runner::describe::PluginReader;
 use swapmeet_runner::plugin::{Algorithm, ParamKind, Plugin};
 use swapmeet_runner::registry::Registry;
-use swapmeet_tests::build;
+use swapmeet_tests::plugin_file;
 use swapmeet_workloads::Workload;
 
 /// Topologies whose sides are odd, even, powers of two and of three, or multiples of four and two.
@@ -61,15 +60,14 @@ const WORKLOADS: [&str; 8] = [
 /// Parameters of an algorithm: keys and values.
 pub(super) type Params = Vec<(String, String)>;
 
-/// The plugins of the build. They are loaded once for all tests, because loading them reads all
-/// files to compute their digests.
-pub(super) static REGISTRY: LazyLock<Registry> =
-    LazyLock::new(|| Registry::named(&[build().to_owned()], &PluginReader::InProcess).unwrap());
+/// The bundled plugins. They are loaded once for all tests, because the digest of the test program
+/// is computed.
+pub(super) static REGISTRY: LazyLock<Registry> = LazyLock::new(swapmeet::bundled_plugins);
 
 /// Returns the bundled algorithms, except those that read schedules from files, which have their
 /// own tests.
 pub(super) fn bundled() -> Vec<Arc<Algorithm>> {
-    let plugins = REGISTRY.plugins().iter().filter(|plugin| !plugin.name.contains("misprints"));
+    let plugins = REGISTRY.plugins().iter();
     plugins
         .flat_map(|plugin| &plugin.algorithms)
         .filter(|algorithm| algorithm.params.iter().all(|param| param.kind != ParamKind::File))
@@ -79,7 +77,7 @@ pub(super) fn bundled() -> Vec<Arc<Algorithm>> {
 
 /// Returns the test plugin `misprints`, whose algorithms are wrong.
 pub(super) fn misprints() -> Plugin {
-    let file = build().join(format!("libmisprints.{}", std::env::consts::DLL_EXTENSION));
+    let file = plugin_file("misprints");
     Plugin::load(&file).unwrap()
 }
 

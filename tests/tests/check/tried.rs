@@ -164,7 +164,6 @@ fn algorithms_can_be_checked_with_parameters() {
 /// user, not a fault of the plugin.
 #[test]
 fn a_parameter_that_is_refused_everywhere_is_bad_usage() {
-    build();
     let dir = tempdir().unwrap();
     let plan = "if (!problem->param_count) return shift(problem, host); \
         host->fail(host->ctx, text(\"`way=bakc`: expected forth or back\")); return SWM_ERROR;";

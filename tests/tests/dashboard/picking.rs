@@ -3,9 +3,8 @@
 use super::pty::Terminal;
 use super::sessions::Session;
 use crossterm::event::KeyCode;
-use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use swapmeet_runner::describe::PluginReader;
-use swapmeet_tests::build;
+use swapmeet_tests::plugin_file;
 
 fn session() -> Session {
     Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"suh-shin\"]")
@@ -201,7 +200,7 @@ fn a_workload_of_the_collective_is_offered() {
 /// the file.
 #[test]
 fn all_algorithms_of_a_collective_are_selected_at_once() {
-    let file = |name| build().join(format!("{DLL_PREFIX}swapmeet_plugin_{name}{DLL_SUFFIX}"));
+    let file = |name| plugin_file(&format!("swapmeet_plugin_{name}"));
     let plugins = ["bine", "classic", "files"].map(file);
     let mut session = Session::with(&plugins, &PluginReader::InProcess, "algorithms = [\"bruck\"]");
     session.keys("A");

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use swapmeet_results::{Record, read_records};
-use swapmeet_tests::build;
+use swapmeet_tests::program;
 
 /// A shell process in a pseudo-terminal, and the screen of the terminal.
 pub(super) struct Terminal {
@@ -27,7 +27,7 @@ pub(super) fn some(n: u16) -> NonZero<u16> {
 
 /// Returns the command for a shell that runs a script in a directory.
 pub(super) fn shell(folder: &Path, script: &str) -> CommandBuilder {
-    let program = build().join("swapmeet");
+    let program = program();
     let mut shell = CommandBuilder::new("sh");
     shell.args(["-c", &script.replace("swapmeet", &program.display().to_string())]);
     shell.cwd(folder);

@@ -10,13 +10,13 @@ use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::style::Color;
 use ratatui::{Frame, Terminal};
-use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::path::PathBuf;
 use std::time::Duration;
 use swapmeet_runner::describe::PluginReader;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::registry::Registry;
-use swapmeet_tests::build;
+use swapmeet_runner::worker::{WorkerKind, Workers};
+use swapmeet_tests::{plugin_file, program};
 use swapmeet_tui::{App, Appearance, ClickMap, Setup, Theme, draw, draw_panel};
 
 /// A symbol that no panel draws, with which tests find cells outside of a panel.
@@ -31,13 +31,25 @@ pub(super) struct Session {
     pub app: App,
 }
 
+/// Returns workers of the same kind as the processes that read plugins.
+fn workers(reader: &PluginReader) -> Workers {
+    match reader {
+        PluginReader::InProcess => swapmeet::worker_in_thread(),
+        PluginReader::Child(_) => Workers {
+            kind: WorkerKind::Processes(vec![program().into(), "worker".into()]),
+            jobs: 1,
+            memory_limit: 4 << 30,
+        },
+    }
+}
+
 impl Session {
     /// Starts a session with some of the bundled plugins and an experiment, to which a default
     /// workload and machine are added.
     pub(super) fn new(text: &str) -> Self {
         // A fixed list of plugins keeps the snapshots independent of new plugins.
         let plugins = ["classic", "hypercube", "liu", "suh_shin", "thakur"];
-        let file = |name| build().join(format!("{DLL_PREFIX}swapmeet_plugin_{name}{DLL_SUFFIX}"));
+        let file = |name| plugin_file(&format!("swapmeet_plugin_{name}"));
         Self::with(&plugins.map(file), &PluginReader::InProcess, text)
     }
 
@@ -68,11 +80,7 @@ impl Session {
             notes: Vec::new(),
             is_example: false,
             render: |_, _| Err("nothing is drawn without the program".to_owned()),
-            workers: swapmeet_runner::worker::Workers {
-                command: vec![build().join("swapmeet"), "worker".into()],
-                jobs: 1,
-                memory_limit: 4 << 30,
-            },
+            workers: workers(reader),
             rows: None,
             out: None,
         };

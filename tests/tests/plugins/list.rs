@@ -1,6 +1,6 @@
 //! `swapmeet list plugins` shows the origin of each plugin, and the plugin's description of itself.
 
-use crate::support::{compile_c, printed, swapmeet};
+use crate::support::{compile_c, printed, swapmeet, swapmeet_process};
 use serde_json::Value;
 use std::path::Path;
 use tempfile::tempdir;
@@ -20,13 +20,13 @@ fn each_plugin_is_listed_with_its_origin() {
     std::fs::create_dir_all(&folder).unwrap();
     let Some(file) = compile_c("plugins/ring-c/ring.c", &folder, "ring", &[]) else { return };
     let origin = |args: &[&str], key: &str, value: &Path| {
-        let output = swapmeet(&["list", "plugins", "--format", "json"])
+        let output = swapmeet_process(&["list", "plugins", "--format", "json"])
             .args(args)
             .env(key, value)
             .output()
             .unwrap();
         let list = plugins(&output);
-        assert_eq!(named(&list, "classic")["origin"], "beside the program");
+        assert_eq!(named(&list, "classic")["origin"], "in the program");
         let ring = named(&list, "ring-c");
         assert_eq!(ring["file"], file.to_str().unwrap());
         ring["origin"].as_str().unwrap().to_owned()
@@ -65,7 +65,7 @@ fn the_text_contains_title_and_paper_of_each_algorithm() {
     let paragraph = text.split("\nthakur ").nth(1).unwrap();
     let shown: Vec<&str> = paragraph.lines().take(5).collect();
     assert_eq!(shown[0], "0.2.0  (plugin ABI 1.1, MIT OR Apache-2.0)");
-    assert!(shown[1].ends_with("  (beside the program)"), "{}", shown[1]);
+    assert!(shown[1].ends_with("  (in the program)"), "{}", shown[1]);
     assert_eq!(shown[2], "    pex: PEX: pairwise exchange by exclusive-or (Fig. 1)");
     assert_eq!(shown[3], "        on any topology with a power of two of nodes");
     assert!(shown[4].starts_with("        R. Thakur, A. Choudhary, G. C. Fox"), "{}", shown[4]);

@@ -1,7 +1,7 @@
 //! Loading a library runs its code. Whatever this code does, it must not affect the process that
 //! writes rows.
 
-use crate::support::{compile_c, swapmeet, words};
+use crate::support::{compile_c, swapmeet, swapmeet_process, words};
 use std::path::PathBuf;
 use swapmeet_results::{Record, Status, read_file};
 use tempfile::{TempDir, tempdir};
@@ -59,14 +59,14 @@ fn a_plugin_that_crashes_when_loaded_is_named_and_skipped() {
 
         // If the file is in a folder that is searched for plugins, it is skipped.
         let path = ("SWAPMEET_PLUGIN_PATH", dir.path());
-        let output = swapmeet(&run[..5]).env(path.0, path.1).output().unwrap();
+        let output = swapmeet_process(&run[..5]).env(path.0, path.1).output().unwrap();
         assert_eq!(
             output.status.code(),
             Some(0),
             "{does}: {}",
             String::from_utf8_lossy(&output.stderr)
         );
-        let listed = swapmeet(&["list", "plugins"]).env(path.0, path.1).output().unwrap();
+        let listed = swapmeet_process(&["list", "plugins"]).env(path.0, path.1).output().unwrap();
         let stderr = String::from_utf8(listed.stderr).unwrap();
         assert!(stderr.contains("skipped ") && stderr.contains("misbehaves"), "{does}: {stderr}");
     }

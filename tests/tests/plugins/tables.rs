@@ -197,7 +197,7 @@ fn the_first_of_two_algorithms_with_the_same_name_runs() {
             predicate::str::contains(format!(
                 "`gen` of {mine} is hidden by that of plugin `theirs`, which was found first"
             ))
-            .and(predicate::str::contains("swapmeet_plugin_thakur")),
+            .and(predicate::str::contains("/swapmeet/thakur is hidden by")),
         );
 }
 

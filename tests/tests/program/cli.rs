@@ -1,6 +1,6 @@
 //! The program as its users run it: output streams, exit statuses and the content of rows.
 
-use crate::support::{printed, refused, row_of, rows, swapmeet, words};
+use crate::support::{printed, refused, row_of, rows, swapmeet, swapmeet_process, words};
 use predicates::prelude::*;
 use swapmeet_results::{Status, Verified, columns, read_records};
 use swapmeet_tests::project;
@@ -61,11 +61,14 @@ fn a_configuration_file_sets_defaults() {
     let (own, here) = (home.path().join("swapmeet"), home.path().join("here"));
     let plugins = own.join("more");
     [&own, &here, &plugins].iter().for_each(|folder| std::fs::create_dir(folder).unwrap());
-    let file = format!("libswapmeet_plugin_thakur.{}", std::env::consts::DLL_EXTENSION);
-    std::fs::copy(swapmeet_tests::build().join(&file), plugins.join(&file)).unwrap();
+    let file = swapmeet_tests::plugin_file("swapmeet_plugin_thakur");
+    std::fs::copy(&file, plugins.join(file.file_name().unwrap())).unwrap();
     let run = |args: &[&str]| {
-        let output =
-            swapmeet(args).current_dir(&here).env("XDG_CONFIG_HOME", home.path()).output().unwrap();
+        let output = swapmeet_process(args)
+            .current_dir(&here)
+            .env("XDG_CONFIG_HOME", home.path())
+            .output()
+            .unwrap();
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
     };
     let machine = |more: &[&str]| {
@@ -83,7 +86,7 @@ fn a_configuration_file_sets_defaults() {
         ("delta".to_owned(), "sp2".to_owned())
     );
     let (list, _) = run(&["list", "plugins", "--format", "csv"]);
-    assert!(list.contains(plugins.join(&file).to_str().unwrap()), "{list}");
+    assert!(list.contains(plugins.join(file.file_name().unwrap()).to_str().unwrap()), "{list}");
 
     // The file in the current folder takes precedence over the file in the configuration folder.
     let local = here.join("swapmeet.toml");
@@ -253,7 +256,7 @@ fn lists_are_complete() {
         .find(|m| m["name"] == "paragon" && m["parameter"] == "barrier_us");
     assert_eq!(barrier.unwrap()["value"], "126d-113");
     assert!(printed(&["list", "topologies"]).contains("hypercube:D"));
-    assert!(printed(&["list", "plugins"]).contains("libswapmeet_plugin_thakur"));
+    assert!(printed(&["list", "plugins"]).contains("in the program"));
     assert!(printed(&["list"]).contains("WORKLOADS"));
 }
 
@@ -283,7 +286,7 @@ fn a_small_allgather_on_tpu_v4_takes_as_long_as_its_source_says() {
 
 #[test]
 fn a_closed_pipe_does_not_panic() {
-    let program = swapmeet_tests::build().join("swapmeet");
+    let program = swapmeet_tests::program();
     let command =
         format!("{} trace --topology torus:16x16 --algorithm gen | head -n 1", program.display());
     let output = std::process::Command::new("sh").args(["-c", &command]).output().unwrap();

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 use swapmeet_results::{Record, Verified, read_file};
-use swapmeet_tests::{build, project};
+use swapmeet_tests::{program, project};
 use tempfile::{TempDir, tempdir};
 
 const SWEEP: &str = r#"
@@ -50,7 +50,7 @@ fn timeless(path: &Path) -> Vec<Record> {
 /// path.
 fn shell(folder: &Path, script: &str) -> Command {
     let mut command = Command::new("sh");
-    let path = format!("{}:{}", build().display(), std::env::var("PATH").unwrap_or_default());
+    let path = swapmeet_tests::path_with_program();
     command.args(["-c", script]).current_dir(folder).env("PATH", path);
     command.env_remove("SWAPMEET_PLUGIN_PATH").env("XDG_DATA_HOME", "/nonexistent");
     command
@@ -126,6 +126,9 @@ fn the_kubernetes_job_runs_the_sweep() {
 
 #[test]
 fn a_real_slurm_runs_the_sweep() {
+    if !tools::runs_all() {
+        return;
+    }
     let Some(slurm) = Slurm::start() else { return };
     let (dir, whole) = folder();
     let submitted = slurm.shell(dir.path(), &blocks()[1]).output().unwrap();
@@ -153,6 +156,9 @@ fn a_real_slurm_runs_the_sweep() {
 /// was built with support for this MPI.
 #[test]
 fn a_real_slurm_runs_the_written_job() {
+    if !tools::runs_all() {
+        return;
+    }
     if !tools::has(&["mpicc", "mpirun"]) {
         return;
     }
@@ -315,6 +321,9 @@ fn found(program: &str) -> Option<PathBuf> {
 /// ranks produce the rows of a single run.
 #[test]
 fn ranks_of_mpirun_are_shards() {
+    if !tools::runs_all() {
+        return;
+    }
     if !tools::has(&["mpirun"]) {
         return;
     }
@@ -325,7 +334,7 @@ fn ranks_of_mpirun_are_shards() {
         .unwrap()
         .replace("-n 8", "--allow-run-as-root --oversubscribe -n 4");
     let (dir, whole) = folder();
-    let path = format!("{}:{}", build().display(), std::env::var("PATH").unwrap());
+    let path = swapmeet_tests::path_with_program();
     let mut ranks = Command::new("sh");
     ranks.args(["-c", &command]).current_dir(dir.path()).env("PATH", path);
     let ranks = ranks

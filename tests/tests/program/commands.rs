@@ -16,7 +16,7 @@ use super::pages::pages;
 use crate::support::tools;
 use std::path::Path;
 use std::process::Command;
-use swapmeet_tests::{build, project};
+use swapmeet_tests::{program, project};
 use tempfile::tempdir;
 
 /// Blocks that are not run: the page, a text of the block, and the reason.
@@ -90,8 +90,11 @@ fn blocks(page: &str) -> Vec<Block<'_>> {
     blocks
 }
 
-/// Runs the blocks of a page in order.
+/// Runs the blocks of a page in order: of the README, or of every page with `SWAPMEET_TESTS=all`.
 fn run_page(page: &str) {
+    if page != "README.md" && !tools::runs_all() {
+        return;
+    }
     if cfg!(not(target_os = "linux")) {
         tools::left_out("linux", "the pages show file names as they are on Linux");
         return;
@@ -138,7 +141,7 @@ fn run_page(page: &str) {
 
 /// Runs a script. Returns what it prints.
 fn succeeds(folder: &Path, script: &str) -> String {
-    let path = format!("{}:{}", build().display(), std::env::var("PATH").unwrap());
+    let path = swapmeet_tests::path_with_program();
     let mut sh = Command::new("sh");
     // Variables that Cargo sets for this test must not apply to builds of plugins.
     let is_cargo = |key: &str| key.starts_with("CARGO_") && key != "CARGO_HOME";

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Output};
 use swapmeet_results::read_file;
-use swapmeet_tests::build;
+use swapmeet_tests::program;
 use tempfile::{TempDir, tempdir};
 
 /// Creates a folder with a `rows.csv` of about 40 cases.
@@ -21,7 +21,7 @@ fn folder() -> TempDir {
 /// Runs the program in `folder` with a limit on the file size, in blocks of 512 bytes.
 fn cramped(folder: &Path, blocks: u32, arguments: &str) -> Output {
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec swapmeet {arguments}");
-    let path = format!("{}:{}", build().display(), std::env::var("PATH").unwrap_or_default());
+    let path = swapmeet_tests::path_with_program();
     let mut shell = Command::new("sh");
     shell
         .args(["-c", &script])
@@ -253,7 +253,7 @@ fn an_impossible_output_path_is_bad_input() {
 fn a_named_pipe_that_is_closed_early_is_an_error() {
     let dir = tempdir().unwrap();
     let run = "run --quiet --topology ring:5 --algorithm gen --repetitions 4000 --out";
-    let path = format!("{}:{}", build().display(), std::env::var("PATH").unwrap_or_default());
+    let path = swapmeet_tests::path_with_program();
     let closing = |script: &str| {
         let mut shell = Command::new("sh");
         shell
@@ -280,7 +280,7 @@ fn a_named_pipe_that_is_closed_early_is_an_error() {
 fn unread_messages_do_not_affect_a_run() {
     let dir = tempdir().unwrap();
     let run = "swapmeet run --topology ring:5 --topology ring:8 --algorithm gen --algorithm pex --repetitions 20 --out rows.csv";
-    let path = format!("{}:{}", build().display(), std::env::var("PATH").unwrap_or_default());
+    let path = swapmeet_tests::path_with_program();
     let mut seen = Vec::new();
     for ending in
         ["2>/dev/null", "2>/dev/full", "2>&-", "2>&1 >/dev/null | true; exit \"$(cat status)\""]

@@ -1,6 +1,6 @@
 //! `run --on` runs schedules on real ranks and writes rows of the measured times.
 
-use crate::support::{refused, swapmeet, tools, words};
+use crate::support::{refused, swapmeet, swapmeet_process, tools, words};
 use std::process::Command;
 use swapmeet_results::{Status, Verified, read_file};
 use tempfile::tempdir;
@@ -61,7 +61,8 @@ exit 1
     // The shell's script must be one word, so it has no spaces.
     let launch = launch.replace(".\u{24}0", ".${IFS}$0");
     let args = words("run --on mpirun --topology ring:4 --algorithm bruck --name here --launch");
-    let run = swapmeet(&args).arg(launch).arg("--out").arg(&out).env("MPICC", "true").output();
+    let run =
+        swapmeet_process(&args).arg(launch).arg("--out").arg(&out).env("MPICC", "true").output();
     let run = run.unwrap();
     let message = String::from_utf8_lossy(&run.stderr);
     let rows = read_file(&out).unwrap();

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use swapmeet_tests::build;
+use swapmeet_tests::program;
 use tempfile::tempdir;
 
 /// Returns what `swapmeet optimum ARGS --format json` prints.
@@ -68,7 +68,7 @@ fn algorithms_that_take_too_long_are_named() {
 /// The interval appears before the algorithms have run, because some of them take long.
 #[test]
 fn the_interval_is_printed_first() {
-    let mut command = Command::new(build().join("swapmeet"));
+    let mut command = Command::new(program());
     command.args(words("optimum --topology mesh:24x24")).stderr(Stdio::null());
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);

@@ -5,7 +5,7 @@ use crate::support::{compile_c, refused, swapmeet, words};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use swapmeet_results::{Record, Status, read_file};
-use swapmeet_tests::build;
+use swapmeet_tests::program;
 use tempfile::{TempDir, tempdir};
 
 /// Writes the rows of two algorithms at two sizes, after applying `change` to the rows of the first
@@ -217,7 +217,7 @@ fn files_next_to_measurements_and_resumed_files_are_read_up_to_a_limit() {
                   --out \"$1\"";
     let output = std::process::Command::new("sh")
         .args(["-c", script])
-        .arg(build().join("swapmeet"))
+        .arg(program())
         .arg(&rows)
         .env("XDG_DATA_HOME", "/nonexistent")
         .output()

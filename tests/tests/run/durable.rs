@@ -1,19 +1,21 @@
 //! Data that exists on the disk is not lost: files of the user, files with a truncated row, rows
 //! before a power failure, and folders.
 
-use crate::support::{compile_c, refused, rows, swapmeet, timeless, timeless_rows, torture, words};
+use crate::support::{
+    compile_c, refused, rows, swapmeet, swapmeet_process, timeless, timeless_rows, torture, words,
+};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use swapmeet_results::{Status, read_file};
-use swapmeet_tests::build;
+use swapmeet_tests::program;
 use tempfile::tempdir;
 
 /// Starts a run whose first two cases end immediately and whose last case takes half a minute.
 fn slow_run(torture: &Path, out: &Path, change: impl FnOnce(&mut Command)) -> Child {
-    let mut run = Command::new(build().join("swapmeet"));
+    let mut run = Command::new(program());
     run.args(["run", "--quiet", "--jobs", "1", "--topology", "ring:6", "--plugin-dir"])
         .arg(torture);
     run.args(["--algorithm", "gen", "--algorithm", "pairwise", "--algorithm", "sleeps", "--out"])
@@ -153,8 +155,9 @@ fn a_power_failure_loses_no_row_of_a_finished_case() {
     // Rows that were written out of order are sorted into a new file, which replaces the old file.
     // The entry of this file in its folder must be synchronized, too.
     let out = dir.path().join("other.csv");
-    let mut run =
-        swapmeet(&words("run --quiet --jobs 2 --timeout 0.3 --topology ring:6 --plugin-dir"));
+    let mut run = swapmeet_process(&words(
+        "run --quiet --jobs 2 --timeout 0.3 --topology ring:6 --plugin-dir",
+    ));
     run.arg(&torture).args(["--algorithm", "sleeps", "--algorithm", "gen", "--out"]).arg(&out);
     run.env("LD_PRELOAD", &power).env("POWER_DISK", &disk).assert().code(1);
     let folders = std::fs::read_to_string(disk.join("folders")).unwrap_or_default();
@@ -210,7 +213,7 @@ fn a_run_never_overwrites_its_inputs() {
     assert!(message.contains("it is an input of this command: give another --out"), "{message}");
     swapmeet(&run[..7]).assert().success();
     let program = path("swapmeet");
-    std::fs::copy(build().join("swapmeet"), &program).unwrap();
+    std::fs::copy(swapmeet_tests::program(), &program).unwrap();
     let merge = Command::new(&program)
         .args(["merge", &path("rows.csv"), "--force", "--out", &program])
         .output()
@@ -239,7 +242,7 @@ fn a_pipe_cannot_be_resumed() {
 #[test]
 fn a_failed_write_is_an_error() {
     let dir = tempdir().unwrap();
-    let program = build().join("swapmeet");
+    let program = program();
     let shell = |command: &str| {
         let mut shell = Command::new("sh");
         shell.args(["-c", command, "sh"]).arg(&program).current_dir(dir.path());
@@ -277,7 +280,8 @@ fn names_of_files_and_specs_cannot_control_the_terminal() {
 fn a_missing_home_folder_is_ignored() {
     let dir = tempdir().unwrap();
     for (home, cache) in [("", ""), ("relative", "relative")] {
-        let mut run = swapmeet(&words("run --quiet --topology ring:5 --algorithm gen --out -"));
+        let mut run =
+            swapmeet_process(&words("run --quiet --topology ring:5 --algorithm gen --out -"));
         run.env("HOME", home)
             .env("XDG_CACHE_HOME", cache)
             .env("XDG_DATA_HOME", cache)

@@ -8,7 +8,7 @@ use swapmeet_results::Status;
 use swapmeet_runner::case::{Case, RunOptions, SelectedAlgorithm};
 use swapmeet_runner::plugin::Plugin;
 use swapmeet_runner::{session, topology};
-use swapmeet_tests::build;
+use swapmeet_tests::plugin_file;
 use swapmeet_workloads::Workload;
 
 /// A listener that panics in the second step.
@@ -23,8 +23,7 @@ impl Listener for Broken {
 
 #[test]
 fn a_panic_of_the_host_is_an_error() {
-    let plugin = format!("libswapmeet_plugin_classic.{}", std::env::consts::DLL_EXTENSION);
-    let plugin = Plugin::load(&build().join(plugin)).unwrap();
+    let plugin = Plugin::load(&plugin_file("swapmeet_plugin_classic")).unwrap();
     let several_steps = plugin.algorithms.iter().find(|a| a.name == "pairwise").unwrap();
     let case = Case {
         experiment: "test".into(),

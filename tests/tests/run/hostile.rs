@@ -1,13 +1,13 @@
 //! A hostile plugin cannot affect anything outside its process, whichever command loads it.
 
 use crate::support::tools::left_out;
-use crate::support::{compile_c, printed, rows, swapmeet, words};
+use crate::support::{compile_c, printed, rows, swapmeet, swapmeet_process, words};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 use swapmeet_results::Status;
-use swapmeet_tests::build;
+use swapmeet_tests::program;
 use tempfile::{TempDir, tempdir};
 
 /// The attacks that only seccomp and Landlock prevent, in the order of `hostile.c`.
@@ -76,7 +76,7 @@ impl Hostile {
     /// descriptor 9.
     fn script(&self, line: &str) -> [String; 2] {
         let report = self.path("report");
-        let program = build().join("swapmeet");
+        let program = program();
         let script = format!("exec 9>>'{}'; exec '{}' {line}", report.display(), program.display());
         ["-c".to_owned(), script]
     }
@@ -169,7 +169,7 @@ fn an_answer_of_check_has_a_limit_and_is_escaped() {
         let file = compile_c("tests/plugins/loading.c", dir.path(), name, &macros)?;
         let script = "ulimit -v 1048576; exec \"$0\" check \"$1\" --topology ring:4";
         let mut shell = Command::new("sh");
-        shell.args(["-c", script]).arg(build().join("swapmeet")).arg(file);
+        shell.args(["-c", script]).arg(program()).arg(file);
         let output = shell.output().unwrap();
         Some((output.status.code(), String::from_utf8(output.stdout).unwrap()))
     };
@@ -232,7 +232,7 @@ fn refused_calls_are_named_on_request() {
     if cfg!(not(any(target_arch = "x86_64", target_arch = "aarch64"))) {
         return left_out("trace", "an architecture with a handler");
     }
-    let output = swapmeet(&check).env("SWAPMEET_SANDBOX_TRACE", "1").output().unwrap();
+    let output = swapmeet_process(&check).env("SWAPMEET_SANDBOX_TRACE", "1").output().unwrap();
     let message = text(&output.stdout);
     assert!(message.contains("sandbox: refused system call "), "{message}");
     assert!(message.contains(" (shmget)"), "{message}");

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use swapmeet_results::{CsvSink, Record, Sink, Status, read_file};
-use swapmeet_tests::build;
+use swapmeet_tests::program;
 use tempfile::tempdir;
 
 #[test]
@@ -52,7 +52,7 @@ fn a_run_killed_at_any_time_can_be_resumed() {
     sweep(&whole, "");
     for (number, after) in [0, 3, 15, 40, 80, 160].into_iter().enumerate() {
         let out = dir.path().join(format!("{number}.csv"));
-        let mut run = Command::new(build().join("swapmeet"));
+        let mut run = Command::new(program());
         run.args(["run", "--quiet", "--out", out.to_str().unwrap()])
             .args(words(SWEEP))
             .env("XDG_DATA_HOME", "/nonexistent");
@@ -172,7 +172,7 @@ fn a_row_is_on_disk_when_its_case_ends() {
     let dir = tempdir().unwrap();
     let Some(file) = torture(dir.path()) else { return };
     let out = dir.path().join("rows.csv");
-    let mut run = Command::new(build().join("swapmeet"));
+    let mut run = Command::new(program());
     run.args(words("run --quiet --jobs 2 --timeout 60 --topology ring:6 --plugin-dir")).arg(&file);
     run.args(["--algorithm", "sleeps", "--algorithm", "gen", "--algorithm", "pairwise", "--out"])
         .arg(&out);
@@ -197,7 +197,7 @@ fn files_that_change_during_a_run_are_detected() {
     let (out, moved, graph) =
         (dir.path().join("rows.csv"), dir.path().join("moved.csv"), dir.path().join("g.txt"));
     std::fs::write(&graph, "0 1\n1 2\n2 0\n").unwrap();
-    let mut run = Command::new(build().join("swapmeet"));
+    let mut run = Command::new(program());
     run.args(["run", "--quiet", "--jobs", "2", "--timeout", "1", "--plugin-dir"])
         .arg(&file)
         .arg("--out")
@@ -304,7 +304,7 @@ fn a_full_disk_and_a_closed_pipe_are_reported() {
         (Some(1), true),
         "{message}"
     );
-    let program = build().join("swapmeet");
+    let program = program();
     let command = format!(
         "{} run --quiet --out - --topology ring:9 --algorithm gen --repetitions 2000 | head -n 1",
         program.display()
@@ -321,7 +321,7 @@ fn a_full_disk_and_a_closed_pipe_are_reported() {
 fn an_interrupt_keeps_all_finished_rows() {
     let dir = tempdir().unwrap();
     let out = dir.path().join("rows.csv");
-    let mut run = Command::new(build().join("swapmeet"));
+    let mut run = Command::new(program());
     run.args([
         "run",
         "--out",

@@ -1,7 +1,7 @@
 //! The rows of all shards of a run are merged into the rows that a single run would write.
 
 use super::{SWEEP, sweep};
-use crate::support::{refused, swapmeet, timeless_rows, words};
+use crate::support::{refused, swapmeet, swapmeet_process, timeless_rows, words};
 use std::collections::BTreeMap;
 use std::path::Path;
 use swapmeet_results::read_file;
@@ -88,7 +88,7 @@ fn a_shard_from_a_pipe_can_be_merged() {
         sweep(&path(&format!("{}.csv", &part[..1])), &format!("--shard {part}"));
     }
     let merge = |second: &str, out: &str, piped: Vec<u8>| {
-        let mut command = swapmeet(&["merge", "1.csv", second, "--out", out]);
+        let mut command = swapmeet_process(&["merge", "1.csv", second, "--out", out]);
         command.current_dir(dir.path()).write_stdin(piped).assert().success();
         std::fs::read(path(out)).unwrap()
     };
@@ -99,7 +99,7 @@ fn a_shard_from_a_pipe_can_be_merged() {
 #[test]
 fn slurm_chooses_the_shard() {
     let run = |vars: &[(&str, &str)]| {
-        let mut command = swapmeet(&["run", "--quiet", "--out", "-", "--shard", "auto"]);
+        let mut command = swapmeet_process(&["run", "--quiet", "--out", "-", "--shard", "auto"]);
         command.args(words(SWEEP)).envs(vars.iter().copied()).output().unwrap()
     };
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();

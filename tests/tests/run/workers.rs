@@ -1,7 +1,9 @@
 //! Whatever a plugin does to its process, the row of every good case is written and right.
 
 use crate::support::tools::left_out;
-use crate::support::{compile_c, printed, rows, swapmeet, timeless, torture, words};
+use crate::support::{
+    compile_c, printed, rows, swapmeet, swapmeet_process, timeless, torture, words,
+};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -70,7 +72,7 @@ fn a_misbehaving_plugin_affects_only_its_own_row() {
     args.extend(["--algorithm", &names[ENDS.len()], "--out", out.to_str().unwrap()]);
     args.extend(["--timeout", "1.5", "--memory-limit", "256MiB"]);
     let mark = dir.path().join("mark");
-    let output = swapmeet(&args).env("TORTURE_MARK", &mark).output().unwrap();
+    let output = swapmeet_process(&args).env("TORTURE_MARK", &mark).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(!mark.exists(), "what a plugin left behind was waited for");
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "", "what a plugin prints is no row");
@@ -161,7 +163,7 @@ fn the_sandbox_refuses_access() {
     ];
     let ends = |more: &[&str]| {
         let asked = reaching.map(|(name, _)| ["--algorithm", name]).concat();
-        let mut run = swapmeet(&words(&format!(
+        let mut run = swapmeet_process(&words(&format!(
             "run --out - --jobs 1 --topology ring:4 --plugin-dir {file}"
         )));
         let output = run
@@ -202,7 +204,8 @@ fn a_plugin_can_read_the_files_of_its_case() {
     let [named, other] = ["named.csv", "other.csv"].map(|name| elsewhere.path().join(name));
     [&named, &other].iter().for_each(|path| std::fs::write(path, "0,1\n1,0\n").unwrap());
     let reads = |secret: &Path| {
-        let mut run = swapmeet(&words("run --quiet --out - --topology ring:2 --algorithm reads"));
+        let mut run =
+            swapmeet_process(&words("run --quiet --out - --topology ring:2 --algorithm reads"));
         run.arg("--plugin-dir")
             .arg(&file)
             .args(["--workload", &format!("matrix:{}", named.display())]);

@@ -12,6 +12,16 @@ use tempfile::TempDir;
 /// The variable with the names of required tools, separated by spaces.
 const NEEDED: &str = "SWAPMEET_TESTS_NEED";
 
+/// Returns whether the tests that take long run, too (`SWAPMEET_TESTS=all`). Prints a line if not.
+/// `.ci/run` repeats these lines, and the workflow `nightly` runs all tests.
+pub(crate) fn runs_all() -> bool {
+    let runs_all = swapmeet_tests::runs_all();
+    if !runs_all {
+        left_out("SWAPMEET_TESTS=all", "runs with SWAPMEET_TESTS=all");
+    }
+    runs_all
+}
+
 /// Returns whether all these programs can be run. Prints a line if a program is missing.
 pub(crate) fn has(tools: &[&str]) -> bool {
     let missing = tools.iter().find(|tool| Command::new(tool).arg("--version").output().is_err());

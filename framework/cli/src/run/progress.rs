@@ -4,9 +4,9 @@
 //! a line when the last one is at least [`WITHIN_CASES`] old.
 
 use crate::say::say;
+use crate::streams;
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::BTreeMap;
-use std::io::{self, IsTerminal};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 use swapmeet_results::Record;
@@ -66,7 +66,7 @@ impl Progress {
         let (cases, done) = (cases as u64, (cases - open.len()) as u64);
         let shown = if quiet {
             Shown::Quiet
-        } else if io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none() {
+        } else if streams::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none() {
             let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
             let sweep = all.add(ProgressBar::new(cases));
             sweep.set_style(style("{bar:20} {pos}/{len} cases{msg}"));

@@ -5,6 +5,7 @@ use super::row_file::{Remarks, RowFile};
 use crate::args::RowFormat;
 use crate::failure::Failure;
 use crate::output;
+use crate::streams::{self, Stream};
 use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -26,7 +27,7 @@ pub(crate) enum Rows {
     /// The rows stay in memory and are printed as a table at the end.
     Kept(Vec<Record>),
     /// The rows are printed on standard output as JSON, one object per line.
-    Json(io::Stdout),
+    Json(Stream),
     Written {
         csv: Box<CsvSink<Box<dyn Write + Send>>>,
         /// The path of the file; `None` for standard output.
@@ -103,9 +104,9 @@ impl Rows {
     /// existing rows.
     pub(crate) fn printed(format: RowFormat, cases: usize) -> (Self, Found) {
         let rows = match format {
-            RowFormat::Json => Self::Json(io::stdout()),
+            RowFormat::Json => Self::Json(streams::stdout()),
             RowFormat::Csv => {
-                let out: Box<dyn Write + Send> = Box::new(io::stdout());
+                let out: Box<dyn Write + Send> = Box::new(streams::stdout());
                 Self::Written { csv: Box::new(CsvSink::new(out)), path: None, lock: None }
             }
         };

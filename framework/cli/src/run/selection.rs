@@ -6,6 +6,7 @@ use crate::args::{CaseArgs, PluginArgs, ProofArg, Shard};
 use crate::config;
 use crate::failure::Failure;
 use crate::say::say;
+use crate::streams;
 use std::path::{Path, PathBuf};
 use swapmeet_core::simulation::ProofScope;
 use swapmeet_runner::case::{Case, Product};
@@ -151,9 +152,13 @@ pub(crate) fn fill_in(experiment: &mut Experiment) -> Result<(), Failure> {
 
 /// Returns the available plugins.
 pub(crate) fn registry(plugins: &PluginArgs) -> Result<Registry, Failure> {
+    let folders = plugin_dirs(plugins)?;
+    if streams::is_test() {
+        return Registry::bundled(&folders).map_err(Failure::usage);
+    }
     let reader =
         child("describe-plugins", plugins).map_or(PluginReader::InProcess, PluginReader::Child);
-    Registry::find(&plugin_dirs(plugins)?, &reader).map_err(Failure::usage)
+    Registry::find(&folders, &reader).map_err(Failure::usage)
 }
 
 /// Returns the plugin folders from the command line and the configuration.
@@ -166,7 +171,7 @@ pub(crate) fn bundled_owner(name: &str) -> Option<String> {
     let registry = registry(&PluginArgs::default()).ok()?;
     let mut own = registry
         .origins()
-        .filter(|(_, origin)| *origin == Origin::Program)
+        .filter(|(_, origin)| matches!(origin, Origin::Program | Origin::Linked))
         .map(|(plugin, _)| plugin);
     own.find(|plugin| plugin.algorithms.iter().any(|a| a.name == name))
         .map(|plugin| plugin.name.clone())

@@ -4,13 +4,12 @@
 use super::positions::drawing;
 use super::{TraceOptions, json, print_failure, print_verified, write_events};
 use crate::args::TraceArgs;
-use crate::failure::{Failure, INTERRUPTED};
+use crate::failure::{ExitStatus, Failure, INTERRUPTED, SUCCESS};
 use crate::output;
 use crate::say::say;
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use std::process::ExitCode;
 use swapmeet_core::delivery::collective::InitialBlocks;
 use swapmeet_core::text::{base64, escaped_lines};
 use swapmeet_results::{Record, Status, escaped};
@@ -40,7 +39,7 @@ struct Schedule {
 }
 
 /// Writes a page with the schedules of the cases.
-pub(super) fn write(args: &TraceArgs, cases: &[Case]) -> Result<ExitCode, Failure> {
+pub(super) fn write(args: &TraceArgs, cases: &[Case]) -> Result<ExitStatus, Failure> {
     if args.step.is_some() || args.node.is_some() || args.times {
         return Err(Failure::Usage(
             "--format html: a page has all steps, nodes and times; remove --step, --node and --times"
@@ -56,7 +55,7 @@ pub(super) fn write(args: &TraceArgs, cases: &[Case]) -> Result<ExitCode, Failur
     let mut schedules = Vec::new();
     for case in cases {
         let Some(schedule) = schedule(args, case)? else {
-            return Ok(ExitCode::from(INTERRUPTED));
+            return Ok(INTERRUPTED);
         };
         if schedule.record.status != Status::Ok {
             return Ok(print_failure(&schedule.record));
@@ -81,7 +80,7 @@ pub(super) fn write(args: &TraceArgs, cases: &[Case]) -> Result<ExitCode, Failur
         );
     }
     output::text(&args.out, &page)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(SUCCESS)
 }
 
 /// Returns the title of a page that [`write()`] has made; `None` if the text is not such a page.

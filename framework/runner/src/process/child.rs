@@ -19,7 +19,7 @@ const SLICE: Duration = Duration::from_millis(50);
 
 /// A child process and its process group. Dropping this value kills the whole group.
 pub(crate) struct Child {
-    process: std::process::Child,
+    process: Running,
     socket: UnixStream,
     /// Bytes received from the socket that have not been returned as lines.
     lines: Lines,
@@ -30,6 +30,13 @@ pub(crate) struct Child {
     pub(crate) printed: Printed,
     /// The number of the schedule's step that the child is processing.
     progress: SharedStep,
+}
+
+/// The process of a child, or the thread of a test in its place.
+enum Running {
+    Process(std::process::Child),
+    #[cfg(feature = "in-process")]
+    Thread(std::thread::JoinHandle<()>),
 }
 
 /// The result of waiting for data from a child.
@@ -59,12 +66,33 @@ impl Child {
         // parent cannot notice that the child has closed them, so replace them.
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         Ok(Self {
-            process,
+            process: Running::Process(process),
             socket: ours,
             lines: Lines::default(),
             pipe: Some(pipe),
             printed: Printed::default(),
             progress,
+        })
+    }
+
+    /// Starts a thread that serves the other end of the socket, in place of a child process.
+    #[cfg(feature = "in-process")]
+    pub(crate) fn start_thread(
+        serve: impl FnOnce(UnixStream) + Send + 'static,
+    ) -> io::Result<Self> {
+        /// The stack of a process's main thread, which plugins can rely on.
+        const STACK_BYTES: usize = 8 << 20;
+        let (ours, theirs) = UnixStream::pair()?;
+        ours.set_nonblocking(true)?;
+        let builder = std::thread::Builder::new().name("plugin".to_owned()).stack_size(STACK_BYTES);
+        Ok(Self {
+            process: Running::Thread(builder.spawn(move || serve(theirs))?),
+            socket: ours,
+            lines: Lines::default(),
+            // What a plugin prints appears in the output of the test.
+            pipe: None,
+            printed: Printed::default(),
+            progress: SharedStep::none(),
         })
     }
 
@@ -109,11 +137,7 @@ impl Child {
             // The child may have exited although the socket is still open, because a process
             // started by a plugin may keep it open.
             Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
-                if matches!(self.process.try_wait(), Ok(None)) {
-                    Report::Nothing
-                } else {
-                    Report::Gone
-                }
+                if self.process.is_running() { Report::Nothing } else { Report::Gone }
             }
             Err(_) => Report::Gone,
         }
@@ -183,8 +207,8 @@ impl Child {
         const GRACE: Duration = Duration::from_millis(200);
         let begin = Instant::now();
         loop {
-            match self.process.try_wait() {
-                Ok(Some(status)) => return Some(ended(status)),
+            match self.process.how_it_ended() {
+                Ok(Some(how)) => return Some(how),
                 Ok(None) if begin.elapsed() < GRACE => std::thread::sleep(Duration::from_millis(2)),
                 _ => return None,
             }
@@ -216,13 +240,40 @@ impl Child {
         format!("not done after {} s{}", limit.as_secs_f64(), self.progress.in_words())
     }
 
-    /// Kills the child and its process group.
+    /// Kills the child and its process group. A thread ends when it next uses the closed socket.
     pub(crate) fn kill(&mut self) {
-        if let Some(group) = i32::try_from(self.process.id()).ok().and_then(Pid::from_raw) {
-            let _ = kill_process_group(group, Signal::KILL);
+        match &mut self.process {
+            Running::Process(process) => {
+                if let Some(group) = i32::try_from(process.id()).ok().and_then(Pid::from_raw) {
+                    let _ = kill_process_group(group, Signal::KILL);
+                }
+                let _ = process.kill();
+                let _ = process.wait();
+            }
+            #[cfg(feature = "in-process")]
+            Running::Thread(_) => drop(self.socket.shutdown(std::net::Shutdown::Both)),
         }
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+    }
+}
+
+impl Running {
+    fn is_running(&mut self) -> bool {
+        match self {
+            Self::Process(process) => matches!(process.try_wait(), Ok(None)),
+            #[cfg(feature = "in-process")]
+            Self::Thread(thread) => !thread.is_finished(),
+        }
+    }
+
+    /// Returns a description of the end, or `None` if the child is still running.
+    fn how_it_ended(&mut self) -> io::Result<Option<String>> {
+        match self {
+            Self::Process(process) => Ok(process.try_wait()?.map(ended)),
+            #[cfg(feature = "in-process")]
+            Self::Thread(thread) => {
+                Ok(thread.is_finished().then(|| "its thread ended, without an answer".to_owned()))
+            }
+        }
     }
 }
 

@@ -32,6 +32,12 @@ impl SharedStep {
         Self(file.ok())
     }
 
+    /// Returns an access without a number, because a thread has no shared file.
+    #[cfg(feature = "in-process")]
+    pub(crate) fn none() -> Self {
+        Self(None)
+    }
+
     /// Returns a text with the current step. It is empty if no step has begun.
     pub(crate) fn in_words(&self) -> String {
         let mut bytes = [0; SIZE];

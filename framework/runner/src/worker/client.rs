@@ -5,6 +5,8 @@
 //! between waits. After an error, the worker is killed and not used again.
 
 use super::message::{Job, MAX_LOG_LINES, News, Reply};
+#[cfg(feature = "in-process")]
+use super::serve::ObserverKind;
 use crate::max_bytes;
 use crate::process::child::{Child, Report, RunTime};
 use std::collections::BTreeSet;
@@ -15,12 +17,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use swapmeet_core::text::{escaped, excerpt};
 
-/// Configuration of worker processes.
+/// The place in which a worker runs plugins.
+#[derive(Debug, Clone)]
+pub enum WorkerKind {
+    /// A child process. The command is the program and its arguments. The arguments that
+    /// [`super::serve`] parses are appended to it.
+    Processes(Vec<PathBuf>),
+    /// A thread of this process, with these kinds of observers. Such a worker has no sandbox and no
+    /// limits, and cannot be killed. Only tests use it, for plugins that are trusted.
+    #[cfg(feature = "in-process")]
+    Threads(&'static [ObserverKind]),
+}
+
+/// Configuration of workers.
 #[derive(Debug, Clone)]
 pub struct Workers {
-    /// The command of a worker: the program and its arguments. The arguments that [`super::serve`]
-    /// parses are appended to it.
-    pub command: Vec<PathBuf>,
+    pub kind: WorkerKind,
     /// Maximum number of concurrent workers.
     pub jobs: usize,
     /// Maximum size of the address space of one worker, in bytes.
@@ -96,12 +108,24 @@ pub(crate) fn invalid_reply(why: &str) -> String {
 
 impl Worker {
     pub(crate) fn start(workers: &Workers) -> io::Result<Self> {
-        let mut command = workers.command.iter();
-        let program = command.next().ok_or_else(|| io::Error::other("no program given"))?;
-        let limit = workers.memory_limit.to_string();
-        let mut command_line = Command::new(program);
-        command_line.args(command).args(["--memory-limit", &limit]);
-        let child = Child::start(&mut command_line)?;
+        let child = match &workers.kind {
+            WorkerKind::Processes(command) => {
+                let mut command = command.iter();
+                let program = command.next().ok_or_else(|| io::Error::other("no program given"))?;
+                let limit = workers.memory_limit.to_string();
+                let mut command_line = Command::new(program);
+                command_line.args(command).args(["--memory-limit", &limit]);
+                Child::start(&mut command_line)?
+            }
+            #[cfg(feature = "in-process")]
+            WorkerKind::Threads(observers) => {
+                let observers = *observers;
+                Child::start_thread(move |socket| {
+                    // The end of the connection tells the client that the worker has failed.
+                    drop(super::serve::serve_in_thread(socket, observers));
+                })?
+            }
+        };
         Ok(Self {
             child,
             memory_limit: workers.memory_limit,

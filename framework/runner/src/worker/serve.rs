@@ -48,6 +48,7 @@ pub type StartObserver =
     fn(&Case, &serde_json::Value, SendValue) -> Result<Box<dyn Observer>, String>;
 
 /// A kind of observer that jobs can request by name.
+#[derive(Debug)]
 pub struct ObserverKind {
     pub name: &'static str,
     /// The maximum size of a value that the observer sends, in bytes. It is one of the constants in
@@ -155,36 +156,70 @@ pub fn serve(
     let socket = take_socket()?;
     let connection =
         Connection { socket: File::from(socket.try_clone()?), held: Vec::new(), broken: Ok(()) };
-    let mut outlet = Outlet { connection: Rc::new(RefCell::new(connection)), job: 0 };
+    let outlet = Outlet { connection: Rc::new(RefCell::new(connection)), job: 0 };
     if let Err(error) = confine(memory_limit, &socket).map_err(WorkerError::Limits) {
         // Report this failure explicitly, so that it is not attributed to a plugin.
         outlet.send(&Reply::Unfit { reason: error.to_string() });
         return Err(error);
     }
+    let enter_sandbox = |job: &Job| {
+        if !is_sandboxed {
+            return Ok(());
+        }
+        system::current().enter_sandbox(&FileAccess {
+            plugins: std::slice::from_ref(&job.plugin),
+            readable: &job.readable,
+            ..FileAccess::default()
+        })?;
+        Ok(())
+    };
+    run_jobs(File::from(socket), outlet, observers, enter_sandbox, |state| {
+        mark_prints();
+        state.left_behind().map(str::to_owned)
+    })
+}
+
+/// Processes jobs in a thread of a test until the socket is closed. The thread shares its process
+/// with the test, so there are no limits and no sandbox, and changes of the process are not
+/// detected.
+#[cfg(feature = "in-process")]
+pub(super) fn serve_in_thread(
+    socket: std::os::unix::net::UnixStream,
+    observers: &[ObserverKind],
+) -> Result<(), WorkerError> {
+    let socket = File::from(std::os::fd::OwnedFd::from(socket));
+    let connection = Connection { socket: socket.try_clone()?, held: Vec::new(), broken: Ok(()) };
+    let outlet = Outlet { connection: Rc::new(RefCell::new(connection)), job: 0 };
+    run_jobs(socket, outlet, observers, |_| Ok(()), |_| None)
+}
+
+/// Reads jobs and sends replies until the socket is closed. `prepare` is called with the first job,
+/// before plugin code runs. `left` is called after each job, and returns the change of the process
+/// that jobs have left behind, if any.
+fn run_jobs(
+    socket: File,
+    mut outlet: Outlet,
+    observers: &[ObserverKind],
+    prepare: impl Fn(&Job) -> Result<(), WorkerError>,
+    left: impl Fn(&WorkerState) -> Option<String>,
+) -> Result<(), WorkerError> {
     let rounding = FloatingPoint::now();
     let mut state = WorkerState { lookup: None, rounding, before: None };
     let mut is_ready = false;
-    for line in BufReader::new(File::from(socket)).lines() {
+    for line in BufReader::new(socket).lines() {
         let job: Job = serde_json::from_str(&line?)?;
         outlet.job = job.number;
         if !std::mem::replace(&mut is_ready, true) {
-            // Enter the sandbox before plugin code runs. This cannot be done earlier, because the
-            // first job contains the list of readable files.
-            if is_sandboxed
-                && let Err(error) = system::current().enter_sandbox(&FileAccess {
-                    plugins: std::slice::from_ref(&job.plugin),
-                    readable: &job.readable,
-                    ..FileAccess::default()
-                })
-            {
+            // The sandbox cannot be entered earlier, because the first job contains the list of
+            // readable files.
+            if let Err(error) = prepare(&job) {
                 outlet.send(&Reply::Unfit { reason: error.to_string() });
-                return Err(error.into());
+                return Err(error);
             }
             outlet.send(&Reply::Ready);
         }
         state.run(&job, observers, &outlet);
-        mark_prints();
-        outlet.say(News::Done { left: state.left_behind().map(str::to_owned) });
+        outlet.say(News::Done { left: left(&state) });
         outlet.broken()?;
     }
     Ok(())

@@ -2,12 +2,12 @@
 //! the program shows a limited number of lines, and does not wait for these processes. The
 //! processes end with their worker, even if the program is killed.
 
-use crate::support::{compile_c, swapmeet, torture, words};
+use crate::support::{compile_c, swapmeet, swapmeet_process, torture, words};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use swapmeet_results::read_records;
-use swapmeet_tests::build;
+use swapmeet_tests::program;
 use tempfile::tempdir;
 
 /// Returns the command lines of all processes whose environment contains this file name.
@@ -34,7 +34,7 @@ fn a_killed_program_ends_its_workers_and_their_children() {
         [(None, "0", 1), (Some("--no-sandbox"), "0", 2), (Some("--no-sandbox"), "1", 2)]
     {
         let mark = dir.path().join(format!("mark-{workers}"));
-        let mut run = Command::new(build().join("swapmeet"));
+        let mut run = Command::new(program());
         run.args(words("run --quiet --topology ring:4 --algorithm lingers --plugin-dir"))
             .arg(&file);
         run.args(sandbox).env("TORTURE_MARK", &mark).env("XDG_DATA_HOME", "/nonexistent");
@@ -90,7 +90,7 @@ fn surviving_processes_do_not_delay_a_run() {
     let Some(file) = torture(dir.path()) else { return };
     let mark = dir.path().join("mark");
     let mut run =
-        swapmeet(&words("run --quiet --no-sandbox --out - --topology ring:6 --plugin-dir"));
+        swapmeet_process(&words("run --quiet --no-sandbox --out - --topology ring:6 --plugin-dir"));
     run.arg(&file)
         .args(["--algorithm", "outlives", "--algorithm", "forks"])
         .env("TORTURE_MARK", &mark);
@@ -114,6 +114,6 @@ fn no_process_is_left_running() {
     );
     let args = words(&line);
     let mark = dir.path().join("mark");
-    swapmeet(&args).env("TORTURE_MARK", &mark).assert().code(1);
+    swapmeet_process(&args).env("TORTURE_MARK", &mark).assert().code(1);
     assert_eq!(running(&mark), [""; 0]);
 }

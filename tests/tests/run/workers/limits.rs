@@ -8,12 +8,10 @@ use std::time::Duration;
 use swapmeet_results::{Record, Status, read_records};
 use swapmeet_runner::batch::{Batch, BatchEvent};
 use swapmeet_runner::case::{Case, cases};
-use swapmeet_runner::describe::PluginReader;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
-use swapmeet_runner::registry::Registry;
-use swapmeet_runner::worker::Workers;
-use swapmeet_tests::build;
+use swapmeet_runner::worker::{WorkerKind, Workers};
+use swapmeet_tests::program;
 use tempfile::tempdir;
 
 /// Runs the program under `ulimit -v KIB`, without the right to raise this limit. If the right
@@ -29,7 +27,7 @@ fn confined(kib: u64, args: &[&str]) -> Option<Vec<Record>> {
             command,
             "sh",
         ]);
-        shell.arg(build().join("swapmeet")).args(["run", "--quiet", "--out", "-"]).args(args);
+        shell.arg(program()).args(["run", "--quiet", "--out", "-"]).args(args);
         shell.env_remove("SWAPMEET_PLUGIN_PATH").env("XDG_DATA_HOME", "/nonexistent").output()
     };
     if !confined("true").is_ok_and(|output| output.status.success()) {
@@ -84,7 +82,7 @@ fn a_plugin_larger_than_the_limit_is_an_error() {
 
 #[test]
 fn a_worker_that_ends_before_its_first_job_is_an_error() {
-    let registry = Registry::named(&[build().to_owned()], &PluginReader::InProcess).unwrap();
+    let registry = swapmeet::bundled_plugins();
     let experiment = Experiment {
         topologies: vec![Text::flag("topology", "ring:4")],
         algorithms: vec![Text::flag("algorithm", "gen")],
@@ -101,8 +99,8 @@ fn a_worker_that_ends_before_its_first_job_is_an_error() {
         ),
         (&["sh", "-c", "echo '{\"Unfit\":{\"reason\":\"its limits: no\"}}' >&0"], "its limits: no"),
     ] {
-        let command = command.iter().map(PathBuf::from).collect();
-        let workers = Workers { command, jobs: 1, memory_limit: 1 << 30 };
+        let kind = WorkerKind::Processes(command.iter().map(PathBuf::from).collect());
+        let workers = Workers { kind, jobs: 1, memory_limit: 1 << 30 };
         let rows: Vec<Record> = Batch::start(cases.as_slice(), &workers)
             .unwrap()
             .filter_map(|event| match event {
@@ -119,7 +117,7 @@ fn a_worker_that_ends_before_its_first_job_is_an_error() {
 /// No worker process can be started, so every case ends at once with an error.
 #[test]
 fn cases_that_share_a_schedule_are_divided_into_jobs_and_a_batch_can_be_dropped_at_any_time() {
-    let registry = Registry::named(&[build().to_owned()], &PluginReader::InProcess).unwrap();
+    let registry = swapmeet::bundled_plugins();
     let experiment = Experiment {
         topologies: vec![Text::flag("topology", "ring:4")],
         algorithms: vec![Text::flag("algorithm", "gen")],
@@ -129,7 +127,8 @@ fn cases_that_share_a_schedule_are_divided_into_jobs_and_a_batch_can_be_dropped_
         ..Experiment::default()
     };
     let cases: Arc<[Case]> = cases(&experiment, &registry).unwrap().into();
-    let workers = Workers { command: vec!["/nonexistent".into()], jobs: 1, memory_limit: 1 << 30 };
+    let kind = WorkerKind::Processes(vec!["/nonexistent".into()]);
+    let workers = Workers { kind, jobs: 1, memory_limit: 1 << 30 };
     let batch = || Batch::start(Arc::clone(&cases), &workers).unwrap();
     let mut ended = 0;
     let started = batch().filter_map(|event| match event {
@@ -187,7 +186,7 @@ fn a_slow_case_does_not_make_others_time_out() {
 fn rows_are_written_while_a_slow_case_of_the_same_schedule_runs() {
     let dir = tempdir().unwrap();
     let out = dir.path().join("rows.csv");
-    let mut run = Command::new(build().join("swapmeet"));
+    let mut run = Command::new(program());
     run.arg("run").args(words(UNEQUAL)).arg("--quiet").arg("--out").arg(&out);
     let mut running = run.spawn().unwrap();
     let lines = || std::fs::read_to_string(&out).unwrap_or_default().lines().count();

@@ -3,7 +3,7 @@
 use crate::support::{compile_c, rows, torture};
 use std::process::{Command, Output};
 use swapmeet_results::Status;
-use swapmeet_tests::build;
+use swapmeet_tests::program;
 use tempfile::tempdir;
 
 #[test]
@@ -71,7 +71,7 @@ fn a_description_is_parsed_within_a_limit() {
 /// Runs the program with 256 MiB of address space.
 fn small(args: &[&str]) -> Output {
     let mut shell = Command::new("sh");
-    shell.args(["-c", "ulimit -v 262144; exec \"$0\" \"$@\""]).arg(build().join("swapmeet"));
+    shell.args(["-c", "ulimit -v 262144; exec \"$0\" \"$@\""]).arg(program());
     shell.args(args).env("XDG_DATA_HOME", "/nonexistent").env("XDG_CACHE_HOME", "/nonexistent");
     shell.output().unwrap()
 }

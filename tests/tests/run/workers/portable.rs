@@ -1,6 +1,6 @@
 //! The implementation for systems without a sandbox, selected on Linux by an environment variable.
 
-use super::{Status, read_file, swapmeet, timeless, torture};
+use super::{Status, read_file, swapmeet_process, timeless, torture};
 use tempfile::tempdir;
 
 /// Without the parts that need Linux, the rows of all cases are the same as on Linux. This includes
@@ -14,7 +14,8 @@ fn without_linux_there_are_the_same_rows_and_a_note() {
     let Some(file) = torture(dir.path()) else { return };
     let run = |portable: &str, more: &[&str]| {
         let out = dir.path().join(format!("rows-{portable}-{}.csv", more.len()));
-        let mut run = swapmeet(&["run", "--topology", "ring:6", "--quiet", "--timeout", "1"]);
+        let mut run =
+            swapmeet_process(&["run", "--topology", "ring:6", "--quiet", "--timeout", "1"]);
         run.args(["--memory-limit", "256MiB", "--algorithm", "pairwise", "--plugin-dir"]);
         run.arg(&file).args(BAD.iter().flat_map(|name| ["--algorithm", name])).args(more);
         let output =
@@ -34,12 +35,15 @@ fn without_linux_there_are_the_same_rows_and_a_note() {
     assert_eq!(portable[2].reason, "not done after 1 s; it was in step 3");
     assert_eq!(portable[3].reason, "its process was killed by signal 6 (SIGABRT)");
 
-    let listed =
-        swapmeet(&["list", "plugins"]).env("SWAPMEET_PORTABLE", "1").output().unwrap().stdout;
+    let listed = swapmeet_process(&["list", "plugins"])
+        .env("SWAPMEET_PORTABLE", "1")
+        .output()
+        .unwrap()
+        .stdout;
     let listed = String::from_utf8(listed).unwrap();
     let none = "\nsandbox: none (only Linux has one): plugins run with all of your permissions\n";
     assert!(listed.ends_with(none), "{listed}");
-    let mut check = swapmeet(&["check", "--topology", "ring:4", "--algorithm", "prints"]);
+    let mut check = swapmeet_process(&["check", "--topology", "ring:4", "--algorithm", "prints"]);
     let checked = check.arg(&file).env("SWAPMEET_PORTABLE", "1").output().unwrap();
     assert_eq!(String::from_utf8(checked.stderr).unwrap(), NOTE);
 }

@@ -1,0 +1,165 @@
+//! The program `swapmeet` as a library: runs a command and converts its result to an exit status.
+
+#![deny(clippy::print_stderr, clippy::print_stdout)]
+
+use clap::Parser;
+use signal_hook::consts::SIGXFSZ;
+use std::ffi::OsString;
+use std::process::ExitCode;
+use std::sync::{Arc, Once};
+#[cfg(feature = "in-process")]
+use swapmeet_runner::registry::Registry;
+use swapmeet_runner::worker::ObserverKind;
+#[cfg(feature = "in-process")]
+use swapmeet_runner::worker::{WorkerKind, Workers};
+
+mod args;
+mod bundled;
+mod check;
+mod compare;
+mod complete;
+mod config;
+mod describe;
+mod export;
+mod failure;
+mod fit;
+mod import;
+mod links;
+mod list;
+mod manual;
+mod merge;
+mod new_plugin;
+mod optimum;
+mod output;
+mod plot;
+mod ranks;
+mod report;
+mod reproduce;
+mod rerun;
+mod result_files;
+mod run;
+mod say;
+mod streams;
+mod table;
+mod trace;
+mod tui;
+mod tune;
+
+#[cfg(feature = "in-process")]
+pub use streams::Captured;
+
+use args::{Cli, Command, DescribePluginsArgs, WorkerArgs};
+use failure::{BAD_INPUT, ExitStatus, Failure, SUCCESS};
+
+/// The observers that a worker can run.
+const OBSERVERS: &[ObserverKind] = &[trace::WATCH, swapmeet_tui::WATCH, swapmeet_tui::FACTS];
+
+/// Runs the program in this process: parses the arguments of the process, writes to its standard
+/// output and standard error, and returns its exit status.
+pub fn main() -> ExitCode {
+    prepare();
+    complete::answer();
+    ExitCode::from(run_command(std::env::args_os()))
+}
+
+/// Runs a command as a test, without another process: plugins run in this process, and everything
+/// that the command prints is returned with its exit status. `args` are the words after the name
+/// of the program.
+///
+/// The program itself never runs plugins in the process that writes rows, so this function exists
+/// only with the feature `in-process`, which only tests use. Configuration files and plugin folders
+/// of the user are ignored.
+#[cfg(feature = "in-process")]
+pub fn run<S: Into<OsString>>(args: impl IntoIterator<Item = S>) -> Captured {
+    prepare();
+    let words = std::iter::once("swapmeet".into()).chain(args.into_iter().map(Into::into));
+    streams::capture(|| run_command(words))
+}
+
+/// Returns the plugins that are linked into the program.
+#[cfg(feature = "in-process")]
+pub fn bundled_plugins() -> Registry {
+    prepare();
+    Registry::bundled(&[]).unwrap_or_else(|error| unreachable!("linked plugins: {error}"))
+}
+
+/// Returns a worker that runs plugins in a thread of this process.
+#[cfg(feature = "in-process")]
+pub fn worker_in_thread() -> Workers {
+    Workers { kind: WorkerKind::Threads(OBSERVERS), jobs: 1, memory_limit: u64::MAX }
+}
+
+/// Makes the settings that apply to the whole process.
+fn prepare() {
+    static PREPARED: Once = Once::new();
+    PREPARED.call_once(|| {
+        // Ignore the signal that the system sends when a file exceeds its size limit. Then the
+        // write returns an error instead of ending the program.
+        drop(signal_hook::flag::register(SIGXFSZ, Arc::default()));
+        swapmeet_runner::plugin::linked::offer(bundled::PLUGINS);
+    });
+}
+
+/// Runs the command of a command line, whose first word is the name of the program.
+fn run_command(words: impl IntoIterator<Item = OsString>) -> ExitStatus {
+    let cli = match Cli::try_parse_from(words) {
+        Ok(cli) => cli,
+        Err(error) => return without_command(&error),
+    };
+    // Each subcommand has its own module. Hidden subcommands run only in child processes, which
+    // other subcommands start.
+    let outcome = match &cli.command {
+        Command::Run(args) if args.tui => tui::watch(args),
+        Command::Run(args) => match args.real_ranks.on {
+            Some(on) => ranks::run(args, on),
+            None => run::run(args),
+        },
+        Command::Tui(args) => tui::tui(args),
+        Command::List(args) => list::list(args),
+        Command::Merge(args) => merge::merge(args),
+        Command::Rerun(args) => rerun::rerun(args),
+        Command::Worker(args) => worker(args),
+        Command::DescribePlugins(args) => describe_plugins(args),
+        Command::Trace(args) => trace::trace(args),
+        Command::Optimum(args) => optimum::optimum(args),
+        Command::Links(args) => links::links(args),
+        Command::Export(args) => export::export(args),
+        Command::Import(args) => import::import(args),
+        Command::Fit(args) => fit::fit(args),
+        Command::Tune(args) => tune::tune(args),
+        Command::Compare(args) => compare::compare(args),
+        Command::Reproduce(args) => reproduce::reproduce(args),
+        Command::ReproducePaper(args) => reproduce::paper(args),
+        Command::Plot(args) => plot::plot(args),
+        Command::Report(args) => report::report(args),
+        Command::Completions(args) => complete::script(args),
+        Command::Man(args) => manual::man(args),
+        Command::Check(args) => check::check(args),
+        Command::CheckQuestion(args) => check::question(args),
+        Command::NewPlugin(args) => new_plugin::new_plugin(args),
+        Command::Header => new_plugin::header(),
+    };
+    outcome.unwrap_or_else(Failure::report)
+}
+
+/// Prints the requested help or version, or the error in the flags.
+fn without_command(error: &clap::Error) -> ExitStatus {
+    match streams::print_clap(error) {
+        Ok(()) => u8::try_from(error.exit_code()).unwrap_or(BAD_INPUT),
+        Err(error) => Failure::printing(&error).report(),
+    }
+}
+
+/// Runs as a worker process, which executes jobs of the parent process.
+fn worker(args: &WorkerArgs) -> Result<ExitStatus, Failure> {
+    swapmeet_runner::worker::serve(args.memory_limit, !args.no_sandbox, OBSERVERS)
+        .map(|()| SUCCESS)
+        .map_err(Failure::output)
+}
+
+/// Reports the contents of a plugin file to the parent process.
+fn describe_plugins(args: &DescribePluginsArgs) -> Result<ExitStatus, Failure> {
+    swapmeet_runner::describe::serve(&args.file, !args.no_sandbox)
+        .map(|()| SUCCESS)
+        .map_err(Failure::output)
+}
