@@ -50,7 +50,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+//!
+//! # Assertions
+//!
+//! Bad input gives an error or a [`Fault`](delivery::fault::Fault). A state that only a defect of
+//! this crate can cause is an assertion, which panics: a wrong time would be worse than no time.
+
 #![warn(missing_docs)]
+#![allow(
+    clippy::expect_used,
+    reason = "an impossible state ends in an assertion, never in a value"
+)]
 
 pub mod cost;
 pub mod delivery;

@@ -77,7 +77,6 @@ enum State {
     Recording(Box<Recording>),
 }
 
-const NOT_BEGUN: Fault = Fault::OutOfOrder("the schedule has not begun");
 const NO_STEP: Fault = Fault::OutOfOrder("the schedule sends before its first step");
 const BETWEEN_STEPS: Fault = Fault::OutOfOrder(
     "the schedule sends between steps: a new one must begin after a phase's name, a redistribution or a rearrangement",
@@ -174,7 +173,7 @@ impl<'a> Simulation<'a> {
         match self.begin()? {
             State::Running(running) => running.begin_step(),
             State::Recording(recording) => recording.begin_step(),
-            State::Setup(_) => return Err(NOT_BEGUN),
+            State::Setup(_) => unreachable!("the setup has just ended"),
         }
         self.in_step = true;
         Ok(())
@@ -247,7 +246,7 @@ impl<'a> Simulation<'a> {
         self.end_step()?;
         self.begin()?;
         match &mut self.state {
-            State::Setup(_) => Err(NOT_BEGUN),
+            State::Setup(_) => unreachable!("the setup has just ended"),
             State::Running(running) => running.redistribute(&mut self.listeners, redistribution),
             State::Recording(_) => Err(RECORDS_BLOCKS),
         }
@@ -258,7 +257,7 @@ impl<'a> Simulation<'a> {
         self.end_step()?;
         self.begin()?;
         match &mut self.state {
-            State::Setup(_) => return Err(NOT_BEGUN),
+            State::Setup(_) => unreachable!("the setup has just ended"),
             State::Running(running) => running.rearrange(&mut self.listeners),
             State::Recording(recording) => recording.rearrange(),
         }
@@ -281,7 +280,7 @@ impl<'a> Simulation<'a> {
         self.begin()?;
         match self.state {
             State::Recording(recording) => Ok(*recording),
-            State::Setup(_) | State::Running(_) => Err(NOT_BEGUN),
+            State::Setup(_) | State::Running(_) => unreachable!("the schedule is not recorded"),
         }
     }
 
@@ -291,7 +290,9 @@ impl<'a> Simulation<'a> {
         self.end_step()?;
         // A schedule without steps has not ended its setup yet.
         self.begin()?;
-        let State::Running(running) = self.state else { return Err(NOT_BEGUN) };
+        let State::Running(running) = self.state else {
+            unreachable!("a recording ends with `finish_recording`");
+        };
         let (mut payload, buffers) = running.end();
         payload.verify()?;
         let (send_buffer, receive_buffer) = buffers.most();

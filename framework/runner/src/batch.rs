@@ -23,7 +23,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use swapmeet_results::Record;
+use swapmeet_results::{Record, Status};
 
 pub use crate::dispatch::BatchEvent;
 
@@ -174,8 +174,13 @@ impl Shared {
             let unit: Vec<&Case> = cases[numbers.clone()].iter().collect();
             let report = &mut |line| (dispatcher.report)(BatchEvent::Log { line });
             let optima = optimum_columns::of_unit(&unit, &mut Search { stop, report });
-            dispatcher.optima = numbers.clone().zip(optima).collect();
-            dispatcher.run(numbers, self.next_plugin());
+            match optima {
+                Ok(optima) => {
+                    dispatcher.optima = numbers.clone().zip(optima).collect();
+                    dispatcher.run(numbers, self.next_plugin());
+                }
+                Err(defect) => numbers.for_each(|n| dispatcher.failed(n, Status::Error, &defect)),
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 //! a row, even if its worker fails.
 
 use crate::case::Case;
+use crate::defect;
 use crate::optimum::CaseOptimum;
 use crate::optimum_columns;
 use crate::plugin_output::REMARK;
@@ -72,8 +73,9 @@ impl Dispatcher<'_> {
             let other = next.filter(|next| {
                 next != plugin && !self.idle.iter().any(|worker| worker.has_loaded(next))
             });
-            if let Some(worker) = self.run_job(worker, &mut open, other.is_some()) {
-                self.idle.push(worker);
+            match defect::catch(|| self.run_job(worker, &mut open, other.is_some())) {
+                Ok(worker) => self.idle.extend(worker),
+                Err(defect) => self.failed_first(&mut open, Status::Error, &defect),
             }
             if self.idle.len() > IDLE {
                 self.idle.remove(0);
@@ -174,7 +176,8 @@ impl Dispatcher<'_> {
         });
     }
 
-    fn failed(&mut self, case: usize, status: Status, reason: &str) {
+    /// Reports a row with this status and reason.
+    pub(crate) fn failed(&mut self, case: usize, status: Status, reason: &str) {
         let mut record = self.cases[case].blank_row();
         refuse(&mut record, status, reason);
         self.finished(case, record);

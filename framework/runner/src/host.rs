@@ -3,6 +3,7 @@
 //! Every call of the plugin is validated: pointers, sizes, counts, texts and node numbers. If the
 //! host rejects a call, it records the reason. This call and all later ones return [`SWM_STOPPED`].
 
+use crate::defect;
 use crate::group_clock::PlanLimit;
 use crate::plugin::{Algorithm, FunctionTable};
 use crate::plugin_output::REMARK;
@@ -102,7 +103,7 @@ pub enum Outcome {
     /// The schedule broke a rule.
     Invalid(Fault),
     Failed(String),
-    /// The host panicked with this message while the plugin called it. This is a bug of Swapmeet.
+    /// An assertion of the host failed, as this text describes.
     HostPanicked(String),
     /// The time limit was exceeded, as this text describes.
     TimedOut(String),
@@ -153,7 +154,8 @@ pub fn plan<'a>(
     let call = PlanCall { algorithm, params, task, inputs, limit };
     let mut host = Host::new(task, inputs, limit.cloned());
     record_step(0);
-    let outcome = call.run(&mut host, listeners);
+    let outcome = defect::catch(|| call.run(&mut host, listeners));
+    let outcome = outcome.unwrap_or_else(Outcome::HostPanicked);
     if host.calls_after_error > 0 {
         host.log.push(format!(
             "{REMARK}it makes {} after a refused one",
@@ -165,9 +167,12 @@ pub fn plan<'a>(
     let mut requested = host.requested;
     let (mut outcome, mut compared_on) = (outcome, task.topology.nodes());
     if host.relies_on_symmetry && matches!(outcome, Outcome::Verified(_) | Outcome::Invalid(_)) {
-        match (call.compare_symmetry(limits::COMPARED_SENDS, &mut requested), &outcome) {
+        let compare = || call.compare_symmetry(limits::COMPARED_SENDS, &mut requested);
+        let compared = defect::catch(compare).unwrap_or_else(|d| Err(Outcome::HostPanicked(d)));
+        match (compared, &outcome) {
             (Ok(nodes), _) => compared_on = nodes,
             (Err(wrong @ Outcome::Invalid(Fault::WrongSymmetry(_))), _)
+            | (Err(wrong @ Outcome::HostPanicked(_)), _)
             | (Err(wrong), Outcome::Verified(_)) => outcome = wrong,
             // Keep the fault of the first plan, which is more specific than a fault in a repeated
             // plan.
@@ -180,7 +185,8 @@ pub fn plan<'a>(
         // Repeat the plan for all nodes to trace a lost block. If the schedule claims a symmetry,
         // this may be far more expensive than the first plan, so it is done only on few nodes.
         Outcome::Invalid(fault) if !host.claims_symmetry || task.topology.nodes() <= FEW_NODES => {
-            Outcome::Invalid(call.explained(fault))
+            defect::catch(|| Outcome::Invalid(call.explained(fault)))
+                .unwrap_or_else(Outcome::HostPanicked)
         }
         ended => ended,
     };
@@ -264,9 +270,7 @@ impl<'a> PlanCall<'a> {
         if let Some(refusal) = host.call(plan, raw, params, task) {
             return Err(refusal);
         }
-        host.simulation
-            .take()
-            .ok_or_else(|| Outcome::Failed("the schedule was never begun".to_owned()))
+        Ok(host.simulation.take().expect("the schedule has begun"))
     }
 }
 
@@ -277,8 +281,8 @@ struct Host<'a> {
     inputs: PlanInputs,
     requested: Requested,
     fault: Option<Fault>,
-    /// The message of the host's own panic, if the host panicked while the plugin called it.
-    panic: Option<String>,
+    /// The first assertion of the host that failed while the plugin called it.
+    defect: Option<String>,
     reason: Option<String>,
     log: Vec<String>,
     notes: Vec<String>,
@@ -313,7 +317,7 @@ impl<'a> Host<'a> {
             inputs,
             requested: Requested::default(),
             fault: None,
-            panic: None,
+            defect: None,
             reason: None,
             log: Vec::new(),
             notes: Vec::new(),
@@ -365,9 +369,10 @@ impl Host<'_> {
         let table = SwmHost { ctx, ..TABLE };
         // SAFETY: the function and its table come from a checked plugin; problem and table outlive
         // the call.
-        let code = unsafe { function(raw, &raw const problem, &raw const table) };
-        if let Some(message) = self.panic.take() {
-            return Some(Outcome::HostPanicked(message));
+        let code =
+            defect::call_plugin(|| unsafe { function(raw, &raw const problem, &raw const table) });
+        if let Some(defect) = self.defect.take() {
+            return Some(Outcome::HostPanicked(defect));
         }
         if let Some(PlanLimit { limit, .. }) = self.limit.as_ref().filter(|_| self.late) {
             let step = self.simulation.as_ref().map_or(0, |simulation| simulation.step_number());
@@ -417,7 +422,7 @@ impl Host<'_> {
         if self.calls == 0 && self.limit.as_ref().is_some_and(PlanLimit::is_exceeded) {
             self.late = true;
         }
-        if self.late || self.fault.is_some() || self.panic.is_some() {
+        if self.late || self.fault.is_some() || self.defect.is_some() {
             self.calls_after_error += u64::from(self.has_reported_error);
             self.has_reported_error = true;
             return SWM_STOPPED;
@@ -443,7 +448,7 @@ impl Host<'_> {
     /// Runs `work` on the simulation and returns the return code of the call. Does not run `work`
     /// if an earlier call was rejected.
     fn simulation(&mut self, work: impl FnOnce(&mut Simulation<'_>) -> Result<(), Fault>) -> i32 {
-        self.drive(|host| host.simulation.as_mut().map_or(Ok(()), work))
+        self.drive(|host| work(host.simulation.as_mut().expect("the schedule has begun")))
     }
 }
 

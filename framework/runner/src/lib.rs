@@ -9,9 +9,15 @@
 //! 5. worker processes, in which [`session`] runs a plugin through the [`host`];
 //! 6. rows ([`batch`], [`mod@observe`], [`optimum_columns`]).
 
+#![allow(
+    clippy::expect_used,
+    reason = "an impossible state ends in an assertion, never in a value"
+)]
+
 pub mod batch;
 pub mod case;
 pub mod config;
+mod defect;
 pub mod describe;
 mod dispatch;
 pub mod experiment;

@@ -3,6 +3,7 @@
 //! by the time limit of a case.
 
 use crate::case::Case;
+use crate::defect;
 use crate::optimum::{CaseOptimum, Optimum, Search};
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_results::{Record, Status};
@@ -12,14 +13,18 @@ use swapmeet_results::{Record, Status};
 const UNKNOWN: &str = "no optimum: ";
 
 /// Returns the optimum of each of these cases. All cases have the same topology, workload and seed.
-pub fn of_unit(cases: &[&Case], search: &mut Search<'_>) -> Vec<CaseOptimum> {
+/// The error is a failed assertion, and asks for a report.
+pub fn of_unit(cases: &[&Case], search: &mut Search<'_>) -> Result<Vec<CaseOptimum>, String> {
     let Some((first, optima)) = cases.first().and_then(|case| Some((case, case.optima.as_ref()?)))
     else {
-        return vec![None; cases.len()];
+        return Ok(vec![None; cases.len()]);
     };
     let machines: Vec<(&Machine, f64)> =
         cases.iter().map(|case| (&*case.machine, case.unit_bytes() as f64)).collect();
-    optima.of((&first.topology, &first.workload, first.seed), &machines, search)
+    defect::catch(|| {
+        let question = (&first.topology, &*first.workload, first.seed);
+        optima.of(question, &machines, search)
+    })
 }
 
 /// Sets the columns `optimum_us` and `optimum_gap` of a row. If the status of the row is not `ok`,

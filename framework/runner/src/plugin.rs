@@ -4,6 +4,7 @@
 //! The copy is a description that can be sent between processes (see [`crate::describe`]). A
 //! process that runs an algorithm loads the file itself.
 
+use crate::defect;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -220,8 +221,11 @@ impl Plugin {
                 path: path.to_owned(),
                 reason: e.to_string(),
             })?;
+            let table = (linked.table)();
+            // The entry function has installed the panic hook of the SDK.
+            defect::store_messages();
             // SAFETY: the table was returned by a plugin's entry function.
-            return unsafe { Self::read(path, digest, &stamp, (linked.table)()) };
+            return unsafe { Self::read(path, digest, &stamp, table) };
         }
         // The loader would search the system's library directories for a file name without a
         // directory.
@@ -278,6 +282,7 @@ impl Plugin {
     ///
     /// `table` must be null or a pointer that a plugin's entry function returned.
     pub unsafe fn of_table(path: &Path, table: *const SwmPlugin) -> Result<Self, PluginError> {
+        defect::store_messages();
         // SAFETY: the caller promises null or a plugin's table.
         unsafe { Self::read(path, String::new(), &Stamp::default(), table) }
     }

@@ -2,6 +2,7 @@
 //! an evaluator, which calculates its time.
 
 use crate::case::Case;
+use crate::defect;
 use crate::group_clock::{GroupClock, PlanLimit};
 use crate::host::{Outcome, PlanInputs, Planned, Requested, plan};
 use crate::process::state::FloatingPoint;
@@ -69,6 +70,21 @@ pub fn report_group(
     observers: &mut [&mut dyn Listener],
     report: &mut dyn FnMut(GroupEvent),
 ) {
+    let evaluator = |case: &Case| case.machine.evaluator(pricing_context(case));
+    report_with(group, pricing, &evaluator, observers, report);
+}
+
+/// A function that creates the evaluator of a case.
+type CreateEvaluator<'a> = &'a dyn Fn(&Case) -> Box<dyn Evaluator>;
+
+/// Runs cases as [`report_group`] does.
+fn report_with(
+    group: &[Case],
+    pricing: Pricing,
+    evaluator: CreateEvaluator<'_>,
+    observers: &mut [&mut dyn Listener],
+    report: &mut dyn FnMut(GroupEvent),
+) {
     let mut open: Vec<usize> = (0..group.len()).collect();
     // A plan for which the plugin requested values, such as the block size, is valid only for cases
     // with the same values. The remaining cases are planned again. Cases that were set aside
@@ -76,7 +92,36 @@ pub fn report_group(
     let mut later = Vec::new();
     while !open.is_empty() {
         report(GroupEvent::Planning);
-        let ended = plan_and_price(group, &open, pricing, observers, report);
+        let mut reported = Vec::new();
+        let ended = defect::catch(|| {
+            plan_and_price(group, &open, (pricing, evaluator), observers, &mut |event| {
+                if let GroupEvent::Row(case, _) = &event {
+                    reported.push(*case);
+                }
+                report(event);
+            })
+        });
+        let ended = ended.unwrap_or_else(|defect| {
+            open.retain(|case| !reported.contains(case));
+            // A single case is responsible for the failed assertion. If there are several cases,
+            // run them one by one, so that the others get their rows.
+            if let [case] = open[..] {
+                let mut record = group[case].blank_row();
+                refuse(&mut record, Status::Error, &defect);
+                report(GroupEvent::Row(case, Box::new(record)));
+            } else {
+                for case in open.iter().copied() {
+                    let alone = &group[case..=case];
+                    report_with(alone, pricing, evaluator, observers, &mut |event| {
+                        report(match event {
+                            GroupEvent::Row(_, record) => GroupEvent::Row(case, record),
+                            other => other,
+                        });
+                    });
+                }
+            }
+            Ended { rows: open.clone(), ..Ended::default() }
+        });
         open.retain(|case| !ended.rows.contains(case) && !ended.set_aside.contains(case));
         later.extend(ended.set_aside);
         if open.is_empty() {
@@ -98,7 +143,7 @@ struct Ended {
 fn plan_and_price(
     group: &[Case],
     open: &[usize],
-    pricing: Pricing,
+    (pricing, evaluator): (Pricing, CreateEvaluator<'_>),
     observers: &mut [&mut dyn Listener],
     report: &mut dyn FnMut(GroupEvent),
 ) -> Ended {
@@ -121,9 +166,7 @@ fn plan_and_price(
     let evaluators = open
         .iter()
         .map(|i| {
-            let case = &group[*i];
-            let evaluator =
-                (pricing != Pricing::Off).then(|| case.machine.evaluator(pricing_context(case)));
+            let evaluator = (pricing != Pricing::Off).then(|| evaluator(&group[*i]));
             (*i, evaluator)
         })
         .collect::<Vec<_>>();
@@ -215,7 +258,10 @@ fn plan_and_price(
                 if !evaluator.advance(turn) {
                     return true;
                 }
-                price(&mut record, case, traffic, evaluator);
+                if let Err((status, reason)) = price(&mut record, case, traffic, evaluator) {
+                    record = Record { plan_ms: record.plan_ms, ..case.blank_row() };
+                    refuse(&mut record, status, &reason);
+                }
                 record.wall_ms = Some(shared_ms + evaluator.spent.as_secs_f64() * 1e3);
             }
             report(GroupEvent::Row(*index, Box::new(record)));
@@ -296,11 +342,9 @@ fn fill(record: &mut Record, case: &Case, planned: &Planned) {
         Outcome::Unsupported(reason) => return refuse(record, Status::Unsupported, reason),
         Outcome::Invalid(fault) => return refuse(record, Status::Invalid, &fault.to_string()),
         Outcome::TimedOut(reason) => return refuse(record, Status::Timeout, reason),
-        Outcome::HostPanicked(message) => {
-            let reason = format!("swapmeet itself failed, please report it: {message}");
-            return refuse(record, Status::Error, &reason);
+        Outcome::Failed(reason) | Outcome::HostPanicked(reason) => {
+            return refuse(record, Status::Error, reason);
         }
-        Outcome::Failed(reason) => return refuse(record, Status::Error, reason),
     };
     record.status = Status::Ok;
     record.verified = match totals.proof {
@@ -320,34 +364,37 @@ fn fill(record: &mut Record, case: &Case, planned: &Planned) {
 }
 
 /// Sets the times and the lower bound of a verified schedule in its row. If the case cannot be
-/// priced, sets only the reason.
-fn price(record: &mut Record, case: &Case, traffic: Traffic, evaluator: &mut CaseEvaluator<'_>) {
-    let priced = if evaluator.state == State::TimedOut {
-        Err((Status::Timeout, evaluator.timeout_message(case.machine.model)))
-    } else {
-        let cost = evaluator.evaluator().cost().map_err(|reason| (Status::Unsupported, reason));
-        cost.and_then(|cost| {
-            let set = record.set_parts(&cost.parts);
-            set.map(|()| cost).map_err(|error| (Status::Error, error.to_string()))
-        })
-    };
-    let Cost { note, ranks, .. } = match priced {
-        Ok(cost) => cost,
-        Err((status, reason)) => {
-            *record = Record { plan_ms: record.plan_ms, ..case.blank_row() };
-            return refuse(record, status, &reason);
+/// priced, returns the status and the reason.
+fn price(
+    record: &mut Record,
+    case: &Case,
+    traffic: Traffic,
+    evaluator: &mut CaseEvaluator<'_>,
+) -> Result<(), (Status, String)> {
+    match &evaluator.state {
+        State::TimedOut => {
+            return Err((Status::Timeout, evaluator.timeout_message(case.machine.model)));
         }
-    };
+        State::Failed(defect) => return Err((Status::Error, defect.clone())),
+        State::Listening | State::SetAside => {}
+    }
+    let priced = defect::catch(|| {
+        let cost = evaluator.evaluator().cost().map_err(|reason| (Status::Unsupported, reason))?;
+        let bytes = traffic.in_bytes(case.unit_bytes() as f64);
+        Ok((cost, case.machine.lower_bound(case.topology.as_ref(), &bytes)))
+    });
+    let (Cost { parts, note, ranks }, bound) =
+        priced.unwrap_or_else(|defect| Err((Status::Error, defect)))?;
+    record.set_parts(&parts).map_err(|error| (Status::Error, error.to_string()))?;
     let not_compared = (record.compared_on == Some(0)).then(|| NOT_COMPARED.to_owned());
     let of_plugin = Some(std::mem::take(&mut record.note)).filter(|note| !note.is_empty());
     record.note =
         note.into_iter().chain(of_plugin).chain(not_compared).collect::<Vec<_>>().join("; ");
-    let bytes = traffic.in_bytes(case.unit_bytes() as f64);
-    let bound = case.machine.lower_bound(case.topology.as_ref(), &bytes);
     record.lower_bound_us = Some(bound.total_us());
     record.bound_kind = bound.kind.to_string();
     record.first_rank_us = ranks.map(|ranks| ranks.first);
     record.mean_rank_us = ranks.map(|ranks| ranks.mean);
+    Ok(())
 }
 
 /// The note in the row of a schedule whose claimed symmetry was not compared with plans of other
@@ -393,6 +440,9 @@ fn set_totals(record: &mut Record, totals: &Totals, unit: u64) {
     record.rearrangements = Some(totals.rearrangements);
     record.proved_on = Some(totals.verified_on);
 }
+
+#[cfg(test)]
+mod defects;
 
 #[cfg(test)]
 mod tests {

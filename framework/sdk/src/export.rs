@@ -6,10 +6,10 @@ use crate::param::ParamInfo;
 use crate::problem::Problem;
 use crate::schedule::Schedule;
 use crate::stop::Stop;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::OnceLock;
+use std::sync::{Once, OnceLock};
 use swapmeet_abi::{
     SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_ERROR, SWM_INVALID, SWM_MAGIC, SWM_OK, SWM_STOPPED,
     SWM_UNSUPPORTED, SwmAlgorithm, SwmHead, SwmHost, SwmParamInfo, SwmPlugin, SwmProblem, SwmRun,
@@ -195,9 +195,9 @@ pub fn entry(
 /// Returns the table entry of an algorithm. If its `about` panics, the entry has neither a name nor
 /// functions, and its title is the panic message.
 fn describe(algorithm: &'static dyn Algorithm) -> SwmAlgorithm {
-    let about = catch_unwind(AssertUnwindSafe(|| algorithm.about()));
+    let about = caught(|| algorithm.about());
     let is_described = about.is_ok();
-    let about = about.unwrap_or_else(|_| About { title: panicked().leak(), ..About::DEFAULT });
+    let about = about.unwrap_or_else(|why| About { title: why.leak(), ..About::DEFAULT });
     let params: &'static [*const SwmParamInfo] = about
         .params
         .iter()
@@ -269,18 +269,18 @@ unsafe fn run(
     // If the host's table is unreadable, there is no function to which the reason of the failure
     // could be passed.
     let Ok(host) = host else { return SWM_ERROR };
-    let outcome = catch_unwind(AssertUnwindSafe(|| {
+    let outcome = caught(|| {
         // SAFETY: the caller guarantees that the pointer comes from a call of the host.
         let problem = unsafe { Problem::read(problem, &host, algorithm.about().params) }?;
         work(algorithm, &problem, &mut Schedule::new(&host, problem.topology().dims()))
-    }));
+    });
     let (code, reason) = match outcome {
         Ok(Ok(())) => return SWM_OK,
         Ok(Err(Stop::Stopped)) => return SWM_STOPPED,
         Ok(Err(Stop::Unsupported(reason))) => (SWM_UNSUPPORTED, reason),
         Ok(Err(Stop::Failed(reason))) => (SWM_ERROR, reason),
         Ok(Err(Stop::Invalid(reason))) => (SWM_INVALID, reason),
-        Err(_) => (SWM_ERROR, panicked()),
+        Err(why) => (SWM_ERROR, why),
     };
     if let Some(fail) = host.fail {
         // SAFETY: the function and its context come from the host's table; `reason` outlives the
@@ -291,23 +291,35 @@ unsafe fn run(
 }
 
 thread_local! {
+    /// Whether the algorithm's own code runs, so that its panics are caught.
+    static IN_ALGORITHM: Cell<bool> = const { Cell::new(false) };
     static LAST_PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Returns the message of the panic that was caught last on this thread.
-fn panicked() -> String {
-    format!("the plugin panicked: {}", LAST_PANIC.take())
+/// Calls a function of an algorithm. If it panics, returns the message as an error.
+fn caught<R>(work: impl FnOnce() -> R) -> Result<R, String> {
+    let was_inside = IN_ALGORITHM.replace(true);
+    let result = catch_unwind(AssertUnwindSafe(work));
+    IN_ALGORITHM.set(was_inside);
+    result.map_err(|_| format!("the plugin panicked: {}", LAST_PANIC.take()))
 }
 
-/// Installs a panic hook that stores the message for the result row of the case. Each plugin has
-/// its own copy of std, whose default panic hook would print to the terminal.
+/// Installs a panic hook that stores the message for the result row of the case. Each plugin file
+/// has its own copy of std, whose default panic hook would print to the terminal. A plugin that is
+/// linked into a program shares the hook with it, so all other panics are passed on.
 fn capture_panics() {
-    std::panic::set_hook(Box::new(|info| {
-        let location =
-            info.location().map(|l| format!(" ({}:{})", l.file(), l.line())).unwrap_or_default();
-        let message = info.payload_as_str().unwrap_or("no message");
-        LAST_PANIC.set(format!("{message}{location}"));
-    }));
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        let other = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !IN_ALGORITHM.get() {
+                return other(info);
+            }
+            let location = info.location().map(|l| format!(" ({}:{})", l.file(), l.line()));
+            let message = info.payload_as_str().unwrap_or("no message");
+            LAST_PANIC.set(format!("{message}{}", location.unwrap_or_default()));
+        }));
+    });
 }
 
 #[cfg(test)]

@@ -84,7 +84,8 @@ impl Found {
             };
             let numbers: Vec<usize> = unit.cases.filter(lacks).collect();
             let unit: Vec<&Case> = numbers.iter().map(|number| &cases[*number]).collect();
-            let optima = of_unit(&unit, &mut Search { stop: &stop, report });
+            let optima = of_unit(&unit, &mut Search { stop: &stop, report })
+                .unwrap_or_else(|defect| vec![Some(Err(defect)); numbers.len()]);
             for (number, optimum) in numbers.into_iter().zip(optima) {
                 self.rows[number].iter_mut().for_each(|row| fill(row, &optimum));
                 changed = true;

@@ -97,7 +97,7 @@ pub trait ElementCount: Copy + Default + fmt::Debug + Into<u64> {
 
 impl ElementCount for u32 {
     fn of(elements: u64) -> Self {
-        elements as Self
+        Self::try_from(elements).expect("the number of elements fits into 32 bits")
     }
 }
 
@@ -115,6 +115,8 @@ pub(crate) struct ByteCounts<T> {
     nodes: usize,
     sizes: Option<Arc<dyn BlockSizes>>,
     units: ByteCountUnits,
+    /// The number of bytes of all nodes before the first step.
+    initial_bytes: u128,
     placement: Placement,
     layout: BitLayout,
     /// The rows of the table of holdings. Row i has the number of elements that node i holds for
@@ -192,12 +194,14 @@ impl<T: ElementCount> ByteCounts<T> {
             Some(sizes) => all.iter().map(|from| sizes.total(&[*from], &all)).collect(),
             None => vec![units.block_bytes.saturating_mul(nodes); nodes as usize],
         };
+        let initial_bytes = held.iter().map(|bytes| u128::from(*bytes)).sum();
         let nodes = nodes as usize;
         Ok(Self {
             nodes,
             placement,
             sizes,
             units: ByteCountUnits { element_bytes: units.element_bytes.max(1), ..units },
+            initial_bytes,
             layout,
             holdings: vec![Vec::new(); nodes],
             unused_rows: Vec::new(),
@@ -296,10 +300,13 @@ impl<T: ElementCount> Traced for ByteCounts<T> {
                 EndFault::BucketUnsent { node: u64::from(node), bucket },
             ));
         }
+        assert_eq!(self.unsettled, 0, "sent buckets that have reached nobody");
         let (mut misplaced, mut nodes, mut first) = (0_u64, 0_u64, None);
+        let mut delivered = 0_u128;
         for node in 0..self.nodes {
             self.materialize(node)?;
             let held = std::mem::take(&mut self.holdings[node]);
+            delivered += u128::from(held[node].into());
             let held = held.into_iter().map(Into::<u64>::into);
             let others = held.enumerate().filter(|(d, count)| *d != node && *count > 0);
             let mut any = false;
@@ -310,8 +317,10 @@ impl<T: ElementCount> Traced for ByteCounts<T> {
             }
             nodes += u64::from(any);
         }
-        let Some((node, destination, count)) = first else { return Ok(()) };
         let element = self.units.element_bytes;
+        let all = (delivered + u128::from(misplaced)) * u128::from(element);
+        assert_eq!(all, self.initial_bytes, "bytes were lost or created");
+        let Some((node, destination, count)) = first else { return Ok(()) };
         Err(Fault::End(
             self.step,
             EndFault::MisplacedBytes {

@@ -105,6 +105,8 @@ pub(crate) struct Exchange<L: Layout = BitLayout> {
     /// Boxes sent in the current step, which are received at the end of the step.
     in_flight: InFlight<L::Element>,
     loads: Loads,
+    /// The load of all planned nodes before the first step.
+    initial_load: u128,
     /// Whether any send so far was a copy. Without copies, no node can receive a block that it
     /// already holds.
     has_copies: bool,
@@ -236,6 +238,7 @@ impl<L: Layout> Exchange<L> {
             inventory,
             holdings,
             in_flight: InFlight::new(),
+            initial_load: held.iter().map(|load| u128::from(*load)).sum(),
             loads: Loads::new(held),
             has_copies: false,
             redundant: None,
@@ -243,6 +246,30 @@ impl<L: Layout> Exchange<L> {
             latest_arrival: 0,
             own_values: Vec::new(),
         })
+    }
+
+    /// Asserts that the loads of nodes are those of the boxes that they hold, and that no load was
+    /// lost or created.
+    fn check_loads(&self) {
+        let Inventory { sizes, placement, .. } = &self.inventory;
+        let held = self.loads.held();
+        // A reduction combines loads, and a copy adds to them.
+        if !self.sums() && !self.has_copies {
+            let total: u128 = held.iter().map(|load| u128::from(*load)).sum();
+            assert_eq!(total, self.initial_load, "loads were lost or created");
+        }
+        // If sizes are explicit, or if a box of contributions stands for one value, the load of a
+        // box takes long to compute.
+        if !self.sums() && sizes.is_none() {
+            let mut of_boxes = vec![0; held.len()];
+            let format = self.holdings.format();
+            for list in 0..self.holdings.lists() {
+                let records = self.holdings.records(list).chunks_exact(format.elements());
+                of_boxes[placement.physical(list as u64) as usize] +=
+                    records.map(|record| format.count(record)).sum::<u64>();
+            }
+            assert!(of_boxes == held, "the loads of nodes are not those of their boxes");
+        }
     }
 
     /// Returns the index in [`Loads::held`] of the node whose holdings are stored in this list.
@@ -329,6 +356,7 @@ impl<L: Layout> Traced for Exchange<L> {
     }
 
     fn verify(&mut self) -> Result<(), Fault> {
+        self.check_loads();
         let layout = &self.inventory.layout;
         let (mut missing_blocks, mut incomplete_nodes, mut example) = (0_u64, 0, None);
         let mut common = layout.full().to_vec();
@@ -344,7 +372,11 @@ impl<L: Layout> Traced for Exchange<L> {
                         held_blocks += layout.count(&common);
                     }
                 }
-                let missing = layout.count(&required) - held_blocks;
+                let all_blocks = layout.count(&required);
+                // Counts of 2^64 and more blocks are not exact.
+                let is_possible = held_blocks <= all_blocks || layout.full_count() == u64::MAX;
+                assert!(is_possible, "a node holds a block twice");
+                let missing = all_blocks.wrapping_sub(held_blocks);
                 if missing > 0 {
                     missing_blocks += missing;
                     example.get_or_insert((list, required));

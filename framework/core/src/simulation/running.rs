@@ -72,6 +72,8 @@ impl Running {
         let reported = match &payload {
             Payload::Orbits(exchange) if is_symmetric => {
                 let group = exchange.group().clone();
+                assert_eq!(group.representatives(), nodes as u64, "other nodes are measured");
+                assert_eq!(nodes as u64 * group.order(), topology.nodes(), "orbits of other nodes");
                 Reported::Representatives(SymmetricLinks::new(topology.as_ref(), group))
             }
             Payload::Orbits(exchange) if exchange.group().order() > 1 => {
@@ -178,7 +180,15 @@ impl Running {
                 statistics.measure_orbits(number, merged, routes, links, buffers)?
             }
         };
+        facts.check(merged.len(), self.topology.link_slots());
         let (held, symmetry) = reported.loads_and_group(payload.loads().held());
+        let of_all = |values: usize| [0, messages.as_slice().len()].contains(&values);
+        assert!(
+            of_all(statistics.inverse_bandwidth().len())
+                && of_all(statistics.mean_hops().len())
+                && of_all(messages.latest_arrivals().len()),
+            "step {number} has values for some of its messages only"
+        );
         listeners.step(&Step {
             inverse_bandwidth: statistics.inverse_bandwidth(),
             mean_hops: statistics.mean_hops(),

@@ -82,6 +82,22 @@ pub struct BandwidthTimes {
 }
 
 impl StepFacts {
+    /// Asserts relations that hold in every step. `messages` is the number of the messages that
+    /// were routed. `link_slots` is at least the number of links.
+    pub(crate) fn check(&self, messages: usize, link_slots: u64) {
+        let holds = messages > 0
+            && self.messages >= messages as u64
+            && self.max_load <= self.max_node_load
+            && self.max_injected_load <= self.max_node_load
+            && self.max_node_load <= self.total_load
+            && self.max_sends.max(self.max_receives) <= self.messages
+            // Each link on a route carries the load of its message, and no other link has a load.
+            && u128::from(self.max_link_load) <= self.load_hops
+            && self.load_hops <= u128::from(self.total_load) * u128::from(self.max_hops)
+            && self.load_hops <= u128::from(self.max_link_load) * u128::from(link_slots);
+        assert!(holds, "the loads of a step contradict each other: {self:?}");
+    }
+
     /// Returns the largest latency of a route, as a multiple of the machine's `hop_us`.
     pub fn latency(&self) -> f64 {
         self.max_latency.unwrap_or(self.max_hops as f64)

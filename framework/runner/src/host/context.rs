@@ -2,12 +2,12 @@
 //! host.
 
 use super::Host;
+use crate::defect;
 use std::ffi::c_void;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Calls `work` with the host to which `ctx` points, and returns its result. If `work` panics,
-/// records the panic message in the host and returns `or`. The panic must not unwind into the
-/// plugin, which has not caused it.
+/// Calls `work` with the host to which `ctx` points, and returns its result. If an assertion fails
+/// in `work`, records it in the host and returns `or`. The panic must not unwind into the plugin,
+/// which has not caused it.
 ///
 /// # Safety
 ///
@@ -16,14 +16,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub(super) unsafe fn with<R>(ctx: *mut c_void, or: R, work: impl FnOnce(&mut Host<'_>) -> R) -> R {
     // SAFETY: the caller promises that this is the host, and that nothing else borrows it.
     let Some(host) = (unsafe { ctx.cast::<Host<'_>>().as_mut() }) else { return or };
-    catch_unwind(AssertUnwindSafe(|| work(host))).unwrap_or_else(|panic| {
+    defect::catch(|| work(host)).unwrap_or_else(|defect| {
         // SAFETY: the caller promises that this is the host; the first borrow ended with the panic.
         if let Some(host) = unsafe { ctx.cast::<Host<'_>>().as_mut() } {
-            let message = panic.downcast_ref::<&str>().copied();
-            let message = message
-                .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-                .unwrap_or("no message");
-            host.panic.get_or_insert_with(|| message.to_owned());
+            host.defect.get_or_insert(defect);
         }
         or
     })

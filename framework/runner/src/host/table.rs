@@ -176,9 +176,8 @@ unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
                 });
                 let division =
                     Division { in_parts: raw.flags & SWM_IN_PARTS != 0, segments: raw.segments };
-                host.simulation
-                    .as_mut()
-                    .map_or(Ok(()), |simulation| simulation.layout(&radices, division, byte_counts))
+                let simulation = host.simulation.as_mut().expect("the schedule has begun");
+                simulation.layout(&radices, division, byte_counts)
             })
         })
     }

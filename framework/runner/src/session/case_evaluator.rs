@@ -13,6 +13,7 @@
 //!   early.
 
 use super::GroupEvent;
+use crate::defect;
 use crate::group_clock::GroupClock;
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
@@ -26,17 +27,20 @@ pub(super) struct Group<'a> {
     pub limit: Option<Duration>,
     /// Whether evaluators that take too long are set aside.
     pub sets_aside: bool,
-    /// The number of evaluators that have neither been set aside nor exceeded their time limit.
+    /// The number of evaluators that still listen.
     pub listening: Cell<usize>,
     pub report: RefCell<&'a mut dyn FnMut(GroupEvent)>,
 }
 
 /// The state of an evaluator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum State {
     Listening,
     SetAside,
     TimedOut,
+    /// An assertion failed in the evaluator, as this text describes. The other cases of the group
+    /// continue.
+    Failed(String),
 }
 
 pub(super) struct CaseEvaluator<'a> {
@@ -96,6 +100,14 @@ impl<'a> CaseEvaluator<'a> {
         can_wait.then(|| LEAST.max(others() * MOST).saturating_sub(self.spent))
     }
 
+    /// Calls `work` with the model's evaluator. If an assertion fails in it, the evaluator is not
+    /// used any more.
+    fn call(&mut self, work: impl FnOnce(&mut dyn Evaluator)) {
+        if let Err(defect) = defect::catch(|| work(self.evaluator.as_mut())) {
+            self.state = State::Failed(defect);
+        }
+    }
+
     /// Calls `work` with the model's evaluator, which pauses after the time `most` or at its time
     /// limit. Returns the time that the call took.
     fn work(&mut self, most: Option<Duration>, work: impl FnOnce(&mut dyn Evaluator)) -> Duration {
@@ -104,7 +116,7 @@ impl<'a> CaseEvaluator<'a> {
         let started = Instant::now();
         let most = most.into_iter().chain(self.left()).min();
         self.evaluator.pause_at(most.and_then(|most| started.checked_add(most)));
-        work(self.evaluator.as_mut());
+        self.call(work);
         let took = started.elapsed();
         self.spent += took;
         self.unreported += took;
@@ -113,7 +125,7 @@ impl<'a> CaseEvaluator<'a> {
             let spent = std::mem::take(&mut self.unreported);
             (self.group.report.borrow_mut())(GroupEvent::Priced(spent));
         }
-        if self.left().is_some_and(|left| left.is_zero()) {
+        if self.state == State::Listening && self.left().is_some_and(|left| left.is_zero()) {
             self.state = State::TimedOut;
         }
         took
@@ -130,7 +142,7 @@ impl<'a> CaseEvaluator<'a> {
                 self.evaluator.pause_at(None);
             }
         }
-        is_done || self.state == State::TimedOut
+        is_done || matches!(self.state, State::TimedOut | State::Failed(_))
     }
 }
 
@@ -144,12 +156,13 @@ impl Listener for CaseEvaluator<'_> {
             return;
         }
         if !self.can_pause || !matches!(event, ScheduleEvent::Step(_) | ScheduleEvent::Summed(_)) {
-            return self.evaluator.notify(event);
-        }
-        let most = self.time_until_deferred();
-        let took = self.work(most, |evaluator| evaluator.notify(event));
-        if self.state == State::Listening && most.is_some_and(|most| took >= most) {
-            self.state = State::SetAside;
+            self.call(|evaluator| evaluator.notify(event));
+        } else {
+            let most = self.time_until_deferred();
+            let took = self.work(most, |evaluator| evaluator.notify(event));
+            if self.state == State::Listening && most.is_some_and(|most| took >= most) {
+                self.state = State::SetAside;
+            }
         }
         if self.state != State::Listening {
             self.group.listening.set(self.group.listening.get() - 1);

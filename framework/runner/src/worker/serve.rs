@@ -6,6 +6,7 @@
 
 use super::message::{Job, MAX_LOG_LINES, News, Reply};
 use crate::case::Case;
+use crate::defect;
 use crate::host::Requested;
 use crate::lookup::CaseLookup;
 use crate::plugin::file::KnownDigest;
@@ -275,8 +276,11 @@ struct WorkerState {
 
 impl WorkerState {
     /// Returns the first property of the process that jobs have changed, such as its working
-    /// directory; `None` if they have changed none.
+    /// directory; `None` if they have changed none. A failed assertion counts as a change.
     fn left_behind(&self) -> Option<&'static str> {
+        if defect::has_failed() {
+            return Some("a failed assertion of swapmeet");
+        }
         State::now().changed_since(self.before.as_ref()?)
     }
 
@@ -353,7 +357,8 @@ impl WorkerState {
             }
         };
         lookup.options = job.options;
-        let case = lookup.case(&id.borrowed())?;
+        // The registry has loaded the plugin, so its panic hook is already installed.
+        let case = defect::catch(|| lookup.case(&id.borrowed()))??;
         // The spec of a machine that the user has defined contains neither its name nor its
         // definition, so both are taken from `id`.
         let mut found = case.id();

@@ -30,7 +30,7 @@ use crate::cost::parameter::{
     REDUCE_BYTE_US, STARTUP_US, VIRTUAL_CHANNELS,
 };
 use crate::cost::settings::parameters;
-use crate::network::topology::Topology;
+use crate::network::topology::{Run, Topology};
 use crate::simulation::listener::Detail;
 use crate::simulation::step::{Step, Transfer};
 use std::collections::HashMap;
@@ -167,10 +167,11 @@ fn slowest_link(t: &Transfer, step: &Step<'_>, topology: &dyn Topology) -> f64 {
     }
     let route = t.route.checked_sub(1).map(|i| &step.routes[i as usize]);
     let mut slowest = 0.0_f64;
-    // The step was measured before, which checked the route. So this call cannot fail.
-    let _ = topology.route(t.from.into(), t.to.into(), route, &mut |run| {
+    let mut visit = |run: Run| {
         slowest = run.links().map(|link| 1.0 / topology.bandwidth(link)).fold(slowest, f64::max);
-    });
+    };
+    let routed = topology.route(t.from.into(), t.to.into(), route, &mut visit);
+    routed.expect("the route was checked when the step was measured");
     slowest
 }
 

@@ -291,7 +291,7 @@ impl Stages {
         }
         for (i, t) in step.transfers.iter().enumerate() {
             let bytes = self.bytes(t.load, step.segments);
-            let after = step.latest_arrivals.get(i).copied().unwrap_or(0).into();
+            let after = step.latest_arrivals.get(i).map_or(0, |after| (*after).into());
             self.add(StageMessage {
                 from: t.from,
                 to: t.to,

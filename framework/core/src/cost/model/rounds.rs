@@ -8,7 +8,7 @@
 //! circuits are sorted by length, the longest first. Each circuit is placed in the first round in
 //! which all of its links, and the ports of its sender and its receiver, have capacity left.
 
-use crate::network::topology::Topology;
+use crate::network::topology::{Run, Topology};
 use crate::simulation::step::{Step, Transfer};
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -198,10 +198,11 @@ impl Arranger {
         }
         let route = t.route.checked_sub(1).map(|i| &step.routes[i as usize]);
         let mut sum = 0.0;
-        // The step was measured before, which checked the route. So this call cannot fail.
-        let _ = self.topology.route(t.from.into(), t.to.into(), route, &mut |run| {
+        let mut add = |run: Run| {
             sum += run.links().map(|link| self.topology.latency(link)).sum::<f64>();
-        });
+        };
+        let routed = self.topology.route(t.from.into(), t.to.into(), route, &mut add);
+        routed.expect("the route was checked when the step was measured");
         sum
     }
 
@@ -246,12 +247,13 @@ impl Arranger {
         let mut needed = std::mem::take(&mut self.needs);
         let topology = Arc::clone(&self.topology);
         let route = t.route.checked_sub(1).map(|i| &step.routes[i as usize]);
-        // The step was measured before, which checked the route. So this call cannot fail.
-        let _ = topology.route(t.from.into(), t.to.into(), route, &mut |run| {
+        let mut add = |run: Run| {
             needed.extend(run.links().map(|link| {
                 self.resource(link, capacity.link, Speed::Link(1.0 / topology.bandwidth(link)))
             }));
-        });
+        };
+        let routed = topology.route(t.from.into(), t.to.into(), route, &mut add);
+        routed.expect("the route was checked when the step was measured");
         if let Some(ports) = capacity.ports {
             let sender = topology.link_slots() + topology.host(t.from.into());
             let receiver = topology.link_slots() + topology.nodes() + topology.host(t.to.into());

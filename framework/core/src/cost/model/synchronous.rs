@@ -278,6 +278,11 @@ impl<M: StepModel> Synchronous<M> {
         }
         let cost = self.model.step_cost(step, self.topology.as_ref(), unit_bytes, rounds);
         let cost = cost.or_injected(&step.facts, unit_bytes * self.common_costs.injection_byte_us);
+        let parts = [cost.startup, cost.transmission, cost.contention];
+        assert!(
+            rounds.count > 0 && !parts.into_iter().chain(cost.propagation).any(|us| us < 0.0),
+            "a step takes a negative time: {cost:?}"
+        );
         self.rounds += rounds.count;
         self.total.startup += cost.startup;
         self.total.transmission += cost.transmission;

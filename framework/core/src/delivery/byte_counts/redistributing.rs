@@ -13,6 +13,8 @@ pub(super) const UNSENT: u32 = u32::MAX;
 /// A special value in `Redistributed::receivers` for a bucket that was sent and settled.
 const SETTLED: u32 = u32::MAX - 1;
 
+const REDISTRIBUTED: &str = "a node in the list of redistributors has redistributed its data";
+
 /// A redistribution of which some buckets are not settled, that is, not yet added to the holdings
 /// of their receivers.
 #[derive(Debug)]
@@ -161,7 +163,7 @@ impl<T: ElementCount> ByteCounts<T> {
         // Settle nodes with few sent buckets on their own, and add the other nodes to groups.
         let mut groups: Vec<Group> = Vec::new();
         for node in std::mem::take(&mut self.redistributors) {
-            let Some(redistributed) = &self.redistributed[node as usize] else { continue };
+            let redistributed = self.redistributed[node as usize].as_ref().expect(REDISTRIBUTED);
             let arrived = (0..redistributed.receivers.len())
                 .filter(|bucket| redistributed.arrived(*bucket, before))
                 .count();
@@ -204,8 +206,8 @@ impl<T: ElementCount> ByteCounts<T> {
         for receiver in group.receivers.iter().filter(known) {
             self.materialize(*receiver as usize)?;
         }
-        let members =
-            || group.members.iter().filter_map(|node| self.redistributed[*node as usize].as_ref());
+        let redistributed = |node: &u32| self.redistributed[*node as usize].as_ref();
+        let members = || group.members.iter().map(|node| redistributed(node).expect(REDISTRIBUTED));
         // For one member: the buckets that other members of the group have sent, but this member
         // has not.
         let missing = |redistributed: &Redistributed<T>| -> Vec<u32> {
@@ -231,20 +233,19 @@ impl<T: ElementCount> ByteCounts<T> {
                 }
             }
             tally.for_each(|bucket, elements| {
-                if let Some(holdings) = self.holdings.get_mut(group.receivers[bucket] as usize)
-                    && elements > 0
-                {
-                    add(&mut holdings[destination], elements);
+                let receiver = group.receivers[bucket];
+                if receiver != UNSENT && elements > 0 {
+                    add(&mut self.holdings[receiver as usize][destination], elements);
                 }
             });
         }
         for node in &group.members {
-            if let Some(redistributed) = &mut self.redistributed[*node as usize] {
-                for bucket in 0..redistributed.receivers.len() {
-                    if redistributed.arrived(bucket, before) {
-                        redistributed.receivers[bucket] = SETTLED;
-                        self.unsettled -= 1;
-                    }
+            let redistributed = &mut self.redistributed[*node as usize];
+            let redistributed = redistributed.as_mut().expect(REDISTRIBUTED);
+            for bucket in 0..redistributed.receivers.len() {
+                if redistributed.arrived(bucket, before) {
+                    redistributed.receivers[bucket] = SETTLED;
+                    self.unsettled -= 1;
                 }
             }
             self.redistributors.push(*node);
@@ -255,7 +256,7 @@ impl<T: ElementCount> ByteCounts<T> {
     /// Settles the buckets of one node that were sent before step `before`. This is faster than
     /// adding the node to a group if these buckets are fewer than half of its buckets.
     fn settle_node(&mut self, node: usize, before: u64) -> Result<(), Fault> {
-        let Some(mut redistributed) = self.redistributed[node].take() else { return Ok(()) };
+        let mut redistributed = self.redistributed[node].take().expect(REDISTRIBUTED);
         for bucket in 0..redistributed.receivers.len() {
             if !redistributed.arrived(bucket, before) {
                 continue;

@@ -13,7 +13,7 @@ impl<L: Layout> Exchange<L> {
     /// representative's list.
     pub(super) fn move_to_representatives(&self, in_flight: &mut InFlight<L::Element>) {
         let (layout, format) = (&self.inventory.layout, self.holdings.format());
-        let Some(group) = layout.group() else { return };
+        let group = layout.group().expect("a symmetric exchange has a group");
         for send in &mut in_flight.sends {
             let element = layout.home(in_flight.receivers[send.first]).1;
             send.from = group.moved(send.from, group.inverse(element));

@@ -205,7 +205,7 @@ impl Degraded {
     fn detour(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
         let (mut at, mut hops) = (from, 0);
         // If no link has failed, no route needs a detour.
-        let Some(table) = &self.table else { return 0 };
+        let table = self.table.as_ref().expect("a link has failed");
         while at != to {
             let (network, link) = (table.network(), table.next_link(at, to));
             visit(Run::in_planes(network.number(link), self.planes()));

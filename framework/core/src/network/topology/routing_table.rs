@@ -52,7 +52,9 @@ impl RoutingTable {
     /// Returns the next link on the route from vertex `at` to vertex `to`, as a position among the
     /// links of `at`.
     pub(super) fn next_position(&self, at: u64, to: u64) -> u64 {
-        self.next[to as usize * self.network.vertices() + at as usize].into()
+        let position = self.next[to as usize * self.network.vertices() + at as usize];
+        assert!(position != NOWHERE, "no route leads from vertex {at} to vertex {to}");
+        position.into()
     }
 
     /// Returns the index of the next link on the route from vertex `at` to vertex `to`.

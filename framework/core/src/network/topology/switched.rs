@@ -139,7 +139,7 @@ impl<F: Fabric> Topology for Switched<F> {
             let port = self.fabric.next_port(at, last);
             link(2 * self.nodes + at * self.fabric.radix() + port);
             hops += 1;
-            at = self.fabric.neighbour(at, port).unwrap_or(last);
+            at = self.fabric.neighbour(at, port).expect("the next port of a route has a link");
         }
         link(self.nodes + to);
         hops

@@ -114,7 +114,7 @@ impl TwistedTorus {
             };
             (0..self.dims.len()).map(&mut steps).collect::<Offsets>()
         });
-        candidates.min_by_key(length).unwrap_or_default()
+        candidates.min_by_key(length).expect("a destination has an image in each cell")
     }
 
     /// Reports the links of `steps` hops along a dimension, in the minus direction if `steps` is

@@ -51,7 +51,9 @@ impl Running {
         match (&mut self.reported, moved) {
             // Case 1: the sends of all nodes are reported at the end of the step.
             (Reported::Expanded(expansion), moved) => {
-                let Payload::Orbits(exchange) = &self.payload else { return Ok(()) };
+                let Payload::Orbits(exchange) = &self.payload else {
+                    unreachable!("only the sends of orbits are expanded");
+                };
                 let load = moved.map(|(load, _)| load);
                 return expansion.add(exchange, rule, first, load, route, listeners);
             }
@@ -96,7 +98,9 @@ impl Running {
                 let boxes = joined.iter().map(Vec::as_slice).collect();
                 (boxes, exchange.layout(), exchange.copies(rule))
             }
-            _ => return,
+            Payload::Orbits(_) | Payload::ByteCounts(_) => {
+                unreachable!("a listener follows sends that are traced otherwise");
+            }
         };
         let sent = self.sent((rule.from, rule.to), layout);
         let sent = Sent { boxes, copy, combine: rule.combine, load, route, ..sent };

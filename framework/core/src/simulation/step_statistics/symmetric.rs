@@ -122,6 +122,7 @@ impl StepStatistics {
             facts.max_link_messages = counted.max_messages;
             facts.max_link_load = counted.max_load;
             facts.max_hops = counted.max_hops;
+            assert_eq!(counted.hops.len(), messages.len(), "hops of other messages");
             facts.load_hops =
                 messages.iter().zip(&counted.hops).map(|(t, hops)| u128::from(t.load) * hops).sum();
             if let Some(OrbitTimes { latency, message, link, node }) = counted.times {

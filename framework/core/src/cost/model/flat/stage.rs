@@ -194,8 +194,11 @@ impl Ports {
     /// of ports is not limited, it starts at `ready`. Returns the clock at the end.
     fn take(&mut self, node: u32, ready: Clock, time: Ticks) -> Clock {
         let first = node as usize * self.each;
-        let ports = self.free.get_mut(first..first + self.each).unwrap_or_default();
-        let Some(port) = ports.iter_mut().min() else { return ready.transmitted(time) };
+        if self.free.is_empty() {
+            return ready.transmitted(time);
+        }
+        let ports = self.free[first..first + self.each].iter_mut();
+        let port = ports.min().expect("a node has a port");
         let done = ready.waited_until(*port).transmitted(time);
         *port = done.at;
         done
@@ -403,7 +406,8 @@ impl<'a> Blocking<'a> {
                 .zip(&self.clock)
                 .for_each(|(node, clock)| accounting.charge(node, TimeKind::Reduction, clock.at));
         }
-        self.clock.into_iter().reduce(Clock::later).unwrap_or_default()
+        assert_eq!(self.next, self.end, "nodes that wait for ever");
+        self.clock.into_iter().reduce(Clock::later).expect("a network has nodes")
     }
 
     /// Works through the tasks of a node until the node has to wait.

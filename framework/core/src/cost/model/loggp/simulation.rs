@@ -184,7 +184,7 @@ impl Simulation {
         if self.progress.record.is_some() {
             self.charge_interface(rank, start.at);
         }
-        let Some(step) = self.progress.steps.get(number) else { return };
+        let step = self.progress.steps.get(number).expect("a rank sends in a known step");
         let sends = step.sends(rank);
         let is_last = index + 1 == sends.len();
         let (to, bytes) = (sends[index].to as usize, step.bytes(&sends[index]));
@@ -291,7 +291,9 @@ impl Simulation {
     /// Matches a message with `order=data`: reduces its data, and resumes the rank if its next send
     /// waited for this data.
     fn match_by_data(&mut self, rank: usize, step: u64, sender: Option<u32>, at: Ticks) {
-        let Progress { data_order: Some(order), steps, .. } = &mut self.progress else { return };
+        let Progress { data_order: Some(order), steps, .. } = &mut self.progress else {
+            unreachable!("ranks are matched by data without `order=data`");
+        };
         let was_blocked = matches!(order.next(rank, steps), Next::Blocked);
         steps.received(step, rank);
         let bytes = order.begin_reduction(rank, steps);
@@ -343,7 +345,8 @@ impl Simulation {
     /// Synchronizes all ranks at the end of a step.
     fn pass_barrier(&mut self, barrier: Ticks) {
         let clocks = self.ranks.iter().map(|r| r.processor);
-        let end = clocks.reduce(Clock::later).unwrap_or_default().past_barrier(barrier);
+        let last = clocks.reduce(Clock::later).expect("a network has ranks");
+        let end = last.past_barrier(barrier);
         for (rank, r) in self.ranks.iter_mut().enumerate() {
             (r.processor, r.outgoing) = (end, end);
             self.progress.charge(rank, TimeKind::Peer, us(end.at - barrier));
@@ -407,6 +410,7 @@ impl RankModel for Simulation {
     fn process_event(&mut self) -> bool {
         let Some(event) = self.queue.pop() else { return false };
         self.progress.events.count();
+        assert!(self.now <= event.at, "an event is earlier than the event before it");
         self.now = event.at;
         let rank = event.rank as usize;
         match event.kind {
@@ -443,6 +447,9 @@ impl RankModel for Simulation {
     }
 
     fn finish(&mut self) -> (Path, Vec<f64>) {
+        assert_eq!(self.free.len(), self.messages.len(), "messages that nobody has received");
+        let is_matched = |r: &Rank| r.waiting.is_empty() && r.unexpected.is_empty();
+        assert!(self.ranks.iter().all(is_matched), "messages that nobody has matched");
         for rank in 0..self.ranks.len() {
             // With `order=data`, the arrival of a message begins a reduction. If a rank has data to
             // reduce but receives no further message, it reduces this data now.
@@ -453,7 +460,7 @@ impl RankModel for Simulation {
             self.reduce(rank, bytes);
         }
         let clocks = || self.ranks.iter().map(|r| r.processor);
-        let last = clocks().reduce(Clock::later).unwrap_or_default();
+        let last = clocks().reduce(Clock::later).expect("a network has ranks");
         (last.path, clocks().map(|clock| clock.us()).collect())
     }
 }

@@ -51,8 +51,8 @@ impl Ecmp {
         let (mut at, mut crossed) = (from, 0);
         while at != to {
             let choices = self.nearer(at, to).count();
-            // In a connected network, at least one link leads nearer to the receiver.
-            let Some((end, link)) = self.nearer(at, to).nth(draw.below(choices)) else { break };
+            let next = self.nearer(at, to).nth(draw.below(choices));
+            let (end, link) = next.expect("a connected network has a link that leads nearer");
             visit(Run::in_planes(link, &self.planes));
             (at, crossed) = (end, crossed + 1);
         }

@@ -1,0 +1,95 @@
+//! Failed assertions of the program itself. An assertion states a condition that only a defect of
+//! Swapmeet can violate. If it fails, the case ends without a time, and its row names the assertion
+//! and asks for a report. The other cases continue.
+//!
+//! [`catch`] stops the panic of a failed assertion. Plugins call the host through C, which a panic
+//! must not cross, so each function of the host's table uses [`catch`], too. A linked plugin shares
+//! the panic hook of the program. Its own panics are not defects of the program, so the host calls
+//! it with [`call_plugin`], and the panic hook of the SDK then stores their messages.
+
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+thread_local! {
+    /// Whether a panic of this thread reaches [`catch`].
+    static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
+    /// The message and the source location of the last panic that reached [`catch`].
+    static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Whether an assertion has failed in this process.
+static HAS_FAILED: AtomicBool = AtomicBool::new(false);
+
+/// Runs `work`. If an assertion fails in it, returns a reason that names the assertion and asks for
+/// a report. The data that `work` was changing must not be used any more.
+pub(crate) fn catch<R>(work: impl FnOnce() -> R) -> Result<R, String> {
+    store_messages();
+    let was_caught = IS_CAUGHT.replace(true);
+    let result = catch_unwind(AssertUnwindSafe(work));
+    IS_CAUGHT.set(was_caught);
+    result.map_err(|panic| {
+        HAS_FAILED.store(true, Ordering::Relaxed);
+        // Another library may have replaced the panic hook. The message is then known, but not its
+        // location.
+        let message = panic.downcast_ref::<&str>().copied();
+        let message = message.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        let message = LAST.take().or_else(|| message.map(str::to_owned));
+        let message = message.as_deref().unwrap_or("no message");
+        format!("swapmeet itself failed, please report it: {message}")
+    })
+}
+
+/// Calls a function of a plugin.
+pub(crate) fn call_plugin<R>(function: impl FnOnce() -> R) -> R {
+    let was_caught = IS_CAUGHT.replace(false);
+    let result = function();
+    IS_CAUGHT.set(was_caught);
+    result
+}
+
+/// Returns whether an assertion has failed in this process. The process should then not run further
+/// jobs.
+pub(crate) fn has_failed() -> bool {
+    HAS_FAILED.load(Ordering::Relaxed)
+}
+
+/// Installs a panic hook that stores the messages of panics that reach [`catch`], instead of
+/// printing them. It must be installed after the hook of linked plugins, which would replace it.
+pub(crate) fn store_messages() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        let other = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !IS_CAUGHT.get() {
+                return other(info);
+            }
+            let message = info.payload_as_str().unwrap_or("no message");
+            let location = info.location().map(|at| format!(" ({}:{})", at.file(), at.line()));
+            LAST.set(Some(format!("{message}{}", location.unwrap_or_default())));
+        }));
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_assertion_is_returned_with_its_place_and_the_work_around_it_goes_on() {
+        let line = line!() + 1;
+        let inner = || assert_eq!(1 + 1, 3, "a sum");
+        let outer = catch(|| (catch(inner), catch(|| 7)));
+        let (failed, other) = outer.unwrap();
+        let failed = failed.unwrap_err();
+        assert!(
+            failed.starts_with("swapmeet itself failed, please report it: assertion"),
+            "{failed}"
+        );
+        assert!(failed.contains("a sum"), "{failed}");
+        assert!(failed.ends_with(&format!("defect.rs:{line})")), "{failed}");
+        assert_eq!(other, Ok(7));
+        assert!(has_failed());
+    }
+}
