@@ -7,6 +7,7 @@ pub mod fuzz;
 
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::ffi::OsString;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -15,6 +16,12 @@ use std::sync::OnceLock;
 /// every commit leave them out.
 pub fn runs_all() -> bool {
     std::env::var_os("SWAPMEET_TESTS").is_some_and(|value| value == "all")
+}
+
+/// Returns the number of cases of a property test: `first` in the first tier, and twenty times as
+/// many if all tests run.
+pub fn cases(first: u32) -> u32 {
+    if runs_all() { 20 * first } else { first }
 }
 
 /// Returns the folder into which Cargo builds tests, such as target/debug.
@@ -32,6 +39,12 @@ pub fn program() -> &'static Path {
         let (built, folder) = (profile().join("program"), profile().join("program-of-tests"));
         std::fs::create_dir_all(&folder).expect("the folder of tests is writable");
         let program = folder.join("swapmeet");
+        let identity = |path: &Path| path.metadata().map(|file| (file.dev(), file.ino())).ok();
+        // A new link changes the metadata of the file, from which running programs conclude that
+        // they were replaced.
+        if identity(&program).is_some_and(|linked| Some(linked) == identity(&built)) {
+            return program;
+        }
         // Link the file under another name first, because another test program may do the same.
         let draft = folder.join(format!("swapmeet-{}", std::process::id()));
         std::fs::hard_link(&built, &draft).expect("Cargo has built the program");

@@ -24,7 +24,8 @@ fn crates_with_tests_switched_off_have_no_tests() {
         for entry in std::fs::read_dir(project(folder)).unwrap() {
             let member = entry.unwrap().path();
             let manifest = std::fs::read_to_string(member.join("Cargo.toml")).unwrap_or_default();
-            if !manifest.lines().any(|line| line == "test = false") {
+            let library = manifest.split("\n[").find(|section| section.starts_with("lib]"));
+            if !library.is_some_and(|section| section.lines().any(|line| line == "test = false")) {
                 continue;
             }
             switched_off += 1;

@@ -5,20 +5,18 @@
 //! sets of blocks (boxes) and joins them. The host must find the same latest arrival for each
 //! message, and the same times under every model in which nodes wait for data.
 
-use super::matrix::{bundled, for_each_problem};
+use super::matrix::{MatrixProblem, bundled};
 use super::oracle::{ANSWERS, rehearsal};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::cost::model::PricingContext;
 use swapmeet_core::delivery::boxes::Side;
 use swapmeet_core::delivery::collective::Blocks;
-use swapmeet_core::network::topology::{self, Topology};
+use swapmeet_core::network::topology;
 use swapmeet_core::simulation::Task;
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
 use swapmeet_core::simulation::step::Transfer;
 use swapmeet_runner::host::{self, Outcome, PlanInputs};
-use swapmeet_runner::plugin::Algorithm;
 use swapmeet_sdk::{Rehearsed, RehearsedRoute, RehearsedSend};
 use swapmeet_workloads::Workload;
 
@@ -185,14 +183,15 @@ const MODELS: [(&str, bool, Duration); 3] = [
     ("free:model=flat,mode=nonblocking,ports=all,byte_us=0.5", true, |t| 0.5 * t.load as f64),
 ];
 
-/// Compares the host with the naive simulation. Returns whether the schedule is correct and moves
-/// blocks instead of byte counts.
-fn compare(
-    algorithm: &Algorithm,
-    params: &[(String, String)],
-    topology: &Arc<dyn Topology>,
-    workload: &Workload,
-) -> bool {
+/// Compares the host with the naive simulation. Returns whether the problem is small enough, and
+/// its schedule is correct and moves blocks instead of byte counts.
+pub(super) fn compares(problem: &MatrixProblem<'_>) -> bool {
+    let is_small = problem.topology.nodes() <= 9;
+    is_small && problem.workload.to_string().contains("uniform:6") && compare(problem)
+}
+
+fn compare(problem: &MatrixProblem<'_>) -> bool {
+    let MatrixProblem { algorithm, topology, workload, params } = *problem;
     let task = workload.task(topology, 7).unwrap();
     // A load is a number of blocks or segments. Here a load of 1 is one byte.
     let inputs = PlanInputs { block_bytes: workload.block_bytes(), ..ANSWERS };
@@ -204,7 +203,7 @@ fn compare(
     if schedule.moves_byte_counts {
         return false;
     }
-    let case = format!("{} {params:?} on {} with {workload}", algorithm.name, topology.spec());
+    let case = problem.to_string();
     let mut recorder = Recorder::default();
     let planned = host::plan(algorithm, params, &task, inputs, None, vec![&mut recorder]);
     let Outcome::Verified(totals) = planned.outcome else { return false };
@@ -231,24 +230,13 @@ fn compare(
     true
 }
 
-#[test]
-fn nodes_wait_for_the_blocks_that_they_send() {
-    let mut compared = 0;
-    for algorithm in bundled() {
-        for_each_problem(&algorithm, |topology, workload, params| {
-            if topology.nodes() <= 9 && workload.to_string().contains("uniform:6") {
-                compared += u32::from(compare(&algorithm, params, topology, workload));
-            }
-        });
-    }
-    assert!(compared > 500, "{compared} schedules");
-}
-
 /// A schedule in which a node has segments of two trees.
 #[test]
 fn a_node_of_two_trees_waits_for_each_tree_alone() {
     let algorithm = bundled().into_iter().find(|a| a.name == "two-tree-allreduce").unwrap();
     let topology = topology::parse("fully-connected:24").unwrap();
     let workload = Workload::parse("allreduce/uniform:64000").unwrap();
-    assert!(compare(&algorithm, &[], &topology, &workload));
+    let (algorithm, params) = (&algorithm, &Vec::new());
+    let (topology, workload) = (&topology, &workload);
+    assert!(compare(&MatrixProblem { algorithm, topology, workload, params }));
 }

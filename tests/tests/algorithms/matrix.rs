@@ -1,8 +1,15 @@
-//! The matrix of topologies, workloads and parameters on which all bundled algorithms are tested.
+//! The matrix of topologies, workloads and parameters on which all properties of all bundled
+//! algorithms are tested.
 
-use std::sync::{Arc, LazyLock};
+use super::oracle::Verdict;
+use super::{arrivals, claims, oracle, orbits};
+use crate::support::timeless;
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Mutex};
 use swapmeet_core::delivery::collective;
 use swapmeet_core::network::topology::{self, Topology};
+use swapmeet_results::Record;
 use swapmeet_runner::plugin::{Algorithm, ParamKind, Plugin};
 use swapmeet_runner::registry::Registry;
 use swapmeet_tests::plugin_file;
@@ -100,13 +107,32 @@ fn variants(algorithm: &Algorithm) -> Vec<Params> {
 /// of a search like those of other plugins.
 const SEARCHED: u64 = 16;
 
+/// The maximum number of nodes in the first tier of tests. `SWAPMEET_TESTS=all` runs all topologies.
+const FIRST_TIER: u64 = 18;
+
+/// A problem of the matrix.
+pub(super) struct MatrixProblem<'a> {
+    pub algorithm: &'a Arc<Algorithm>,
+    pub topology: &'a Arc<dyn Topology>,
+    pub workload: &'a Workload,
+    pub params: &'a Params,
+}
+
+impl fmt::Display for MatrixProblem<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { algorithm, topology, workload, params } = self;
+        write!(f, "{} {params:?} on {} with {workload}", algorithm.name, topology.spec())
+    }
+}
+
 /// Calls `test` for each topology, workload and set of parameters of an algorithm.
 pub(super) fn for_each_problem(
-    algorithm: &Algorithm,
-    mut test: impl FnMut(&Arc<dyn Topology>, &Workload, &Params),
+    algorithm: &Arc<Algorithm>,
+    mut test: impl FnMut(&MatrixProblem<'_>),
 ) {
     let variants = variants(algorithm);
     let most = if algorithm.plugin.name == "synthesis" { SEARCHED } else { u64::MAX };
+    let most = if swapmeet_tests::runs_all() { most } else { most.min(FIRST_TIER) };
     let topologies = TOPOLOGIES.map(|spec| topology::parse(spec).unwrap());
     for topology in topologies.iter().filter(|topology| topology.nodes() <= most) {
         for kind in collective::of_bits(algorithm.collectives) {
@@ -116,8 +142,96 @@ pub(super) fn for_each_problem(
             };
             let specs = WORKLOADS.map(|workload| format!("{}/{workload}{root}", kind.word));
             for workload in specs.iter().filter_map(|spec| Workload::parse(spec).ok()) {
-                variants.iter().for_each(|params| test(topology, &workload, params));
+                for params in &variants {
+                    test(&MatrixProblem { algorithm, topology, workload: &workload, params });
+                }
             }
         }
     }
+}
+
+/// What the walk through the matrix has found about one algorithm.
+#[derive(Default)]
+struct Found {
+    /// Number of right schedules.
+    right: u64,
+    /// Number of wrong schedules.
+    wrong: u64,
+    /// Number of rows that were verified on fewer than all nodes.
+    reduced: u64,
+    /// Number of schedules of which the plans of other nodes were compared with a claim of symmetry.
+    compared_claims: u64,
+    /// Number of schedules whose arrivals were compared.
+    compared_arrivals: u64,
+    /// Whether the algorithm claims a symmetry for a problem without a root.
+    claims_symmetry: bool,
+}
+
+/// Checks all properties on all problems of an algorithm.
+fn walk(algorithm: &Arc<Algorithm>) -> Found {
+    let mut found = Found::default();
+    for_each_problem(algorithm, |problem| {
+        match oracle::compare(problem) {
+            Some(Verdict::Right(_)) => found.right += 1,
+            Some(Verdict::Wrong) => found.wrong += 1,
+            Some(Verdict::Unsupported) | None => {}
+        }
+        let rows = orbits::compare(problem, |case, full, auto| {
+            let row = |record: &Record| Record { proved_on: None, ..timeless(record) };
+            assert_eq!(row(auto), row(full), "{case}");
+        });
+        found.reduced += rows.reduced;
+        // The host refuses the other problems before a plan.
+        if rows.right > 0 {
+            let claim = claims::compare(problem);
+            found.claims_symmetry |= claim.is_claimed;
+            found.compared_claims += u64::from(claim.is_compared);
+            found.compared_arrivals += u64::from(arrivals::compares(problem));
+        }
+    });
+    found
+}
+
+/// Checks every bundled algorithm on the whole matrix. A new algorithm is included automatically:
+///
+/// - The naive host of the SDK, which traces every block, gives the same verdict and values
+///   ([`oracle`]).
+/// - Verification on one node of each symmetry orbit gives the same rows as full planning
+///   ([`orbits`]).
+/// - The plans of other nodes agree with the claim of symmetry ([`claims`]).
+/// - A naive simulation, which follows every block, gives the same arrivals and times
+///   ([`arrivals`]).
+#[test]
+fn every_bundled_algorithm_has_all_properties() {
+    let (algorithms, next) = (bundled(), AtomicUsize::new(0));
+    let total = Mutex::new(Found::default());
+    let symmetric = AtomicUsize::new(0);
+    let work = || {
+        while let Some(algorithm) = algorithms.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let (name, found) = (&algorithm.name, walk(algorithm));
+            assert!(
+                found.right > 0,
+                "no schedule of {name} was right: add a problem on which one is"
+            );
+            assert!(
+                found.reduced > 0 || !found.claims_symmetry,
+                "the symmetry of {name} is never used: add a problem on which it is"
+            );
+            symmetric.fetch_add(usize::from(found.reduced > 0), Ordering::Relaxed);
+            let mut total = total.lock().unwrap();
+            total.right += found.right;
+            total.compared_claims += found.compared_claims;
+            total.compared_arrivals += found.compared_arrivals;
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(work);
+        work();
+    });
+    let total = total.into_inner().unwrap();
+    assert!(total.right > 1000, "{} right schedules", total.right);
+    assert!(total.compared_claims > 300, "{} claims of symmetry", total.compared_claims);
+    assert!(total.compared_arrivals > 500, "{} schedules with arrivals", total.compared_arrivals);
+    let symmetric = symmetric.into_inner();
+    assert!(symmetric >= 30, "{symmetric} algorithms are verified on fewer than all nodes");
 }

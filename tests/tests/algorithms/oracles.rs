@@ -63,11 +63,17 @@ fn agrees(generator: &str, fixture_name: &str, missing: &str, values: usize) {
 
 #[test]
 fn suh_shins_fixture_equals_its_generator() {
+    if !tools::runs_all() {
+        return;
+    }
     agrees("suh_shin.py", "suh-shin.json", "", 1014);
 }
 
 #[test]
 fn thakurs_fixture_equals_its_generator() {
+    if !tools::runs_all() {
+        return;
+    }
     agrees("thakur.py", "thakur.json", "", 270);
 }
 
@@ -75,11 +81,17 @@ fn thakurs_fixture_equals_its_generator() {
 /// machine therefore have no generator.
 #[test]
 fn lius_fixture_equals_its_generator() {
+    if !tools::runs_all() {
+        return;
+    }
     agrees("liu.py", "liu.json", "nonblocking", 823);
 }
 
 #[test]
 fn simgrids_fixture_equals_its_generator() {
+    if !tools::runs_all() {
+        return;
+    }
     let dir = tempfile::tempdir().unwrap();
     let program = dir.path().join("simgrid");
     let mut cxx = Command::new("c++");

@@ -2,15 +2,13 @@
 //! For every bundled algorithm that declares a symmetry and for every model, every column of every
 //! row must be the same. Wrong schedules must be reported in the same way.
 
-use super::matrix::{bundled, for_each_problem, misprints};
-use crate::support::timeless;
+use super::matrix::{MatrixProblem, for_each_problem, misprints};
 use std::sync::Arc;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::network::topology::Topology;
 use swapmeet_core::simulation::ProofScope;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::{Case, RunOptions, SelectedAlgorithm};
-use swapmeet_runner::host::{self, PlanInputs};
 use swapmeet_runner::plugin::Algorithm;
 use swapmeet_runner::session;
 use swapmeet_workloads::Workload;
@@ -58,78 +56,42 @@ fn rows(
     session::run_group(&machines.iter().map(case).collect::<Vec<_>>(), &mut [])
 }
 
-/// Runs an algorithm on the whole matrix with both kinds of verification, and calls `compare` for
-/// each pair of rows. Choices of parameters are tried only on the topologies that most algorithms
-/// support. A schedule that is planned for all nodes anyway is compared on the first machine only.
-fn both_ways(algorithm: &Arc<Algorithm>, mut compare: impl FnMut(&str, &Record, &Record)) {
-    for_each_problem(algorithm, |topology, workload, params| {
-        let few = ["ring:8", "ring:9", "torus:4x4", "torus:9x3"].contains(&&*topology.spec());
-        if !few && !params.is_empty() {
-            return;
-        }
-        let on = (topology, workload);
-        let mut auto = rows(algorithm, params, on, ProofScope::Auto, &MACHINES[..1]);
-        let is_full = auto[0].status == Status::Ok && auto[0].proved_on == Some(topology.nodes());
-        let machines = if is_full { &MACHINES[..1] } else { &MACHINES };
-        if !is_full {
-            auto = rows(algorithm, params, on, ProofScope::Auto, machines);
-        }
-        let full = rows(algorithm, params, on, ProofScope::Full, machines);
-        assert_eq!(full.len(), auto.len());
-        for ((full, auto), machine) in full.iter().zip(&auto).zip(MACHINES) {
-            let name = &algorithm.name;
-            let case = format!("{name} {params:?} {} {workload} {machine}", topology.spec());
-            compare(&case, full, auto);
-        }
-    });
+/// The rows of a problem: the number of right ones, and the number of those that were verified on
+/// fewer nodes than with full planning.
+#[derive(Default)]
+pub(super) struct Rows {
+    pub right: u64,
+    pub reduced: u64,
 }
 
-/// Returns whether the algorithm claims a symmetry for at least one problem without a root.
-fn claims_symmetry(algorithm: &Algorithm) -> bool {
-    let answers = PlanInputs {
-        block_bytes: 60,
-        ports: 1,
-        virtual_channels: 2,
-        element_bytes: 1,
-        startup_us: 1.0,
-        hop_us: 0.1,
-        byte_us: 0.1,
-    };
-    let mut claims = false;
-    for_each_problem(algorithm, |topology, workload, params| {
-        if let Ok(task) = workload.task(topology, 42)
-            && !claims
-            && !task.collective.kind().is_rooted()
-        {
-            claims =
-                host::plan(algorithm, params, &task, answers, None, Vec::new()).claims_symmetry;
-        }
-    });
-    claims
-}
-
-/// A new algorithm that claims a symmetry is compared here automatically. The test fails if the
-/// claim is not used for any problem of the matrix.
-#[test]
-fn every_column_equals_that_of_full_planning() {
-    let mut symmetric = 0;
-    for algorithm in bundled() {
-        let (mut right, mut reduced) = (0, 0);
-        both_ways(&algorithm, |case, full, auto| {
-            let row = |record: &Record| Record { proved_on: None, ..timeless(record) };
-            assert_eq!(row(auto), row(full), "{case}");
-            right += u32::from(auto.status == Status::Ok);
-            reduced += u32::from(auto.proved_on < full.proved_on);
-        });
-        let name = &algorithm.name;
-        assert!(right > 0, "{name} runs on no problem of the matrix: add one on which it does");
-        assert!(
-            reduced > 0 || !claims_symmetry(&algorithm),
-            "the symmetry of {name} is never used: add a problem on which it is"
-        );
-        symmetric += u32::from(reduced > 0);
+/// Runs a problem with both kinds of verification, and calls `compare` for each pair of rows.
+/// Choices of parameters are tried only on the topologies that most algorithms support. A schedule
+/// that is planned for all nodes anyway is compared on the first machine only.
+pub(super) fn compare(
+    problem: &MatrixProblem<'_>,
+    mut compare: impl FnMut(&str, &Record, &Record),
+) -> Rows {
+    let MatrixProblem { algorithm, topology, workload, params } = *problem;
+    let few = ["ring:8", "ring:9", "torus:4x4", "torus:9x3"].contains(&&*topology.spec());
+    if !few && !params.is_empty() {
+        return Rows::default();
     }
-    assert!(symmetric >= 30, "{symmetric} algorithms are verified on fewer than all nodes");
+    let on = (topology, workload);
+    let mut auto = rows(algorithm, params, on, ProofScope::Auto, &MACHINES[..1]);
+    let is_full = auto[0].status == Status::Ok && auto[0].proved_on == Some(topology.nodes());
+    let machines = if is_full { &MACHINES[..1] } else { &MACHINES };
+    if !is_full {
+        auto = rows(algorithm, params, on, ProofScope::Auto, machines);
+    }
+    let full = rows(algorithm, params, on, ProofScope::Full, machines);
+    assert_eq!(full.len(), auto.len());
+    let mut found = Rows::default();
+    for ((full, auto), machine) in full.iter().zip(&auto).zip(MACHINES) {
+        compare(&format!("{problem}, {machine}"), full, auto);
+        found.right += u64::from(auto.status == Status::Ok);
+        found.reduced += u64::from(auto.proved_on < full.proved_on);
+    }
+    found
 }
 
 /// Returns the part of a reason that names the step.
@@ -157,19 +119,21 @@ fn faults_are_reported_in_the_same_step_as_with_full_planning() {
     ] {
         let algorithm = plugin.algorithms.iter().find(|algorithm| algorithm.name == name).unwrap();
         let mut found = 0;
-        both_ways(algorithm, |case, full, auto| {
-            assert_eq!(
-                (auto.status, step(auto)),
-                (full.status, step(full)),
-                "{case}: {} {}",
-                auto.reason,
-                full.reason
-            );
-            let says = |record: &Record| {
-                record.reason.contains(expected) || record.note.contains(expected)
-            };
-            assert_eq!(says(auto), says(full), "{case}");
-            found += u32::from(says(auto) && !expected.is_empty());
+        for_each_problem(algorithm, |problem| {
+            compare(problem, |case, full, auto| {
+                assert_eq!(
+                    (auto.status, step(auto)),
+                    (full.status, step(full)),
+                    "{case}: {} {}",
+                    auto.reason,
+                    full.reason
+                );
+                let says = |record: &Record| {
+                    record.reason.contains(expected) || record.note.contains(expected)
+                };
+                assert_eq!(says(auto), says(full), "{case}");
+                found += u32::from(says(auto) && !expected.is_empty());
+            });
         });
         assert!(found > 20 || expected.is_empty(), "{name}: {found} rows say `{expected}`");
     }

@@ -2,7 +2,7 @@
 //! compared with the certified optimum of the network, which another crate computes.
 
 use super::matrix::bundled;
-use crate::support::{rows, swapmeet, words};
+use crate::support::{rows, swapmeet, tools, words};
 use std::sync::Arc;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::network::topology::{Graph, Topology, parse};
@@ -74,6 +74,9 @@ const WITHIN: f64 = 1.025;
 
 #[test]
 fn steps_of_a_flow_are_near_the_certified_optimum() {
+    if !tools::runs_all() {
+        return;
+    }
     for (spec, steps) in [("mesh:8x8", Some(128)), ("mesh:16x16", None), ("torus:3x4x5", None)] {
         let topology = parse(spec).unwrap();
         let lower = lower_end(&topology, "uniform:64");

@@ -64,7 +64,7 @@ fn panels_draw_only_within_their_area_at_any_size() {
     let mut session = compared();
     for_each_panel(&mut session, |_, _| {});
     let session = std::cell::RefCell::new(session);
-    proptest!(ProptestConfig::with_cases(300), |(
+    proptest!(ProptestConfig::with_cases(swapmeet_tests::cases(32)), |(
         panel in 0..PANELS.len(),
         (x, y) in (0_u16..5, 0_u16..5),
         (width, height) in prop_oneof![(1_u16..=60, 1_u16..=20), (1_u16..=250, 1_u16..=80)],

@@ -1,6 +1,6 @@
 //! Runs the job script of `docs/clusters.md` directly, and under a real Slurm on this computer.
 
-use crate::support::{swapmeet, tools, words};
+use crate::support::{swapmeet, swapmeet_process, tools, words};
 use serde_json::json;
 use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 use swapmeet_results::{Record, Verified, read_file};
-use swapmeet_tests::{program, project};
+use swapmeet_tests::project;
 use tempfile::{TempDir, tempdir};
 
 const SWEEP: &str = r#"
@@ -32,7 +32,8 @@ fn folder() -> (TempDir, Vec<Record>) {
     let path = |name: &str| dir.path().join(name);
     std::fs::write(path("sweep.toml"), SWEEP).unwrap();
     std::fs::write(path("sweep.sh"), &blocks()[0]).unwrap();
-    swapmeet(&["run", "sweep.toml", "--quiet", "--out", "whole.csv"])
+    // The digest of the build must be that of the program.
+    swapmeet_process(&["run", "sweep.toml", "--quiet", "--out", "whole.csv"])
         .current_dir(dir.path())
         .assert()
         .success();

@@ -16,7 +16,7 @@ use super::pages::pages;
 use crate::support::tools;
 use std::path::Path;
 use std::process::Command;
-use swapmeet_tests::{program, project};
+use swapmeet_tests::project;
 use tempfile::tempdir;
 
 /// Blocks that are not run: the page, a text of the block, and the reason.

@@ -6,7 +6,6 @@ use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Output};
 use swapmeet_results::read_file;
-use swapmeet_tests::program;
 use tempfile::{TempDir, tempdir};
 
 /// Creates a folder with a `rows.csv` of about 40 cases.

@@ -27,14 +27,15 @@ fn every_command_and_flag_is_described() {
         assert!(help.contains("Examples:\n  swapmeet "), "{command}: {help}");
         let (about, _) = help.split_once("\n\nUsage: ").unwrap();
         assert!(about.len() > 10, "{command}: {about}");
-        let lines: Vec<&str> = help.lines().collect();
+        // The examples follow the flags.
+        let (flags, _) = help.split_once("\nExamples:").unwrap();
+        let lines: Vec<&str> = flags.lines().collect();
         for (at, line) in lines.iter().enumerate() {
+            // Flags and arguments are indented less than the lines of their texts.
             let entry = line.trim_start();
-            let is_entry =
-                line.starts_with("  ") && (entry.starts_with('-') || entry.starts_with('<'));
-            if is_entry && !entry.starts_with("- ") {
+            if (2..=6).contains(&(line.len() - entry.len())) && entry.starts_with(['-', '<', '[']) {
                 // The text follows on the same line or on the next one.
-                let text = entry.split_once("  ").map(|(_, text)| text.trim()).unwrap_or_default();
+                let text = entry.split_once("  ").map_or("", |(_, text)| text.trim());
                 let next = lines.get(at + 1).map_or("", |next| next.trim());
                 assert!(text.len() > 3 || next.len() > 3, "{command}: `{entry}` has no text");
             }

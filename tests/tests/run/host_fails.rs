@@ -9,7 +9,7 @@ use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::{Case, RunOptions, SelectedAlgorithm};
 use swapmeet_runner::observe::{BatchEvent, observe};
 use swapmeet_runner::plugin::Plugin;
-use swapmeet_runner::worker::{Observer, ObserverKind, Workers, serve};
+use swapmeet_runner::worker::{Observer, ObserverKind, WorkerKind, Workers, serve};
 use swapmeet_runner::{session, topology};
 use swapmeet_tests::plugin_file;
 use swapmeet_workloads::Workload;
@@ -93,7 +93,7 @@ fn a_worker_with_a_failed_assertion_is_replaced() {
     let arguments = ["--exact", "--include-ignored", "--nocapture", &name, "--"];
     let command = ["env".into(), format!("{WORKER}=1").into(), this].into_iter();
     let workers = Workers {
-        command: command.chain(arguments.map(Into::into)).collect(),
+        kind: WorkerKind::Processes(command.chain(arguments.map(Into::into)).collect()),
         jobs: 1,
         memory_limit: 1 << 36,
     };

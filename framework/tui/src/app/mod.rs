@@ -303,7 +303,7 @@ mod tests {
             is_example: false,
             render: |_, _| Err("nothing is drawn here".to_owned()),
             workers: swapmeet_runner::worker::Workers {
-                command: Vec::new(),
+                kind: swapmeet_runner::worker::WorkerKind::Processes(Vec::new()),
                 jobs: 1,
                 memory_limit: 1 << 30,
             },

@@ -1,7 +1,7 @@
 //! Permutations of Spencer's thesis (chapter 4 and Appendix A).
 
 use super::{BLOCK_BYTES, costs, machine, proved, reaches, run};
-use crate::support::words;
+use crate::support::{tools, words};
 use swapmeet_results::Status;
 
 #[test]
@@ -166,6 +166,9 @@ fn a_second_channel_never_increases_the_cost() {
 
 #[test]
 fn sections_of_an_even_number_of_nodes_take_the_thesis_blocks_as_well() {
+    if !tools::runs_all() {
+        return;
+    }
     let of = |name: &str, expected| {
         let workload = format!("permutation/{name}:720720");
         reaches(
@@ -331,6 +334,9 @@ fn permutations_are_delivered_within_q_circuits_on_any_even_torus() {
 
 #[test]
 fn every_permutation_of_three_axes_is_delivered_within_q_circuits() {
+    if !tools::runs_all() {
+        return;
+    }
     let mut workloads = Vec::new();
     for order in ["x.y.z", "x.z.y", "y.x.z", "y.z.x", "z.x.y", "z.y.x"] {
         for signs in 0..8 {
