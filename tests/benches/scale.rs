@@ -115,7 +115,7 @@ const SECTIONS: [(&str, &str, &str); 8] = [
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
     let wanted = |name: &str| words.is_empty() || words.iter().any(|w| name.contains(w.as_str()));
-    let registry = swapmeet::bundled_plugins();
+    let registry = swapmeet::bundled_plugins(swapmeet_tests::program());
     for section in &SECTIONS {
         run_section(*section, &registry, wanted);
     }

@@ -48,7 +48,7 @@ impl Program {
             if let Some(folder) = folder {
                 enter(&folder);
             }
-            swapmeet::run(args)
+            swapmeet::run(program(), args)
         };
         // The stack is as large as that of the program.
         let thread = std::thread::Builder::new().stack_size(8 << 20).spawn(run)?;

@@ -62,7 +62,9 @@ pub(crate) fn store_messages() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
         // The tables of linked plugins install the hook of the SDK, which must be the inner one.
-        linked::all().iter().for_each(|(plugin, _)| drop((plugin.table)()));
+        for (plugin, _) in linked::all() {
+            let _ = (plugin.table)();
+        }
         #[cfg(test)]
         let _ = swapmeet_plugin_classic::plugin_table();
         let other = std::panic::take_hook();

@@ -5,6 +5,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use swapmeet_core::delivery::collective;
 use swapmeet_results::{Record, Status, read_file};
 use swapmeet_tests::program;
 use tempfile::tempdir;
@@ -197,7 +198,7 @@ fn no_algorithm_is_faster_than_the_optimum() {
     let dir = tempdir().unwrap();
     let edges = "0 1 2\n1 2 4\n2 3 1\n0 4 4\n4 5 1\n3 6 2\n1 7 1\n0 3 1";
     std::fs::write(dir.path().join("g.txt"), edges).unwrap();
-    let plugins = swapmeet::bundled_plugins();
+    let plugins = swapmeet::bundled_plugins(swapmeet_tests::program());
     let workloads = words(
         "uniform:64 irregular:dist=lognormal,mean=512,cv=2 scatter/uniform:64 gather/uniform:64 \
          broadcast/uniform:256 allgather/uniform:64 reduce/uniform:256 reduce-scatter/uniform:64 \
@@ -219,7 +220,8 @@ fn no_algorithm_is_faster_than_the_optimum() {
             .filter(|algorithm| supports(algorithm.collectives))
             .map(|algorithm| algorithm.name.as_str())
             .filter(|name| !["msccl", "schedule"].contains(name));
-        let mut command = swapmeet(&["run", "--quiet", "--optimum", "--force", "--out", "rows.csv"]);
+        let mut command =
+            swapmeet(&["run", "--quiet", "--optimum", "--force", "--out", "rows.csv"]);
         command.current_dir(dir.path()).args(names.flat_map(|name| ["--algorithm", name]));
         for topology in ["torus:4x4", "mesh:3x4", "hypercube:3", "graph:g.txt", "fat-tree:2x3"] {
             command.args(["--topology", topology]);

@@ -57,8 +57,16 @@ pub(crate) fn build(known: Option<KnownDigest<'_>>) -> io::Result<(String, Stamp
     BUILD.get_or_init(ask).clone().map_err(io::Error::other)
 }
 
+/// Makes the linked plugins of a test have the paths and the digest of this program. The test must
+/// be linked with the same code. Calls after the first one have no effect.
+#[cfg(feature = "in-process")]
+pub fn act_as(program: &Path) {
+    let _ = PROGRAM.set(program.canonicalize().ok());
+}
+
+static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
+
 /// Returns the program's own file.
 fn program() -> Option<&'static PathBuf> {
-    static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
     PROGRAM.get_or_init(|| std::env::current_exe().ok()?.canonicalize().ok()).as_ref()
 }

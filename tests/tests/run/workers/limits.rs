@@ -82,7 +82,7 @@ fn a_plugin_larger_than_the_limit_is_an_error() {
 
 #[test]
 fn a_worker_that_ends_before_its_first_job_is_an_error() {
-    let registry = swapmeet::bundled_plugins();
+    let registry = swapmeet::bundled_plugins(swapmeet_tests::program());
     let experiment = Experiment {
         topologies: vec![Text::flag("topology", "ring:4")],
         algorithms: vec![Text::flag("algorithm", "gen")],
@@ -117,7 +117,7 @@ fn a_worker_that_ends_before_its_first_job_is_an_error() {
 /// No worker process can be started, so every case ends at once with an error.
 #[test]
 fn cases_that_share_a_schedule_are_divided_into_jobs_and_a_batch_can_be_dropped_at_any_time() {
-    let registry = swapmeet::bundled_plugins();
+    let registry = swapmeet::bundled_plugins(swapmeet_tests::program());
     let experiment = Experiment {
         topologies: vec![Text::flag("topology", "ring:4")],
         algorithms: vec![Text::flag("algorithm", "gen")],
