@@ -29,6 +29,8 @@ pub(crate) enum Failure {
     Output(String),
     /// The process that reads standard output has closed it. No message is printed.
     ClosedPipe,
+    /// A signal has ended the command while it wrote its output. No message is printed.
+    Interrupted,
 }
 
 impl From<InputError> for Failure {
@@ -82,6 +84,7 @@ impl Failure {
             Self::Input(error) => error.to_string(),
             Self::Usage(message) | Self::Output(message) => message.clone(),
             Self::ClosedPipe => "its reader has closed it".to_owned(),
+            Self::Interrupted => "interrupted".to_owned(),
         }
     }
 
@@ -101,6 +104,7 @@ impl Failure {
                 ExitCode::from(SOME_FAILED)
             }
             Self::ClosedPipe => ExitCode::from(SOME_FAILED),
+            Self::Interrupted => ExitCode::from(INTERRUPTED),
         }
     }
 }

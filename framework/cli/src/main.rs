@@ -34,6 +34,7 @@ mod rerun;
 mod result_files;
 mod run;
 mod say;
+mod signals;
 mod table;
 mod trace;
 mod tui;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
     // Ignore the signal that the system sends when a file exceeds its size limit. Then the write
     // returns an error instead of ending the program.
     drop(signal_hook::flag::register(SIGXFSZ, Arc::default()));
+    swapmeet_runner::limits::raise_descriptors();
     swapmeet_runner::plugin::linked::offer(bundled::PLUGINS);
     complete::answer();
     let cli = match Cli::try_parse() {

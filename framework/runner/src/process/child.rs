@@ -1,9 +1,12 @@
 //! A child process with a socket as its standard input and a pipe for its output.
 
 use super::current_step::SharedStep;
+use super::environment::restrict_environment;
 use super::lines::Lines;
 use super::printed::Printed;
+use super::threads::ThreadCheck;
 use crate::plugin_output::is_out_of_memory;
+use crate::system;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::io::{self, ErrorKind, PipeReader, Read, Write};
@@ -30,6 +33,7 @@ pub(crate) struct Child {
     pub(crate) printed: Printed,
     /// The number of the schedule's step that the child is processing.
     progress: SharedStep,
+    threads: ThreadCheck,
 }
 
 /// The result of waiting for data from a child.
@@ -49,6 +53,7 @@ impl Child {
         let (ours, theirs) = UnixStream::pair()?;
         let (pipe, writer) = io::pipe()?;
         ours.set_nonblocking(true)?;
+        restrict_environment(command);
         let progress = SharedStep::of(command);
         command.stdin(Stdio::from(OwnedFd::from(theirs)));
         command
@@ -59,6 +64,7 @@ impl Child {
         // parent cannot notice that the child has closed them, so replace them.
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         Ok(Self {
+            threads: ThreadCheck::new(process.id()),
             process,
             socket: ours,
             lines: Lines::default(),
@@ -209,6 +215,27 @@ impl Child {
             (words, _) => format!("; its last output: {words}"),
         };
         format!("{how}{words}{}", self.progress.in_words())
+    }
+
+    /// If the child has more threads than a child may have, kills it and describes this.
+    pub(crate) fn excess_threads(&mut self) -> Option<String> {
+        let excess = self.threads.excess()?;
+        self.kill();
+        Some(format!("{excess}{}", self.progress.in_words()))
+    }
+
+    /// Returns the number of bytes of memory that the child holds; 0 if the system does not report
+    /// it.
+    pub(crate) fn resident_bytes(&self) -> u64 {
+        let child = i32::try_from(self.process.id()).ok().and_then(Pid::from_raw);
+        let status = child.map(|child| system::current().status_of(child)).unwrap_or_default();
+        system::bytes_in(&status, "VmRSS:").unwrap_or_default()
+    }
+
+    /// Returns whether the program itself, and not a plugin, has used up the child's memory. Call
+    /// this after [`Child::exit_message`].
+    pub(crate) fn host_is_out_of_memory(&self) -> bool {
+        is_out_of_memory(self.printed.last_words()) && !self.progress.is_in_plugin()
     }
 
     /// Describes a timeout and the step of the schedule in which it occurred.
