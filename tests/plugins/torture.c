@@ -270,6 +270,26 @@ ALGORITHM(breeds, breed(NULL); sleep(1000); return shift(problem, host);)
 ALGORITHM(spins, breed(&held); sleep(1000); return shift(problem, host);)
 /* Writes a reply of the test to every descriptor. */
 ALGORITHM(invents, int fd; for (fd = 3; fd < 64; fd++) dprintf(fd, "%s\n", getenv("SWAPMEET_TORTURE_REPLY")); return shift(problem, host);)
+/* Threads call the functions of boundary 1.1 during the plan and after it has returned. */
+static void *haunt(void *unused)
+{
+    for (;;) {
+        SwmLink links[4];
+        SwmByteCount demand[4];
+        SwmSymmetry axis;
+        uint64_t numbers[4], first = 0, count;
+        memset(&axis, 0, sizeof axis);
+        held->vertices(held->ctx);
+        held->uniform(held->ctx);
+        held->links(held->ctx, 1, links, 4, &count);
+        held->demand(held->ctx, 1, demand, 4, &count);
+        held->token_bytes(held->ctx, 1, numbers, 4, &count);
+        held->token_receivers(held->ctx, 1, 0, numbers, 4, &count);
+        held->symmetric_from(held->ctx, &axis, 1, &first, numbers);
+    }
+    return unused;
+}
+ALGORITHM(haunts, pthread_t thread; int i; held = host; for (i = 0; i < 2; i++) pthread_create(&thread, NULL, haunt, NULL); usleep(50000); return shift(problem, host);)
 /* Keeps 300 MiB. */
 ALGORITHM(keeps, static char *kept; kept = malloc(300 << 20); if (kept == NULL) abort(); memset(kept, 1, 300 << 20); return shift(problem, host);)
 
@@ -294,7 +314,7 @@ static const struct {
     {"environment", plan_environment}, {"peeks", plan_peeks},         {"separates", plan_separates},
     {"pipes", plan_pipes},         {"reopens", plan_reopens},
     {"breeds", plan_breeds},       {"spins", plan_spins},             {"keeps", plan_keeps},
-    {"invents", plan_invents},
+    {"invents", plan_invents},     {"haunts", plan_haunts},
     {"writes", plan_writes},       {"cuts", plan_cuts},               {"removes", plan_removes}, {"reads", plan_reads},
     {"connects", plan_connects},   {"signals", plan_signals},         {"starts", plan_starts},
 };

@@ -1,7 +1,7 @@
 //! A hostile plugin cannot affect anything outside its process, whichever command loads it.
 
 use crate::support::tools::left_out;
-use crate::support::{compile_c, printed, rows, swapmeet, torture, words};
+use crate::support::{compile_c, printed, rows, swapmeet, timeless, torture, words};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -390,5 +390,23 @@ fn a_forged_row_must_be_plausible() {
                 assert_eq!((row.status, row.reason), (Status::Crashed, reason));
             }
         }
+    }
+}
+
+/// The functions of boundary 1.1 are called by other threads, during a plan and after its end. The
+/// row of that case may be anything, but the next case of the same plugin must be right.
+#[test]
+fn calls_from_other_threads_do_not_change_the_next_row() {
+    let dir = tempdir().unwrap();
+    let Some(file) = torture(dir.path()) else { return };
+    let line = "--topology mesh:3x3 --jobs 1 --timeout 20 --algorithm gen --algorithm prints";
+    let plugin = ["--plugin-dir", file.to_str().unwrap()];
+    let alone = rows(&[&words(line)[..], &plugin].concat());
+    let line = "--topology mesh:3x3 --jobs 1 --timeout 20 --algorithm haunts --algorithm gen \
+                --algorithm prints";
+    let after = rows(&[&words(line)[..], &plugin].concat());
+    assert_eq!(after.len(), 3);
+    for (row, alone) in after[1..].iter().zip(&alone) {
+        assert_eq!((alone.status, timeless(row)), (Status::Ok, timeless(alone)));
     }
 }
