@@ -1,5 +1,5 @@
 # The program with all bundled algorithms: docker build -t swapmeet .
-FROM rust:1.91-slim-trixie AS build
+FROM rust:1.95-slim-trixie AS build
 COPY . /source
 RUN cargo install --locked --path /source/framework/cli --root /built
 

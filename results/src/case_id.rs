@@ -146,7 +146,10 @@ impl<'a> CaseId<&'a str> {
             number("repetition", self.repetition.into(), other.repetition.into()),
             number("seed", self.seed, other.seed),
         ];
-        texts.chain(numbers).filter(|d| d.ours != d.theirs).collect()
+        texts
+            .chain(numbers)
+            .filter(|d| d.ours != d.theirs && !is_same_digest(&d.ours, &d.theirs))
+            .collect()
     }
 
     /// Describes in which columns the case differs from the case in `cases` that is most similar to
@@ -171,6 +174,28 @@ impl<'a> CaseId<&'a str> {
         let (algorithm, repetition) = (self.implementation.algorithm, self.repetition);
         format!("{algorithm} on {topology}, {workload}, {machine}, repetition {repetition}")
     }
+}
+
+/// The beginning of a digest.
+const DIGEST: &str = "sha256:";
+
+/// Returns the text with each digest cut to the twelve digits that versions up to 0.2 wrote.
+fn shortened(text: &str) -> String {
+    const DIGITS: usize = 12;
+    let mut pieces = text.split(DIGEST);
+    let mut short = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let end = piece.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(piece.len());
+        short = short + DIGEST + &piece[..end.min(DIGITS)] + &piece[end..];
+    }
+    short
+}
+
+/// Returns whether two texts differ only in that the digests of one of them are those of an old
+/// version.
+fn is_same_digest(a: &str, b: &str) -> bool {
+    let (short_a, short_b) = (shortened(a), shortened(b));
+    short_a == short_b && (short_a == a || short_b == b)
 }
 
 /// A column in which two cases differ.
@@ -210,6 +235,19 @@ pub(crate) fn inputs(column: &str) -> impl Iterator<Item = (&str, &str)> {
 mod tests {
     use super::*;
     use crate::compare::tests::row;
+
+    #[test]
+    fn digests_of_old_versions_are_recognized() {
+        let [old, new, other] = ["ba7816bf8f01", "ba7816bf8f01cfea4141", "ba7816bf8f01cfea4142"]
+            .map(|digits| Record {
+                inputs: format!("a.csv=sha256:{digits},b.csv=sha256:{digits}"),
+                plugin_digest: format!("sha256:{digits}"),
+                ..row("pex", 0, 1.0)
+            });
+        assert_eq!(old.case().differences(&new.case()), []);
+        assert_eq!(new.case().differences(&old.case()), []);
+        assert_eq!(new.case().differences(&other.case()).len(), 2);
+    }
 
     #[test]
     fn a_case_is_identified_by_its_columns() {

@@ -37,7 +37,9 @@ pub use input::{
 };
 pub use merge::{InconsistentRows, MergeError, MergedOrder, MissingCases, Shards};
 pub use output::{CsvSink, Sink};
-pub use record::{ColumnInfo, Record, Status, Verified, column_infos, columns, outcome_columns};
+pub use record::{
+    ColumnInfo, MOST_US, Record, Status, Verified, column_infos, columns, outcome_columns,
+};
 pub use render::{
     as_csv, as_html, as_json, as_latex, as_markdown, as_table, escaped, html_table, in_words,
     latex_escaped, single_line,

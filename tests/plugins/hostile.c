@@ -1,5 +1,5 @@
 /* A hostile plugin. When its library is loaded, its constructor attacks files and processes outside
-   its own process. It reports to the descriptor HOSTILE_REPORT, which the test has opened: a line
+   its own process. It reports to the descriptor SWAPMEET_HOSTILE_REPORT, which the test has opened: a line
    `loaded`, and a line for each attack that succeeded. The algorithm is that of ring-c. */
 
 #define _GNU_SOURCE
@@ -83,9 +83,9 @@ static int can_make_semaphores(void)
 
 __attribute__((constructor)) static void attack(void)
 {
-    const char *number = getenv("HOSTILE_REPORT");
-    const char *victim = getenv("HOSTILE_VICTIM");
-    const char *mark = getenv("HOSTILE_MARK");
+    const char *number = getenv("SWAPMEET_HOSTILE_REPORT");
+    const char *victim = getenv("SWAPMEET_HOSTILE_VICTIM");
+    const char *mark = getenv("SWAPMEET_HOSTILE_MARK");
     const pid_t parent = getppid();
     struct rlimit limit;
     struct utimbuf times = {0, 0};

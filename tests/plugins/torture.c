@@ -2,7 +2,9 @@
    within the process of the plugin. */
 
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,6 +60,11 @@ static int32_t shift(const SwmProblem *problem, const SwmHost *host)
 
 static volatile int sink;
 
+/* The name of the plugin. */
+#ifndef NAME
+#define NAME "torture"
+#endif
+
 /* If LARGE is defined, the plugin is too large for workers with a small memory limit. */
 #ifdef LARGE
 static char large[1 << 30];
@@ -99,10 +106,10 @@ ALGORITHM(falls, host->step(host->ctx); host->step(host->ctx); *(volatile int *)
 ALGORITHM(dawdles, host->step(host->ctx); host->step(host->ctx); host->step(host->ctx); for (;;) sleep(1000);)
 ALGORITHM(garbles, int fd; for (fd = 3; fd < 64; fd++) { if (write(fd, "{\"Row\":1}\n", 10) < 0) continue; } return shift(problem, host);)
 /* The forked process leaves the worker's process group, does not end with the worker, and prints
-   for half a minute. If nothing has stopped it by then, it creates the file TORTURE_MARK. The worker
+   for half a minute. If nothing has stopped it by then, it creates the file SWAPMEET_TORTURE_MARK. The worker
    ends after the first print, or at once if it cannot fork. */
 ALGORITHM(outlives, int printed[2]; char byte; pid_t child; if (pipe(printed) != 0) return SWM_ERROR; child = fork(); if (child == 0) {
-    const char *mark = getenv("TORTURE_MARK");
+    const char *mark = getenv("SWAPMEET_TORTURE_MARK");
     int i;
     prctl(PR_SET_PDEATHSIG, 0);
     setsid();
@@ -199,15 +206,92 @@ ALGORITHM(repeats, host->step(host->ctx); block(host, 0, 1); host->step(host->ct
         host->fail(host->ctx, text("could " WHAT));                                                                           \
         return SWM_ERROR;                                                                                                     \
     } while (0)
-ALGORITHM(writes, FILE *f = fopen(getenv("TORTURE_MARK"), "w"); if (f != NULL) { fclose(f); COULD("write a file"); } return shift(problem, host);)
-ALGORITHM(cuts, if (truncate(getenv("TORTURE_SECRET"), 0) == 0) COULD("cut a file off"); return shift(problem, host);)
-ALGORITHM(removes, if (unlink(getenv("TORTURE_SECRET")) == 0) COULD("remove a file"); return shift(problem, host);)
-ALGORITHM(reads, FILE *f = fopen(getenv("TORTURE_SECRET"), "r"); if (f != NULL) { fclose(f); COULD("read a file"); } return shift(problem, host);)
+ALGORITHM(writes, FILE *f = fopen(getenv("SWAPMEET_TORTURE_MARK"), "w"); if (f != NULL) { fclose(f); COULD("write a file"); } return shift(problem, host);)
+ALGORITHM(cuts, if (truncate(getenv("SWAPMEET_TORTURE_SECRET"), 0) == 0) COULD("cut a file off"); return shift(problem, host);)
+ALGORITHM(removes, if (unlink(getenv("SWAPMEET_TORTURE_SECRET")) == 0) COULD("remove a file"); return shift(problem, host);)
+ALGORITHM(reads, FILE *f = fopen(getenv("SWAPMEET_TORTURE_SECRET"), "r"); if (f != NULL) { fclose(f); COULD("read a file"); } return shift(problem, host);)
 ALGORITHM(connects, if (socket(AF_INET, SOCK_STREAM, 0) >= 0 || socket(AF_UNIX, SOCK_STREAM, 0) >= 0) COULD("open a socket"); return shift(problem, host);)
 ALGORITHM(signals, if (kill(getppid(), 0) == 0) COULD("signal the program"); return shift(problem, host);)
 ALGORITHM(starts, if (system("exit 0") == 0) COULD("start a program"); return shift(problem, host);)
 
 ALGORITHM(begets, pid_t child = fork(); if (child == 0) _exit(0); if (child > 0) COULD("start a process"); return shift(problem, host);)
+
+/* A secret variable of the program, and files of /proc that show more than this process. */
+ALGORITHM(environment, if (getenv("TORTURE_TOKEN") != NULL) COULD("read a variable"); return shift(problem, host);)
+static int can_read(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    if (f != NULL)
+        fclose(f);
+    return f != NULL;
+}
+ALGORITHM(peeks, char own[64]; snprintf(own, sizeof own, "/proc/self/task/%d/environ", (int)getpid()); if (can_read(own) || can_read("/proc/self/environ") || can_read("/proc/self/net/tcp") || can_read("/proc/self/net/unix") || can_read("/proc/self/mountinfo") || can_read("/proc/self/cgroup")) COULD("read what is not its own"); return shift(problem, host);)
+/* Starts a thread that has descriptors of its own, which are not counted with those of the process. */
+static int nothing(void *unused)
+{
+    return 0;
+}
+ALGORITHM(separates, static char stack[1 << 16]; if (clone(nothing, stack + sizeof stack, CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM, NULL) >= 0) COULD("start a thread with its own descriptors"); return shift(problem, host);)
+
+/* Resource limits, not the sandbox, prevent the next two. */
+ALGORITHM(pipes, static int ends[1024][2]; int count = 0; while (count < 1024 && pipe(ends[count]) == 0) count++; if (count > 128) COULD("open more than 128 pipes"); while (count-- > 0) { close(ends[count][0]); close(ends[count][1]); } return shift(problem, host);)
+/* Opens the memory that the worker shares with the program again, and makes it larger. */
+ALGORITHM(reopens, char line[512]; FILE *maps = fopen("/proc/self/maps", "r"); while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+    char path[600];
+    int fd;
+    if (strstr(line, "memfd:progress") == NULL)
+        continue;
+    *strchr(line, ' ') = '\0';
+    snprintf(path, sizeof path, "/proc/self/map_files/%s", line);
+    fd = open(path, O_RDWR);
+    if (fd >= 0 && pwrite(fd, line, 1, 1 << 26) == 1)
+        COULD("fill shared memory");
+} return shift(problem, host);)
+/* Starts threads until it cannot. They sleep, or use a core. */
+static void *waits(void *spins)
+{
+    while (spins != NULL)
+        sink++;
+    sleep(1000);
+    return NULL;
+}
+static void breed(void *spins)
+{
+    pthread_attr_t small;
+    pthread_t thread;
+    int i;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 1 << 16);
+    for (i = 0; i < 1000; i++)
+        if (pthread_create(&thread, &small, waits, spins) != 0)
+            break;
+}
+ALGORITHM(breeds, breed(NULL); sleep(1000); return shift(problem, host);)
+ALGORITHM(spins, breed(&held); sleep(1000); return shift(problem, host);)
+/* Writes a reply of the test to every descriptor. */
+ALGORITHM(invents, int fd; for (fd = 3; fd < 64; fd++) dprintf(fd, "%s\n", getenv("SWAPMEET_TORTURE_REPLY")); return shift(problem, host);)
+/* Threads call the functions of boundary 1.1 during the plan and after it has returned. */
+static void *haunt(void *unused)
+{
+    for (;;) {
+        SwmLink links[4];
+        SwmByteCount demand[4];
+        SwmSymmetry axis;
+        uint64_t numbers[4], first = 0, count;
+        memset(&axis, 0, sizeof axis);
+        held->vertices(held->ctx);
+        held->uniform(held->ctx);
+        held->links(held->ctx, 1, links, 4, &count);
+        held->demand(held->ctx, 1, demand, 4, &count);
+        held->token_bytes(held->ctx, 1, numbers, 4, &count);
+        held->token_receivers(held->ctx, 1, 0, numbers, 4, &count);
+        held->symmetric_from(held->ctx, &axis, 1, &first, numbers);
+    }
+    return unused;
+}
+ALGORITHM(haunts, pthread_t thread; int i; held = host; for (i = 0; i < 2; i++) pthread_create(&thread, NULL, haunt, NULL); usleep(50000); return shift(problem, host);)
+/* Keeps 300 MiB. */
+ALGORITHM(keeps, static char *kept; kept = malloc(300 << 20); if (kept == NULL) abort(); memset(kept, 1, 300 << 20); return shift(problem, host);)
 
 typedef int32_t (*Plan)(const SwmAlgorithm *, const SwmProblem *, const SwmHost *);
 
@@ -227,6 +311,10 @@ static const struct {
     {"escapes", plan_escapes},     {"swells", plan_swells}, {"announces", plan_announces},
     {"repeats", plan_repeats},     {"lingers", plan_lingers},         {"falls", plan_falls},     {"dawdles", plan_dawdles},
     {"begets", plan_begets},
+    {"environment", plan_environment}, {"peeks", plan_peeks},         {"separates", plan_separates},
+    {"pipes", plan_pipes},         {"reopens", plan_reopens},
+    {"breeds", plan_breeds},       {"spins", plan_spins},             {"keeps", plan_keeps},
+    {"invents", plan_invents},     {"haunts", plan_haunts},
     {"writes", plan_writes},       {"cuts", plan_cuts},               {"removes", plan_removes}, {"reads", plan_reads},
     {"connects", plan_connects},   {"signals", plan_signals},         {"starts", plan_starts},
 };
@@ -251,7 +339,7 @@ SwmPlugin *swapmeet_plugin(void)
     plugin.head.abi_major = SWM_ABI_MAJOR;
     plugin.head.abi_minor = SWM_ABI_MINOR;
     plugin.head.size = sizeof plugin;
-    plugin.name = text("torture");
+    plugin.name = text(NAME);
     plugin.version = text("0.1.0");
     plugin.licence = text("MIT");
     plugin.algorithms = pointers;

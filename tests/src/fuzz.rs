@@ -9,6 +9,8 @@ use swapmeet_bridges::schedule::{DocumentEvent, EventHandler, HandlerError, Head
 use swapmeet_bridges::tune::{TimedCase, library};
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::network::topology;
+use swapmeet_optimum::Certificate;
+use swapmeet_optimum::check::check;
 use swapmeet_plugin_files::count_steps;
 use swapmeet_results::{CsvSink, FileRows, Record, Sink, read_rows};
 use swapmeet_runner::experiment::Experiment;
@@ -20,7 +22,7 @@ pub mod boundary;
 pub type Target = fn(&[u8]);
 
 /// The targets with their names.
-pub const TARGETS: [(&str, Target); 11] = [
+pub const TARGETS: [(&str, Target); 14] = [
     ("spec", spec),
     ("experiment", experiment),
     ("rows", rows),
@@ -32,6 +34,9 @@ pub const TARGETS: [(&str, Target); 11] = [
     ("ping_pong", ping_pong),
     ("mpich", mpich),
     ("boundary", boundary::plan),
+    ("certificate", certificate),
+    ("graph", graph),
+    ("tokens", tokens),
 ];
 
 /// Target: a spec of any kind is either refused, or its canonical spec parses to an equal value.
@@ -59,6 +64,65 @@ pub fn spec(data: &[u8]) {
         let figures = ["startup_us", "byte_us", "hop_us", "copy_byte_us"]
             .map(|key| machine.number(key).unwrap_or(0.0));
         assert!(figures.iter().all(|us| us.is_finite() && *us >= 0.0), "{machine:?}");
+    }
+}
+
+/// Target: a certificate is either refused, or its interval is one.
+pub fn certificate(data: &[u8]) {
+    let Ok(certificate) = serde_json::from_slice::<Certificate>(data) else { return };
+    if let Ok(verified) = check(&certificate) {
+        let upper = verified.upper_us.unwrap_or(f64::INFINITY);
+        assert!(0.0 <= verified.lower_us && verified.lower_us.is_finite(), "{verified:?}");
+        assert!(verified.lower_us <= upper * (1.0 + 1e-6), "{verified:?}");
+    }
+}
+
+/// Target: a list of edges, with options such as failed links, is either refused or a network whose
+/// routes lead from their start to their end over its links. The options end with the first line.
+pub fn graph(data: &[u8]) {
+    /// The largest network of which all routes are followed.
+    const FEW_NODES: u64 = 24;
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let (options, edges) = text.split_once('\n').unwrap_or(("", text));
+    let Ok(network) = topology::parse_with(&format!("graph:x{options}"), &|_| Ok(edges.to_owned()))
+    else {
+        return;
+    };
+    let nodes = network.nodes().min(FEW_NODES);
+    for (from, to) in (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to))) {
+        let mut links = Vec::new();
+        let hops = network.route(from, to, None, &mut |run| links.extend(run.links()));
+        assert_eq!(hops.ok(), Some(links.len() as u64), "from {from} to {to}");
+        // Only ranks that share a node have routes without links that are described.
+        let ends: Option<Vec<_>> = links.iter().map(|link| network.link_ends(*link)).collect();
+        let ends = ends.unwrap_or_default();
+        assert!(
+            ends.windows(2).all(|pair| pair[0].1 == pair[1].0),
+            "from {from} to {to}: {ends:?}"
+        );
+    }
+}
+
+/// Target: a file of tokens is either refused, or its tokens have receivers that exist.
+pub fn tokens(data: &[u8]) {
+    const NODES: u32 = 6;
+    let Ok(file) = tempfile::NamedTempFile::new() else { return };
+    if std::fs::write(file.path(), data).is_err() {
+        return;
+    }
+    let Ok(ring) = topology::parse(&format!("ring:{NODES}")) else { return };
+    for word in ["dispatch", "combine"] {
+        let spec = format!("{word}/tokens:{},bytes=8", file.path().display());
+        let Ok(workload) = Workload::parse(&spec) else { return };
+        let Ok(task) = workload.task(&ring, 1) else { return };
+        let Some(tokens) = task.collective.tokens() else { continue };
+        for node in 0..u64::from(NODES) {
+            for class in 0..tokens.bytes(node).len() as u32 {
+                let receivers = tokens.receivers(node, class);
+                assert!(!receivers.is_empty() && receivers.iter().all(|node| *node < NODES));
+                assert!(receivers.windows(2).all(|pair| pair[0] < pair[1]), "{receivers:?}");
+            }
+        }
     }
 }
 

@@ -135,6 +135,34 @@ fn a_plan_that_requests_the_block_size_is_not_shared() {
     assert_eq!(critical, [Some(6), Some(3000), Some(12), Some(6000)]);
 }
 
+/// The network routes the last dimension first. A schedule that orders dimensions otherwise may be
+/// faster, but not every machine can be programmed so. The row says it, and no text of the plugin can
+/// be mistaken for such a note of the host.
+#[test]
+fn a_row_names_requested_routes_and_the_author_of_a_note() {
+    let dir = tempdir().unwrap();
+    let body = |first: u32, note: &str| {
+        format!(
+            "if (sizeof \"{note}\" > 1) host->log(host->ctx, SWM_LOG_NOTE, text(\"{note}\")); \
+             return shift_in_order(problem, host, {first});"
+        )
+    };
+    let routes = "messages take routes that the schedule requests, not those of the network";
+    let proved = "proved optimal; compared on all nodes";
+    for (name, first, note, expected) in [
+        ("same", 1, "", String::new()),
+        ("other", 0, "", routes.to_owned()),
+        ("same-noted", 1, proved, format!("plugin: {proved}")),
+        ("other-noted", 0, proved, format!("{routes}; plugin: {proved}")),
+    ] {
+        let body = body(first, note);
+        let Some(file) = wrong(dir.path(), name, &[("PLAN", &body)]) else { return };
+        let (code, rows) = rows_of(&file, "mesh:3x3", "wrong");
+        let row = &rows[0];
+        assert_eq!((code, row.status, &row.note), (0, Status::Ok, &expected), "{}", row.reason);
+    }
+}
+
 /// Every node sends to all other nodes in one step, but the machine has fewer ports.
 #[test]
 fn a_step_beyond_the_ports_of_the_machine_is_run_in_rounds() {

@@ -11,6 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use swapmeet_core::text::escaped;
 use swapmeet_runner::describe::with_escaped_texts;
+use swapmeet_runner::isolation::{ThreadCheck, restrict_environment};
 use swapmeet_runner::limits::double_memory_of;
 use swapmeet_runner::max_bytes;
 use swapmeet_runner::plugin_output::{is_out_of_memory, is_uninformative};
@@ -71,7 +72,8 @@ impl Bench for Processes {
         // for the answer.
         let [answer, out, err] = ["answer", "out", "err"].map(|name| folder.path().join(name));
         let progress = progress_beside(&answer);
-        let mut child = Command::new(&self.program)
+        let mut command = Command::new(&self.program);
+        command
             .arg("check-question")
             .arg(&self.plugin)
             .arg(serde_json::to_string(question)?)
@@ -84,8 +86,9 @@ impl Bench for Processes {
             .process_group(0)
             .stdin(Stdio::null())
             .stdout(File::create(&out)?)
-            .stderr(File::create(&err)?)
-            .spawn()?;
+            .stderr(File::create(&err)?);
+        restrict_environment(&mut command);
+        let mut child = command.spawn()?;
         // After the time limit, the host in the child stops a plan at the plugin's next call. A
         // plugin that makes no calls must be killed from here.
         let most =
@@ -93,6 +96,7 @@ impl Bench for Processes {
         let at_once = serde_json::to_vec(&Answer::AtOnce)?;
         let is_at_once = || beginning(&answer, at_once.len() + 1) == at_once;
         let (id, mut is_doubled) = (child.id(), false);
+        let (mut threads, mut excess) = (ThreadCheck::new(id), None);
         let ended = wait(&mut child, most, || {
             // Two plans at the same time may use twice the memory of one plan. If the limit cannot
             // be raised, both plans together have the limit of one plan.
@@ -100,7 +104,14 @@ impl Bench for Processes {
                 is_doubled = true;
                 let _ = double_memory_of(id, self.limits.memory);
             }
+            if excess.is_none() {
+                excess = threads.excess();
+            }
+            excess.is_some()
         })?;
+        if let Some(excess) = excess {
+            return Ok(Outcome::Died(format!("{excess}{}", where_it_was(last_step(&progress)))));
+        }
         let Some(status) = ended else {
             return Ok(Outcome::Hung(last_step(&progress)));
         };
@@ -124,13 +135,13 @@ impl Bench for Processes {
     }
 }
 
-/// Waits for a child process, and kills it when `limit` has passed. Returns `None` if the child was
-/// killed. The pauses between two polls are at most 2 ms, because an examination starts hundreds of
-/// processes, most of which end after a few milliseconds. `meanwhile` is called before each pause.
+/// Waits for a child process, and kills it when `limit` has passed or `is_over` returns true.
+/// Returns `None` if the child was killed. The pauses between two polls are at most 2 ms, because an examination starts hundreds of
+/// processes, most of which end after a few milliseconds. `is_over` is called before each pause.
 fn wait(
     child: &mut std::process::Child,
     limit: Duration,
-    mut meanwhile: impl FnMut(),
+    mut is_over: impl FnMut() -> bool,
 ) -> io::Result<Option<ExitStatus>> {
     let started = Instant::now();
     let mut pause = Duration::from_micros(200);
@@ -138,12 +149,11 @@ fn wait(
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
         }
-        if started.elapsed() >= limit {
+        if started.elapsed() >= limit || is_over() {
             child.kill()?;
             child.wait()?;
             return Ok(None);
         }
-        meanwhile();
         thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(2));
     }

@@ -43,6 +43,9 @@ pub fn examine(
         Outcome::Answered { answer: Answer::ClosedFiles, .. } => {
             Some(("survives", "when it is loaded, it closes files that it did not open".to_owned()))
         }
+        Outcome::Answered { answer: Answer::UsedFiles, .. } => {
+            Some(("survives", "when it is loaded, it uses files that it did not open".to_owned()))
+        }
         Outcome::Answered { .. } => Some(("tables", "its tables could not be read".to_owned())),
         Outcome::Died(how) => Some(("survives", format!("when it is loaded: {how}"))),
         Outcome::Hung(_) => Some(("time", "loading it does not end".to_owned())),

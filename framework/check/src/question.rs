@@ -103,6 +103,8 @@ pub enum Answer {
     About(About),
     /// The plugin closed files that it had not opened. While cases run, this would end the worker.
     ClosedFiles,
+    /// The plugin wrote to descriptors that it did not open, or shut them down.
+    UsedFiles,
     /// A preliminary answer, which is written while two schedules are made at the same time. During
     /// this time the parent allows twice the memory.
     AtOnce,

@@ -203,6 +203,10 @@ pub(crate) struct PluginArgs {
     /// programs or open sockets, as far as the kernel can enforce this.
     #[arg(long)]
     pub no_sandbox: bool,
+    /// Let a plugin replace a bundled algorithm of the same name. By default, such a name is an
+    /// error, and PLUGIN/ALGORITHM selects one of the algorithms.
+    #[arg(long)]
+    pub replace_bundled: bool,
 }
 
 /// The option for existing output files, shared by all commands that write files.

@@ -9,9 +9,9 @@ use crate::streams;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::Cell;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read, Write};
 use std::mem::ManuallyDrop;
-use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::time::Duration;
 use swapmeet_check::bench::{Processes, progress_beside};
 use swapmeet_check::{
@@ -150,6 +150,14 @@ impl Bench for BenchWithProgress {
     }
 }
 
+/// Returns whether nothing was written to two connected sockets, and data can still be sent.
+fn is_unused(a: &mut UnixStream, b: &mut UnixStream) -> bool {
+    let is_empty = |socket: &mut UnixStream| {
+        socket.read(&mut [0]).is_err_and(|e| e.kind() == io::ErrorKind::WouldBlock)
+    };
+    is_empty(a) && is_empty(b) && a.write_all(&[0]).is_ok() && b.write_all(&[0]).is_ok()
+}
+
 /// Answers one question of [`check`]. This function runs in a child process, because the plugin may
 /// crash the process.
 pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitStatus, Failure> {
@@ -166,11 +174,13 @@ pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitStatus, Failure> 
         readable: &question.inputs(),
         writable: &files,
     };
+    // A worker of `run` has an open socket while plugins run. Here, two connected sockets stand in
+    // for it: a plugin that wrongly closes descriptors which it did not open, writes to them or
+    // shuts them down also does so to these, and the checks below notice it.
+    let (held, other) = UnixStream::pair().map_err(Failure::output)?;
+    let [mut held, mut other] = [held, other].map(ManuallyDrop::new);
+    held.set_nonblocking(true).and(other.set_nonblocking(true)).map_err(Failure::output)?;
     isolation::begin_with_files(args.memory, !args.no_sandbox, &access).map_err(Failure::output)?;
-    // A worker of `run` has an open socket while plugins run. Here, this open file stands in for
-    // the socket: a plugin that wrongly closes descriptors which it did not open also closes this
-    // file, and the check below notices it.
-    let held = ManuallyDrop::new(OwnedFd::from(File::open("/dev/null").map_err(Failure::output)?));
     // Some questions make two plans at the same time, which may use twice the memory. This closure
     // is called before such a question, and asks the parent process to raise the memory limit.
     let two = || {
@@ -182,6 +192,8 @@ pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitStatus, Failure> 
     let mut answer = answer(&args.plugin, &question, timeout, &progress, &two);
     if rustix::io::fcntl_getfd(&*held).is_err() {
         answer = Answer::ClosedFiles;
+    } else if !is_unused(&mut held, &mut other) {
+        answer = Answer::UsedFiles;
     }
     let text = serde_json::to_vec(&answer).map_err(Failure::output)?;
     std::fs::write(&args.answer, text).map_err(|e| Failure::writing("the answer", &e))?;

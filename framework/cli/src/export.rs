@@ -15,6 +15,10 @@ use swapmeet_results::atomic_file::StagingFolder;
 use swapmeet_results::{Record, Status, Verified, columns};
 use swapmeet_runner::case::Case;
 
+/// The maximum number of pairs of nodes whose block sizes are exported. The sizes of this many pairs
+/// take 128 MiB.
+const MOST_PAIRS: u64 = 1 << 24;
+
 /// Writes the schedule of one algorithm on one topology if the schedule is valid.
 pub(crate) fn export(args: &ExportArgs) -> Result<ExitStatus, Failure> {
     let algorithm = std::slice::from_ref(&args.algorithm);
@@ -66,9 +70,10 @@ pub(crate) fn translated(
         ExportError::Write(error) => Failure::file(place, &error),
     };
     let mut exporter = Exporter::new(format, folder);
-    // If the workload has no block sizes for this topology, return a row with the status
-    // `unsupported`, as `run` does.
-    let task = match case.workload.task(&case.topology, case.seed) {
+    // If the algorithm does not implement the collective, or if the workload has no block sizes for
+    // this topology, return a row with the status `unsupported`, as `run` does.
+    let implements = case.algorithm.algorithm.check_implements(case.workload.collective());
+    let task = match implements.and_then(|()| case.workload.task(&case.topology, case.seed)) {
         Ok(task) => task,
         Err(why) => {
             let refused = Record { status: Status::Unsupported, reason: why, ..case.blank_row() };
@@ -78,6 +83,12 @@ pub(crate) fn translated(
     // An exported file starts with a header that identifies the case. The table of block sizes per
     // pair of nodes takes much memory, so it is only built for formats that use it.
     let nodes = case.topology.nodes();
+    if format.wants_sizes && task.sizes.is_some() && nodes * nodes > MOST_PAIRS {
+        return Err(failed(ExportError::Unsupported(format!(
+            "the sizes of {} pairs of nodes do not fit into a file, expected at most {MOST_PAIRS}",
+            nodes * nodes
+        ))));
+    }
     let head = Header {
         format: FORMAT.to_owned(),
         version: VERSION,

@@ -34,6 +34,8 @@ pub(crate) enum Failure {
     Output(String),
     /// The process that reads standard output has closed it. No message is printed.
     ClosedPipe,
+    /// A signal has ended the command while it wrote its output. No message is printed.
+    Interrupted,
 }
 
 impl From<InputError> for Failure {
@@ -87,6 +89,7 @@ impl Failure {
             Self::Input(error) => error.to_string(),
             Self::Usage(message) | Self::Output(message) => message.clone(),
             Self::ClosedPipe => "its reader has closed it".to_owned(),
+            Self::Interrupted => "interrupted".to_owned(),
         }
     }
 
@@ -106,6 +109,7 @@ impl Failure {
                 SOME_FAILED
             }
             Self::ClosedPipe => SOME_FAILED,
+            Self::Interrupted => INTERRUPTED,
         }
     }
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Arc, Once};
 #[cfg(feature = "in-process")]
-use swapmeet_runner::registry::Registry;
+use swapmeet_runner::registry::{Registry, SharedNames};
 use swapmeet_runner::worker::ObserverKind;
 #[cfg(feature = "in-process")]
 use swapmeet_runner::worker::{WorkerKind, Workers};
@@ -41,6 +41,7 @@ mod rerun;
 mod result_files;
 mod run;
 mod say;
+mod signals;
 mod streams;
 mod table;
 mod trace;
@@ -89,7 +90,7 @@ fn act_as(program: &Path) {
 #[cfg(feature = "in-process")]
 pub fn bundled_plugins(program: &Path) -> Registry {
     act_as(program);
-    Registry::bundled(&[]).unwrap_or_else(|error| unreachable!("linked plugins: {error}"))
+    Registry::bundled(&[], SharedNames::Refused).unwrap_or_else(|error| unreachable!("linked plugins: {error}"))
 }
 
 /// Returns a worker that runs plugins in a thread of this process.
@@ -105,6 +106,7 @@ fn prepare() {
         // Ignore the signal that the system sends when a file exceeds its size limit. Then the
         // write returns an error instead of ending the program.
         drop(signal_hook::flag::register(SIGXFSZ, Arc::default()));
+        swapmeet_runner::limits::raise_descriptors();
         swapmeet_runner::plugin::linked::offer(bundled::PLUGINS);
     });
 }

@@ -12,6 +12,9 @@ use swapmeet_runner::case::{Case, spec_error};
 use swapmeet_runner::input::Text;
 use swapmeet_runner::topology;
 
+/// The maximum number of pairs of nodes of all damaged networks that are in memory at a time.
+const MOST_PAIRS: u64 = 1 << 26;
+
 /// The rows of a link, one for each algorithm.
 struct LinkRows {
     fault: SingleFault,
@@ -28,25 +31,36 @@ pub(crate) fn links(args: &LinksArgs) -> Result<ExitStatus, Failure> {
     let runnable = faults.iter().filter(|fault| !fault.disconnects);
     let topologies: Vec<String> =
         std::iter::once(spec.clone()).chain(runnable.map(|fault| without(&spec, fault))).collect();
-    let lists = SpecLists {
-        topologies: &topologies,
-        algorithms: &args.algorithms,
-        workloads: args.workload.as_slice(),
-        machines: args.machine.as_slice(),
+    let registry = run::registry(&args.plugins)?;
+    let cases = |topologies: &[String]| {
+        let lists = SpecLists {
+            topologies,
+            algorithms: &args.algorithms,
+            workloads: args.workload.as_slice(),
+            machines: args.machine.as_slice(),
+        };
+        run::cases_with(lists, args.seed, None, || Ok(&registry))
     };
-    let cases = run::cases_of(lists, args.seed, None, &args.plugins)?;
-    if cases.len() != topologies.len() * args.algorithms.len() {
+    let of_intact = cases(&topologies[..1])?;
+    if of_intact.len() != args.algorithms.len() {
         return Err(Failure::Usage("--workload: expected one size instead of a range".to_owned()));
     }
     if let Some(out) = &args.out {
-        output::may_write(out, args.over, cases.iter().flat_map(run::input_files_of_case))?;
+        output::may_write(out, args.over, of_intact.iter().flat_map(run::input_files_of_case))?;
     }
-    let Some(rows) = run::collect(&cases, args.jobs, &args.plugins)? else {
-        return Ok(INTERRUPTED);
-    };
+    // A damaged network has tables of routes, so only some of the networks are in memory at a time.
+    let nodes = network.nodes().max(1);
+    let at_a_time = (MOST_PAIRS / nodes.saturating_mul(nodes)).clamp(8, 256) as usize;
+    let mut rows = Vec::new();
+    for part in topologies.chunks(at_a_time) {
+        let Some(of_part) = run::collect(&cases(part)?, args.jobs, &args.plugins)? else {
+            return Ok(INTERRUPTED);
+        };
+        rows.extend(of_part);
+    }
     // Rank the links, and write the results.
     let (intact, damaged) = rows.split_at(args.algorithms.len());
-    let ranking = ranked(&spec, faults, intact, damaged, &cases);
+    let ranking = ranked(&spec, faults, intact, damaged, &of_intact);
     let all = || intact.iter().chain(ranking.iter().flat_map(|link| &link.rows));
     let write = |out: &mut dyn std::io::Write| {
         let mut sink = CsvSink::new(out);

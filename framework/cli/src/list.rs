@@ -135,7 +135,7 @@ fn make(kind: Kind, registry: &Registry) -> List {
                 .into_iter()
                 .map(|(_, a)| {
                     texts(&[
-                        &a.name,
+                        &registry.spec_name(&a.name, &a.plugin.name),
                         &collectives(a),
                         &a.title,
                         &a.accepts,

@@ -15,7 +15,7 @@ use swapmeet_core::cost::bound::Traffic;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::delivery::collective::of_bits;
 use swapmeet_core::network::topology::Topology;
-use swapmeet_core::simulation::Task;
+use swapmeet_core::simulation::{Task, affordable};
 use swapmeet_optimum::certificate::{Certificate, Origin};
 use swapmeet_optimum::check::check;
 use swapmeet_optimum::demand::Demand;
@@ -103,7 +103,8 @@ fn cases(args: &OptimumArgs, registry: &Registry) -> Result<Vec<Case>, Failure> 
         of_bits(algorithm.collectives).any(|kind| kind.word == word)
             && !algorithm.params.iter().any(|param| needs_file(&param.kind))
     };
-    let names = registry.algorithms().filter(supports).map(|algorithm| algorithm.name.clone());
+    let names =
+        registry.algorithms().filter(supports).map(|a| registry.spec_name(&a.name, &a.plugin.name));
     experiment.algorithms = names.map(|name| Text::flag("--algorithm", &name)).collect();
     Ok(Product::of(&experiment, registry)?.iter().collect())
 }
@@ -126,6 +127,10 @@ impl Setting {
         machine: Arc<Machine>,
         seed: u64,
     ) -> Result<Self, Failure> {
+        // If sizes differ, the demand of every node is in memory.
+        if !workload.is_uniform() {
+            affordable(topology.nodes()).map_err(Failure::Usage)?;
+        }
         let task = workload.task(topology, seed).map_err(Failure::Usage)?;
         let unit_bytes = if workload.counts_blocks() { workload.block_bytes() as f64 } else { 1.0 };
         let name = format!("{}, {workload}", topology.spec());

@@ -3,11 +3,14 @@
 
 use crate::args::Overwrite;
 use crate::failure::Failure;
+use crate::signals::interrupts;
 use crate::streams;
 use std::fs::{File, Metadata};
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use swapmeet_results::atomic_file::{self, AtomicWriteError};
 use tempfile::NamedTempFile;
 
@@ -35,7 +38,37 @@ pub(crate) fn file(
         let mut out = streams::stdout();
         return write(&mut out).and_then(|()| out.flush()).map_err(|e| Failure::printing(&e));
     }
-    atomic_file::write(path, write).map_err(|e| not_written(path, e))
+    // A signal must not leave a draft behind, so each write checks whether one has arrived.
+    static INTERRUPTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    let interrupted = INTERRUPTED.get_or_init(interrupts);
+    let written = atomic_file::write(path, |out| {
+        let mut out = Interruptible { out, interrupted };
+        write(&mut out).and_then(|()| out.flush())
+    });
+    match written {
+        Err(_) if interrupted.load(Ordering::Relaxed) => Err(Failure::Interrupted),
+        written => written.map_err(|e| not_written(path, e)),
+    }
+}
+
+/// A destination of which every write fails after a signal.
+struct Interruptible<'a> {
+    out: &'a mut dyn Write,
+    interrupted: &'a AtomicBool,
+}
+
+impl Write for Interruptible<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // The kind `Interrupted` would mean that the write must be repeated.
+        match self.interrupted.load(Ordering::Relaxed) {
+            true => Err(io::Error::other("interrupted")),
+            false => self.out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 /// Writes a text to a file, or to standard output if the path is `-`.

@@ -96,6 +96,7 @@ fn run_in_child(
     for dir in &args.plugins.plugin_dirs {
         command.arg("--plugin-dir").arg(dir);
     }
+    command.args(args.plugins.replace_bundled.then_some("--replace-bundled"));
     let longest = Duration::from_secs_f64(args.timeout);
     // After the time limit, the child process gets the same grace period as a worker. Within this
     // period it can report the timeout and the current step itself.

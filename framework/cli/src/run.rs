@@ -7,8 +7,6 @@ use crate::{output, streams, table};
 use progress::Progress;
 use row_file::Remarks;
 use rows::{Before, Found, Rows};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::flag;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -16,8 +14,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once, PoisonError};
 use swapmeet_core::delivery::fault::Count;
 use swapmeet_results::{Record, Status};
-use swapmeet_runner::batch::{Batch, BatchEvent, ReorderBuffer};
+use swapmeet_runner::batch::{Batch, BatchEvent, DESCRIPTORS_OF_A_JOB, ReorderBuffer};
 use swapmeet_runner::case::{Case, Product};
+use swapmeet_runner::limits;
 use swapmeet_runner::optimum::NO_LINKS;
 use swapmeet_runner::sandbox::NO_SANDBOX;
 use swapmeet_runner::system;
@@ -31,10 +30,11 @@ pub(crate) mod row_file;
 pub(crate) mod rows;
 mod selection;
 
+pub(crate) use crate::signals::interrupts;
 pub(crate) use collect::{collect, for_each_row};
 pub(crate) use selection::{
-    SpecLists, bundled_owner, cases_in, cases_of, complete, experiment, fill_in, plugin_dirs,
-    registry, shard_cases,
+    SpecLists, bundled_owner, cases_in, cases_of, cases_with, complete, experiment, fill_in,
+    plugin_dirs, registry, shard_cases,
 };
 
 pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitStatus, Failure> {
@@ -170,22 +170,6 @@ pub(crate) fn print_remarks(remarks: &Remarks) {
         .for_each(|remark| say!("{remark}"));
 }
 
-/// Returns a flag that is set by Ctrl-C or by a request to terminate. A second signal ends the
-/// program immediately.
-pub(crate) fn interrupts() -> Arc<AtomicBool> {
-    let flag = Arc::new(AtomicBool::new(false));
-    if streams::is_test() {
-        // The signals of the process belong to the test program.
-        return flag;
-    }
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // If no handler can be installed, the signal ends the program, which is the default action.
-        let _ = flag::register_conditional_shutdown(signal, INTERRUPTED.into(), Arc::clone(&flag))
-            .and_then(|_| flag::register(signal, Arc::clone(&flag)));
-    }
-    flag
-}
-
 /// Errors if the rows would overwrite an input: the experiment file, a file that a spec names, or a
 /// plugin.
 pub(crate) fn protect_inputs(args: &CaseArgs, all: &Product) -> Result<(), Failure> {
@@ -247,6 +231,7 @@ pub(crate) fn workers(
         || std::thread::available_parallelism().map_or(1, usize::from),
         |jobs| jobs as usize,
     );
+    let jobs = affordable_jobs(jobs, parts);
     let memory_limit = memory_limit.unwrap_or_else(|| default_memory(jobs.min(parts) as u64));
     Ok(Workers { kind, jobs, memory_limit })
 }
@@ -261,6 +246,23 @@ fn worker_kind(plugins: &PluginArgs) -> Result<WorkerKind, Failure> {
     let command = child("worker", plugins)
         .map_err(|e| Failure::Output(format!("this program's own file: {e}")))?;
     Ok(WorkerKind::Processes(command))
+}
+
+/// Returns the number of jobs, lowered to the number for which the system permits enough open files.
+/// `parts` is the maximum number of workers that can be busy at the same time.
+fn affordable_jobs(jobs: usize, parts: usize) -> usize {
+    /// Descriptors for the files of the program itself.
+    const OWN: u64 = 64;
+    let Some(files) = limits::descriptors() else { return jobs };
+    let most = (files.saturating_sub(OWN) / DESCRIPTORS_OF_A_JOB).max(1) as usize;
+    if jobs.min(parts) <= most {
+        return jobs;
+    }
+    say!(
+        "note: {most} instead of {} jobs at a time, because this process may open only {files} files (`ulimit -n`)",
+        jobs.min(parts)
+    );
+    most
 }
 
 /// Returns the command line of a child process that executes plugins.
@@ -292,6 +294,14 @@ pub(crate) fn default_memory(jobs: u64) -> u64 {
     (bytes / 5 * 4 / jobs.max(1)).max(1 << 30)
 }
 
+/// Returns the error if a batch ended because no worker process could be started.
+pub(crate) fn no_worker_left(reason: &str, cases: usize) -> Failure {
+    Failure::Output(format!(
+        "no worker process could be started: {reason}; {} without a row (`run --resume` continues with them)",
+        Count(cases as u64, "case")
+    ))
+}
+
 /// The maximum number of log lines from plugins that a run prints.
 const MOST_LINES: u64 = 1000;
 
@@ -321,6 +331,7 @@ impl Progression<'_> {
     ) -> Result<bool, Failure> {
         let batch = Batch::start(Arc::clone(cases), workers)
             .map_err(|e| Failure::Output(format!("no thread could be started: {e}")))?;
+        let mut no_worker = None;
         while let Some(event) = batch.next_unless(interrupted) {
             match event {
                 None => self.progress.tick(),
@@ -334,6 +345,7 @@ impl Progression<'_> {
                 Some(BatchEvent::Log { line }) => self.log(&line),
                 // This event carries a value of an observer, and this run has no observer.
                 Some(BatchEvent::Observed { .. }) => {}
+                Some(BatchEvent::NoWorker { reason }) => no_worker = Some(reason),
                 Some(BatchEvent::Finished { case, record }) => {
                     self.tally.add(&record);
                     self.progress.finished(case, &cases[case], &record);
@@ -357,6 +369,10 @@ impl Progression<'_> {
             self.rows.push(row)?;
         }
         self.log_rest();
+        if let Some(reason) = no_worker {
+            self.progress.finish();
+            return Err(no_worker_left(&reason, cases.len() - self.ended));
+        }
         if self.ended < cases.len() && !interrupted.load(Ordering::Relaxed) {
             // If a case has no row, a thread of this program has panicked. The thread has printed
             // its message.

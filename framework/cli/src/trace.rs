@@ -96,19 +96,21 @@ fn printed(
         written.map_err(|e| Failure::printing(&e))?;
         return Ok(record);
     }
-    let mut traced = Ok(None);
+    let (mut traced, mut is_interrupted) = (Ok(None), false);
     let written = output::file(&args.out, |out| match schedule(out) {
-        Ok((Some(record), written)) => {
-            traced = Ok(Some(record));
-            written
+        Ok((record, written)) => {
+            is_interrupted = record.is_none() && written.is_ok();
+            traced = Ok(record);
+            let nothing = || io::Error::other("there is no schedule");
+            written.and(if is_interrupted { Err(nothing()) } else { Ok(()) })
         }
-        ended => {
-            traced = ended.map(|_| None);
+        Err(failure) => {
+            traced = Err(failure);
             Err(io::Error::other("there is no schedule"))
         }
     });
     let record = traced?;
-    if record.is_some() {
+    if !is_interrupted {
         written?;
     }
     Ok(record)
@@ -216,14 +218,30 @@ fn write_events(
     let options = serde_json::to_value(options).map_err(Failure::output)?;
     let (mut record, mut written) = (None, Ok(()));
     let stop = run::interrupts();
-    observe(cases, &workers, (&WATCH, options), &stop, &mut |event| match event {
-        BatchEvent::Observed { value } if written.is_ok() => {
-            written = handle(value);
-            stop.store(written.is_err(), Ordering::Relaxed);
+    let is_complete =
+        observe(cases, &workers, (&WATCH, options), &stop, &mut |event| match event {
+            BatchEvent::Observed { value } if written.is_ok() => {
+                written = handle(value);
+                stop.store(written.is_err(), Ordering::Relaxed);
+            }
+            BatchEvent::Finished { record: row, .. } => record = Some(row),
+            BatchEvent::Log { line } => say!("{line}"),
+            BatchEvent::Observed { .. }
+            | BatchEvent::Started { .. }
+            | BatchEvent::Progress { .. }
+            | BatchEvent::NoWorker { .. } => {}
+        });
+    // The row arrives before the last values. Without these, there is no schedule.
+    match &record {
+        Some(row) if row.status == Status::Ok && !is_complete && written.is_ok() => {
+            if stop.load(Ordering::Relaxed) {
+                record = None;
+            } else {
+                let why = "the process of the plugin ended before it sent the whole schedule";
+                return Err(Failure::Output(format!("{}: {why}", row.algorithm)));
+            }
         }
-        BatchEvent::Finished { record: row, .. } => record = Some(row),
-        BatchEvent::Log { line } => say!("{line}"),
-        BatchEvent::Observed { .. } | BatchEvent::Started { .. } | BatchEvent::Progress { .. } => {}
-    });
+        _ => {}
+    }
     Ok((record, written))
 }

@@ -10,22 +10,23 @@
 //! [`ReorderBuffer`] restores the order of the cases.
 
 use crate::case::Case;
-use crate::dispatch::Dispatcher;
+use crate::dispatch::{Dispatcher, NoWorker};
 use crate::optimum::Search;
 use crate::optimum_columns;
 use crate::unit::{Unit, jobs, units};
 use crate::worker::Workers;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use swapmeet_results::{Record, Status};
 
-pub use crate::dispatch::BatchEvent;
+pub use crate::dispatch::{BatchEvent, DESCRIPTORS_OF_A_JOB};
 
 /// The maximum number of events that have been sent but not received. If rows are written more
 /// slowly than workers send them, the workers wait, because the waiting rows would otherwise take
@@ -43,9 +44,17 @@ pub struct Batch {
 #[derive(Clone)]
 struct Shared {
     cases: Arc<[Case]>,
-    queue: Arc<Mutex<VecDeque<Unit>>>,
+    queue: Arc<Mutex<Queue>>,
     events: SyncSender<BatchEvent>,
     stop: Arc<AtomicBool>,
+}
+
+/// The cases that no thread has taken yet.
+struct Queue {
+    /// Cases that share a schedule.
+    units: VecDeque<Range<usize>>,
+    /// The number of threads that still take units.
+    threads: usize,
 }
 
 impl Batch {
@@ -69,24 +78,27 @@ impl Batch {
     fn begin(cases: Arc<[Case]>, units: Vec<Unit>, workers: &Workers) -> io::Result<Self> {
         let (sender, events) = sync_channel(MOST_EVENTS);
         let stop = Arc::new(AtomicBool::new(false));
-        let queue: VecDeque<Unit> = units.into();
-        let jobs = workers.jobs.clamp(1, queue.len().max(1));
+        let units: VecDeque<Range<usize>> = units.into_iter().map(|unit| unit.cases).collect();
+        let jobs = workers.jobs.clamp(1, units.len().max(1));
         let shared = Shared {
             cases,
-            queue: Arc::new(Mutex::new(queue)),
+            queue: Arc::new(Mutex::new(Queue { units, threads: jobs })),
             events: sender,
             stop: Arc::clone(&stop),
         };
         let mut threads = Vec::new();
         for _ in 0..jobs {
-            let (shared, workers) = (shared.clone(), workers.clone());
+            let (of_thread, workers) = (shared.clone(), workers.clone());
             match std::thread::Builder::new()
                 .name("worker".to_owned())
-                .spawn(move || shared.run(&workers))
+                .spawn(move || of_thread.run(&workers))
             {
                 Ok(thread) => threads.push(thread),
                 // The batch can also run with fewer threads than requested.
-                Err(_) if !threads.is_empty() => break,
+                Err(_) if !threads.is_empty() => {
+                    shared.queue().threads -= jobs - threads.len();
+                    break;
+                }
                 Err(e) => return Err(e),
             }
         }
@@ -138,16 +150,24 @@ impl Drop for Batch {
 }
 
 impl Shared {
-    fn next_unit(&self) -> Option<Unit> {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the next unit. If there is none, the thread must end.
+    fn next_unit(&self) -> Option<Range<usize>> {
         if self.stop.load(Ordering::Relaxed) {
             return None;
         }
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+        let mut queue = self.queue();
+        let next = queue.units.pop_front();
+        queue.threads -= usize::from(next.is_none());
+        next
     }
 
     /// Returns the plugin file of the next unit in the queue, if there is one.
     fn next_plugin(&self) -> Option<&Path> {
-        let first = self.queue.lock().unwrap_or_else(PoisonError::into_inner).front()?.cases.start;
+        let first = self.queue().units.front()?.start;
         Some(&self.cases[first].algorithm.algorithm.file)
     }
 
@@ -164,23 +184,47 @@ impl Shared {
             report: &mut report,
             idle: Vec::new(),
             spare: None,
+            is_complete: false,
             optima: BTreeMap::new(),
         };
-        while let Some(unit) = self.next_unit() {
-            let numbers = unit.cases;
+        while let Some(numbers) = self.next_unit() {
             (dispatcher.report)(BatchEvent::Started { cases: numbers.clone() });
             // Search for the optimum before a worker starts, so that the search does not count
             // towards the time limit of a case.
             let unit: Vec<&Case> = cases[numbers.clone()].iter().collect();
             let report = &mut |line| (dispatcher.report)(BatchEvent::Log { line });
             let optima = optimum_columns::of_unit(&unit, &mut Search { stop, report });
-            match optima {
-                Ok(optima) => {
-                    dispatcher.optima = numbers.clone().zip(optima).collect();
-                    dispatcher.run(numbers, self.next_plugin());
+            let optima = match optima {
+                Ok(optima) => optima,
+                Err(defect) => {
+                    numbers.for_each(|n| dispatcher.failed(n, Status::Error, &defect));
+                    continue;
                 }
-                Err(defect) => numbers.for_each(|n| dispatcher.failed(n, Status::Error, &defect)),
+            };
+            dispatcher.optima = numbers.clone().zip(optima).collect();
+            if let Err(NoWorker { open, reason }) = dispatcher.run(numbers, self.next_plugin()) {
+                return self.give_up(&open, reason);
             }
+        }
+    }
+
+    /// Puts the remaining cases of a unit back, before its thread ends because it can start no
+    /// worker. The last thread ends the batch.
+    fn give_up(&self, open: &BTreeSet<usize>, reason: String) {
+        let mut queue = self.queue();
+        for case in open.iter().rev() {
+            match queue.units.front_mut() {
+                Some(unit) if unit.start == case + 1 && open.contains(&unit.start) => {
+                    unit.start = *case;
+                }
+                _ => queue.units.push_front(*case..case + 1),
+            }
+        }
+        queue.threads -= 1;
+        let is_last = queue.threads == 0;
+        drop(queue);
+        if is_last {
+            drop(self.events.send(BatchEvent::NoWorker { reason }));
         }
     }
 }

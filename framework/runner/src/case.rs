@@ -9,7 +9,7 @@ use crate::input::{InputError, Text};
 use crate::machine::{self, LoadedMachine};
 use crate::optimum::Optima;
 use crate::plugin::{Algorithm, Param, ParamKind};
-use crate::registry::Registry;
+use crate::registry::{NoAlgorithm, Registry};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::Path;
@@ -231,11 +231,29 @@ pub fn spec_error(text: &Text, error: &SpecError) -> InputError {
 /// Looks up an algorithm and checks its parameters.
 pub fn select_algorithm(text: &Text, registry: &Registry) -> Result<SelectedAlgorithm, InputError> {
     let spec = Spec::parse("algorithm", &text.value).map_err(|e| spec_error(text, &e))?;
-    let algorithm = registry.algorithm(spec.name()).map_err(|unknown| {
-        text.error_at(0, spec.name().len(), format!("unknown algorithm `{}`", unknown.name)).near(
-            &unknown.near,
-            "`swapmeet list algorithms` shows the known algorithms; `--plugin-dir PATH` loads further plugins",
-        )
+    let algorithm = registry.algorithm(spec.name()).map_err(|error| {
+        let refused = |message: String| text.error_at(0, spec.name().len(), message);
+        match error {
+            NoAlgorithm::Unknown { name, near, skipped } => {
+                let skipped = skipped.iter().map(|line| format!("; {line}")).collect::<String>();
+                refused(format!("unknown algorithm `{name}`{skipped}")).near(
+                    &near,
+                    "`swapmeet list algorithms` shows the known algorithms; `--plugin-dir PATH` loads further plugins",
+                )
+            }
+            NoAlgorithm::Shared { name, plugins } => {
+                let files: Vec<String> = plugins
+                    .iter()
+                    .map(|(plugin, file)| format!("`{plugin}` ({})", file.display()))
+                    .collect();
+                let short = name.rsplit('/').next().unwrap_or_default();
+                refused(format!("`{name}` is an algorithm of several plugins: {}", files.join(", ")))
+                    .help(format!(
+                        "write `{}/{short}`, or let the first plugin replace bundled ones with --replace-bundled",
+                        plugins[0].0
+                    ))
+            }
+        }
     })?;
     /// Maximum size in bytes of a file that a parameter names.
     const MOST_OF_A_FILE: u64 = MAX_BYTES;

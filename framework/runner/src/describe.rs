@@ -7,7 +7,7 @@
 //! than the remaining start-up of the program.
 
 use crate::isolation::{self, Limits};
-use crate::plugin::file::Stamp;
+use crate::plugin::file::{Stamp, digest_of};
 use crate::plugin::{Plugin, PluginError, linked};
 use crate::sandbox;
 use serde::de::DeserializeOwned;
@@ -97,7 +97,7 @@ fn description(command: &[PathBuf], file: &Path) -> io::Result<Description> {
     let answer = match linked::at(file) {
         // A linked plugin is the program's own code, so no child process is needed.
         Some(_) => Plugin::load(file).map_err(|e| e.to_string()),
-        None => ask(command, file)?,
+        None => described(command, file)?,
     };
     // If the file was changed very recently, another change may leave its metadata the same,
     // because timestamps have a limited resolution. Do not cache its description in this case.
@@ -130,7 +130,8 @@ fn memory(command: &[PathBuf], file: &Path, stamp: &Stamp) -> Option<PathBuf> {
         ""
     };
     let linked = linked::at(file).map(|linked| format!("-{}", linked.name)).unwrap_or_default();
-    let name = format!("{}-{device:x}-{number:x}{linked}{freely}.json", env!("CARGO_PKG_VERSION"));
+    let name =
+        format!("{}-128-{device:x}-{number:x}{linked}{freely}.json", env!("CARGO_PKG_VERSION"));
     base.is_dir().then(|| base.join("swapmeet").join(name))
 }
 
@@ -152,6 +153,26 @@ fn keep(memory: &Path, text: &[u8]) -> io::Result<()> {
     draft.write_all(text)?;
     draft.persist(place)?;
     Ok(())
+}
+
+/// Returns the description of a file. Its texts are the plugin's own, but its digest is computed
+/// here, because the code of a plugin can forge whatever its process sends. Returns `Err` if no
+/// child process could be started.
+fn described(command: &[PathBuf], file: &Path) -> io::Result<Description> {
+    let refused = |why: &str| {
+        let reason = why.to_owned();
+        Err(PluginError::NotALibrary { path: file.to_owned(), reason }.to_string())
+    };
+    let (digest, stamp) = match digest_of(file, None) {
+        Ok(build) => build,
+        Err(error) => return Ok(refused(&error.to_string())),
+    };
+    let answer = ask(command, file)?;
+    // If the file was replaced in the meantime, the child has described another build.
+    if Stamp::at(file).ok().as_ref() != Some(&stamp) {
+        return Ok(refused("it changed while it was loaded"));
+    }
+    Ok(answer.map(|plugin| plugin.with_build(&digest, &stamp)))
 }
 
 /// Requests the description of a file from a child process. Returns `Err` if no child process could
@@ -207,10 +228,11 @@ fn escape_texts(value: &mut Value) {
 
 /// Performs the task of the child process: loads the file and sends its description.
 pub fn serve(file: &Path, is_sandboxed: bool) -> io::Result<()> {
-    /// Memory limit in bytes. Loading a plugin needs less.
-    const MEMORY: u64 = 1 << 34;
+    /// Memory limit in bytes. The runtime of Go reserves more than half of it.
+    const MEMORY: u64 = 2 << 30;
     let answers = isolation::begin(MEMORY, is_sandboxed, &[file.to_owned()])?;
-    let answer: Description = Plugin::load(file).map_err(|e| e.to_string());
+    // The parent computes the digest.
+    let answer: Description = Plugin::load_without_digest(file).map_err(|e| e.to_string());
     answers.send(&answer)
 }
 
@@ -218,6 +240,32 @@ pub fn serve(file: &Path, is_sandboxed: bool) -> io::Result<()> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    /// The code of a plugin can send any description in place of its process.
+    #[test]
+    fn a_forged_digest_is_replaced_by_that_of_the_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let [file, answer] = ["thakur.so", "answer"].map(|name| dir.path().join(name));
+        std::fs::write(&file, "abc").unwrap();
+        let forged = "sha256:9b7965c19990";
+        let build = json!({"name": "thakur", "version": "0.2.0", "digest": forged});
+        let description = json!({"Ok": {
+            "path": "x.so", "name": "thakur", "version": "0.2.0", "digest": forged,
+            "licence": "", "abi": [1, 0], "algorithms": [{
+                "name": "pex", "title": "", "paper": "", "accepts": "", "collectives": 1,
+                "params": [], "ports": 0, "plugin": build, "file": "x.so",
+                "stamp": Stamp::default(),
+            }],
+        }});
+        std::fs::write(&answer, format!("{description}\n")).unwrap();
+        let script = format!("cat '{}' >&0", answer.display());
+        let reader = PluginReader::Child(["sh", "-c", &script].map(PathBuf::from).to_vec());
+        let plugin = reader.read(std::slice::from_ref(&file)).unwrap().remove(0).unwrap();
+        let own = "sha256:ba7816bf8f01cfea414140de5dae2223";
+        let algorithm = &plugin.algorithms[0];
+        assert_eq!((plugin.digest.as_str(), algorithm.plugin.digest.as_str()), (own, own));
+        assert_eq!(algorithm.stamp, Stamp::at(&file).unwrap());
+    }
 
     #[test]
     fn forged_descriptions_are_escaped_and_checked() {

@@ -1,5 +1,6 @@
 //! Dispatches units of cases to workers and converts the workers' replies to rows. Every case gets
-//! a row, even if its worker fails.
+//! a row, even if its worker fails. An exception are cases for which no worker process can be
+//! started. This is no property of the case, so it must not be kept as a row.
 
 use crate::case::Case;
 use crate::defect;
@@ -9,9 +10,11 @@ use crate::plugin_output::REMARK;
 use crate::session::refuse;
 use crate::worker::{Job, Observation, Worker, WorkerEvent, Workers, invalid_reply};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use swapmeet_results::{Record, Status};
 use swapmeet_workloads::file;
 
@@ -33,9 +36,30 @@ pub enum BatchEvent {
     Finished { case: usize, record: Box<Record> },
     /// A value reported by an observer.
     Observed { value: serde_json::Value },
+    /// No worker process can be started, for this reason. The batch ends, and the remaining cases
+    /// get no row.
+    NoWorker { reason: String },
     /// A line that a plugin has printed, a remark of the program about a plugin, or the progress of
     /// a search for an optimum.
     Log { line: String },
+}
+
+/// Maximum number of idle workers of a dispatcher.
+const MOST_IDLE: usize = 4;
+
+/// Maximum number of bytes of memory that an idle worker may hold. A memory limit counts only the
+/// worker that runs a case.
+const MOST_IDLE_BYTES: u64 = 64 << 20;
+
+/// Maximum number of descriptors that a dispatcher needs: three for each of its workers, which are
+/// the busy one, the idle ones and the spare one.
+pub const DESCRIPTORS_OF_A_JOB: u64 = 3 * (1 + MOST_IDLE as u64 + 1);
+
+/// The cases for which no worker process could be started.
+#[derive(Debug)]
+pub(crate) struct NoWorker {
+    pub open: BTreeSet<usize>,
+    pub reason: String,
 }
 
 /// Dispatches units (cases that share a schedule) to workers.
@@ -49,6 +73,8 @@ pub(crate) struct Dispatcher<'a> {
     pub idle: Vec<Worker>,
     /// A worker that was started in advance and has not loaded a plugin.
     pub spare: Option<Worker>,
+    /// Whether the last job has ended in order, after all values of its observer.
+    pub is_complete: bool,
     /// The optima of the cases of the unit, by case number. A case without an entry has no optimum.
     pub optima: BTreeMap<usize, CaseOptimum>,
 }
@@ -57,40 +83,76 @@ impl Dispatcher<'_> {
     /// Runs the cases of a unit (cases that share a schedule) until each case has a row or the
     /// batch is stopped. `next` is the plugin of the unit that follows. A worker for this plugin
     /// may be started in advance.
-    pub(crate) fn run(&mut self, unit: Range<usize>, next: Option<&Path>) {
-        /// Maximum number of idle workers.
-        const IDLE: usize = 4;
-        let mut open: BTreeSet<usize> = unit.collect();
+    pub(crate) fn run(
+        &mut self,
+        unit: impl IntoIterator<Item = usize>,
+        next: Option<&Path>,
+    ) -> Result<(), NoWorker> {
+        let mut open: BTreeSet<usize> = unit.into_iter().collect();
+        let mut failed = 0;
         while let Some(first) = open.first().filter(|_| !self.stop.load(Ordering::Relaxed)) {
             let plugin = &self.cases[*first].algorithm.algorithm.file;
             // A worker that has loaded another plugin cannot be used.
             let known = self.idle.iter().position(|worker| worker.has_loaded(plugin));
             let there = known.map(|at| self.idle.remove(at)).or_else(|| self.spare.take());
-            let worker = match there.map_or_else(|| Worker::start(self.workers), Ok) {
+            self.idle.retain(|worker| worker.resident_bytes() <= MOST_IDLE_BYTES);
+            let worker = match there.map_or_else(|| self.start(), Ok) {
                 Ok(worker) => worker,
-                Err(e) => return self.fail_start(&mut open, &e.to_string()),
+                Err(e) => return Err(NoWorker { open, reason: e.to_string() }),
             };
             let other = next.filter(|next| {
                 next != plugin && !self.idle.iter().any(|worker| worker.has_loaded(next))
             });
             match defect::catch(|| self.run_job(worker, &mut open, other.is_some())) {
-                Ok(worker) => self.idle.extend(worker),
+                Ok(Ok(worker)) => self.idle.extend(worker),
+                // The system may have lacked a resource for a moment.
+                Ok(Err(reason)) => {
+                    failed += 1;
+                    if failed == 3 {
+                        return Err(NoWorker { open, reason });
+                    }
+                }
                 Err(defect) => self.failed_first(&mut open, Status::Error, &defect),
             }
-            if self.idle.len() > IDLE {
+            if self.idle.len() > MOST_IDLE {
                 self.idle.remove(0);
             }
+        }
+        Ok(())
+    }
+
+    /// Starts a worker. If the system has no process, descriptor or memory left, ends the workers
+    /// that are not needed, and tries again for about 2 s.
+    fn start(&mut self) -> io::Result<Worker> {
+        let mut pause = Duration::from_millis(10);
+        loop {
+            let error = match Worker::start(self.workers) {
+                Ok(worker) => return Ok(worker),
+                Err(error) => error,
+            };
+            let is_shortage = matches!(
+                error.raw_os_error(),
+                Some(libc::EAGAIN | libc::EMFILE | libc::ENFILE | libc::ENOMEM)
+            );
+            if !is_shortage || pause > Duration::from_secs(1) || self.stop.load(Ordering::Relaxed) {
+                return Err(error);
+            }
+            self.idle.clear();
+            self.spare = None;
+            std::thread::sleep(pause);
+            pause *= 2;
         }
     }
 
     /// Runs the pending cases in a worker, and removes from `open` the cases that get a row.
-    /// Returns the worker if it can be reused.
+    /// Returns the worker if it can be reused. An error is the reason why the worker could not
+    /// start.
     fn run_job(
         &mut self,
         mut worker: Worker,
         open: &mut BTreeSet<usize>,
         wants_spare: bool,
-    ) -> Option<Worker> {
+    ) -> Result<Option<Worker>, String> {
         let cases_of_job: Vec<usize> = open.iter().copied().collect();
         let limit = self.cases[cases_of_job[0]].options.timeout;
         let job = Job::of(cases_of_job.iter().map(|i| &self.cases[*i]), self.observation.clone());
@@ -100,15 +162,22 @@ impl Dispatcher<'_> {
             // If a worker cannot be started in advance, it is started later when it is needed.
             self.spare = Worker::start(self.workers).ok();
         }
+        self.is_complete = false;
         loop {
+            if let WorkerEvent::Done(_) = event {
+                self.is_complete = open.is_empty();
+            }
             match event {
                 WorkerEvent::Row(index, outcome) => {
                     let case = cases_of_job[index];
                     open.remove(&case);
                     let mut record = self.cases[case].blank_row();
-                    if let Err(why) = record.set_outcome(outcome.iter().map(String::as_str)) {
+                    let received = record
+                        .set_outcome(outcome.iter().map(String::as_str))
+                        .and_then(|()| plausible(&record));
+                    if let Err(why) = received {
                         self.failed(case, Status::Crashed, &invalid_reply(&why));
-                        return None;
+                        return Ok(None);
                     }
                     self.finished(case, record);
                 }
@@ -122,32 +191,33 @@ impl Dispatcher<'_> {
                 WorkerEvent::Accounted => {}
                 WorkerEvent::Log(line) => self.log(cases_of_job[0], &line),
                 WorkerEvent::Observed(value) => (self.report)(BatchEvent::Observed { value }),
-                WorkerEvent::Done(None) if open.is_empty() => return Some(worker),
+                WorkerEvent::Done(None) if open.is_empty() => return Ok(Some(worker)),
                 WorkerEvent::Done(Some(left)) if open.is_empty() => {
                     let remark = format!(
                         "{REMARK}it leaves {left} behind: the next case gets a new process"
                     );
                     self.log(cases_of_job[0], &remark);
-                    return None;
+                    return Ok(None);
                 }
                 // A worker that ends a job without a row for every case has failed.
                 WorkerEvent::Done(_) => {
                     self.failed_first(open, Status::Error, "the worker process sent no row");
-                    return None;
+                    return Ok(None);
                 }
                 WorkerEvent::TimedOut(how) => {
                     self.failed_first(open, Status::Timeout, &how);
-                    return None;
+                    return Ok(None);
                 }
                 WorkerEvent::Crashed(how) => {
                     self.failed_first(open, Status::Crashed, &how);
-                    return None;
+                    return Ok(None);
                 }
-                WorkerEvent::StartFailed(why) => {
-                    self.fail_start(open, &why);
-                    return None;
+                WorkerEvent::OutOfMemory(how) => {
+                    self.failed_first(open, Status::Error, &how);
+                    return Ok(None);
                 }
-                WorkerEvent::Cancelled => return None,
+                WorkerEvent::StartFailed(why) => return Err(why),
+                WorkerEvent::Cancelled => return Ok(None),
             }
             event = worker.next_event(limit, self.stop);
         }
@@ -161,11 +231,11 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// Reports a row with this reason for each pending case. No other worker is started for these
-    /// cases, because it would probably fail to start, too.
-    fn fail_start(&mut self, open: &mut BTreeSet<usize>, why: &str) {
-        let reason = format!("no worker process could be started: {why}");
-        std::mem::take(open).into_iter().for_each(|case| self.failed(case, Status::Error, &reason));
+    /// Reports a row with this reason for each case for which no worker could be started. Only
+    /// callers that keep no rows call this method.
+    pub(crate) fn fail_start(&mut self, NoWorker { open, reason }: NoWorker) {
+        let reason = format!("no worker process could be started: {reason}");
+        open.into_iter().for_each(|case| self.failed(case, Status::Error, &reason));
     }
 
     /// Reports a log line, preceded by the algorithm and the topology of the case.
@@ -187,6 +257,14 @@ impl Dispatcher<'_> {
         // Replace values that came from the worker, because a plugin may have forged them.
         optimum_columns::fill(&mut record, self.optima.get(&case).unwrap_or(&None));
         (self.report)(BatchEvent::Finished { case, record: Box::new(record) });
+    }
+}
+
+/// Errors if a row that a worker has sent contradicts itself.
+fn plausible(record: &Record) -> Result<(), String> {
+    match record.contradiction() {
+        Some((column, expected)) => Err(format!("{column}: expected {expected}")),
+        None => Ok(()),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::defect;
 use crate::group_clock::PlanLimit;
 use crate::plugin::{Algorithm, FunctionTable};
 use crate::plugin_output::REMARK;
-use crate::process::current_step::{in_step, record_step};
+use crate::process::current_step::{in_step, record_plugin, record_step};
 use block_trace::BlockTrace;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
@@ -17,7 +17,6 @@ use swapmeet_abi::{
     SWM_ERROR, SWM_INVALID, SWM_OK, SWM_STOPPED, SWM_UNSUPPORTED, SwmHost, SwmParam, SwmProblem,
     SwmRun, SwmStr, SwmTopology,
 };
-use swapmeet_core::delivery::collective::of_bits;
 use swapmeet_core::delivery::fault::{Count, Fault};
 use swapmeet_core::limits;
 use swapmeet_core::network::topology::Topology;
@@ -128,6 +127,9 @@ pub struct Planned {
     pub log: Vec<String>,
     /// Lines that the plugin logged for the column `note`.
     pub notes: Vec<String>,
+    /// Whether a send requested a path, or an order of dimensions, that differs from the network's
+    /// own route.
+    pub departs: bool,
     /// Whether the schedule declares a symmetry, even if the host plans all nodes in spite of it.
     pub claims_symmetry: bool,
     /// Whether delivery was verified only for one node of each orbit (the set of nodes to which the
@@ -195,6 +197,7 @@ pub fn plan<'a>(
         requested,
         log: host.log,
         notes: host.notes,
+        departs: host.departs,
         claims_symmetry: host.claims_symmetry,
         relied_on_symmetry: host.relies_on_symmetry,
         compared_on,
@@ -250,17 +253,12 @@ impl<'a> PlanCall<'a> {
         begin: impl FnOnce() -> Result<Simulation<'l>, Fault>,
     ) -> Result<Simulation<'l>, Outcome> {
         let Self { algorithm, params, task, .. } = self;
-        if algorithm.collectives >> task.collective.kind().code & 1 == 0 {
-            let others: Vec<String> =
-                of_bits(algorithm.collectives).map(|kind| format!("`{}/..`", kind.word)).collect();
-            return Err(Outcome::Unsupported(format!(
-                "`{}` does not implement `{}`, only workloads {}",
-                algorithm.name,
-                task.collective,
-                others.join(", ")
-            )));
-        }
-        let FunctionTable { raw, supports, plan } = algorithm.table().map_err(Outcome::Failed)?;
+        algorithm.check_implements(task.collective.kind()).map_err(Outcome::Unsupported)?;
+        // Loading the plugin runs its constructors.
+        record_plugin(true);
+        let table = algorithm.table();
+        record_plugin(false);
+        let FunctionTable { raw, supports, plan } = table.map_err(Outcome::Failed)?;
         if let Some(supports) = supports
             && let Some(refusal) = host.call(supports, raw, params, task)
         {
@@ -287,6 +285,7 @@ struct Host<'a> {
     log: Vec<String>,
     notes: Vec<String>,
     route: sends::RouteBuffer,
+    departs: bool,
     /// In a repeated plan, the place where the label of each send is stored for the trace.
     labels: Option<Rc<RefCell<String>>>,
     /// The time limit. It is only checked when the plugin makes a call, so it does not stop a
@@ -322,6 +321,7 @@ impl<'a> Host<'a> {
             log: Vec::new(),
             notes: Vec::new(),
             route: sends::RouteBuffer::default(),
+            departs: false,
             labels: None,
             limit,
             late: false,
@@ -367,10 +367,12 @@ impl Host<'_> {
         };
         let ctx = std::ptr::from_mut(self).cast::<c_void>();
         let table = SwmHost { ctx, ..TABLE };
+        record_plugin(true);
         // SAFETY: the function and its table come from a checked plugin; problem and table outlive
         // the call.
         let code =
             defect::call_plugin(|| unsafe { function(raw, &raw const problem, &raw const table) });
+        record_plugin(false);
         if let Some(defect) = self.defect.take() {
             return Some(Outcome::HostPanicked(defect));
         }

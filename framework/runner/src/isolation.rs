@@ -1,7 +1,7 @@
 //! Runs work with plugins in a child process of this program. The child replies in lines of JSON.
 //! If a plugin crashes or hangs, only the reply is lost.
 
-use crate::limits::{limit_files, limit_memory_at_first, no_core_file};
+use crate::limits::{limit_descriptors, limit_files, limit_memory_at_first, no_core_file};
 use crate::max_bytes;
 use crate::process::child::{Child, Report, RunTime};
 use crate::process::child_side::{confine, take_socket};
@@ -16,6 +16,9 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use swapmeet_core::text::excerpt;
+
+pub use crate::process::environment::restrict_environment;
+pub use crate::process::threads::ThreadCheck;
 
 /// Maximum length of a reply in bytes.
 const MOST: usize = max_bytes::ANSWER;
@@ -47,6 +50,9 @@ pub fn run<L: DeserializeOwned, T>(
     let how = loop {
         while let Some(line) = child.printed.next() {
             log(&line);
+        }
+        if let Some(excess) = child.excess_threads() {
+            break excess;
         }
         match child.listen() {
             Report::Line(line) => match serde_json::from_slice(&line).map(&mut parse) {
@@ -95,6 +101,7 @@ pub fn begin_with_files(
     system::current().end_with_program()?;
     limit_memory_at_first(memory)?;
     no_core_file()?;
+    limit_descriptors()?;
     limit_files(max_bytes::FILE)?;
     if is_sandboxed {
         system::current().enter_sandbox(access).map_err(io::Error::other)?;

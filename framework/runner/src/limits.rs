@@ -56,6 +56,28 @@ pub(crate) fn no_core_file() -> io::Result<()> {
     at_most(Resource::Core, 0)
 }
 
+/// The maximum number of descriptors that a process with plugins can open. Pipes hold memory that no
+/// other limit counts: 64 KiB for two descriptors, so at most 8 MiB for this number.
+const DESCRIPTORS: u64 = 256;
+
+/// Limits the number of descriptors that this process can open.
+pub(crate) fn limit_descriptors() -> io::Result<()> {
+    at_most(Resource::Nofile, DESCRIPTORS)
+}
+
+/// Raises the number of descriptors that this process may open as far as the system permits it. The
+/// usual limit of 1,024 is for programs that call `select`, which this program does not.
+pub fn raise_descriptors() {
+    let limit = getrlimit(Resource::Nofile);
+    // If the limit cannot be raised, fewer jobs run at the same time.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+}
+
+/// Returns the number of descriptors that this process may open; `None` if there is no limit.
+pub fn descriptors() -> Option<u64> {
+    getrlimit(Resource::Nofile).current
+}
+
 /// Limits the size of each file that this process writes. A write beyond the limit raises
 /// `SIGXFSZ`, which ends the process unless it handles the signal, as `swapmeet` does. The write
 /// then returns an error.

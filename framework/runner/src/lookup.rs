@@ -21,7 +21,7 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use swapmeet_core::cost::model::models;
 use swapmeet_core::network::topology::Topology;
-use swapmeet_results::{CaseId, Record};
+use swapmeet_results::{CaseId, Implementation, Record};
 use swapmeet_workloads::{InputDigest, Workload};
 
 /// For each spec, the parsed value, or the message of the error in the spec.
@@ -86,15 +86,15 @@ impl<R: Borrow<Registry>> CaseLookup<R> {
                 topology::parse_with_inputs(&t.value).map_err(|e| spec_error(t, &e))
             })?;
         let registry = self.registry.borrow();
-        let algorithm =
-            look_up(&mut self.algorithms, "algorithm", implementation.algorithm, |t| {
-                select_algorithm(t, registry).map(Arc::new)
-            })?;
+        let named = spec_of(registry, implementation);
+        let algorithm = look_up(&mut self.algorithms, "algorithm", &named, |t| {
+            select_algorithm(t, registry).map(Arc::new)
+        })?;
         // The plugin reads the files of its parameters itself, so each case needs their current
         // digests. Do not keep an algorithm with such files in the cache, so that the next case
         // computes the digests again.
         if !algorithm.inputs.is_empty() {
-            self.algorithms.remove(implementation.algorithm);
+            self.algorithms.remove(&named);
         }
         let workload = look_up(&mut self.workloads, "workload", setting.workload, |t| {
             Workload::parse(&t.value).map(Arc::new).map_err(|e| spec_error(t, &e))
@@ -130,6 +130,14 @@ impl<R: Borrow<Registry>> CaseLookup<R> {
     }
 }
 
+/// Returns the spec of the algorithm of a row. If several plugins have an algorithm of its name, the
+/// spec contains the name of the row's plugin.
+fn spec_of(registry: &Registry, implementation: &Implementation<&str>) -> String {
+    let Implementation { algorithm, plugin, .. } = *implementation;
+    let (name, rest) = algorithm.split_at(algorithm.find(':').unwrap_or(algorithm.len()));
+    format!("{}{rest}", registry.spec_name(name, plugin))
+}
+
 /// Returns an experiment with the topologies, algorithms, workloads and machines of the rows. Each
 /// of them occurs once, in the order of its first appearance. Rows that cannot be run again with
 /// the plugins of `registry` are ignored.
@@ -150,8 +158,14 @@ pub fn experiment_of<'a>(
         }
         experiment.optimum |= optimum_columns::has_optimum(row);
         experiment.repetitions = experiment.repetitions.max(row.repetition.saturating_add(1));
-        let specs =
-            [&row.topology, &row.algorithm, &row.workload, row.case().setting.machine_spec()];
+        let case = row.case();
+        let algorithm = spec_of(registry, &case.implementation);
+        let specs = [
+            case.setting.topology,
+            &*algorithm,
+            case.setting.workload,
+            case.setting.machine_spec(),
+        ];
         let lists = [
             ("topology", &mut experiment.topologies),
             ("algorithm", &mut experiment.algorithms),

@@ -12,15 +12,16 @@ pub use crate::dispatch::BatchEvent;
 
 /// Runs cases that share a schedule in a worker, with an observer of this kind. The observer's
 /// values arrive as [`BatchEvent::Observed`], before or after the [`BatchEvent::Finished`] of each
-/// case. Returns when all cases have ended or `stop` is set.
+/// case. Returns when all cases have ended or `stop` is set, and then whether all values have
+/// arrived. If not, a row may nevertheless be `ok`.
 pub fn observe(
     cases: &[Case],
     workers: &Workers,
     observe: (&ObserverKind, Value),
     stop: &AtomicBool,
     report: &mut dyn FnMut(BatchEvent),
-) {
-    Dispatcher {
+) -> bool {
+    let mut dispatcher = Dispatcher {
         workers,
         cases,
         observation: Some(Observation {
@@ -32,7 +33,11 @@ pub fn observe(
         report,
         idle: Vec::new(),
         spare: None,
+        is_complete: false,
         optima: BTreeMap::new(),
+    };
+    if let Err(failed) = dispatcher.run(0..cases.len(), None) {
+        dispatcher.fail_start(failed);
     }
-    .run(0..cases.len(), None);
+    dispatcher.is_complete
 }

@@ -13,6 +13,8 @@ use swapmeet_abi::{
     ENTRY_SYMBOL, SWM_ABI_MAJOR, SWM_ABI_MINOR, SwmAlgorithm, SwmEntry, SwmPlugin, SwmRun,
 };
 
+use swapmeet_core::delivery::collective::{CollectiveKind, of_bits};
+
 pub(crate) mod file;
 pub mod linked;
 mod table;
@@ -113,6 +115,18 @@ pub const PAPERS: [(&str, &str); 5] = [
 ];
 
 impl Algorithm {
+    /// Errors if the algorithm does not implement a collective. Check this before memory is used for
+    /// a case.
+    pub fn check_implements(&self, kind: &CollectiveKind) -> Result<(), String> {
+        if self.collectives >> kind.code & 1 == 1 {
+            return Ok(());
+        }
+        let others: Vec<String> =
+            of_bits(self.collectives).map(|kind| format!("`{}/..`", kind.word)).collect();
+        let others = others.join(", ");
+        Err(format!("`{}` does not implement `{}`, only workloads {others}", self.name, kind.word))
+    }
+
     /// Returns the index of the algorithm's paper in [`PAPERS`].
     pub fn main_paper(&self) -> Option<usize> {
         PAPERS.iter().position(|(start, _)| self.paper.starts_with(start))
@@ -272,6 +286,22 @@ impl Plugin {
             }
         }
         path.clone_into(&mut self.path);
+        self
+    }
+
+    /// Returns the same plugin with this digest and these metadata of its file.
+    #[must_use]
+    pub(crate) fn with_build(mut self, digest: &str, stamp: &Stamp) -> Self {
+        let build = Build {
+            name: self.name.clone(),
+            version: self.version.clone(),
+            digest: digest.to_owned(),
+        };
+        for algorithm in self.algorithms.iter_mut().filter_map(Arc::get_mut) {
+            algorithm.plugin = build.clone();
+            algorithm.stamp = stamp.clone();
+        }
+        digest.clone_into(&mut self.digest);
         self
     }
 

@@ -4,6 +4,8 @@
 pub(crate) mod child;
 pub(crate) mod child_side;
 pub(crate) mod current_step;
+pub(crate) mod environment;
 mod lines;
 mod printed;
 pub(crate) mod state;
+pub(crate) mod threads;

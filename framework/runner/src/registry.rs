@@ -3,7 +3,7 @@
 use crate::describe::PluginReader;
 use crate::plugin::file::KnownDigest;
 use crate::plugin::{Algorithm, Plugin, PluginError, linked};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,6 +14,9 @@ use swapmeet_core::spec::near_matches;
 const BUNDLED_PREFIX: &str = "libswapmeet_plugin_";
 /// The environment variable with plugin directories, which are separated as in `PATH`.
 pub const PATH_VARIABLE: &str = "SWAPMEET_PLUGIN_PATH";
+
+/// The beginning of a message about a file that was skipped.
+const SKIPPED: &str = "skipped ";
 
 /// Pairs of a name by which users of MPI libraries look for an algorithm, and the name of this
 /// algorithm here. Rows contain only the second name.
@@ -52,8 +55,23 @@ pub struct Registry {
     plugins: Vec<Plugin>,
     /// The origin of each entry of `plugins`.
     origins: Vec<Origin>,
-    algorithms: BTreeMap<String, Arc<Algorithm>>,
+    /// The algorithms with the same name, one for each build that has it, in the order in which
+    /// they were found. Each entry states whether its plugin is bundled.
+    algorithms: BTreeMap<String, Vec<(Arc<Algorithm>, bool)>>,
+    /// The paths of the plugins without links.
+    places: HashSet<PathBuf>,
+    names: SharedNames,
     log: Vec<String>,
+}
+
+/// The meaning of a name that several plugins have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SharedNames {
+    /// The name alone is an error. `PLUGIN/ALGORITHM` selects one of the algorithms.
+    #[default]
+    Refused,
+    /// An algorithm that was found first replaces the bundled one. The user has requested this.
+    ReplaceBundled,
 }
 
 /// The reason why plugins could not be read.
@@ -77,11 +95,14 @@ pub enum RegistryError {
     },
 }
 
-/// The error for an unknown algorithm name, with similar names.
+/// The reason why a name does not select an algorithm.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnknownAlgorithm {
-    pub name: String,
-    pub near: Vec<String>,
+pub enum NoAlgorithm {
+    /// No plugin has the name. `near` are similar names. `skipped` are messages about the plugin
+    /// files that were skipped, one of which may contain the algorithm.
+    Unknown { name: String, near: Vec<String>, skipped: Vec<String> },
+    /// Several plugins have the name: these names of plugins, with their files.
+    Shared { name: String, plugins: Vec<(String, PathBuf)> },
 }
 
 impl Registry {
@@ -94,11 +115,15 @@ impl Registry {
     /// 5. the plugins that are linked into the program, except those that the program's directories
     ///    contain as files.
     ///
-    /// If two plugins offer the same algorithm, the one that was found first is used.
+    /// If several plugins offer an algorithm of the same name, `names` determines its meaning.
     ///
     /// Errors in paths given by the user are returned. Other files that are not plugins are skipped
     /// with a line in the log.
-    pub fn find(named: &[PathBuf], reader: &PluginReader) -> Result<Self, RegistryError> {
+    pub fn find(
+        named: &[PathBuf],
+        reader: &PluginReader,
+        names: SharedNames,
+    ) -> Result<Self, RegistryError> {
         let mut search = Search::default();
         search.named(named)?;
         for folder in std::env::var_os(PATH_VARIABLE).iter().flat_map(std::env::split_paths) {
@@ -123,15 +148,15 @@ impl Registry {
         if let Some(folder) = program_folder("") {
             search.scan(&folder, Origin::Program, |name| name.starts_with(BUNDLED_PREFIX))?;
         }
-        search.read_with_linked(reader)
+        search.read_with_linked(reader, names)
     }
 
     /// Searches for plugins in these directories and files, and in the program itself. Reads the
     /// plugins in this process.
-    pub fn bundled(named: &[PathBuf]) -> Result<Self, RegistryError> {
+    pub fn bundled(named: &[PathBuf], names: SharedNames) -> Result<Self, RegistryError> {
         let mut search = Search::default();
         search.named(named)?;
-        search.read_with_linked(&PluginReader::InProcess)
+        search.read_with_linked(&PluginReader::InProcess, names)
     }
 
     /// Searches for plugins only in these directories and files.
@@ -150,43 +175,87 @@ impl Registry {
     }
 
     fn add(&mut self, plugin: Plugin, origin: Origin) {
-        let place = plugin.path.canonicalize().ok();
-        let same = |p: &Plugin| place.is_some() && p.path.canonicalize().ok() == place;
-        if self.plugins.iter().any(same) {
+        if plugin.path.canonicalize().is_ok_and(|place| !self.places.insert(place)) {
             return;
         }
+        let is_bundled = matches!(origin, Origin::Program | Origin::Linked);
         for algorithm in &plugin.algorithms {
-            if let Some(first) = self.algorithms.get(&algorithm.name) {
-                if first.plugin != algorithm.plugin {
-                    self.log.push(format!(
-                        "`{}` of {} is hidden by that of plugin `{}`, which was found first",
-                        algorithm.name,
-                        plugin.path.display(),
-                        first.plugin.name
-                    ));
-                }
+            let same = self.algorithms.entry(algorithm.name.clone()).or_default();
+            // Two files of the same build are not two algorithms.
+            if same.iter().any(|(first, _)| first.plugin == algorithm.plugin) {
                 continue;
             }
-            self.algorithms.insert(algorithm.name.clone(), Arc::clone(algorithm));
+            if let Some((first, _)) = same.first() {
+                self.log.push(format!(
+                    "`{}` is the name of two algorithms: of plugin `{}` ({}) and of plugin `{}` ({})",
+                    algorithm.name,
+                    first.plugin.name,
+                    first.file.display(),
+                    algorithm.plugin.name,
+                    algorithm.file.display(),
+                ));
+            }
+            same.push((Arc::clone(algorithm), is_bundled));
         }
         self.plugins.push(plugin);
         self.origins.push(origin);
     }
 
-    /// Returns the algorithm with this name. If no algorithm has this name, searches
-    /// [`OTHER_NAMES`].
-    pub fn algorithm(&self, name: &str) -> Result<Arc<Algorithm>, UnknownAlgorithm> {
-        let other = || OTHER_NAMES.iter().find(|(other, _)| *other == name);
-        let found = self.algorithms.get(name).or_else(|| self.algorithms.get(other()?.1));
-        found.cloned().ok_or_else(|| UnknownAlgorithm {
-            name: name.to_owned(),
-            near: near_matches(name, self.algorithms.keys().map(String::as_str)),
-        })
+    /// Returns the algorithm with this name, which may be written `PLUGIN/ALGORITHM`. If no
+    /// algorithm has the name, searches [`OTHER_NAMES`].
+    pub fn algorithm(&self, name: &str) -> Result<Arc<Algorithm>, NoAlgorithm> {
+        let (plugin, short) =
+            name.rsplit_once('/').map_or((None, name), |(plugin, short)| (Some(plugin), short));
+        let other = || OTHER_NAMES.iter().find(|(other, _)| *other == short);
+        let same = self.algorithms.get(short).or_else(|| self.algorithms.get(other()?.1));
+        let found: Vec<_> = same
+            .into_iter()
+            .flatten()
+            .filter(|(algorithm, _)| plugin.is_none_or(|plugin| algorithm.plugin.name == plugin))
+            .collect();
+        let replaces = self.names == SharedNames::ReplaceBundled
+            && found.iter().filter(|(_, is_bundled)| !is_bundled).count() == 1;
+        match &found[..] {
+            [] => Err(NoAlgorithm::Unknown {
+                name: name.to_owned(),
+                near: near_matches(short, self.algorithms.keys().map(String::as_str)),
+                skipped: self
+                    .log
+                    .iter()
+                    .filter(|line| line.starts_with(SKIPPED))
+                    .cloned()
+                    .collect(),
+            }),
+            [(algorithm, _)] => Ok(Arc::clone(algorithm)),
+            [(algorithm, false), ..] if replaces => Ok(Arc::clone(algorithm)),
+            _ => Err(NoAlgorithm::Shared {
+                name: name.to_owned(),
+                plugins: found
+                    .iter()
+                    .map(|(a, _)| (a.plugin.name.clone(), a.file.clone()))
+                    .collect(),
+            }),
+        }
     }
 
-    /// Returns all algorithms, sorted by name.
+    /// Returns the spec name that selects this algorithm: its name or, if several plugins have an
+    /// algorithm of this name, `PLUGIN/ALGORITHM`.
+    pub fn spec_name(&self, algorithm: &str, plugin: &str) -> String {
+        match self.algorithm(algorithm) {
+            Err(NoAlgorithm::Shared { .. }) => format!("{plugin}/{algorithm}"),
+            _ => algorithm.to_owned(),
+        }
+    }
+
+    /// Returns the algorithm that each name selects, sorted by name. If several plugins have an
+    /// algorithm of the same name, all of them are returned.
     pub fn algorithms(&self) -> impl Iterator<Item = &Arc<Algorithm>> {
-        self.algorithms.values()
+        let is_shared =
+            |name: &str| matches!(self.algorithm(name), Err(NoAlgorithm::Shared { .. }));
+        self.algorithms.iter().flat_map(move |(name, same)| {
+            let count = if is_shared(name) { same.len() } else { 1 };
+            same.iter().take(count).map(|(algorithm, _)| algorithm)
+        })
     }
 
     /// Returns all plugins in the order in which they were found.
@@ -199,8 +268,8 @@ impl Registry {
         self.plugins.iter().zip(self.origins.iter().copied())
     }
 
-    /// Returns messages about plugins that were skipped, are hidden by other plugins, or were not
-    /// found.
+    /// Returns messages about plugins that were skipped, share names with other plugins, or were
+    /// not found.
     pub fn log(&self) -> &[String] {
         &self.log
     }
@@ -259,8 +328,12 @@ impl Search {
 
     /// Reads the plugin files, and then the plugins that are linked into the program, except those
     /// that the program's directories contain as files.
-    fn read_with_linked(self, reader: &PluginReader) -> Result<Registry, RegistryError> {
-        let mut registry = self.read(reader)?;
+    fn read_with_linked(
+        self,
+        reader: &PluginReader,
+        names: SharedNames,
+    ) -> Result<Registry, RegistryError> {
+        let mut registry = Registry { names, ..self.read(reader)? };
         let is_beside = |(plugin, origin): (&Plugin, Origin), name: &str| {
             origin == Origin::Program && plugin.name == name
         };
@@ -293,7 +366,7 @@ impl Search {
             match plugin {
                 Ok(plugin) => registry.add(plugin, origin),
                 Err(error) if named => return Err(error.into()),
-                Err(error) => registry.log.push(format!("skipped {error}")),
+                Err(error) => registry.log.push(format!("{SKIPPED}{error}")),
             }
         }
         Ok(())

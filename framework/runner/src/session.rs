@@ -17,7 +17,7 @@ use swapmeet_core::delivery::payload::Proof;
 use swapmeet_core::simulation::listener::{Detail, Listener};
 use swapmeet_core::simulation::step::Totals;
 use swapmeet_core::simulation::{self, ProofScope, Task};
-use swapmeet_results::{Record, Status, Verified};
+use swapmeet_results::{MOST_US, Record, Status, Verified};
 
 mod case_evaluator;
 
@@ -149,7 +149,11 @@ fn plan_and_price(
 ) -> Ended {
     let first = &group[open[0]];
     let nodes = first.topology.nodes();
-    let task = match affordable(first, nodes)
+    let task = match first
+        .algorithm
+        .algorithm
+        .check_implements(first.workload.collective())
+        .and_then(|()| affordable(first, nodes))
         .and_then(|()| first.workload.task(&first.topology, first.seed))
     {
         Ok(task) => Task { proof_scope: first.options.proof_scope, ..task },
@@ -264,6 +268,7 @@ fn plan_and_price(
                 }
                 record.wall_ms = Some(shared_ms + evaluator.spent.as_secs_f64() * 1e3);
             }
+            add_notes_of_plugin(&mut record, &planned.notes);
             report(GroupEvent::Row(*index, Box::new(record)));
             false
         });
@@ -354,7 +359,7 @@ fn fill(record: &mut Record, case: &Case, planned: &Planned) {
     };
     set_totals(record, totals, case.unit_bytes());
     record.compared_on = Some(planned.compared_on);
-    record.note = bounded(&planned.notes.join("; "));
+    record.note = if planned.departs { OWN_ROUTES.to_owned() } else { String::new() };
     if case.topology.random_routing().is_some() {
         // With random routing, values about links would depend on one random choice of routes, so
         // these columns stay empty.
@@ -386,20 +391,46 @@ fn price(
     let (Cost { parts, note, ranks }, bound) =
         priced.unwrap_or_else(|defect| Err((Status::Error, defect)))?;
     record.set_parts(&parts).map_err(|error| (Status::Error, error.to_string()))?;
+    if record.time_us.is_some_and(|time| time > MOST_US) {
+        return Err((Status::Unsupported, format!("its time is longer than {MOST_US:e} µs")));
+    }
     let not_compared = (record.compared_on == Some(0)).then(|| NOT_COMPARED.to_owned());
-    let of_plugin = Some(std::mem::take(&mut record.note)).filter(|note| !note.is_empty());
+    let of_host = Some(std::mem::take(&mut record.note)).filter(|note| !note.is_empty());
     record.note =
-        note.into_iter().chain(of_plugin).chain(not_compared).collect::<Vec<_>>().join("; ");
+        note.into_iter().chain(of_host).chain(not_compared).collect::<Vec<_>>().join("; ");
     record.lower_bound_us = Some(bound.total_us());
     record.bound_kind = bound.kind.to_string();
     record.first_rank_us = ranks.map(|ranks| ranks.first);
     record.mean_rank_us = ranks.map(|ranks| ranks.mean);
+    if let Some((column, expected)) = record.as_written().contradiction() {
+        let value = record.field(column).unwrap_or_default();
+        let reason = format!(
+            "swapmeet itself failed, please report it: {column} is {value}, expected {expected} ({})",
+            record.lower_bound_us.unwrap_or_default()
+        );
+        return Err((Status::Error, reason));
+    }
     Ok(())
 }
 
 /// The note in the row of a schedule whose claimed symmetry was not compared with plans of other
 /// nodes.
 const NOT_COMPARED: &str = "the claim of symmetry was not compared with what other nodes plan (`--proof full` plans all nodes)";
+
+/// The note in the row of a schedule that chooses paths, such as other dimension orders on a network
+/// that routes by dimension order.
+const OWN_ROUTES: &str =
+    "messages take routes that the schedule requests, not those of the network";
+
+/// Adds the notes of the plugin to those of the host. Everything after the word `plugin` is a text of
+/// the plugin, so a plugin cannot write a note that looks like one of the host.
+fn add_notes_of_plugin(record: &mut Record, notes: &[String]) {
+    if record.status == Status::Ok && !notes.is_empty() {
+        let of_host = std::mem::take(&mut record.note);
+        let separator = if of_host.is_empty() { "" } else { "; " };
+        record.note = format!("{of_host}{separator}plugin: {}", bounded(&notes.join("; ")));
+    }
+}
 
 /// Sets the status and the reason in the row of a case that was not run to its end.
 pub(crate) fn refuse(record: &mut Record, status: Status, reason: &str) {

@@ -30,12 +30,15 @@ pub(crate) trait System: Sync {
     fn limit_address_space_of(&self, child: Pid, limit: Rlimit) -> io::Result<()>;
     /// Makes this process end when the program exits.
     fn end_with_program(&self) -> io::Result<()>;
-    /// Creates an empty file. A child process can open it once, at the returned path.
-    fn create_shared_file(&self) -> io::Result<(File, PathBuf)>;
+    /// Creates a file of this size, which contains zeros. A child process can open it once, at the
+    /// returned path.
+    fn create_shared_file(&self, bytes: u64) -> io::Result<(File, PathBuf)>;
     /// Opens a file that the parent has created with `create_shared_file`.
     fn open_shared_file(&self, path: &Path) -> io::Result<File>;
     /// Returns the text of `/proc/self/status`; empty if there is no such file.
     fn process_status(&self) -> String;
+    /// Returns the text of `/proc/PID/status` of a child process; empty if there is no such file.
+    fn status_of(&self, child: Pid) -> String;
 }
 
 /// Returns the operations of this system.
@@ -69,18 +72,28 @@ pub fn threads() -> Option<u64> {
 
 /// Returns the peak memory of this process in bytes; `None` if the system does not report it.
 pub fn peak_bytes() -> Option<u64> {
-    let status = current().process_status();
-    status_line(&status, "VmHWM:")?
-        .strip_suffix("kB")?
-        .trim()
-        .parse::<u64>()
-        .ok()?
-        .checked_mul(1024)
+    bytes_in(&current().process_status(), "VmHWM:")
+}
+
+/// Returns the number of bytes in the line of a process status that begins with `key`.
+pub(crate) fn bytes_in(status: &str, key: &str) -> Option<u64> {
+    let kib: u64 = status_line(status, key)?.strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
 }
 
 /// Returns the rest of the line of a process status that begins with `key`.
 pub(crate) fn status_line<'a>(status: &'a str, key: &str) -> Option<&'a str> {
     status.lines().find_map(|line| line.strip_prefix(key)).map(str::trim)
+}
+
+/// Returns whether this process ignores a signal.
+pub fn is_ignored(signal: i32) -> bool {
+    // SAFETY: zero is a valid value of the structure, and the call only fills it.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, std::ptr::null(), &raw mut action) == 0
+            && action.sa_sigaction == libc::SIG_IGN
+    }
 }
 
 /// Returns the size of the machine's memory in bytes; `None` if the system does not report it.
@@ -99,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_shared_file_is_opened_once_and_leaves_no_name() {
-        let (file, path) = Portable.create_shared_file().unwrap();
+        let (file, path) = Portable.create_shared_file(4).unwrap();
         Portable.open_shared_file(&path).unwrap().write_all_at(b"step", 0).unwrap();
         let mut bytes = [0; 4];
         file.read_exact_at(&mut bytes, 0).unwrap();

@@ -19,6 +19,7 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
 use signal_hook::consts::SIGTSTP;
 use std::io::{self, Stdout, Write, stdout};
+use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -107,7 +108,9 @@ fn copy(text: &str) -> io::Result<()> {
 
 /// The terminal in dashboard mode. Dropping it restores the terminal.
 pub struct Screen {
-    terminal: Terminal<CrosstermBackend<Stdout>>,
+    /// Never dropped: if the terminal has disappeared, `Terminal` reports on standard error that it
+    /// cannot show the cursor, and panics if standard error is the same terminal.
+    terminal: ManuallyDrop<Terminal<CrosstermBackend<Stdout>>>,
 }
 
 impl Screen {
@@ -117,7 +120,7 @@ impl Screen {
         if terminal.is_err() {
             restore_terminal();
         }
-        Ok(Self { terminal: terminal? })
+        Ok(Self { terminal: ManuallyDrop::new(terminal?) })
     }
 
     /// Makes the next frame redraw the whole screen. `Terminal::clear` is not used, because it

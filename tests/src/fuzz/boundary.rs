@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, OnceLock};
 use swapmeet_abi::{
     SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_MAGIC, SWM_OK, SwmAlgorithm, SwmAxis, SwmBlocks, SwmBucket,
-    SwmByteCount, SwmBytes, SwmHead, SwmHost, SwmLayout, SwmPlugin, SwmProblem, SwmRedistribution,
-    SwmRoute, SwmSet, SwmStr, SwmSymmetry,
+    SwmByteCount, SwmBytes, SwmHead, SwmHost, SwmLayout, SwmLink, SwmPlugin, SwmProblem,
+    SwmRedistribution, SwmRoute, SwmSet, SwmStr, SwmSymmetry,
 };
 use swapmeet_core::network::topology;
 use swapmeet_runner::host::{self, Outcome, PlanInputs};
@@ -31,7 +31,7 @@ const TOPOLOGIES: [&str; 8] = [
     "rdn:1(ring:2)",
     "ring:1",
 ];
-const WORKLOADS: [&str; 7] = [
+const WORKLOADS: [&str; 12] = [
     "uniform:8",
     "uniform:1KiB,element=8",
     "one-spike:max=64,rest=8",
@@ -39,6 +39,11 @@ const WORKLOADS: [&str; 7] = [
     "scatter/uniform:8",
     "gather/uniform:8",
     "allgather/uniform:8",
+    "allreduce/uniform:64",
+    "reduce-scatter/uniform:8",
+    "dispatch/moe:experts=4,top=2,tokens=3,bytes=8",
+    "combine/moe:experts=4,top=2,tokens=3,bytes=8",
+    "permutation/transpose-2d:8",
 ];
 
 /// The number of elements behind every pointer to an array.
@@ -242,9 +247,55 @@ impl Calls<'_> {
                     let mut planned = [0; ROOM];
                     host.symmetric.map(|f| f(ctx, axes, count, planned.as_mut_ptr()));
                 }
+                12 => self.read(&arrays)?,
                 _ => self.send(&arrays)?,
             }
         }
+        Ok(())
+    }
+
+    /// Calls a function of version 1.1, which writes to arrays of the plugin. The host must not
+    /// write more entries than the arrays have.
+    fn read(&mut self, arrays: &Arrays) -> Result<()> {
+        let (host, ctx) = (self.host, self.host.ctx);
+        let (node, class) = (self.number()?, self.number()?);
+        let room = self.bytes.int_in_range(0..=ROOM)? as u64;
+        let mut count = 0;
+        let mut numbers = [u64::MAX; ROOM + 1];
+        let mut pairs = arrays.byte_counts;
+        let mut links = [(); ROOM].map(|()| SwmLink { to: 0, bandwidth: 0.0, latency: 0.0 });
+        // SAFETY: as in `make_one`. `room` is at most the length of each array.
+        unsafe {
+            match self.bytes.int_in_range(0..=5)? {
+                0 => {
+                    host.vertices.map(|f| f(ctx));
+                    host.uniform.map(|f| f(ctx));
+                }
+                1 => {
+                    host.links.map(|f| f(ctx, node, links.as_mut_ptr(), room, &raw mut count));
+                }
+                2 => {
+                    host.demand.map(|f| f(ctx, node, pairs.as_mut_ptr(), room, &raw mut count));
+                }
+                3 => {
+                    let numbers = numbers.as_mut_ptr();
+                    host.token_bytes.map(|f| f(ctx, node, numbers, room, &raw mut count));
+                }
+                4 => {
+                    let numbers = numbers.as_mut_ptr();
+                    let count = &raw mut count;
+                    host.token_receivers.map(|f| f(ctx, node, class, numbers, room, count));
+                }
+                _ => {
+                    let axes = [(); ROOM].map(|()| SwmSymmetry { kind: 1, reserved: 0, unit: 1 });
+                    let axes = self.symmetries(axes)?;
+                    let axes = self.some(axes.as_ptr())?;
+                    let (mut first, planned) = ([0; ROOM], numbers.as_mut_ptr());
+                    host.symmetric_from.map(|f| f(ctx, axes, room, first.as_mut_ptr(), planned));
+                }
+            }
+        }
+        assert_eq!(numbers[ROOM], u64::MAX, "written beyond the room");
         Ok(())
     }
 

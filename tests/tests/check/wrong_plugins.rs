@@ -6,7 +6,7 @@ use super::*;
 /// text that the finding must contain.
 type Wrong = (&'static str, &'static [(&'static str, &'static str)], &'static str, &'static str);
 
-const WRONG: [Wrong; 24] = [
+const WRONG: [Wrong; 25] = [
     (
         "crashes",
         &[("PLAN", "return *(volatile int32_t *)8;")],
@@ -127,6 +127,15 @@ const WRONG: [Wrong; 24] = [
         )],
         "fault survives wrong ring:4 ",
         "closes files that it did not open",
+    ),
+    (
+        "writes_to_files",
+        &[(
+            "PLAN",
+            "int file; for (file = 3; file < 64; file++) if (write(file, \"x\", 1) < 0) continue; return shift(problem, host);",
+        )],
+        "fault survives wrong ring:4 ",
+        "writes to files that it did not open, or shuts them down",
     ),
     (
         "prints",

@@ -69,6 +69,16 @@ fn a_plugin_that_crashes_when_loaded_is_named_and_skipped() {
         let listed = swapmeet_process(&["list", "plugins"]).env(path.0, path.1).output().unwrap();
         let stderr = String::from_utf8(listed.stderr).unwrap();
         assert!(stderr.contains("skipped ") && stderr.contains("misbehaves"), "{does}: {stderr}");
+
+        // If its algorithm is requested, the message says why it is unknown.
+        let line = format!(
+            "run --topology ring:4 --algorithm c-ring --plugin-dir {}",
+            dir.path().display()
+        );
+        let output = swapmeet(&words(&line)).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        let why = format!("unknown algorithm `c-ring`; skipped {}", file.display());
+        assert!(output.status.code() == Some(2) && stderr.contains(&why), "{does}: {stderr}");
     }
 }
 

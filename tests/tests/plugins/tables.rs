@@ -172,10 +172,9 @@ fn a_file_in_a_searched_folder_is_not_read_unless_its_name_is_that_of_a_library(
     assert_eq!(skipped(dir.path()), [] as [&str; 0]);
 }
 
-/// Plugins that the user names take precedence over bundled plugins. If the user names several, the
-/// first has precedence.
+/// A plugin could otherwise make a rival look slow under the rival's name.
 #[test]
-fn the_first_of_two_algorithms_with_the_same_name_runs() {
+fn a_name_that_two_plugins_have_is_an_error_that_names_both_files() {
     let dir = tempdir().unwrap();
     let plugin = |plugin: &str, algorithm: &str| {
         let spoil =
@@ -186,8 +185,36 @@ fn the_first_of_two_algorithms_with_the_same_name_runs() {
     let (Some(mine), Some(theirs)) = (plugin("mine", "gen"), plugin("theirs", "gen")) else {
         return;
     };
-    let (code, rows) = rows_of(&mine, "ring:4", "gen");
+    // One of the two plugins is bundled.
+    let shared = |plugins: &[&Path], algorithm: &str| {
+        let mut run = swapmeet(&["run", "--topology", "ring:4", "--algorithm", algorithm]);
+        for plugin in plugins {
+            run.arg("--plugin-dir").arg(plugin);
+        }
+        let output = run.output().unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{message}");
+        message
+    };
+    let message = shared(&[&mine], "gen");
+    let expected = format!(
+        "`gen` is an algorithm of several plugins: `mine` ({}), `thakur` (",
+        mine.display()
+    );
+    assert!(message.contains(&expected), "{message}");
+    assert!(message.contains("swapmeet_plugin_thakur"), "{message}");
+    assert!(message.contains("write `mine/gen`"), "{message}");
+    for (algorithm, plugin) in [("mine/gen", "mine"), ("thakur/gen", "thakur")] {
+        let (code, rows) = rows_of(&mine, "ring:4", algorithm);
+        let row = &rows[0];
+        assert_eq!((code, row.plugin.as_str(), row.algorithm.as_str()), (0, plugin, "gen"));
+    }
+    // The user may let a plugin replace a bundled algorithm.
+    let (code, rows) = rows_of(&mine, "ring:4", "gen --replace-bundled");
     assert_eq!((code, rows[0].plugin.as_str()), (0, "mine"));
+    // Neither of the two plugins has a better claim.
+    let message = shared(&[&theirs, &mine], "gen");
+    assert!(message.contains(&format!("`theirs` ({}), `mine` (", theirs.display())), "{message}");
 
     let (mine, theirs) = (mine.to_str().unwrap(), theirs.to_str().unwrap());
     swapmeet(&["list", "plugins", "--plugin-dir", theirs, "--plugin-dir", mine])
@@ -195,7 +222,7 @@ fn the_first_of_two_algorithms_with_the_same_name_runs() {
         .success()
         .stderr(
             predicate::str::contains(format!(
-                "`gen` of {mine} is hidden by that of plugin `theirs`, which was found first"
+                "`gen` is the name of two algorithms: of plugin `theirs` ({theirs}) and of plugin `mine` ({mine})"
             ))
             .and(predicate::str::contains("/swapmeet/thakur is hidden by")),
         );

@@ -3,6 +3,7 @@
 
 use crate::support::{refused, rows, swapmeet, words};
 use swapmeet_results::Status;
+use swapmeet_tests::program;
 
 fn refused_run(topology: &str, algorithm: &str, workload: &str, machine: &str) -> String {
     refused(&words(&format!(
@@ -305,4 +306,49 @@ fn a_default_that_depends_on_the_problem_is_described() {
         message.contains("`two-stage` takes slices (") && !message.contains("default )"),
         "{message}"
     );
+}
+
+/// Absurd numbers are refused before memory is used for them.
+#[test]
+fn absurd_sizes_are_refused_at_once() {
+    let small = |line: &str| {
+        let script = format!("ulimit -v 3000000; exec \"$0\" {line}");
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &script]).arg(program());
+        let output = shell.env("XDG_DATA_HOME", "/nonexistent").output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    for (line, status, message) in [
+        (
+            "run --topology ring:4 --algorithm gen --shard 99999999999/99999999999",
+            2,
+            "--shard: 99999999999 shards, expected at most 1000000",
+        ),
+        (
+            "export --format mpi --topology fat-tree:2x16 --algorithm bine-scatter \
+             --workload one-spike:max=8,rest=8 --out schedule-of-no-case",
+            0,
+            "`bine-scatter` does not implement `alltoall`",
+        ),
+        (
+            "export --format mpi --topology fat-tree:2x16 --algorithm linear \
+             --workload one-spike:max=8,rest=8 --out schedule-of-no-case",
+            2,
+            "the sizes of 4294967296 pairs of nodes do not fit into a file",
+        ),
+        (
+            "optimum --topology 'rdn:3(hypercube:3)' --workload one-spike:max=1GiB,rest=1MiB",
+            2,
+            "2147483648 nodes are more than a case may have",
+        ),
+        (
+            "run --topology fat-tree:8x8 --algorithm hypercube-broadcast --memory-limit 700MiB \
+             --workload scatter/uniform:64 --machine free:model=loggp,byte_us=1 --out -",
+            0,
+            "1 unsupported",
+        ),
+    ] {
+        let (code, text) = small(line);
+        assert!(code == Some(status) && text.contains(message), "{line}: {code:?}: {text}");
+    }
 }

@@ -15,7 +15,7 @@ fn program(file: &Path, script: &str) {
 }
 
 /// Runs `.ci/run` with a script that replaces cargo, and without a nightly toolchain.
-fn run(cargo: &str) -> Output {
+fn run(cargo: &str, needs: &str) -> Output {
     let dir = tempdir().unwrap();
     let tool = |name: &str, script: &str| program(&dir.path().join(name), script);
     tool("tools/cargo", cargo);
@@ -27,6 +27,8 @@ fn run(cargo: &str) -> Output {
         .arg(project(".ci/run"))
         .env("PATH", format!("{}:{path}", dir.path().join("tools").display()))
         .env("CARGO_TARGET_DIR", dir.path().join("target"))
+        .env("SWAPMEET_CI_NEEDS", needs)
+        .env("SWAPMEET_TESTS", "all")
         .output()
         .unwrap()
 }
@@ -37,7 +39,7 @@ fn the_checks_end_with_a_list_of_what_was_left_out() {
         deny) exit 1 ;;
         test) printf '....\nleft out: z::ranks: no `mpirun` here\n..\nleft out: a::page: no browser\n' >&2 ;;
     esac";
-    let output = run(cargo);
+    let output = run(cargo, "");
     let printed = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{printed}");
     let (_, end) = printed.split_once("\nall checks passed").expect("the checks pass");
@@ -46,7 +48,7 @@ fn the_checks_end_with_a_list_of_what_was_left_out() {
         ", except what was left out:
 - a::page: no browser
 - fuzzing, because there is no nightly toolchain
-- licences and sources of dependencies, because cargo-deny is not installed
+- licences, sources and advisories of dependencies, because cargo-deny is not installed
 - z::ranks: no `mpirun` here
 "
     );
@@ -55,10 +57,56 @@ fn the_checks_end_with_a_list_of_what_was_left_out() {
 #[test]
 fn a_check_that_fails_ends_the_checks() {
     for failing in ["fmt", "clippy", "test", "doc"] {
-        let output = run(&format!("[ \"$1\" != {failing} ] || exit 101"));
+        let output = run(&format!("[ \"$1\" != {failing} ] || exit 101"), "");
         let printed = String::from_utf8(output.stdout).unwrap();
         assert!(!output.status.success(), "{failing}: {printed}");
         assert!(!printed.contains("all checks passed"), "{failing}: {printed}");
+    }
+}
+
+#[test]
+fn known_vulnerabilities_of_dependencies_are_checked() {
+    let output = run("[ \"$1 $6\" != \"deny advisories\" ] || exit 1", "");
+    assert!(!output.status.success(), "{output:?}");
+}
+
+#[test]
+fn a_missing_tool_that_is_needed_fails_the_checks() {
+    let cargo = "[ \"$1\" != deny ] || exit 1";
+    for (needs, passes) in [("", true), ("cargo-deny", false), ("x nightly", false)] {
+        let output = run(cargo, needs);
+        assert_eq!(output.status.success(), passes, "{needs}: {output:?}");
+    }
+}
+
+/// Code of dependencies and build scripts must not be able to change the repository, and an action
+/// must not change without a commit here.
+#[test]
+fn the_workflows_give_no_rights_to_what_they_build() {
+    for file in ["checks.yml", "nightly.yml", "release.yml"] {
+        let text = std::fs::read_to_string(project(".github/workflows").join(file)).unwrap();
+        let Some(workflow) = tools::yaml(&text) else { return };
+        assert_eq!(workflow["permissions"].as_object().map(|p| p.len()), Some(0), "{file}");
+        for (name, job) in workflow["jobs"].as_object().unwrap() {
+            let steps = job["steps"].as_array().unwrap();
+            for uses in steps.iter().filter_map(|step| step["uses"].as_str()) {
+                let (_, commit) = uses.split_once('@').unwrap();
+                let is_commit = commit.len() == 40 && commit.bytes().all(|b| b.is_ascii_hexdigit());
+                assert!(is_commit, "{file}: {uses}");
+            }
+            let checkout = |step: &&serde_json::Value| {
+                step["uses"].as_str().is_some_and(|uses| uses.starts_with("actions/checkout@"))
+            };
+            let is_writing = job["permissions"]["contents"] == "write";
+            assert_eq!(is_writing, name == "publish", "{file}: {name}");
+            match steps.iter().find(checkout) {
+                Some(step) => {
+                    assert!(!is_writing, "{file}: {name}");
+                    assert_eq!(step["with"]["persist-credentials"], false, "{file}: {name}");
+                }
+                None => assert!(is_writing, "{file}: {name}"),
+            }
+        }
     }
 }
 
@@ -67,7 +115,11 @@ fn a_check_that_fails_ends_the_checks() {
 fn the_workflows_run_the_checks_and_build_the_packages() {
     for (file, commands) in [
         ("checks.yml", &[".ci/run"][..]),
-        ("release.yml", &[".ci/run", "cargo run -p xtask -- dist", "pip wheel", "sha256sum"]),
+        ("nightly.yml", &[".ci/tools", ".ci/run"]),
+        (
+            "release.yml",
+            &[".ci/run", "cargo run --locked -p xtask -- dist", "pip wheel", "sha256sum"],
+        ),
     ] {
         let path = project(".github/workflows").join(file);
         let Some(workflow) = tools::yaml(&std::fs::read_to_string(&path).unwrap()) else { return };

@@ -4,7 +4,7 @@
 use crate::support::swapmeet;
 use std::fs::File;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output};
 use swapmeet_results::read_file;
 use tempfile::{TempDir, tempdir};
 
@@ -40,6 +40,66 @@ fn names(folder: &Path) -> Vec<String> {
         entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
+}
+
+#[test]
+fn a_trace_to_a_full_disk_is_an_error_of_output() {
+    let dir = tempdir().unwrap();
+    for format in ["text", "json", "html"] {
+        let arguments =
+            format!("trace --format {format} --topology torus:8x8 --algorithm gen --out out");
+        let output = cramped(dir.path(), 4, &arguments);
+        let message = output_of(&output);
+        assert_eq!(output.status.code(), Some(1), "{format}: {message}");
+        assert!(message.contains("error: out: File too large"), "{format}: {message}");
+        assert!(names(dir.path()).is_empty(), "{format}: nothing is left");
+    }
+}
+
+fn signal_to(process: &Child, signal: &str) {
+    let mut kill = Command::new("kill");
+    let kill = kill.arg(format!("-{signal}")).arg(process.id().to_string());
+    assert!(kill.status().unwrap().success());
+}
+
+/// A draft has the size of the output, and nobody looks for hidden files.
+#[test]
+fn an_interrupted_merge_leaves_no_draft() {
+    let dir = tempdir().unwrap();
+    let run = ["run", "--quiet", "--out", "rows.csv", "--topology", "ring:4", "--algorithm", "gen"];
+    swapmeet(&run).args(["--repetitions", "20000"]).current_dir(dir.path()).assert().success();
+    for signal in ["INT", "TERM", "HUP"] {
+        let mut merge = Command::new(swapmeet_tests::program());
+        merge.args(["merge", "rows.csv", "--out", "merged.csv"]).current_dir(dir.path());
+        let mut merge = merge.spawn().unwrap();
+        let mut is_interrupted = false;
+        while merge.try_wait().unwrap().is_none() {
+            if !is_interrupted && names(dir.path()).iter().any(|name| name.starts_with('.')) {
+                is_interrupted = true;
+                signal_to(&merge, signal);
+            }
+        }
+        assert!(is_interrupted && merge.wait().unwrap().code() == Some(130), "{signal}");
+        assert_eq!(names(dir.path()), ["rows.csv"], "{signal}");
+    }
+}
+
+/// `nohup` starts a program that ignores the signal of a closed terminal.
+#[test]
+fn a_run_under_nohup_continues_after_the_terminal_is_closed() {
+    let dir = tempdir().unwrap();
+    let script = "trap '' HUP; exec \"$0\" run --quiet --out rows.csv --topology ring:4 \
+                  --algorithm gen --repetitions 20000";
+    let mut run = Command::new("sh");
+    run.args(["-c", script]).arg(swapmeet_tests::program()).current_dir(dir.path());
+    let mut run = run.env("XDG_DATA_HOME", "/nonexistent").spawn().unwrap();
+    let rows = dir.path().join("rows.csv");
+    while std::fs::metadata(&rows).map_or(0, |rows| rows.len()) < 4096 {
+        assert!(run.try_wait().unwrap().is_none(), "the run has ended before the signal");
+    }
+    signal_to(&run, "HUP");
+    assert_eq!(run.wait().unwrap().code(), Some(0));
+    assert_eq!(read_file(&rows).unwrap().len(), 20_000);
 }
 
 #[test]

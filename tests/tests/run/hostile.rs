@@ -1,12 +1,13 @@
 //! A hostile plugin cannot affect anything outside its process, whichever command loads it.
 
 use crate::support::tools::left_out;
-use crate::support::{compile_c, printed, rows, swapmeet, swapmeet_process, words};
+use crate::support::{compile_c, printed, rows, swapmeet, swapmeet_process, timeless, torture, words};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
-use swapmeet_results::Status;
+use swapmeet_results::{Record, Status, Verified, read_records};
 use swapmeet_tests::program;
 use tempfile::{TempDir, tempdir};
 
@@ -62,9 +63,9 @@ impl Hostile {
     fn environment(&self) -> Vec<(&'static str, PathBuf)> {
         vec![
             ("SWAPMEET_PLUGIN_PATH", self.folder.path().to_owned()),
-            ("HOSTILE_REPORT", "9".into()),
-            ("HOSTILE_VICTIM", self.path("victim")),
-            ("HOSTILE_MARK", self.path("mark")),
+            ("SWAPMEET_HOSTILE_REPORT", "9".into()),
+            ("SWAPMEET_HOSTILE_VICTIM", self.path("victim")),
+            ("SWAPMEET_HOSTILE_MARK", self.path("mark")),
             ("XDG_DATA_HOME", "/nonexistent".into()),
             ("XDG_CONFIG_HOME", "/nonexistent".into()),
             // Prevent caching, so that each command loads the plugin.
@@ -241,4 +242,171 @@ fn refused_calls_are_named_on_request() {
     // A plugin that makes no unusual calls runs without messages.
     let ring = words("--topology ring:4 --algorithm ring");
     assert_eq!(rows(&ring)[0].status, Status::Ok);
+}
+
+/// The kernel follows a link when it adds a rule to the sandbox. A link beside a plugin that has the
+/// name of a library must not open the file or the folder to which it leads.
+#[test]
+fn a_link_beside_a_plugin_opens_no_other_file() {
+    let dir = tempdir().unwrap();
+    let folder = dir.path().join("plugins");
+    std::fs::create_dir(&folder).unwrap();
+    let Some(file) = torture(&folder) else { return };
+    if !printed(&["list", "plugins"]).contains("sandbox: Landlock ") {
+        return left_out("landlock", "a kernel with Landlock");
+    }
+    let secret = dir.path().join("secret");
+    std::fs::write(&secret, "a secret").unwrap();
+    for (link, target) in [
+        ("root.so.1", Path::new("/")),
+        ("folder.so", Path::new("..")),
+        ("file.so.1", &secret),
+        ("relative.so", Path::new("../secret")),
+    ] {
+        let link = folder.join(link);
+        symlink(target, &link).unwrap();
+        let mut run = swapmeet_process(&words("run --quiet --out - --topology ring:4 --algorithm reads"));
+        run.arg("--plugin-dir").arg(&file).env("SWAPMEET_TORTURE_SECRET", &secret);
+        let output = run.output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let row = read_records("standard output", &text).unwrap().remove(0);
+        assert_eq!((row.status, &*row.reason), (Status::Ok, ""), "{}", target.display());
+        std::fs::remove_file(link).unwrap();
+    }
+}
+
+/// Resource limits and a sealed file bound the memory that `--memory-limit` does not count, also
+/// without the sandbox.
+#[test]
+fn memory_that_the_limit_does_not_count_is_bounded() {
+    let dir = tempdir().unwrap();
+    let Some(file) = torture(dir.path()) else { return };
+    for more in [&[][..], &["--no-sandbox"]] {
+        let line = "--topology ring:4 --algorithm pipes --algorithm reopens --plugin-dir";
+        let args = [&words(line)[..], &[file.to_str().unwrap()], more].concat();
+        let ends: Vec<_> = rows(&args).into_iter().map(|row| (row.status, row.reason)).collect();
+        assert_eq!(ends, vec![(Status::Ok, String::new()); 2], "{more:?}");
+    }
+}
+
+/// Threads take cores and places for processes from the cases of other plugins.
+#[test]
+fn a_plugin_with_many_threads_loses_only_its_own_row() {
+    let dir = tempdir().unwrap();
+    let Some(file) = torture(dir.path()) else { return };
+    let line = "--topology ring:4 --jobs 2 --timeout 20 --algorithm breeds --algorithm gen \
+                --algorithm spins --algorithm pairwise --plugin-dir";
+    let begin = Instant::now();
+    let rows = rows(&[&words(line)[..], &[file.to_str().unwrap()]].concat());
+    assert!(begin.elapsed() < Duration::from_secs(15), "the threads ran until the time limit");
+    for row in rows {
+        if ["breeds", "spins"].contains(&&*row.algorithm) {
+            assert_eq!(row.status, Status::Crashed, "{}", row.reason);
+            assert!(row.reason.contains(" threads, expected at most "), "{}", row.reason);
+        } else {
+            assert_eq!((row.status, &*row.reason), (Status::Ok, ""), "{}", row.algorithm);
+        }
+    }
+}
+
+/// A memory limit counts one worker. Idle workers that have kept their memory must therefore end.
+#[test]
+fn idle_workers_do_not_add_their_memory() {
+    let dir = tempdir().unwrap();
+    let mark = dir.path().join("mark");
+    let mut run = Command::new(program());
+    run.args(words("run --quiet --jobs 1 --topology ring:4 --memory-limit 1GiB"));
+    run.env("XDG_DATA_HOME", "/nonexistent").env("SWAPMEET_TORTURE_MARK", &mark);
+    for plugin in ["k1", "k2", "k3", "k4"] {
+        let name = format!("\"{plugin}\"");
+        let macros = [("NAME", &*name), ("_DEFAULT_SOURCE", "1")];
+        let file = compile_c("tests/plugins/torture.c", dir.path(), plugin, &macros);
+        let Some(file) = file else { return };
+        run.arg("--plugin-dir").arg(file).args(["--algorithm", &format!("{plugin}/keeps")]);
+    }
+    let mut running = run.stdout(Stdio::null()).spawn().unwrap();
+    let given = format!("SWAPMEET_TORTURE_MARK={}\0", mark.display());
+    let mut most = 0;
+    while running.try_wait().unwrap().is_none() {
+        let processes = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+        let ours = processes.filter(|path| {
+            let variables = std::fs::read(path.join("environ")).unwrap_or_default();
+            String::from_utf8_lossy(&variables).contains(&given)
+        });
+        most = most.max(ours.filter_map(|path| resident_kib(&path)).sum());
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    assert!(running.wait().unwrap().success());
+    assert!((300 << 10..700 << 10).contains(&most), "{most} KiB at the same time");
+}
+
+fn resident_kib(process: &Path) -> Option<u64> {
+    let status = std::fs::read_to_string(process.join("status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// A plugin can write a row of its own to the worker's socket. The program refuses a row whose
+/// values contradict each other, or whose time has no meaning.
+#[test]
+fn a_forged_row_must_be_plausible() {
+    let dir = tempdir().unwrap();
+    let Some(file) = torture(dir.path()) else { return };
+    let good = Record {
+        status: Status::Ok,
+        verified: Verified::Blocks,
+        time_us: Some(3.0),
+        startup_us: Some(1.0),
+        transmission_us: Some(2.0),
+        lower_bound_us: Some(2.5),
+        ..Record::default()
+    };
+    let long = Some(1e300);
+    for (forged, expected) in [
+        (good.clone(), None),
+        (Record { time_us: Some(0.001), ..good.clone() }, Some("the sum of its parts")),
+        (
+            Record { lower_bound_us: Some(1484.0), ..good.clone() },
+            Some("a time of at least `lower_bound_us`"),
+        ),
+        (
+            Record { time_us: long, startup_us: long, transmission_us: None, ..good.clone() },
+            Some("a time of at most 1e30 µs"),
+        ),
+        (Record { status: Status::Timeout, ..good }, Some("no value: the row is not `ok`")),
+    ] {
+        let outcome: Vec<String> = forged.outcome().collect();
+        let reply = serde_json::json!({"Of": [1, {"Row": {"case": 0, "outcome": outcome}}]});
+        let line = "run --quiet --out - --topology ring:4 --algorithm invents --plugin-dir";
+        let mut run = swapmeet_process(&words(line));
+        let run = run.arg(&file).env("SWAPMEET_TORTURE_REPLY", reply.to_string());
+        let text = String::from_utf8(run.output().unwrap().stdout).unwrap();
+        let row = read_records("standard output", &text).unwrap().remove(0);
+        match expected {
+            None => assert_eq!((row.status, row.time_us), (Status::Ok, Some(3.0))),
+            Some(why) => {
+                let reason =
+                    format!("invalid reply from the worker process: time_us: expected {why}");
+                assert_eq!((row.status, row.reason), (Status::Crashed, reason));
+            }
+        }
+    }
+}
+
+/// The functions of boundary 1.1 are called by other threads, during a plan and after its end. The
+/// row of that case may be anything, but the next case of the same plugin must be right.
+#[test]
+fn calls_from_other_threads_do_not_change_the_next_row() {
+    let dir = tempdir().unwrap();
+    let Some(file) = torture(dir.path()) else { return };
+    let line = "--topology mesh:3x3 --jobs 1 --timeout 20 --algorithm gen --algorithm prints";
+    let plugin = ["--plugin-dir", file.to_str().unwrap()];
+    let alone = rows(&[&words(line)[..], &plugin].concat());
+    let line = "--topology mesh:3x3 --jobs 1 --timeout 20 --algorithm haunts --algorithm gen \
+                --algorithm prints";
+    let after = rows(&[&words(line)[..], &plugin].concat());
+    assert_eq!(after.len(), 3);
+    for (row, alone) in after[1..].iter().zip(&alone) {
+        assert_eq!((alone.status, timeless(row)), (Status::Ok, timeless(alone)));
+    }
 }

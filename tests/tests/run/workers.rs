@@ -78,7 +78,7 @@ fn a_misbehaving_plugin_affects_only_its_own_row() {
     args.extend(["--algorithm", &names[ENDS.len()], "--out", out.to_str().unwrap()]);
     args.extend(["--timeout", "1.5", "--memory-limit", "256MiB"]);
     let mark = dir.path().join("mark");
-    let output = swapmeet_process(&args).env("TORTURE_MARK", &mark).output().unwrap();
+    let output = swapmeet_process(&args).env("SWAPMEET_TORTURE_MARK", &mark).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(!mark.exists(), "what a plugin left behind was waited for");
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "", "what a plugin prints is no row");
@@ -164,6 +164,9 @@ fn the_sandbox_refuses_access() {
         ("signals", "could signal the program"),
         ("starts", "could start a program"),
         ("begets", "could start a process"),
+        ("environment", "could read a variable"),
+        ("peeks", "could read what is not its own"),
+        ("separates", "could start a thread with its own descriptors"),
         ("cuts", "could cut a file off"),
         ("removes", "could remove a file"),
     ];
@@ -175,8 +178,9 @@ fn the_sandbox_refuses_access() {
         let output = run
             .args(asked)
             .args(more)
-            .env("TORTURE_SECRET", &secret)
-            .env("TORTURE_MARK", &mark)
+            .env("TORTURE_TOKEN", "a secret")
+            .env("SWAPMEET_TORTURE_SECRET", &secret)
+            .env("SWAPMEET_TORTURE_MARK", &mark)
             .output()
             .unwrap();
         let rows =
@@ -215,7 +219,8 @@ fn a_plugin_can_read_the_files_of_its_case() {
         run.arg("--plugin-dir")
             .arg(&file)
             .args(["--workload", &format!("matrix:{}", named.display())]);
-        let output = run.current_dir(dir.path()).env("TORTURE_SECRET", secret).output().unwrap();
+        let output =
+            run.current_dir(dir.path()).env("SWAPMEET_TORTURE_SECRET", secret).output().unwrap();
         let mut rows =
             read_records("standard output", &String::from_utf8(output.stdout).unwrap()).unwrap();
         (rows[0].status, std::mem::take(&mut rows[0].reason))
@@ -303,6 +308,7 @@ fn a_misbehaving_plugin_affects_only_its_reproduction() {
         let Some(plugin) = compile_c(file.to_str().unwrap(), dir.path(), name, &[]) else { return };
         let mut reproduce =
             swapmeet(&["reproduce", "suh-shin", "--plugin-dir", plugin.to_str().unwrap()]);
+        reproduce.arg("--replace-bundled");
         let output = reproduce.args(limits).output().unwrap();
         let message = String::from_utf8(output.stderr).unwrap();
         assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{name}: {message}");

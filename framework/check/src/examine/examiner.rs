@@ -127,6 +127,11 @@ impl<'a> Examiner<'a> {
                 let what = "closes files that it did not open: a run would lose its worker process";
                 self.fault("survives", at, what.to_owned());
             }
+            Outcome::Answered { answer: Answer::UsedFiles, .. } => {
+                let what = "writes to files that it did not open, or shuts them down: a run would lose \
+                            its worker process";
+                self.fault("survives", at, what.to_owned());
+            }
             // If the plugin prints several times, report only the first time.
             Outcome::Answered { answer, printed } => {
                 if let Some(line) =

@@ -91,11 +91,17 @@ impl std::str::FromStr for Shard {
 impl Shard {
     /// Returns the index of the shard, from 0, and the number of shards.
     pub(crate) fn resolve(self) -> Result<(usize, usize), String> {
-        match self {
-            Self::Part(i, n) => Ok((i - 1, n)),
+        /// The maximum number of shards. The costs of all shards are in memory.
+        const MOST: usize = 1_000_000;
+        let (index, count) = match self {
+            Self::Part(i, n) => (i - 1, n),
             Self::Auto(of) => from_variables(of, |name| std::env::var(name).ok())
-                .map_err(|e| format!("--shard auto: {e}")),
+                .map_err(|e| format!("--shard auto: {e}"))?,
+        };
+        if count > MOST {
+            return Err(format!("--shard: {count} shards, expected at most {MOST}"));
         }
+        Ok((index, count))
     }
 }
 

@@ -8,7 +8,8 @@ use swapmeet_core::cost::machine::{Machine, presets};
 use swapmeet_core::cost::model::models;
 use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES};
 use swapmeet_core::network::topology::{OPTIONS, families};
-use swapmeet_runner::registry::OTHER_NAMES;
+use swapmeet_runner::plugin::Algorithm;
+use swapmeet_runner::registry::{OTHER_NAMES, Registry};
 use swapmeet_workloads::generators;
 
 /// A spec whose last argument is being typed.
@@ -82,17 +83,21 @@ pub(super) fn topologies(typed: &str) -> Vec<CompletionCandidate> {
 
 pub(super) fn algorithms(typed: &str) -> Vec<CompletionCandidate> {
     let registry = run::registry(&PluginArgs::default());
-    let algorithms = || registry.iter().flat_map(|registry| registry.algorithms());
     let Some(begun) = Begun::of(typed) else {
-        return algorithms()
-            .map(|a| candidate(a.name.as_str(), a.title.as_str()))
+        let named = |registry: &Registry, a: &Algorithm| {
+            candidate(registry.spec_name(&a.name, &a.plugin.name), a.title.as_str())
+        };
+        return registry
+            .iter()
+            .flat_map(|registry| registry.algorithms().map(move |a| named(registry, a)))
             .chain(OTHER_NAMES.iter().map(|(other, name)| candidate(*other, format!("see {name}"))))
             .collect();
     };
     let name = OTHER_NAMES.iter().find(|(other, _)| *other == begun.name);
     let name = name.map_or(begun.name, |(_, name)| *name);
-    let params = algorithms().filter(|a| a.name == name).flat_map(|a| &a.params);
-    begun.with(params.map(|param| (param.key.clone(), param.help.clone())))
+    let found = registry.iter().filter_map(|registry| registry.algorithm(name).ok());
+    let params: Vec<_> = found.flat_map(|a| a.params.clone()).collect();
+    begun.with(params.into_iter().map(|param| (param.key, param.help)))
 }
 
 pub(super) fn workloads(typed: &str) -> Vec<CompletionCandidate> {

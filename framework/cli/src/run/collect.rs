@@ -1,6 +1,6 @@
 //! Runs cases and collects their rows.
 
-use super::{interrupts, workers};
+use super::{interrupts, no_worker_left, workers};
 use crate::args::PluginArgs;
 use crate::failure::Failure;
 use std::sync::atomic::Ordering;
@@ -34,9 +34,17 @@ pub(crate) fn for_each_row(
     let interrupted = interrupts();
     let workers = workers(jobs, None, unit::jobs(units(cases)).len(), plugins)?;
     let batch = Batch::start(cases, &workers).map_err(Failure::output)?;
+    let mut rows = 0;
     while let Some(event) = batch.next_unless(&interrupted) {
-        if let Some(BatchEvent::Finished { case, record }) = event {
-            ended(case, *record);
+        match event {
+            Some(BatchEvent::Finished { case, record }) => {
+                rows += 1;
+                ended(case, *record);
+            }
+            Some(BatchEvent::NoWorker { reason }) => {
+                return Err(no_worker_left(&reason, cases.len() - rows));
+            }
+            _ => {}
         }
     }
     Ok(!interrupted.load(Ordering::Relaxed))

@@ -7,13 +7,14 @@ use crate::config;
 use crate::failure::Failure;
 use crate::say::say;
 use crate::streams;
+use std::borrow::Borrow;
 use std::path::{Path, PathBuf};
 use swapmeet_core::simulation::ProofScope;
 use swapmeet_runner::case::{Case, Product};
 use swapmeet_runner::describe::PluginReader;
 use swapmeet_runner::experiment::{Block, Experiment};
 use swapmeet_runner::input::Text;
-use swapmeet_runner::registry::{Origin, Registry};
+use swapmeet_runner::registry::{Origin, Registry, SharedNames};
 use swapmeet_runner::unit::{self, units};
 use swapmeet_workloads::file::read_bounded;
 
@@ -91,9 +92,19 @@ pub(crate) fn cases_of(
     timeout: Option<f64>,
     plugins: &PluginArgs,
 ) -> Result<Vec<Case>, Failure> {
+    cases_with(lists, seed, timeout, || registry(plugins))
+}
+
+/// Returns the cases that flags describe, like [`cases_of`], for plugins that are already known.
+pub(crate) fn cases_with<R: Borrow<Registry>>(
+    lists: SpecLists<'_>,
+    seed: u64,
+    timeout: Option<f64>,
+    registry: impl FnOnce() -> Result<R, Failure>,
+) -> Result<Vec<Case>, Failure> {
     let mut experiment = Experiment { seed, timeout_secs: timeout, ..Experiment::default() };
     override_lists(&mut experiment, &lists);
-    Ok(complete(experiment, plugins)?.iter().collect())
+    Ok(complete_with(experiment, registry)?.iter().collect())
 }
 
 /// Returns the cases of an experiment file.
@@ -102,9 +113,13 @@ pub(crate) fn cases_in(path: &Path, plugins: &PluginArgs) -> Result<Product, Fai
 }
 
 /// Adds defaults to an experiment, finds the plugins, and returns the cases of the experiment.
-pub(crate) fn complete(
+pub(crate) fn complete(experiment: Experiment, plugins: &PluginArgs) -> Result<Product, Failure> {
+    complete_with(experiment, || registry(plugins))
+}
+
+fn complete_with<R: Borrow<Registry>>(
     mut experiment: Experiment,
-    plugins: &PluginArgs,
+    registry: impl FnOnce() -> Result<R, Failure>,
 ) -> Result<Product, Failure> {
     let in_blocks = |list| experiment.is_named_by_blocks(list);
     for (list, in_blocks, flag, example) in [
@@ -118,8 +133,7 @@ pub(crate) fn complete(
         }
     }
     fill_in(&mut experiment)?;
-    let registry = registry(plugins)?;
-    Ok(Product::of(&experiment, &registry)?)
+    Ok(Product::of(&experiment, registry()?.borrow())?)
 }
 
 /// Returns the cases of a shard, or all cases if `shard` is `None`. Cases of other shards are not
@@ -153,12 +167,16 @@ pub(crate) fn fill_in(experiment: &mut Experiment) -> Result<(), Failure> {
 /// Returns the available plugins.
 pub(crate) fn registry(plugins: &PluginArgs) -> Result<Registry, Failure> {
     let folders = plugin_dirs(plugins)?;
+    let names = match plugins.replace_bundled {
+        true => SharedNames::ReplaceBundled,
+        false => SharedNames::Refused,
+    };
     if streams::is_test() {
-        return Registry::bundled(&folders).map_err(Failure::usage);
+        return Registry::bundled(&folders, names).map_err(Failure::usage);
     }
     let reader =
         child("describe-plugins", plugins).map_or(PluginReader::InProcess, PluginReader::Child);
-    Registry::find(&folders, &reader).map_err(Failure::usage)
+    Registry::find(&folders, &reader, names).map_err(Failure::usage)
 }
 
 /// Returns the plugin folders from the command line and the configuration.

@@ -77,7 +77,7 @@ impl Product {
             &experiment.algorithms,
             of_blocks(|block| &block.algorithms),
             |t| select_algorithm(t, registry).map(Arc::new),
-            ToString::to_string,
+            |algorithm| qualified(algorithm),
         )?;
         let workloads = union(
             &sized,
@@ -110,7 +110,7 @@ impl Product {
         let selection = Selection {
             names: [
                 topologies.iter().map(|(topology, _)| topology.spec()).collect(),
-                algorithms.iter().map(ToString::to_string).collect(),
+                algorithms.iter().map(|algorithm| qualified(algorithm)).collect(),
                 workloads.iter().map(ToString::to_string).collect(),
                 machines.iter().map(|(machine, _)| machine.to_string()).collect(),
             ],
@@ -128,7 +128,7 @@ impl Product {
                     .map_err(|e| spec_error(text, &e))?
                     .0
                     .spec(),
-                1 => select_algorithm(text, registry)?.to_string(),
+                1 => qualified(&select_algorithm(text, registry)?),
                 2 => Workload::parse(&text.value).map_err(|e| spec_error(text, &e))?.to_string(),
                 _ => machine_among(text, &own)?.to_string(),
             })
@@ -253,6 +253,12 @@ fn check_baseline(
         }
     }
     Ok(())
+}
+
+/// Returns the canonical spec of an algorithm with the name of its plugin, because two plugins may
+/// have an algorithm of the same name.
+fn qualified(algorithm: &SelectedAlgorithm) -> String {
+    format!("{}/{algorithm}", algorithm.algorithm.plugin.name)
 }
 
 /// Checks that the seed of the last repetition does not exceed `u64::MAX`.

@@ -11,7 +11,8 @@ use swapmeet_abi::{
 use swapmeet_core::delivery::byte_counts::{ByteSelection, ByteSend};
 use swapmeet_core::delivery::exchange::Rule;
 use swapmeet_core::delivery::fault::{Fault, SendFault};
-use swapmeet_core::network::topology::Route;
+use swapmeet_core::network::topology::{Route, RouteError};
+use swapmeet_core::simulation::Task;
 
 /// A buffer for the route of a send. It is reused for all sends to avoid allocations.
 #[derive(Default)]
@@ -45,6 +46,24 @@ fn known(flags: u32, known: u32) -> Result<(), Fault> {
 fn label(send: &SwmBlocks) -> String {
     // SAFETY: texts of a send are readable during the call.
     unsafe { text(send.label) }.unwrap_or_else(|why| format!("a label that {why}"))
+}
+
+/// Returns whether a send requests a path, or an order of dimensions, that differs from the route of
+/// the network. The direction around a ring is not compared.
+fn departs(task: &Task, (from, to): (u64, u64), route: Option<&Route>) -> bool {
+    let requested = route.filter(|route| !route.path.is_empty() || !route.order.is_empty());
+    let links = |route: Option<&Route>| {
+        let mut links = SmallVec::<[u64; 32]>::new();
+        task.topology.route(from, to, route, &mut |run| links.extend(run.links()))?;
+        links.sort_unstable();
+        Ok::<_, RouteError>(links)
+    };
+    // A route that the network does not have is refused elsewhere.
+    let nodes = task.topology.nodes();
+    requested.is_some()
+        && from < nodes
+        && to < nodes
+        && matches!((links(requested), links(None)), (Ok(a), Ok(b)) if a != b)
 }
 
 impl Host<'_> {
@@ -98,7 +117,9 @@ impl Host<'_> {
             ..Rule::new(send.from, send.to)
         };
         // SAFETY: for the same reason as above.
-        simulation.send(&rule, unsafe { self.route.read(send.route) }?)
+        let route = unsafe { self.route.read(send.route) }?;
+        self.departs |= !self.departs && departs(self.task, (send.from, send.to), route);
+        simulation.send(&rule, route)
     }
 
     /// Passes a send of a bucket to the simulation.
@@ -148,6 +169,7 @@ impl Host<'_> {
     ) -> Result<(), Fault> {
         // SAFETY: the caller promises readable pointers.
         let route = unsafe { self.route.read(route) }?;
+        self.departs |= !self.departs && departs(self.task, (share.from, share.to), route);
         self.simulation.as_mut().map_or(Ok(()), |simulation| simulation.send_bytes(share, route))
     }
 }

@@ -1,9 +1,12 @@
 //! A child process with a socket as its standard input and a pipe for its output.
 
 use super::current_step::SharedStep;
+use super::environment::restrict_environment;
 use super::lines::Lines;
 use super::printed::Printed;
+use super::threads::ThreadCheck;
 use crate::plugin_output::is_out_of_memory;
+use crate::system;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::io::{self, ErrorKind, PipeReader, Read, Write};
@@ -30,6 +33,7 @@ pub(crate) struct Child {
     pub(crate) printed: Printed,
     /// The number of the schedule's step that the child is processing.
     progress: SharedStep,
+    threads: ThreadCheck,
 }
 
 /// The process of a child, or the thread of a test in its place.
@@ -56,6 +60,7 @@ impl Child {
         let (ours, theirs) = UnixStream::pair()?;
         let (pipe, writer) = io::pipe()?;
         ours.set_nonblocking(true)?;
+        restrict_environment(command);
         let progress = SharedStep::of(command);
         command.stdin(Stdio::from(OwnedFd::from(theirs)));
         command
@@ -66,6 +71,7 @@ impl Child {
         // parent cannot notice that the child has closed them, so replace them.
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         Ok(Self {
+            threads: ThreadCheck::new(process.id()),
             process: Running::Process(process),
             socket: ours,
             lines: Lines::default(),
@@ -86,6 +92,8 @@ impl Child {
         ours.set_nonblocking(true)?;
         let builder = std::thread::Builder::new().name("plugin".to_owned()).stack_size(STACK_BYTES);
         Ok(Self {
+            // There is no process with this number, so no threads are counted.
+            threads: ThreadCheck::new(0),
             process: Running::Thread(builder.spawn(move || serve(theirs))?),
             socket: ours,
             lines: Lines::default(),
@@ -235,6 +243,27 @@ impl Child {
         format!("{how}{words}{}", self.progress.in_words())
     }
 
+    /// If the child has more threads than a child may have, kills it and describes this.
+    pub(crate) fn excess_threads(&mut self) -> Option<String> {
+        let excess = self.threads.excess()?;
+        self.kill();
+        Some(format!("{excess}{}", self.progress.in_words()))
+    }
+
+    /// Returns the number of bytes of memory that the child holds; 0 if the system does not report
+    /// it.
+    pub(crate) fn resident_bytes(&self) -> u64 {
+        let child = i32::try_from(self.process.id()).ok().and_then(Pid::from_raw);
+        let status = child.map(|child| system::current().status_of(child)).unwrap_or_default();
+        system::bytes_in(&status, "VmRSS:").unwrap_or_default()
+    }
+
+    /// Returns whether the program itself, and not a plugin, has used up the child's memory. Call
+    /// this after [`Child::exit_message`].
+    pub(crate) fn host_is_out_of_memory(&self) -> bool {
+        is_out_of_memory(self.printed.last_words()) && !self.progress.is_in_plugin()
+    }
+
     /// Describes a timeout and the step of the schedule in which it occurred.
     pub(crate) fn timeout_message(&self, limit: Duration) -> String {
         format!("not done after {} s{}", limit.as_secs_f64(), self.progress.in_words())
@@ -257,6 +286,15 @@ impl Child {
 }
 
 impl Running {
+    /// Returns the number of the process, or 0 for a thread.
+    fn id(&self) -> u32 {
+        match self {
+            Self::Process(process) => process.id(),
+            #[cfg(feature = "in-process")]
+            Self::Thread(_) => 0,
+        }
+    }
+
     fn is_running(&mut self) -> bool {
         match self {
             Self::Process(process) => matches!(process.try_wait(), Ok(None)),

@@ -1,7 +1,7 @@
 //! Prepares a child process. The child calls these functions before it loads a plugin.
 
 use super::{current_step, printed::MARK};
-use crate::limits::{limit_memory, no_core_file};
+use crate::limits::{limit_descriptors, limit_memory, no_core_file};
 use crate::system;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::ffi::{c_int, c_void};
@@ -18,7 +18,7 @@ pub(crate) fn take_socket() -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Limits the child's memory, disables core files, and makes the child end when the program exits.
+/// Limits the child's memory and descriptors, disables core files, and makes the child end when the program exits.
 pub(crate) fn confine(memory: u64, socket: &impl AsFd) -> io::Result<()> {
     system::current().end_with_program()?;
     // If the program has already exited, the child gets no signal. A job of the program may
@@ -29,6 +29,7 @@ pub(crate) fn confine(memory: u64, socket: &impl AsFd) -> io::Result<()> {
         return Err(io::Error::other("the program that started it has ended"));
     }
     limit_memory(memory)?;
+    limit_descriptors()?;
     no_core_file()
 }
 

@@ -6,7 +6,7 @@ mod trace;
 
 use super::System;
 use crate::sandbox::{FileAccess, Protection, SandboxError};
-use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, prlimit, set_parent_process_death_signal, setrlimit,
 };
@@ -49,9 +49,13 @@ impl System for Linux {
         Ok(())
     }
 
-    /// Creates a file without a name. Other processes open it as a descriptor of this process.
-    fn create_shared_file(&self) -> io::Result<(File, PathBuf)> {
-        let file = File::from(memfd_create(c"progress", MemfdFlags::CLOEXEC)?);
+    /// Creates a file without a name. Other processes open it as a descriptor of this process. The
+    /// file is in memory that no limit counts, so its size is sealed.
+    fn create_shared_file(&self, bytes: u64) -> io::Result<(File, PathBuf)> {
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        let file = File::from(memfd_create(c"progress", flags)?);
+        file.set_len(bytes)?;
+        fcntl_add_seals(&file, SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL)?;
         let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
         Ok((file, PathBuf::from(path)))
     }
@@ -62,6 +66,11 @@ impl System for Linux {
 
     fn process_status(&self) -> String {
         std::fs::read_to_string("/proc/self/status").unwrap_or_default()
+    }
+
+    fn status_of(&self, child: Pid) -> String {
+        let path = format!("/proc/{}/status", child.as_raw_nonzero());
+        std::fs::read_to_string(path).unwrap_or_default()
     }
 }
 

@@ -56,13 +56,14 @@ impl System for Portable {
     }
 
     /// Creates a file in the directory for temporary files.
-    fn create_shared_file(&self) -> io::Result<(File, PathBuf)> {
+    fn create_shared_file(&self, bytes: u64) -> io::Result<(File, PathBuf)> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("swapmeet-{}-{number}", std::process::id());
         let path = std::env::temp_dir().join(name);
         let file =
             File::options().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
+        file.set_len(bytes)?;
         Ok((file, path))
     }
 
@@ -74,6 +75,10 @@ impl System for Portable {
     }
 
     fn process_status(&self) -> String {
+        String::new()
+    }
+
+    fn status_of(&self, _: Pid) -> String {
         String::new()
     }
 }

@@ -39,8 +39,8 @@ pub struct Workers {
     pub memory_limit: u64,
 }
 
-/// An event of a worker. After `TimedOut`, `Crashed`, `StartFailed` and `Cancelled`, the worker has
-/// been killed.
+/// An event of a worker. After `TimedOut`, `Crashed`, `OutOfMemory`, `StartFailed` and `Cancelled`,
+/// the worker has been killed.
 pub(crate) enum WorkerEvent {
     /// The pending case of the job with this number has ended. The texts are the outcome columns of
     /// its row.
@@ -64,6 +64,8 @@ pub(crate) enum WorkerEvent {
     /// The worker failed after its start-up, for this reason. The plugin is responsible for the
     /// failure.
     Crashed(String),
+    /// The host in the worker ran out of memory, as this text describes.
+    OutOfMemory(String),
     /// The worker failed before it could load a plugin, for this reason.
     StartFailed(String),
     /// The batch was stopped.
@@ -149,6 +151,11 @@ impl Worker {
         self.plugin == plugin
     }
 
+    /// Returns the number of bytes of memory that the worker holds.
+    pub(crate) fn resident_bytes(&self) -> u64 {
+        self.child.resident_bytes()
+    }
+
     /// Submits a job and returns the first event. The files of a worker's first job also determine
     /// which files the sandbox lets the worker read in all later jobs.
     pub(crate) fn submit(
@@ -205,6 +212,9 @@ impl Worker {
             }
             if let Some(left) = self.done.take() {
                 return WorkerEvent::Done(left);
+            }
+            if let Some(excess) = self.child.excess_threads() {
+                return WorkerEvent::Crashed(excess);
             }
             if self.child.incomplete_line_bytes() > self.max_reply_bytes {
                 return self.too_long();
@@ -332,6 +342,12 @@ impl Worker {
     fn exited(&mut self) -> WorkerEvent {
         let if_running = "the plugin closed the worker process's socket";
         let message = self.child.exit_message(if_running, Some(self.memory_limit));
-        if self.ready { WorkerEvent::Crashed(message) } else { WorkerEvent::StartFailed(message) }
+        match self.ready {
+            true if self.child.host_is_out_of_memory() => WorkerEvent::OutOfMemory(format!(
+                "the program itself, not the plugin, ran out of memory: {message}"
+            )),
+            true => WorkerEvent::Crashed(message),
+            false => WorkerEvent::StartFailed(message),
+        }
     }
 }

@@ -115,6 +115,10 @@ impl BatchThread {
                     self.report(BatchEvent::Progress(case, steps, messages));
                 }
                 Some(batch::BatchEvent::Log { line }) => self.report(BatchEvent::Log(line)),
+                Some(batch::BatchEvent::NoWorker { reason }) => {
+                    let why = format!("error: no worker process could be started: {reason}");
+                    self.report(BatchEvent::Log(why));
+                }
                 // This event carries a value of an observer, and this batch has no observer.
                 Some(batch::BatchEvent::Observed { .. }) => {}
                 Some(batch::BatchEvent::Finished { case, record }) => {

@@ -119,6 +119,7 @@ impl Recording {
                     // ran.
                     observe::BatchEvent::Started { .. }
                     | observe::BatchEvent::Progress { .. }
+                    | observe::BatchEvent::NoWorker { .. }
                     | observe::BatchEvent::Log { .. } => None,
                 };
                 drop(news.map(|news| sender.send(news)));

@@ -129,15 +129,16 @@ fn algorithms(registry: &Registry) -> Vec<Suggestion> {
         let collectives = words.join(", ");
         let shown = if words.len() > 2 { "several collectives" } else { &collectives };
         let tags = words.iter().map(|word| format!(" <{word}>")).collect::<String>();
+        let name = registry.spec_name(&a.name, &a.plugin.name);
         let suggestion = Suggestion {
             keywords: format!("{}{tags}", about(a)),
-            ..ready(&a.name, format!("{shown} · {}; on {}{takes}", a.title, a.accepts))
+            ..ready(&name, format!("{shown} · {}; on {}{takes}", a.title, a.accepts))
         };
         // An algorithm that reads a file cannot run without the name of the file.
         match a.params.iter().find(|p| p.kind == ParamKind::File) {
             Some(file) => Suggestion {
-                shown: format!("{}:{}=FILE", a.name, file.key),
-                prefill: format!("{}:{}=", a.name, file.key),
+                shown: format!("{name}:{}=FILE", file.key),
+                prefill: format!("{name}:{}=", file.key),
                 ready: false,
                 ..suggestion
             },

@@ -42,8 +42,20 @@ pub(crate) struct Tick {
     pub label: String,
 }
 
+/// The ends of the longest axis. Row files may contain any number, and beyond these ends the
+/// arithmetic of this module would overflow.
+const LEAST: f64 = 1e-290;
+const MOST: f64 = 1e290;
+
+/// Returns the logarithm of `a / b`, also if the quotient overflows.
+fn ln_of_quotient(a: f64, b: f64) -> f64 {
+    let quotient = a / b;
+    if quotient.is_normal() { quotient.ln() } else { a.ln() - b.ln() }
+}
+
 impl Scale {
-    /// Returns a scale that contains all values, with a margin at both ends of the axis.
+    /// Returns a scale that contains all values, with a margin at both ends of the axis. Values
+    /// beyond 1e-290 and 1e290 lie outside.
     pub(crate) fn around(values: impl Iterator<Item = f64>, log: bool, margin: f64) -> Self {
         let (least, most) =
             values.fold((f64::MAX, f64::MIN), |(least, most), v| (least.min(v), most.max(v)));
@@ -53,29 +65,35 @@ impl Scale {
             0.0 if log => (least / 2.0, most * 2.0),
             0.0 => (least - 0.5 * least.abs().max(1.0), most + 0.5 * most.abs().max(1.0)),
             _ if log => {
-                let factor = (most / least).powf(margin);
+                let factor = (margin * ln_of_quotient(most, least)).exp();
                 (least / factor, most * factor)
             }
             // If the smallest value is close to 0, the axis begins at 0.
             range if least >= 0.0 && least < 0.25 * most => (0.0, most + margin * range),
             range => (least - margin * range, most + margin * range),
         };
-        Self { log, low, high, ends: (0.0, 1.0) }
+        let low = low.clamp(if log { LEAST } else { -MOST }, MOST / 2.0);
+        let mut scale = Self { log, low, high: high.min(MOST), ends: (0.0, 1.0) };
+        if log && scale.high <= low {
+            scale.high = 2.0 * low;
+        }
+        scale
     }
 
     /// Extends the axis at its end, so that it is `factor` times as long.
     pub(crate) fn extend(&mut self, factor: f64) {
         if self.log {
-            self.high = self.low * (self.high / self.low).powf(factor);
+            self.high = self.low * (factor * ln_of_quotient(self.high, self.low)).exp();
         } else {
             self.high = self.low + (self.high - self.low) * factor;
         }
+        self.high = self.high.min(MOST);
     }
 
     /// Returns the position of a value on the page.
     pub(crate) fn at(&self, value: f64) -> f64 {
         let share = if self.log {
-            (value / self.low).ln() / (self.high / self.low).ln()
+            ln_of_quotient(value, self.low) / ln_of_quotient(self.high, self.low)
         } else {
             (value - self.low) / (self.high - self.low)
         };
@@ -180,13 +198,15 @@ impl Scale {
             let (first, last) = (self.low.log(factor), self.high.log(factor));
             // Because of rounding, a power of the base that lies at an end of the axis could seem
             // to lie beyond it. The tolerance prevents this.
+            const LARGE: i32 = 32;
             let powers: Vec<i32> =
                 ((first - 1e-9).ceil() as i32..=(last + 1e-9).floor() as i32).collect();
             let whole: Vec<i32> = (first.floor() as i32..=last.ceil() as i32).collect();
             // Label every power, every second power, etc. Powers that are multiples of the step
             // come first, because readers know them better.
             for step in 1..=(powers.len() as i32 / 2).max(1) {
-                for rest in 0..step {
+                // On an axis of hundreds of powers, only the multiples of a large step are a choice.
+                for rest in 0..if step > LARGE { 1 } else { step } {
                     let is_named = |power: &i32| power.rem_euclid(step) == rest;
                     let (named, mut minor): (Vec<f64>, Vec<f64>) = (
                         powers.iter().filter(|p| is_named(p)).map(|p| factor.powi(*p)).collect(),
@@ -243,9 +263,12 @@ impl Scale {
                     .unwrap_or(least)
             }
         };
+        if !step.is_normal() {
+            return Vec::new();
+        }
         let (first, last) =
             ((self.low / step - 1e-9).ceil() as i64, (self.high / step + 1e-9).floor() as i64);
-        (first..=last).map(|count| count as f64 * step).collect()
+        (first..=last).take(most + 2).map(|count| count as f64 * step).collect()
     }
 }
 
@@ -302,6 +325,32 @@ mod tests {
         let around = Scale::around([1.0, 3.0].into_iter(), false, 0.1);
         assert_eq!((around.low, around.high), (0.8, 3.2));
         assert!(Scale::around([5.0].into_iter(), true, 0.1).holds(5.0));
+    }
+
+    /// A row file may contain any number, also one that a plugin has forged.
+    #[test]
+    fn an_axis_of_extreme_values_has_a_bounded_number_of_ticks() {
+        let extremes = [5e-324, 1e-300, 1.0, 2e3, 1e150, 1e300, f64::MAX];
+        for (i, least) in extremes.into_iter().enumerate() {
+            for most in &extremes[i..] {
+                for (log, base) in
+                    [(true, Base::Ten), (true, Base::Two), (false, Base::Ten), (false, Base::Two)]
+                {
+                    let mut scale = Scale::around([least, *most].into_iter(), log, 0.05);
+                    scale.extend(1.1);
+                    scale.ends = (0.0, 100.0);
+                    let context = format!("{least:e} to {most:e}: {scale:?}");
+                    assert!(scale.low < scale.high && scale.high.is_finite(), "{context}");
+                    assert!([least, *most].iter().all(|v| scale.at(*v).is_finite()), "{context}");
+                    let ticks: usize = scale
+                        .choices(base)
+                        .iter()
+                        .map(|(named, minor)| named.len() + minor.len())
+                        .sum();
+                    assert!(ticks < 3_000_000, "{ticks} ticks, {context}");
+                }
+            }
+        }
     }
 
     #[test]

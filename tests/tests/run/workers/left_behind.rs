@@ -12,7 +12,7 @@ use tempfile::tempdir;
 
 /// Returns the command lines of all processes whose environment contains this file name.
 fn running(mark: &Path) -> Vec<String> {
-    let given = format!("TORTURE_MARK={}\0", mark.display());
+    let given = format!("SWAPMEET_TORTURE_MARK={}\0", mark.display());
     let read = |entry: &Path, name: &str| {
         std::fs::read(entry.join(name))
             .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
@@ -37,7 +37,7 @@ fn a_killed_program_ends_its_workers_and_their_children() {
         let mut run = Command::new(program());
         run.args(words("run --quiet --topology ring:4 --algorithm lingers --plugin-dir"))
             .arg(&file);
-        run.args(sandbox).env("TORTURE_MARK", &mark).env("XDG_DATA_HOME", "/nonexistent");
+        run.args(sandbox).env("SWAPMEET_TORTURE_MARK", &mark).env("XDG_DATA_HOME", "/nonexistent");
         run.env("SWAPMEET_PORTABLE", portable);
         let mut run = run.stdout(Stdio::null()).spawn().unwrap();
         let of_workers =
@@ -93,7 +93,7 @@ fn surviving_processes_do_not_delay_a_run() {
         swapmeet_process(&words("run --quiet --no-sandbox --out - --topology ring:6 --plugin-dir"));
     run.arg(&file)
         .args(["--algorithm", "outlives", "--algorithm", "forks"])
-        .env("TORTURE_MARK", &mark);
+        .env("SWAPMEET_TORTURE_MARK", &mark);
     let output = run.output().unwrap();
     let rows = read_records("standard output", &String::from_utf8(output.stdout).unwrap()).unwrap();
     let end = "its process was killed by signal 6 (SIGABRT)";
@@ -114,6 +114,6 @@ fn no_process_is_left_running() {
     );
     let args = words(&line);
     let mark = dir.path().join("mark");
-    swapmeet_process(&args).env("TORTURE_MARK", &mark).assert().code(1);
+    swapmeet_process(&args).env("SWAPMEET_TORTURE_MARK", &mark).assert().code(1);
     assert_eq!(running(&mark), [""; 0]);
 }

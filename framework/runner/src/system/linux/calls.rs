@@ -195,8 +195,13 @@ fn allowed() -> Result<Rules, BackendError> {
         ALLOWED.iter().chain(ALLOWED_OLD).map(|call| (*call, Vec::new())).collect();
     let own = u64::from(std::process::id());
     // `clone` may only start threads, because a new process would continue after the program is
-    // killed.
-    let thread = libc::CLONE_THREAD as u64;
+    // killed. The threads must share everything that pthreads share. A thread with descriptors of
+    // its own, for example, could hold more pipes than the limit on descriptors allows.
+    let thread = (libc::CLONE_THREAD
+        | libc::CLONE_SIGHAND
+        | libc::CLONE_VM
+        | libc::CLONE_FILES
+        | libc::CLONE_FS) as u64;
     let is_thread =
         SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(thread), thread)?;
     let any = |argument, values: &[u64]| -> Result<Vec<SeccompRule>, BackendError> {

@@ -29,9 +29,14 @@ pub(super) fn confine_files(access: &FileAccess<'_>) -> Result<u32, RulesetError
         .create()?
         .add_rules(path_beneath_rules(library_folders(), read))?
         .add_rules(path_beneath_rules(
-            ["/proc/self", "/sys/devices/system/cpu", "/dev/urandom", "/dev/zero"],
+            ["/sys/devices/system/cpu", "/dev/urandom", "/dev/zero"],
             read,
         ))?
+        .add_rules(path_beneath_rules(
+            OWN_PROPERTIES.iter().map(|name| Path::new("/proc/self").join(name)),
+            AccessFs::ReadFile,
+        ))?
+        .add_rules(path_beneath_rules(["/proc/self/fd", "/proc/self/task"], AccessFs::ReadDir))?
         .add_rules(path_beneath_rules(folders, AccessFs::ReadDir))?
         .add_rules(path_beneath_rules(files, AccessFs::ReadFile))?
         .add_rules(path_beneath_rules(access.writable, write))?;
@@ -45,6 +50,13 @@ pub(super) fn confine_files(access: &FileAccess<'_>) -> Result<u32, RulesetError
         LandlockStatus::NotEnabled | LandlockStatus::NotImplemented => 0,
     })
 }
+
+/// The files in `/proc/self` that runtimes read: the stack of the main thread, the number of
+/// threads, the use of memory. The others stay closed, because some show more than this process:
+/// `net` shows the connections of the machine, `environ` the variables that the program did not
+/// pass on, and `map_files` opens mapped files again, for writing.
+const OWN_PROPERTIES: [&str; 9] =
+    ["auxv", "cmdline", "comm", "limits", "maps", "smaps", "stat", "statm", "status"];
 
 /// Returns the directories in which the system's loader finds libraries.
 fn library_folders() -> Vec<PathBuf> {
@@ -73,18 +85,55 @@ fn folder_of(plugin: &Path) -> &Path {
     plugin.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Returns the libraries in the directory of a plugin, because the plugin may depend on them.
+/// Returns the libraries in the directory of a plugin, because the plugin may depend on them. The
+/// kernel follows links when it adds a rule, so a link counts only if it leads to a library in the
+/// same directory (`libx.so -> libx.so.1`) or in a directory below it. A rule for a link to any
+/// other place would let the plugin read that place. Rules are made for the paths without links.
 fn libraries_in(folder: &Path) -> Vec<PathBuf> {
-    let is_library = |path: &PathBuf| {
-        let name =
-            path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let is_library = |path: &Path| {
+        let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
         name.ends_with(".so") || name.contains(".so.")
     };
-    std::fs::read_dir(folder)
+    let Ok(home) = folder.canonicalize() else { return Vec::new() };
+    std::fs::read_dir(&home)
         .into_iter()
         .flatten()
         .flatten()
         .map(|entry| entry.path())
-        .filter(is_library)
+        .filter(|path| is_library(path))
+        .filter_map(|path| path.canonicalize().ok())
+        .filter(|path| is_library(path) && path.is_file() && path.starts_with(&home))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn links_beside_a_plugin_that_lead_elsewhere_are_left_out() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let folder = root.join("p");
+        std::fs::create_dir_all(folder.join("folder.so")).unwrap();
+        for file in ["p/a.so", "p/lib.so.1", "p/key", "other.so", "secret"] {
+            std::fs::write(root.join(file), "").unwrap();
+        }
+        for (target, link) in [
+            ("lib.so.1", "lib.so"),
+            ("/", "root.so.1"),
+            ("../secret", "secret.so"),
+            ("../other.so", "other.so"),
+            ("key", "key.so"),
+            ("..", "up.so"),
+            ("missing", "dead.so"),
+        ] {
+            symlink(target, folder.join(link)).unwrap();
+        }
+        let mut found = libraries_in(&folder);
+        found.sort();
+        found.dedup();
+        assert_eq!(found, [folder.join("a.so"), folder.join("lib.so.1")]);
+    }
 }

@@ -137,7 +137,7 @@ impl Selection {
                 machine.values().into_iter().map(parameter).collect()
             }
             Section::Algorithms => {
-                let known = registry.algorithms().find(|a| a.name == name);
+                let known = registry.algorithm(name).ok();
                 let parameter = |p: &Param| FormParameter {
                     key: p.key.clone(),
                     default: p.default.clone(),
