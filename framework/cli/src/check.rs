@@ -11,6 +11,7 @@ use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::mem::ManuallyDrop;
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 use swapmeet_check::bench::{Processes, progress_beside};
@@ -151,8 +152,8 @@ impl Bench for BenchWithProgress {
 }
 
 /// Returns whether nothing was written to two connected sockets, and data can still be sent.
-fn is_unused(a: &mut UnixStream, b: &mut UnixStream) -> bool {
-    let is_empty = |socket: &mut UnixStream| {
+fn is_unused(a: &mut File, b: &mut File) -> bool {
+    let is_empty = |socket: &mut File| {
         socket.read(&mut [0]).is_err_and(|e| e.kind() == io::ErrorKind::WouldBlock)
     };
     is_empty(a) && is_empty(b) && a.write_all(&[0]).is_ok() && b.write_all(&[0]).is_ok()
@@ -178,8 +179,10 @@ pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitStatus, Failure> 
     // for it: a plugin that wrongly closes descriptors which it did not open, writes to them or
     // shuts them down also does so to these, and the checks below notice it.
     let (held, other) = UnixStream::pair().map_err(Failure::output)?;
-    let [mut held, mut other] = [held, other].map(ManuallyDrop::new);
     held.set_nonblocking(true).and(other.set_nonblocking(true)).map_err(Failure::output)?;
+    // The sandbox permits the calls of files, but not those of sockets.
+    let as_file = |socket| ManuallyDrop::new(File::from(OwnedFd::from(socket)));
+    let [mut held, mut other] = [held, other].map(as_file);
     isolation::begin_with_files(args.memory, !args.no_sandbox, &access).map_err(Failure::output)?;
     // Some questions make two plans at the same time, which may use twice the memory. This closure
     // is called before such a question, and asks the parent process to raise the memory limit.

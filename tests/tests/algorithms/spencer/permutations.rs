@@ -4,6 +4,9 @@ use super::{BLOCK_BYTES, costs, machine, proved, reaches, run};
 use crate::support::{tools, words};
 use swapmeet_results::Status;
 
+/// The circuits take paths that are not those of the network.
+const ROUTES: &str = "messages take routes that the schedule requests, not those of the network";
+
 #[test]
 fn appendix_a_is_exact() {
     for (n, q, expected) in [
@@ -257,7 +260,14 @@ fn balanced_rotations_are_delivered_on_any_even_torus_in_any_plane() {
     rows.extend(run(&["torus:6x6x6"], &forms, &planes, &machines));
     for row in &rows {
         proved(row);
-        assert_eq!(row.note, "", "{} on {} with {}", row.workload, row.topology, row.machine);
+        assert!(
+            ["", ROUTES].contains(&&*row.note),
+            "{} on {} with {}: {}",
+            row.workload,
+            row.topology,
+            row.machine,
+            row.note
+        );
     }
 }
 
@@ -328,7 +338,14 @@ fn permutations_are_delivered_within_q_circuits_on_any_even_torus() {
             continue;
         }
         proved(&row);
-        assert_eq!(row.note, "", "{} on {} with {}", row.workload, row.topology, row.machine);
+        assert!(
+            ["", ROUTES].contains(&&*row.note),
+            "{} on {} with {}: {}",
+            row.workload,
+            row.topology,
+            row.machine,
+            row.note
+        );
     }
 }
 
@@ -357,7 +374,14 @@ fn every_permutation_of_three_axes_is_delivered_within_q_circuits() {
         &machines,
     ) {
         proved(&row);
-        assert_eq!(row.note, "", "{} on {} with {}", row.workload, row.topology, row.machine);
+        assert!(
+            ["", ROUTES].contains(&&*row.note),
+            "{} on {} with {}: {}",
+            row.workload,
+            row.topology,
+            row.machine,
+            row.note
+        );
     }
     let uneven = ["torus:4x8x4", "torus:4x8x6"];
     for row in run(

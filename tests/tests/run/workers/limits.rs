@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
-use swapmeet_results::{Record, Status, read_records};
+use swapmeet_results::{Record, Status, read_file, read_records};
 use swapmeet_runner::batch::{Batch, BatchEvent};
 use swapmeet_runner::case::{Case, cases};
 use swapmeet_runner::experiment::Experiment;
@@ -139,6 +139,27 @@ fn cases_that_share_a_schedule_are_divided_into_jobs_and_a_batch_can_be_dropped_
     assert_eq!(rows, 5000);
     // The thread of the batch waits until its events are received or the batch is dropped.
     drop(batch());
+}
+
+/// A job needs descriptors for its workers. Without enough of them, fewer jobs run at a time, and no
+/// case gets a row that says so.
+#[test]
+fn few_open_files_make_fewer_jobs_and_no_failed_rows() {
+    let dir = tempdir().unwrap();
+    for (files, note) in [(100, "note: 2 instead of 6 jobs"), (20, "note: 1 instead of 6 jobs")] {
+        let topologies: String = (4..10).map(|n| format!(" --topology ring:{n}")).collect();
+        let script = format!(
+            "ulimit -n {files}; exec \"$0\" run --quiet --force --jobs 6 --algorithm gen \
+             --algorithm pairwise {topologies} --out rows.csv"
+        );
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &script]).arg(build().join("swapmeet")).current_dir(dir.path());
+        let output = shell.env("XDG_DATA_HOME", "/nonexistent").output().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && message.starts_with(note), "{message}");
+        let rows = read_file(&dir.path().join("rows.csv")).unwrap();
+        assert_eq!(rows.iter().filter(|row| row.status == Status::Ok).count(), 12);
+    }
 }
 
 #[test]
