@@ -49,6 +49,9 @@ pub struct Certificate {
 /// amount.
 pub type SourceFlow = (u32, Vec<(u32, f32)>);
 
+/// A sender, and for each receiver (or link) its number and the amount.
+pub type MessageRow = (u32, Vec<(u32, f32)>);
+
 /// The evidence for both ends of an interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -73,6 +76,25 @@ pub enum Proof {
         /// The set of vertices whose data takes the longest time to leave the set. For sums, this
         /// refers to the network with all links reversed.
         cut: Vec<u32>,
+    },
+    /// The evidence for data that is copied or added, as messages between nodes. The messages form
+    /// trees; the trees of each piece of data reach all nodes from one root (copies), or lead from
+    /// all nodes to one root (sums).
+    Messages {
+        /// The length of each link.
+        lengths: Vec<u32>,
+        /// The lengths of all ports, in the order of the network's port entries. An entry with the
+        /// rule `ends` or `every-hop` has the lengths of the sending ports of all nodes, followed by
+        /// those of the receiving ports. Any other entry has one length.
+        port_lengths: Vec<u32>,
+        /// The roots of the trees, with the amounts of data that the trees move.
+        roots: Vec<(u32, f32)>,
+        /// The amounts of the messages that copy data.
+        copies: Vec<MessageRow>,
+        /// The amounts of the messages that add data.
+        sums: Vec<MessageRow>,
+        /// For each sender, the amounts of its messages on each link.
+        flows: Vec<MessageRow>,
     },
     /// The evidence for a sum that every node receives.
     SumForAll {

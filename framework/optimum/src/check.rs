@@ -19,6 +19,7 @@ use crate::network::PortRule;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+mod packing;
 mod trees;
 
 /// The interval that the evidence in a certificate proves.
@@ -67,6 +68,11 @@ pub fn check(certificate: &Certificate) -> Result<Verified, String> {
             let side = trees::Side::new(&graph, &amounts, cut, turned)?;
             (side.time(), side.is_packed(&graph).then(|| side.time() * graph.slowed))
         }
+        Proof::Messages { lengths, port_lengths, roots, copies, sums, flows } => {
+            let messages = packing::Messages { lengths, port_lengths, roots, copies, sums, flows };
+            let (lower, upper) = packing::verify(&graph, &certificate.demand, &messages)?;
+            (lower, Some(upper))
+        }
         Proof::SumForAll { out, into, parts } => {
             let Demand::SumForAll(amount) = certificate.demand else {
                 return Err("the proof is for a sum that every node receives".to_owned());
@@ -103,6 +109,9 @@ struct Graph {
     out: Vec<Vec<u32>>,
     /// For each kind of ports, the rule (which traffic passes through the ports) and the capacity.
     ports: Vec<(PortRule, u64)>,
+    /// The smallest and the largest capacity of a link, and the largest amount by which capacities
+    /// are rounded up.
+    speeds: (u64, u64, u64),
     /// The number of links that the certificate lists.
     own: usize,
     /// The number of nodes that the certificate lists as sources and with their ports: all nodes,
@@ -110,7 +119,8 @@ struct Graph {
     listed: usize,
     /// The factor by which ports slow down a node whose links are all full; at least 1. It is the
     /// largest total capacity of the links out of a node or into a node, divided by the capacity of
-    /// the ports of a node.
+    /// the ports of a node. With [`PortRule::SharedTime`], every link counts with the largest
+    /// capacity.
     slowed: f64,
 }
 
@@ -161,13 +171,18 @@ impl Graph {
         // Sum the capacities of the links that leave each vertex, and of those that enter it.
         let mut out = vec![Vec::new(); vertices];
         let mut through = vec![(0_u64, 0_u64); vertices];
+        let mut degrees = vec![(0_u64, 0_u64); vertices];
         for (number, &(from, to, capacity, _)) in links.iter().enumerate() {
             out[from].push(number as u32);
+            degrees[from].0 += 1;
+            degrees[to].1 += 1;
             through[from].0 = through[from].0.saturating_add(capacity);
             through[to].1 = through[to].1.saturating_add(capacity);
         }
         for (vertex, (out, into)) in through.iter().enumerate().skip(nodes) {
-            if out != into && !matches!(certificate.proof, Proof::Flow { .. }) {
+            if out != into
+                && !matches!(certificate.proof, Proof::Flow { .. } | Proof::Messages { .. })
+            {
                 return Err(format!("switch {vertex} has different capacities in and out"));
             }
         }
@@ -177,33 +192,41 @@ impl Graph {
         if ports.iter().any(|(_, capacity)| *capacity == 0) {
             return Err("ports have no capacity".to_owned());
         }
-        let most = through[..nodes].iter().map(|(out, into)| *out.max(into)).max().unwrap_or(0);
+        let largest = links.iter().map(|link| link.2).max().unwrap_or(1);
+        let smallest = links.iter().map(|link| link.2).min().unwrap_or(1);
+        let speeds = (smallest, largest, u64::from(network.capacity_unit != 1.0));
+        // If ports are in use for the time that data takes on a link, a slow link uses them for as
+        // long as a fast one.
+        let is_timed = ports.iter().any(|(rule, _)| *rule == PortRule::SharedTime);
+        let sums = if is_timed { &degrees } else { &through };
+        let most = sums[..nodes].iter().map(|(out, into)| *out.max(into)).max().unwrap_or(0);
+        let most = if is_timed { most.saturating_mul(largest) } else { most };
         let least = ports.iter().map(|(_, capacity)| *capacity).min();
         let slowed = least.map_or(1.0, |least| (most as f64 / least as f64).max(1.0));
         let (own, listed) = (network.links.len(), nodes / copies);
-        Ok(Self { nodes, vertices, links, out, ports, own, listed, slowed })
+        Ok(Self { nodes, vertices, links, out, ports, speeds, own, listed, slowed })
     }
 
     /// Returns the numbers of the resources that data on a link uses. They are the link itself and,
-    /// depending on the rules, ports.
-    fn resources(&self, link: usize) -> Vec<usize> {
+    /// depending on the rules, ports. Each is followed by its rule, if it consists of ports.
+    fn resources(&self, link: usize) -> Vec<(usize, Option<PortRule>)> {
         let (from, to, _, image) = self.links[link];
-        let mut resources = vec![image];
+        let mut resources = vec![(image, None)];
         let mut first = self.own;
         let port = |vertex: usize| if self.listed == 1 { 0 } else { vertex };
         for (rule, _) in &self.ports {
             match rule {
                 PortRule::Ends => {}
-                PortRule::Shared => {
-                    resources.push(first);
+                PortRule::Shared | PortRule::SharedTime => {
+                    resources.push((first, Some(*rule)));
                     first += 1;
                 }
                 PortRule::EveryHop => {
                     if from < self.nodes {
-                        resources.push(first + port(from));
+                        resources.push((first + port(from), Some(*rule)));
                     }
                     if to < self.nodes {
-                        resources.push(first + self.listed + port(to));
+                        resources.push((first + self.listed + port(to), Some(*rule)));
                     }
                     first += 2 * self.listed;
                 }
@@ -212,13 +235,52 @@ impl Graph {
         resources
     }
 
+    /// Returns the length of a link: the sum of the lengths of its resources. `length` returns the
+    /// length of a resource. With [`PortRule::SharedTime`], a resource adds its length to the
+    /// slowest link, and less to a faster link.
+    fn length(&self, link: usize, length: impl Fn(usize) -> u64) -> u64 {
+        let (slowest, _, rounded) = self.speeds;
+        let slowest = u128::from(slowest.saturating_sub(rounded).max(1));
+        let of_resource = |(resource, rule): (usize, Option<PortRule>)| match rule {
+            Some(PortRule::SharedTime) => {
+                let all = u128::from(length(resource)) * slowest;
+                (all / u128::from(self.links[link].2)) as u64
+            }
+            _ => length(resource),
+        };
+        self.resources(link).into_iter().map(of_resource).sum()
+    }
+
+    /// Returns the number of times that data on a link counts in a resource with this rule.
+    fn factor(&self, link: usize, rule: Option<PortRule>) -> f64 {
+        let (_, fastest, _) = self.speeds;
+        let is_timed = rule == Some(PortRule::SharedTime);
+        if is_timed { fastest as f64 / self.links[link].2 as f64 } else { 1.0 }
+    }
+
+    /// Returns the sum of capacities times lengths. `timed` has the places of the resources with the
+    /// rule [`PortRule::SharedTime`], whose lengths are those of the slowest link.
+    fn weighted(&self, lengths: &[u64], capacities: &[u64], timed: &[usize]) -> u128 {
+        let (slowest, fastest, rounded) = self.speeds;
+        let fastest = u128::from(fastest.saturating_sub(rounded).max(1));
+        let terms = lengths.iter().zip(capacities).enumerate();
+        let term = |(place, (length, capacity)): (usize, (&u64, &u64))| {
+            let all = u128::from(*length) * u128::from(*capacity);
+            let is_timed = timed.contains(&place);
+            if is_timed { (all * u128::from(slowest)).div_ceil(fastest) } else { all }
+        };
+        terms.map(term).sum()
+    }
+
     /// Returns the capacities of all resources: first the links of the certificate, then the ports.
     fn capacities(&self) -> Vec<u64> {
         let mut capacities: Vec<u64> = self.links[..self.own].iter().map(|link| link.2).collect();
         for &(rule, capacity) in &self.ports {
             match rule {
                 PortRule::Ends => {}
-                PortRule::Shared => capacities.push(capacity.saturating_mul(self.listed as u64)),
+                PortRule::Shared | PortRule::SharedTime => {
+                    capacities.push(capacity.saturating_mul(self.listed as u64));
+                }
                 PortRule::EveryHop => capacities.extend(vec![capacity; 2 * self.listed]),
             }
         }
@@ -301,9 +363,11 @@ fn by_lengths(graph: &Graph, rows: &Rows, own: &[u32], ports: &[u32]) -> Result<
             return Err(format!("there are {found} {what}, expected {expected}"));
         }
     }
-    let terms = lengths.iter().zip(&capacities);
-    let below: u128 = terms.map(|(length, c)| u128::from(*length) * u128::from(*c)).sum();
-    let of_link = |link| graph.resources(link).into_iter().map(|r| lengths[r]).sum::<u64>();
+    let shared = (0..graph.links.len().min(1)).flat_map(|link| graph.resources(link));
+    let is_timed = |rule: &Option<PortRule>| *rule == Some(PortRule::SharedTime);
+    let timed: Vec<usize> = shared.filter(|(_, rule)| is_timed(rule)).map(|(r, _)| r).collect();
+    let below = graph.weighted(&lengths, &capacities, &timed);
+    let of_link = |link| graph.length(link, |resource| lengths[resource]);
     let link_lengths: Vec<u64> = (0..graph.links.len()).map(of_link).collect();
     let mut above = 0_u128;
     for (from, row) in rows {
@@ -362,8 +426,8 @@ fn by_flows(graph: &Graph, rows: &Rows, flows: &[SourceFlow]) -> Result<f64, Str
             }
             left[tail] -= f64::from(amount);
             left[head] += f64::from(amount);
-            for resource in graph.resources(link as usize) {
-                load[resource] += f64::from(amount);
+            for (resource, rule) in graph.resources(link as usize) {
+                load[resource] += f64::from(amount) * graph.factor(link as usize, rule);
             }
         }
         // Compare the amount in `left` with the amount that each vertex must receive.

@@ -126,6 +126,11 @@ impl Demand {
         }
     }
 
+    /// Returns whether each piece of data has one receiver.
+    pub(crate) fn is_for_pairs(&self) -> bool {
+        matches!(self, Self::Even(_) | Self::Pairs(_))
+    }
+
     /// Returns an upper bound on the sum of the amounts for all pairs of nodes.
     fn total(&self, nodes: u64) -> u128 {
         let sum =

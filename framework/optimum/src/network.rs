@@ -48,6 +48,14 @@ pub enum PortRule {
     /// capacities. It limits the sum of the data on all links, so data that crosses h links counts
     /// h times. This rule is for machines on which a message occupies ports at every hop.
     Shared,
+    /// As [`Self::Shared`], if links have different capacities. A port is in use for the time that
+    /// the data takes on the link, so data on a link of capacity `c` counts `f / c` times, where
+    /// `f` is the largest capacity of a link.
+    ///
+    /// In a certificate, the length of this resource is the length that it adds to a link of the
+    /// smallest capacity `s`. It adds `s / c` times this length to a link of capacity `c`. Its term
+    /// in the sum of capacities times lengths is multiplied by `s / f`.
+    SharedTime,
 }
 
 /// The ports of each node, with equal capacities for all nodes.
@@ -82,6 +90,36 @@ pub struct Network {
     pub capacity_unit: f64,
 }
 
+/// The smallest and the largest capacity of a link, for [`PortRule::SharedTime`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Speeds {
+    pub slowest: u64,
+    pub fastest: u64,
+    /// The largest amount by which capacities are rounded up: 0 or 1.
+    rounding: u64,
+}
+
+impl Speeds {
+    /// Returns the length that the resource adds to a link of this capacity, rounded down. A smaller
+    /// length gives a smaller, and therefore valid, lower end.
+    pub(crate) fn length(self, of_resource: u32, capacity: u64) -> u32 {
+        let slowest = u128::from((self.slowest - self.rounding).max(1));
+        (u128::from(of_resource) * slowest / u128::from(capacity)) as u32
+    }
+
+    /// Returns the term of the resource in the sum of capacities times lengths, rounded up.
+    pub(crate) fn term(self, of_resource: u32, capacity: u64) -> u128 {
+        let fastest = u128::from((self.fastest - self.rounding).max(1));
+        let all = u128::from(of_resource) * u128::from(capacity);
+        (all * u128::from(self.slowest)).div_ceil(fastest)
+    }
+
+    /// Returns the number of times that data on a link of this capacity counts.
+    pub(crate) fn factor(self, capacity: u64) -> f64 {
+        self.fastest as f64 / capacity as f64
+    }
+}
+
 impl Network {
     /// Returns the network of a topology. `even` states that the demand is the same for all nodes.
     /// The network then uses the translations of the topology (shifts of all coordinates of a grid,
@@ -113,7 +151,9 @@ impl Network {
         // the bandwidths of links alone, the capacity of a slow port could be rounded up to several
         // times its speed.
         let fastest = listed.iter().map(|(.., bandwidth)| *bandwidth).fold(0.0, f64::max);
-        let port_speeds = port_speeds(rates, nodes, fastest);
+        let is_uniform = listed.iter().all(|(.., bandwidth)| *bandwidth == fastest);
+        let shared = if is_uniform { PortRule::Shared } else { PortRule::SharedTime };
+        let port_speeds = port_speeds(rates, nodes, fastest, shared);
         if let Some((from, to, _)) = listed.iter().find(|(.., b)| !(*b > 0.0 && b.is_finite())) {
             return Err(OptimumError::NoBandwidth { from: (*from).into(), to: (*to).into() });
         }
@@ -144,6 +184,16 @@ impl Network {
             translations,
             capacity_unit,
         })
+    }
+
+    /// Returns the smallest and the largest capacity of a link.
+    pub(crate) fn speeds(&self) -> Speeds {
+        let capacities = || self.links.iter().map(|link| link.capacity);
+        Speeds {
+            slowest: capacities().min().unwrap_or(1),
+            fastest: capacities().max().unwrap_or(1),
+            rounding: u64::from(self.capacity_unit != 1.0),
+        }
     }
 
     /// Returns the number of directed links of the whole network.
@@ -195,14 +245,20 @@ fn translations(topology: &dyn Topology) -> Vec<u32> {
 }
 
 /// Returns the speeds that ports and injection rates allow, as multiples of the speed of a link of
-/// bandwidth 1. `fastest` is the largest bandwidth of a link.
-fn port_speeds(rates: &NetworkRates, nodes: u64, fastest: f64) -> Vec<(PortRule, f64)> {
+/// bandwidth 1. `fastest` is the largest bandwidth of a link. `shared` is the rule for messages that
+/// occupy ports at every hop.
+fn port_speeds(
+    rates: &NetworkRates,
+    nodes: u64,
+    fastest: f64,
+    shared: PortRule,
+) -> Vec<(PortRule, f64)> {
     let mut speeds = Vec::new();
     let of_time = |byte_us: f64| (byte_us / rates.link_byte_us).recip();
     if let Some(rate) = rates.ports.filter(|rate| rate.limit.count() < nodes.saturating_sub(1)) {
         let together = rate.limit.count() as f64 * fastest * of_time(rate.byte_us);
         if rate.each_hop {
-            speeds.push((PortRule::Shared, together));
+            speeds.push((shared, together));
         }
         speeds.push((PortRule::Ends, together));
     }

@@ -5,7 +5,8 @@ use crate::certificate::{Certificate, FORMAT, Origin, Proof};
 use crate::demand::Demand;
 use crate::error::OptimumError;
 use crate::flow::{self, Progress, Solution, value};
-use crate::network::{Network, PortRule};
+use crate::network::{Link, Network, PortRule};
+use crate::packing;
 use crate::trees::{Packing, pack};
 use swapmeet_core::cost::model::NetworkRates;
 use swapmeet_core::simulation::Task;
@@ -129,6 +130,8 @@ pub fn solve_problem(
         }
         Demand::SumForAll(amount) => Parts::of_sum(&network, *amount, progress)?,
     };
+    let of_messages = by_messages(&network, &demand, &parts, options.gap, progress)?;
+    let (network, parts) = of_messages.unwrap_or((network, parts));
     // The data that passes through ports at the origins and destinations does not depend on the
     // paths, so its time is calculated separately.
     let at_ends = through_ports(&network, &demand);
@@ -248,6 +251,52 @@ impl Parts {
     }
 }
 
+/// If the interval for data that is copied or added is wider than `gap` on a small network, returns
+/// the interval of a packing of messages, with the network without translations.
+fn by_messages(
+    network: &Network,
+    demand: &Demand,
+    parts: &Parts,
+    gap: f64,
+    progress: &mut Progress<'_>,
+) -> Result<Option<(Network, Parts)>, OptimumError> {
+    let at_ends = through_ports(network, demand);
+    let (lower, upper) = (parts.lower.max(at_ends), parts.upper.max(at_ends));
+    let is_narrow = upper <= lower * (1.0 + gap);
+    if is_narrow || network.nodes > packing::MAX_NODES || demand.is_for_pairs() {
+        return Ok(None);
+    }
+    let network = packing::whole(network);
+    // Start with the lengths that give the lower ends of `parts`. The links of a cut are 1 long or,
+    // for the total bandwidth of all nodes, the links that leave nodes.
+    let turned = matches!(demand, Demand::Sums(_));
+    let cut = |cut: &[u32], turned: bool| -> Vec<u32> {
+        let inside = |vertex: u32| cut.binary_search(&vertex).is_ok();
+        let leaves = |link: &Link| {
+            let (from, to) = if turned { (link.to, link.from) } else { (link.from, link.to) };
+            u32::from(inside(from) && !inside(to))
+        };
+        network.links.iter().map(leaves).collect()
+    };
+    let seeds = match &parts.proof {
+        Proof::Trees { cut: set } => vec![cut(set, turned)],
+        Proof::SumForAll { out, into, .. } => {
+            let of_nodes = |link: &Link| u32::from(link.from < network.nodes);
+            vec![cut(out, false), cut(into, true), network.links.iter().map(of_nodes).collect()]
+        }
+        Proof::Flow { .. } | Proof::Messages { .. } => Vec::new(),
+    };
+    let found = packing::pack(&network, demand, &seeds, gap, progress)?;
+    let found_lower = value(found.lower).max(at_ends);
+    if found.upper * lower > upper * found_lower {
+        return Ok(None);
+    }
+    let saturated = packing::saturated(&network, &found.proof);
+    let parts =
+        Parts { lower: value(found.lower), upper: found.upper, saturated, proof: found.proof };
+    Ok(Some((network, parts)))
+}
+
 /// Returns an error if the links into a switch and the links out of it have different total
 /// capacities. If the two are equal, the switch can be replaced by links between its neighbours,
 /// and the same packings of trees are still possible (Bang-Jensen et al., 1995).
@@ -283,13 +332,17 @@ fn leaving_nodes(network: &Network) -> u128 {
 
 /// Returns the factor by which ports slow down a schedule that uses all links at full capacity; at
 /// least 1. It is the largest total capacity of the links out of a node or into a node, divided by
-/// the capacity of the ports of a node.
+/// the capacity of the ports of a node. If ports are in use for the time that data takes on a link
+/// ([`PortRule::SharedTime`]), every link counts with the largest capacity.
 fn slowed_by_ports(network: &Network) -> f64 {
     let mut at = vec![(0_u64, 0_u64); network.vertices as usize];
+    let is_timed = network.ports.iter().any(|ports| ports.rule == PortRule::SharedTime);
+    let fastest = network.links.iter().map(|link| link.capacity).max().unwrap_or(0);
     for link in &network.links {
-        at[link.from as usize].0 += link.capacity;
+        let capacity = if is_timed { fastest } else { link.capacity };
+        at[link.from as usize].0 += capacity;
         let to = if network.translations.is_empty() { link.to as usize } else { 0 };
-        at[to].1 += link.capacity;
+        at[to].1 += capacity;
     }
     let nodes = &at[..network.nodes as usize];
     let most = nodes.iter().map(|(out, into)| *out.max(into)).max().unwrap_or(0);

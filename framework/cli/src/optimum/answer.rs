@@ -3,6 +3,7 @@
 use crate::table;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use swapmeet_optimum::certificate::Proof;
 use swapmeet_optimum::optimum::{Bottleneck, Optimum};
 use swapmeet_optimum::{Certificate, demand::Demand};
 use swapmeet_results::{Record, Status, duration};
@@ -56,8 +57,10 @@ impl Answer {
             duration(*lower_us),
             duration(*upper_us)
         );
-        if is_wide(certificate) && gap > 0.0 {
-            text += "(the upper end is a reduce-scatter followed by an allgather; other schedules may be faster)\n";
+        if self.optimum.gap() > self.wanted_gap
+            && let Some(why) = width_reason(certificate)
+        {
+            let _ = writeln!(text, "({why})");
         } else if self.optimum.gap() > self.wanted_gap {
             let wanted = self.wanted_gap;
             let _ = writeln!(text, "(wider than --gap {wanted}: the search made no more progress)");
@@ -162,8 +165,18 @@ impl Answer {
     }
 }
 
-/// Returns whether the upper end of the interval is only the time of the best reduce-scatter
-/// followed by an allgather. In this case, other schedules may be faster than the upper end.
-fn is_wide(certificate: &Certificate) -> bool {
-    matches!(certificate.demand, Demand::SumForAll(_))
+/// Returns the reason why the interval can be wide, however long the search takes.
+fn width_reason(certificate: &Certificate) -> Option<&'static str> {
+    match (&certificate.demand, &certificate.proof) {
+        (Demand::SumForAll(_), Proof::Messages { .. }) => Some(
+            "the upper end adds all data at one node and copies the sum from there, piece by piece; other schedules may be faster",
+        ),
+        (Demand::SumForAll(_), _) => Some(
+            "more than 64 nodes: the upper end is a reduce-scatter followed by an allgather; other schedules may be faster",
+        ),
+        (Demand::Copies(_) | Demand::Sums(_), Proof::Trees { .. }) => Some(
+            "more than 64 nodes: the upper end is the best schedule without ports, slowed down to the speed of the ports; other schedules may be faster",
+        ),
+        _ => None,
+    }
 }

@@ -26,7 +26,7 @@
 //!   For an allreduce, at least `2 (n - 1)/n m` bytes must also pass through a node's ports. The
 //!   two bounds together are the bound of Chan et al. (2007).
 //! * **Propagation.** The bound is the largest latency between a node and another node for which it
-//!   has data.
+//!   has data. If a step is charged the mean of its hops, the bound is one hop for each step.
 //!
 //! In the model `store-and-forward`, each hop of a message has a start-up and transmits the whole
 //! message again. A long message over few hops can therefore take more time than a short message
@@ -173,6 +173,15 @@ pub(super) fn least_latency(topology: &dyn Topology, traffic: &Traffic) -> f64 {
     traffic.farthest as f64 * topology.latencies().map_or(1.0, |(least, _)| least)
 }
 
+/// Returns a lower bound on the sum of the mean hops of all steps, if the mean is weighted by bytes.
+/// Messages with many bytes over one link can make the mean of a step almost 1, whatever distance
+/// other data must cross. If several ranks share a node, messages within the node have no hops, and
+/// there is no bound.
+pub(super) fn least_mean_hops(topology: &dyn Topology, traffic: &Traffic, ports: PortLimit) -> f64 {
+    let steps = fewest_steps(traffic.peers + 1, ports.count());
+    if topology.node_network().is_some() { 0.0 } else { steps as f64 }
+}
+
 /// Returns the larger of two lower bounds on the transmission time, and its kind. The first bound
 /// is `transmission_us`, which is of the given `kind`. The second bound is the time that the
 /// busiest node's bytes take on the link between the node and the network.
@@ -220,5 +229,7 @@ pub(super) fn fewest_steps(nodes: u64, messages: u64) -> u64 {
     steps
 }
 
+#[cfg(test)]
+mod random_schedules;
 #[cfg(test)]
 mod tests;

@@ -145,7 +145,12 @@ impl StepStatistics {
         let mut facts = self.walk(number, transfers, equal_loads, routes)?;
         let on_link = facts.max_link_messages;
         facts.max_link_load = match &mut self.link_loads {
-            _ if on_link <= 1 => facts.max_load,
+            _ if on_link <= 1 && self.hosts.is_empty() => facts.max_load,
+            // A message between ranks of the same node uses no link.
+            _ if on_link <= 1 => {
+                let on_links = transfers.iter().filter(|t| t.hops > 0);
+                on_links.map(|t| t.load).max().unwrap_or(0)
+            }
             Some(loads) if !equal_loads => loads.max(),
             _ => on_link.saturating_mul(load),
         };

@@ -75,7 +75,11 @@ impl Side {
 
 /// Returns the largest flow from the first to the second of two vertices, or `enough` if the flow
 /// is larger. It uses shortest augmenting paths (Edmonds and Karp, 1972).
-fn max_flow(arcs: &[(usize, usize, u128)], (from, to): (usize, usize), enough: u128) -> u128 {
+pub(super) fn max_flow(
+    arcs: &[(usize, usize, u128)],
+    (from, to): (usize, usize),
+    enough: u128,
+) -> u128 {
     let mut out = vec![Vec::new(); from + 1];
     let mut residual = Vec::with_capacity(2 * arcs.len());
     for (number, &(tail, head, capacity)) in arcs.iter().enumerate() {

@@ -2,7 +2,7 @@
 //! resources with limited capacity.
 
 use crate::demand::Demand;
-use crate::network::{Network, PortRule};
+use crate::network::{Network, PortRule, Speeds};
 use swapmeet_flows::{Links, NONE};
 
 /// Returns the links of the whole network. Also returns, for each of them, the index of the link in
@@ -134,23 +134,41 @@ pub(super) struct Resources {
     /// resource of this kind that the link uses. If the link uses no such resource, the entry is
     /// the number of all resources, which is not a valid index.
     pub columns: Vec<Vec<u32>>,
+    /// The column of ports that are in use for the time on a link, if there is one.
+    pub timed: Option<Timed>,
     /// The capacities of the links, if the solver should search for cuts; otherwise empty.
     pub cut_capacities: Vec<u64>,
     pub nodes: u32,
+}
+
+/// A column of [`Resources`] with the rule [`PortRule::SharedTime`].
+pub(super) struct Timed {
+    pub column: usize,
+    /// The index of the resource.
+    pub resource: usize,
+    pub speeds: Speeds,
+    /// The capacity of each link.
+    pub capacities: Vec<u64>,
 }
 
 impl Resources {
     pub(super) fn of(network: &Network, links: &Links, images: Vec<u32>) -> Self {
         let one = !network.translations.is_empty();
         let mut capacities: Vec<u64> = network.links.iter().map(|link| link.capacity).collect();
+        let of_links = images.iter().map(|image| capacities[*image as usize]).collect();
+        let mut timed =
+            Timed { column: 0, resource: 0, speeds: network.speeds(), capacities: of_links };
         let mut columns = vec![images];
         for ports in &network.ports {
             let first = capacities.len() as u32;
             let nodes = if one { 1 } else { network.nodes };
             match ports.rule {
                 PortRule::Ends => {}
-                PortRule::Shared => {
+                PortRule::Shared | PortRule::SharedTime => {
                     capacities.push(ports.capacity * u64::from(nodes));
+                    if ports.rule == PortRule::SharedTime {
+                        (timed.column, timed.resource) = (columns.len(), first as usize);
+                    }
                     columns.push(vec![first; links.head.len()]);
                 }
                 PortRule::EveryHop => {
@@ -168,6 +186,7 @@ impl Resources {
         columns.iter_mut().flatten().for_each(|resource| *resource = (*resource).min(none));
         let only_links = columns.len() == 1 && !one;
         let cut_capacities = if only_links { capacities.clone() } else { Vec::new() };
-        Self { capacities, columns, cut_capacities, nodes: network.nodes }
+        let timed = (timed.column > 0).then_some(timed);
+        Self { capacities, columns, timed, cut_capacities, nodes: network.nodes }
     }
 }

@@ -204,14 +204,23 @@ impl<'a> Solver<'a> {
         let prices = if averaged { &self.average } else { &self.price };
         // A length is a price divided by a capacity. The averages are already divided by the
         // capacities.
-        let per_capacity = |i: usize| prices[i] * if averaged { 1.0 } else { self.inverse[i] };
+        let timed = self.resources.timed.as_ref();
+        let per_capacity = |i: usize| {
+            let is_timed = timed.filter(|timed| timed.resource == i);
+            let slowest = is_timed.map_or(1.0, |t| t.speeds.factor(t.speeds.slowest) as f32);
+            prices[i] * if averaged { 1.0 } else { self.inverse[i] * slowest }
+        };
         let count = self.resources.capacities.len();
         let most = (0..count).map(per_capacity).fold(f32::MIN_POSITIVE, f32::max);
         let mut sum = 0;
         for i in 0..count {
             let length = round(per_capacity(i) / most);
             self.resource_length[i] = length;
-            sum += u128::from(self.resources.capacities[i]) * u128::from(length);
+            let capacity = self.resources.capacities[i];
+            sum += match timed.filter(|timed| timed.resource == i) {
+                Some(timed) => timed.speeds.term(length, capacity),
+                None => u128::from(capacity) * u128::from(length),
+            };
         }
         self.sum_columns();
         sum
@@ -220,9 +229,11 @@ impl<'a> Solver<'a> {
     /// Sets the length of each link to the sum of the lengths of the resources that it uses.
     fn sum_columns(&mut self) {
         self.length.fill(0);
-        for column in &self.resources.columns {
-            for (length, resource) in self.length.iter_mut().zip(column) {
-                *length += self.resource_length[*resource as usize];
+        for (number, column) in self.resources.columns.iter().enumerate() {
+            let timed = self.resources.timed.as_ref().filter(|timed| timed.column == number);
+            for (link, (length, resource)) in self.length.iter_mut().zip(column).enumerate() {
+                let own = self.resource_length[*resource as usize];
+                *length += timed.map_or(own, |t| t.speeds.length(own, t.capacities[link]));
             }
         }
     }
@@ -259,9 +270,12 @@ impl<'a> Solver<'a> {
         let count = self.links.head.len();
         let old = &mut self.flows[source * count..(source + 1) * count];
         change.fill(0.0);
-        for column in &self.resources.columns {
-            for ((new, old), resource) in flow.iter().zip(&*old).zip(column) {
-                change[*resource as usize] += new - old;
+        for (number, column) in self.resources.columns.iter().enumerate() {
+            let timed = self.resources.timed.as_ref().filter(|timed| timed.column == number);
+            let both = flow.iter().zip(&*old).zip(column).enumerate();
+            for (link, ((new, old), resource)) in both {
+                let factor = timed.map_or(1.0, |t| t.speeds.factor(t.capacities[link]) as f32);
+                change[*resource as usize] += (new - old) * factor;
             }
         }
         terms.clear();
@@ -304,9 +318,11 @@ impl<'a> Solver<'a> {
         let count = self.links.head.len();
         let mut sums = vec![0.0_f64; self.load.len()];
         for flows in self.flows.chunks(count.max(1)) {
-            for column in &self.resources.columns {
-                for (flow, resource) in flows.iter().zip(column) {
-                    sums[*resource as usize] += f64::from(*flow);
+            for (number, column) in self.resources.columns.iter().enumerate() {
+                let timed = self.resources.timed.as_ref().filter(|timed| timed.column == number);
+                for (link, (flow, resource)) in flows.iter().zip(column).enumerate() {
+                    let factor = timed.map_or(1.0, |t| t.speeds.factor(t.capacities[link]));
+                    sums[*resource as usize] += f64::from(*flow) * factor;
                 }
             }
         }

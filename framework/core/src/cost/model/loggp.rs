@@ -28,7 +28,7 @@
 //!
 //! An interface sends and receives at the same time, but a processor does one thing at a time.
 //! Events are processed in the order of time. Simultaneous events are processed in the order in
-//! which they became known. The completion time is divided along the critical path: o and g are
+//! which they became known ([`ties`] measures the effect of this rule). The completion time is divided along the critical path: o and g are
 //! start-up, O and G are transmission, and L is propagation. Waits for a receiver or for a
 //! rendezvous match are contention.
 
@@ -44,8 +44,10 @@ use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
 use simulation::Simulation;
 use std::sync::Arc;
+use ties::Simulations;
 
 mod simulation;
+mod ties;
 
 pub(super) static KIND: ModelKind = ModelKind {
     name: "loggp",
@@ -97,7 +99,7 @@ impl Model for LogGp {
 
     fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {
         match self.late.ranks(context.topology.nodes(), context.seed) {
-            Ok(late) => Box::new(Simulation::new(self, context, &late)),
+            Ok(late) => Box::new(Simulations::new(Simulation::new(self, context, &late))),
             Err(why) => Box::new(Refused(why)),
         }
     }

@@ -495,6 +495,27 @@ mod tests {
         assert_eq!(of(&[(0, 2, 100), (1, 3, 100)]), (Some(100.0), None));
     }
 
+    /// On a ring of four nodes, two of the three messages to node 0 have one hop and one has two, so
+    /// the mean is 4/3. A lower bound with the longest route, 2 hops, was larger than this time.
+    #[test]
+    fn the_mean_of_hops_is_at_least_one_hop() {
+        use crate::cost::bound::Traffic;
+        use crate::cost::machine::Machine;
+        use crate::delivery::collective::{Collective, GATHER};
+        use crate::network::topology::parse;
+        use crate::simulation::Task;
+        let spec =
+            "free:model=wormhole,byte_us=1,ports=all,injection_byte_us=2,hop_us=0.5,hops=mean";
+        let gather = [(1, 0, 100), (2, 0, 100), (3, 0, 100)];
+        let time = cost("ring:4", spec, &[&gather]).parts.total();
+        let topology = parse("ring:4").unwrap();
+        let traffic = Traffic::of(&Task::new(topology.clone(), Collective::of(&GATHER)));
+        let machine = Machine::parse(spec).unwrap();
+        let bound = machine.lower_bound(topology.as_ref(), &traffic.in_bytes(100.0)).total_us();
+        assert!((time - (600.0 + 0.5 * 4.0 / 3.0)).abs() < 1e-9, "{time}");
+        assert!((bound - 600.5).abs() < 1e-9, "{bound}");
+    }
+
     #[test]
     fn models_without_a_network_refuse_several_ranks_per_node() {
         use crate::cost::machine::Machine;

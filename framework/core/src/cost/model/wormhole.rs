@@ -123,8 +123,12 @@ impl Model for Wormhole {
         let (bytes, kind) =
             bound::network_bytes(topology, traffic, self.ports, self.free_contention);
         let transmission_us = bytes * self.byte_us.min(self.one_directional_byte_us);
+        let hops = match self.hops {
+            Hops::Longest => bound::least_latency(topology, traffic),
+            Hops::Mean => bound::least_mean_hops(topology, traffic, self.ports),
+        };
         Bound {
-            propagation_us: bound::least_latency(topology, traffic) * self.hop_us,
+            propagation_us: hops * self.hop_us,
             ..self.common_costs().lower_bound(
                 topology,
                 traffic,

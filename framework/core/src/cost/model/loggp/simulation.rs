@@ -4,7 +4,7 @@
 //! The parent module defines the cost of a message. This module determines when the cost is
 //! charged. A queue has all events, ordered by time and then by sequence number. An event gets its
 //! sequence number when it becomes known. Simultaneous events are therefore processed in the order
-//! in which they became known.
+//! in which they became known ([`super::ties`] measures the effect of this rule).
 //!
 //! 1. `Send`: starts the rank's next message when the rank's processor and interface are free.
 //!    Schedules the message's `Arrival` and the rank's next `Send`.
@@ -33,7 +33,7 @@ use crate::cost::model::time_space::{TimeKind, TimeSpace};
 use crate::simulation::step::Step;
 use event_queue::EventQueue;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 
 mod accounting;
 mod event_queue;
@@ -81,8 +81,10 @@ struct Unexpected {
     sender: Option<u32>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Rank {
+    /// The time at which the rank last started to send or to receive a message.
+    started: Option<Ticks>,
     /// The time at which the processor becomes free, with its critical path.
     processor: Clock,
     /// The time at which the interface becomes free to send, with its critical path.
@@ -99,6 +101,7 @@ struct Rank {
     unexpected: Vec<Unexpected>,
 }
 
+#[derive(Debug, Clone)]
 pub(super) struct Simulation {
     latency: Ticks,
     overhead: Ticks,
@@ -113,6 +116,13 @@ pub(super) struct Simulation {
     ranks: Vec<Rank>,
     queue: EventQueue,
     next_sequence: u64,
+    /// Whether simultaneous events of the same rank are processed in the reverse order.
+    is_reversed: bool,
+    /// The simultaneous events that are processed next, the last one first. Used only if
+    /// `is_reversed`.
+    simultaneous: Vec<Event>,
+    /// Whether a simultaneous event of the same rank has delayed an event.
+    has_competing_events: bool,
     messages: Vec<InFlight>,
     /// Unused indices of `messages`, for reuse.
     free: Vec<u32>,
@@ -148,6 +158,9 @@ impl Simulation {
             ranks,
             queue: EventQueue::default(),
             next_sequence: 0,
+            is_reversed: false,
+            simultaneous: Vec::new(),
+            has_competing_events: false,
             messages: Vec::new(),
             free: Vec::new(),
             now: 0,
@@ -165,10 +178,63 @@ impl Simulation {
         self.queue.push(Event { at, sequence, rank: rank as u32, kind });
     }
 
+    /// Returns a copy of the simulation, without its time-space record.
+    pub(super) fn copy(&mut self) -> Self {
+        let record = self.progress.record.take();
+        let copy = self.clone();
+        self.progress.record = record;
+        copy
+    }
+
+    /// Returns the simulation with simultaneous events of the same rank in the reverse order.
+    pub(super) fn reversed(self) -> Self {
+        Self { is_reversed: true, ..self }
+    }
+
+    /// Removes the next event.
+    fn next_event(&mut self) -> Option<Event> {
+        if !self.is_reversed {
+            return self.queue.pop();
+        }
+        // A step that has become known since then may have an earlier event.
+        let first = self.queue.first_time();
+        let is_late = |event: &&Event| first.is_some_and(|first| first < event.at);
+        if self.simultaneous.last().filter(is_late).is_some() {
+            self.simultaneous.drain(..).for_each(|event| self.queue.push(event));
+        }
+        // Collect all events of the same time. Their order is that of the first event of their rank
+        // and, for the same rank, the reverse order.
+        if self.simultaneous.is_empty() {
+            let first = self.queue.pop()?;
+            self.simultaneous.push(first);
+            while self.queue.first_time() == Some(first.at) {
+                self.simultaneous.extend(self.queue.pop());
+            }
+            let mut places: HashMap<u32, usize> = HashMap::new();
+            for (place, event) in self.simultaneous.iter().enumerate() {
+                places.entry(event.rank).or_insert(place);
+            }
+            // The last event of the list is processed first. The sort is stable.
+            self.simultaneous.sort_by_key(|event| Reverse(places[&event.rank]));
+        }
+        self.simultaneous.pop()
+    }
+
+    /// Returns whether a simultaneous event of the same rank has delayed an event.
+    pub(super) fn has_competing_events(&self) -> bool {
+        self.has_competing_events
+    }
+
+    /// Records that an event of a rank is delayed until the rank is free.
+    fn delay(&mut self, event: Event, rank: usize) {
+        self.has_competing_events |= self.ranks[rank].started == Some(event.at);
+    }
+
     fn send(&mut self, event: Event, rank: usize) {
         // If the processor or the interface is busy, try again when both are free.
         let start = self.ranks[rank].processor.later(self.ranks[rank].outgoing);
         if start.at > event.at {
+            self.delay(event, rank);
             self.queue.push(Event { at: start.at, ..event });
             return;
         }
@@ -195,6 +261,7 @@ impl Simulation {
         let (gap, latency) = (scaled(self.gap, noise), scaled(self.latency, noise));
         let started = start.started(overhead);
         let r = &mut self.ranks[rank];
+        r.started = Some(start.at);
         r.processor = started.transmitted(of_bytes(self.overhead_byte, rest));
         r.outgoing = start.started(gap).transmitted(of_bytes(self.byte, rest));
         let next_at = r.processor.at.max(r.outgoing.at);
@@ -237,8 +304,8 @@ impl Simulation {
 
     /// Receives a message (event `Arrival` or `Retry`) if the processor and the interface are free.
     fn receive(&mut self, event: Event, rank: usize, slot: u32) {
-        let r = &mut self.ranks[rank];
         let entry = Reverse((event.sequence, slot));
+        let r = &mut self.ranks[rank];
         let is_retry = event.kind == EventKind::Retry(slot);
         // Ignore an outdated retry. The message has been received already, or a different message
         // is now first in the queue and has its own retry.
@@ -254,6 +321,7 @@ impl Simulation {
             if r.waiting.peek() == Some(&entry) {
                 self.push(free_at, event.sequence, rank, EventKind::Retry(slot));
             }
+            self.delay(event, rank);
             return;
         }
         // Charge the costs. The processor is busy with copying or with transmission, whichever
@@ -264,6 +332,7 @@ impl Simulation {
         let start = arrival.waited_until(event.at);
         let started = start.started(scaled(self.overhead, noise));
         let transmission = of_bytes(self.byte, rest);
+        r.started = Some(event.at);
         r.processor = started.transmitted(transmission.max(of_bytes(self.overhead_byte, rest)));
         r.incoming = (start.at + scaled(self.gap, noise)).saturating_add(transmission);
         // Schedule a retry for the message that is now first in the queue.
@@ -408,7 +477,7 @@ impl RankModel for Simulation {
     }
 
     fn process_event(&mut self) -> bool {
-        let Some(event) = self.queue.pop() else { return false };
+        let Some(event) = self.next_event() else { return false };
         self.progress.events.count();
         assert!(self.now <= event.at, "an event is earlier than the event before it");
         self.now = event.at;
@@ -419,6 +488,7 @@ impl RankModel for Simulation {
             EventKind::EndStep => {
                 let at = self.ranks[rank].processor.at;
                 if at > event.at {
+                    self.delay(event, rank);
                     self.queue.push(Event { at, ..event });
                 } else {
                     self.next_step(rank);

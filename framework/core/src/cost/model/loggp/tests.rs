@@ -107,3 +107,22 @@ fn a_single_noisy_message_takes_a_multiple_of_its_time() {
     assert!((us(0.5) / us(0.0) / factor - 1.0).abs() < 1e-6, "{} {} {factor}", us(0.5), us(0.0));
     assert!((factor - 1.0).abs() > 0.01);
 }
+
+/// Rank 0 can start its second send at 2 µs, when the message of rank 1 arrives. If it sends first,
+/// its message arrives at 4 µs, and rank 3 has received it at 5 µs. If it receives first, until
+/// 3 µs, all of this is 1 µs later. With a longer latency, no events are simultaneous.
+#[test]
+fn simultaneous_events_that_decide_the_time_are_reported() {
+    let of = |latency: &str, step: &[(u32, u32, u64)]| {
+        let machine = format!("free:model=loggp,overhead_us=1,gap_us=2,latency_us={latency}");
+        let cost = cost("fully-connected:4", &machine, &[step]);
+        (cost.parts.total(), cost.note)
+    };
+    let step = [(1, 0, 1), (0, 2, 1), (0, 3, 1)];
+    let note = "depends on the order of simultaneous events: in the reverse order ";
+    let (us, reversed) = (of("1", &step), format!("{note}6.000000 us, 20.00 % more"));
+    assert_eq!(us, (5.0, Some(reversed)));
+    assert_eq!(of("1.25", &step).1, None);
+    // The order of two messages of the same length makes no difference at their receiver.
+    assert_eq!(of("1", &[(1, 0, 1), (2, 0, 1)]).1, None);
+}

@@ -6,10 +6,11 @@
 //! which is faster than a heap. All other events are in a heap.
 
 use super::{Event, EventKind};
+use crate::cost::model::clock::Ticks;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct EventQueue {
     /// For each kind of event, a list of events, sorted in the order of their processing.
     lists: [VecDeque<Event>; 4],
@@ -36,6 +37,12 @@ impl EventQueue {
         } else {
             self.heap.push(Reverse(event));
         }
+    }
+
+    /// Returns the time of the earliest event.
+    pub(super) fn first_time(&self) -> Option<Ticks> {
+        let of_lists = self.lists.iter().filter_map(|list| Some(list.front()?.at));
+        of_lists.chain(self.heap.peek().map(|Reverse(event)| event.at)).min()
     }
 
     /// Removes the earliest event.

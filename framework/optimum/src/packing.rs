@@ -1,0 +1,570 @@
+//! Packings of messages between nodes, for data that is copied or added in small networks whose
+//! ports limit the time, and for sums that every node receives.
+//!
+//! Ports are used by messages, not by links: a message may be forwarded over several links, but it
+//! uses only the ports of its sender and its receiver. A schedule that copies data contains, for
+//! each piece of data, messages that form a tree from the origin to all nodes. A schedule that adds
+//! data contains a tree of messages to the node that receives the sum. For a sum that every node
+//! receives, this module uses a tree to some node, and a tree from this node to all others.
+//!
+//! Upper end of the interval: a mixture of such trees, each message of which follows a path of
+//! links. The solver improves the mixture like the solver of flows ([`crate::flow`]): prices of the
+//! resources grow exponentially with their loads, and the tree of least cost at these prices
+//! replaces part of the most expensive tree.
+//!
+//! Lower end of the interval: any lengths of the resources give a lower bound. It is the cost of the
+//! cheapest trees for all data, divided by the sum of capacities times lengths. For a sum that every
+//! node receives, the cheapest trees are not a bound, because other schedules exist. There, three
+//! costs are bounds:
+//!
+//! 1. that of the cheapest tree from any node, because the term of each node must reach all others;
+//! 2. that of the cheapest tree to any node, because every node receives all terms;
+//! 3. for the node that first has the whole sum, the cheapest tree to this node, and the cheapest
+//!    message into each other node, which the node receives later. The same holds for the reversed
+//!    directions, because the reversed schedule also connects all pairs of nodes.
+
+use crate::certificate::{MessageRow, Proof};
+use crate::demand::Demand;
+use crate::error::OptimumError;
+use crate::flow::{Progress, Ratio, expand, value};
+use crate::network::{Link, Network, PortRule, Speeds};
+use arborescence::{Costs, arborescence, reversed};
+use std::collections::BTreeMap;
+use swapmeet_flows::{Links, NONE, ShortestPaths, best_step};
+
+mod arborescence;
+
+/// The largest number of nodes.
+pub(crate) const MAX_NODES: u32 = 64;
+
+/// An interval that contains the least time, and the evidence for it. Times are loads divided by
+/// capacities, not yet in µs.
+pub(crate) struct Packing {
+    pub lower: Ratio,
+    pub upper: f64,
+    pub proof: Proof,
+}
+
+/// Returns the same network without translations: with a list of all of its links.
+pub(crate) fn whole(network: &Network) -> Network {
+    let (links, images) = expand(network);
+    let link = |(number, image): (usize, &u32)| Link {
+        from: links.tail[number],
+        to: links.head[number],
+        capacity: network.links[*image as usize].capacity,
+    };
+    Network {
+        translations: Vec::new(),
+        links: images.iter().enumerate().map(link).collect(),
+        ..network.clone()
+    }
+}
+
+/// Finds an interval for data that is copied or added, in a network without translations. It stops
+/// when the width of the interval, divided by its lower end, is at most `gap`. `seeds` has lengths
+/// of links that are known to give good lower ends.
+///
+/// # Errors
+///
+/// Returns an error if `progress` stops the search.
+pub(crate) fn pack(
+    network: &Network,
+    demand: &Demand,
+    seeds: &[Vec<u32>],
+    gap: f64,
+    progress: &mut Progress<'_>,
+) -> Result<Packing, OptimumError> {
+    Search::new(network, demand).run(seeds, gap, progress)
+}
+
+/// Returns the links that limit the time, the most important link first. Returns none if ports limit
+/// it more than links.
+pub(crate) fn saturated(network: &Network, proof: &Proof) -> Vec<(u32, u32)> {
+    let Proof::Messages { lengths, port_lengths, .. } = proof else { return Vec::new() };
+    let ports = network.ports.iter().flat_map(|ports| {
+        let count = match ports.rule {
+            PortRule::Ends | PortRule::EveryHop => 2 * network.nodes,
+            PortRule::Shared | PortRule::SharedTime => 1,
+        };
+        let nodes = if count == 1 { network.nodes.into() } else { 1 };
+        std::iter::repeat_n(u128::from(ports.capacity * nodes), count as usize)
+    });
+    let of_ports: u128 = port_lengths.iter().zip(ports).map(|(l, c)| u128::from(*l) * c).sum();
+    let prices = network.links.iter().zip(lengths);
+    let price = |(link, length): (&Link, &u32)| u128::from(*length) * u128::from(link.capacity);
+    let mut priced: Vec<_> = prices
+        .map(|of| (price(of), (of.0.from, of.0.to)))
+        .filter(|(price, _)| *price > 0)
+        .collect();
+    priced.sort_by_key(|(price, _)| std::cmp::Reverse(*price));
+    if of_ports > priced.iter().map(|(price, _)| price).sum() {
+        return Vec::new();
+    }
+    let most = priced.first().map_or(0, |(price, _)| *price);
+    let full = priced.into_iter().filter(|(price, _)| price * 20 >= most);
+    full.map(|(_, ends)| ends).collect()
+}
+
+/// Messages, as pairs of sender and receiver.
+type Messages = Vec<(u32, u32)>;
+
+/// Data that the same kind of trees moves.
+struct Block {
+    /// The root of the trees; `None` if any node can be the root.
+    root: Option<usize>,
+    amount: f64,
+    /// The trees of the mixture, with their shares of the amount. The shares have the sum 1.
+    trees: Vec<(Trees, f64)>,
+}
+
+/// A tree from a root, a tree to a root, or one of each.
+#[derive(Debug, Clone)]
+struct Trees {
+    root: usize,
+    /// The messages of the tree from the root.
+    copies: Messages,
+    /// The messages of the tree to the root.
+    sums: Messages,
+    /// The links on the paths of all messages, each with the sender of the message.
+    paths: Vec<(u32, u32)>,
+    /// The loads of resources if the trees move an amount of 1, divided by the capacities.
+    loads: Vec<(u32, f64)>,
+}
+
+struct Search<'a> {
+    network: &'a Network,
+    demand: &'a Demand,
+    nodes: usize,
+    links: Links,
+    capacities: Vec<u64>,
+    /// The resources of each link.
+    of_link: Vec<Vec<usize>>,
+    /// The resource with the rule [`PortRule::SharedTime`], if there is one.
+    timed: Option<usize>,
+    speeds: Speeds,
+    /// The positions in `capacities` of the ports for sending of node 0, one for each kind of ports
+    /// that only messages use. The ports of the other nodes follow, and then the ports for
+    /// receiving.
+    end_ports: Vec<usize>,
+    blocks: Vec<Block>,
+    paths: ShortestPaths,
+    /// The largest length of a resource.
+    longest: f64,
+    /// The load of each resource, divided by its capacity.
+    loads: Vec<f64>,
+    prices: Vec<f64>,
+    /// A decaying sum of earlier lengths.
+    average: Vec<f64>,
+    lower: Ratio,
+    /// The lengths that give `lower`.
+    best: Vec<u32>,
+}
+
+/// The trees of least cost at some lengths of the resources.
+struct Cheapest {
+    /// The trees of each block, as messages to copy and messages to add, with their root.
+    trees: Vec<(usize, Messages, Messages)>,
+    /// A lower bound on the cost of all data.
+    least: u128,
+}
+
+/// The largest length of a link.
+const LONGEST: u32 = 60_000;
+
+impl<'a> Search<'a> {
+    fn new(network: &'a Network, demand: &'a Demand) -> Self {
+        let nodes = network.nodes as usize;
+        let (links, _) = expand(network);
+        let mut capacities: Vec<u64> = network.links.iter().map(|link| link.capacity).collect();
+        let mut of_link: Vec<Vec<usize>> = (0..capacities.len()).map(|link| vec![link]).collect();
+        let (mut end_ports, mut timed) = (Vec::new(), None);
+        for ports in &network.ports {
+            let first = capacities.len();
+            match ports.rule {
+                PortRule::Ends => {
+                    end_ports.push(first);
+                    capacities.extend(vec![ports.capacity; 2 * nodes]);
+                }
+                PortRule::EveryHop => {
+                    for (own, link) in of_link.iter_mut().zip(&network.links) {
+                        let [from, to] = [link.from as usize, link.to as usize];
+                        own.extend((from < nodes).then_some(first + from));
+                        own.extend((to < nodes).then_some(first + nodes + to));
+                    }
+                    capacities.extend(vec![ports.capacity; 2 * nodes]);
+                }
+                PortRule::Shared | PortRule::SharedTime => {
+                    timed = (ports.rule == PortRule::SharedTime).then_some(first).or(timed);
+                    of_link.iter_mut().for_each(|own| own.push(first));
+                    capacities.push(ports.capacity * nodes as u64);
+                }
+            }
+        }
+        let block = |root, amount: u64| Block { root, amount: amount as f64, trees: Vec::new() };
+        let blocks = match demand {
+            Demand::Copies(amounts) | Demand::Sums(amounts) => amounts
+                .iter()
+                .filter(|(_, amount)| *amount > 0)
+                .map(|(root, amount)| block(Some(*root as usize), *amount))
+                .collect(),
+            Demand::SumForAll(amount) => vec![block(None, *amount)],
+            Demand::Even(_) | Demand::Pairs(_) => Vec::new(),
+        };
+        let count = capacities.len();
+        Self {
+            network,
+            demand,
+            nodes,
+            paths: ShortestPaths::new(links.vertices(), LONGEST),
+            // Distances must fit into 32 bits, even along a path through all vertices.
+            longest: f64::from(
+                LONGEST.min((NONE - 1) / (links.vertices() as u32 + 1))
+                    / of_link.iter().map(Vec::len).max().unwrap_or(1) as u32,
+            ),
+            links,
+            of_link,
+            timed,
+            speeds: network.speeds(),
+            end_ports,
+            blocks,
+            loads: vec![0.0; count],
+            prices: vec![1.0; count],
+            average: vec![0.0; count],
+            lower: (0, 1),
+            best: vec![1; count],
+            capacities,
+        }
+    }
+
+    fn run(
+        mut self,
+        seeds: &[Vec<u32>],
+        gap: f64,
+        progress: &mut Progress<'_>,
+    ) -> Result<Packing, OptimumError> {
+        /// The largest number of rounds, and of rounds without progress.
+        const ROUNDS: [u32; 2] = [600, 25];
+        /// The number of exchanges between the trees of the mixture, after a new tree was added.
+        const SWEEPS: u32 = 6;
+        const PROGRESS: f64 = 1.0003;
+        const DECAY: f64 = 0.85;
+        for seed in seeds {
+            let rest = self.capacities.len() - seed.len();
+            let lengths: Vec<u32> = seed.iter().copied().chain(vec![0; rest]).collect();
+            self.cheapest(&lengths);
+        }
+        let (mut sharpness, mut stale) = (20.0_f64, 0);
+        let (mut upper, mut best_upper, mut best_lower) = (f64::INFINITY, f64::INFINITY, 0.0_f64);
+        let mut best_mixture: Option<Vec<Vec<(Trees, f64)>>> = None;
+        for _ in 0..ROUNDS[0] {
+            // Add the cheapest tree of each block, at the current prices.
+            self.set_prices(sharpness);
+            let lengths = self.lengths(&self.prices);
+            let cheapest = self.cheapest(&lengths);
+            let total = self.total(&lengths) as f64;
+            for (average, length) in self.average.iter_mut().zip(&lengths) {
+                *average = *average * DECAY + f64::from(*length) / total.max(1.0);
+            }
+            for (number, (root, copies, sums)) in cheapest.trees.into_iter().enumerate() {
+                let trees = self.trees(&lengths, root, copies, sums);
+                self.add(number, trees);
+            }
+            for _ in 0..SWEEPS {
+                self.set_prices(sharpness);
+                (0..self.blocks.len()).for_each(|block| self.exchange(block, sharpness));
+            }
+            // Compute both ends.
+            self.add_up();
+            let most = self.average.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+            let length = |average: &f64| (average / most * self.longest).round() as u32;
+            let lengths: Vec<u32> = self.average.iter().map(length).collect();
+            self.cheapest(&lengths);
+            let coarse: Vec<u32> = lengths
+                .iter()
+                .map(|l| (f64::from(*l) * 8.0 / self.longest).round() as u32)
+                .collect();
+            self.cheapest(&coarse);
+            upper = self.loads.iter().copied().fold(0.0, f64::max);
+            if upper < best_upper {
+                best_mixture = Some(self.blocks.iter().map(|block| block.trees.clone()).collect());
+            }
+            let lower = value(self.lower);
+            if !progress(lower, upper.min(best_upper)) {
+                return Err(OptimumError::Stopped);
+            }
+            let width = upper.min(best_upper) / lower - 1.0;
+            if width <= gap {
+                break;
+            }
+            let is_stale = lower / best_lower < PROGRESS && best_upper / upper < PROGRESS;
+            stale = if is_stale { stale + 1 } else { 0 };
+            if stale >= ROUNDS[1] {
+                break;
+            }
+            (best_lower, best_upper) = (lower.max(best_lower), upper.min(best_upper));
+            let wanted = (self.loads.len() as f64).ln() / width * 0.25;
+            let next = sharpness.max(wanted.min(2000.0)).min(sharpness * 1.5);
+            sharpness = if stale >= 2 { (next * 1.2).min(4000.0) } else { next };
+        }
+        if upper > best_upper
+            && let Some(best) = best_mixture
+        {
+            self.blocks.iter_mut().zip(best).for_each(|(block, trees)| block.trees = trees);
+            self.add_up();
+            upper = self.loads.iter().copied().fold(0.0, f64::max);
+        }
+        Ok(Packing { lower: self.lower, upper, proof: self.proof() })
+    }
+
+    /// Sets the price of each resource to exp(eta (load - largest load)), where eta is the
+    /// sharpness divided by the largest load.
+    fn set_prices(&mut self, sharpness: f64) {
+        let scale = self.loads.iter().copied().fold(1e-300, f64::max);
+        for (price, load) in self.prices.iter_mut().zip(&self.loads) {
+            *price = (sharpness * (load / scale - 1.0)).exp();
+        }
+    }
+
+    /// Returns lengths in proportion to prices divided by capacities.
+    fn lengths(&self, prices: &[f64]) -> Vec<u32> {
+        let per_capacity = |i: usize| {
+            let is_timed = self.timed == Some(i);
+            let slowest = if is_timed { self.speeds.factor(self.speeds.slowest) } else { 1.0 };
+            prices[i] / self.capacities[i] as f64 * slowest
+        };
+        let most = (0..prices.len()).map(per_capacity).fold(f64::MIN_POSITIVE, f64::max);
+        (0..prices.len()).map(|i| (per_capacity(i) / most * self.longest).round() as u32).collect()
+    }
+
+    /// Returns the lengths of the links, which are sums of the lengths of their resources.
+    fn link_lengths(&self, lengths: &[u32]) -> Vec<u32> {
+        let of_link = |(own, link): (&Vec<usize>, &Link)| {
+            let of_resource = |resource: &usize| match lengths[*resource] {
+                length if self.timed == Some(*resource) => {
+                    self.speeds.length(length, link.capacity)
+                }
+                length => length,
+            };
+            own.iter().map(of_resource).sum()
+        };
+        self.of_link.iter().zip(&self.network.links).map(of_link).collect()
+    }
+
+    /// Returns the sum of capacities times lengths.
+    fn total(&self, lengths: &[u32]) -> u128 {
+        let terms = lengths.iter().zip(&self.capacities).enumerate();
+        let term = |(resource, (length, capacity)): (usize, (&u32, &u64))| {
+            if self.timed == Some(resource) {
+                return self.speeds.term(*length, *capacity);
+            }
+            u128::from(*length) * u128::from(*capacity)
+        };
+        terms.map(term).sum()
+    }
+
+    /// Returns the trees of least cost for all blocks. Keeps the lower end that follows from the
+    /// lengths, if it is the best so far.
+    fn cheapest(&mut self, lengths: &[u32]) -> Cheapest {
+        let link_lengths = self.link_lengths(lengths);
+        let nodes = self.nodes;
+        let mut costs: Costs = Vec::with_capacity(nodes);
+        for from in 0..nodes {
+            self.paths.find(&self.links, &link_lengths, from as u32);
+            let port = |side: usize, node: usize| -> u64 {
+                self.end_ports
+                    .iter()
+                    .map(|first| u64::from(lengths[first + side * nodes + node]))
+                    .sum()
+            };
+            let cost = |to: usize| u64::from(self.paths.distance[to]) + port(0, from) + port(1, to);
+            costs.push((0..nodes).map(cost).collect());
+        }
+        let found = match self.demand {
+            Demand::SumForAll(amount) => cheapest_for_all(&costs, *amount),
+            _ => {
+                let turned = matches!(self.demand, Demand::Sums(_));
+                let costs = if turned { reversed(&costs) } else { costs };
+                let mut found = Cheapest { trees: Vec::new(), least: 0 };
+                for block in &self.blocks {
+                    let root = block.root.unwrap_or_default();
+                    let (messages, cost) = arborescence(&costs, root);
+                    found.least += u128::from(cost) * block.amount as u128;
+                    found.trees.push(match turned {
+                        false => (root, messages, Vec::new()),
+                        true => (root, Vec::new(), turn(&messages)),
+                    });
+                }
+                found
+            }
+        };
+        let total = self.total(lengths);
+        let lower = (found.least, total);
+        if total > 0 && value(lower) > value(self.lower) {
+            (self.lower, self.best) = (lower, lengths.to_vec());
+        }
+        found
+    }
+
+    /// Determines the paths and the loads of trees. `lengths` are the lengths of the resources.
+    fn trees(&mut self, lengths: &[u32], root: usize, copies: Messages, sums: Messages) -> Trees {
+        let link_lengths = self.link_lengths(lengths);
+        let mut messages: Messages = copies.iter().chain(&sums).copied().collect();
+        messages.sort_unstable();
+        let (mut paths, mut path, mut loads) = (Vec::new(), Vec::new(), BTreeMap::new());
+        let mut add = |resource: usize, load: f64| {
+            *loads.entry(resource as u32).or_insert(0.0) += load / self.capacities[resource] as f64;
+        };
+        for of_sender in messages.chunk_by(|a, b| a.0 == b.0) {
+            let from = of_sender[0].0;
+            self.paths.find(&self.links, &link_lengths, from);
+            for (_, to) in of_sender {
+                self.paths.path_to(&self.links, *to, &mut path);
+                for link in &path {
+                    paths.push((from, *link));
+                    let capacity = self.network.links[*link as usize].capacity;
+                    for resource in &self.of_link[*link as usize] {
+                        let is_timed = self.timed == Some(*resource);
+                        add(*resource, if is_timed { self.speeds.factor(capacity) } else { 1.0 });
+                    }
+                }
+                for first in &self.end_ports {
+                    add(first + from as usize, 1.0);
+                    add(first + self.nodes + *to as usize, 1.0);
+                }
+            }
+        }
+        Trees { root, copies, sums, paths, loads: loads.into_iter().collect() }
+    }
+
+    /// Adds trees to the mixture of a block, with the share 0. The first trees get the whole amount.
+    fn add(&mut self, block: usize, trees: Trees) {
+        let block = &mut self.blocks[block];
+        let is_first = block.trees.is_empty();
+        if is_first {
+            for (resource, load) in &trees.loads {
+                self.loads[*resource as usize] += load * block.amount;
+            }
+        }
+        block.trees.push((trees, f64::from(u8::from(is_first))));
+    }
+
+    /// Moves a part of the amount of a block from its most expensive trees to its cheapest trees.
+    /// The part minimizes the sum of all prices.
+    fn exchange(&mut self, block: usize, sharpness: f64) {
+        const BISECTIONS: u32 = 14;
+        let Block { trees, amount, .. } = &mut self.blocks[block];
+        let cost = |trees: &Trees| -> f64 {
+            trees.loads.iter().map(|(resource, load)| self.prices[*resource as usize] * load).sum()
+        };
+        let costs: Vec<f64> = trees.iter().map(|(trees, _)| cost(trees)).collect();
+        let by_cost = |a: &usize, b: &usize| costs[*a].total_cmp(&costs[*b]);
+        let used = (0..trees.len()).filter(|place| trees[*place].1 > 0.0);
+        let (Some(most), Some(least)) = (used.max_by(by_cost), (0..trees.len()).min_by(by_cost))
+        else {
+            return;
+        };
+        if most == least || costs[most] <= costs[least] {
+            return;
+        }
+        let share = trees[most].1;
+        let mut changes: BTreeMap<u32, f64> = BTreeMap::new();
+        for (place, sign) in [(least, 1.0), (most, -1.0)] {
+            for (resource, load) in &trees[place].0.loads {
+                *changes.entry(*resource).or_default() += sign * load * share * *amount;
+            }
+        }
+        changes.retain(|_, change| *change != 0.0);
+        let scale = self.loads.iter().copied().fold(1e-300, f64::max);
+        let eta = sharpness / scale;
+        let terms: Vec<(f32, f32)> = changes
+            .iter()
+            .map(|(resource, change)| {
+                let price = self.prices[*resource as usize];
+                ((price * change / scale) as f32, (eta * change) as f32)
+            })
+            .collect();
+        let step = f64::from(best_step(|| terms.iter().copied(), BISECTIONS));
+        trees[most].1 = if step == 1.0 { 0.0 } else { share * (1.0 - step) };
+        trees[least].1 += share * step;
+        trees.retain(|(_, share)| *share > 0.0);
+        for (resource, change) in changes {
+            let resource = resource as usize;
+            self.loads[resource] += step * change;
+            self.prices[resource] = (eta * (self.loads[resource] - scale)).min(20.0).exp();
+        }
+    }
+
+    /// Computes the loads again as sums over all trees. This removes the rounding errors of single
+    /// steps.
+    fn add_up(&mut self) {
+        self.loads.fill(0.0);
+        for block in &mut self.blocks {
+            let sum: f64 = block.trees.iter().map(|(_, share)| share).sum();
+            for (trees, share) in &mut block.trees {
+                *share /= sum;
+                for (resource, load) in &trees.loads {
+                    self.loads[*resource as usize] += load * *share * block.amount;
+                }
+            }
+        }
+    }
+
+    fn proof(self) -> Proof {
+        let mut roots: BTreeMap<u32, f64> = BTreeMap::new();
+        let mut messages = [BTreeMap::new(), BTreeMap::new()];
+        let mut flows: BTreeMap<u32, BTreeMap<u32, f64>> = BTreeMap::new();
+        for block in &self.blocks {
+            for (trees, share) in &block.trees {
+                let amount = share * block.amount;
+                *roots.entry(trees.root as u32).or_default() += amount;
+                for (kind, list) in messages.iter_mut().zip([&trees.copies, &trees.sums]) {
+                    for (from, to) in list {
+                        let row: &mut BTreeMap<u32, f64> = kind.entry(*from).or_default();
+                        *row.entry(*to).or_default() += amount;
+                    }
+                }
+                for (from, link) in &trees.paths {
+                    *flows.entry(*from).or_default().entry(*link).or_default() += amount;
+                }
+            }
+        }
+        let rows = |rows: BTreeMap<u32, BTreeMap<u32, f64>>| -> Vec<MessageRow> {
+            let row = |row: BTreeMap<u32, f64>| row.into_iter().map(|(i, x)| (i, x as f32));
+            rows.into_iter().map(|(from, amounts)| (from, row(amounts).collect())).collect()
+        };
+        let [copies, sums] = messages.map(rows);
+        let mut lengths = self.best;
+        let port_lengths = lengths.split_off(self.network.links.len());
+        let roots = roots.into_iter().map(|(root, amount)| (root, amount as f32)).collect();
+        Proof::Messages { lengths, port_lengths, roots, copies, sums, flows: rows(flows) }
+    }
+}
+
+/// Returns messages with the opposite direction.
+fn turn(messages: &[(u32, u32)]) -> Messages {
+    messages.iter().map(|(from, to)| (*to, *from)).collect()
+}
+
+/// Returns the cheapest trees to and from the same root, and the bound on the cost of a sum that
+/// every node receives. The module's documentation explains the bound.
+fn cheapest_for_all(costs: &Costs, amount: u64) -> Cheapest {
+    let nodes = costs.len();
+    let turned = reversed(costs);
+    let from: Vec<_> = (0..nodes).map(|root| arborescence(costs, root)).collect();
+    let into: Vec<_> = (0..nodes).map(|root| arborescence(&turned, root)).collect();
+    // The cheapest message into each node, or out of it.
+    let cheapest = |costs: &Costs, node: usize| {
+        let others = (0..nodes).filter(|other| *other != node);
+        others.map(|other| costs[other][node]).min().unwrap_or(0)
+    };
+    let later = |trees: &[(Messages, u64)], costs: &Costs| {
+        let each: Vec<u64> = (0..nodes).map(|node| cheapest(costs, node)).collect();
+        let all: u64 = each.iter().sum();
+        (0..nodes).map(|node| trees[node].1 + all - each[node]).min().unwrap_or(0)
+    };
+    let one_way = from.iter().chain(&into).map(|(_, cost)| *cost).max().unwrap_or(0);
+    let least = one_way.max(later(&into, costs)).max(later(&from, &turned));
+    let root = (0..nodes).min_by_key(|root| from[*root].1 + into[*root].1).unwrap_or(0);
+    let trees = vec![(root, from[root].0.clone(), turn(&into[root].0))];
+    Cheapest { trees, least: u128::from(least) * u128::from(amount) }
+}
