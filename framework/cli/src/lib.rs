@@ -90,7 +90,8 @@ fn act_as(program: &Path) {
 #[cfg(feature = "in-process")]
 pub fn bundled_plugins(program: &Path) -> Registry {
     act_as(program);
-    Registry::bundled(&[], SharedNames::Refused).unwrap_or_else(|error| unreachable!("linked plugins: {error}"))
+    Registry::bundled(&[], SharedNames::Refused)
+        .unwrap_or_else(|error| unreachable!("linked plugins: {error}"))
 }
 
 /// Returns a worker that runs plugins in a thread of this process.

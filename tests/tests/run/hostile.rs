@@ -1,7 +1,9 @@
 //! A hostile plugin cannot affect anything outside its process, whichever command loads it.
 
 use crate::support::tools::left_out;
-use crate::support::{compile_c, printed, rows, swapmeet, swapmeet_process, timeless, torture, words};
+use crate::support::{
+    compile_c, printed, rows, swapmeet, swapmeet_process, timeless, torture, words,
+};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -265,7 +267,8 @@ fn a_link_beside_a_plugin_opens_no_other_file() {
     ] {
         let link = folder.join(link);
         symlink(target, &link).unwrap();
-        let mut run = swapmeet_process(&words("run --quiet --out - --topology ring:4 --algorithm reads"));
+        let mut run =
+            swapmeet_process(&words("run --quiet --out - --topology ring:4 --algorithm reads"));
         run.arg("--plugin-dir").arg(&file).env("SWAPMEET_TORTURE_SECRET", &secret);
         let output = run.output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();

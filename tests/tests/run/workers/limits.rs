@@ -131,8 +131,7 @@ fn cases_that_share_a_schedule_are_divided_into_jobs_and_a_batch_can_be_dropped_
     let jobs: Vec<_> = jobs(units(&*cases)).into_iter().map(|unit| unit.cases).collect();
     assert_eq!(jobs, [0..2500, 2500..5000]);
     let command = ["worker", "--no-sandbox"].map(PathBuf::from);
-    let kind =
-        WorkerKind::Processes([program().into()].into_iter().chain(command).collect());
+    let kind = WorkerKind::Processes([program().into()].into_iter().chain(command).collect());
     let workers = Workers { kind, jobs: 1, memory_limit: 1 << 30 };
     let batch = || Batch::start(Arc::clone(&cases), &workers).unwrap();
     let rows = batch().filter(|event| matches!(event, BatchEvent::Finished { .. })).count();
@@ -153,7 +152,7 @@ fn few_open_files_make_fewer_jobs_and_no_failed_rows() {
              --algorithm pairwise {topologies} --out rows.csv"
         );
         let mut shell = Command::new("sh");
-        shell.args(["-c", &script]).arg(build().join("swapmeet")).current_dir(dir.path());
+        shell.args(["-c", &script]).arg(program()).current_dir(dir.path());
         let output = shell.env("XDG_DATA_HOME", "/nonexistent").output().unwrap();
         let message = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success() && message.starts_with(note), "{message}");
