@@ -13,6 +13,7 @@ mod input;
 mod merge;
 mod output;
 pub mod parts;
+mod plausibility;
 mod record;
 mod render;
 mod rerun;

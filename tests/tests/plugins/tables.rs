@@ -202,7 +202,7 @@ fn a_name_that_two_plugins_have_is_an_error_that_names_both_files() {
         mine.display()
     );
     assert!(message.contains(&expected), "{message}");
-    assert!(message.contains("swapmeet_plugin_thakur"), "{message}");
+    assert!(message.contains("/swapmeet/thakur)"), "{message}");
     assert!(message.contains("write `mine/gen`"), "{message}");
     for (algorithm, plugin) in [("mine/gen", "mine"), ("thakur/gen", "thakur")] {
         let (code, rows) = rows_of(&mine, "ring:4", algorithm);

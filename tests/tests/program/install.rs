@@ -93,7 +93,15 @@ fn plugin_files_take_precedence_over_linked_plugins() {
     let file = plugin_file("swapmeet_plugin_classic");
     let list = printed(&run(
         &alone,
-        &["list", "algorithms", "--plugin-dir", file.to_str().unwrap(), "--format", "csv"],
+        &[
+            "list",
+            "algorithms",
+            "--plugin-dir",
+            file.to_str().unwrap(),
+            "--replace-bundled",
+            "--format",
+            "csv",
+        ],
     ));
     assert!(list.contains("\nbruck,"), "{list}");
     let rows = dir.path().join("rows.csv");
@@ -104,7 +112,7 @@ fn plugin_files_take_precedence_over_linked_plugins() {
         printed(&run(&alone, &[&case[..], &out, more].concat()));
         timeless_rows(&rows)[0].plugin_digest.clone()
     };
-    assert_ne!(digest(&["--plugin-dir", file.to_str().unwrap()]), digest(&[]));
+    assert_ne!(digest(&["--plugin-dir", file.to_str().unwrap(), "--replace-bundled"]), digest(&[]));
 }
 
 /// Runs `dist` on the build that is tested. Returns the archive and, if the Debian tools are
