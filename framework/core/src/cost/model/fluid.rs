@@ -266,7 +266,7 @@ impl Model for Fluid {
 }
 
 #[cfg(test)]
-mod oracle;
+pub(super) mod oracle;
 #[cfg(test)]
 mod symmetry_tests;
 #[cfg(test)]

@@ -121,6 +121,30 @@ pub(super) fn cost_with_sums(topology: &str, machine: &str, of: &[u64], steps: &
     evaluator.cost().unwrap()
 }
 
+/// Returns the cost of steps, each with the load that every node reduces in it. With `is_recorded`,
+/// a time-space record is made.
+pub(super) fn cost_of_reducing(
+    topology: &str,
+    machine: &str,
+    steps: &[(Messages, u64)],
+    is_recorded: bool,
+) -> Cost {
+    let topology = parse(topology).unwrap();
+    let mut evaluator = evaluator(&topology, machine);
+    if is_recorded {
+        evaluator.record_time_space(TimeSpace::new(topology.nodes(), None, 1 << 18)).unwrap();
+    }
+    for (step, most) in steps {
+        if *most > 0 {
+            let of = &vec![*most; topology.nodes() as usize];
+            let summed = Summed { most: *most, of, symmetry: None, segments: 1 };
+            evaluator.notify(ScheduleEvent::Summed(summed));
+        }
+        run(&topology, evaluator.as_mut(), &sends(&[step]), &[], |_, _| 0);
+    }
+    evaluator.cost().unwrap()
+}
+
 /// Returns the cost with background traffic.
 pub(super) fn cost_with_background(
     background: Background,

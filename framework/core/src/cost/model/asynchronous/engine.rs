@@ -275,7 +275,11 @@ pub(crate) trait RankModel: Send {
     fn skips(&mut self, step: &Step<'_>) -> bool {
         let Progress { repetition, steps, .. } = self.progress_mut();
         if repetition.count(step, steps.next_sums()) {
-            let state = self.progress().state(self.now_us());
+            // Ranks that are behind may still be in steps of an earlier sequence. The state can
+            // repeat until they reach the present sequence, so it is compared only after that.
+            let Progress { repetition, steps, .. } = self.progress();
+            let is_uniform = repetition.includes(steps.known() - steps.first());
+            let state = self.progress().state(self.now_us()).filter(|_| is_uniform);
             let state = state.and_then(|mut state| self.add_state(&mut state).then_some(state));
             self.progress_mut().repetition.compare(state);
         }

@@ -160,6 +160,11 @@ impl Repetition {
         }
     }
 
+    /// Returns whether the last `steps` steps before the present one are equal to it.
+    pub(crate) fn includes(&self, steps: u64) -> bool {
+        steps < self.equal
+    }
+
     /// Returns whether the present step is skipped, because the state is steady. If so, counts this
     /// step as skipped.
     pub(crate) fn skips(&mut self) -> bool {
@@ -175,13 +180,18 @@ impl Repetition {
 
 #[cfg(test)]
 mod tests {
-    use crate::cost::model::test_steps::{Sends, cost_of_forwarding, time_space_of, try_cost};
+    use crate::cost::model::Cost;
+    use crate::cost::model::fluid::oracle;
+    use crate::cost::model::test_steps::{
+        Messages, Sends, cost_of_forwarding, cost_of_reducing, time_space_of, try_cost,
+    };
+    use crate::test_tiers::cases;
     use proptest::prelude::*;
 
     const MACHINES: [&str; 3] = [
-        "free:model=fluid,startup_us=1.0719,byte_us=0.0123457,hop_us=0.3137",
-        "free:model=fluid,byte_us=0.0123457,hop_us=0.3137,reduce_byte_us=0.10131",
-        "free:model=fluid,startup_us=1.0719,byte_us=0.0123457,hop_us=0.3137,order=barrier",
+        "free:model=fluid,startup_us=1,byte_us=0.01,hop_us=0.3",
+        "free:model=fluid,byte_us=0.01,hop_us=0.3,reduce_byte_us=0.1",
+        "free:model=fluid,startup_us=1,byte_us=0.01,hop_us=0.3,order=barrier",
     ];
 
     /// Returns steps in which each rank sends to the next rank of a ring. `bytes` has the size of
@@ -218,10 +228,97 @@ mod tests {
         assert!((2001..4000).contains(&step), "{error}");
     }
 
+    /// Returns three sequences of equal steps on a ring. The third has the sizes of the first.
+    fn three_sequences(first: &[u64], second: &[u64], counts: &[usize]) -> Sends {
+        let parts = [first, second, first].into_iter().zip(counts);
+        parts.flat_map(|(bytes, count)| ring(bytes, *count)).collect()
+    }
+
+    /// Asserts that a cost is the same as the cost with a time-space record, for which no step is
+    /// skipped.
+    fn assert_equal(skipping: &Cost, complete: &Cost, case: &str) {
+        /// Rounding can change the order of simultaneous events. If messages share links, this
+        /// changes later times by up to 4e-6 in 20,000 random cases. Exact times will replace this
+        /// tolerance.
+        const TOLERANCE: f64 = 1e-5;
+        let kinds = skipping.parts.each().into_iter().zip(complete.parts.each());
+        for ((name, us), (_, expected)) in kinds {
+            let (us, expected) = (us.unwrap_or(0.0), expected.unwrap_or(0.0));
+            let is_equal = (us - expected).abs() <= TOLERANCE * complete.parts.total();
+            assert!(is_equal, "{case} {name}: {us} instead of {expected}");
+        }
+    }
+
+    fn assert_skipping_changes_nothing(network: &str, machine: &str, steps: &Sends) {
+        let skipping = cost_of_forwarding(network, machine, steps);
+        let (complete, _) = time_space_of(network, machine, steps);
+        assert_equal(&skipping, &complete, &format!("{network} {machine}"));
+    }
+
+    /// Ranks that are still in steps of the first sequence made the state before two steps of the
+    /// second sequence equal. The remaining steps were skipped, each with the duration of a step of
+    /// the first sequence.
+    #[test]
+    fn steps_are_not_skipped_while_ranks_are_in_an_earlier_sequence() {
+        let steps = three_sequences(&[1; 6], &[1, 320, 1, 1, 59, 237], &[41, 38, 53]);
+        assert_skipping_changes_nothing("ring:6", MACHINES[0], &steps);
+    }
+
+    /// The random case in which the defect was found first. It differs only on machines whose
+    /// rounding errors decide which of two simultaneous events is processed first.
+    #[test]
+    fn steps_on_a_mesh_are_not_skipped_while_ranks_are_in_an_earlier_sequence() {
+        let (first, second) = ([94, 1, 1, 1, 354, 234], [1, 91, 1, 1, 89, 1]);
+        for machine in MACHINES {
+            let steps = three_sequences(&first, &second, &[1, 1, 10]);
+            assert_skipping_changes_nothing("mesh:6", machine, &steps);
+        }
+    }
+
+    /// The messages of `hierarchical-allreduce` with `allreduce/uniform:100`, on 16 ranks in groups
+    /// of four: three steps around the ring within each group with a quarter of the vector, six
+    /// around the rings across groups with a sixteenth, and three within each group again. The first
+    /// six steps reduce. Sizes are in sixteenths of the vector, so a unit takes 6.25 times the time
+    /// of a byte. The expected time is that of the naive simulation.
+    #[test]
+    fn hierarchical_allreduce_on_a_broken_ring_takes_the_time_of_the_naive_simulation() {
+        let inside: Messages = (0..16).map(|r| (r, r / 4 * 4 + (r + 1) % 4, 4)).collect();
+        let across: Messages = (0..16).map(|r| (r, (r + 4) % 16, 1)).collect();
+        let phases = [(&inside, 4), (&across, 1), (&across, 0), (&inside, 0)];
+        let steps: Vec<(Messages, u64)> =
+            phases.iter().flat_map(|(step, sum)| vec![((*step).clone(), *sum); 3]).collect();
+        let network = "ring:16,down=11~12";
+        let machine = "free:model=fluid,byte_us=0.0625,hop_us=20,fairness=equal";
+        let [skipping, complete] =
+            [false, true].map(|record| cost_of_reducing(network, machine, &steps, record));
+        assert_equal(&skipping, &complete, network);
+        let messages: Vec<Messages> = steps.into_iter().map(|(step, _)| step).collect();
+        let naive = oracle::ends(network, [0.0625, 20.0], false, &messages, &[]);
+        let (us, expected) = (skipping.parts.total(), naive.into_iter().fold(0.0, f64::max));
+        assert!((us / expected - 1.0).abs() < 1e-5, "{us} instead of {expected}");
+    }
+
+    /// The messages of `bucket-allreduce` with `allreduce/uniform:100000`: 78 equal steps around a
+    /// ring of 40 ranks with a failed link. The first 39 steps reduce, so that the others are a
+    /// sequence of their own.
+    #[test]
+    fn bucket_allreduce_on_a_broken_ring_takes_the_time_of_its_trace() {
+        let step = ring(&[2500; 40], 1).remove(0).into_iter().map(|(a, b, c, _)| (a, b, c));
+        let step: Messages = step.collect();
+        let steps: Vec<(Messages, u64)> =
+            (0..78).map(|number| (step.clone(), if number < 39 { 2500 } else { 0 })).collect();
+        for late in ["none", "0:10000"] {
+            let machine =
+                format!("free:model=fluid,byte_us=0.01,hop_us=20,fairness=equal,late={late}");
+            let [skipping, complete] = [false, true]
+                .map(|record| cost_of_reducing("ring:40,down=15~16", &machine, &steps, record));
+            assert_equal(&skipping, &complete, late);
+        }
+    }
+
     proptest! {
-        /// The cost is the same as with a time-space record, for which no step is skipped. If
-        /// messages share links, rounding errors can grow from step to step. Therefore only a few
-        /// steps follow the skipped steps on the mesh and the dragonfly.
+        #![proptest_config(ProptestConfig::with_cases(cases(256, 20 * 256)))]
+
         #[test]
         fn skipped_steps_do_not_change_the_cost(
             machine in prop::sample::select(MACHINES.to_vec()),
@@ -230,19 +327,8 @@ mod tests {
             second in prop::collection::vec(1_u64..400, 6),
             counts in prop::collection::vec(1_usize..60, 3),
         ) {
-            let shares_links = network.starts_with("mesh") || network.starts_with("dragonfly");
-            let counts =
-                if shares_links { vec![counts[0], counts[1].min(6)] } else { counts };
-            let parts = [&first, &second, &first].into_iter().zip(counts);
-            let steps: Sends = parts.flat_map(|(bytes, count)| ring(bytes, count)).collect();
-            let skipping = cost_of_forwarding(network, machine, &steps);
-            let (complete, _) = time_space_of(network, machine, &steps);
-            let kinds = skipping.parts.each().into_iter().zip(complete.parts.each());
-            for ((name, us), (_, expected)) in kinds {
-                let (us, expected) = (us.unwrap_or(0.0), expected.unwrap_or(0.0));
-                let is_equal = (us - expected).abs() <= 1e-9 * complete.parts.total();
-                prop_assert!(is_equal, "{name}: {us} instead of {expected}");
-            }
+            let steps = three_sequences(&first, &second, &counts);
+            assert_skipping_changes_nothing(network, machine, &steps);
         }
     }
 }
