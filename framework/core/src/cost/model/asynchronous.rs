@@ -22,6 +22,7 @@ pub(super) mod event_limit;
 pub(super) mod noise;
 pub(super) mod refine;
 pub(super) mod repetition;
+pub(super) mod ticks;
 
 word_enum! {
     /// The events for which a rank waits before it continues.
@@ -344,8 +345,22 @@ impl Steps {
         awake
     }
 
+    /// Returns the step with this number. Returns `None` if it is not known yet.
     pub(super) fn get(&self, number: u64) -> Option<&StepIndex> {
         self.steps.get((number - self.first) as usize)
+    }
+
+    /// Returns a step that some rank has entered and not ended, or of which a message is in flight.
+    pub(super) fn current(&self, number: u64) -> &StepIndex {
+        let step = number.checked_sub(self.first).and_then(|at| self.steps.get(at as usize));
+        let Some(step) = step else {
+            unreachable!(
+                "step {number} is needed, but {} to {} are stored",
+                self.first,
+                self.known()
+            );
+        };
+        step
     }
 
     /// Records that one rank has ended a step. Removes the steps that all ranks have ended.
