@@ -331,7 +331,7 @@ impl<M: RankModel> Listener for M {
     fn notify(&mut self, event: ScheduleEvent<'_>) {
         match event {
             ScheduleEvent::Step(step) => self.step(step),
-            ScheduleEvent::Summed(summed) => self.add_sums(summed),
+            ScheduleEvent::Summed(summed) if !self.is_stopped() => self.add_sums(summed),
             _ => {}
         }
     }

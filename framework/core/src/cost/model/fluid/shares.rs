@@ -47,6 +47,9 @@ const OPEN: u64 = u64::MAX;
 /// more than [`FEW`] flows, the next solve computes all rates from the beginning.
 const MANY: usize = 4;
 const FEW: usize = 64;
+/// If a solve examines more than `MOST_VISITS` times the hops of all flows, it computes all rates
+/// from the beginning instead.
+const MOST_VISITS: usize = 4;
 
 #[derive(Debug, Clone)]
 struct Link {
@@ -263,8 +266,8 @@ impl Shares {
         weight: u64,
         route: &[Hop],
     ) {
-        if self.windows.is_some() {
-            return self.attach_to_windows(number, (left, now), weight, route);
+        if let Some(windows) = &mut self.windows {
+            return windows.add(number, left as f64, now, weight, route);
         }
         while route.len() > 1 << self.shift {
             self.widen();
@@ -346,7 +349,7 @@ impl Shares {
             self.solve_all(now, most);
         } else {
             self.solve_changes(now, most);
-            if self.visits > self.load {
+            if self.visits > MOST_VISITS * self.load {
                 self.solve_all(now, most);
             }
         }
@@ -393,7 +396,7 @@ impl Shares {
         for number in links {
             let (link, filling) = (&mut self.links[number as usize], fill.link(number));
             (link.rated, link.unrated) = (link.capacity - filling.left, 0);
-            (link.level, link.is_pending) = (filling.level.unwrap_or(OPEN), false);
+            (link.level, link.is_pending) = (filling.level, false);
         }
         self.fill = fill;
     }
@@ -413,7 +416,7 @@ impl Shares {
             self.queue(number, self.links[number as usize].level);
         }
         self.queue_pending(0);
-        while self.visits <= self.load
+        while self.visits <= MOST_VISITS * self.load
             && let Some(Reverse((level, number))) = self.queue.pop()
         {
             if self.links[number as usize].key != level {
@@ -621,7 +624,7 @@ impl Shares {
         for number in links {
             let (link, filling) = (&self.links[number as usize], fill.link(number));
             assert_eq!((link.rated, link.unrated), (link.capacity - filling.left, 0));
-            assert_eq!(link.level, filling.level.unwrap_or(OPEN));
+            assert_eq!(link.level, filling.level);
         }
     }
 }

@@ -353,7 +353,7 @@ impl Simulation {
     /// Ends the barrier: all ranks enter the next step.
     fn pass_barrier(&mut self) {
         self.at_barrier = 0;
-        let barrier = self.barrier.unwrap_or_default();
+        let Some(barrier) = self.barrier else { unreachable!("there is no barrier between steps") };
         // The barrier continues the critical path of the rank that reached it last.
         let (_, path) = self.last_end();
         let path = Path { barrier: path.barrier + barrier, ..path };

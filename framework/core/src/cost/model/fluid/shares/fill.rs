@@ -3,7 +3,7 @@
 //! Links are filled in the order of their levels ([`super`]). A flow may have a limit, which is the
 //! largest level that it gets.
 
-use super::{quotient, rate_of};
+use super::{OPEN, quotient, rate_of};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -31,8 +31,8 @@ pub(super) struct Filling {
     pub left: u64,
     /// Sum of the weights of the flows on the link that have no rate yet.
     pub open: u64,
-    /// The level at which the link became full; `None` if it is not full.
-    pub level: Option<u64>,
+    /// The level at which the link became full; [`OPEN`] if it is not full.
+    pub level: u64,
 }
 
 /// A computation of rates, whose memory is used again.
@@ -67,14 +67,14 @@ impl Fill {
         mut give: impl FnMut(u32, u64),
     ) -> u64 {
         let bits = network.level_bits();
-        self.links.resize(count, Filling { left: 0, open: 0, level: None });
+        self.links.resize(count, Filling { left: 0, open: 0, level: OPEN });
         self.has_rate.clear();
         self.has_rate.extend_from_slice(has_rate);
         let mut keys = std::mem::take(&mut self.queue).into_vec();
         keys.clear();
         for link in links {
             let (left, open) = network.load(link);
-            self.links[link as usize] = Filling { left, open, level: None };
+            self.links[link as usize] = Filling { left, open, level: OPEN };
             keys.push(Reverse((quotient(left, open, bits), link)));
         }
         self.queue = BinaryHeap::from(keys);
@@ -106,7 +106,7 @@ impl Fill {
             // the result does not depend on their order.
             let full = std::mem::take(&mut self.full);
             for link in &full {
-                self.links[*link as usize].level = Some(level);
+                self.links[*link as usize].level = level;
                 network.each_on(*link, |flow| self.give(network, flow, level, &mut give));
             }
             self.full = full;

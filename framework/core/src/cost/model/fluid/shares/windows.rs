@@ -27,7 +27,7 @@
 //! of whole numbers, so the result does not depend on the order of flows.
 
 use super::fill::{Fill, Network};
-use super::{Hop, Link, Shares, WITHOUT_SLOT, quotient, rate_of};
+use super::{Hop, Link, OPEN, Shares, WITHOUT_SLOT, quotient, rate_of};
 use crate::cost::model::asynchronous::ticks::{NEVER, Ticks, nearest};
 use crate::cost::model::fluid::timers::Timers;
 
@@ -296,7 +296,7 @@ impl Windows {
     }
 
     /// Adds a flow. It gets a rate in the next window.
-    fn add(&mut self, number: u32, left: f64, now: Ticks, weight: u64, route: &[Hop]) {
+    pub(super) fn add(&mut self, number: u32, left: f64, now: Ticks, weight: u64, route: &[Hop]) {
         self.loads.flows.push(number, left, weight, route);
         self.new += 1;
         if now == self.end {
@@ -312,8 +312,8 @@ impl Windows {
             let filling = self.fill.link(hop.link);
             let equal = u128::from(capacity) * u128::from(weight) / u128::from(weights + weight);
             match filling.level {
-                Some(level) => rate_of(weight, level, self.loads.level_bits),
-                None => filling.left.max(equal as u64),
+                OPEN => filling.left.max(equal as u64),
+                level => rate_of(weight, level, self.loads.level_bits),
             }
         };
         let rate = route.iter().map(on_link).min().unwrap_or(u64::MAX);
@@ -493,8 +493,13 @@ impl Windows {
         let level = self.loads.flows.levels[flow];
         let on_link = |link: usize| {
             let (filling, load) = (self.fill.link(link as u32), self.loads.links[link]);
-            let more = || quotient(filling.left, load.limited, self.loads.level_bits);
-            filling.level.unwrap_or_else(|| level.saturating_add(more()))
+            match filling.level {
+                OPEN => {
+                    let more = quotient(filling.left, load.limited, self.loads.level_bits);
+                    level.saturating_add(more)
+                }
+                full => full,
+            }
         };
         self.loads.flows.route(flow).map(on_link).min().unwrap_or(level).max(level)
     }
@@ -508,19 +513,6 @@ impl Shares {
 
     pub(in super::super) fn has_windows(&self) -> bool {
         self.windows.is_some()
-    }
-
-    /// Attaches a flow to the links of its route while windows are in use.
-    pub(super) fn attach_to_windows(
-        &mut self,
-        number: u32,
-        (left, now): (i128, Ticks),
-        weight: u64,
-        route: &[Hop],
-    ) {
-        if let Some(windows) = &mut self.windows {
-            windows.add(number, left as f64, now, weight, route);
-        }
     }
 
     /// Returns whether the caller should begin to use windows now. `fraction` is the fraction of
