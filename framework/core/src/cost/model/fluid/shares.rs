@@ -129,6 +129,8 @@ pub(super) struct Shares {
     /// slot s is `hops[s << shift]`.
     shift: u32,
     hops: Vec<Hop>,
+    /// Whether any route crosses a link more than once. If not, hops need not be read.
+    has_times: bool,
     /// For each hop, its position in the list [`Link::on`] of its link.
     place: Vec<u32>,
     /// The flows that use links but have not been attached to them. They are attached as late as
@@ -175,6 +177,7 @@ impl Shares {
             unused_slots: Vec::new(),
             shift: 0,
             hops: Vec::new(),
+            has_times: false,
             place: Vec::new(),
             added: Vec::new(),
             new: Vec::new(),
@@ -285,6 +288,7 @@ impl Shares {
         }
         for (at, hop) in self.hops_of(slot).zip(route) {
             let link = &mut self.links[hop.link as usize];
+            self.has_times |= hop.times > 1;
             link.weights += weight * u64::from(hop.times);
             link.unrated += weight * u64::from(hop.times);
             (self.hops[at], self.place[at]) = (*hop, link.on.len() as u32);
@@ -349,7 +353,7 @@ impl Shares {
             self.solve_all(now, most);
         } else {
             self.solve_changes(now, most);
-            if self.visits > MOST_VISITS * self.load {
+            if !self.queue.is_empty() {
                 self.solve_all(now, most);
             }
         }
@@ -480,22 +484,25 @@ impl Shares {
         let link = &self.links[number as usize];
         loop {
             self.visits += link.on.len();
-            let (mut left, mut open) = (link.capacity, 0);
+            let (mut left, mut open, mut lowest) = (link.capacity, 0, OPEN);
             for hop in &link.on {
                 let flow = &self.flows[(hop >> self.shift) as usize];
-                let times = u64::from(self.hops[*hop as usize].times);
+                let times =
+                    if self.has_times { u64::from(self.hops[*hop as usize].times) } else { 1 };
                 if flow.level < level {
                     left = left.saturating_sub(flow.rate * times);
                 } else {
                     open += flow.weight * times;
+                    lowest = lowest.min(flow.level);
                 }
             }
             if open == 0 {
                 return OPEN;
             }
+            // If no flow has a level in between, the same flows keep their rates at the next level.
             let next = quotient(left, open, self.level_bits).max(level);
-            if next == level {
-                return level;
+            if next <= lowest {
+                return next;
             }
             level = next;
         }

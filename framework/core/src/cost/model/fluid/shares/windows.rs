@@ -21,7 +21,9 @@
 //! A flow that starts in a window has no rate in it. It waits for the next window, but only for a
 //! small fraction of the time that it will take. If the window lasts longer, it is *cut*: it ends
 //! early, and the flows that would have ended later in it continue. The delay of any chain of
-//! messages, such as one that begins at a late rank, is therefore at most this fraction.
+//! messages, such as one that begins at a late rank, is therefore at most this fraction. Flows that
+//! have ended before the cut have used more capacity than their mean rates. So that this is little,
+//! the next window is planned with at most twice the length of one that was cut.
 //!
 //! Numbers of work are `f64` here. Each one is computed for a flow by itself, and all sums are sums
 //! of whole numbers, so the result does not depend on the order of flows.
@@ -249,6 +251,8 @@ pub(super) struct Windows {
     /// The time at which the window is cut, because a new flow would wait for too long; [`NEVER`]
     /// if no new flow waits.
     cut: Ticks,
+    /// The largest length of the next window.
+    longest: Ticks,
     /// The flows that end in the window.
     endings: Vec<Ending>,
     loads: Loads,
@@ -283,6 +287,7 @@ impl Windows {
             start: now,
             end: now,
             cut: NEVER,
+            longest: NEVER,
             endings: Vec::new(),
             loads,
             sharing: 0,
@@ -399,7 +404,7 @@ impl Windows {
         // 2. Find the length of the window, and the rates in it.
         let length = loop {
             let (longest, planned) = self.length();
-            let length = nearest(longest).max(1);
+            let length = nearest(longest).clamp(1, self.longest);
             self.limit(length as f64);
             examined += self.solve();
             let flows = &self.loads.flows;
@@ -465,23 +470,25 @@ impl Windows {
         }
     }
 
-    /// Ends the window at the time `now`, if it would last longer. Flows that would have ended later
-    /// in it have work left.
+    /// Ends the window at the time `now`. If it would have lasted longer, flows that would have ended
+    /// later in it have work left.
     fn cut(&mut self, now: Ticks, timers: &mut Timers) {
-        let rest = self.end - now;
+        let (lasted, rest) = (now - self.start, self.end - now);
         if rest <= 0 {
+            self.longest = self.longest.saturating_mul(2);
             return;
         }
+        self.longest = (2 * lasted).max(1);
         let listed = self.loads.flows.len() - self.new;
         for flow in 0..listed {
             if !self.loads.flows.has_ended(flow) {
                 self.loads.flows.left[flow] += self.loads.rate(flow) * rest as f64;
             }
         }
-        for &Ending { flow, before, end } in self.endings.iter().filter(|of| of.end > now) {
-            let left = before * (end - now) as f64 / (end - self.start) as f64;
-            self.loads.flows.left[flow as usize] = left;
-            timers.set(self.loads.flows.numbers[flow as usize] as usize, NEVER);
+        for &Ending { flow, before, .. } in self.endings.iter().filter(|of| of.end > now) {
+            let flow = flow as usize;
+            self.loads.flows.left[flow] = (before - self.loads.rate(flow) * lasted as f64).max(1.0);
+            timers.set(self.loads.flows.numbers[flow] as usize, NEVER);
         }
         self.end = now;
         self.list();
