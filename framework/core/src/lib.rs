@@ -68,4 +68,6 @@ pub mod limits;
 pub mod network;
 pub mod simulation;
 pub mod spec;
+#[cfg(test)]
+mod test_tiers;
 pub mod text;

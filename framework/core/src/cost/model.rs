@@ -197,6 +197,7 @@ pub struct RankTimes {
 }
 
 impl RankTimes {
+    /// Returns the times of ranks that end at these times. Returns `None` if there is no rank.
     fn of(times: impl ExactSizeIterator<Item = f64> + Clone) -> Option<Self> {
         let ranks = times.len() as f64;
         let first = times.clone().reduce(f64::min)?;

@@ -22,6 +22,7 @@ pub(super) mod event_limit;
 pub(super) mod noise;
 pub(super) mod refine;
 pub(super) mod repetition;
+pub(super) mod ticks;
 
 word_enum! {
     /// The events for which a rank waits before it continues.
@@ -344,15 +345,30 @@ impl Steps {
         awake
     }
 
+    /// Returns the step with this number. Returns `None` if it is not known yet.
     pub(super) fn get(&self, number: u64) -> Option<&StepIndex> {
         self.steps.get((number - self.first) as usize)
     }
 
+    /// Returns a step that some rank has entered and not ended, or of which a message is in flight.
+    pub(super) fn current(&self, number: u64) -> &StepIndex {
+        let step = number.checked_sub(self.first).and_then(|at| self.steps.get(at as usize));
+        let Some(step) = step else {
+            unreachable!(
+                "step {number} is needed, but {} to {} are stored",
+                self.first,
+                self.known()
+            );
+        };
+        step
+    }
+
     /// Records that one rank has ended a step. Removes the steps that all ranks have ended.
     pub(super) fn leave(&mut self, number: u64) {
-        if let Some(step) = self.steps.get_mut((number - self.first) as usize) {
-            step.inside -= 1;
-        }
+        let Some(step) = self.steps.get_mut((number - self.first) as usize) else {
+            unreachable!("a rank ends step {number}, which is not stored");
+        };
+        step.inside -= 1;
         while self.steps.front().is_some_and(|step| step.inside == 0) {
             self.messages -= self.steps.pop_front().map_or(0, |step| step.messages.len());
             self.first += 1;
@@ -361,10 +377,10 @@ impl Steps {
 
     /// Records that a rank has received a message of a step. Only for `order=data`.
     pub(super) fn received(&mut self, number: u64, rank: usize) {
-        let step = self.steps.get_mut((number - self.first) as usize);
-        if let Some(missing) = step.and_then(|step| step.missing.get_mut(rank)) {
-            *missing -= 1;
-        }
+        let Some(step) = self.steps.get_mut((number - self.first) as usize) else {
+            unreachable!("rank {rank} receives a message of step {number}, which is not stored");
+        };
+        step.missing[rank] -= 1;
     }
 
     pub(super) fn limit_reached(&self) -> bool {

@@ -49,12 +49,12 @@ use std::sync::Arc;
 mod background;
 mod fold;
 mod in_flight;
-mod level_queue;
 mod sensitivity;
 mod shares;
 mod simulation;
 mod symmetry;
 mod timers;
+mod units;
 
 pub(super) static KIND: ModelKind = ModelKind {
     name: "fluid",
@@ -102,12 +102,9 @@ static BANDWIDTH_FACTOR: TypedParameter<f64> = TypedParameter {
     read: factor,
 };
 
-/// The largest difference of times, in µs, at which two events count as simultaneous.
-const EPSILON_US: f64 = 1e-3;
-
 static SECOND_EPS_US: TypedParameter<f64> = TypedParameter::micros(
     "second_eps_us",
-    "simulates a second time, with events within this interval as simultaneous (first time: 0.001 us); `note` reports a difference of 0.1 % or more; 0 for one simulation",
+    "has no effect: only events at exactly the same time are simultaneous; accepted because older specs have it",
     "",
 );
 
@@ -188,6 +185,12 @@ impl Fluid {
     fn latency_us(&self, hops: f64) -> f64 {
         hops * self.hop_us * self.latency_factor
     }
+
+    /// Returns the time that determines the weight of a message (`fairness=rtt`). `hops` is the
+    /// latency of its route, and `inverse` is the sum of the inverse bandwidths of its links.
+    fn round_trip_us(&self, hops: f64, inverse: f64) -> f64 {
+        hops * self.hop_us + inverse * self.weight_bytes * self.byte_us
+    }
 }
 
 impl Model for Fluid {
@@ -200,12 +203,7 @@ impl Model for Fluid {
     }
 
     fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {
-        let simulation = |eps_us| Simulation::new(self.clone(), context, eps_us);
-        let first = Simulations::new(simulation(EPSILON_US));
-        Box::new(match self.second_eps_us {
-            0.0 => first,
-            us => first.with_eps(simulation(us), us),
-        })
+        Box::new(Simulations::new(Simulation::new(self.clone(), context)))
     }
 
     /// Returns a start-up plus the largest of three times:
@@ -266,7 +264,9 @@ impl Model for Fluid {
 }
 
 #[cfg(test)]
-mod oracle;
+mod exact_tests;
+#[cfg(test)]
+pub(super) mod oracle;
 #[cfg(test)]
 mod symmetry_tests;
 #[cfg(test)]

@@ -1,60 +1,63 @@
 //! The critical path to an event, in models in which ranks have their own clocks.
 
 use super::Parts;
+use super::asynchronous::ticks::{Ticks, us};
 
-/// The duration in µs of the critical path to an event, divided into kinds of cost.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Path {
+/// The duration of the critical path to an event, divided into kinds of cost. Durations are in µs,
+/// or in whole ticks. Paths in ticks are ordered by their costs, in the order of the fields.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Path<T = f64> {
     /// Start-ups of messages.
-    pub startup: f64,
+    pub startup: T,
     /// Transmission and copying.
-    pub transmission: f64,
+    pub transmission: T,
     /// Latencies.
-    pub propagation: f64,
+    pub propagation: T,
     /// Rearrangement of data.
-    pub rearrangement: f64,
+    pub rearrangement: T,
     /// Barriers between steps.
-    pub barrier: f64,
+    pub barrier: T,
     /// Waits for ports, engines and links.
-    pub contention: f64,
+    pub contention: T,
     /// Reductions.
-    pub reduction: f64,
+    pub reduction: T,
 }
 
-impl Path {
-    /// Returns the costs in the order of the fields.
-    pub(super) fn values(self) -> [f64; 7] {
-        let Self {
-            startup,
-            transmission,
-            propagation,
-            rearrangement,
-            barrier,
-            contention,
-            reduction,
-        } = self;
-        [startup, transmission, propagation, rearrangement, barrier, contention, reduction]
+impl<T> Path<T> {
+    fn zip<U, V>(self, other: Path<U>, join: impl Fn(T, U) -> V) -> Path<V> {
+        Path {
+            startup: join(self.startup, other.startup),
+            transmission: join(self.transmission, other.transmission),
+            propagation: join(self.propagation, other.propagation),
+            rearrangement: join(self.rearrangement, other.rearrangement),
+            barrier: join(self.barrier, other.barrier),
+            contention: join(self.contention, other.contention),
+            reduction: join(self.reduction, other.reduction),
+        }
     }
+}
 
-    fn of(values: [f64; 7]) -> Self {
-        let [startup, transmission, propagation, rearrangement, barrier, contention, reduction] =
-            values;
-        Self { startup, transmission, propagation, rearrangement, barrier, contention, reduction }
-    }
-
+impl Path<Ticks> {
     pub(super) fn plus(self, other: Self) -> Self {
-        let (a, b) = (self.values(), other.values());
-        Self::of(std::array::from_fn(|kind| a[kind] + b[kind]))
-    }
-
-    pub(super) fn times(self, factor: f64) -> Self {
-        Self::of(self.values().map(|us| us * factor))
+        self.zip(other, Ticks::saturating_add)
     }
 
     pub(super) fn minus(self, other: Self) -> Self {
-        self.plus(other.times(-1.0))
+        self.zip(other, |a, b| a - b)
     }
 
+    pub(super) fn times(self, count: u64) -> Self {
+        let count = Ticks::try_from(count).unwrap_or(Ticks::MAX);
+        self.zip(self, |cost, _| cost.saturating_mul(count))
+    }
+
+    /// Returns the path with its costs in µs.
+    pub(super) fn in_us(self) -> Path {
+        self.zip(self, |cost, _| us(cost))
+    }
+}
+
+impl Path {
     /// Converts the path to the parts of a completion time. `has_sums` is true if any node reduces
     /// data; if not, the part for reductions is `None`.
     pub(super) fn parts(&self, has_sums: bool) -> Parts {

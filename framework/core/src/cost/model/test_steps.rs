@@ -115,9 +115,29 @@ pub(super) fn time_space_of(topology: &str, machine: &str, steps: &Sends) -> (Co
 pub(super) fn cost_with_sums(topology: &str, machine: &str, of: &[u64], steps: &Sends) -> Cost {
     let topology = parse(topology).unwrap();
     let mut evaluator = evaluator(&topology, machine);
-    let most = of.iter().copied().max().unwrap();
-    evaluator.notify(ScheduleEvent::Summed(Summed { most, of, symmetry: None, segments: 1 }));
-    run(&topology, evaluator.as_mut(), steps, &[], |_, _| 0);
+    run_with_sums(&topology, evaluator.as_mut(), steps, &[of.to_vec()]);
+    evaluator.cost().unwrap()
+}
+
+/// Returns the cost of steps, each with the load that every node reduces in it. With `is_recorded`,
+/// a time-space record is made, so that no step is skipped.
+pub(super) fn cost_of_reducing(
+    topology: &str,
+    machine: &str,
+    steps: &[(Messages, u64)],
+    is_recorded: bool,
+) -> Cost {
+    let topology = parse(topology).unwrap();
+    let mut evaluator = evaluator(&topology, machine);
+    if is_recorded {
+        evaluator.record_time_space(TimeSpace::new(topology.nodes(), None, 1 << 18)).unwrap();
+    }
+    let (messages, loads): (Vec<&Messages>, Vec<u64>) =
+        steps.iter().map(|(step, load)| (step, *load)).unzip();
+    let nodes = topology.nodes() as usize;
+    let sums: Vec<Vec<u64>> =
+        loads.into_iter().map(|load| vec![load; if load > 0 { nodes } else { 0 }]).collect();
+    run_with_sums(&topology, evaluator.as_mut(), &sends(&messages), &sums);
     evaluator.cost().unwrap()
 }
 
@@ -148,7 +168,18 @@ pub(super) fn run(
     routes: &[Route],
     route_of: impl Fn(u32, u32) -> u32,
 ) {
-    run_with_orbits(topology, evaluator, steps, None, routes, route_of);
+    run_with_orbits(topology, evaluator, steps, &[], None, routes, route_of);
+}
+
+/// Reports steps to an evaluator. `sums` has the loads that each node reduces at the end of each
+/// step; a step without loads reduces nothing.
+pub(super) fn run_with_sums(
+    topology: &Arc<dyn Topology>,
+    evaluator: &mut dyn Evaluator,
+    steps: &Sends,
+    sums: &[Vec<u64>],
+) {
+    run_with_orbits(topology, evaluator, steps, sums, None, &[], |_, _| 0);
 }
 
 /// Reports steps to an evaluator. With a symmetry group, only the messages of one node of each
@@ -157,6 +188,7 @@ pub(super) fn run_with_orbits(
     topology: &Arc<dyn Topology>,
     evaluator: &mut dyn Evaluator,
     steps: &Sends,
+    sums: &[Vec<u64>],
     symmetry: Option<&Group>,
     routes: &[Route],
     route_of: impl Fn(u32, u32) -> u32,
@@ -175,6 +207,15 @@ pub(super) fn run_with_orbits(
             })
             .collect();
         let after: Vec<u32> = sends.iter().map(|(.., after)| *after).collect();
+        if let Some(of) = sums.get(number as usize - 1).filter(|of| !of.is_empty()) {
+            let most = of.iter().copied().max().unwrap();
+            evaluator.notify(ScheduleEvent::Summed(Summed {
+                most,
+                of,
+                symmetry: None,
+                segments: 1,
+            }));
+        }
         let facts = statistics.measure(number, &mut transfers, None, routes).unwrap();
         if let Some(group) = symmetry {
             let is_representative = |t: &Transfer| {

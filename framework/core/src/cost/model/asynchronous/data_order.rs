@@ -26,6 +26,8 @@ struct Position {
     is_reducing: bool,
     /// The first step that the rank has not ended.
     current: u64,
+    /// Whether the rank waits until a further step becomes known.
+    waits: bool,
 }
 
 /// The positions of all ranks.
@@ -92,6 +94,21 @@ impl DataOrder {
     /// than that of the last known step.
     pub(crate) fn step(&self, rank: usize) -> u64 {
         self.0[rank].step
+    }
+
+    /// Returns whether the rank waits until a further step becomes known.
+    pub(crate) fn waits(&self, rank: usize) -> bool {
+        self.0[rank].waits
+    }
+
+    /// Records that the rank waits until a further step becomes known.
+    pub(crate) fn wait(&mut self, rank: usize) {
+        self.0[rank].waits = true;
+    }
+
+    /// Ends the waits of all ranks, because a further step has become known.
+    pub(crate) fn wake(&mut self) {
+        self.0.iter_mut().for_each(|position| position.waits = false);
     }
 
     /// Advances the rank's position past its next send.

@@ -53,7 +53,7 @@ pub(crate) struct Progress {
     pub events: EventLimit,
     /// The record of how each rank spends its time, if requested.
     pub record: Option<Box<TimeSpace>>,
-    repetition: Repetition,
+    pub repetition: Repetition,
 }
 
 impl Progress {
@@ -76,21 +76,17 @@ impl Progress {
         }
     }
 
-    /// Returns the state of the simulation at the time `now`, as far as the engine knows it: the
-    /// positions of all ranks, relative to the last known step. Returns `None` if no step may be
-    /// skipped, because the further simulation depends on more than positions and times.
-    fn state(&self, now: f64) -> Option<State> {
-        let Self { data_order, noise, record, .. } = self;
-        if data_order.is_some() || !noise.is_none() || record.is_some() {
-            return None;
-        }
-        let mut state = State::new(now);
+    /// Adds the positions of all ranks to `state`, relative to the last known step. Returns `false`
+    /// if no step may be skipped, because the further simulation depends on more than positions and
+    /// times.
+    pub(crate) fn add_state(&self, state: &mut State) -> bool {
         for Position { step, sent, pending } in &self.ranks {
             state.add_number(self.steps.known() - step);
             state.add_number(*sent as u64);
             state.add_number(*pending as u64);
         }
-        Some(state)
+        let Self { data_order, noise, record, .. } = self;
+        data_order.is_none() && noise.is_none() && record.is_none()
     }
 
     /// Ends the rank's current step, so that its position is the next step.
@@ -100,10 +96,13 @@ impl Progress {
     }
 
     /// Returns the step and the index of the rank's next send, if the data of this send is
-    /// available. If the known steps have no further send of the rank, counts the rank as waiting.
-    /// Only for `order=data`.
+    /// available. If the known steps have no further send of the rank, the rank waits for a further
+    /// step. Only for `order=data`.
     pub(crate) fn next_send(&mut self, rank: usize) -> Option<(u64, u32)> {
         let order = self.data_order.as_mut()?;
+        if order.waits(rank) {
+            return None;
+        }
         let next = order.next(rank, &mut self.steps);
         if let (Some(record), Next::Send(..) | Next::Blocked) = (&mut self.record, next) {
             record.enter(rank, order.step(rank));
@@ -111,7 +110,10 @@ impl Progress {
         match next {
             Next::Send(step, index) => return Some((step, index)),
             Next::Blocked => {}
-            Next::Unknown => self.steps.wait(),
+            Next::Unknown => {
+                order.wait(rank);
+                self.steps.wait();
+            }
         }
         None
     }
@@ -150,12 +152,11 @@ pub(crate) trait RankModel: Send {
         self.progress_mut().steps.sum(summed);
     }
 
-    /// Adds the model's part of the state to `state`, so that equal steps can be skipped. The state
-    /// has all values on which the further simulation depends; times and numbers of steps are
-    /// relative to the present. Returns `false` if the further simulation depends on something
-    /// else.
-    fn add_state(&self, _: &mut State) -> bool {
-        false
+    /// Returns the state of the simulation, so that equal steps can be skipped. The state has all
+    /// values on which the further simulation depends; times and numbers of steps are relative to
+    /// the present. Returns `None` if the further simulation depends on something else.
+    fn state(&self) -> Option<State> {
+        None
     }
 
     /// Starts the sends of the step that the rank has entered. Matches the rank's receives with
@@ -191,12 +192,12 @@ pub(crate) trait RankModel: Send {
         None
     }
 
-    /// Returns the time of the last event in µs.
+    /// Returns the time of the last event in µs. The time of skipped steps is included.
     fn now_us(&self) -> f64;
 
     /// Executes the reductions after the last step. Returns the critical path of the schedule, and
-    /// the time in µs at which each rank ends.
-    fn finish(&mut self) -> (Path, Vec<f64>);
+    /// the times at which its ranks end. Errors if the model cannot represent these times.
+    fn finish(&mut self) -> Result<(Path, Option<RankTimes>), String>;
 
     /// Returns whether the simulation is folded: only one rank of each symmetry orbit is simulated.
     fn is_folded(&self) -> bool {
@@ -275,8 +276,11 @@ pub(crate) trait RankModel: Send {
     fn skips(&mut self, step: &Step<'_>) -> bool {
         let Progress { repetition, steps, .. } = self.progress_mut();
         if repetition.count(step, steps.next_sums()) {
-            let state = self.progress().state(self.now_us());
-            let state = state.and_then(|mut state| self.add_state(&mut state).then_some(state));
+            // Ranks that are behind may still be in steps of an earlier sequence. The state can
+            // repeat until they reach the present sequence, so it is compared only after that.
+            let Progress { repetition, steps, .. } = self.progress();
+            let is_uniform = repetition.includes(steps.known() - steps.first());
+            let state = if is_uniform { self.state() } else { None };
             self.progress_mut().repetition.compare(state);
         }
         let Progress { repetition, steps, .. } = self.progress_mut();
@@ -291,6 +295,9 @@ pub(crate) trait RankModel: Send {
     fn wake_ranks(&mut self) {
         let Progress { steps, ranks, data_order, .. } = self.progress_mut();
         let by_data = data_order.is_some();
+        if let Some(order) = data_order {
+            order.wake();
+        }
         for rank in steps.wake_ranks(by_data, ranks.iter().map(|rank| rank.step)) {
             if self.delays_entry(rank) {
                 continue;
@@ -324,7 +331,7 @@ impl<M: RankModel> Listener for M {
     fn notify(&mut self, event: ScheduleEvent<'_>) {
         match event {
             ScheduleEvent::Step(step) => self.step(step),
-            ScheduleEvent::Summed(summed) => self.add_sums(summed),
+            ScheduleEvent::Summed(summed) if !self.is_stopped() => self.add_sums(summed),
             _ => {}
         }
     }
@@ -338,13 +345,11 @@ impl<M: RankModel> Evaluator for M {
             return Err(why.clone());
         }
         let Progress { events, steps, repetition, .. } = self.progress();
-        let skipped = repetition.skipped();
-        let (us, first) = (self.now_us() + skipped.us, steps.first() + skipped.steps);
-        events.check_limit(M::NAME, us, first)?;
-        let (path, ends) = self.finish();
-        let path = path.plus(skipped.path);
+        let first = steps.first() + repetition.skipped().steps;
+        events.check_limit(M::NAME, self.now_us(), first)?;
+        let (path, ranks) = self.finish()?;
         let parts = Parts { rearrangement: None, ..path.parts(self.progress().steps.has_sums()) };
-        Ok(Cost { parts, note: None, ranks: RankTimes::of(ends.iter().map(|us| us + skipped.us)) })
+        Ok(Cost { parts, note: None, ranks })
     }
 
     fn pause_at(&mut self, deadline: Option<Instant>) -> bool {

@@ -99,7 +99,7 @@ mod tests {
         let topology = parse("mesh:4x5").unwrap();
         let others = |from: u32| (1..20).map(move |d| (from, (from + d) % 20, 1000, 0));
         let steps = vec![(0..20).flat_map(others).collect::<Vec<_>>()];
-        for model in ["", ",second_eps_us=0.01"] {
+        for model in ["", ",order=data"] {
             let fluid = "free:model=fluid,startup_us=1,byte_us=0.001,hop_us=1";
             let machine = Machine::parse(&format!("{fluid}{model}")).unwrap();
             let [at_once, in_turns] = [false, true].map(|pauses| {

@@ -165,11 +165,11 @@ impl Fold {
 
     /// Returns the orbit of a link between nodes, and a number of messages. If a message crosses
     /// one link of the orbit, this number of its images cross each link of the orbit.
-    pub(super) fn link(&self, link: u64) -> (u32, f32) {
-        let Some(links) = &self.links else { return (link as u32, 1.0) };
+    pub(super) fn link(&self, link: u64) -> (u32, u32) {
+        let Some(links) = &self.links else { return (link as u32, 1) };
         let orbit = links.orbit(link);
         let translations = self.nodes() as usize / self.orbits;
-        (orbit, (translations as u64 / links.link_count(orbit)) as f32)
+        (orbit, (translations as u64 / links.link_count(orbit)) as u32)
     }
 
     /// Returns the first link of an orbit of links between nodes.

@@ -16,7 +16,7 @@ struct Flow {
 /// Returns the time at which each rank ends `steps`, which consist of messages (sender, receiver,
 /// bytes). The flows of `background` start at time 0. If `weighted`, the weight of a flow is the
 /// inverse of its latency.
-pub(super) fn ends(
+pub(in crate::cost::model) fn ends(
     topology: &str,
     [byte_us, hop_us]: [f64; 2],
     weighted: bool,

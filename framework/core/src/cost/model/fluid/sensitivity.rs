@@ -1,12 +1,9 @@
-//! Simulates a case more than once, to find out how exact its time is. A note in the result reports
-//! the differences between the times. Two parameters cause a further simulation:
+//! Simulates a case a second time, to find out how exact its time is.
 //!
-//! - `second_eps_us`: if rounding changes the order of nearly simultaneous events, all later events
-//!   can change, too. The second simulation uses a different interval within which events count as
-//!   simultaneous.
-//! - `flow_window`: if there are very many messages, their shares of links are approximate, and are
-//!   computed once for each window of time. The simulation is copied when the first window begins,
-//!   and the copy continues with windows of twice the length.
+//! If there are very many messages (`flow_window`), their shares of links are approximate, and are
+//! computed once for each window of time. The simulation is copied when the first window begins,
+//! and the copy continues with windows of twice the length. A note in the result reports the
+//! difference between the times.
 
 use super::simulation::Simulation;
 use crate::cost::model::time_space::TimeSpace;
@@ -14,42 +11,23 @@ use crate::cost::model::{Cost, Evaluator};
 use crate::simulation::listener::{Interests, Listener, ScheduleEvent};
 use std::time::Instant;
 
-/// Simulations of the same case. The first one gives the result.
+/// A simulation, which gives the result, and its copy.
 pub(super) struct Simulations {
     first: Simulation,
-    others: Vec<Other>,
-}
-
-/// A simulation whose time is compared with that of the first simulation.
-struct Other {
-    simulation: Box<Simulation>,
-    /// The setting in which this simulation differs from the first one, in words for the note.
-    with: String,
-    /// The smallest relative difference that is reported.
-    least: f64,
+    copy: Option<Box<Simulation>>,
 }
 
 impl Simulations {
     pub(super) fn new(first: Simulation) -> Self {
-        Self { first, others: Vec::new() }
+        Self { first, copy: None }
     }
 
-    /// Adds a simulation in which events within `us` µs of each other count as simultaneous.
-    pub(super) fn with_eps(mut self, simulation: Simulation, us: f64) -> Self {
-        let with = format!("events within {us} us as one");
-        let mut simulation = Box::new(simulation);
-        simulation.makes_copy = false;
-        self.others.push(Other { simulation, with, least: 1e-3 });
-        self
-    }
-
-    /// Adds the copy that the first simulation makes of itself when its first window begins. The
-    /// copy has windows of twice the length. This function does not run the copy. After the last
-    /// step, the copy runs only when the first simulation has ended and freed its memory.
+    /// Takes the copy that the first simulation makes of itself when its first window begins. This
+    /// function does not run the copy. After the last step, the copy runs only when the first
+    /// simulation has ended and freed its memory.
     fn take_copy(&mut self) {
-        if let Some(simulation) = self.first.copy.take() {
-            let with = format!("flow_window={}", simulation.machine.flow_window);
-            self.others.push(Other { simulation, with, least: 0.0 });
+        if let Some(copy) = self.first.copy.take() {
+            self.copy = Some(copy);
         }
     }
 }
@@ -64,7 +42,9 @@ impl Listener for Simulations {
         // If the first simulation has just made a copy of itself, the copy must be notified of
         // `event`, too: the copy was made before the first simulation added the step of `event`.
         self.take_copy();
-        self.others.iter_mut().for_each(|other| other.simulation.notify(event));
+        if let Some(copy) = &mut self.copy {
+            copy.notify(event);
+        }
     }
 }
 
@@ -73,29 +53,30 @@ impl Evaluator for Simulations {
         let cost = self.first.cost()?;
         self.take_copy();
         self.first.clear();
-        let (us, mut notes) = (cost.parts.total(), Vec::new());
-        for Other { simulation, with, least, .. } in &mut self.others {
-            let other_us = simulation.cost()?.parts.total();
+        let mut notes = Vec::new();
+        if let Some(copy) = &mut self.copy {
+            let (us, other_us) = (cost.parts.total(), copy.cost()?.parts.total());
             let difference = other_us / us - 1.0;
-            if difference.abs() >= *least {
-                let (percent, decimals) =
-                    (difference.abs() * 100.0, if *least > 0.0 { 2 } else { 3 });
-                let more = if difference > 0.0 { "more" } else { "less" };
-                notes.push(format!("with {with} {other_us:.6} us, {percent:.decimals$} % {more}"));
-            }
+            let (percent, window) = (difference.abs() * 100.0, copy.machine.flow_window);
+            let more = if difference > 0.0 { "more" } else { "less" };
+            notes
+                .push(format!("with flow_window={window} {other_us:.6} us, {percent:.3} % {more}"));
+        }
+        if self.first.machine.second_eps_us > 0.0 {
+            notes.push("second_eps_us has no effect, because times are exact".to_owned());
         }
         Ok(Cost { note: (!notes.is_empty()).then(|| notes.join("; ")), ..cost })
     }
 
     fn pause_at(&mut self, deadline: Option<Instant>) -> bool {
-        self.others.iter_mut().for_each(|other| {
-            other.simulation.pause_at(deadline);
-        });
+        if let Some(copy) = &mut self.copy {
+            copy.pause_at(deadline);
+        }
         self.first.pause_at(deadline)
     }
 
     fn is_paused(&self) -> bool {
-        self.first.is_paused() || self.others.iter().any(|other| other.simulation.is_paused())
+        self.first.is_paused() || self.copy.as_ref().is_some_and(|copy| copy.is_paused())
     }
 
     fn advance(&mut self) -> bool {
@@ -104,7 +85,7 @@ impl Evaluator for Simulations {
         if has_ended {
             self.first.clear();
         }
-        has_ended && self.others.iter_mut().all(|other| other.simulation.advance())
+        has_ended && self.copy.as_mut().is_none_or(|copy| copy.advance())
     }
 
     fn record_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {

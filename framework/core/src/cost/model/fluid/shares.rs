@@ -1,28 +1,38 @@
-//! Weighted max-min fair shares of links. When flows start or end, the shares are updated and not
-//! computed from the beginning.
+//! Weighted max-min fair shares of links, in whole numbers.
 //!
 //! A flow is a message in transmission, or background traffic, on a route of links. The *level* of
-//! a flow is its rate divided by its weight. Shares are max-min fair if every flow has a full link
-//! on which no other flow has a higher level. This link *binds* the flow. An *open* flow has no
-//! rate yet. A *solve* is one update of the shares. This module stores flows and links; [`sweep`]
-//! updates the rates. [`windows`] computes approximate rates of very many flows.
+//! a flow is its rate divided by its weight. A link becomes *full* at the level at which its flows
+//! use up its capacity, if the flows with lower levels keep their rates. The level of a flow is the
+//! lowest level of the full links of its route. A *solve* computes the rates of all flows.
+//!
+//! The rates are a function of the set of flows. They do not depend on the order in which flows
+//! started or ended, or on the numbers of flows and links:
+//!
+//! - Weights and rates are whole numbers, so their sums do not depend on an order.
+//! - The only roundings are the level of a link (a quotient of two sums) and the rate of a flow (a
+//!   weight times a level). Both are rounded down. A flow therefore never gets more than its share,
+//!   and the levels of other links never fall when a link is filled.
+//! - All links with the lowest level are filled together.
+//!
+//! There are two solvers with equal results. [`Shares::solve_changes`] visits only links on which
+//! something changes. [`fill`] computes all rates from the beginning. It is faster if many flows
+//! have started or ended, and computes the approximate rates of very many flows ([`windows`]).
 
-use super::level_queue::LevelQueue;
-use link::Link;
+use super::units::{Units, duration};
+use crate::cost::model::asynchronous::ticks::Ticks;
+use fill::{Fill, Network};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use windows::Windows;
 
-mod flows;
-mod link;
-mod sweep;
+mod fill;
 mod windows;
-
-pub(super) use windows::WindowTimers;
 
 /// A link of a flow's route, and the number of times that the route crosses it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Hop {
     pub link: u32,
-    pub times: f32,
+    pub times: u32,
 }
 
 /// The entry in [`Shares::slots`] of a flow that does not use links.
@@ -31,67 +41,105 @@ const IDLE: u32 = u32::MAX;
 /// [`Shares::flows`]. Either the flow is in the list [`Shares::added`] and will be attached to its
 /// links later, or there are very many flows, and [`Shares::windows`] stores all of them.
 const WITHOUT_SLOT: u32 = u32::MAX - 1;
+/// The level of a flow without a rate, and of a link that is not full.
+const OPEN: u64 = u64::MAX;
+/// If more than `1 / MANY` of the flows have started or ended since the last solve, and there are
+/// more than [`FEW`] flows, the next solve computes all rates from the beginning.
+const MANY: usize = 4;
+const FEW: usize = 64;
+/// If a solve examines more than `MOST_VISITS` times the hops of all flows, it computes all rates
+/// from the beginning instead.
+const MOST_VISITS: usize = 4;
 
-/// The state of a slot, which has room for a flow that is attached to its links.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Binding {
-    /// The slot is unused.
-    Idle,
-    /// The flow was attached to its links after the last solve.
-    New,
-    /// The flow is open: it has no rate now, and gets one in the current solve.
-    Open,
-    /// This link binds the flow.
-    By(u32),
+#[derive(Debug, Clone)]
+struct Link {
+    capacity: u64,
+    /// Sum of the weights of the flows on the link.
+    weights: u64,
+    /// Sum of the rates of the flows that have a rate.
+    rated: u64,
+    /// Sum of the weights of the flows that have no rate.
+    unrated: u64,
+    /// The level at which the link is full; [`OPEN`] if it is not full.
+    level: u64,
+    /// The level at which the link is in the queue; [`OPEN`] if it is not queued.
+    key: u64,
+    /// Whether a flow on this link has ended since the last solve.
+    is_dirty: bool,
+    /// Whether the link is in the list [`Shares::pending`].
+    is_pending: bool,
+    /// The indices in [`Shares::hops`] of all hops of flows over this link.
+    on: Vec<u32>,
+}
+
+impl Link {
+    fn new(capacity: u64) -> Self {
+        Self {
+            capacity,
+            weights: 0,
+            rated: 0,
+            unrated: 0,
+            level: OPEN,
+            key: OPEN,
+            is_dirty: false,
+            is_pending: false,
+            on: Vec::new(),
+        }
+    }
 }
 
 /// The properties of a flow that a solve uses often.
 #[derive(Debug, Clone, Copy)]
 struct Flow {
-    rate: f64,
-    weight: f64,
-    level: f64,
-    bound: Binding,
-    /// The number of times that the flow's route crosses the link that binds the flow.
-    bound_times: f32,
+    level: u64,
+    rate: u64,
+    weight: u64,
+    /// The number of hops; 0 if the slot is unused.
     hops: u32,
 }
 
 /// The properties of a flow that a solve uses seldom.
 #[derive(Debug, Clone, Copy)]
-struct Progress {
-    number: u32,
-    /// The bytes that had not been transmitted at the time `since`.
-    left: f64,
-    since: f64,
+struct Remaining {
+    /// The work that had not been transmitted at the time `since`.
+    left: i128,
+    since: Ticks,
     /// The rate that the flow had before the solve with the number `solve`.
-    before: f64,
+    before: u64,
     solve: u64,
+    number: u32,
 }
 
 /// The flows of a network and their rates.
 #[derive(Debug, Clone)]
 pub(super) struct Shares {
+    /// The binary places of a level.
+    level_bits: u32,
+    /// The binary logarithm of the smallest weight.
+    least_weight_bits: u32,
     links: Vec<Link>,
     /// For each flow, its slot, [`IDLE`] or [`WITHOUT_SLOT`].
     slots: Vec<u32>,
     /// The flow in each slot. Flows that are attached to their links have slots, unless windows are
-    /// in use. The lists `new`, `fresh` and `changed` identify a flow by its slot.
+    /// in use. The lists `new` and `changed` identify a flow by its slot.
     flows: Vec<Flow>,
-    rest: Vec<Progress>,
+    rest: Vec<Remaining>,
     unused_slots: Vec<u32>,
     /// The binary logarithm of the number of hops for which each slot has space. The first hop of
     /// slot s is `hops[s << shift]`.
     shift: u32,
     hops: Vec<Hop>,
+    /// Whether any route crosses a link more than once. If not, hops need not be read.
+    has_times: bool,
     /// For each hop, its position in the list [`Link::on`] of its link.
     place: Vec<u32>,
-    levels: LevelQueue,
     /// The flows that use links but have not been attached to them. They are attached as late as
     /// possible, because flows that begin with windows need less memory than attached flows.
     added: Vec<u32>,
     /// The slots of flows that have been attached since the last solve.
     new: Vec<u32>,
+    /// The links on which a flow has ended since the last solve.
+    dirty: Vec<u32>,
     /// Number of flows that have ended since the last solve.
     removed: usize,
     /// Number of flows that share links.
@@ -100,57 +148,55 @@ pub(super) struct Shares {
     load: usize,
     /// The number of hops that the current solve has examined.
     visits: usize,
-    /// The links on which a flow has ended since the last solve.
-    dirty: Vec<u32>,
-    /// The links of opened flows that [`Shares::queue_opened`] still has to examine.
+    /// The links on which rates may change in the current solve. Each entry is a level below which
+    /// nothing changes on the link, and the link.
+    queue: BinaryHeap<Reverse<(u64, u32)>>,
+    /// The links that [`Shares::queue_pending`] still has to examine.
     pending: Vec<u32>,
-    /// The opened flows that [`Shares::queue_opened`] still has to examine.
-    fresh: Vec<u32>,
-    /// The hops of the flows that get a share of the link that is being filled.
-    takers: Vec<u32>,
     /// The flows whose rates may have changed in the current solve.
     changed: Vec<u32>,
     /// Number of the current solve.
     solve: u64,
-    now: f64,
+    fill: Fill,
     /// The approximate shares, while there are very many flows.
     windows: Option<Box<Windows>>,
+    /// Whether windows were too short to save work in the present steps.
+    refuses_windows: bool,
 }
 
 impl Shares {
-    /// Creates links with these capacities, without flows. `least_weight` is an estimate of the
-    /// smallest weight of any flow. It affects only the speed of solves.
-    pub(super) fn new(capacities: impl Iterator<Item = f64>, least_weight: f64) -> Self {
-        let links: Vec<Link> = capacities.map(Link::new).collect();
-        let most = links.iter().map(|l| l.capacity).fold(0.0, f64::max);
+    /// Creates links with these capacities, without flows.
+    pub(super) fn new(units: &Units, capacities: Vec<u64>) -> Self {
         Self {
-            links,
+            level_bits: units.level_bits(),
+            least_weight_bits: units.least_weight_bits(),
+            links: capacities.into_iter().map(Link::new).collect(),
             slots: Vec::new(),
             flows: Vec::new(),
             rest: Vec::new(),
             unused_slots: Vec::new(),
             shift: 0,
             hops: Vec::new(),
+            has_times: false,
             place: Vec::new(),
-            levels: LevelQueue::new(most / least_weight),
             added: Vec::new(),
             new: Vec::new(),
+            dirty: Vec::new(),
             removed: 0,
             sharing: 0,
             load: 0,
             visits: 0,
-            dirty: Vec::new(),
+            queue: BinaryHeap::new(),
             pending: Vec::new(),
-            fresh: Vec::new(),
-            takers: Vec::new(),
             changed: Vec::new(),
             solve: 0,
-            now: 0.0,
+            fill: Fill::default(),
             windows: None,
+            refuses_windows: false,
         }
     }
 
-    pub(super) fn capacity(&self, link: u32) -> f64 {
+    pub(super) fn capacity(&self, link: u32) -> u64 {
         self.links[link as usize].capacity
     }
 
@@ -181,12 +227,12 @@ impl Shares {
         self.slots.get(flow).copied().filter(|slot| *slot < WITHOUT_SLOT)
     }
 
-    /// Returns the bytes that a flow has not transmitted at the time `now`; `None` if it has not
+    /// Returns the work that a flow has left at the time `now`, and its rate; `None` if it has not
     /// been attached to its links. Windows must not be in use.
-    pub(super) fn left(&self, flow: usize, now: f64) -> Option<f64> {
+    pub(super) fn left(&self, flow: usize, now: Ticks) -> Option<(i128, u64)> {
         let slot = self.slot(flow)? as usize;
-        let Progress { left, since, .. } = self.rest[slot];
-        Some(left - self.flows[slot].rate * (now - since))
+        let (Remaining { left, since, .. }, rate) = (self.rest[slot], self.flows[slot].rate);
+        Some((left - i128::from(rate) * i128::from(now - since), rate))
     }
 
     /// Returns whether the flow uses links.
@@ -194,14 +240,18 @@ impl Shares {
         self.slots.get(flow).is_some_and(|slot| *slot != IDLE)
     }
 
-    /// Records that a flow uses links from now on. The caller attaches the flow to its links before
-    /// the next solve.
-    pub(super) fn add(&mut self, flow: usize) {
+    /// Records that a flow uses links from now on.
+    fn begin(&mut self, flow: usize, slot: u32) {
         if self.slots.len() <= flow {
             self.slots.resize(flow + 1, IDLE);
         }
-        self.slots[flow] = WITHOUT_SLOT;
-        self.sharing += 1;
+        self.sharing += usize::from(std::mem::replace(&mut self.slots[flow], slot) == IDLE);
+    }
+
+    /// Records that a flow uses links from now on. The caller attaches the flow to its links before
+    /// the next solve.
+    pub(super) fn add(&mut self, flow: usize) {
+        self.begin(flow, WITHOUT_SLOT);
         self.added.push(flow as u32);
     }
 
@@ -210,18 +260,23 @@ impl Shares {
         std::mem::take(&mut self.added)
     }
 
-    /// Attaches a flow, which has these bytes left, to the links of its route. The next solve gives
-    /// the flow a rate.
-    pub(super) fn attach(&mut self, number: u32, left: f64, weight: f64, route: &[Hop]) {
+    /// Attaches a flow, which has this work left at the time `now`, to the links of its route. The
+    /// next solve gives the flow a rate.
+    pub(super) fn attach(
+        &mut self,
+        number: u32,
+        (left, now): (i128, Ticks),
+        weight: u64,
+        route: &[Hop],
+    ) {
         if let Some(windows) = &mut self.windows {
-            return windows.add(number, left, weight, route);
+            return windows.add(number, left as f64, now, weight, route);
         }
         while route.len() > 1 << self.shift {
             self.widen();
         }
-        let (bound, hops) = (Binding::New, route.len() as u32);
-        let flow = Flow { rate: 0.0, weight, level: 0.0, bound, bound_times: 1.0, hops };
-        let rest = Progress { number, left, since: 0.0, before: 0.0, solve: 0 };
+        let flow = Flow { level: OPEN, rate: 0, weight, hops: route.len() as u32 };
+        let rest = Remaining { left, since: now, before: 0, number, solve: self.solve };
         let slot = self.unused_slots.pop().unwrap_or(self.flows.len() as u32);
         if slot as usize == self.flows.len() {
             self.flows.push(flow);
@@ -232,11 +287,14 @@ impl Shares {
             (self.flows[slot as usize], self.rest[slot as usize]) = (flow, rest);
         }
         for (at, hop) in self.hops_of(slot).zip(route) {
-            let on = &mut self.links[hop.link as usize].on;
-            (self.hops[at], self.place[at]) = (*hop, on.len() as u32);
-            on.push(at as u32);
+            let link = &mut self.links[hop.link as usize];
+            self.has_times |= hop.times > 1;
+            link.weights += weight * u64::from(hop.times);
+            link.unrated += weight * u64::from(hop.times);
+            (self.hops[at], self.place[at]) = (*hop, link.on.len() as u32);
+            link.on.push(at as u32);
         }
-        self.slots[number as usize] = slot;
+        self.begin(number as usize, slot);
         self.new.push(slot);
         self.load += route.len();
     }
@@ -248,53 +306,366 @@ impl Shares {
         if self.windows.is_some() {
             return;
         }
-        self.unbind(slot);
-        let rate = self.flows[slot as usize].rate;
+        let Flow { level, rate, weight, hops } = self.flows[slot as usize];
         for hop in self.hops_of(slot) {
             let Hop { link: number, times } = self.hops[hop];
-            let link = &mut self.links[number as usize];
+            let (link, times) = (&mut self.links[number as usize], u64::from(times));
             let at = self.place[hop];
             link.on.swap_remove(at as usize);
             if let Some(moved) = link.on.get(at as usize) {
                 self.place[*moved as usize] = at;
             }
-            link.used = if link.on.is_empty() { 0.0 } else { link.used - f64::from(times) * rate };
-            if link.bound > 0 && link.dirty != self.solve + 1 {
-                link.dirty = self.solve + 1;
+            link.weights -= weight * times;
+            match level {
+                OPEN => link.unrated -= weight * times,
+                _ => link.rated -= rate * times,
+            }
+            // A link that is not full limits no flow, so no rate changes because of it.
+            if link.level < OPEN && !std::mem::replace(&mut link.is_dirty, true) {
                 self.dirty.push(number);
             }
         }
-        let flow = &mut self.flows[slot as usize];
-        flow.bound = Binding::Idle;
-        self.load -= flow.hops as usize;
+        if level == OPEN {
+            self.new.retain(|new| *new != slot);
+        }
+        self.flows[slot as usize].hops = 0;
+        self.load -= hops as usize;
         self.unused_slots.push(slot);
         self.removed += 1;
     }
 
     /// Returns whether rates must be computed again, because flows have started or ended, or
-    /// because a window of time has ended.
-    pub(super) fn is_disturbed(&self, now: f64) -> bool {
-        let has_changed = !self.added.is_empty() || !self.new.is_empty() || !self.dirty.is_empty();
-        self.window_end() <= now || self.windows.is_none() && has_changed
+    /// because a window of time ends.
+    pub(super) fn is_disturbed(&self, now: Ticks) -> bool {
+        let has_changed = !self.new.is_empty() || !self.dirty.is_empty();
+        !self.added.is_empty() || self.window_end() <= now || self.windows.is_none() && has_changed
     }
 
-    fn unbind(&mut self, flow: u32) {
-        let flow = &self.flows[flow as usize];
-        let Binding::By(link) = flow.bound else { return };
-        let link = &mut self.links[link as usize];
-        link.bound -= 1;
-        link.binds = if link.bound == 0 {
-            0.0
+    /// Updates the rates of all flows. Every examined link reduces `most` by 1, and the solve stops
+    /// when `most` is 0. For each flow whose rate changes, calls `ends` with the number of the flow
+    /// and the time at which the flow will end.
+    pub(super) fn solve(&mut self, now: Ticks, most: &mut u64, mut ends: impl FnMut(usize, Ticks)) {
+        self.solve += 1;
+        self.changed.clear();
+        self.visits = 0;
+        let changes = self.new.len() + self.removed;
+        if changes * MANY > self.sharing && self.sharing > FEW {
+            self.solve_all(now, most);
         } else {
-            link.binds - flow.weight * f64::from(flow.bound_times)
-        };
+            self.solve_changes(now, most);
+            if !self.queue.is_empty() {
+                self.solve_all(now, most);
+            }
+        }
+        self.removed = 0;
+        for slot in &self.changed {
+            let (rate, rest) = (self.flows[*slot as usize].rate, &self.rest[*slot as usize]);
+            if rate != rest.before {
+                ends(rest.number as usize, now + duration(rest.left, rate));
+            }
+        }
+        #[cfg(test)]
+        self.check(*most);
     }
 
-    fn bind(&mut self, flow: u32, number: u32, times: f32) {
-        let flow = &mut self.flows[flow as usize];
-        (flow.bound, flow.bound_times) = (Binding::By(number), times);
-        let link = &mut self.links[number as usize];
-        link.bound += 1;
-        link.binds += flow.weight * f64::from(times);
+    /// Computes all rates from the beginning.
+    fn solve_all(&mut self, now: Ticks, most: &mut u64) {
+        for number in self.queue.drain().map(|Reverse((_, number))| number) {
+            self.links[number as usize].key = OPEN;
+        }
+        self.new.clear();
+        for number in self.dirty.drain(..) {
+            let link = &mut self.links[number as usize];
+            (link.is_dirty, link.level) = (false, OPEN);
+        }
+        // List the links that have flows.
+        let mut links = Vec::new();
+        for slot in 0..self.flows.len() as u32 {
+            for hop in self.hops_of(slot) {
+                let number = self.hops[hop].link;
+                if !std::mem::replace(&mut self.links[number as usize].is_pending, true) {
+                    links.push(number);
+                }
+            }
+        }
+        let (mut fill, mut levels) = (std::mem::take(&mut self.fill), Vec::new());
+        let all = (links.iter().copied(), self.links.len());
+        let unused = vec![0; self.flows.len().div_ceil(64)];
+        let examined =
+            fill.solve(self, all, &unused, &[], |slot, level| levels.push((slot, level)));
+        *most = most.saturating_sub(examined);
+        for (slot, level) in levels {
+            self.change(slot, level, now);
+        }
+        for number in links {
+            let (link, filling) = (&mut self.links[number as usize], fill.link(number));
+            (link.rated, link.unrated) = (link.capacity - filling.left, 0);
+            (link.level, link.is_pending) = (filling.level, false);
+        }
+        self.fill = fill;
     }
+
+    /// Updates rates from the lowest level to the highest, and visits only links on which something
+    /// changes. Ends early if it would take more time to continue than to compute all rates from
+    /// the beginning.
+    fn solve_changes(&mut self, now: Ticks, most: &mut u64) {
+        // The sweep starts at the links of new flows, and at links on which a flow has ended.
+        for slot in std::mem::take(&mut self.new) {
+            for hop in self.hops_of(slot) {
+                self.note(self.hops[hop].link);
+            }
+        }
+        for number in std::mem::take(&mut self.dirty) {
+            self.links[number as usize].is_dirty = false;
+            self.queue(number, self.links[number as usize].level);
+        }
+        self.queue_pending(0);
+        while self.visits <= MOST_VISITS * self.load
+            && let Some(Reverse((level, number))) = self.queue.pop()
+        {
+            if self.links[number as usize].key != level {
+                continue;
+            }
+            self.links[number as usize].key = OPEN;
+            *most = most.saturating_sub(1);
+            if *most == 0 {
+                self.queue.clear();
+                return;
+            }
+            self.visit(number, level, now);
+        }
+    }
+
+    /// Decides whether a link is full at this level. All lower levels are final.
+    fn visit(&mut self, number: u32, level: u64, now: Ticks) {
+        let link = &self.links[number as usize];
+        let old = link.level;
+        if old == OPEN && link.unrated == 0 && link.rated + self.slack(link) < link.capacity {
+            return;
+        }
+        // If no other link can become full before it, continue at the level of this link.
+        let next = self.next_full(number, level);
+        let is_first = self.queue.peek().is_none_or(|Reverse((key, _))| *key >= next);
+        let level = if next < old && is_first { next } else { level };
+        if next == level {
+            // Case 1: the link is full at this level. Its flows with higher levels get this level.
+            self.links[number as usize].level = level;
+            for i in 0..self.links[number as usize].on.len() {
+                let slot = self.links[number as usize].on[i] >> self.shift;
+                if self.flows[slot as usize].level > level {
+                    self.change(slot, level, now);
+                    self.queue_full(slot, level);
+                }
+            }
+        } else if old > level {
+            // Case 2: the link becomes full at a higher level, or was full there.
+            self.queue(number, next.min(old));
+        } else {
+            // Case 3: the link is not full any more at its old level. Its flows of this level lose
+            // their rates. All of their links are examined again.
+            self.links[number as usize].level = OPEN;
+            if old < level {
+                return self.queue(number, next);
+            }
+            for i in 0..self.links[number as usize].on.len() {
+                let slot = self.links[number as usize].on[i] >> self.shift;
+                if self.flows[slot as usize].level == old {
+                    self.open(slot);
+                }
+            }
+            self.note(number);
+            self.queue_pending(level);
+        }
+    }
+
+    /// Returns the lowest level, at least `level`, at which a link is full if all flows with lower
+    /// levels keep their rates; [`OPEN`] if there is none.
+    fn next_full(&mut self, number: u32, mut level: u64) -> u64 {
+        let link = &self.links[number as usize];
+        loop {
+            self.visits += link.on.len();
+            let (mut left, mut open, mut lowest) = (link.capacity, 0, OPEN);
+            for hop in &link.on {
+                let flow = &self.flows[(hop >> self.shift) as usize];
+                let times =
+                    if self.has_times { u64::from(self.hops[*hop as usize].times) } else { 1 };
+                if flow.level < level {
+                    left = left.saturating_sub(flow.rate * times);
+                } else {
+                    open += flow.weight * times;
+                    lowest = lowest.min(flow.level);
+                }
+            }
+            if open == 0 {
+                return OPEN;
+            }
+            // If no flow has a level in between, the same flows keep their rates at the next level.
+            let next = quotient(left, open, self.level_bits).max(level);
+            if next <= lowest {
+                return next;
+            }
+            level = next;
+        }
+    }
+
+    /// Returns a capacity that a full link may have left, because rates are rounded down: less than
+    /// one unit for each flow, and less than one unit of the level.
+    fn slack(&self, link: &Link) -> u64 {
+        2 * (link.weights >> self.least_weight_bits) + 2
+    }
+
+    /// Removes the rate of a flow.
+    fn open(&mut self, slot: u32) {
+        let flow = &mut self.flows[slot as usize];
+        let Flow { rate, weight, .. } = *flow;
+        flow.level = OPEN;
+        for hop in self.hops_of(slot) {
+            let Hop { link: number, times } = self.hops[hop];
+            let (link, times) = (&mut self.links[number as usize], u64::from(times));
+            link.rated -= rate * times;
+            link.unrated += weight * times;
+            self.note(number);
+        }
+    }
+
+    /// Sets the level of a flow.
+    fn change(&mut self, slot: u32, level: u64, now: Ticks) {
+        let flow = &mut self.flows[slot as usize];
+        let rate = rate_of(flow.weight, level, self.level_bits);
+        let (before, old) = (flow.rate, flow.level);
+        (flow.rate, flow.level) = (rate, level);
+        let weight = flow.weight;
+        let rest = &mut self.rest[slot as usize];
+        if rest.solve != self.solve {
+            // Subtract the work of the time in which the flow had its old rate.
+            rest.left -= i128::from(before) * i128::from(now - rest.since);
+            (rest.since, rest.before, rest.solve) = (now, before, self.solve);
+            self.changed.push(slot);
+        }
+        for hop in self.hops_of(slot) {
+            let Hop { link, times } = self.hops[hop];
+            let (link, times) = (&mut self.links[link as usize], u64::from(times));
+            match old {
+                OPEN => link.unrated -= weight * times,
+                _ => link.rated -= before * times,
+            }
+            link.rated += rate * times;
+        }
+    }
+
+    /// Queues the links of a flow, whose rate has fallen to `level`, that were full at higher
+    /// levels. They may not be full any more.
+    fn queue_full(&mut self, slot: u32, level: u64) {
+        for hop in self.hops_of(slot) {
+            let number = self.hops[hop].link;
+            let full = self.links[number as usize].level;
+            if full > level && full < OPEN {
+                self.queue(number, full);
+            }
+        }
+    }
+
+    /// Notes that a flow on the link has no rate.
+    fn note(&mut self, number: u32) {
+        if !std::mem::replace(&mut self.links[number as usize].is_pending, true) {
+            self.pending.push(number);
+        }
+    }
+
+    /// Queues the links that have been noted. All levels below `level` are final.
+    fn queue_pending(&mut self, level: u64) {
+        while let Some(number) = self.pending.pop() {
+            let link = &mut self.links[number as usize];
+            link.is_pending = false;
+            let link = &self.links[number as usize];
+            let old = link.level;
+            if old == OPEN {
+                // Flows with rates keep them or get lower ones. So the link does not become full
+                // below this level.
+                let left = link.capacity.saturating_sub(link.rated + self.slack(link));
+                if link.unrated > 0 {
+                    self.queue(number, quotient(left, link.unrated, self.level_bits).max(level));
+                }
+            } else {
+                let next = self.next_full(number, level);
+                self.queue(number, if old >= level { next.min(old) } else { next });
+            }
+        }
+    }
+
+    fn queue(&mut self, number: u32, key: u64) {
+        let link = &mut self.links[number as usize];
+        if key < link.key {
+            link.key = key;
+            self.queue.push(Reverse((key, number)));
+        }
+    }
+
+    /// Panics unless all rates are those of a computation from the beginning.
+    #[cfg(test)]
+    fn check(&self, most: u64) {
+        /// With more flows, the comparison would take too long.
+        const MOST: usize = 500;
+        if most == 0 || self.sharing > MOST {
+            return;
+        }
+        let attached = || (0..).zip(&self.flows).filter(|(_, flow)| flow.hops > 0);
+        let links = attached().flat_map(|(slot, _)| self.hops_of(slot));
+        let mut links: Vec<u32> = links.map(|hop| self.hops[hop].link).collect();
+        links.sort_unstable();
+        links.dedup();
+        let mut levels = vec![OPEN; self.flows.len()];
+        let unused = vec![0; self.flows.len().div_ceil(64)];
+        let all = (links.iter().copied(), self.links.len());
+        let mut fill = Fill::default();
+        fill.solve(self, all, &unused, &[], |slot, level| levels[slot as usize] = level);
+        for (slot, flow) in attached() {
+            let level = levels[slot as usize];
+            let rate = rate_of(flow.weight, level, self.level_bits);
+            assert_eq!(
+                (flow.level, flow.rate),
+                (level, rate),
+                "a different rate from the beginning"
+            );
+        }
+        for number in links {
+            let (link, filling) = (&self.links[number as usize], fill.link(number));
+            assert_eq!((link.rated, link.unrated), (link.capacity - filling.left, 0));
+            assert_eq!(link.level, filling.level);
+        }
+    }
+}
+
+impl Network for Shares {
+    fn load(&self, link: u32) -> (u64, u64) {
+        let Link { capacity, weights, .. } = self.links[link as usize];
+        (capacity, weights)
+    }
+
+    fn each_on(&self, link: u32, mut visit: impl FnMut(u32)) {
+        self.links[link as usize].on.iter().for_each(|hop| visit(hop >> self.shift));
+    }
+
+    fn each_hop(&self, flow: u32, mut visit: impl FnMut(u32, u64)) {
+        let hops = &self.hops[self.hops_of(flow)];
+        hops.iter().for_each(|hop| visit(hop.link, hop.times.into()));
+    }
+
+    fn weight(&self, flow: u32) -> u64 {
+        self.flows[flow as usize].weight
+    }
+
+    fn level_bits(&self) -> u32 {
+        self.level_bits
+    }
+}
+
+/// Returns a level: the quotient of a capacity and a sum of weights, rounded down.
+fn quotient(left: u64, open: u64, level_bits: u32) -> u64 {
+    ((u128::from(left) << level_bits) / u128::from(open)).min(u128::from(OPEN - 1)) as u64
+}
+
+/// Returns a rate: the product of a weight and a level, rounded down.
+fn rate_of(weight: u64, level: u64, level_bits: u32) -> u64 {
+    ((u128::from(weight) * u128::from(level)) >> level_bits) as u64
 }

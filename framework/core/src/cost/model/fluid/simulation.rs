@@ -7,11 +7,16 @@
 //! schedule show which messages they have posted. All events are ordered by one clock. Simultaneous
 //! events are processed in this order:
 //!
-//! 1. A start-up ends: the rank posts its send, and the next start-up begins.
+//! 1. A start-up ends: the rank posts its send, and the next start-up begins. A late rank enters.
 //! 2. A reduction ends: the rank enters the next step.
 //! 3. The latency of a message ends, or its last byte arrives ([`MessagesInFlight`]).
-//! 4. If the set of messages that share links has changed, their rates are computed again.
-//! 5. The clock advances to the next event.
+//! 4. With `order=data`: ranks with such events begin their reductions and their next sends.
+//! 5. If the set of messages that share links has changed, their rates are computed again.
+//! 6. The clock advances to the next event.
+//!
+//! The result does not depend on the order of simultaneous events of the same kind. If several of
+//! them let a rank or a message continue, it continues the largest of their critical paths
+//! ([`Path`]).
 //!
 //! If the schedule is symmetric, one rank of each orbit is simulated ([`super::fold`]). An orbit is
 //! a set of nodes that the symmetries map to each other. The number of a rank is then the number of
@@ -22,23 +27,22 @@ use super::in_flight::{InFlight, MessagesInFlight, NewMessage};
 use super::symmetry::Symmetry;
 use super::timers::Timers;
 use super::{Fluid, KIND};
-use crate::cost::model::PricingContext;
-use crate::cost::model::asynchronous::data_order::Next;
 use crate::cost::model::asynchronous::engine::{Progress, RankModel};
 use crate::cost::model::asynchronous::noise::Noise;
 use crate::cost::model::asynchronous::repetition::State;
+use crate::cost::model::asynchronous::ticks::{LAST, NEVER, Ticks, mean_us, ticks, too_long, us};
 use crate::cost::model::asynchronous::{Order, StepMessage};
 use crate::cost::model::path::Path;
 use crate::cost::model::time_space::{TimeKind, TimeSpace};
+use crate::cost::model::{PricingContext, RankTimes};
 use crate::cost::parameter::PortLimit;
 use crate::simulation::listener::Summed;
 use crate::simulation::step::Step;
-use late::HeldMessage;
+use by_data::HeldMessage;
 
 mod accounting;
 mod by_data;
 mod folding;
-mod late;
 
 /// The largest number of messages of a step for which shares of links are always exact. In larger
 /// steps, shares can be approximate: they are then computed once for each window of time
@@ -60,14 +64,32 @@ struct Rank {
     sending: u32,
     /// Whether a start-up is in progress. Used only with `order=data`.
     is_starting: bool,
-    /// Duration of the start-up in progress, in µs.
-    startup_us: f64,
-    /// The critical path to the rank's most recent event, such as the end of a start-up or a step.
-    path: Path,
-    /// The time at which the rank ended its most recent step, in µs.
-    ended: f64,
-    /// The critical path to the time `ended`. Used only with `order=data`.
-    end_path: Path,
+    /// Whether the rank is in the list [`Simulation::touched`].
+    is_touched: bool,
+    /// Duration of the start-up in progress.
+    startup: Ticks,
+    /// The critical path to the start of the rank's next send.
+    path: Path<Ticks>,
+    /// The time at which the rank entered its step, and the critical path to it. With `order=data`,
+    /// this is the time at which a late rank entered the schedule.
+    entered: Ticks,
+    entry_path: Path<Ticks>,
+    /// The time at which the rank last posted a send of its step, and the index of the first send
+    /// that it posted at this time. Not used with `order=data`.
+    posted: Ticks,
+    first_posted: usize,
+    /// The time of the rank's most recent event, and the critical path to it. Of simultaneous
+    /// events, the largest path counts.
+    ended: Ticks,
+    end_path: Path<Ticks>,
+}
+
+impl Rank {
+    /// Records an event of the rank at the time `now`. `path` is the critical path to it.
+    fn reach(&mut self, now: Ticks, path: Path<Ticks>) {
+        self.end_path = if self.ended == now { self.end_path.max(path) } else { path };
+        self.ended = now;
+    }
 }
 
 #[derive(Clone)]
@@ -77,27 +99,25 @@ pub(super) struct Simulation {
     ranks: Vec<Rank>,
     in_flight: MessagesInFlight,
     symmetry: Symmetry,
-    now: f64,
-    /// The largest difference of times, in µs, at which two events count as simultaneous.
-    epsilon_us: f64,
+    now: Ticks,
     /// For each rank, the time at which its start-up ends. If the rank is late, this is first the
     /// time at which the rank enters the schedule. One further timer is for the end of the barrier.
     startups: Timers,
-    /// For each rank, the time in µs at which it enters the schedule; 0 if it has entered. Empty if
-    /// no rank is late.
-    late: Vec<f64>,
+    /// For each rank, the time at which it enters the schedule; 0 if it has entered. Empty if no
+    /// rank is late.
+    late: Vec<Ticks>,
     /// The messages to late ranks that were posted before these ranks entered, with `order=data`.
     held: Vec<HeldMessage>,
+    /// The ranks with events at the present time, which may continue, with `order=data`.
+    touched: Vec<usize>,
     /// For each rank, the time at which its reduction ends.
     reductions: Timers,
     /// For each rank, the critical path to the end of its reduction.
-    reduction_paths: Vec<Path>,
-    barrier_us: Option<f64>,
+    reduction_paths: Vec<Path<Ticks>>,
+    /// The duration of a barrier; `None` if there is no barrier between steps.
+    barrier: Option<Ticks>,
     /// Number of ranks that wait at the barrier.
     at_barrier: usize,
-    /// The critical path to the time at which the last rank reached the barrier. With `order=data`,
-    /// the critical path to the last arrival or reduction.
-    last_path: Path,
     /// The only node that the time-space record includes; `None` if it includes all nodes.
     recorded_node: Option<usize>,
     /// The largest number of messages of a step for which shares are always exact, and not computed
@@ -112,7 +132,7 @@ pub(super) struct Simulation {
 }
 
 impl Simulation {
-    pub(super) fn new(machine: Fluid, context: PricingContext<'_>, epsilon_us: f64) -> Self {
+    pub(super) fn new(machine: Fluid, context: PricingContext<'_>) -> Self {
         let topology = context.topology;
         let barrier_us = machine.barrier_us.us(topology.nodes());
         let mut in_flight = MessagesInFlight::new(&machine, context);
@@ -128,28 +148,27 @@ impl Simulation {
             in_flight.refused = Some("with `order=data` the model `fluid` counts the ports of ranks, not of nodes that several share: it needs ports=all or order=step".to_owned());
         }
         let ranks = in_flight.fold.orbits();
-        let mut late = vec![0.0; if machine.late.is_none() { 0 } else { ranks }];
+        let mut late = vec![0; if machine.late.is_none() { 0 } else { ranks }];
         match machine.late.ranks(topology.nodes(), context.seed) {
-            Ok(listed) => listed.into_iter().for_each(|(rank, us)| late[rank] = us),
+            Ok(listed) => listed.into_iter().for_each(|(rank, us)| late[rank] = ticks(us)),
             Err(why) => in_flight.refused = Some(why),
         }
         let noise = Noise::new(machine.noise, context.seed);
         let (order, max_events) = (machine.order, machine.most_events);
         Self {
-            barrier_us: (order == Order::Barrier || barrier_us > 0.0).then_some(barrier_us),
+            barrier: (order == Order::Barrier || barrier_us > 0.0).then_some(ticks(barrier_us)),
             progress: Progress::new(ranks, order, context.unit_bytes, noise, max_events),
             ranks: vec![Rank::default(); ranks],
             symmetry: Symmetry::new(machine.has_startups()),
             in_flight,
-            now: 0.0,
-            epsilon_us,
+            now: 0,
             startups: Timers::new(ranks + 1),
             late,
             held: Vec::new(),
+            touched: Vec::new(),
             reductions: Timers::new(ranks),
             reduction_paths: Vec::new(),
             at_barrier: 0,
-            last_path: Path::default(),
             recorded_node: None,
             most_exact: MOST_EXACT.max(MOST_EXACT_PER_RANK * topology.nodes() as usize),
             most_folded: MOST_FOLDED,
@@ -171,26 +190,28 @@ impl Simulation {
 
     /// Begins the start-up of a rank's send.
     fn begin_startup(&mut self, rank: usize, step: u64, index: u32) {
-        let Some(known) = self.progress.steps.get(step) else { return };
+        let known = self.progress.steps.current(step);
         let message = &known.sends(rank)[index as usize];
         let StepMessage { from, to, .. } = *message;
         let us =
             self.machine.startup_us + self.machine.protocols().startup_us(known.bytes(message));
-        let us = us * self.progress.noise.factor(step, from, to);
-        self.ranks[rank].startup_us = us;
-        self.startups.set(rank, self.now + us);
+        let startup = ticks(us * self.progress.noise.factor(step, from, to));
+        self.ranks[rank].startup = startup;
+        self.startups.set(rank, self.now + startup);
     }
 
     /// Ends a start-up: the rank posts its send.
     fn end_startup(&mut self, rank: usize) {
-        self.ranks[rank].path.startup += self.ranks[rank].startup_us;
+        self.ranks[rank].path.startup += self.ranks[rank].startup;
         if let Some(record) = &mut self.progress.record {
-            record.charge(rank, TimeKind::Startup, self.now);
+            record.charge(rank, TimeKind::Startup, us(self.now));
             record.sent(rank);
         }
-        match self.progress.data_order {
-            Some(_) => self.post_by_data(rank),
-            None => self.post(rank),
+        if self.progress.data_order.is_some() {
+            self.post_by_data(rank);
+            self.touch(rank, self.ranks[rank].path);
+        } else {
+            self.post(rank);
         }
     }
 
@@ -199,12 +220,18 @@ impl Simulation {
         let position = &mut self.progress.ranks[rank];
         let (number, index) = (position.step, position.sent);
         position.sent += 1;
-        let Some(step) = self.progress.steps.get(number) else { return };
-        let sends = step.sends(rank);
-        let receiver = self.progress.ranks[sends[index].to as usize];
+        let r = &mut self.ranks[rank];
+        if r.posted != self.now {
+            (r.posted, r.first_posted) = (self.now, index);
+        }
+        let sends = self.progress.steps.current(number).sends(rank);
+        let to = sends[index].to as usize;
+        let receiver = self.progress.ranks[to];
         let has_next_startup = self.machine.has_startups() && index + 1 < sends.len();
         if receiver.step == number && receiver.pending > 0 {
-            self.start_message(rank, number, index as u32, self.ranks[rank].path);
+            let (path, other) = (self.ranks[rank].path, self.ranks[to]);
+            let path = if other.entered == self.now { path.max(other.entry_path) } else { path };
+            self.start_message(rank, number, index as u32, path);
         }
         if has_next_startup {
             self.begin_startup(rank, number, index as u32 + 1);
@@ -213,8 +240,8 @@ impl Simulation {
 
     /// Starts a message that its sender and its receiver have posted. `path` is the critical path
     /// of the rank that posted it later.
-    fn start_message(&mut self, from: usize, number: u64, index: u32, path: Path) {
-        let Some(step) = self.progress.steps.get(number) else { return };
+    fn start_message(&mut self, from: usize, number: u64, index: u32, path: Path<Ticks>) {
+        let step = self.progress.steps.current(number);
         let message = step.sends(from)[index as usize];
         let noise = self.progress.noise.factor(number, message.from, message.to);
         let bytes = step.bytes(&message) * noise;
@@ -227,7 +254,7 @@ impl Simulation {
 
     /// Completes a message at its sender and its receiver. `path` is the critical path to its
     /// arrival.
-    fn arrive(&mut self, message: &InFlight, path: Path) {
+    fn arrive(&mut self, message: &InFlight, path: Path<Ticks>) {
         let ends = [message.from, message.to].map(|rank| rank as usize);
         let by_data = self.progress.data_order.is_some();
         if let (true, Some((step, _))) = (by_data, message.source()) {
@@ -239,9 +266,11 @@ impl Simulation {
         }
         for rank in ends {
             // If this is the last message that the rank waits for in its step, the rank's critical
-            // path leads through this message.
+            // path leads through this message, or through one that arrives at the same time.
+            let r = &mut self.ranks[rank];
+            r.reach(self.now, path);
             if self.progress.ranks[rank].pending == 1 {
-                self.ranks[rank].path = path;
+                r.path = r.end_path;
                 if self.progress.record.is_some() {
                     self.charge_message(rank, message);
                 }
@@ -251,33 +280,27 @@ impl Simulation {
     }
 
     /// Begins a reduction. Returns `false` if the reduction takes no time.
-    fn begin_reduction(&mut self, rank: usize, bytes: f64, path: Path) -> bool {
-        let us = bytes * self.machine.reduce_byte_us;
-        if us > 0.0 {
+    fn begin_reduction(&mut self, rank: usize, bytes: f64, path: Path<Ticks>) -> bool {
+        let duration = ticks(bytes * self.machine.reduce_byte_us);
+        if duration > 0 {
             self.reduction_paths.resize(self.ranks.len(), Path::default());
-            self.reduction_paths[rank] = Path { reduction: path.reduction + us, ..path };
-            self.reductions.set(rank, self.now + us);
+            self.reduction_paths[rank] = Path { reduction: path.reduction + duration, ..path };
+            self.reductions.set(rank, self.now + duration);
         }
-        us > 0.0
+        duration > 0
     }
 
     fn end_reduction(&mut self, rank: usize) {
-        self.progress.charge(rank, TimeKind::Reduction, self.now);
+        self.progress.charge(rank, TimeKind::Reduction, us(self.now));
         let path = self.reduction_paths[rank];
-        let Progress { data_order: Some(order), steps, .. } = &mut self.progress else {
-            self.ranks[rank].path = path;
-            if self.reach_barrier(rank) {
-                self.next_step(rank);
-            }
+        if let Some(order) = &mut self.progress.data_order {
+            order.end_reduction(rank);
+            self.touch(rank, path);
             return;
-        };
-        let has_send = matches!(order.next(rank, steps), Next::Send(..) | Next::Blocked);
-        order.end_reduction(rank);
-        (self.ranks[rank].ended, self.ranks[rank].end_path) = (self.now, path);
-        self.last_path = path;
-        self.reduce_arrived(rank, path);
-        if has_send {
-            self.resume_by(rank, path);
+        }
+        self.ranks[rank].path = path;
+        if self.reach_barrier(rank) {
+            self.next_step(rank);
         }
     }
 
@@ -299,19 +322,18 @@ impl Simulation {
                 self.copy = Some(Box::new(copy));
             }
         }
-        let (of_ranks, Progress { steps, events, .. }) =
-            ([&self.startups, &self.reductions], &mut self.progress);
-        self.in_flight.share(fraction, self.now, of_ranks, steps, events.remaining());
+        let Progress { steps, events, .. } = &mut self.progress;
+        self.in_flight.share(fraction, self.now, steps, events.remaining());
     }
 
     /// Ends the rank's step. Returns `false` if the rank has to wait at a barrier.
     fn reach_barrier(&mut self, rank: usize) -> bool {
-        self.ranks[rank].ended = self.now;
-        if self.barrier_us.is_none() {
+        let r = &mut self.ranks[rank];
+        r.reach(self.now, r.path);
+        if self.barrier.is_none() {
             return true;
         }
         self.at_barrier += 1;
-        self.last_path = self.ranks[rank].path;
         if self.at_barrier == self.ranks.len() {
             // Begin the barrier only when a next step is known, because there is no barrier after
             // the last step.
@@ -322,8 +344,8 @@ impl Simulation {
 
     /// Begins the barrier before the step that has just been added, if all ranks have reached it.
     fn begin_barrier(&mut self) {
-        if let Some(barrier_us) = self.barrier_us.filter(|_| self.at_barrier == self.ranks.len()) {
-            self.startups.set(self.ranks.len(), self.now + barrier_us);
+        if let Some(barrier) = self.barrier.filter(|_| self.at_barrier == self.ranks.len()) {
+            self.startups.set(self.ranks.len(), self.now + barrier);
             self.progress.steps.set_all_waiting(false);
         }
     }
@@ -331,15 +353,23 @@ impl Simulation {
     /// Ends the barrier: all ranks enter the next step.
     fn pass_barrier(&mut self) {
         self.at_barrier = 0;
-        let barrier_us = self.barrier_us.unwrap_or_default();
-        let path = Path { barrier: self.last_path.barrier + barrier_us, ..self.last_path };
+        let Some(barrier) = self.barrier else { unreachable!("there is no barrier between steps") };
+        // The barrier continues the critical path of the rank that reached it last.
+        let (_, path) = self.last_end();
+        let path = Path { barrier: path.barrier + barrier, ..path };
         for (rank, r) in self.ranks.iter_mut().enumerate() {
-            self.progress.charge(rank, TimeKind::Peer, self.now - barrier_us);
-            self.progress.charge(rank, TimeKind::Barrier, self.now);
-            (r.path, r.ended) = (path, self.now);
+            self.progress.charge(rank, TimeKind::Peer, us(self.now - barrier));
+            self.progress.charge(rank, TimeKind::Barrier, us(self.now));
+            r.path = path;
+            r.reach(self.now, path);
             self.progress.leave_step(rank);
         }
         (0..self.ranks.len()).for_each(|rank| self.enter_step(rank));
+    }
+
+    /// Returns the time of the last event of any rank, and the largest critical path to it.
+    fn last_end(&self) -> (Ticks, Path<Ticks>) {
+        self.ranks.iter().map(|rank| (rank.ended, rank.end_path)).max().unwrap_or_default()
     }
 }
 
@@ -363,36 +393,51 @@ impl RankModel for Simulation {
         self.add_folded_sums(summed);
     }
 
-    fn add_state(&self, state: &mut State) -> bool {
+    fn state(&self) -> Option<State> {
+        let mut state = State::new(self.now);
+        if !self.progress.add_state(&mut state) {
+            return None;
+        }
         for (rank, r) in self.ranks.iter().enumerate() {
             state.add_path(r.path);
+            state.add_path(r.end_path);
             state.add_time(r.ended);
             state.add_time(self.startups.get(rank));
             let reduction = self.reductions.get(rank);
             state.add_time(reduction);
-            if reduction < f64::INFINITY {
+            if reduction < NEVER {
                 state.add_path(self.reduction_paths[rank]);
             }
+            // Of these times, only those of the present are used.
+            state.add_number(u8::from(r.entered == self.now));
+            if r.entered == self.now {
+                state.add_path(r.entry_path);
+            }
+            let first_posted = if r.posted == self.now { r.first_posted } else { usize::MAX };
+            state.add_number(first_posted as u64);
         }
         state.add_time(self.startups.get(self.ranks.len()));
         state.add_number(self.at_barrier as u64);
-        if self.at_barrier > 0 {
-            state.add_path(self.last_path);
-        }
-        self.in_flight.add_state(state, self.progress.steps.known())
+        let known = self.progress.steps.known();
+        self.in_flight.add_state(&mut state, known, self.now).then_some(state)
     }
 
     fn start_step(&mut self, rank: usize) {
         let number = self.progress.ranks[rank].step;
-        let Some(step) = self.progress.steps.get(number) else { return };
+        let step = self.progress.steps.current(number);
         let (sends, receives) = (step.sends(rank).len(), step.receives(rank).len());
+        let r = &mut self.ranks[rank];
+        (r.entered, r.entry_path, r.posted) = (self.now, r.path, NEVER);
         // Start the messages to this rank whose senders have posted them already.
         for receive in 0..receives {
-            let Some(step) = self.progress.steps.get(number) else { return };
+            let step = self.progress.steps.current(number);
             let (index, &StepMessage { from, .. }) = step.receive(rank, receive);
             let sender = self.progress.ranks[from as usize];
             if sender.step == number && sender.pending > 0 && sender.sent > index as usize {
-                self.start_message(from as usize, number, index, self.ranks[rank].path);
+                let (path, other) = (self.ranks[rank].path, self.ranks[from as usize]);
+                let is_tie = other.posted == self.now && other.first_posted <= index as usize;
+                let path = if is_tie { path.max(other.path) } else { path };
+                self.start_message(from as usize, number, index, path);
             }
         }
         // Post the sends, each after a start-up.
@@ -412,45 +457,51 @@ impl RankModel for Simulation {
     }
 
     fn resume(&mut self, rank: usize) {
-        self.resume_by(rank, self.ranks[rank].path);
+        self.send_by_data(rank);
     }
 
     fn finish_step(&mut self, rank: usize, _: bool) -> bool {
-        let step = self.progress.steps.get(self.progress.ranks[rank].step);
-        let bytes = step.map_or(0.0, |step| step.summed(rank));
+        let bytes = self.progress.steps.current(self.progress.ranks[rank].step).summed(rank);
         !self.begin_reduction(rank, bytes, self.ranks[rank].path) && self.reach_barrier(rank)
     }
 
     fn process_event(&mut self) -> bool {
-        let limit = self.now + self.epsilon_us;
+        let now = self.now;
         self.progress.events.count();
-        if let Some(rank) = self.startups.pop(limit) {
+        if let Some(rank) = self.startups.pop(now) {
             match rank {
                 barrier if barrier == self.ranks.len() => self.pass_barrier(),
                 late if self.is_late(late) => self.enter_late(late),
                 _ => self.end_startup(rank),
             }
-        } else if let Some(rank) = self.reductions.pop(limit) {
+        } else if let Some(rank) = self.reductions.pop(now) {
             self.end_reduction(rank);
-        } else if let Some(message) = self.in_flight.ends.pop(limit) {
+        } else if let Some(message) = self.in_flight.ends.pop(now) {
             let steps = &self.progress.steps;
-            if let Some((message, path)) = self.in_flight.next_phase(message, self.now, steps) {
+            if let Some((message, path)) = self.in_flight.next_phase(message, now, steps) {
                 self.arrive(&message, path);
             }
-        } else if self.in_flight.shares.is_disturbed(self.now) {
+        } else if !self.touched.is_empty() {
+            self.continue_touched();
+        } else if self.in_flight.shares.is_disturbed(now) {
             self.share();
         } else {
             // Advance the clock to the next event. The schedule has ended if no timer of a rank is
             // set, all ranks wait for a further step, and only background traffic is in flight.
             let of_ranks = self.startups.earliest().min(self.reductions.earliest());
-            let is_over = of_ranks == f64::INFINITY
+            let is_over = of_ranks == NEVER
                 && self.progress.steps.all_ranks_wait()
                 && self.in_flight.are_background();
             let next = self.in_flight.ends.earliest().min(of_ranks);
             let next = next.min(self.in_flight.shares.window_end());
-            if is_over || next == f64::INFINITY {
+            if is_over || next == NEVER {
                 return false;
             }
+            if next > LAST {
+                self.in_flight.refused = Some(too_long(Self::NAME));
+                return false;
+            }
+            assert!(next > now, "no event is left out");
             self.now = next;
         }
         true
@@ -461,31 +512,29 @@ impl RankModel for Simulation {
     }
 
     fn now_us(&self) -> f64 {
-        self.now
+        us(self.now.saturating_add(self.progress.repetition.skipped().time))
     }
 
-    fn finish(&mut self) -> (Path, Vec<f64>) {
-        let is_by_data = self.progress.data_order.is_some();
-        let mut has_reductions = false;
+    fn finish(&mut self) -> Result<(Path, Option<RankTimes>), String> {
         for (rank, r) in self.ranks.iter_mut().enumerate() {
             // With `order=data`, the arrival of a message begins a reduction. If a rank has data to
             // reduce but receives no further message, it reduces this data now.
             let Progress { data_order, steps, .. } = &mut self.progress;
             let pending =
                 data_order.as_mut().map_or(0.0, |order| order.begin_reduction(rank, steps));
-            let us = (pending + steps.summed_last(rank)) * self.machine.reduce_byte_us;
-            has_reductions |= us > 0.0;
-            let path = if is_by_data { &mut r.end_path } else { &mut r.path };
-            (r.ended, path.reduction) = (r.ended + us, path.reduction + us);
-            self.progress.charge(rank, TimeKind::Reduction, r.ended);
+            let bytes = pending + steps.summed_last(rank);
+            let duration = ticks(bytes * self.machine.reduce_byte_us);
+            (r.ended, r.end_path.reduction) = (r.ended + duration, r.end_path.reduction + duration);
+            self.progress.charge(rank, TimeKind::Reduction, us(r.ended));
         }
-        let last = self.ranks.iter().max_by(|a, b| a.ended.total_cmp(&b.ended));
-        let path = match last {
-            Some(rank) if !is_by_data => rank.path,
-            Some(rank) if has_reductions => rank.end_path,
-            _ => self.last_path,
-        };
-        (path, self.ranks.iter().map(|rank| rank.ended).collect())
+        let skipped = self.progress.repetition.skipped();
+        let (last, path) = self.last_end();
+        if last.saturating_add(skipped.time) > LAST {
+            return Err(too_long(Self::NAME));
+        }
+        let ends = || self.ranks.iter().map(|rank| rank.ended + skipped.time);
+        let ranks = ends().min().map(|first| RankTimes { first: us(first), mean: mean_us(ends()) });
+        Ok((path.plus(skipped.path).in_us(), ranks))
     }
 
     fn is_folded(&self) -> bool {

@@ -22,7 +22,6 @@
 //!   matched when the receiver enters that step.
 
 use super::{KIND, LogGp};
-use crate::cost::model::PricingContext;
 use crate::cost::model::asynchronous::Order;
 use crate::cost::model::asynchronous::data_order::Next;
 use crate::cost::model::asynchronous::engine::{Progress, RankModel};
@@ -30,6 +29,7 @@ use crate::cost::model::asynchronous::noise::Noise;
 use crate::cost::model::clock::{Clock, Ticks, of_bytes, ticks, us};
 use crate::cost::model::path::Path;
 use crate::cost::model::time_space::{TimeKind, TimeSpace};
+use crate::cost::model::{PricingContext, RankTimes};
 use crate::simulation::step::Step;
 use event_queue::EventQueue;
 use std::cmp::Reverse;
@@ -516,7 +516,7 @@ impl RankModel for Simulation {
         us(self.now)
     }
 
-    fn finish(&mut self) -> (Path, Vec<f64>) {
+    fn finish(&mut self) -> Result<(Path, Option<RankTimes>), String> {
         assert_eq!(self.free.len(), self.messages.len(), "messages that nobody has received");
         let is_matched = |r: &Rank| r.waiting.is_empty() && r.unexpected.is_empty();
         assert!(self.ranks.iter().all(is_matched), "messages that nobody has matched");
@@ -531,6 +531,6 @@ impl RankModel for Simulation {
         }
         let clocks = || self.ranks.iter().map(|r| r.processor);
         let last = clocks().reduce(Clock::later).expect("a network has ranks");
-        (last.path, clocks().map(|clock| clock.us()).collect())
+        Ok((last.path, RankTimes::of(clocks().map(|clock| clock.us()))))
     }
 }

@@ -1,13 +1,14 @@
 //! Approximate rates for very many flows that share links.
 //!
-//! Exact rates change whenever a flow ends, so they must then be computed again. This module
-//! computes the rates once for a *window* of time, in which a small fraction of the flows end. One
-//! computation of all rates is called a solution. All windows together cost about as much as
-//! `1 / fraction` solutions with all flows, and this number does not depend on the number of flows.
+//! Exact rates change whenever a flow starts or ends, so they must then be computed again. This
+//! module computes the rates once for a *window* of time, in which a small fraction of the flows
+//! end. One computation of all rates is called a solution. All windows together cost about as much
+//! as `1 / fraction` solutions with all flows, and this number does not depend on the number of
+//! flows.
 //!
-//! If a flow ends in a window, its rate is limited to its remaining bytes divided by the length of
+//! If a flow ends in a window, its rate is limited to its remaining work divided by the length of
 //! the window, which is its mean rate in the window. The solution gives the capacity that remains
-//! to other flows. Therefore no capacity is left idle and no byte is lost, and the error is of
+//! to other flows. Therefore no capacity is left idle and no work is lost, and the error is of
 //! second order in the length of the window. The time at which the flow ends is computed from the
 //! rate that it would have without the limit.
 //!
@@ -17,81 +18,226 @@
 //! flows have equal sizes. In that case, rates without limits are computed, and the length is
 //! computed again from these rates.
 //!
-//! A flow whose latency ends in a window begins to share links when the window ends. If many flows
-//! would have to wait for this, the window is made shorter.
+//! A flow that starts in a window has no rate in it. It waits for the next window, but only for a
+//! small fraction of the time that it will take. If the window lasts longer, it is *cut*: it ends
+//! early, and the flows that would have ended later in it continue. The delay of any chain of
+//! messages, such as one that begins at a late rank, is therefore at most this fraction. Flows that
+//! have ended before the cut have used more capacity than their mean rates. So that this is little,
+//! the next window is planned with at most twice the length of one that was cut.
+//!
+//! Numbers of work are `f64` here. Each one is computed for a flow by itself, and all sums are sums
+//! of whole numbers, so the result does not depend on the order of flows.
 
-use super::flows::Flows;
-use super::link::Link;
-use super::{Hop, Shares, WITHOUT_SLOT};
+use super::fill::{Fill, Network};
+use super::{Hop, Link, OPEN, Shares, WITHOUT_SLOT, quotient, rate_of};
+use crate::cost::model::asynchronous::ticks::{NEVER, Ticks, nearest};
 use crate::cost::model::fluid::timers::Timers;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// The smallest number of flows that should end in a window. If fewer flows would end, windows save
 /// no work, so rates are computed exactly again.
 const LEAST_ENDS: f64 = 2.0;
-/// The maximum number of new flows that wait for the end of a window before they share links. It is
-/// given as a fraction of the number of flows that should end in the window. If more flows would
-/// have to wait, the window is made shorter.
-const STARTS: f64 = 1.0 / 8.0;
-/// The approximate number of flows in the sample from which the length of a window is estimated.
-const MEASURED: usize = 1 << 12;
-/// If less than this fraction of the listed flows has bytes left, all flows that have ended are
+/// The fraction of its own time for which a new flow waits for a window, divided by the fraction of
+/// the flows that end in a window.
+const WAIT: f64 = 1.0 / 20.0;
+/// If less than this fraction of the listed flows has work left, all flows that have ended are
 /// removed from the lists of flows.
 const LEAST_LISTED: f64 = 0.8;
-/// The smallest length of a window in µs. The model treats events within this time as simultaneous.
-const SHORTEST_US: f64 = 1e-3;
-/// Bytes and levels whose relative difference is smaller than this are equal.
-const TOLERANCE: f64 = 1e-9;
+/// If fewer flows than `LEAST_CHANGES * OBSERVED` start or end in [`OBSERVED`] windows, windows save
+/// no work.
+const LEAST_CHANGES: usize = 4;
+const OBSERVED: usize = 16;
+/// The number of bits of a positive `f64` that [`Windows::length`] distinguishes: the exponent, and
+/// five places of the fraction.
+const BUCKET_BITS: u32 = 16;
+/// The value of unused entries of [`Flows::links`], after routes that are shorter than `width`.
+const NO_LINK: u32 = u32::MAX;
+
+/// A list of flows. Each property has a list of its own, because the computation of all rates reads
+/// few properties of very many flows in random order.
+#[derive(Debug, Clone, Default)]
+struct Flows {
+    numbers: Vec<u32>,
+    /// Work that is left at the end of the window; 0 if the flow ends in the window.
+    left: Vec<f64>,
+    /// Rate divided by weight; 0 if the flow has not been in a window yet.
+    levels: Vec<u64>,
+    /// The weight of each flow; empty if all weights are [`Flows::weight`].
+    weights: Vec<u64>,
+    weight: u64,
+    /// The number of entries in `links` for each flow: the length of the longest route.
+    width: usize,
+    /// For each flow, the links of its route, followed by [`NO_LINK`] up to `width` entries. If a
+    /// route crosses a link twice, the link is listed twice.
+    links: Vec<u32>,
+}
+
+impl Flows {
+    fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    fn push(&mut self, number: u32, left: f64, weight: u64, route: &[Hop]) {
+        if self.numbers.is_empty() {
+            (self.weight, self.width) = (weight, 0);
+            self.weights.clear();
+        }
+        if weight != self.weight && self.weights.is_empty() {
+            self.weights.resize(self.len(), self.weight);
+        }
+        if weight != self.weight || !self.weights.is_empty() {
+            self.weights.push(weight);
+        }
+        self.numbers.push(number);
+        self.left.push(left);
+        self.levels.push(0);
+        let links = || route.iter().flat_map(|hop| (0..hop.times).map(|_| hop.link));
+        let length = links().count();
+        if length > self.width {
+            self.widen(length);
+        }
+        self.links.extend(links().chain((length..self.width).map(|_| NO_LINK)));
+    }
+
+    /// Increases the number of entries in `links` for each flow to `width`.
+    fn widen(&mut self, width: usize) {
+        let mut links = Vec::with_capacity(self.len() * width);
+        if self.width > 0 {
+            for route in self.links.chunks_exact(self.width) {
+                links.extend_from_slice(route);
+                links.extend((self.width..width).map(|_| NO_LINK));
+            }
+        }
+        (self.width, self.links) = (width, links);
+    }
+
+    fn weight(&self, flow: usize) -> u64 {
+        if self.weights.is_empty() { self.weight } else { self.weights[flow] }
+    }
+
+    fn has_ended(&self, flow: usize) -> bool {
+        self.left[flow] == 0.0
+    }
+
+    fn route(&self, flow: usize) -> impl Iterator<Item = usize> {
+        let links = &self.links[flow * self.width..(flow + 1) * self.width];
+        links.iter().take_while(|link| **link != NO_LINK).map(|link| *link as usize)
+    }
+
+    /// Removes the flows that have ended.
+    fn remove_ended(&mut self) {
+        let mut kept = 0;
+        for flow in 0..self.len() {
+            if self.has_ended(flow) {
+                continue;
+            }
+            self.numbers[kept] = self.numbers[flow];
+            self.left[kept] = self.left[flow];
+            self.levels[kept] = self.levels[flow];
+            if !self.weights.is_empty() {
+                self.weights[kept] = self.weights[flow];
+            }
+            self.links.copy_within(flow * self.width..(flow + 1) * self.width, kept * self.width);
+            kept += 1;
+        }
+        self.numbers.truncate(kept);
+        self.left.truncate(kept);
+        self.levels.truncate(kept);
+        self.weights.truncate(kept);
+        self.links.truncate(kept * self.width);
+    }
+}
 
 /// The capacity of a link, and totals over the flows on this link.
 #[derive(Debug, Clone, Copy)]
 struct Load {
-    capacity: f64,
+    capacity: u64,
     /// Sum of the weights of the flows on the link.
-    weights: f64,
+    weights: u64,
+    /// Sum of the weights of those flows on the link that end in the current window.
+    limited: u64,
     flows: u32,
-    /// Sum of the weights of those flows on the link whose rates were limited in the last solution.
-    limited: f64,
 }
 
-/// The state of a link while rates are computed.
-#[derive(Debug, Clone, Copy)]
-struct Filling {
-    /// Capacity that has not been given to a flow.
-    left: f64,
-    /// Sum of the weights of the flows on the link that have no rate yet.
-    open: f64,
-    /// Number of flows on the link that have no rate yet.
-    opened: u32,
-    /// Level at which the link becomes full; infinity if it does not become full. A level is a rate
-    /// divided by a weight.
-    level: f64,
+/// The flows on each link, and the properties of flows and links that a solution reads.
+#[derive(Debug, Clone)]
+struct Loads {
+    level_bits: u32,
+    flows: Flows,
+    links: Vec<Load>,
+    /// For each link, the position in `on` of the first flow on this link.
+    first_on: Vec<u32>,
+    /// The indices of the flows on each link, one link after another.
+    on: Vec<u32>,
 }
 
-/// The timers that windows read and set.
-pub(in super::super) struct WindowTimers<'a> {
-    /// For each message, the time at which its latency ends, or at which it ends as a flow of the
-    /// current window.
-    pub ends: &'a mut Timers,
-    /// The times at which ranks may start messages.
-    pub of_ranks: [&'a Timers; 2],
-    /// The latency of one link, in µs. It is used as an estimate of the shortest time between the
-    /// start of a message and the moment at which the message begins to share links.
-    pub latency: f64,
-}
-
-impl WindowTimers<'_> {
-    /// Returns the times before `limit` at which flows may start to share links.
-    fn starts(&self, limit: f64) -> Vec<f64> {
-        let mut starts = Vec::new();
-        self.ends.each_before(limit, &mut |us| starts.push(us));
-        for timers in self.of_ranks {
-            let mut add = |us| starts.push(us + self.latency);
-            timers.each_before(limit - self.latency, &mut add);
-        }
-        starts
+impl Network for Loads {
+    fn load(&self, link: u32) -> (u64, u64) {
+        let Load { capacity, weights, .. } = self.links[link as usize];
+        (capacity, weights)
     }
+
+    fn each_on(&self, link: u32, visit: impl FnMut(u32)) {
+        let [first, last] = [0, 1].map(|next| self.first_on[link as usize + next] as usize);
+        self.on[first..last].iter().copied().for_each(visit);
+    }
+
+    fn each_hop(&self, flow: u32, mut visit: impl FnMut(u32, u64)) {
+        self.flows.route(flow as usize).for_each(|link| visit(link as u32, 1));
+    }
+
+    fn weight(&self, flow: u32) -> u64 {
+        self.flows.weight(flow as usize)
+    }
+
+    fn level_bits(&self) -> u32 {
+        self.level_bits
+    }
+}
+
+impl Loads {
+    fn rate(&self, flow: usize) -> f64 {
+        rate_of(self.flows.weight(flow), self.flows.levels[flow], self.level_bits) as f64
+    }
+
+    /// Removes the flows that have ended, and creates the lists of the flows on each link again.
+    fn list(&mut self) {
+        let Self { flows, links, first_on, on, .. } = self;
+        flows.remove_ended();
+        links.iter_mut().for_each(|load| (load.weights, load.flows) = (0, 0));
+        for flow in 0..flows.len() {
+            for link in flows.route(flow) {
+                links[link].weights += flows.weight(flow);
+                links[link].flows += 1;
+            }
+        }
+        // Sort the flows by link with a counting sort. During this sort, element `link + 1` of
+        // `first_on` is the next free position of the link in `on`.
+        first_on.clear();
+        first_on.extend([0, 0]);
+        let mut sum = 0;
+        first_on.extend(links.iter().map(|load| {
+            sum += load.flows;
+            sum
+        }));
+        on.clear();
+        on.resize(sum as usize, 0);
+        for flow in 0..flows.len() {
+            for link in flows.route(flow) {
+                let next = &mut first_on[link + 1];
+                on[*next as usize] = flow as u32;
+                *next += 1;
+            }
+        }
+    }
+}
+
+/// A flow that ends in the current window.
+#[derive(Debug, Clone, Copy)]
+struct Ending {
+    flow: u32,
+    /// The work that was left at the start of the window.
+    before: f64,
+    end: Ticks,
 }
 
 /// The flows of a network, and their rates in the current window.
@@ -99,216 +245,153 @@ impl WindowTimers<'_> {
 pub(super) struct Windows {
     /// The fraction of the flows that should end in a window.
     fraction: f64,
-    /// The end of the current window, in µs.
-    end: f64,
-    flows: Flows,
-    /// Number of flows in `flows` that have bytes left.
+    /// The start and the end of the current window.
+    start: Ticks,
+    end: Ticks,
+    /// The time at which the window is cut, because a new flow would wait for too long; [`NEVER`]
+    /// if no new flow waits.
+    cut: Ticks,
+    /// The largest length of the next window.
+    longest: Ticks,
+    /// The flows that end in the window.
+    endings: Vec<Ending>,
+    loads: Loads,
+    /// Number of flows that have work left.
     sharing: usize,
-    loads: Vec<Load>,
-    fillings: Vec<Filling>,
-    /// For each link, the position in `on` of the first flow on this link.
-    first_on: Vec<u32>,
-    /// The indices of the flows on each link, one link after another.
-    on: Vec<u32>,
     /// One bit per flow: whether it has ended.
     ended: Vec<u64>,
-    /// One bit per flow: whether it has a rate in the current solution, or has ended.
-    has_rate: Vec<u64>,
-    /// Number of flows that have been appended to `flows` since the last window began.
+    fill: Fill,
+    /// Number of flows that have been added since the last window began.
     new: usize,
     /// The flows whose rates are limited, in ascending order of their limits. Each entry is the
     /// largest level that a flow may have, and the index of this flow.
-    limits: Vec<(f64, u32)>,
-    /// The links that are not full yet. Each entry is the bits of the level at which a link becomes
-    /// full, and this link.
-    queue: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Number of windows so far.
-    count: usize,
+    limits: Vec<(u64, u32)>,
+    /// The number of windows, and of the flows that started or ended in them, since the last
+    /// decision about their use.
+    observed: usize,
+    changes: usize,
 }
 
 impl Windows {
-    fn new(now: f64, capacities: impl Iterator<Item = f64>) -> Self {
-        let load = |capacity| Load { capacity, weights: 0.0, flows: 0, limited: 0.0 };
-        let loads: Vec<Load> = capacities.map(load).collect();
-        let empty = Filling { left: 0.0, open: 0.0, opened: 0, level: f64::INFINITY };
-        Self {
-            fraction: 0.0,
-            end: now,
+    fn new(now: Ticks, level_bits: u32, capacities: impl Iterator<Item = u64>) -> Self {
+        let load = |capacity| Load { capacity, weights: 0, limited: 0, flows: 0 };
+        let loads = Loads {
+            level_bits,
             flows: Flows::default(),
-            sharing: 0,
-            fillings: vec![empty; loads.len()],
-            loads,
+            links: capacities.map(load).collect(),
             first_on: Vec::new(),
             on: Vec::new(),
+        };
+        Self {
+            fraction: 0.0,
+            start: now,
+            end: now,
+            cut: NEVER,
+            longest: NEVER,
+            endings: Vec::new(),
+            loads,
+            sharing: 0,
             ended: Vec::new(),
-            has_rate: Vec::new(),
+            fill: Fill::default(),
             new: 0,
             limits: Vec::new(),
-            queue: BinaryHeap::new(),
-            count: 0,
+            observed: 0,
+            changes: 0,
         }
     }
 
     /// Adds a flow. It gets a rate in the next window.
-    pub(super) fn add(&mut self, number: u32, left: f64, weight: f64, route: &[Hop]) {
-        self.flows.push(number, left, weight, route);
+    pub(super) fn add(&mut self, number: u32, left: f64, now: Ticks, weight: u64, route: &[Hop]) {
+        self.loads.flows.push(number, left, weight, route);
         self.new += 1;
+        if now == self.end {
+            return;
+        }
+        // Estimate the rate that the flow would have now: on a full link, the rate at the level of
+        // the link. On other links, the capacity that is left, or an equal share.
+        let on_link = |hop: &Hop| {
+            let Load { capacity, weights, flows, .. } = self.loads.links[hop.link as usize];
+            if flows == 0 {
+                return capacity;
+            }
+            let filling = self.fill.link(hop.link);
+            let equal = u128::from(capacity) * u128::from(weight) / u128::from(weights + weight);
+            match filling.level {
+                OPEN => filling.left.max(equal as u64),
+                level => rate_of(weight, level, self.loads.level_bits),
+            }
+        };
+        let rate = route.iter().map(on_link).min().unwrap_or(u64::MAX);
+        let wait = WAIT * self.fraction * left / rate as f64;
+        self.cut = self.cut.min(now.saturating_add(nearest(wait)));
     }
 
-    /// Removes the flows that have ended, and creates the lists of the flows on each link again.
-    fn list(&mut self) {
-        self.flows.remove_ended();
-        self.loads.iter_mut().for_each(|load| (load.weights, load.flows) = (0.0, 0));
-        for flow in 0..self.flows.len() {
-            for link in self.flows.route(flow) {
-                let load = &mut self.loads[link];
-                load.weights += self.flows.weight(flow);
-                load.flows += 1;
-            }
-        }
-        self.sharing = self.flows.len();
-        self.ended.clear();
-        self.ended.resize(self.sharing.div_ceil(64), 0);
-        // Sort the flows by link with a counting sort. During this sort, element `link + 1` of
-        // `first_on` is the next free position of the link in `on`.
-        self.first_on.clear();
-        self.first_on.extend([0, 0]);
-        let mut sum = 0;
-        self.first_on.extend(self.loads.iter().map(|load| {
-            sum += load.flows;
-            sum
-        }));
-        self.on.clear();
-        self.on.resize(sum as usize, 0);
-        for flow in 0..self.flows.len() {
-            for link in self.flows.route(flow) {
-                let next = &mut self.first_on[link + 1];
-                self.on[*next as usize] = flow as u32;
-                *next += 1;
-            }
-        }
-    }
-
-    /// Computes the max-min fair rates of all flows, so that no flow exceeds its limit
-    /// ([`Self::limits`]). Links are filled in the order of their levels. Returns the number of
-    /// links that were examined.
+    /// Computes the max-min fair rates of all flows, so that no flow exceeds its limit. Returns the
+    /// number of links that were examined.
     fn solve(&mut self) -> u64 {
-        self.has_rate.clone_from(&self.ended);
-        let mut keys = std::mem::take(&mut self.queue).into_vec();
-        keys.clear();
-        for (link, (load, filling)) in
-            (0..).zip(self.loads.iter_mut().zip(&mut self.fillings)).filter(|of| of.1.0.flows > 0)
-        {
-            let Load { capacity: left, weights: open, flows: opened, .. } = *load;
-            *filling = Filling { left, open, opened, level: f64::INFINITY };
-            load.limited = 0.0;
-            keys.push(Reverse(((left / open).to_bits(), link)));
-        }
-        self.queue = BinaryHeap::from(keys);
-        let (mut next_limit, mut examined) = (0, 0);
-        while let Some(&Reverse((bits, link))) = self.queue.peek() {
-            let key = f64::from_bits(bits);
-            // Case 1: a flow reaches its limit before any link becomes full.
-            if let Some(&(level, index)) = self.limits.get(next_limit).filter(|of| of.0 <= key) {
-                next_limit += 1;
-                if self.open(index) {
-                    self.give(index as usize, level);
-                    let weight = self.flows.weight(index as usize);
-                    for link in self.flows.route(index as usize) {
-                        self.loads[link].limited += weight;
-                    }
-                }
-                continue;
-            }
-            self.queue.pop();
-            examined += 1;
-            // Case 2: since the level of this link was computed, other links have given rates to
-            // some of its flows. If all of its flows now have rates, the link needs no further
-            // work. If it becomes full only at a higher level, it is queued again at that level.
-            let filling = &mut self.fillings[link as usize];
-            if filling.opened == 0 {
-                continue;
-            }
-            let level = (filling.left / filling.open).max(0.0);
-            if level > key * (1.0 + TOLERANCE) {
-                self.queue.push(Reverse((level.to_bits(), link)));
-                continue;
-            }
-            // Case 3: the link is full.
-            filling.level = level;
-            let on = self.first_on[link as usize]..self.first_on[link as usize + 1];
-            for at in on {
-                let index = self.on[at as usize];
-                if self.open(index) {
-                    self.give(index as usize, level);
-                }
-            }
-        }
+        let Self { loads, fill, limits, ended, .. } = self;
+        let mut levels = std::mem::take(&mut loads.flows.levels);
+        let links = (0..).zip(&loads.links).filter(|(_, load)| load.flows > 0);
+        let all = (links.map(|(link, _)| link), loads.links.len());
+        let examined = fill.solve(loads, all, ended, limits, |flow, level| {
+            levels[flow as usize] = level;
+        });
+        loads.flows.levels = levels;
         examined
     }
 
-    /// Returns whether a flow has no rate yet. Then marks the flow as a flow with a rate.
-    fn open(&mut self, index: u32) -> bool {
-        let (word, bit) = (&mut self.has_rate[index as usize / 64], 1 << (index % 64));
-        let is_open = *word & bit == 0;
-        *word |= bit;
-        is_open
-    }
-
-    /// Sets the rate of a flow, and subtracts it from the capacity of its links.
-    fn give(&mut self, index: usize, level: f64) {
-        self.flows.levels[index] = level;
-        let weight = self.flows.weight(index);
-        let rate = weight * level;
-        for link in self.flows.route(index) {
-            let filling = &mut self.fillings[link];
-            filling.left -= rate;
-            filling.open -= weight;
-            filling.opened -= 1;
-        }
-    }
-
-    /// Returns the time after which the fraction [`Self::fraction`] of the flows has ended, if all
-    /// flows keep their present rates. Also returns the number of flows that have then ended. Both
-    /// values are estimated from a sample.
+    /// Returns the time in ticks after which about the fraction [`Self::fraction`] of the flows has
+    /// ended, if all flows keep their present rates. Also returns the number of flows that have then
+    /// ended. The time is the upper limit of a bucket of times, so it is not exact.
     fn length(&self) -> (f64, usize) {
-        let step = self.flows.len() / MEASURED + 1;
-        let Flows { left, levels, .. } = &self.flows;
-        let sample = (self.count % step..self.flows.len()).step_by(step);
-        let mut times: Vec<f64> = sample
-            .filter(|flow| left[*flow] > 0.0 && levels[*flow] > 0.0)
-            .map(|flow| left[flow] / self.flows.rate(flow))
-            .collect();
-        let ends = ((self.fraction * times.len() as f64) as usize).max(1);
-        if times.is_empty() {
-            return (f64::INFINITY, step);
+        let flows = &self.loads.flows;
+        let times = (0..flows.len()).filter(|flow| flows.left[*flow] > 0.0);
+        let times = times.map(|flow| (flows.left[flow], self.loads.rate(flow)));
+        let times = times.filter(|(_, rate)| *rate > 0.0).map(|(left, rate)| left / rate);
+        let (mut buckets, mut count) = (vec![0_usize; 1 << BUCKET_BITS], 0);
+        let shift = f64::MAX.to_bits().ilog2() + 1 - BUCKET_BITS;
+        for time in times {
+            buckets[(time.to_bits() >> shift) as usize] += 1;
+            count += 1;
         }
-        let (_, us, _) = times.select_nth_unstable_by(ends - 1, f64::total_cmp);
-        (*us, ends * step)
+        let planned = ((self.fraction * count as f64) as usize).max(1);
+        let mut ends = 0;
+        let enough = buckets.iter().position(|times| {
+            ends += times;
+            ends >= planned
+        });
+        let upper = |bucket: usize| f64::from_bits(((bucket as u64 + 1) << shift) - 1);
+        (enough.map_or(f64::INFINITY, upper), ends.max(planned))
     }
 
-    /// Limits the rates of flows that may end in a window of `us` µs. The limit of a flow is its
-    /// mean rate in this window: with this rate, it ends exactly at the end of the window.
-    fn limit(&mut self, us: f64) {
+    /// Limits the rates of flows that may end in a window of this length. The limit of a flow is
+    /// its mean rate in this window: with this rate, it ends exactly at the end of the window.
+    fn limit(&mut self, length: f64) {
         self.limits.clear();
-        let flows = &self.flows;
+        let (flows, places) = (&self.loads.flows, 2_f64.powi(self.loads.level_bits as i32));
         for flow in (0..flows.len()).filter(|flow| !flows.has_ended(*flow)) {
-            let (left, rate) = (flows.left[flow], flows.rate(flow));
+            let (left, rate) = (flows.left[flow], self.loads.rate(flow));
             // A flow without a rate is new. It may be short, so it may end in this window.
-            if rate == 0.0 || left < 2.0 * us * rate {
-                self.limits.push((left / (us * flows.weight(flow)), flow as u32));
+            if rate == 0.0 || left < 2.0 * length * rate {
+                let level = left / (length * flows.weight(flow) as f64) * places;
+                self.limits.push((level.ceil() as u64, flow as u32));
             }
         }
-        self.limits.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        self.limits.sort_unstable();
+    }
+
+    /// Returns whether a flow, which has this work left, ends in a window of this length. Its rate
+    /// is rounded down by less than 1.
+    fn ends_in(&self, flow: usize, left: f64, length: f64) -> bool {
+        left > 0.0 && left <= (self.loads.rate(flow) + 1.0) * length
     }
 
     /// Begins a window at the time `now`: computes its rates and its end, and sets the timer of
     /// each flow that ends in the window. Returns the number of links that were examined.
-    fn next(&mut self, now: f64, timers: &mut WindowTimers<'_>) -> u64 {
-        if self.new > 0 || (self.sharing as f64) < LEAST_LISTED * self.flows.len() as f64 {
+    fn next(&mut self, now: Ticks, timers: &mut Timers) -> u64 {
+        if self.new > 0 || (self.sharing as f64) < LEAST_LISTED * self.loads.flows.len() as f64 {
             self.list();
         }
-        self.count += 1;
         let mut examined = 0;
         // 1. If too many flows are new, compute rates without limits, because the length of the
         //    window cannot be estimated from flows without a rate.
@@ -319,83 +402,120 @@ impl Windows {
             examined += self.solve();
         }
         // 2. Find the length of the window, and the rates in it.
-        let us = loop {
+        let length = loop {
             let (longest, planned) = self.length();
-            let us = self.until_starts(now, longest, timers).max(SHORTEST_US);
-            self.limit(us);
+            let length = nearest(longest).clamp(1, self.longest);
+            self.limit(length as f64);
             examined += self.solve();
-            let flows = &self.flows;
-            let has_sent = |flow: &usize| {
-                let left = flows.left[*flow];
-                left > 0.0 && left <= flows.rate(*flow) * us * (1.0 + TOLERANCE)
-            };
-            let found = (0..flows.len()).filter(has_sent).count();
+            let flows = &self.loads.flows;
+            let is_ending = |flow: &usize| self.ends_in(*flow, flows.left[*flow], length as f64);
+            let found = (0..flows.len()).filter(is_ending).count();
             if is_measured || found <= 2 * planned + 2 {
-                break us;
+                break length;
             }
             self.limits.clear();
             examined += self.solve();
             is_measured = true;
         };
         // 3. Advance all flows to the end of the window.
-        self.end = now + us;
-        for index in 0..self.flows.len() {
-            let before = self.flows.left[index];
-            if before == 0.0 {
-                continue;
-            }
-            let left = before - self.flows.rate(index) * us;
-            if left > TOLERANCE * before {
-                self.flows.left[index] = left;
-                continue;
-            }
-            self.flows.left[index] = 0.0;
-            self.sharing -= 1;
-            self.ended[index / 64] |= 1 << (index % 64);
-            let weight = self.flows.weight(index);
-            let rate = weight * self.unlimited_level(index);
-            timers.ends.set(self.flows.number(index), now + (before / rate).min(us));
-            for link in self.flows.route(index) {
-                let load = &mut self.loads[link];
-                load.flows -= 1;
-                load.weights = if load.flows == 0 { 0.0 } else { load.weights - weight };
-            }
-        }
+        (self.start, self.end, self.cut) = (now, now.saturating_add(length), NEVER);
+        self.advance(length, timers);
+        self.observed += 1;
+        self.changes += new + self.endings.len();
         examined
     }
 
-    /// Returns the length of a window. It is less than `us` if too many flows would start to share
-    /// links in that time.
-    fn until_starts(&self, now: f64, us: f64, timers: &WindowTimers<'_>) -> f64 {
-        let mut starts = timers.starts(now + us);
-        let enough = (STARTS * self.fraction * self.sharing as f64) as usize;
-        if starts.len() <= enough {
-            return us;
+    fn list(&mut self) {
+        self.loads.list();
+        self.sharing = self.loads.flows.len();
+        self.ended.clear();
+        self.ended.resize(self.sharing.div_ceil(64), 0);
+    }
+
+    /// Advances all flows to the end of a window of this length.
+    fn advance(&mut self, length: Ticks, timers: &mut Timers) {
+        self.endings.clear();
+        self.loads.links.iter_mut().for_each(|load| load.limited = 0);
+        for flow in 0..self.loads.flows.len() {
+            let before = self.loads.flows.left[flow];
+            if self.ends_in(flow, before, length as f64) {
+                let ending = Ending { flow: flow as u32, before, end: NEVER };
+                self.endings.push(ending);
+                let weight = self.loads.flows.weight(flow);
+                let Loads { flows, links, .. } = &mut self.loads;
+                flows.route(flow).for_each(|link| links[link].limited += weight);
+            } else if before > 0.0 {
+                self.loads.flows.left[flow] = before - self.loads.rate(flow) * length as f64;
+            }
         }
-        let (_, start, _) = starts.select_nth_unstable_by(enough, f64::total_cmp);
-        *start - now
+        for at in 0..self.endings.len() {
+            let Ending { flow, before, .. } = self.endings[at];
+            let flow = flow as usize;
+            let weight = self.loads.flows.weight(flow);
+            let rate = rate_of(weight, self.unlimited_level(flow), self.loads.level_bits);
+            let lasts = nearest(before / rate.max(1) as f64).min(length);
+            self.endings[at].end = self.start + lasts;
+            self.loads.flows.left[flow] = 0.0;
+            self.sharing -= 1;
+            self.ended[flow / 64] |= 1 << (flow % 64);
+            timers.set(self.loads.flows.numbers[flow] as usize, self.start + lasts);
+        }
+        let Loads { flows, links, .. } = &mut self.loads;
+        for Ending { flow, .. } in &self.endings {
+            let weight = flows.weight(*flow as usize);
+            for link in flows.route(*flow as usize) {
+                links[link].flows -= 1;
+                links[link].weights -= weight;
+            }
+        }
+    }
+
+    /// Ends the window at the time `now`. If it would have lasted longer, flows that would have ended
+    /// later in it have work left.
+    fn cut(&mut self, now: Ticks, timers: &mut Timers) {
+        let (lasted, rest) = (now - self.start, self.end - now);
+        if rest <= 0 {
+            self.longest = self.longest.saturating_mul(2);
+            return;
+        }
+        self.longest = (2 * lasted).max(1);
+        let listed = self.loads.flows.len() - self.new;
+        for flow in 0..listed {
+            if !self.loads.flows.has_ended(flow) {
+                self.loads.flows.left[flow] += self.loads.rate(flow) * rest as f64;
+            }
+        }
+        for &Ending { flow, before, .. } in self.endings.iter().filter(|of| of.end > now) {
+            let flow = flow as usize;
+            self.loads.flows.left[flow] = (before - self.loads.rate(flow) * lasted as f64).max(1.0);
+            timers.set(self.loads.flows.numbers[flow] as usize, NEVER);
+        }
+        self.end = now;
+        self.list();
     }
 
     /// Returns the level that a flow would have without its limit. On a link that is not full, the
     /// capacity that is left is divided among the limited flows.
-    fn unlimited_level(&self, index: usize) -> f64 {
-        let (weight, level) = (self.flows.weight(index), self.flows.levels[index]);
+    fn unlimited_level(&self, flow: usize) -> u64 {
+        let level = self.loads.flows.levels[flow];
         let on_link = |link: usize| {
-            let (filling, load) = (self.fillings[link], self.loads[link]);
-            if filling.level < f64::INFINITY {
-                return filling.level;
+            let (filling, load) = (self.fill.link(link as u32), self.loads.links[link]);
+            match filling.level {
+                OPEN => {
+                    let more = quotient(filling.left, load.limited, self.loads.level_bits);
+                    level.saturating_add(more)
+                }
+                full => full,
             }
-            level + filling.left.max(0.0) / load.limited.max(weight)
         };
-        let levels = self.flows.route(index).map(on_link);
-        levels.fold(f64::INFINITY, f64::min).max(level)
+        self.loads.flows.route(flow).map(on_link).min().unwrap_or(level).max(level)
     }
 }
 
 impl Shares {
-    /// Returns the time at which the current window ends; infinity if windows are not in use.
-    pub(in super::super) fn window_end(&self) -> f64 {
-        self.windows.as_ref().map_or(f64::INFINITY, |windows| windows.end)
+    /// Returns the time at which the current window ends; [`NEVER`] if windows are not in use.
+    pub(in super::super) fn window_end(&self) -> Ticks {
+        self.windows.as_ref().map_or(NEVER, |windows| windows.end.min(windows.cut))
     }
 
     pub(in super::super) fn has_windows(&self) -> bool {
@@ -404,20 +524,24 @@ impl Shares {
 
     /// Returns whether the caller should begin to use windows now. `fraction` is the fraction of
     /// the flows that should end in a window. It is 0 if windows must not be used.
-    pub(in super::super) fn begins_windows(&self, fraction: f64) -> bool {
-        self.windows.is_none() && fraction * self.sharing as f64 >= 2.0 * LEAST_ENDS
+    pub(in super::super) fn begins_windows(&mut self, fraction: f64) -> bool {
+        self.refuses_windows &= fraction > 0.0;
+        self.windows.is_none()
+            && !self.refuses_windows
+            && fraction * self.sharing as f64 >= 2.0 * LEAST_ENDS
     }
 
     /// Begins to use windows. Removes all flows from their links, so that the caller has to attach
     /// these flows again ([`Shares::take_added`]). Returns the flows that were attached, each with
-    /// the bytes that it has left. The caller clears the timers of these flows, because the windows
+    /// the work that it has left. The caller clears the timers of these flows, because the windows
     /// now determine when the flows end.
-    pub(in super::super) fn begin_windows(&mut self, now: f64) -> Vec<(u32, f64)> {
+    pub(in super::super) fn begin_windows(&mut self, now: Ticks) -> Vec<(u32, f64)> {
         let flows = || (0..self.slots.len()).filter(|flow| self.is_sharing(*flow));
-        let left = flows().filter_map(|flow| Some((flow as u32, self.left(flow, now)?))).collect();
+        let left = |flow| Some((flow as u32, self.left(flow, now)?.0.max(1) as f64));
+        let left = flows().filter_map(left).collect();
         self.added = flows().map(|flow| flow as u32).collect();
         let capacities = self.links.iter().map(|link| link.capacity);
-        self.windows = Some(Box::new(Windows::new(now, capacities)));
+        self.windows = Some(Box::new(Windows::new(now, self.level_bits, capacities)));
         for link in &mut self.links {
             *link = Link::new(link.capacity);
         }
@@ -429,28 +553,33 @@ impl Shares {
         left
     }
 
-    /// Stops using windows if they are in use and fewer than [`LEAST_ENDS`] flows would end in the
-    /// next window. Returns the flows that have bytes left, each with the number of these bytes.
-    /// The caller attaches these flows to their links again, so that exact rates are computed.
-    pub(in super::super) fn end_windows(&mut self, fraction: f64) -> Vec<(u32, f64)> {
-        if fraction * self.sharing as f64 >= LEAST_ENDS {
-            return Vec::new();
-        }
-        self.windows.take().map(|windows| windows.flows.remaining()).unwrap_or_default()
-    }
-
-    /// Begins the next window, in which this fraction of the flows should end. Subtracts the number
-    /// of examined links from `most`. Returns `false` if windows are not in use.
+    /// Begins the next window at the time `now`, in which this fraction of the flows should end.
+    /// Subtracts the number of examined links from `most`. If windows save no work, stops using
+    /// them and returns the flows that have work left, each with this work. The caller attaches
+    /// these flows to their links again, so that exact rates are computed.
     pub(in super::super) fn next_window(
         &mut self,
         fraction: f64,
-        now: f64,
+        now: Ticks,
         most: &mut u64,
-        timers: &mut WindowTimers<'_>,
-    ) -> bool {
-        let Some(windows) = &mut self.windows else { return false };
-        windows.fraction = fraction;
-        *most = most.saturating_sub(windows.next(now, timers));
-        true
+        timers: &mut Timers,
+    ) -> Vec<(u32, i128)> {
+        let Some(windows) = &mut self.windows else { return Vec::new() };
+        if now < windows.end.min(windows.cut) {
+            return Vec::new();
+        }
+        windows.cut(now, timers);
+        if windows.observed == OBSERVED {
+            self.refuses_windows = windows.changes < LEAST_CHANGES * OBSERVED;
+            (windows.observed, windows.changes) = (0, 0);
+        }
+        if !self.refuses_windows && fraction * self.sharing as f64 >= LEAST_ENDS {
+            windows.fraction = fraction;
+            *most = most.saturating_sub(windows.next(now, timers));
+            return Vec::new();
+        }
+        let flows = self.windows.take().map(|windows| windows.loads.flows).unwrap_or_default();
+        let all = flows.numbers.into_iter().zip(flows.left).filter(|(_, left)| *left > 0.0);
+        all.map(|(number, left)| (number, (left.round() as i128).max(1))).collect()
     }
 }

@@ -3,6 +3,7 @@
 
 use super::super::in_flight::InFlight;
 use super::Simulation;
+use crate::cost::model::asynchronous::ticks::us;
 use crate::cost::model::time_space::{TimeKind, TimeSpace};
 
 impl Simulation {
@@ -32,7 +33,7 @@ impl Simulation {
     /// been charged and does not count.
     #[cold]
     pub(super) fn charge_message(&mut self, rank: usize, message: &InFlight) {
-        let now = self.now;
+        let (now, arrived) = (us(self.now), message.started + message.latency);
         let by_data = self.progress.data_order.is_some();
         let has_no_known_send = self.progress.has_no_known_send(rank);
         let Some(record) = &mut self.progress.record else { return };
@@ -44,14 +45,15 @@ impl Simulation {
         if let (true, Some((step, _))) = (has_no_known_send, message.source()) {
             record.enter(rank, step);
         }
-        record.charge(rank, TimeKind::Peer, message.started);
-        record.charge(rank, TimeKind::Propagation, (message.started + message.latency).min(now));
+        record.charge(rank, TimeKind::Peer, us(message.started));
+        record.charge(rank, TimeKind::Propagation, us(arrived).min(now));
         // Divide the remaining time between transmission and contention. Transmission is the time
         // that the bytes would take if no link were shared, and contention is the time that sharing
         // adds.
         let charged = record.charged_until(rank);
-        let lasted = now - message.started - message.latency;
-        let alone = if lasted > message.alone { message.alone / lasted } else { 1.0 };
+        let lasted = self.now - arrived;
+        let is_longer = lasted > message.alone;
+        let alone = if is_longer { message.alone as f64 / lasted as f64 } else { 1.0 };
         record.charge(rank, TimeKind::Transmission, charged + (now - charged) * alone);
         record.charge(rank, TimeKind::Contention, now);
     }

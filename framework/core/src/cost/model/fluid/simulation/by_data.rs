@@ -1,83 +1,136 @@
 //! The simulation with `order=data`: each rank sends its messages one after another, each as soon
-//! as its data and a port are available.
+//! as its data and a port are available. Late ranks are also here, with all orders.
+//!
+//! Events only record what they make available, and *touch* their ranks. When all events of the
+//! present time have been processed, the touched ranks continue. A rank therefore reduces all data
+//! that arrives at the same time together, and the order of these arrivals does not matter.
 
 use super::Simulation;
-use super::late::HeldMessage;
 use crate::cost::model::asynchronous::data_order::Next;
-use crate::cost::model::asynchronous::engine::Progress;
+use crate::cost::model::asynchronous::engine::{Progress, RankModel};
+use crate::cost::model::asynchronous::ticks::{Ticks, us};
 use crate::cost::model::path::Path;
+use crate::cost::model::time_space::TimeKind;
+
+/// A message that waits until its receiver, which is late, enters the schedule.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct HeldMessage {
+    from: usize,
+    to: usize,
+    step: u64,
+    /// The index of the message among the sends of its sender.
+    index: u32,
+    /// The time at which its sender posted it, and the critical path to it.
+    posted: Ticks,
+    path: Path<Ticks>,
+}
 
 impl Simulation {
-    /// Posts the rank's next send with `order=data`. The message starts immediately, because its
-    /// receiver has posted all receives at the start. If the receiver is late, the message starts
-    /// when the receiver enters.
+    /// Records an event that may let a rank continue. `path` is the critical path to the event.
+    pub(super) fn touch(&mut self, rank: usize, path: Path<Ticks>) {
+        let r = &mut self.ranks[rank];
+        r.reach(self.now, path);
+        if !std::mem::replace(&mut r.is_touched, true) {
+            self.touched.push(rank);
+        }
+    }
+
+    /// Lets all touched ranks continue: they reduce the data that has arrived, and begin their next
+    /// sends.
+    pub(super) fn continue_touched(&mut self) {
+        for rank in std::mem::take(&mut self.touched) {
+            self.ranks[rank].is_touched = false;
+            self.reduce_arrived(rank);
+            self.send_by_data(rank);
+        }
+    }
+
+    /// Posts the rank's next send. The message starts immediately, because its receiver has posted
+    /// all receives at the start. If the receiver is late, the message starts when the receiver
+    /// enters.
     pub(super) fn post_by_data(&mut self, rank: usize) {
-        let Progress { data_order: Some(order), steps, .. } = &mut self.progress else { return };
-        let Next::Send(step, index) = order.next(rank, steps) else { return };
+        let Progress { data_order: Some(order), steps, .. } = &mut self.progress else {
+            unreachable!("only order=data sends by data");
+        };
+        let Next::Send(step, index) = order.next(rank, steps) else {
+            unreachable!("rank {rank} has begun a send whose data is not available");
+        };
         order.sent(rank);
+        let to = steps.current(step).sends(rank)[index as usize].to as usize;
         let r = &mut self.ranks[rank];
         (r.is_starting, r.sending) = (false, r.sending + 1);
-        let path = r.path;
-        let to =
-            self.progress.steps.get(step).map_or(0, |step| step.sends(rank)[index as usize].to);
-        if self.is_late(to as usize) {
-            self.held.push(HeldMessage { from: rank, to: to as usize, step, index });
+        let (path, other) = (r.path, self.ranks[to]);
+        if self.is_late(to) {
+            let posted = self.now;
+            self.held.push(HeldMessage { from: rank, to, step, index, posted, path });
         } else {
+            let path = if other.entered == self.now { path.max(other.entry_path) } else { path };
             self.start_message(rank, step, index, path);
         }
-        self.resume_by(rank, path);
     }
 
-    /// Begins the rank's next send with `order=data`, if its data and a port are available. `path`
-    /// is the critical path to the event that made them available.
-    pub(super) fn resume_by(&mut self, rank: usize, path: Path) {
-        if self.ranks[rank].is_starting {
-            return;
-        }
-        let Some((step, index)) = self.progress.next_send(rank) else { return };
-        let r = &mut self.ranks[rank];
-        if u64::from(r.sending) >= self.machine.ports.count() {
-            return;
-        }
-        (r.is_starting, r.path) = (true, path);
-        if self.machine.has_startups() {
-            self.begin_startup(rank, step, index);
-        } else {
-            self.post_by_data(rank);
-        }
-    }
-
-    /// Completes a message at its sender and its receiver, with `order=data`. `path` is the
-    /// critical path to the arrival of the message.
-    pub(super) fn arrive_by_data(&mut self, [from, to]: [usize; 2], step: u64, path: Path) {
-        let Progress { data_order: Some(order), steps, .. } = &mut self.progress else { return };
-        // If the known steps contain no further send of a rank, the rank has already been counted
-        // as waiting for a further step. Do not resume such a rank, because `next_send` would count
-        // it again.
-        let has_send = [from, to]
-            .map(|rank| matches!(order.next(rank, steps), Next::Send(..) | Next::Blocked));
-        steps.received(step, to);
-        self.ranks[from].sending -= 1;
-        self.last_path = path;
-        self.reduce_arrived(to, path);
-        for (rank, has_send) in [from, to].into_iter().zip(has_send) {
-            (self.ranks[rank].ended, self.ranks[rank].end_path) = (self.now, path);
-            if has_send {
-                self.resume_by(rank, path);
+    /// Begins the rank's next sends whose data is available, as far as it has ports.
+    pub(super) fn send_by_data(&mut self, rank: usize) {
+        while !self.ranks[rank].is_starting
+            && let Some((step, index)) = self.progress.next_send(rank)
+        {
+            let r = &mut self.ranks[rank];
+            if u64::from(r.sending) >= self.machine.ports.count() {
+                return;
+            }
+            (r.is_starting, r.path) = (true, r.end_path);
+            if self.machine.has_startups() {
+                self.begin_startup(rank, step, index);
+            } else {
+                self.post_by_data(rank);
             }
         }
     }
 
-    /// Begins to reduce all data that has arrived, with `order=data`. `path` is the critical path
-    /// to the last arrival.
-    pub(super) fn reduce_arrived(&mut self, rank: usize, path: Path) {
-        let Progress { data_order: Some(order), steps, .. } = &mut self.progress else { return };
+    /// Completes a message of a step at its sender and its receiver. `path` is the critical path to
+    /// the arrival of the message.
+    pub(super) fn arrive_by_data(&mut self, [from, to]: [usize; 2], step: u64, path: Path<Ticks>) {
+        self.progress.steps.received(step, to);
+        self.ranks[from].sending -= 1;
+        self.touch(from, path);
+        self.touch(to, path);
+    }
+
+    /// Begins to reduce all data that has arrived.
+    fn reduce_arrived(&mut self, rank: usize) {
+        let Progress { data_order: Some(order), steps, .. } = &mut self.progress else {
+            unreachable!("only order=data reduces at arrivals");
+        };
         let bytes = order.begin_reduction(rank, steps);
         if bytes > 0.0
-            && !self.begin_reduction(rank, bytes, path)
+            && !self.begin_reduction(rank, bytes, self.ranks[rank].end_path)
             && let Some(order) = &mut self.progress.data_order
         {
             order.end_reduction(rank);
+        }
+    }
+
+    /// Returns whether a rank is late and has not entered yet.
+    pub(super) fn is_late(&self, rank: usize) -> bool {
+        self.late.get(rank).is_some_and(|at| *at > 0)
+    }
+
+    /// Lets a late rank enter the schedule. It posts its sends and receives now.
+    pub(super) fn enter_late(&mut self, rank: usize) {
+        self.late[rank] = 0;
+        let path = Path { contention: self.now, ..Path::default() };
+        let r = &mut self.ranks[rank];
+        (r.path, r.entered, r.entry_path) = (path, self.now, path);
+        self.progress.charge(rank, TimeKind::Peer, us(self.now));
+        if self.progress.data_order.is_none() {
+            self.ranks[rank].reach(self.now, path);
+            return self.enter_step(rank);
+        }
+        self.touch(rank, path);
+        let held: Vec<HeldMessage> = self.held.extract_if(.., |held| held.to == rank).collect();
+        for HeldMessage { from, step, index, posted, path: other, .. } in held {
+            let path = if posted == self.now { path.max(other) } else { path };
+            self.start_message(from, step, index, path);
         }
     }
 }

@@ -129,6 +129,12 @@ impl Simulation {
         self
     }
 
+    /// Returns the number of skipped steps.
+    #[cfg(test)]
+    pub(in super::super) fn skipped_steps(&self) -> u64 {
+        self.progress.repetition.skipped().steps
+    }
+
     /// Returns the number of simulated ranks.
     #[cfg(test)]
     pub(in super::super) fn orbits(&self) -> usize {
