@@ -311,6 +311,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
+
         /// In each step, the sends between two nodes on one route form one message, at the position
         /// of the first send. It has the total load, and the latest arrival of all these sends.
         /// Routes 2 and 3 have different numbers, but are equal.

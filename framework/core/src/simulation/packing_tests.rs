@@ -74,6 +74,8 @@ fn a_sum_and_the_pieces_of_a_block_are_one_block() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
+
     /// In the first step all nodes send to node 1; in the second step node 1 sends to node 2.
     /// Blocks may be empty, and messages of 0 bytes may be skipped.
     #[test]

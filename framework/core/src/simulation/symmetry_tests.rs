@@ -232,7 +232,7 @@ fn in_short(fault: &Fault) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(400, 8000)))]
 
     /// Whatever the representatives send, the facts of all steps and the missing blocks are equal
     /// to those of the full plan. A listener that reads all nodes is notified of the same messages
@@ -331,7 +331,7 @@ fn trace(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(200, 4000)))]
 
     /// Sets on long axes are stored as runs. The results must be equal to those of sets stored as
     /// bits.

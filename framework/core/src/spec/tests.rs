@@ -97,6 +97,8 @@ fn errors_in_dimensions_have_positions() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
+
     #[test]
     fn printed_sizes_parse_to_the_same_size(bytes in prop_oneof![any::<u64>(), (0_u64..4096).prop_map(|k| k << 20)]) {
         prop_assert_eq!(parse_size(&format_size(bytes)), Ok(bytes));

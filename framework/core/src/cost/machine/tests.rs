@@ -341,6 +341,8 @@ fn every_model_has_defaults_for_all_parameters() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
+
     #[test]
     fn specs_print_what_they_parse(
         startup in 0.0..1e6_f64, ports in prop_oneof![Just("all".to_owned()), (1_u64..9).prop_map(|n| n.to_string())],

@@ -399,6 +399,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
+
         /// Compares all operations with those of `BTreeSet`. Equal sets must have equal
         /// representations.
         #[test]

@@ -158,7 +158,7 @@ fn complementary_boxes_join() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(128, 2560)))]
 
     #[test]
     fn boxes_behave_like_sets_of_blocks((radices, segments, sets) in samples()) {

@@ -167,6 +167,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
+
         /// Compares the tally with a loop through all elements.
         #[test]
         fn a_redistribution_is_that_of_its_elements(

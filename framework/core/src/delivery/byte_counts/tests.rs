@@ -205,6 +205,8 @@ fn counts_beyond_the_limits_are_refused() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
+
     /// After any redistributions, a direct exchange delivers all bytes.
     #[test]
     fn redistributed_bytes_are_delivered(

@@ -224,7 +224,7 @@ fn scatter_gather_allgather_and_permutation_are_delivered() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(48, 960)))]
 
     /// After random moves, a direct delivery of all blocks passes verification. Verification fails
     /// if the direct delivery leaves out a destination whose blocks have moved.

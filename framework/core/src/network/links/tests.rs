@@ -42,6 +42,8 @@ fn networks() -> impl Strategy<Value = &'static str> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
+
     /// Each counter gives every link the same load as a simple count, and starts the next step
     /// without load.
     #[test]

@@ -344,6 +344,8 @@ fn a_million_nodes_need_no_tables() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
+
     /// A torus has a route for any signs and order. Its length in each dimension is the distance in
     /// one of the two directions.
     #[test]

@@ -282,6 +282,8 @@ fn a_second_buffer_hides_composing_behind_transfers() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
+
     /// A stage takes at least a start-up and the time of the bytes that the busiest node receives.
     /// A second simulation gives the same result.
     #[test]

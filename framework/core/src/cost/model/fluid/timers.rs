@@ -100,6 +100,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
+
         /// Timers are removed in the same order as from a naive list, even if the tree grows
         /// between removals.
         #[test]

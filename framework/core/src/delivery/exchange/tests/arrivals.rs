@@ -3,7 +3,7 @@
 use super::*;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(48, 960)))]
 
     /// Compares the latest arrival of each send with the arrival steps of its blocks, which the
     /// test stores block by block.

@@ -58,7 +58,7 @@ fn the_total_load_of_a_symmetric_schedule_counts_all_nodes() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(48, 960)))]
 
     /// After each step, the loads are equal to those of the boxes that nodes hold, even if
     /// redundant blocks arrive. No load exceeds the total.

@@ -202,7 +202,7 @@ fn naive_step(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(400, 8000)))]
 
     /// Random schedules have the loads, the faults and the results of a naive execution.
     #[test]

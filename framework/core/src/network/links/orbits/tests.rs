@@ -24,6 +24,8 @@ fn messages(group: &Group, numbers: &[(u64, u64)]) -> Vec<Transfer> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
+
     #[test]
     fn counts_by_orbits_agree_with_expanded_messages(
         case in prop::sample::select(vec![

@@ -65,6 +65,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
+
         /// Events leave the queue in the same order as a binary heap, also if other events are
         /// added between removals.
         #[test]
