@@ -69,7 +69,9 @@ fn an_interrupted_merge_leaves_no_draft() {
     let run = ["run", "--quiet", "--out", "rows.csv", "--topology", "ring:4", "--algorithm", "gen"];
     swapmeet(&run).args(["--repetitions", "20000"]).current_dir(dir.path()).assert().success();
     for signal in ["INT", "TERM", "HUP"] {
-        let mut merge = Command::new(swapmeet_tests::program());
+        // The tests may run under `nohup`, and a signal that is ignored stays ignored.
+        let mut merge = Command::new("env");
+        merge.arg("--default-signal=INT,TERM,HUP").arg(swapmeet_tests::program());
         merge.args(["merge", "rows.csv", "--out", "merged.csv"]).current_dir(dir.path());
         let mut merge = merge.spawn().unwrap();
         let mut is_interrupted = false;
