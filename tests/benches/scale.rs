@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 use swapmeet_core::simulation::ProofScope;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::{Case, cases};
-use swapmeet_runner::describe::PluginReader;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::registry::Registry;
@@ -115,7 +114,7 @@ const SECTIONS: [(&str, &str, &str); 8] = [
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
     let wanted = |name: &str| words.is_empty() || words.iter().any(|w| name.contains(w.as_str()));
-    let registry = swapmeet::bundled_plugins(swapmeet_tests::program());
+    let registry = swapmeet_tests::bundled_plugins();
     for section in &SECTIONS {
         run_section(*section, &registry, wanted);
     }

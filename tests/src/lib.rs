@@ -11,6 +11,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
+use swapmeet_runner::registry::Registry;
 
 /// Returns whether all tests run, also those that take long (`SWAPMEET_TESTS=all`). The tests of
 /// every commit leave them out.
@@ -36,23 +37,31 @@ fn profile() -> PathBuf {
 pub fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
-        let (built, folder) = (profile().join("program"), profile().join("program-of-tests"));
-        std::fs::create_dir_all(&folder).expect("the folder of tests is writable");
-        let program = folder.join("swapmeet");
-        let identity = |path: &Path| path.metadata().map(|file| (file.dev(), file.ino())).ok();
-        // A new link changes the metadata of the file, from which running programs conclude that
-        // they were replaced.
-        if identity(&program).is_some_and(|linked| Some(linked) == identity(&built)) {
-            return program;
-        }
-        // Link the file under another name first, because another test program may do the same.
-        let draft = folder.join(format!("swapmeet-{}", std::process::id()));
-        std::fs::hard_link(&built, &draft).expect("Cargo has built the program");
-        std::fs::rename(&draft, &program).expect("the folder of tests is writable");
-        // If both names are the same file, the call above keeps both.
-        drop(std::fs::remove_file(&draft));
+        let program = linked_program();
+        // Commands that run in the process of a test give their rows the digest of the program.
+        swapmeet::act_as(&program);
         program
     })
+}
+
+/// Creates a link to the program in a folder without plugin files.
+fn linked_program() -> PathBuf {
+    let (built, folder) = (profile().join("program"), profile().join("program-of-tests"));
+    std::fs::create_dir_all(&folder).expect("the folder of tests is writable");
+    let program = folder.join("swapmeet");
+    let identity = |path: &Path| path.metadata().map(|file| (file.dev(), file.ino())).ok();
+    // A new link changes the metadata of the file, from which running programs conclude that
+    // they were replaced.
+    if identity(&program).is_some_and(|linked| Some(linked) == identity(&built)) {
+        return program;
+    }
+    // Link the file under another name first, because another test program may do the same.
+    let draft = folder.join(format!("swapmeet-{}", std::process::id()));
+    std::fs::hard_link(&built, &draft).expect("Cargo has built the program");
+    std::fs::rename(&draft, &program).expect("the folder of tests is writable");
+    // If both names are the same file, the call above keeps both.
+    drop(std::fs::remove_file(&draft));
+    program
 }
 
 /// Returns the variable `PATH` with the folder of the program in front.
@@ -63,9 +72,16 @@ pub fn path_with_program() -> OsString {
         .expect("no folder of the path contains a colon")
 }
 
+/// Returns the plugins that are linked into the program.
+pub fn bundled_plugins() -> Registry {
+    program();
+    swapmeet::bundled_plugins()
+}
+
 /// Returns the file of a bundled plugin or of `misprints`, which Cargo builds together with the
 /// library of the same name.
 pub fn plugin_file(library: &str) -> PathBuf {
+    program();
     profile().join("deps").join(format!("{DLL_PREFIX}{library}{DLL_SUFFIX}"))
 }
 

@@ -54,7 +54,7 @@ const LARGER_NETWORKS: &str =
 /// are right.
 #[test]
 fn the_bundled_plugins_pass() {
-    let plugins = swapmeet::bundled_plugins(swapmeet_tests::program());
+    let plugins = swapmeet_tests::bundled_plugins();
     let names = plugins.plugins().iter().map(|plugin| plugin.name.as_str());
     let few = ["hypercube", "thakur"];
     let runs_all = tools::runs_all();

@@ -44,11 +44,12 @@ impl Program {
             }
             return command.output();
         }
+        program();
         let run = move || {
             if let Some(folder) = folder {
                 enter(&folder);
             }
-            swapmeet::run(program(), args)
+            swapmeet::run(args)
         };
         // The stack is as large as that of the program.
         let thread = std::thread::Builder::new().stack_size(8 << 20).spawn(run)?;
@@ -164,6 +165,8 @@ pub(crate) fn compile_c(
     name: &str,
     macros: &[(&str, &str)],
 ) -> Option<PathBuf> {
+    // Tests load some plugins in their own process.
+    program();
     let out = folder.join(format!("{name}.{}", std::env::consts::DLL_EXTENSION));
     let mut cc = Command::new("cc");
     cc.args(["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-shared", "-fPIC", "-I"]);

@@ -67,29 +67,30 @@ pub fn main() -> ExitCode {
 
 /// Runs a command as a test, without another process: plugins run in this process, and everything
 /// that the command prints is returned with its exit status. `args` are the words after the name
-/// of the program. Rows contain the digest of `program`, which must be built from the same code.
+/// of the program.
 ///
 /// The program itself never runs plugins in the process that writes rows, so this function exists
 /// only with the feature `in-process`, which only tests use. Configuration files and plugin folders
 /// of the user are ignored.
 #[cfg(feature = "in-process")]
-pub fn run<S: Into<OsString>>(program: &Path, args: impl IntoIterator<Item = S>) -> Captured {
-    act_as(program);
+pub fn run<S: Into<OsString>>(args: impl IntoIterator<Item = S>) -> Captured {
+    prepare();
     let words = std::iter::once("swapmeet".into()).chain(args.into_iter().map(Into::into));
     streams::capture(|| run_command(words))
 }
 
-/// Prepares this process for plugins that are linked into it as into `program`.
+/// Gives the plugins that are linked into this process the paths and the digest of `program`, which
+/// must be built from the same code. A test calls this function before it uses a plugin.
 #[cfg(feature = "in-process")]
-fn act_as(program: &Path) {
+pub fn act_as(program: &Path) {
     swapmeet_runner::plugin::linked::act_as(program);
     prepare();
 }
 
 /// Returns the plugins that are linked into the program.
 #[cfg(feature = "in-process")]
-pub fn bundled_plugins(program: &Path) -> Registry {
-    act_as(program);
+pub fn bundled_plugins() -> Registry {
+    prepare();
     Registry::bundled(&[], SharedNames::Refused)
         .unwrap_or_else(|error| unreachable!("linked plugins: {error}"))
 }

@@ -7,7 +7,6 @@
 //! the panic hook of the program. Its own panics are not defects of the program, so the host calls
 //! it with [`call_plugin`], and the panic hook of the SDK then stores their messages.
 
-use crate::plugin::linked;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
@@ -61,10 +60,7 @@ pub(crate) fn has_failed() -> bool {
 pub(crate) fn store_messages() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
-        // The tables of linked plugins install the hook of the SDK, which must be the inner one.
-        for (plugin, _) in linked::all() {
-            let _ = (plugin.table)();
-        }
+        // `linked::offer` has installed the hook of the SDK, which must be the inner one.
         #[cfg(test)]
         let _ = swapmeet_plugin_classic::plugin_table();
         let other = std::panic::take_hook();

@@ -341,7 +341,7 @@ fn no_schedule_beats_its_lower_bound() {
     fn flags<'a>(flag: &'a str, list: &[&'a str]) -> Vec<&'a str> {
         list.iter().flat_map(|v| [flag, *v]).collect()
     }
-    let plugins = swapmeet::bundled_plugins(swapmeet_tests::program());
+    let plugins = swapmeet_tests::bundled_plugins();
     // Most combinations must be supported. Otherwise the test would show nothing.
     let mut priced = 0;
     for collective in COLLECTIVES {

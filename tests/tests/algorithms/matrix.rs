@@ -69,8 +69,7 @@ pub(super) type Params = Vec<(String, String)>;
 
 /// The bundled plugins. They are loaded once for all tests, because the digest of the test program
 /// is computed.
-pub(super) static REGISTRY: LazyLock<Registry> =
-    LazyLock::new(|| swapmeet::bundled_plugins(swapmeet_tests::program()));
+pub(super) static REGISTRY: LazyLock<Registry> = LazyLock::new(swapmeet_tests::bundled_plugins);
 
 /// Returns the bundled algorithms, except those that read schedules from files, which have their
 /// own tests.

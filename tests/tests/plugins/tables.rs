@@ -224,7 +224,7 @@ fn a_name_that_two_plugins_have_is_an_error_that_names_both_files() {
             predicate::str::contains(format!(
                 "`gen` is the name of two algorithms: of plugin `theirs` ({theirs}) and of plugin `mine` ({mine})"
             ))
-            .and(predicate::str::contains("/swapmeet/thakur is hidden by")),
+            .and(predicate::str::contains("/swapmeet/thakur)")),
         );
 }
 

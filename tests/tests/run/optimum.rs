@@ -198,7 +198,7 @@ fn no_algorithm_is_faster_than_the_optimum() {
     let dir = tempdir().unwrap();
     let edges = "0 1 2\n1 2 4\n2 3 1\n0 4 4\n4 5 1\n3 6 2\n1 7 1\n0 3 1";
     std::fs::write(dir.path().join("g.txt"), edges).unwrap();
-    let plugins = swapmeet::bundled_plugins(swapmeet_tests::program());
+    let plugins = swapmeet_tests::bundled_plugins();
     let workloads = words(
         "uniform:64 irregular:dist=lognormal,mean=512,cv=2 scatter/uniform:64 gather/uniform:64 \
          broadcast/uniform:256 allgather/uniform:64 reduce/uniform:256 reduce-scatter/uniform:64 \

@@ -49,21 +49,31 @@ fn label(send: &SwmBlocks) -> String {
 }
 
 /// Returns whether a send requests a path, or an order of dimensions, that differs from the route of
-/// the network. The direction around a ring is not compared.
+/// the network. A route that differs only in the directions around rings is not reported.
 fn departs(task: &Task, (from, to): (u64, u64), route: Option<&Route>) -> bool {
+    /// The largest number of dimensions for which all directions are compared.
+    const MOST_DIMENSIONS: usize = 6;
     let requested = route.filter(|route| !route.path.is_empty() || !route.order.is_empty());
+    let Some(requested) = requested else { return false };
     let links = |route: Option<&Route>| {
         let mut links = SmallVec::<[u64; 32]>::new();
         task.topology.route(from, to, route, &mut |run| links.extend(run.links()))?;
         links.sort_unstable();
         Ok::<_, RouteError>(links)
     };
-    // A route that the network does not have is refused elsewhere.
     let nodes = task.topology.nodes();
-    requested.is_some()
-        && from < nodes
-        && to < nodes
-        && matches!((links(requested), links(None)), (Ok(a), Ok(b)) if a != b)
+    if from >= nodes || to >= nodes {
+        return false;
+    }
+    // A route that the network does not have is refused elsewhere.
+    let (Ok(chosen), Ok(own)) = (links(Some(requested)), links(None)) else { return false };
+    let dimensions = task.topology.radices().len().min(MOST_DIMENSIONS);
+    let in_directions = |minus: u32| {
+        let sign = |dimension| if minus >> dimension & 1 == 1 { -1 } else { 1 };
+        let signs = (0..task.topology.radices().len()).map(sign).collect();
+        links(Some(&Route { signs, ..Route::default() })).is_ok_and(|links| links == chosen)
+    };
+    chosen != own && !(0..1 << dimensions).any(in_directions)
 }
 
 impl Host<'_> {

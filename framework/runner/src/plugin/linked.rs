@@ -24,6 +24,11 @@ static LINKED: OnceLock<&'static [Linked]> = OnceLock::new();
 /// Registers the linked plugins. The program must call this function once, before it searches for
 /// plugins.
 pub fn offer(plugins: &'static [Linked]) {
+    // Creating their tables installs the panic hook of the SDK. The panic hook of this program must
+    // be installed after it.
+    for plugin in plugins {
+        (plugin.table)();
+    }
     // Later calls have no effect.
     let _ = LINKED.set(plugins);
 }

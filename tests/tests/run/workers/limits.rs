@@ -85,7 +85,7 @@ fn a_plugin_larger_than_the_limit_is_an_error() {
 /// `--resume` runs them.
 #[test]
 fn cases_without_a_worker_get_no_row() {
-    let registry = swapmeet::bundled_plugins(swapmeet_tests::program());
+    let registry = swapmeet_tests::bundled_plugins();
     let experiment = Experiment {
         topologies: vec![Text::flag("topology", "ring:4")],
         algorithms: vec![Text::flag("algorithm", "gen")],
@@ -118,7 +118,7 @@ fn cases_without_a_worker_get_no_row() {
 
 #[test]
 fn cases_that_share_a_schedule_are_divided_into_jobs_and_a_batch_can_be_dropped_at_any_time() {
-    let registry = swapmeet::bundled_plugins(swapmeet_tests::program());
+    let registry = swapmeet_tests::bundled_plugins();
     let experiment = Experiment {
         topologies: vec![Text::flag("topology", "ring:4")],
         algorithms: vec![Text::flag("algorithm", "gen")],
