@@ -102,6 +102,14 @@ pub(crate) fn swapmeet_process(args: &[&str]) -> assert_cmd::Command {
     command
 }
 
+/// Returns a command of the program that signals can interrupt. The tests may run under `nohup` or in
+/// the background, and the program leaves signals ignored that are ignored when it starts.
+pub(crate) fn interruptible() -> Command {
+    let mut command = Command::new("env");
+    command.arg("--default-signal=INT,TERM,HUP").arg(program());
+    command
+}
+
 /// Splits a text at spaces into words.
 pub(crate) fn words(text: &str) -> Vec<&str> {
     text.split_whitespace().collect()

@@ -1,7 +1,7 @@
 //! A file that the program writes is either complete or unchanged, even if the disk is full or
 //! other processes use the file.
 
-use crate::support::swapmeet;
+use crate::support::{interruptible, swapmeet};
 use std::fs::File;
 use std::path::Path;
 use std::process::{Child, Command, Output};
@@ -69,9 +69,7 @@ fn an_interrupted_merge_leaves_no_draft() {
     let run = ["run", "--quiet", "--out", "rows.csv", "--topology", "ring:4", "--algorithm", "gen"];
     swapmeet(&run).args(["--repetitions", "20000"]).current_dir(dir.path()).assert().success();
     for signal in ["INT", "TERM", "HUP"] {
-        // The tests may run under `nohup`, and a signal that is ignored stays ignored.
-        let mut merge = Command::new("env");
-        merge.arg("--default-signal=INT,TERM,HUP").arg(swapmeet_tests::program());
+        let mut merge = interruptible();
         merge.args(["merge", "rows.csv", "--out", "merged.csv"]).current_dir(dir.path());
         let mut merge = merge.spawn().unwrap();
         let mut is_interrupted = false;

@@ -247,7 +247,7 @@ fn a_failed_write_is_an_error() {
     let program = program();
     let shell = |command: &str| {
         let mut shell = Command::new("sh");
-        shell.args(["-c", command, "sh"]).arg(&program).current_dir(dir.path());
+        shell.args(["-c", command, "sh"]).arg(program).current_dir(dir.path());
         let output = shell.env("XDG_DATA_HOME", "/nonexistent").output().unwrap();
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };

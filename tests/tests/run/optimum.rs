@@ -1,13 +1,12 @@
 //! `run --optimum`, which fills the columns `optimum_us` and `optimum_gap`.
 
-use crate::support::{rows, swapmeet, timeless, timeless_rows, words};
+use crate::support::{interruptible, rows, swapmeet, timeless, timeless_rows, words};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use swapmeet_core::delivery::collective;
 use swapmeet_results::{Record, Status, read_file};
-use swapmeet_tests::program;
 use tempfile::tempdir;
 
 /// A sweep of two block sizes, on machines whose models use links and on machines whose models do
@@ -134,7 +133,7 @@ fn an_interrupt_ends_a_search() {
         ("optimum.csv", "--topology mesh:40x40 --algorithm pairwise --optimum"),
     ] {
         let out = dir.path().join(name);
-        let mut run = Command::new(program());
+        let mut run = interruptible();
         run.args(words("run --jobs 1 --topology ring:4")).args(words(flags)).arg("--out").arg(&out);
         let run = run.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         let start = Instant::now();

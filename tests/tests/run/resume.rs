@@ -2,7 +2,9 @@
 //! same file as an uninterrupted run.
 
 use super::{SWEEP, sweep};
-use crate::support::{refused, rows, swapmeet, timeless, timeless_rows, torture, words};
+use crate::support::{
+    interruptible, refused, rows, swapmeet, timeless, timeless_rows, torture, words,
+};
 use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -321,7 +323,7 @@ fn a_full_disk_and_a_closed_pipe_are_reported() {
 fn an_interrupt_keeps_all_finished_rows() {
     let dir = tempdir().unwrap();
     let out = dir.path().join("rows.csv");
-    let mut run = Command::new(program());
+    let mut run = interruptible();
     run.args([
         "run",
         "--out",

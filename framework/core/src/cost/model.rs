@@ -36,6 +36,7 @@ mod store_and_forward;
 mod synchronous;
 #[cfg(test)]
 pub(super) mod test_steps;
+mod ticks;
 pub mod time_space;
 mod wormhole;
 

@@ -22,7 +22,6 @@ pub(super) mod event_limit;
 pub(super) mod noise;
 pub(super) mod refine;
 pub(super) mod repetition;
-pub(super) mod ticks;
 
 word_enum! {
     /// The events for which a rank waits before it continues.

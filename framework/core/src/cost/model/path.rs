@@ -1,7 +1,7 @@
 //! The critical path to an event, in models in which ranks have their own clocks.
 
 use super::Parts;
-use super::asynchronous::ticks::{Ticks, us};
+use super::ticks::{Ticks, us};
 
 /// The duration of the critical path to an event, divided into kinds of cost. Durations are in µs,
 /// or in whole ticks. Paths in ticks are ordered by their costs, in the order of the fields.

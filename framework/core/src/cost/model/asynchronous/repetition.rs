@@ -9,8 +9,8 @@
 //! To detect a steady state, the states before two consecutive equal steps are compared. This is
 //! done after 2, 4, 8, ... equal steps, so that it takes little time if there is no steady state.
 
-use super::ticks::{NEVER, Ticks};
 use crate::cost::model::path::Path;
+use crate::cost::model::ticks::{NEVER, Ticks};
 use crate::network::topology::Route;
 use crate::network::transfer::Transfer;
 use crate::simulation::step::Step;

@@ -9,9 +9,9 @@ use super::units::{Units, duration};
 use crate::cost::background::Background;
 use crate::cost::model::PricingContext;
 use crate::cost::model::asynchronous::repetition::State;
-use crate::cost::model::asynchronous::ticks::{LAST, NEVER, Ticks, nearest, ticks};
 use crate::cost::model::asynchronous::{Order, Steps};
 use crate::cost::model::path::Path;
+use crate::cost::model::ticks::{LAST, NEVER, Ticks, nearest, ticks};
 use crate::network::topology::{Route, Run, Topology};
 use std::sync::Arc;
 

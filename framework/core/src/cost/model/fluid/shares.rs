@@ -19,7 +19,7 @@
 //! have started or ended, and computes the approximate rates of very many flows ([`windows`]).
 
 use super::units::{Units, duration};
-use crate::cost::model::asynchronous::ticks::Ticks;
+use crate::cost::model::ticks::Ticks;
 use fill::{Fill, Network};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

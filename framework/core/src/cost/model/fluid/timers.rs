@@ -1,6 +1,6 @@
 //! Timers with fast access to the earliest one.
 
-use crate::cost::model::asynchronous::ticks::{NEVER, Ticks};
+use crate::cost::model::ticks::{NEVER, Ticks};
 
 /// The number of entries in a group. The minimum of a group is an entry of the next level. A group
 /// fills a cache line.

@@ -8,7 +8,7 @@
 
 use super::fold::Fold;
 use super::{Fairness, Fluid};
-use crate::cost::model::asynchronous::ticks::{LAST, PER_US, Ticks};
+use crate::cost::model::ticks::{LAST, PER_US, Ticks};
 use crate::network::topology::Topology;
 
 const CAPACITY_BITS: i32 = 48;

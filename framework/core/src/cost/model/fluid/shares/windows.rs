@@ -30,8 +30,8 @@
 
 use super::fill::{Fill, Network};
 use super::{Hop, Link, OPEN, Shares, WITHOUT_SLOT, quotient, rate_of};
-use crate::cost::model::asynchronous::ticks::{NEVER, Ticks, nearest};
 use crate::cost::model::fluid::timers::Timers;
+use crate::cost::model::ticks::{NEVER, Ticks, nearest};
 
 /// The smallest number of flows that should end in a window. If fewer flows would end, windows save
 /// no work, so rates are computed exactly again.

@@ -3,7 +3,7 @@
 
 use super::super::in_flight::InFlight;
 use super::Simulation;
-use crate::cost::model::asynchronous::ticks::us;
+use crate::cost::model::ticks::us;
 use crate::cost::model::time_space::{TimeKind, TimeSpace};
 
 impl Simulation {

@@ -8,8 +8,8 @@
 use super::Simulation;
 use crate::cost::model::asynchronous::data_order::Next;
 use crate::cost::model::asynchronous::engine::{Progress, RankModel};
-use crate::cost::model::asynchronous::ticks::{Ticks, us};
 use crate::cost::model::path::Path;
+use crate::cost::model::ticks::{Ticks, us};
 use crate::cost::model::time_space::TimeKind;
 
 /// A message that waits until its receiver, which is late, enters the schedule.
