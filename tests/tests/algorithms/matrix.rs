@@ -155,8 +155,6 @@ pub(super) fn for_each_problem(
 struct Found {
     /// Number of right schedules.
     right: u64,
-    /// Number of wrong schedules.
-    wrong: u64,
     /// Number of rows that were verified on fewer than all nodes.
     reduced: u64,
     /// Number of schedules of which the plans of other nodes were compared with a claim of symmetry.
@@ -171,18 +169,14 @@ struct Found {
 fn walk(algorithm: &Arc<Algorithm>) -> Found {
     let mut found = Found::default();
     for_each_problem(algorithm, |problem| {
-        match oracle::compare(problem) {
-            Some(Verdict::Right(_)) => found.right += 1,
-            Some(Verdict::Wrong) => found.wrong += 1,
-            Some(Verdict::Unsupported) | None => {}
-        }
-        let rows = orbits::compare(problem, |case, full, auto| {
+        let verdict = oracle::compare(problem);
+        let is_right = matches!(verdict, Some(Verdict::Right(_)));
+        found.right += u64::from(is_right);
+        found.reduced += orbits::compare(problem, |case, full, auto| {
             let row = |record: &Record| Record { proved_on: None, ..timeless(record) };
             assert_eq!(row(auto), row(full), "{case}");
         });
-        found.reduced += rows.reduced;
-        // The host refuses the other problems before a plan.
-        if rows.right > 0 {
+        if is_right {
             let claim = claims::compare(problem);
             found.claims_symmetry |= claim.is_claimed;
             found.compared_claims += u64::from(claim.is_compared);
