@@ -98,25 +98,67 @@ impl Settings {
     }
 }
 
+/// Returns the number of parameters in all lists.
+pub(crate) const fn total(lists: &[&[&dyn Parameter]]) -> usize {
+    let (mut sum, mut list) = (0, 0);
+    while list < lists.len() {
+        sum += lists[list].len();
+        list += 1;
+    }
+    sum
+}
+
+/// Joins lists, the first of which is not empty. `N` must be their total length.
+pub(crate) const fn joined<const N: usize>(
+    lists: &[&'static [&'static dyn Parameter]],
+) -> [&'static dyn Parameter; N] {
+    let (mut all, mut next, mut list) = ([lists[0][0]; N], 0, 0);
+    while list < lists.len() {
+        let mut index = 0;
+        while index < lists[list].len() {
+            all[next] = lists[list][index];
+            (next, index) = (next + 1, index + 1);
+        }
+        list += 1;
+    }
+    all
+}
+
 /// Declares a struct with a field for each parameter that a model reads. The order of the fields is
-/// the order in which the parameters are printed in specs such as `free:hop_us=1`.
+/// the order in which the parameters are printed in specs such as `free:hop_us=1`. A field
+/// `..name: Type` stands for all parameters of another such struct.
 macro_rules! parameters {
-    ($(#[$doc:meta])* $vis:vis struct $name:ident { $($field:ident: $type:ty = $parameter:path,)* }) => {
+    (
+        $(#[$doc:meta])* $vis:vis struct $name:ident {
+            $($(#[$field_doc:meta])* $field_vis:vis $field:ident: $type:ty = $parameter:path,)*
+            $(..$group:ident: $group_type:ident, $($more:ident: $more_type:ty = $more_parameter:path,)*)?
+        }
+    ) => {
         $(#[$doc])*
         #[derive(Debug, Clone)]
         $vis struct $name {
-            $($field: $type,)*
+            $($(#[$field_doc])* $field_vis $field: $type,)*
+            $($group: $group_type, $($more: $more_type,)*)?
         }
 
         impl $name {
             /// The parameters, in the order in which they are printed in specs.
-            $vis const PARAMETERS: &'static [&'static dyn $crate::cost::parameter::Parameter] = &[$(&$parameter,)*];
+            $vis const PARAMETERS: &'static [&'static dyn $crate::cost::parameter::Parameter] = {
+                const LISTS: &[&[&dyn $crate::cost::parameter::Parameter]] = &[
+                    &[$(&$parameter,)*],
+                    $($group_type::PARAMETERS, &[$(&$more_parameter,)*],)?
+                ];
+                &$crate::cost::settings::joined::<{ $crate::cost::settings::total(LISTS) }>(LISTS)
+            };
 
             /// Reads the values from the settings of a machine.
             $vis fn of(
                 settings: &$crate::cost::settings::Settings,
             ) -> Result<Self, $crate::cost::parameter::ParameterError> {
-                Ok(Self { $($field: settings.value(&$parameter)?,)* })
+                Ok(Self {
+                    $($field: settings.value(&$parameter)?,)*
+                    $($group: $group_type::of(settings)?, $($more: settings.value(&$more_parameter)?,)*)?
+                })
             }
         }
     };

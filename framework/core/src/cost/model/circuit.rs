@@ -20,15 +20,11 @@
 //! busiest node's bytes through its ports. If a step needs only one round, the transmission time is
 //! exact: the time of the slowest circuit, which may share a link or a port.
 
-use super::rearrangement::{REARRANGE_BLOCK_US, REARRANGEMENT, Rearrangement};
 use super::rounds::{Arranged, Rounds};
-use super::synchronous::{CommonCosts, StepCost, StepModel, Synchronous, common_costs};
+use super::synchronous::{CommonCosts, StepCost, StepModel, Synchronous};
 use super::{Evaluator, Model, ModelKind, NetworkRates, PortRate, PricingContext};
 use crate::cost::bound::{self, Bound, Traffic};
-use crate::cost::parameter::{
-    BARRIER_US, BYTE_US, Barrier, HOP_US, INJECTION_BYTE_US, PORTS, PortLimit, REARRANGE_BYTE_US,
-    REDUCE_BYTE_US, STARTUP_US, VIRTUAL_CHANNELS,
-};
+use crate::cost::parameter::{BYTE_US, HOP_US, PortLimit, STARTUP_US, VIRTUAL_CHANNELS};
 use crate::cost::settings::parameters;
 use crate::network::topology::{Run, Topology};
 use crate::simulation::listener::Detail;
@@ -49,13 +45,7 @@ parameters! {
         startup_us: f64 = STARTUP_US,
         byte_us: f64 = BYTE_US,
         hop_us: f64 = HOP_US,
-        injection_byte_us: f64 = INJECTION_BYTE_US,
-        rearrange_byte_us: f64 = REARRANGE_BYTE_US,
-        rearrangement: Rearrangement = REARRANGEMENT,
-        rearrange_block_us: f64 = REARRANGE_BLOCK_US,
-        reduce_byte_us: f64 = REDUCE_BYTE_US,
-        barrier_us: Barrier = BARRIER_US,
-        ports: PortLimit = PORTS,
+        ..common: CommonCosts,
         virtual_channels: u64 = VIRTUAL_CHANNELS,
     }
 }
@@ -71,31 +61,30 @@ impl Model for Circuit {
     }
 
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
-        let (bytes, kind) = bound::network_bytes(topology, traffic, self.ports, 1.0);
+        let (bytes, kind) = bound::network_bytes(topology, traffic, self.common.ports, 1.0);
         Bound {
             propagation_us: bound::least_latency(topology, traffic) * self.hop_us,
-            ..self.common_costs().lower_bound(
-                topology,
-                traffic,
-                self.startup_us,
-                (bytes * self.byte_us, kind),
-            )
+            ..self.bound_of_steps(topology, traffic, self.startup_us, (bytes * self.byte_us, kind))
         }
     }
 
     fn network_rates(&self) -> Option<NetworkRates> {
-        let ports = PortRate { limit: self.ports, byte_us: self.byte_us, each_hop: false };
+        let ports = PortRate { limit: self.common.ports, byte_us: self.byte_us, each_hop: false };
         Some(NetworkRates {
             link_byte_us: self.byte_us,
             ports: Some(ports),
-            injection_byte_us: self.injection_byte_us,
+            injection_byte_us: self.common.injection_byte_us,
         })
     }
 }
 
 impl StepModel for Circuit {
-    fn common_costs(&self) -> CommonCosts {
-        common_costs!(self, Some(self.virtual_channels))
+    fn common_costs(&self) -> &CommonCosts {
+        &self.common
+    }
+
+    fn channels(&self) -> Option<u64> {
+        Some(self.virtual_channels)
     }
 
     fn step_cost(
@@ -117,13 +106,13 @@ impl StepModel for Circuit {
         let facts = &step.facts;
         let rounds = rounds.count;
         let longest = facts.longest() * unit_bytes;
-        let ports = self.ports.at_most(facts.max_sends.max(facts.max_receives)) as f64;
+        let ports = self.common.ports.at_most(facts.max_sends.max(facts.max_receives)) as f64;
         let through_ports = facts.through_node() * unit_bytes / ports;
         let alone = if rounds > 1 { longest.max(through_ports) } else { longest };
         let at_ports = if rounds > 1 {
             through_ports
         } else {
-            multiplexed_at_ports(step, topology, self.ports) * unit_bytes
+            multiplexed_at_ports(step, topology, self.common.ports) * unit_bytes
         };
         let multiplexed = (facts.multiplexed() * unit_bytes).max(at_ports);
         StepCost {

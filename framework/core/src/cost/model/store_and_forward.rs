@@ -13,15 +13,11 @@
 //! of a node are complete after i rounds. If all messages of the node are sorted, the slowest
 //! first, then the slowest remaining message is at least as slow as message number `i p + 1`.
 
-use super::rearrangement::{REARRANGE_BLOCK_US, REARRANGEMENT, Rearrangement};
 use super::rounds::Rounds;
-use super::synchronous::{CommonCosts, StepCost, StepModel, Synchronous, common_costs};
+use super::synchronous::{CommonCosts, StepCost, StepModel, Synchronous};
 use super::{Evaluator, Model, ModelKind, NetworkRates, PortRate, PricingContext};
 use crate::cost::bound::{self, Bound, BoundKind, Traffic};
-use crate::cost::parameter::{
-    BARRIER_US, BYTE_US, Barrier, INJECTION_BYTE_US, PORTS, PortLimit, REARRANGE_BYTE_US,
-    REDUCE_BYTE_US, STARTUP_US,
-};
+use crate::cost::parameter::{BYTE_US, STARTUP_US};
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
 use crate::simulation::listener::Detail;
@@ -40,13 +36,7 @@ parameters! {
     struct StoreAndForward {
         startup_us: f64 = STARTUP_US,
         byte_us: f64 = BYTE_US,
-        injection_byte_us: f64 = INJECTION_BYTE_US,
-        rearrange_byte_us: f64 = REARRANGE_BYTE_US,
-        rearrangement: Rearrangement = REARRANGEMENT,
-        rearrange_block_us: f64 = REARRANGE_BLOCK_US,
-        reduce_byte_us: f64 = REDUCE_BYTE_US,
-        barrier_us: Barrier = BARRIER_US,
-        ports: PortLimit = PORTS,
+        ..common: CommonCosts,
     }
 }
 
@@ -65,23 +55,19 @@ impl Model for StoreAndForward {
     /// must not be added, because a long message to a neighbour can be transmitted while a short
     /// message crosses many links.
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
-        let (bytes, kind) = bound::stored_bytes(topology, traffic, self.ports);
-        let by_steps = self.common_costs().lower_bound(
-            topology,
-            traffic,
-            self.startup_us,
-            (bytes * self.byte_us, kind),
-        );
+        let (bytes, kind) = bound::stored_bytes(topology, traffic, self.common.ports);
+        let by_steps =
+            self.bound_of_steps(topology, traffic, self.startup_us, (bytes * self.byte_us, kind));
         let startup_us = traffic.farthest as f64 * self.startup_us;
         by_steps.max(Bound { kind: BoundKind::Hops, startup_us, transmission_us: 0.0, ..by_steps })
     }
 
     fn network_rates(&self) -> Option<NetworkRates> {
-        let ports = PortRate { limit: self.ports, byte_us: self.byte_us, each_hop: true };
+        let ports = PortRate { limit: self.common.ports, byte_us: self.byte_us, each_hop: true };
         Some(NetworkRates {
             link_byte_us: self.byte_us,
             ports: Some(ports),
-            injection_byte_us: self.injection_byte_us,
+            injection_byte_us: self.common.injection_byte_us,
         })
     }
 }
@@ -91,8 +77,8 @@ impl StepModel for StoreAndForward {
     const ZERO: StepCost = StepCost { propagation: None, ..StepCost::ZERO };
     const WANTS_BUSIEST_LINKS: bool = true;
 
-    fn common_costs(&self) -> CommonCosts {
-        common_costs!(self, None)
+    fn common_costs(&self) -> &CommonCosts {
+        &self.common
     }
 
     fn step_cost(
@@ -162,7 +148,7 @@ impl StoreAndForward {
         topology: &dyn Topology,
         time: impl Fn(usize) -> Time,
     ) -> Time {
-        let ports = usize::try_from(self.ports.count()).unwrap_or(usize::MAX);
+        let ports = usize::try_from(self.common.ports.count()).unwrap_or(usize::MAX);
         let mut rounds: Vec<Time> = Vec::new();
         let mut messages: Vec<usize> = (0..step.transfers.len()).collect();
         for end in [|t: &Transfer| t.from, |t: &Transfer| t.to] {

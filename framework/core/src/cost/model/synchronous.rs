@@ -5,11 +5,14 @@
 //! module adds up the costs of all steps, and charges barriers, rearrangements and reductions. Each
 //! model defines the cost of a step ([`StepModel`]).
 
-use super::rearrangement::Rearrangement;
+use super::rearrangement::{REARRANGE_BLOCK_US, REARRANGEMENT, Rearrangement};
 use super::rounds::{Arranger, Capacity, MAX_CROSSINGS, Rounds};
 use super::{Cost, Evaluator, Model, Parts, PricingContext, segment_bytes};
 use crate::cost::bound::{self, Bound, BoundKind, Traffic};
-use crate::cost::parameter::{Barrier, PortLimit};
+use crate::cost::parameter::{
+    BARRIER_US, Barrier, INJECTION_BYTE_US, PORTS, PortLimit, REARRANGE_BYTE_US, REDUCE_BYTE_US,
+};
+use crate::cost::settings::parameters;
 use crate::delivery::payload::Proof;
 use crate::network::topology::Topology;
 use crate::simulation::listener::{Detail, Interests, Listener, ScheduleEvent, Summed};
@@ -62,66 +65,52 @@ pub(super) trait StepModel: Model + Copy {
     ) -> StepCost;
 
     /// Returns the parameters that all models of synchronous steps have.
-    fn common_costs(&self) -> CommonCosts;
-}
+    fn common_costs(&self) -> &CommonCosts;
 
-/// The parameters that all models of synchronous steps have.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct CommonCosts {
-    pub ports: PortLimit,
-    pub barrier_us: Barrier,
-    pub rearrange_byte_us: f64,
-    pub rearrangement: Rearrangement,
-    pub rearrange_block_us: f64,
-    pub reduce_byte_us: f64,
-    /// Transmission time of a byte on the link between a node and the network.
-    pub injection_byte_us: f64,
-    /// The number of circuits that a link carries at the same time; `None` if the model has no such
-    /// limit.
-    pub channels: Option<u64>,
-}
+    /// Returns the number of circuits that a link carries at the same time. Returns `None` if the
+    /// model has no such limit.
+    fn channels(&self) -> Option<u64> {
+        None
+    }
 
-/// Creates the [`CommonCosts`] of a model, whose parameters have the names of these fields.
-macro_rules! common_costs {
-    ($model:expr, $channels:expr) => {
-        CommonCosts {
-            ports: $model.ports,
-            barrier_us: $model.barrier_us,
-            rearrange_byte_us: $model.rearrange_byte_us,
-            rearrangement: $model.rearrangement,
-            rearrange_block_us: $model.rearrange_block_us,
-            reduce_byte_us: $model.reduce_byte_us,
-            injection_byte_us: $model.injection_byte_us,
-            channels: $channels,
-        }
-    };
-}
-pub(super) use common_costs;
-
-impl CommonCosts {
     /// Returns a lower bound from start-ups, transmission, barriers and reductions. `startup_us` is
     /// the start-up time of a step. `network_us` is the bound on transmission through the network,
     /// and `kind` is its kind.
-    pub(super) fn lower_bound(
+    fn bound_of_steps(
         &self,
         topology: &dyn Topology,
         traffic: &Traffic,
         startup_us: f64,
         (network_us, kind): (f64, BoundKind),
     ) -> Bound {
+        let common = self.common_costs();
         // A port carries one message or, in a model of circuits, as many circuits as a link.
-        let messages = self.ports.count().saturating_mul(self.channels.unwrap_or(1));
+        let messages = common.ports.count().saturating_mul(self.channels().unwrap_or(1));
         let steps = bound::fewest_steps(traffic.peers + 1, messages) as f64;
         let (transmission_us, kind) =
-            bound::or_injected(topology, traffic, self.injection_byte_us, network_us, kind);
+            bound::or_injected(topology, traffic, common.injection_byte_us, network_us, kind);
         Bound {
             kind,
             startup_us: steps * startup_us,
             transmission_us,
-            barrier_us: (steps - 1.0) * self.barrier_us.us(topology.nodes()),
-            reduction_us: traffic.summed * self.reduce_byte_us,
+            barrier_us: (steps - 1.0) * common.barrier_us.us(topology.nodes()),
+            reduction_us: traffic.summed * common.reduce_byte_us,
             ..Bound::default()
         }
+    }
+}
+
+parameters! {
+    /// The parameters that all models of synchronous steps have.
+    #[derive(Copy)]
+    pub(super) struct CommonCosts {
+        pub(super) injection_byte_us: f64 = INJECTION_BYTE_US,
+        pub(super) rearrange_byte_us: f64 = REARRANGE_BYTE_US,
+        pub(super) rearrangement: Rearrangement = REARRANGEMENT,
+        pub(super) rearrange_block_us: f64 = REARRANGE_BLOCK_US,
+        pub(super) reduce_byte_us: f64 = REDUCE_BYTE_US,
+        pub(super) barrier_us: Barrier = BARRIER_US,
+        pub(super) ports: PortLimit = PORTS,
     }
 }
 
@@ -166,7 +155,7 @@ impl<M: StepModel> Synchronous<M> {
     pub(super) fn new(model: M, context: PricingContext<'_>) -> Self {
         Self {
             model,
-            common_costs: model.common_costs(),
+            common_costs: *model.common_costs(),
             topology: Arc::clone(context.topology),
             unit_bytes: context.unit_bytes,
             rounds: 0,
@@ -190,7 +179,7 @@ impl<M: StepModel> Synchronous<M> {
     /// Returns the number of rounds that a node needs for its messages of a step. A port carries
     /// one message or, in a model of circuits, as many circuits as a link.
     fn rounds_at_ports(&self, messages: u64) -> u64 {
-        self.common_costs.ports.rounds(messages.div_ceil(self.common_costs.channels.unwrap_or(1)))
+        self.common_costs.ports.rounds(messages.div_ceil(self.model.channels().unwrap_or(1)))
     }
 
     /// Returns the rounds of a step in a model of circuits. `at_ports` is the number of rounds that
@@ -247,8 +236,8 @@ impl<M: StepModel> Synchronous<M> {
         let remarks = [
             (is_one_step, "all messages are in one step and share links for its whole duration"),
             (undeclared, UNDECLARED),
-            (self.has_random_routes && self.common_costs.channels.is_none(), EXPECTED),
-            (self.has_random_routes && self.common_costs.channels.is_some(), DRAWN),
+            (self.has_random_routes && self.model.channels().is_none(), EXPECTED),
+            (self.has_random_routes && self.model.channels().is_some(), DRAWN),
         ];
         remarks.into_iter().filter(|(applies, _)| *applies).map(|(_, remark)| remark)
     }
@@ -260,7 +249,7 @@ impl<M: StepModel> Synchronous<M> {
         self.max_simultaneous = self.max_simultaneous.max(at_once);
         let unit_bytes = segment_bytes(self.unit_bytes, step.segments);
         let mut rounds = Rounds { count: self.rounds_at_ports(at_once), arranged: None };
-        if let Some(channels) = self.common_costs.channels {
+        if let Some(channels) = self.model.channels() {
             self.max_circuits = self.max_circuits.max(step.facts.max_link_messages);
             rounds = self.rounds_on_links(step, channels, rounds.count);
         }
@@ -324,7 +313,7 @@ impl<M: StepModel> Listener for Synchronous<M> {
         let all_nodes = packing || busiest_links;
         Interests {
             detail: if all_nodes { Detail::AllNodes } else { self.model.detail() },
-            multiplexing: self.common_costs.channels.is_some(),
+            multiplexing: self.model.channels().is_some(),
             packing,
             busiest_links,
             ..Interests::FACTS
@@ -354,7 +343,7 @@ impl<M: StepModel> Evaluator for Synchronous<M> {
             ));
         }
         let circuits = self.max_circuits;
-        if let Some(channels) = self.common_costs.channels.filter(|channels| circuits > *channels) {
+        if let Some(channels) = self.model.channels().filter(|channels| circuits > *channels) {
             reasons.push(format!(
                 "up to {circuits} simultaneous circuits on a link with virtual_channels={channels}"
             ));

@@ -19,14 +19,12 @@
 //! node's bytes pass through its ports.
 
 use super::protocol::{EAGER_BYTE_US, Protocols, RENDEZVOUS_BYTES, RENDEZVOUS_US};
-use super::rearrangement::{REARRANGE_BLOCK_US, REARRANGEMENT, Rearrangement};
 use super::rounds::Rounds;
-use super::synchronous::{CommonCosts, StepCost, StepModel, Synchronous, common_costs};
+use super::synchronous::{CommonCosts, StepCost, StepModel, Synchronous};
 use super::{Evaluator, Model, ModelKind, NetworkRates, PortRate, PricingContext};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::parameter::{
-    BARRIER_US, BYTE_US, Barrier, DefaultValue, HOP_US, INJECTION_BYTE_US, PORTS, PortLimit,
-    REARRANGE_BYTE_US, REDUCE_BYTE_US, STARTUP_US, TypedParameter, parse_micros, parse_number,
+    BYTE_US, DefaultValue, HOP_US, STARTUP_US, TypedParameter, parse_micros, parse_number,
     parse_word,
 };
 use crate::cost::settings::{parameters, word_enum};
@@ -85,13 +83,7 @@ parameters! {
         byte_us: f64 = BYTE_US,
         hop_us: f64 = HOP_US,
         one_directional_byte_us: f64 = ONE_DIRECTIONAL_BYTE_US,
-        injection_byte_us: f64 = INJECTION_BYTE_US,
-        rearrange_byte_us: f64 = REARRANGE_BYTE_US,
-        rearrangement: Rearrangement = REARRANGEMENT,
-        rearrange_block_us: f64 = REARRANGE_BLOCK_US,
-        reduce_byte_us: f64 = REDUCE_BYTE_US,
-        barrier_us: Barrier = BARRIER_US,
-        ports: PortLimit = PORTS,
+        ..common: CommonCosts,
         free_contention: f64 = FREE_CONTENTION,
         hops: Hops = HOPS,
         rendezvous_bytes: u64 = RENDEZVOUS_BYTES,
@@ -121,37 +113,32 @@ impl Model for Wormhole {
 
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
         let (bytes, kind) =
-            bound::network_bytes(topology, traffic, self.ports, self.free_contention);
+            bound::network_bytes(topology, traffic, self.common.ports, self.free_contention);
         let transmission_us = bytes * self.byte_us.min(self.one_directional_byte_us);
         let hops = match self.hops {
             Hops::Longest => bound::least_latency(topology, traffic),
-            Hops::Mean => bound::least_mean_hops(topology, traffic, self.ports),
+            Hops::Mean => bound::least_mean_hops(topology, traffic, self.common.ports),
         };
         Bound {
             propagation_us: hops * self.hop_us,
-            ..self.common_costs().lower_bound(
-                topology,
-                traffic,
-                self.startup_us,
-                (transmission_us, kind),
-            )
+            ..self.bound_of_steps(topology, traffic, self.startup_us, (transmission_us, kind))
         }
     }
 
     fn network_rates(&self) -> Option<NetworkRates> {
         let byte_us = self.byte_us.min(self.one_directional_byte_us);
-        let ports = PortRate { limit: self.ports, byte_us, each_hop: false };
+        let ports = PortRate { limit: self.common.ports, byte_us, each_hop: false };
         Some(NetworkRates {
             link_byte_us: byte_us / self.free_contention,
             ports: Some(ports),
-            injection_byte_us: self.injection_byte_us,
+            injection_byte_us: self.common.injection_byte_us,
         })
     }
 }
 
 impl StepModel for Wormhole {
-    fn common_costs(&self) -> CommonCosts {
-        common_costs!(self, None)
+    fn common_costs(&self) -> &CommonCosts {
+        &self.common
     }
 
     fn step_cost(
@@ -165,7 +152,7 @@ impl StepModel for Wormhole {
         let facts = &step.facts;
         let longest = facts.longest() * unit_bytes;
         let bytes = if rounds > 1 {
-            let ports = self.ports.at_most(facts.max_sends.max(facts.max_receives)) as f64;
+            let ports = self.common.ports.at_most(facts.max_sends.max(facts.max_receives)) as f64;
             longest.max(facts.through_node() * unit_bytes / ports)
         } else {
             longest
