@@ -174,7 +174,7 @@ impl StepStatistics {
         }
         self.mean_hops.clear();
         if self.topology.random_routing().is_some() {
-            facts.expected = Some(self.expected(transfers));
+            facts.expected = Some(self.expected(number, transfers, routes)?);
         }
         if contents.is_none() {
             self.last.0.clear();
@@ -342,20 +342,32 @@ impl StepStatistics {
     /// Returns the largest expected values of the step if routes are random. Also appends the
     /// expected hops of each transfer to `self.mean_hops`, which must be empty before the call. If
     /// routes are not random, returns the default, which consists of zeros, and appends nothing.
-    fn expected(&mut self, transfers: &[Transfer]) -> Expected {
+    fn expected(
+        &mut self,
+        number: u64,
+        transfers: &[Transfer],
+        routes: &[Route],
+    ) -> Result<Expected, Fault> {
         let topology = Arc::clone(&self.topology);
-        let Some(random) = topology.random_routing() else { return Expected::default() };
+        let Some(random) = topology.random_routing() else { return Ok(Expected::default()) };
         let mut links: HashMap<u64, (f64, f64)> = HashMap::new();
-        // Leave out messages with a requested route, because their route is not random.
-        let mut messages =
-            transfers.iter().filter(|t| t.route == 0).map(|t| (t.from.into(), t.to.into(), t.load));
-        random.expected(&mut messages, &mut |link, messages, load| {
+        let mut count = |link, messages, load| {
             let sums = links.entry(link).or_default();
             *sums = (sums.0 + messages, sums.1 + load);
-        });
+        };
+        let is_random = |t: &&Transfer| t.route == 0;
+        let mut messages =
+            transfers.iter().filter(is_random).map(|t| (t.from.into(), t.to.into(), t.load));
+        random.expected(&mut messages, &mut count);
+        // A message with a requested route takes it with certainty.
+        for t in transfers.iter().filter(|t| !is_random(t)) {
+            along(topology.as_ref(), number, t, routes, &mut |run| {
+                run.links().for_each(|link| count(link, 1.0, t.load as f64));
+            })?;
+        }
         let mut most = Expected::default();
         for t in transfers {
-            let hops = if t.route == 0 {
+            let hops = if is_random(&t) {
                 random.expected_hops(t.from.into(), t.to.into())
             } else {
                 t.hops.into()
@@ -366,7 +378,7 @@ impl StepStatistics {
         for (messages, load) in links.values() {
             (most.messages, most.load) = (most.messages.max(*messages), most.load.max(*load));
         }
-        most
+        Ok(most)
     }
 
     /// Returns the node on which a rank runs.

@@ -176,8 +176,8 @@ impl StoreAndForward {
 mod tests {
     use crate::cost::machine::Machine;
     use crate::cost::model::PricingContext;
-    use crate::cost::model::test_steps::{cost, run, sends};
-    use crate::network::topology::parse;
+    use crate::cost::model::test_steps::{cost, cost_by_routes, run, sends};
+    use crate::network::topology::{Route, parse};
 
     /// Node 0 sends three messages: 100 bytes over 3 links, 2 bytes over 1 link, and 1 byte over 2
     /// links. Node 5 sends 10 bytes over 1 link.
@@ -243,7 +243,26 @@ mod tests {
         assert_eq!(parts.contention, Some(15.0 + 1005.0 - 1010.0));
     }
 
-    /// The messages of the previous test, with loads in blocks of 10 bytes.
+    /// The message from node 0 requests the link from node 1 to node 3, so it always takes this link.
+    /// Earlier, requested routes were not counted under random routing, and times were below the lower
+    /// bound.
+    #[test]
+    fn requested_routes_are_certain_under_random_routing() {
+        let route = Route { path: vec![1, 3], ..Route::default() };
+        let of = |model: &str| {
+            let machine = format!("free:model={model},startup_us=10,byte_us=1,ports=all");
+            let steps = sends(&[[(1, 3, 1000), (0, 3, 10)]]);
+            let route_of = |from, _| u32::from(from == 0);
+            let routes = std::slice::from_ref(&route);
+            let on = |topology| cost_by_routes(topology, &machine, &steps, routes, route_of).parts;
+            assert_eq!(on("hypercube:2,routing=ecmp"), on("hypercube:2"), "{model}");
+            on("hypercube:2,routing=ecmp")
+        };
+        assert_eq!(of("store-and-forward").contention, Some(20.0 + 1010.0 - 1010.0));
+        assert_eq!(of("wormhole").contention, Some(1010.0 - 1000.0));
+    }
+
+    /// The messages of the test of expected loads, with loads in blocks of 10 bytes.
     #[test]
     fn expected_loads_are_in_units_of_load() {
         let topology = parse("hypercube:2,routing=ecmp").unwrap();
