@@ -627,7 +627,8 @@ fn cheapest_sequence(messages: &[Vec<(f64, Vec<f64>)>]) -> Vec<f64> {
     let nodes = messages.len();
     let terms = |state: u32, node: usize| state >> (node * nodes) & ((1 << nodes) - 1);
     let start = (0..nodes).fold(0, |state, node| state | 1 << (node * nodes + node));
-    let (mut costs, mut previous) = (HashMap::from([(start, 0.0)]), HashMap::new());
+    let mut costs = HashMap::from([(start, 0.0)]);
+    let mut previous: HashMap<u32, (u32, usize, usize)> = HashMap::new();
     // Costs are not negative, so their bits have the same order.
     let mut queue = BinaryHeap::from([Reverse((0.0_f64.to_bits(), start))]);
     while let Some(Reverse((bits, state))) = queue.pop() {

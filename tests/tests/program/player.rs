@@ -225,9 +225,10 @@ fn an_interrupted_page_is_complete_or_missing() {
                 assert!(data["load"].is_object(), "the page has no load matrix");
                 complete += 1;
             }
+            // Without a code, the signal came before the program could handle it.
             code => {
-                assert_eq!((code, out.exists()), (Some(130), false));
-                interrupted += 1;
+                assert!(matches!(code, None | Some(130)) && !out.exists(), "{code:?}");
+                interrupted += u32::from(code.is_some());
             }
         }
         drop(std::fs::remove_file(&out));
