@@ -1,5 +1,6 @@
 //! Measures costs of the program that do not depend on the size of schedules: rows per second for
-//! many small cases, and the time to start a worker process for each plugin file.
+//! many small cases, the time to start a worker process for each plugin file, and the memory of
+//! commands that read many rows.
 //!
 //! Run it by `cargo bench --bench rows`. Each measurement runs the program with the usual options,
 //! which writes its rows to a file. Each value is the best of a few runs. Compare ratios within one
@@ -44,6 +45,54 @@ fn main() {
         "\none more worker and plugin file: {:.1} ms (target: at most 5)",
         (four - one) / 3.0 * 1e3
     );
+    read_rows(dir.path());
+}
+
+/// Prints the peak memory of commands that read a file of rows, less their memory for a tenth of the
+/// rows, for each further row.
+fn read_rows(folder: &Path) {
+    const MANY: u32 = 100_000;
+    let few = MANY / 10;
+    for (file, repetitions) in [("few.csv", few / 4), ("many.csv", MANY / 4)] {
+        let mut program = Command::new(swapmeet_tests::program());
+        program
+            .args(["run", "--quiet", "--force", "--jobs", "1", "--out", file])
+            .args(["--topology", "ring:4", "--topology", "torus:3x3"])
+            .args(["--algorithm", "ring", "--algorithm", "pairwise"])
+            .args(["--workload", "irregular:dist=uniform,mean=64,cv=0.1"])
+            .args(["--repetitions", &repetitions.to_string()])
+            .current_dir(folder);
+        assert!(program.status().expect("the program runs").success());
+    }
+    println!("\n{:<28}{:>12}", "memory of a row", "bytes");
+    for (name, args) in
+        [("compare", &["compare"][..]), ("report", &["report", "--force", "--out", "page.html"])]
+    {
+        let [few_bytes, bytes] = ["few.csv", "many.csv"].map(|file| {
+            let mut program = Command::new(swapmeet_tests::program());
+            program.args(args).arg(file).current_dir(folder);
+            peak_bytes(program.stdout(Stdio::null()).stderr(Stdio::null()))
+        });
+        println!(
+            "{name:<28}{:>12.0} (target: at most 1,000)",
+            (bytes - few_bytes) / f64::from(MANY - few)
+        );
+    }
+}
+
+/// Runs a command, and returns the peak memory of its process in bytes.
+fn peak_bytes(command: &mut Command) -> f64 {
+    let mut process = command.spawn().expect("the program runs");
+    let mut peak = 0.0_f64;
+    while process.try_wait().expect("the process can be observed").is_none() {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", process.id()));
+        let status = status.unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kilobytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
+        peak = peak.max(kilobytes.unwrap_or(0.0) * 1024.0);
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    peak
 }
 
 /// Returns the shortest of five runs, in seconds.

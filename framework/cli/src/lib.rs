@@ -172,7 +172,12 @@ fn worker(args: &WorkerArgs) -> Result<ExitStatus, Failure> {
 
 /// Reports the contents of a plugin file to the parent process.
 fn describe_plugins(args: &DescribePluginsArgs) -> Result<ExitStatus, Failure> {
-    swapmeet_runner::describe::serve(&args.file, !args.no_sandbox)
-        .map(|()| SUCCESS)
-        .map_err(Failure::output)
+    swapmeet_runner::describe::serve(
+        &args.file,
+        args.memory_limit,
+        !args.no_sandbox,
+        args.libraries,
+    )
+    .map(|()| SUCCESS)
+    .map_err(Failure::output)
 }

@@ -16,6 +16,7 @@ use swapmeet_reproduce::{Bench, Paper, ReproduceError, overview, papers};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::isolation::{self, Limits};
+use swapmeet_runner::sandbox::FileAccess;
 
 /// Repeats the experiments of one paper or of all papers.
 pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitStatus, Failure> {
@@ -25,7 +26,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitStatus, Failure> {
     };
     // Search for plugins here although each child process searches again, so that the errors of
     // this search are reported only once.
-    let registry = run::registry(&args.plugins)?;
+    let registry = run::registry_within(&args.plugins, args.memory_limit)?;
     let files: Vec<PathBuf> = registry.plugins().iter().map(|plugin| plugin.path.clone()).collect();
     // The summary of all papers is only written if all papers are run.
     let summary = args.out.as_ref().filter(|_| args.paper.is_none());
@@ -131,10 +132,11 @@ pub(crate) fn paper(args: &ReproducePaperArgs) -> Result<ExitStatus, Failure> {
     let failed = |e: io::Error| Failure::Output(e.to_string());
     let paper = find(&args.paper)?;
     // Search for plugins before entering the sandbox, because the search starts child processes.
-    let registry = run::registry(&args.plugins)?;
+    let registry = run::registry_within(&args.plugins, Some(args.memory_limit))?;
     let files: Vec<PathBuf> = registry.plugins().iter().map(|plugin| plugin.path.clone()).collect();
+    let access = FileAccess { plugins: &files, ..FileAccess::default() };
     let answers =
-        isolation::begin(args.memory_limit, !args.plugins.no_sandbox, &files).map_err(failed)?;
+        isolation::begin(args.memory_limit, !args.plugins.no_sandbox, &access).map_err(failed)?;
     let report_start = |case: &Case| {
         // Ignore a failed send. A send fails only if the parent process has ended, and then this
         // process will also end soon.

@@ -101,7 +101,7 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitStatus, Failure> {
         experiment.topologies.push(Text::flag("--topology", "torus:16x16"));
     }
     run::fill_in(&mut experiment)?;
-    let registry = run::registry(&args.plugins)?;
+    let registry = run::registry_within(&args.plugins, args.memory_limit)?;
     // Build the cases before the dashboard opens, so that errors in flags or files are reported
     // first, even if the experiment is incomplete.
     let all = Product::of(&experiment, &registry)?;

@@ -64,6 +64,17 @@ impl Task {
     pub fn new(topology: Arc<dyn Topology>, collective: Collective) -> Self {
         Self { topology, collective, sizes: None, skip_empty: false, proof_scope: ProofScope::Auto }
     }
+
+    /// Returns the size of the block from `origin` to `destination`: its bytes if blocks have
+    /// explicit sizes, and otherwise 1, because blocks are counted. In a reduction, the block is a
+    /// sum. A node that does not distinguish blocks is ignored, for example the destination in a
+    /// permutation: two calls for the same block give the same size, whatever table of sizes the
+    /// task has.
+    pub fn block_load(&self, origin: u64, destination: u64) -> u64 {
+        let Some(sizes) = &self.sizes else { return 1 };
+        let [origin, destination] = self.collective.sizing_nodes(origin, destination);
+        sizes.bytes(origin, destination)
+    }
 }
 
 /// The progress of a schedule.

@@ -3,7 +3,7 @@
 use crate::error::{MAX_PAIRS, OptimumError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use swapmeet_core::delivery::collective::{BlockSizes, FinalBlocks, InitialBlocks};
+use swapmeet_core::delivery::collective::{FinalBlocks, InitialBlocks};
 use swapmeet_core::simulation::Task;
 
 /// The data that a task moves, in units of load (blocks if blocks are counted, otherwise bytes).
@@ -35,15 +35,14 @@ impl Demand {
     /// Returns an error if the sum of all amounts is 2^53 or more, or if the data consists of
     /// tokens.
     pub fn of(task: &Task) -> Result<Self, OptimumError> {
-        let (kind, sizes) = (task.collective.kind(), task.sizes.as_deref());
+        let kind = task.collective.kind();
         if kind.has_tokens {
             return Err(OptimumError::Tokens(kind.word));
         }
         let ranks = task.topology.nodes();
         let root = task.collective.root().unwrap_or(0);
         let host = |rank: u64| task.topology.host(rank) as u32;
-        let block = sizes.map_or(1, BlockSizes::largest);
-        let bytes = |from, to| sizes.map_or(1, |sizes| sizes.bytes(from, to));
+        let load = |rank| task.block_load(rank, rank);
         let shared = task.topology.node_network().is_some();
         // Returns, for each node, the sum of the amounts of the ranks on it.
         let at_nodes = |amounts: &mut dyn Iterator<Item = (u64, u64)>| {
@@ -60,7 +59,7 @@ impl Demand {
             for (from, to) in
                 senders.flat_map(|from| receivers(from).into_iter().map(move |to| (from, to)))
             {
-                let amount = bytes(from, to);
+                let amount = task.block_load(from, to);
                 if amount > 0 && host(from) != host(to) {
                     let sum = rows.entry(host(from)).or_default().entry(host(to)).or_default();
                     *sum = sum.saturating_add(amount);
@@ -71,21 +70,21 @@ impl Demand {
         };
         let all = || (0..ranks).collect::<Vec<u64>>();
         let demand = match (kind.initial, kind.required) {
-            // Reductions. All results have the same size.
-            (_, FinalBlocks::AllAtRoot) if kind.sums => Self::Sums(vec![(host(root), block)]),
+            // Reductions.
+            (_, FinalBlocks::AllAtRoot) if kind.sums => Self::Sums(vec![(host(root), load(root))]),
             (_, FinalBlocks::ForNode | FinalBlocks::Permuted) if kind.sums => {
-                Self::Sums(at_nodes(&mut (0..ranks).map(|rank| (rank, block))))
+                Self::Sums(at_nodes(&mut (0..ranks).map(|rank| (rank, load(rank)))))
             }
-            (_, FinalBlocks::All) if kind.sums => Self::SumForAll(block),
+            (_, FinalBlocks::All) if kind.sums => Self::SumForAll(load(root)),
             // Collectives whose blocks may be copied.
             (InitialBlocks::Own, FinalBlocks::All) => {
-                Self::Copies(at_nodes(&mut (0..ranks).map(|rank| (rank, bytes(rank, rank)))))
+                Self::Copies(at_nodes(&mut (0..ranks).map(|rank| (rank, load(rank)))))
             }
             (InitialBlocks::AllAtRoot, FinalBlocks::All) => {
-                Self::Copies(at_nodes(&mut std::iter::once((root, bytes(root, root)))))
+                Self::Copies(at_nodes(&mut std::iter::once((root, load(root)))))
             }
             // Collectives in which each block has one receiver.
-            (InitialBlocks::Own, FinalBlocks::ForNode) => match (sizes, shared) {
+            (InitialBlocks::Own, FinalBlocks::ForNode) => match (&task.sizes, shared) {
                 (None, false) => Self::Even(1),
                 _ if ranks.saturating_mul(ranks) > MAX_PAIRS => {
                     return Err(OptimumError::TooManyPairs { pairs: ranks.saturating_mul(ranks) });

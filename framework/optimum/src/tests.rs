@@ -7,6 +7,8 @@ use crate::demand::Demand;
 use crate::network::{Link, Network, PortRule, Ports};
 use crate::optimum::{Bottleneck, Optimum, Options, Question, solve, solve_problem};
 use microlp::{ComparisonOp, OptimizationDirection, Problem, SolveOutcome, Variable};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::delivery::collective::{
     ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, BROADCAST, Collective, GATHER, REDUCE, REDUCE_SCATTER,
@@ -42,6 +44,34 @@ impl Random {
         let links = ends.into_iter().map(&mut link).collect();
         let (translations, ports) = (Vec::new(), Vec::new());
         Network { nodes, vertices, translations, links, ports, capacity_unit: 1.0 }
+    }
+}
+
+impl Random {
+    /// Returns a random network without switches, of at most `most` nodes, with a random kind of
+    /// ports.
+    fn network_with_ports(&mut self, most: u32) -> Network {
+        let mut network = self.network();
+        network.nodes = network.nodes.min(most);
+        let rules = [PortRule::Ends, PortRule::EveryHop, PortRule::Shared, PortRule::SharedTime];
+        let rule = rules[self.below(4) as usize];
+        let capacity = 1 + self.below(3);
+        network.ports.push(Ports { rule, capacity });
+        if let PortRule::Shared | PortRule::SharedTime = rule {
+            // The ports of a node also limit its own data, as on every machine with shared ports.
+            network.ports.push(Ports { rule: PortRule::Ends, capacity });
+        }
+        // In a network with switches, packings of links need equal capacities in and out.
+        network.vertices = network.nodes;
+        network.links.retain(|link| link.from.max(link.to) < network.nodes);
+        for node in 0..network.nodes {
+            let (from, to) = (node, (node + 1) % network.nodes);
+            if !network.links.iter().any(|link| (link.from, link.to) == (from, to)) {
+                network.links.push(Link { from, to, capacity: 1 });
+            }
+        }
+        network.links.sort_by_key(|link| (link.from, link.to));
+        network
     }
 }
 
@@ -481,26 +511,7 @@ fn packings_of_messages_reach_the_optimum_of_linear_programs() {
     let mut random = Random(4);
     let mut wide = 0;
     for round in 0..60 {
-        let mut network = random.network();
-        network.nodes = network.nodes.min(5);
-        let rules = [PortRule::Ends, PortRule::EveryHop, PortRule::Shared, PortRule::SharedTime];
-        let rule = rules[random.below(4) as usize];
-        let capacity = 1 + random.below(3);
-        network.ports.push(Ports { rule, capacity });
-        if let PortRule::Shared | PortRule::SharedTime = rule {
-            // The ports of a node also limit its own data, as on every machine with shared ports.
-            network.ports.push(Ports { rule: PortRule::Ends, capacity });
-        }
-        // In a network with switches, packings of links need equal capacities in and out.
-        network.vertices = network.nodes;
-        network.links.retain(|link| link.from.max(link.to) < network.nodes);
-        for node in 0..network.nodes {
-            let (from, to) = (node, (node + 1) % network.nodes);
-            if !network.links.iter().any(|link| (link.from, link.to) == (from, to)) {
-                network.links.push(Link { from, to, capacity: 1 });
-            }
-        }
-        network.links.sort_by_key(|link| (link.from, link.to));
+        let network = random.network_with_ports(5);
         let amounts: Vec<(u32, u64)> = match random.below(3) {
             0 => vec![(random.below(network.nodes.into()) as u32, 5)],
             1 => (0..network.nodes).map(|node| (node, 1)).collect(),
@@ -525,6 +536,183 @@ fn packings_of_messages_reach_the_optimum_of_linear_programs() {
     }
     // Only sums for all nodes have schedules that are not trees to and from one node.
     assert!(wide <= 10, "{wide} of 20 intervals for all nodes are wider than 2 %");
+}
+
+/// Messages between pairs of nodes, with the resources that they use.
+struct Usage {
+    capacities: Vec<f64>,
+    /// For each link, its resources and the time of a unit of data on each, relative to a resource
+    /// that is in use once.
+    of_link: Vec<Vec<(usize, f64)>>,
+    /// For each kind of ports that only messages use, the resource of node 0 for sending.
+    ends: Vec<usize>,
+}
+
+impl Usage {
+    fn of(network: &Network) -> Self {
+        let (nodes, links) = (network.nodes as usize, &network.links);
+        let mut capacities: Vec<f64> = links.iter().map(|link| link.capacity as f64).collect();
+        let mut of_link: Vec<_> = (0..links.len()).map(|link| vec![(link, 1.0)]).collect();
+        let mut ends = Vec::new();
+        let fastest = capacities.iter().copied().fold(0.0, f64::max);
+        for ports in &network.ports {
+            let (first, capacity) = (capacities.len(), ports.capacity as f64);
+            let count = match ports.rule {
+                PortRule::Ends => {
+                    ends.push(first);
+                    2 * nodes
+                }
+                PortRule::EveryHop => {
+                    for (own, link) in of_link.iter_mut().zip(links) {
+                        own.push((first + link.from as usize, 1.0));
+                        own.push((first + nodes + link.to as usize, 1.0));
+                    }
+                    2 * nodes
+                }
+                PortRule::Shared => {
+                    of_link.iter_mut().for_each(|own| own.push((first, 1.0)));
+                    1
+                }
+                PortRule::SharedTime => {
+                    for (own, link) in of_link.iter_mut().zip(links) {
+                        own.push((first, fastest / link.capacity as f64));
+                    }
+                    1
+                }
+            };
+            let each = if count == 1 { capacity * nodes as f64 } else { capacity };
+            capacities.extend(vec![each; count]);
+        }
+        Self { capacities, of_link, ends }
+    }
+
+    /// Returns the cheapest message between each pair of nodes at these lengths of the resources:
+    /// its cost and the loads of the resources that it uses.
+    fn messages(&self, network: &Network, lengths: &[f64]) -> Vec<Vec<(f64, Vec<f64>)>> {
+        let nodes = network.nodes as usize;
+        let nothing = || vec![0.0; self.capacities.len()];
+        let mut best = vec![vec![(f64::INFINITY, nothing()); nodes]; nodes];
+        (0..nodes).for_each(|node| best[node][node].0 = 0.0);
+        // Relax all links until no path becomes shorter (Bellman, 1958).
+        for _ in 0..nodes {
+            for from in 0..nodes {
+                for (link, uses) in network.links.iter().zip(&self.of_link) {
+                    let (tail, head) = (link.from as usize, link.to as usize);
+                    let more: f64 = uses.iter().map(|(r, factor)| lengths[*r] * factor).sum();
+                    if best[from][tail].0 + more < best[from][head].0 {
+                        let mut way = best[from][tail].clone();
+                        way.0 += more;
+                        uses.iter().for_each(|(r, factor)| way.1[*r] += factor);
+                        best[from][head] = way;
+                    }
+                }
+            }
+        }
+        for (from, row) in best.iter_mut().enumerate() {
+            for (to, (cost, loads)) in row.iter_mut().enumerate() {
+                for port in self.ends.iter().flat_map(|first| [first + from, first + nodes + to]) {
+                    *cost += lengths[port];
+                    loads[port] += 1.0;
+                }
+            }
+        }
+        best
+    }
+}
+
+/// Returns the loads of the cheapest sequence of messages after which every node has the terms of
+/// all nodes. A message carries all terms that its sender has. The search visits all states, which
+/// are the terms of each node (Dijkstra, 1959).
+fn cheapest_sequence(messages: &[Vec<(f64, Vec<f64>)>]) -> Vec<f64> {
+    let nodes = messages.len();
+    let terms = |state: u32, node: usize| state >> (node * nodes) & ((1 << nodes) - 1);
+    let start = (0..nodes).fold(0, |state, node| state | 1 << (node * nodes + node));
+    let mut costs = HashMap::from([(start, 0.0)]);
+    let mut previous: HashMap<u32, (u32, usize, usize)> = HashMap::new();
+    // Costs are not negative, so their bits have the same order.
+    let mut queue = BinaryHeap::from([Reverse((0.0_f64.to_bits(), start))]);
+    while let Some(Reverse((bits, state))) = queue.pop() {
+        let cost = f64::from_bits(bits);
+        if cost > costs[&state] {
+            continue;
+        }
+        if state == (1 << (nodes * nodes)) - 1 {
+            let (mut loads, mut at) = (vec![0.0; messages[0][1].1.len()], state);
+            while let Some((before, from, to)) = previous.get(&at) {
+                let of_message: &Vec<f64> = &messages[*from][*to].1;
+                loads.iter_mut().zip(of_message).for_each(|(sum, load)| *sum += load);
+                at = *before;
+            }
+            return loads;
+        }
+        for (from, to) in (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to))) {
+            let next = state | terms(state, from) << (to * nodes);
+            let total = cost + messages[from][to].0;
+            if next != state && total < costs.get(&next).copied().unwrap_or(f64::INFINITY) {
+                costs.insert(next, total);
+                previous.insert(next, (state, from, to));
+                queue.push(Reverse((total.to_bits(), next)));
+            }
+        }
+    }
+    panic!("some node cannot be reached")
+}
+
+/// Returns the least time for a sum that every node receives. It is the optimum of a linear program
+/// over all mixtures of sequences of messages, not only of trees to and from one node. The program
+/// is the dual one, in which each sequence is a constraint on the lengths of the resources.
+/// Sequences are added until the cheapest one satisfies its constraint.
+fn program_of_sequences(network: &Network, amount: f64) -> f64 {
+    let usage = Usage::of(network);
+    let mut sequences: Vec<Vec<f64>> = Vec::new();
+    let mut lengths: Vec<f64> = usage.capacities.iter().map(|_| 1.0).collect();
+    let mut least = f64::INFINITY;
+    loop {
+        let loads = cheapest_sequence(&usage.messages(network, &lengths));
+        let cost: f64 = loads.iter().zip(&lengths).map(|(load, length)| load * length).sum();
+        if least <= cost + 1e-9 {
+            return least * amount;
+        }
+        sequences.push(loads);
+        let mut problem = Problem::new(OptimizationDirection::Maximize);
+        let cost = problem.add_var(1.0, (0.0, 1e9));
+        let variables: Vec<Variable> =
+            lengths.iter().map(|_| problem.add_var(0.0, (0.0, f64::INFINITY))).collect();
+        let scaled: Vec<_> =
+            variables.iter().copied().zip(usage.capacities.iter().copied()).collect();
+        problem.add_constraint(scaled, ComparisonOp::Eq, 1.0);
+        for loads in &sequences {
+            let mut terms: Vec<_> =
+                variables.iter().zip(loads).map(|(length, load)| (*length, -load)).collect();
+            terms.retain(|(_, factor)| *factor != 0.0);
+            terms.push((cost, 1.0));
+            problem.add_constraint(terms, ComparisonOp::Le, 0.0);
+        }
+        let SolveOutcome::Solution(solution) = problem.solve().unwrap() else { panic!("stopped") };
+        least = solution.objective();
+        lengths = variables.iter().map(|length| solution[*length].max(0.0)).collect();
+    }
+}
+
+/// Tests 60 random networks of three and four nodes, without ports and with all kinds of ports. The
+/// lower end for a sum that every node receives must hold for every sequence of messages. Trees to
+/// and from one node are only some of them.
+#[test]
+fn no_sequence_of_messages_beats_the_lower_end_of_a_sum_for_all() {
+    let (mut random, mut tight) = (Random(9), 0);
+    for round in 0..60 {
+        let mut network = random.network_with_ports(3 + round % 2);
+        if round % 3 == 0 {
+            network.ports.clear();
+        }
+        let exact = program_of_sequences(&network, 7.0);
+        let optimum = answer(network, Demand::SumForAll(7), 0.01);
+        let Optimum { lower_us, upper_us, .. } = optimum;
+        assert!(lower_us <= exact * (1.0 + 1e-6), "{round}: {exact} {optimum:?}");
+        assert!(upper_us >= exact * (1.0 - 1e-4), "{round}: {exact} {optimum:?}");
+        tight += u32::from(lower_us >= exact * 0.98);
+    }
+    assert!(tight >= 20, "{tight} of 60 lower ends are near the optimum");
 }
 
 /// In a star, the centre has 25 links but one port. It does not need to send to all others itself,
@@ -664,5 +852,50 @@ fn corrupted_certificates_are_refused() {
         }
         certificate.lower_us = 0.0;
         assert_eq!(check(&certificate).unwrap().upper_us, None);
+    }
+}
+
+/// Certificates that the program wrote before it packed messages. In those of copied and added data,
+/// the evidence is a packing of trees although ports limit the time.
+#[test]
+fn certificates_of_earlier_versions_are_still_verified() {
+    let old = [
+        (
+            r#"{"format":"swapmeet-optimum-1","origin":{"topology":"ring:4",
+"workload":"uniform:1KiB","machine":"paragon","seed":42},"network":{"nodes":4,
+"vertices":4,"translations":[4],"links":[[0,1,1],[0,3,1]],"ports":[{"rule":"ends",
+"capacity":1}],"capacity_unit":1.0},"demand":{"even":1},"unit_us":11.264,
+"lower_us":33.792,"upper_us":33.792,"proof":{"flow":{"lengths":[4000,4000],
+"port_lengths":[],"flows":[[0,[[0,1.4994656],[1,1.5005344],[2,0.49946475],[4,
+0.019901395],[7,0.52043647]]]]}}}"#,
+            33.792,
+        ),
+        (
+            r#"{"format":"swapmeet-optimum-1","origin":{"topology":"ring:4",
+"workload":"broadcast/uniform:64","machine":"paragon","seed":42},
+"network":{"nodes":4,"vertices":4,"translations":[],"links":[[0,1,1],[0,3,1],[1,0,
+1],[1,2,1],[2,1,1],[2,3,1],[3,0,1],[3,2,1]],"ports":[{"rule":"ends","capacity":1}],
+"capacity_unit":1.0},"demand":{"copies":[[0,1]]},"unit_us":0.704,"lower_us":0.704,
+"upper_us":0.704,"proof":{"trees":{"cut":[0]}}}"#,
+            0.704,
+        ),
+        (
+            r#"{"format":"swapmeet-optimum-1","origin":{"topology":"hypercube:2",
+"workload":"allreduce/uniform:64","machine":"paragon","seed":42},
+"network":{"nodes":4,"vertices":4,"translations":[2,2],"links":[[0,1,1],[0,2,1]],
+"ports":[{"rule":"ends","capacity":1}],"capacity_unit":1.0},
+"demand":{"sum-for-all":1},"unit_us":0.704,"lower_us":1.056,"upper_us":1.056,
+"proof":{"sum-for-all":{"out":[0],"into":[0],"parts":[[1,2,3],[1,2,3]]}}}"#,
+            1.056,
+        ),
+    ];
+    for (text, us) in old {
+        let mut certificate: Certificate = serde_json::from_str(text).unwrap();
+        let verified = check(&certificate).unwrap();
+        assert!((verified.lower_us / us - 1.0).abs() < 1e-6, "{verified:?}");
+        assert!((verified.upper_us.unwrap() / us - 1.0).abs() < 1e-3, "{verified:?}");
+        certificate.format = "swapmeet-optimum-0".to_owned();
+        let refused = check(&certificate).unwrap_err().to_string();
+        assert!(refused.contains("swapmeet-optimum-0"), "{refused}");
     }
 }

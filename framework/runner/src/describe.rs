@@ -9,7 +9,7 @@
 use crate::isolation::{self, Limits};
 use crate::plugin::file::{Stamp, digest_of};
 use crate::plugin::{Plugin, PluginError, linked};
-use crate::sandbox;
+use crate::sandbox::{self, FileAccess};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -28,10 +28,19 @@ use swapmeet_results::atomic_file;
 pub enum PluginReader {
     /// This process. Only a process that runs plugins anyway should load plugin files itself.
     InProcess,
-    /// One child process for each file. The command is a program with arguments, to which the file
-    /// is appended. The program must call [`serve`].
-    Child(Vec<PathBuf>),
+    /// One child process for each file.
+    Child {
+        /// A program with arguments, to which the options of [`serve`] and the file are appended.
+        /// The program must call [`serve`].
+        command: Vec<PathBuf>,
+        /// The limit of each child's address space, in bytes.
+        memory_limit: u64,
+    },
 }
+
+/// The default limit of the address space of a process that reads a description. The runtime of Go
+/// reserves more than half of it.
+pub const READER_MEMORY: u64 = 2 << 30;
 
 /// The description of a plugin file, or the reason why the file cannot be used as a plugin.
 type Description = Result<Plugin, String>;
@@ -40,9 +49,11 @@ impl PluginReader {
     /// Returns the description of each file. Failures that do not concern a certain file, such as a
     /// child process that cannot be started, are returned as `Err`.
     pub fn read(&self, files: &[PathBuf]) -> io::Result<Vec<Result<Plugin, PluginError>>> {
-        let command = match self {
+        let child = match self {
             Self::InProcess => return Ok(files.iter().map(|file| Plugin::load(file)).collect()),
-            Self::Child(command) => command,
+            Self::Child { command, memory_limit } => {
+                Reader { command, memory_limit: *memory_limit }
+            }
         };
         let answers: Vec<Mutex<Option<io::Result<Description>>>> =
             files.iter().map(|_| Mutex::new(None)).collect();
@@ -53,7 +64,7 @@ impl PluginReader {
                 files.get(at).zip(answers.get(at))
             } {
                 *place.lock().unwrap_or_else(PoisonError::into_inner) =
-                    Some(description(command, file));
+                    Some(description(&child, file));
             }
         };
         std::thread::scope(|scope| {
@@ -74,35 +85,53 @@ impl PluginReader {
     }
 }
 
+/// The child processes that read descriptions: see [`PluginReader::Child`].
+struct Reader<'a> {
+    command: &'a [PathBuf],
+    memory_limit: u64,
+}
+
+impl Reader<'_> {
+    /// Returns whether plugins are loaded without the sandbox.
+    fn is_free(&self) -> bool {
+        self.command.iter().any(|word| word.as_os_str() == sandbox::NO_SANDBOX)
+    }
+}
+
 /// A cached description, and the file that it describes.
 #[derive(Serialize, Deserialize)]
 struct CachedDescription {
     file: PathBuf,
     stamp: Stamp,
+    /// The limit of the address space of the process that read the description.
+    memory_limit: u64,
     answer: Description,
 }
 
 /// Returns the cached description of a file. If there is none, requests the description from a
 /// child process.
-fn description(command: &[PathBuf], file: &Path) -> io::Result<Description> {
+fn description(child: &Reader<'_>, file: &Path) -> io::Result<Description> {
     let stamp = Stamp::at(linked::file_of(file)).ok();
-    let memory = stamp.as_ref().and_then(|stamp| memory(command, file, stamp));
+    let memory = stamp.as_ref().and_then(|stamp| memory(child, file, stamp));
     let known = memory
         .as_deref()
         .and_then(recall)
-        .filter(|known| known.file == file && Some(&known.stamp) == stamp.as_ref());
+        .filter(|known| known.file == file && Some(&known.stamp) == stamp.as_ref())
+        // With more memory, the file may be a plugin.
+        .filter(|known| known.answer.is_ok() || known.memory_limit >= child.memory_limit);
     if let Some(known) = known {
         return Ok(known.answer);
     }
     let answer = match linked::at(file) {
         // A linked plugin is the program's own code, so no child process is needed.
         Some(_) => Plugin::load(file).map_err(|e| e.to_string()),
-        None => described(command, file)?,
+        None => described(child, file)?,
     };
     // If the file was changed very recently, another change may leave its metadata the same,
     // because timestamps have a limited resolution. Do not cache its description in this case.
     if let (Some(memory), Some(stamp)) = (memory, stamp.filter(Stamp::is_settled)) {
-        let description = CachedDescription { file: file.to_owned(), stamp, answer };
+        let (file, memory_limit) = (file.to_owned(), child.memory_limit);
+        let description = CachedDescription { file, stamp, memory_limit, answer };
         // Errors are ignored: without a cache entry, the next run reads the plugin file again.
         drop(
             serde_json::to_vec(&description)
@@ -117,18 +146,14 @@ fn description(command: &[PathBuf], file: &Path) -> io::Result<Description> {
 /// Returns the path of the cache entry of a file: in `$XDG_CACHE_HOME/swapmeet` (default
 /// `~/.cache/swapmeet`), if the base directory exists. The path contains the inode number of the
 /// file, so the new description of an overwritten plugin file replaces the old one.
-fn memory(command: &[PathBuf], file: &Path, stamp: &Stamp) -> Option<PathBuf> {
+fn memory(child: &Reader<'_>, file: &Path, stamp: &Stamp) -> Option<PathBuf> {
     let absolute =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
     let (device, number) = stamp.place();
     // A plugin may describe itself differently outside of the sandbox, so there is a separate cache
     // entry for this case.
-    let freely = if command.iter().any(|word| word.as_os_str() == sandbox::NO_SANDBOX) {
-        "-freely"
-    } else {
-        ""
-    };
+    let freely = if child.is_free() { "-freely" } else { "" };
     let linked = linked::at(file).map(|linked| format!("-{}", linked.name)).unwrap_or_default();
     let name =
         format!("{}-128-{device:x}-{number:x}{linked}{freely}.json", env!("CARGO_PKG_VERSION"));
@@ -158,7 +183,11 @@ fn keep(memory: &Path, text: &[u8]) -> io::Result<()> {
 /// Returns the description of a file. Its texts are the plugin's own, but its digest is computed
 /// here, because the code of a plugin can forge whatever its process sends. Returns `Err` if no
 /// child process could be started.
-fn described(command: &[PathBuf], file: &Path) -> io::Result<Description> {
+///
+/// A first child process may open only the file. If the file then cannot be loaded, it may depend on
+/// libraries in its directory, and a second process may open these, too. A rule of the sandbox for
+/// each of them in every process would take time in proportion to the square of the number of files.
+fn described(child: &Reader<'_>, file: &Path) -> io::Result<Description> {
     let refused = |why: &str| {
         let reason = why.to_owned();
         Err(PluginError::NotALibrary { path: file.to_owned(), reason }.to_string())
@@ -167,7 +196,13 @@ fn described(command: &[PathBuf], file: &Path) -> io::Result<Description> {
         Ok(build) => build,
         Err(error) => return Ok(refused(&error.to_string())),
     };
-    let answer = ask(command, file)?;
+    let mut answer = ask(child, file, &[])?;
+    if !child.is_free() && matches!(answer, Ok(Err(_))) {
+        answer = ask(child, file, &[WITH_LIBRARIES])?;
+    }
+    let answer = answer.and_then(|answer| checked(&answer)).unwrap_or_else(|how| {
+        Err(format!("{}: its description cannot be read: {how}", file.display()))
+    });
     // If the file was replaced in the meantime, the child has described another build.
     if Stamp::at(file).ok().as_ref() != Some(&stamp) {
         return Ok(refused("it changed while it was loaded"));
@@ -175,27 +210,28 @@ fn described(command: &[PathBuf], file: &Path) -> io::Result<Description> {
     Ok(answer.map(|plugin| plugin.with_build(&digest, &stamp)))
 }
 
+/// The option with which a child process may also open the libraries in the file's directory.
+const WITH_LIBRARIES: &str = "--libraries";
+
 /// Requests the description of a file from a child process. Returns `Err` if no child process could
-/// be started.
-fn ask(command: &[PathBuf], file: &Path) -> io::Result<Description> {
+/// be started. The inner `Err` states why the process gave no answer.
+fn ask(
+    child: &Reader<'_>,
+    file: &Path,
+    options: &[&str],
+) -> io::Result<Result<Description, String>> {
     let (program, args) =
-        command.split_first().ok_or_else(|| io::Error::other("no program given"))?;
+        child.command.split_first().ok_or_else(|| io::Error::other("no program given"))?;
     let asked = Limits {
         // Loading a plugin takes less time than this limit.
         max_silence: Duration::from_secs(10),
         grace: Duration::ZERO,
-        memory_limit: None,
+        memory_limit: Some(child.memory_limit),
         stop: &AtomicBool::new(false),
     };
-    let answer: Result<Description, String> = isolation::run(
-        Command::new(program).args(args).arg("--").arg(file),
-        &asked,
-        &mut |_| {},
-        Some,
-    )?;
-    Ok(answer.and_then(|answer| checked(&answer)).unwrap_or_else(|how| {
-        Err(format!("{}: its description cannot be read: {how}", file.display()))
-    }))
+    let mut command = Command::new(program);
+    command.args(args).arg(format!("--memory-limit={}", child.memory_limit));
+    isolation::run(command.args(options).arg("--").arg(file), &asked, &mut |_| {}, Some)
 }
 
 /// Checks a description that a plugin may have written itself: escapes its texts and checks its
@@ -226,11 +262,20 @@ fn escape_texts(value: &mut Value) {
     }
 }
 
-/// Performs the task of the child process: loads the file and sends its description.
-pub fn serve(file: &Path, is_sandboxed: bool) -> io::Result<()> {
-    /// Memory limit in bytes. The runtime of Go reserves more than half of it.
-    const MEMORY: u64 = 2 << 30;
-    let answers = isolation::begin(MEMORY, is_sandboxed, &[file.to_owned()])?;
+/// Performs the task of the child process: loads the file and sends its description. The process may
+/// open the libraries in the file's directory only `with_libraries`.
+pub fn serve(
+    file: &Path,
+    memory_limit: u64,
+    is_sandboxed: bool,
+    with_libraries: bool,
+) -> io::Result<()> {
+    let files = [file.to_owned()];
+    let access = match with_libraries {
+        true => FileAccess { plugins: &files, ..FileAccess::default() },
+        false => FileAccess { readable: &files, ..FileAccess::default() },
+    };
+    let answers = isolation::begin(memory_limit, is_sandboxed, &access)?;
     // The parent computes the digest.
     let answer: Description = Plugin::load_without_digest(file).map_err(|e| e.to_string());
     answers.send(&answer)
@@ -259,12 +304,55 @@ mod tests {
         }});
         std::fs::write(&answer, format!("{description}\n")).unwrap();
         let script = format!("cat '{}' >&0", answer.display());
-        let reader = PluginReader::Child(["sh", "-c", &script].map(PathBuf::from).to_vec());
+        let reader = PluginReader::Child {
+            command: ["sh", "-c", &script].map(PathBuf::from).to_vec(),
+            memory_limit: READER_MEMORY,
+        };
         let plugin = reader.read(std::slice::from_ref(&file)).unwrap().remove(0).unwrap();
         let own = "sha256:ba7816bf8f01cfea414140de5dae2223";
         let algorithm = &plugin.algorithms[0];
         assert_eq!((plugin.digest.as_str(), algorithm.plugin.digest.as_str()), (own, own));
         assert_eq!(algorithm.stamp, Stamp::at(&file).unwrap());
+    }
+
+    /// Only a file that cannot be loaded alone is read again with the libraries beside it. The work
+    /// for a folder of many plugins is then proportional to their number.
+    #[test]
+    fn libraries_beside_a_plugin_are_opened_only_if_it_needs_them() {
+        let dir = tempfile::tempdir().unwrap();
+        let calls = dir.path().join("calls");
+        let [alone, dependent, broken] = ["alone.so", "dependent.so", "broken.so"].map(|name| {
+            let file = dir.path().join(name);
+            std::fs::write(&file, name).unwrap();
+            file
+        });
+        let description = json!({"Ok": {
+            "path": "x.so", "name": "x", "version": "1", "digest": "", "licence": "",
+            "abi": [1, 0], "algorithms": [],
+        }});
+        let script = format!(
+            "echo \"$0 $*\" >> '{}'\ncase \"$0 $*\" in\n\
+             *--libraries*dependent.so | *alone.so) echo '{description}' >&0;;\n\
+             *) echo '{{\"Err\": \"cannot open libx.so\"}}' >&0;;\nesac",
+            calls.display()
+        );
+        let reader = PluginReader::Child {
+            command: ["sh", "-c", &script].map(PathBuf::from).to_vec(),
+            memory_limit: 1 << 28,
+        };
+        let read = |file: &PathBuf| {
+            let read = reader.read(std::slice::from_ref(file)).unwrap().remove(0);
+            (read.is_ok(), std::fs::read_to_string(&calls).unwrap())
+        };
+        let line = |options: &str, file: &Path| {
+            format!("--memory-limit=268435456{options} -- {}\n", file.display())
+        };
+        let mut all = line("", &alone);
+        assert_eq!(read(&alone), (true, all.clone()));
+        for (file, is_plugin) in [(&dependent, true), (&broken, false)] {
+            all += &(line("", file) + &line(" --libraries", file));
+            assert_eq!(read(file), (is_plugin, all.clone()));
+        }
     }
 
     #[test]

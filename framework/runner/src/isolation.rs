@@ -11,7 +11,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -80,13 +79,12 @@ pub fn run<L: DeserializeOwned, T>(
 }
 
 /// Prepares the current process, a child that replies in lines: limits its memory, enters a sandbox
-/// in which these plugins can be loaded, and returns the connection for replies.
-pub fn begin(memory: u64, is_sandboxed: bool, plugins: &[PathBuf]) -> io::Result<ReplySender> {
+/// with access to these files, and returns the connection for replies.
+pub fn begin(memory: u64, is_sandboxed: bool, access: &FileAccess<'_>) -> io::Result<ReplySender> {
     let socket = File::from(take_socket()?);
     confine(memory, &socket)?;
     if is_sandboxed {
-        let access = FileAccess { plugins, ..FileAccess::default() };
-        system::current().enter_sandbox(&access).map_err(io::Error::other)?;
+        system::current().enter_sandbox(access).map_err(io::Error::other)?;
     }
     Ok(ReplySender(socket))
 }

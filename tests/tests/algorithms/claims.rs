@@ -81,6 +81,26 @@ fn some_nodes_are_compared_on_large_networks() {
     assert_eq!((missed.status, missed.compared_on), (Status::Ok, Some(16)));
 }
 
+/// A plugin may answer differently in the plan that is priced and in those that are compared, also
+/// if only some nodes are compared. The host then makes both plans again to name a send, and the
+/// plugin may answer differently once more.
+#[test]
+fn plans_that_differ_between_calls_make_the_case_invalid() {
+    for on in ["ring:16", "ring:4099"] {
+        for algorithm in ["shifts-alternating", "shifts-changing"] {
+            // Another algorithm makes the plugin count its plans from the beginning.
+            assert_eq!(row("shifts-mended", "ring:16", ProofScope::Full).status, Status::Ok);
+            let row = row(algorithm, on, ProofScope::Auto);
+            assert_eq!(row.status, Status::Invalid, "{algorithm} on {on}");
+            let start = "the claim of symmetry is wrong: step 1: ";
+            assert!(row.reason.starts_with(start), "{}", row.reason);
+            if algorithm == "shifts-changing" {
+                assert!(row.reason.contains("different plans"), "{}", row.reason);
+            }
+        }
+    }
+}
+
 /// The comparison of the claim of symmetry of a problem.
 pub(super) struct Claim {
     /// Whether the algorithm claims a symmetry and the problem has no root.

@@ -147,10 +147,11 @@ pub(super) fn compare(problem: &MatrixProblem<'_>) -> Option<Verdict> {
 #[test]
 fn two_hosts_agree_on_wrong_schedules() {
     let plugin = misprints();
-    // Leave out `shifts-not-symmetric`. Its claim of symmetry is wrong: the sends of the planned
-    // nodes define a different schedule from its full plan. `swapmeet check` reports this.
+    // Leave out algorithms whose claim of symmetry is wrong: the sends of the planned nodes define a
+    // different schedule from the full plan. `swapmeet check` reports this.
+    let dishonest = ["shifts-not-symmetric", "shifts-alternating", "shifts-changing"];
     let honest =
-        plugin.algorithms.iter().filter(|algorithm| algorithm.name != "shifts-not-symmetric");
+        plugin.algorithms.iter().filter(|algorithm| !dishonest.contains(&&*algorithm.name));
     let mut found = 0;
     for algorithm in honest {
         for_each_problem(algorithm, |problem| {

@@ -4,7 +4,7 @@
 use super::sessions::Session;
 use crate::support::compile_c;
 use crossterm::event::KeyCode;
-use swapmeet_runner::describe::PluginReader;
+use swapmeet_runner::describe::{PluginReader, READER_MEMORY};
 use swapmeet_tests::program;
 use tempfile::tempdir;
 
@@ -14,7 +14,10 @@ fn panels(algorithms: &[&str], seconds: f64) -> Option<Vec<String>> {
     let dir = tempdir().unwrap();
     let file =
         compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])?;
-    let reader = PluginReader::Child(vec![program().into(), "describe-plugins".into()]);
+    let reader = PluginReader::Child {
+        command: vec![program().into(), "describe-plugins".into()],
+        memory_limit: READER_MEMORY,
+    };
     let quoted: Vec<String> = algorithms.iter().map(|name| format!("\"{name}\"")).collect();
     let text = format!(
         "topologies = [\"torus:3x3\"]\nalgorithms = [{}]\ntimeout_secs = {seconds:?}\n",

@@ -35,7 +35,7 @@ pub(super) struct Session {
 fn workers(reader: &PluginReader) -> Workers {
     match reader {
         PluginReader::InProcess => swapmeet::worker_in_thread(),
-        PluginReader::Child(_) => Workers {
+        PluginReader::Child { .. } => Workers {
             kind: WorkerKind::Processes(vec![program().into(), "worker".into()]),
             jobs: 1,
             memory_limit: 4 << 30,

@@ -341,6 +341,25 @@ fn a_blocked_terminal_does_not_delay_rows() {
     assert_eq!(rows(&path.join("rows.csv")).len(), 200);
 }
 
+/// If the terminal disappears, the program cannot write to it any more. It ends as after an interrupt,
+/// and keeps its rows.
+#[test]
+fn the_program_ends_in_order_if_the_terminal_disappears() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().canonicalize().unwrap();
+    // The shell handles the signal of the closed terminal, so it lives to write the exit status.
+    let command = "trap : HUP; swapmeet tui --out rows.csv --topology torus:4x4 --algorithm pex \
+                   --algorithm gen; echo status $? > status";
+    let (master, mut child) = in_terminal(shell(&path, command), 80, 24);
+    let read = |name: &str| std::fs::read_to_string(path.join(name)).unwrap_or_default();
+    until("all rows are written", || read("rows.csv").lines().count() == 3);
+    drop(master);
+    until("it has ended", || read("status").ends_with('\n'));
+    child.wait().unwrap();
+    assert!(["status 0\n", "status 130\n"].contains(&&*read("status")), "{}", read("status"));
+    assert_eq!(rows(&path.join("rows.csv")).len(), 2);
+}
+
 fn until(what: &str, is_so: impl Fn() -> bool) {
     let patience = Instant::now() + Duration::from_secs(60);
     while !is_so() {

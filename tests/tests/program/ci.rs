@@ -110,6 +110,18 @@ fn the_workflows_give_no_rights_to_what_they_build() {
     }
 }
 
+/// Without a constraint, pip downloads the newest version of the build backend, and runs it.
+#[test]
+fn the_wheel_is_built_with_a_fixed_version_of_the_build_backend() {
+    let workflow = std::fs::read_to_string(project(".github/workflows/release.yml")).unwrap();
+    let file = "framework/python/build-constraints.txt";
+    for variable in ["PIP_CONSTRAINT", "PIP_BUILD_CONSTRAINT"] {
+        assert!(workflow.contains(&format!(" {variable}: {file}\n")), "{variable}");
+    }
+    let versions = std::fs::read_to_string(project(file)).unwrap();
+    assert!(versions.lines().all(|line| line.contains("==")) && versions.contains("setuptools=="));
+}
+
 /// The workflows are valid YAML and run the commands that the documentation describes.
 #[test]
 fn the_workflows_run_the_checks_and_build_the_packages() {

@@ -1,11 +1,14 @@
 //! `trace --format html`: the page contains the trace, and plays it in a real browser.
 
 use crate::support::tools::opened;
-use crate::support::{swapmeet, words};
+use crate::support::{interruptible, swapmeet, words};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 use swapmeet_core::network::topology::families;
+use swapmeet_tests::cases;
 use tempfile::{TempDir, tempdir};
 
 /// Returns the HTML page that `trace` writes for the cases in `args`.
@@ -195,6 +198,51 @@ fn the_data_of_a_page_is_the_trace() {
         assert_eq!(data[0]["complete"], true);
         compare_steps(&data[0], args);
     }
+}
+
+/// The row of a case arrives before the last facts of its steps. An interrupt between the two must not
+/// give a page that lacks steps.
+#[test]
+fn an_interrupted_page_is_complete_or_missing() {
+    const CASE: [&str; 4] = ["--topology", "torus:16x16", "--algorithm", "pairwise"];
+    const STEPS: usize = 255;
+    let dir = tempdir().unwrap();
+    let out = dir.path().join("page.html");
+    let (mut complete, mut interrupted) = (0, 0);
+    for try_number in 0..cases(12) {
+        let mut trace = interruptible();
+        trace.args(["trace", "--format", "html", "--force", "--out", "page.html"]).args(CASE);
+        trace.current_dir(dir.path()).stderr(Stdio::null());
+        let mut trace = trace.spawn().unwrap();
+        // The program handles signals before it starts the worker.
+        let threads = format!("/proc/{}/task", trace.id());
+        let has_worker = || {
+            let threads = std::fs::read_dir(&threads).into_iter().flatten().flatten();
+            let mut children = threads.map(|thread| thread.path().join("children"));
+            children.any(|ids| std::fs::read_to_string(ids).is_ok_and(|ids| !ids.is_empty()))
+        };
+        while trace.try_wait().unwrap().is_none() && !has_worker() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(Duration::from_millis(u64::from(try_number * 37 % 400)));
+        // The process may have ended. Then the signal is not delivered.
+        drop(Command::new("kill").args(["-INT", &trace.id().to_string()]).output());
+        match trace.wait().unwrap().code() {
+            Some(0) => {
+                let data = &data(&std::fs::read_to_string(&out).unwrap())[0];
+                assert_eq!(data["complete"], true);
+                assert_eq!(list(&data["steps"]).len(), STEPS);
+                assert!(data["load"].is_object(), "the page has no load matrix");
+                complete += 1;
+            }
+            code => {
+                assert_eq!((code, out.exists()), (Some(130), false));
+                interrupted += 1;
+            }
+        }
+        drop(std::fs::remove_file(&out));
+    }
+    assert!(interrupted > 0, "{complete} pages, none of them interrupted");
 }
 
 /// Every family of networks has pages, and networks of more than 256 nodes are shown as a matrix.

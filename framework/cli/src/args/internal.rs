@@ -20,6 +20,12 @@ pub(crate) struct WorkerArgs {
 pub(crate) struct DescribePluginsArgs {
     /// The plugin file to describe.
     pub file: PathBuf,
+    /// Limit of the address space, in bytes.
+    #[arg(long)]
+    pub memory_limit: u64,
+    /// Also open the libraries in the directory of the file.
+    #[arg(long)]
+    pub libraries: bool,
     /// Run without the sandbox.
     #[arg(long)]
     pub no_sandbox: bool,

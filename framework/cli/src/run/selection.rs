@@ -11,7 +11,7 @@ use std::borrow::Borrow;
 use std::path::{Path, PathBuf};
 use swapmeet_core::simulation::ProofScope;
 use swapmeet_runner::case::{Case, Product};
-use swapmeet_runner::describe::PluginReader;
+use swapmeet_runner::describe::{PluginReader, READER_MEMORY};
 use swapmeet_runner::experiment::{Block, Experiment};
 use swapmeet_runner::input::Text;
 use swapmeet_runner::registry::{Origin, Registry, SharedNames};
@@ -109,12 +109,17 @@ pub(crate) fn cases_with<R: Borrow<Registry>>(
 
 /// Returns the cases of an experiment file.
 pub(crate) fn cases_in(path: &Path, plugins: &PluginArgs) -> Result<Product, Failure> {
-    complete(read(path)?, plugins)
+    complete(read(path)?, plugins, None)
 }
 
-/// Adds defaults to an experiment, finds the plugins, and returns the cases of the experiment.
-pub(crate) fn complete(experiment: Experiment, plugins: &PluginArgs) -> Result<Product, Failure> {
-    complete_with(experiment, || registry(plugins))
+/// Adds defaults to an experiment, finds the plugins within `memory_limit`, and returns the cases of
+/// the experiment.
+pub(crate) fn complete(
+    experiment: Experiment,
+    plugins: &PluginArgs,
+    memory_limit: Option<u64>,
+) -> Result<Product, Failure> {
+    complete_with(experiment, || registry_within(plugins, memory_limit))
 }
 
 fn complete_with<R: Borrow<Registry>>(
@@ -166,6 +171,15 @@ pub(crate) fn fill_in(experiment: &mut Experiment) -> Result<(), Failure> {
 
 /// Returns the available plugins.
 pub(crate) fn registry(plugins: &PluginArgs) -> Result<Registry, Failure> {
+    registry_within(plugins, None)
+}
+
+/// Returns the available plugins. Plugin files are read in processes that have at most
+/// `memory_limit` bytes.
+pub(crate) fn registry_within(
+    plugins: &PluginArgs,
+    memory_limit: Option<u64>,
+) -> Result<Registry, Failure> {
     let folders = plugin_dirs(plugins)?;
     let names = match plugins.replace_bundled {
         true => SharedNames::ReplaceBundled,
@@ -174,8 +188,11 @@ pub(crate) fn registry(plugins: &PluginArgs) -> Result<Registry, Failure> {
     if streams::is_test() {
         return Registry::bundled(&folders, names).map_err(Failure::usage);
     }
-    let reader =
-        child("describe-plugins", plugins).map_or(PluginReader::InProcess, PluginReader::Child);
+    let memory_limit = memory_limit.map_or(READER_MEMORY, |limit| limit.min(READER_MEMORY));
+    let reader = match child("describe-plugins", plugins) {
+        Ok(command) => PluginReader::Child { command, memory_limit },
+        Err(_) => PluginReader::InProcess,
+    };
     Registry::find(&folders, &reader, names).map_err(Failure::usage)
 }
 

@@ -384,6 +384,19 @@ impl Collective {
         self.kind.is_rooted().then_some(self.root)
     }
 
+    /// Returns the node that is passed to [`BlockSizes`] for a side which does not distinguish
+    /// blocks: the root, or node 0 if there is no root.
+    pub(crate) fn shared_end(&self) -> u64 {
+        self.root().unwrap_or(0)
+    }
+
+    /// Returns the nodes that are passed to [`BlockSizes`] for the block from `origin` to
+    /// `destination`, or for the sum to which this block contributes.
+    pub(crate) fn sizing_nodes(&self, origin: u64, destination: u64) -> [u64; 2] {
+        [(Side::Origins, origin), (Side::Destinations, destination)]
+            .map(|(side, node)| if self.kind.may_name(side) { node } else { self.shared_end() })
+    }
+
     /// Returns the name of the permutation, if there is one.
     pub fn permutation_name(&self) -> Option<&str> {
         self.permutation.as_ref().map(|permutation| &*permutation.name)

@@ -197,15 +197,19 @@ fn upper(
         let index = index as usize;
         if index < most { Ok(index) } else { Err(format!("there is no node or link {index}")) }
     };
+    let add = |row: &[(u32, f32)], to: &mut [f64]| -> Result<(), String> {
+        for (place, amount) in row {
+            if !(amount.is_finite() && *amount >= 0.0) {
+                return Err(format!("an amount of {amount} at node or link {place}"));
+            }
+            to[number(*place, to.len())?] += f64::from(*amount);
+        }
+        Ok(())
+    };
     let matrix = |rows: &[MessageRow], width: usize| -> Result<Matrix, String> {
         let mut matrix = vec![vec![0.0; width]; nodes];
         for (from, row) in rows {
-            for (to, amount) in row {
-                if !(amount.is_finite() && *amount >= 0.0) {
-                    return Err(format!("an amount of {amount} from node {from}"));
-                }
-                matrix[number(*from, nodes)?][number(*to, width)?] += f64::from(*amount);
-            }
+            add(row, &mut matrix[number(*from, nodes)?])?;
         }
         Ok(matrix)
     };
@@ -214,12 +218,7 @@ fn upper(
     // The trees must move the data of their roots: a tree exists for an amount if the maximum flow
     // of messages from the roots to each node is this amount (Edmonds, 1973).
     let mut roots = vec![0.0; nodes];
-    for (root, amount) in proof.roots {
-        if !(amount.is_finite() && *amount >= 0.0) {
-            return Err(format!("an amount of {amount} at root {root}"));
-        }
-        roots[number(*root, nodes)?] += f64::from(*amount);
-    }
+    add(proof.roots, &mut roots)?;
     let (all, moved): (f64, Vec<(&Matrix, bool)>) = match demand {
         Demand::Copies(amounts) | Demand::Sums(amounts) => {
             roots.fill(0.0);

@@ -47,5 +47,7 @@ swapmeet_sdk::export_plugin!(
         Shifts { name: "shifts-gone-through-twice", fault: InjectedFault::RepeatedPass },
         Shifts { name: "shifts-without-rank-3", fault: InjectedFault::SilentRank },
         Shifts { name: "shifts-of-half-the-ranks", fault: InjectedFault::SilentHalf },
+        Shifts { name: "shifts-alternating", fault: InjectedFault::AlternatingPlans },
+        Shifts { name: "shifts-changing", fault: InjectedFault::ChangingPlans },
     ],
 );

@@ -1,8 +1,9 @@
 //! A direct exchange with one distance in each step, with an injected fault. The algorithm claims
 //! that all shifts of the ranks are symmetries. The claim is right for the correct schedule and for
-//! most of the faults. It is wrong for `AsymmetricRanks`, `RepeatedPass`, `SilentRank` and
-//! `SilentHalf`.
+//! most of the faults. It is wrong for `AsymmetricRanks`, `RepeatedPass`, `SilentRank`,
+//! `SilentHalf`, `AlternatingPlans` and `ChangingPlans`.
 
+use std::cell::Cell;
 use swapmeet_sdk::{About, Algorithm, Blocks, Problem, Schedule, Set, Stop, Symmetry};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,6 +26,16 @@ pub(crate) enum InjectedFault {
     SilentRank,
     /// The upper half of the ranks does not send.
     SilentHalf,
+    /// Every second plan uses the opposite direction.
+    AlternatingPlans,
+    /// Two plans of the same direction follow two plans of different directions.
+    ChangingPlans,
+}
+
+thread_local! {
+    /// The number of plans of [`InjectedFault::AlternatingPlans`] and
+    /// [`InjectedFault::ChangingPlans`] that this thread has made.
+    static PLANS: Cell<u64> = const { Cell::new(0) };
 }
 
 pub(crate) struct Shifts {
@@ -45,6 +56,12 @@ impl Algorithm for Shifts {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = problem.topology().nodes();
+        match self.fault {
+            InjectedFault::AlternatingPlans | InjectedFault::ChangingPlans => {
+                PLANS.set(PLANS.get() + 1);
+            }
+            _ => PLANS.set(0),
+        }
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         let distances: Vec<u64> =
             (1..n - u64::from(self.fault == InjectedFault::MissingDistance && n > 1)).collect();
@@ -84,7 +101,12 @@ impl Shifts {
         if is_silent {
             return Ok(());
         }
-        let back = self.fault == InjectedFault::AsymmetricRanks && me % 2 == 1;
+        let back = match self.fault {
+            InjectedFault::AsymmetricRanks => me % 2 == 1,
+            InjectedFault::AlternatingPlans => PLANS.get() % 2 == 1,
+            InjectedFault::ChangingPlans => PLANS.get() == 2,
+            _ => false,
+        };
         let to = if back { (me + n - distance) % n } else { (me + distance) % n };
         let from =
             if self.fault == InjectedFault::BlockNotHeld && distance == n / 2 { to } else { me };
@@ -106,7 +128,9 @@ impl Shifts {
             | InjectedFault::AsymmetricRanks
             | InjectedFault::RepeatedPass
             | InjectedFault::SilentRank
-            | InjectedFault::SilentHalf => schedule.send(&send.destinations(Set::one(to))),
+            | InjectedFault::SilentHalf
+            | InjectedFault::AlternatingPlans
+            | InjectedFault::ChangingPlans => schedule.send(&send.destinations(Set::one(to))),
         }
     }
 }

@@ -190,16 +190,23 @@ mod tests {
 
     const NODES: u64 = 5;
 
-    /// Block sizes. With `by_origin`, all blocks of an origin have the same size, as some
-    /// collectives require.
-    #[derive(Debug)]
-    struct Sizes {
-        by_origin: bool,
+    /// Block sizes.
+    #[derive(Debug, Clone, Copy)]
+    enum Sizes {
+        ByPair,
+        /// All blocks of an origin have the same size, as if every node receives them.
+        ByOrigin,
+        /// All sums have the same size.
+        Same,
     }
 
     impl BlockSizes for Sizes {
         fn bytes(&self, origin: u64, destination: u64) -> u64 {
-            1 + origin * 7 + if self.by_origin { 0 } else { destination * destination }
+            match self {
+                Self::ByPair => 1 + origin * 7 + destination * destination,
+                Self::ByOrigin => 1 + origin * 7,
+                Self::Same => 45,
+            }
         }
 
         fn largest(&self) -> u64 {
@@ -219,7 +226,7 @@ mod tests {
     /// Returns each item of data that a set of nodes may have to send or receive: the nodes that
     /// have the item (or a term of it) at the start, the nodes that need it at the end, and its
     /// bytes.
-    fn items(collective: &Collective, sizes: &Sizes) -> Vec<(Vec<u64>, Vec<u64>, u64)> {
+    fn items(collective: &Collective, sizes: Sizes) -> Vec<(Vec<u64>, Vec<u64>, u64)> {
         let all = || (0..NODES).collect::<Vec<u64>>();
         let pairs = || (0..NODES).flat_map(|from| (0..NODES).map(move |to| (from, to)));
         let tokens = TOKENS.map(|(owner, receivers, bytes)| {
@@ -271,10 +278,16 @@ mod tests {
         collectives.extend([&DISPATCH, &COMBINE].map(of_tokens));
         for collective in collectives {
             let name = collective.kind().word;
-            let by_origin = name == "allgather" || name == "broadcast";
-            let items = items(&collective, &Sizes { by_origin });
-            let sizes = Arc::new(Sizes { by_origin });
-            let task = Task { sizes: Some(sizes), ..Task::new(Arc::clone(&topology), collective) };
+            let sizes = match name {
+                "allgather" | "broadcast" => Sizes::ByOrigin,
+                _ if collective.kind().sums => Sizes::Same,
+                _ => Sizes::ByPair,
+            };
+            let items = items(&collective, sizes);
+            let task = Task {
+                sizes: Some(Arc::new(sizes)),
+                ..Task::new(Arc::clone(&topology), collective)
+            };
             let demand = Demand::of(&task);
             let pairs = Pairs::of(&demand, NODES as usize);
             let mut side = Side::new(&demand, pairs.as_ref(), NODES as usize);

@@ -16,11 +16,11 @@ pub(super) enum Demand<'a> {
     /// A table of amounts from each node to each other node.
     Pairs(&'a dyn BlockSizes),
     /// A scatter: the root has an amount for each node.
-    FromRoot(u64, RootSizes<'a>),
+    FromRoot(u64, Amounts<'a>),
     /// A gather: each node has an amount for the root.
-    ToRoot(u64, RootSizes<'a>),
-    /// A permutation of the nodes: each node has the same amount for one node, its image.
-    Permutation(&'a [u32], f64),
+    ToRoot(u64, Amounts<'a>),
+    /// A permutation of the nodes: each node has an amount for one node, its image.
+    Permutation(&'a [u32], Amounts<'a>),
     /// The root has the same data for all nodes. Nodes may copy the data.
     Broadcast(u64, f64),
     /// Each node has data for all nodes, and nodes may copy the data. All nodes have the same
@@ -40,13 +40,22 @@ pub(super) enum Demand<'a> {
     Tokens(&'a Tokens, &'a dyn BlockSizes, bool),
 }
 
-/// The amounts of data between the root and the other nodes.
+/// The amounts of data between pairs of nodes.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum RootSizes<'a> {
-    /// The same amount for every node.
+pub(super) enum Amounts<'a> {
+    /// The same amount for every pair.
     Same(f64),
-    /// A table of amounts, of which only the row or the column of the root is used.
-    Sized(&'a dyn BlockSizes),
+    /// The sizes of the blocks of a task.
+    Sized(&'a Task),
+}
+
+impl Amounts<'_> {
+    fn between(self, from: u64, to: u64) -> f64 {
+        match self {
+            Self::Same(bytes) => bytes,
+            Self::Sized(task) => task.block_load(from, to) as f64,
+        }
+    }
 }
 
 /// The amount of data that each node has at the start, and the sum of these amounts.
@@ -57,8 +66,9 @@ pub(super) struct OwnSizes {
 }
 
 impl OwnSizes {
-    fn new(nodes: u64, sizes: &dyn BlockSizes) -> Self {
-        let of: Vec<f64> = (0..nodes).map(|node| sizes.bytes(node, node) as f64).collect();
+    fn new(task: &Task) -> Self {
+        let nodes = 0..task.topology.nodes();
+        let of: Vec<f64> = nodes.map(|node| task.block_load(node, node) as f64).collect();
         Self { all: of.iter().sum(), of }
     }
 
@@ -102,41 +112,45 @@ impl<'a> Demand<'a> {
     pub(super) fn of(task: &'a Task) -> Self {
         let (kind, root, sizes) =
             (task.collective.kind(), task.collective.root().unwrap_or(0), task.sizes.as_deref());
-        let block = sizes.map_or(1.0, |sizes| sizes.largest() as f64);
-        let leaves = sizes.map_or(RootSizes::Same(1.0), RootSizes::Sized);
+        let amounts = sizes.map_or(Amounts::Same(1.0), |_| Amounts::Sized(task));
         let nodes = task.topology.nodes();
-        // The only block of a broadcast is the root's own block. Read the size of this block,
-        // because `block` is the size of the largest block of all nodes.
-        let at_root = sizes.map_or(1.0, |sizes| sizes.bytes(root, root) as f64);
-        let is_broadcast =
-            (kind.initial, kind.required) == (InitialBlocks::AllAtRoot, FinalBlocks::All);
-        if task.skip_empty && (if is_broadcast { at_root } else { block }) == 0.0 {
-            return Self::None;
-        }
+        let load = |node| task.block_load(node, node);
+        // Every node has or needs the same data, or data of the same size.
+        let same = |load: u64, demand: &dyn Fn(f64) -> Self| match load {
+            0 if task.skip_empty => Self::None,
+            load => demand(load as f64),
+        };
         if let Some((tokens, sizes)) = task.collective.tokens().zip(sizes) {
             return Self::Tokens(tokens, sizes, kind.sums);
         }
         match (kind.initial, kind.required) {
-            (_, FinalBlocks::AllAtRoot) if kind.sums => Self::Reduce(root, block),
-            (_, FinalBlocks::ForNode | FinalBlocks::Permuted) if kind.sums => {
-                Self::ReduceScatter(block)
+            (_, FinalBlocks::AllAtRoot) if kind.sums => {
+                same(load(root), &|bytes| Self::Reduce(root, bytes))
             }
-            (_, FinalBlocks::All) if kind.sums => Self::AllReduce(block),
+            (_, FinalBlocks::ForNode | FinalBlocks::Permuted) if kind.sums => {
+                // If sums have different sizes, the smallest size still gives lower bounds.
+                let least = sizes.map_or(Some(1), |_| (0..nodes).map(load).min());
+                same(least.unwrap_or(0), &Self::ReduceScatter)
+            }
+            (_, FinalBlocks::All) if kind.sums => same(load(root), &Self::AllReduce),
             (InitialBlocks::Own, FinalBlocks::ForNode) => {
                 sizes.map_or(Self::Uniform(1.0), Self::Pairs)
             }
-            (InitialBlocks::Own, FinalBlocks::All) => sizes.map_or(Self::AllGather(1.0), |sizes| {
-                Self::AllGatherUneven(OwnSizes::new(nodes, sizes))
-            }),
-            (InitialBlocks::Own, FinalBlocks::AllAtRoot) => Self::ToRoot(root, leaves),
+            (InitialBlocks::Own, FinalBlocks::All) => match sizes {
+                Some(_) => Self::AllGatherUneven(OwnSizes::new(task)),
+                None => Self::AllGather(1.0),
+            },
+            (InitialBlocks::Own, FinalBlocks::AllAtRoot) => Self::ToRoot(root, amounts),
             (InitialBlocks::Own, FinalBlocks::Permuted) => task
                 .collective
                 .images()
-                .map_or(Self::None, |images| Self::Permutation(images, block)),
+                .map_or(Self::None, |images| Self::Permutation(images, amounts)),
             (InitialBlocks::AllAtRoot, FinalBlocks::ForNode | FinalBlocks::Permuted) => {
-                Self::FromRoot(root, leaves)
+                Self::FromRoot(root, amounts)
             }
-            (InitialBlocks::AllAtRoot, FinalBlocks::All) => Self::Broadcast(root, at_root),
+            (InitialBlocks::AllAtRoot, FinalBlocks::All) => {
+                same(load(root), &|bytes| Self::Broadcast(root, bytes))
+            }
             (InitialBlocks::AllAtRoot, FinalBlocks::AllAtRoot) | (_, FinalBlocks::Received) => {
                 Self::None
             }
@@ -148,15 +162,11 @@ impl<'a> Demand<'a> {
         match self {
             Self::Uniform(bytes) => *bytes,
             Self::Pairs(sizes) => sizes.bytes(from, to) as f64,
-            Self::FromRoot(root, RootSizes::Same(bytes)) if from == *root => *bytes,
-            Self::FromRoot(root, RootSizes::Sized(sizes)) if from == *root => {
-                sizes.bytes(from, to) as f64
+            Self::FromRoot(root, amounts) if from == *root => amounts.between(from, to),
+            Self::ToRoot(root, amounts) if to == *root => amounts.between(from, to),
+            Self::Permutation(images, amounts) if u64::from(images[from as usize]) == to => {
+                amounts.between(from, to)
             }
-            Self::ToRoot(root, RootSizes::Same(bytes)) if to == *root => *bytes,
-            Self::ToRoot(root, RootSizes::Sized(sizes)) if to == *root => {
-                sizes.bytes(from, to) as f64
-            }
-            Self::Permutation(images, bytes) if u64::from(images[from as usize]) == to => *bytes,
             // `from` has no data for `to`, or nodes on the route may copy or reduce the data, so
             // that it need not come from `from`.
             Self::None
@@ -207,19 +217,18 @@ impl<'a> Demand<'a> {
                 let each = 2.0 * others as f64 / nodes as f64 * bytes;
                 every(each, each, true)
             }
-            Self::FromRoot(_, RootSizes::Same(bytes)) => {
-                every(others as f64 * bytes, *bytes, false)
-            }
-            Self::ToRoot(_, RootSizes::Same(bytes)) => every(*bytes, others as f64 * bytes, false),
-            Self::Permutation(images, bytes) => {
-                let moves = (0..).zip(*images).any(|(from, to): (u32, _)| from != *to);
-                EndLoads {
-                    sent: *bytes,
-                    received: *bytes,
-                    by_same_node: true,
-                    peers: moves.into(),
-                    is_complete: true,
+            Self::FromRoot(_, Amounts::Same(bytes)) => every(others as f64 * bytes, *bytes, false),
+            Self::ToRoot(_, Amounts::Same(bytes)) => every(*bytes, others as f64 * bytes, false),
+            Self::Permutation(images, amounts) => {
+                let moved = moved(images).map(|(from, to)| amounts.between(from, to));
+                let (mut most, mut is_complete) = (0.0_f64, true);
+                for bytes in moved {
+                    (most, is_complete) = (most.max(bytes), is_complete && bytes > 0.0);
                 }
+                // Every node sends and receives one block at most.
+                let by_same_node = matches!(amounts, Amounts::Same(_));
+                let peers = u64::from(most > 0.0);
+                EndLoads { sent: most, received: most, by_same_node, peers, is_complete }
             }
             Self::Pairs(sizes) | Self::Tokens(_, sizes, _) => {
                 let busiest = sizes.max_traffic(nodes);
@@ -227,10 +236,10 @@ impl<'a> Demand<'a> {
                 let (sent, received) = (busiest.sent as f64, busiest.received as f64);
                 EndLoads { sent, received, by_same_node: false, peers: busiest.peers, is_complete }
             }
-            Self::FromRoot(root, RootSizes::Sized(_)) => {
+            Self::FromRoot(root, Amounts::Sized(_)) => {
                 of_root(nodes, |node| self.between(*root, node), *root)
             }
-            Self::ToRoot(root, RootSizes::Sized(_)) => {
+            Self::ToRoot(root, Amounts::Sized(_)) => {
                 let backwards = of_root(nodes, |node| self.between(node, *root), *root);
                 EndLoads { sent: backwards.received, received: backwards.sent, ..backwards }
             }
@@ -271,7 +280,7 @@ impl<'a> Demand<'a> {
             Self::Reduce(_, bytes) => (*bytes, 0.0),
             Self::ReduceScatter(bytes) => (others * bytes, *bytes),
             Self::AllReduce(bytes) => (*bytes, *bytes),
-            Self::FromRoot(..) | Self::ToRoot(..) | Self::Pairs(_) => {
+            Self::FromRoot(..) | Self::ToRoot(..) | Self::Permutation(..) | Self::Pairs(_) => {
                 let others = (0..nodes).filter(|other| *other != node);
                 others.fold((0.0, 0.0), |(out, into), other| {
                     (out + self.between(node, other), into + self.between(other, node))
@@ -280,13 +289,6 @@ impl<'a> Demand<'a> {
             // The caller uses these amounts for a bound at the root. Tokens have no root. With 0,
             // only the caller's second bound remains, that of the busiest node.
             Self::Tokens(..) => (0.0, 0.0),
-            Self::Permutation(images, bytes) => {
-                if u64::from(images[node as usize]) == node {
-                    (0.0, 0.0)
-                } else {
-                    (*bytes, *bytes)
-                }
-            }
         }
     }
 
@@ -371,9 +373,7 @@ impl<'a> Demand<'a> {
                 Some((elsewhere as f64 * bytes, topology.eccentricity(*root)))
             }
             Self::AllReduce(bytes) => Some((2.0 * elsewhere as f64 * bytes, topology.diameter())),
-            Self::Permutation(images, _) => {
-                over(&mut (0..).zip(*images).map(|(from, to)| (from, u64::from(*to))))
-            }
+            Self::Permutation(images, _) => over(&mut moved(images)),
             Self::FromRoot(root, _) if n <= MAX_ROUTES => {
                 over(&mut (0..n).map(|node| (*root, node)))
             }
@@ -390,6 +390,11 @@ impl<'a> Demand<'a> {
             }
         }
     }
+}
+
+/// Returns the nodes that a permutation does not map to themselves, each with its image.
+fn moved(images: &[u32]) -> impl Iterator<Item = (u64, u64)> {
+    (0..).zip(images).map(|(from, to)| (from, u64::from(*to))).filter(|(from, to)| from != to)
 }
 
 /// Returns a lower bound on the bytes times hops of all tokens. Each token counts its bytes once

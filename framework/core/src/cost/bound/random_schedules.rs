@@ -247,16 +247,13 @@ fn bound_and_time(seed: u64) -> Option<BoundAndTime> {
     let nodes = topology.nodes();
     let collective = random.collective(nodes);
     let block = random.one_of(&[1, 8, 100, 1000]);
-    // Blocks of a permutation and of a reduction have one size. The size of a block that several
-    // nodes receive depends only on its origin.
-    let is_even = collective.kind().sums || collective.images().is_some();
-    let is_uneven = random.below(3) == 0 && !is_even;
-    let has_copies = [ALL_GATHER.word, BROADCAST.word].contains(&collective.kind().word);
+    // Every element of the table has a size of its own, also if the collective uses only a row, a
+    // column or one element.
+    let is_uneven = random.below(3) == 0;
     let sizes = is_uneven.then(|| {
         let mut sizes = Random(seed + 1);
         let table: Vec<u64> = (0..nodes * nodes).map(|_| sizes.below(3) * block).collect();
-        let place = |from, to| from * nodes + if has_copies { 0 } else { to };
-        SizeTable::of(nodes, |from, to| table[place(from, to) as usize])
+        SizeTable::of(nodes, |from, to| table[(from * nodes + to) as usize])
     });
     let sizes = sizes.flatten();
     let unit = if is_uneven { 1.0 } else { block as f64 };

@@ -182,7 +182,7 @@ impl<L: Layout> Inventory<L> {
             let [origin, destination] =
                 [Side::Origins, Side::Destinations].map(|side| match self.identifies(side) {
                     true => self.placement.physical(self.layout.first_of(side, a)),
-                    false => self.shared_end(),
+                    false => self.collective.shared_end(),
                 });
             return sizes.bytes(origin, destination);
         }
@@ -204,19 +204,13 @@ impl<L: Layout> Inventory<L> {
             }
     }
 
-    /// Returns the node that is passed to [`BlockSizes`] for a side which does not distinguish
-    /// blocks: the root, or node 0 if there is no root.
-    fn shared_end(&self) -> u64 {
-        self.collective.root().unwrap_or(0)
-    }
-
     /// Returns the origins and the destinations of the blocks of a box, as nodes of the machine in
     /// ascending order. If a side does not distinguish blocks, its only node is
-    /// [`Inventory::shared_end`].
+    /// [`Collective::shared_end`].
     fn ends(&self, a: &[L::Element]) -> [Vec<u64>; 2] {
         [Side::Origins, Side::Destinations].map(|side| {
             if !self.identifies(side) {
-                return vec![self.shared_end()];
+                return vec![self.collective.shared_end()];
             }
             let mut nodes = self.layout.nodes_of(side, a);
             if !self.placement.is_identity() {
