@@ -22,6 +22,8 @@ struct Position {
     reduced: u64,
     /// The bytes that the rank has received but not begun to reduce.
     unreduced_bytes: f64,
+    /// The first step with such bytes, if there are any.
+    unreduced: u64,
     /// Whether a reduction is in progress.
     is_reducing: bool,
     /// The first step that the rank has not ended.
@@ -69,11 +71,15 @@ impl DataOrder {
             if step.missing.get(rank).is_some_and(|missing| *missing > 0) {
                 break;
             }
+            if position.unreduced_bytes == 0.0 {
+                position.unreduced = position.received;
+            }
             position.unreduced_bytes += step.summed(rank);
             position.received += 1;
         }
-        if position.unreduced_bytes == 0.0 && !position.is_reducing {
-            position.reduced = position.received;
+        if !position.is_reducing {
+            let is_reduced = position.unreduced_bytes == 0.0;
+            position.reduced = if is_reduced { position.received } else { position.unreduced };
         }
         while position.current < position.step.min(position.received) {
             steps.leave(position.current);
