@@ -54,7 +54,7 @@ impl DataOrder {
     }
 
     /// Returns the state of the rank's next send. Ends the steps in which the rank has no more
-    /// messages to send or receive.
+    /// messages to send or receive, and no more data to reduce.
     pub(crate) fn next(&mut self, rank: usize, steps: &mut Steps) -> Next {
         let position = &mut self.0[rank];
         // Find the next send in the known steps.
@@ -81,7 +81,9 @@ impl DataOrder {
             let is_reduced = position.unreduced_bytes == 0.0;
             position.reduced = if is_reduced { position.received } else { position.unreduced };
         }
-        while position.current < position.step.min(position.received) {
+        // A step is stored until all ranks have reduced its data. Sends of later steps do not wait
+        // for a step that is not stored ([`StepMessage::back`]).
+        while position.current < position.step.min(position.reduced) {
             steps.leave(position.current);
             position.current += 1;
         }

@@ -116,7 +116,7 @@ fn data_order_agrees_with_a_naive_simulation() {
             near_ties += 1;
             continue;
         }
-        assert_agree(&cost, &ends, &format!("{seed} {network} {steps:?} {sums:?}"));
+        assert_agree(&cost, &ends, &format!("{seed} {network} {machine:?} {steps:?} {sums:?}"));
     }
     assert!(near_ties < count / 5, "{near_ties} of {count} cases have near ties");
 }
@@ -141,6 +141,29 @@ fn reduced_data_is_sent_during_the_next_reduction() {
     let (cost, ends, _) = simulate("fully-connected:4", &machine, &steps, &sums);
     assert_eq!(ends, [10.0, 15.0, 35.0, 30.0]);
     assert_agree(&cost, &ends, "two reductions");
+}
+
+/// Rank 2 receives 100 bytes of step 1, which all ranks have received and sent after 10 µs, and
+/// reduces them until 110 µs. A send of this data in step 3, which becomes known during the
+/// reduction, did not wait for it, and the schedule ended after 110 µs.
+#[test]
+fn sends_of_later_steps_wait_for_a_reduction() {
+    let others = vec![(0, 1, 10, 0), (1, 0, 20, 0), (1, 2, 20, 0), (2, 0, 20, 0), (2, 1, 20, 0)];
+    let steps = vec![vec![(0, 2, 10, 0)], others, vec![(2, 0, 10, 1)]];
+    let sums = [vec![0, 0, 100], Vec::new(), Vec::new()];
+    let machine = ByData {
+        startup_us: 0.0,
+        byte_us: 1.0,
+        hop_us: 0.0,
+        injection_byte_us: 0.0,
+        reduce_byte_us: 1.0,
+        ports: 1,
+        weighted: false,
+        late: Vec::new(),
+    };
+    let (cost, ends, _) = simulate("fully-connected:3", &machine, &steps, &sums);
+    assert_eq!(ends, [120.0, 40.0, 120.0]);
+    assert_agree(&cost, &ends, "a reduction during later steps");
 }
 
 /// The messages of `flow:segments=4` on `mesh:3x3,down=4-5+0~1` with

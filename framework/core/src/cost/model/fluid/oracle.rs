@@ -126,6 +126,7 @@ fn rates(flows: &[Flow], now: f64, capacities: &[f64]) -> Vec<f64> {
 }
 
 /// A machine with `order=data`.
+#[derive(Debug)]
 pub(super) struct ByData {
     pub startup_us: f64,
     pub byte_us: f64,
@@ -241,7 +242,7 @@ pub(super) fn ends_by_data(
         });
         // Let ranks continue: reduce the data of complete steps, then send.
         let mut begins = false;
-        for r in ranks.iter_mut().filter(|r| r.enters <= now + EQUAL_US) {
+        for (rank, r) in ranks.iter_mut().enumerate().filter(|(_, r)| r.enters <= now + EQUAL_US) {
             let received = r.missing.iter().position(|missing| *missing > 0);
             let received = received.unwrap_or(steps.len());
             if r.reduction.is_none() {
@@ -256,15 +257,19 @@ pub(super) fn ends_by_data(
                     r.available = received;
                 }
             }
-            let next = r.sends.get(r.begun).copied();
-            if let Some((.., after)) = next
+            while let Some(send) = r.sends.get(r.begun).copied()
                 && r.startup.is_none()
                 && r.in_flight < machine.ports
-                && after <= r.available
+                && send.3 <= r.available
             {
                 r.begun += 1;
-                r.startup = Some(now + machine.startup_us);
-                begins |= machine.startup_us == 0.0;
+                if machine.startup_us > 0.0 {
+                    r.startup = Some(now + machine.startup_us);
+                } else {
+                    r.in_flight += 1;
+                    held.push((rank, send));
+                    begins = true;
+                }
             }
         }
         if begins || arrives {
