@@ -11,6 +11,7 @@ mod faults;
 mod figures;
 mod files;
 mod fit;
+mod fluid;
 mod from_files;
 mod help;
 mod import;

@@ -53,6 +53,7 @@ run_pages! {
     bridges: "docs/bridges.md",
     clusters: "docs/clusters.md",
     faults: "docs/faults.md",
+    figures: "docs/figures.md",
     models: "docs/models.md",
     moe: "docs/moe.md",
     optimum: "docs/optimum.md",

@@ -264,6 +264,8 @@ impl Model for Fluid {
 }
 
 #[cfg(test)]
+mod by_data_tests;
+#[cfg(test)]
 mod exact_tests;
 #[cfg(test)]
 pub(super) mod oracle;

@@ -22,6 +22,8 @@ struct Position {
     reduced: u64,
     /// The bytes that the rank has received but not begun to reduce.
     unreduced_bytes: f64,
+    /// The first step with such bytes, if there are any.
+    unreduced: u64,
     /// Whether a reduction is in progress.
     is_reducing: bool,
     /// The first step that the rank has not ended.
@@ -52,7 +54,7 @@ impl DataOrder {
     }
 
     /// Returns the state of the rank's next send. Ends the steps in which the rank has no more
-    /// messages to send or receive.
+    /// messages to send or receive, and no more data to reduce.
     pub(crate) fn next(&mut self, rank: usize, steps: &mut Steps) -> Next {
         let position = &mut self.0[rank];
         // Find the next send in the known steps.
@@ -69,13 +71,19 @@ impl DataOrder {
             if step.missing.get(rank).is_some_and(|missing| *missing > 0) {
                 break;
             }
+            if position.unreduced_bytes == 0.0 {
+                position.unreduced = position.received;
+            }
             position.unreduced_bytes += step.summed(rank);
             position.received += 1;
         }
-        if position.unreduced_bytes == 0.0 && !position.is_reducing {
-            position.reduced = position.received;
+        if !position.is_reducing {
+            let is_reduced = position.unreduced_bytes == 0.0;
+            position.reduced = if is_reduced { position.received } else { position.unreduced };
         }
-        while position.current < position.step.min(position.received) {
+        // A step is stored until all ranks have reduced its data. Sends of later steps do not wait
+        // for a step that is not stored ([`StepMessage::back`]).
+        while position.current < position.step.min(position.reduced) {
             steps.leave(position.current);
             position.current += 1;
         }

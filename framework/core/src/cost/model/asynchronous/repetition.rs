@@ -274,7 +274,7 @@ mod tests {
         let messages: Vec<Messages> = steps.into_iter().map(|(step, _)| step).collect();
         let naive = oracle::ends(network, [0.01, 20.0], false, &messages, &[]);
         let (us, expected) = (skipping.parts.total(), naive.into_iter().fold(0.0, f64::max));
-        assert!((us / expected - 1.0).abs() < 1e-5, "{us} instead of {expected}");
+        assert!((us / expected - 1.0).abs() < 1e-9, "{us} instead of {expected}");
         assert!((us - 4802.1).abs() < 1e-9, "{us}");
     }
 

@@ -1,11 +1,15 @@
 //! A test oracle: the model `fluid` in its simplest form. After each event, all rates are computed
 //! from the beginning by progressive filling, which repeatedly fills the most constrained link.
+//! Times are numbers of µs, not whole picoseconds.
 
-use crate::network::topology::parse;
+use crate::cost::model::test_steps::Sends;
+use crate::network::topology::{Run, Topology, parse};
 
 /// A message, or a background flow (`ends` is `None`).
 struct Flow {
     ends: Option<[usize; 2]>,
+    /// The step of the message. Used only with `order=data`.
+    step: usize,
     /// The time at which the flow's latency ends, so that the flow begins to share links.
     shares: f64,
     left: f64,
@@ -27,15 +31,12 @@ pub(in crate::cost::model) fn ends(
     let nodes = topology.nodes() as usize;
     // After its latency, a flow shares the links of its route.
     let flow = |ends, now: f64, (from, to, bytes): (u32, u32, u64)| {
-        let mut links = Vec::new();
-        let add = &mut |run: crate::network::topology::Run| {
-            links.extend(run.links().map(|link| link as usize));
-        };
-        topology.route(from.into(), to.into(), None, add).unwrap();
+        let links = links_of(topology.as_ref(), from, to);
         let latency = links.len() as f64 * hop_us;
         let weight = if weighted && latency > 0.0 { 1.0 / latency } else { 1.0 };
-        Flow { ends, shares: now + latency, left: bytes as f64, weight, links }
+        Flow { ends, step: 0, shares: now + latency, left: bytes as f64, weight, links }
     };
+    let capacities = vec![1.0 / byte_us; topology.link_slots() as usize];
     let mut flows: Vec<Flow> = background.iter().map(|of| flow(None, 0.0, *of)).collect();
     let (mut at, mut left, mut ended, mut now) =
         (vec![0; nodes], vec![0; nodes], vec![0.0; nodes], 0.0);
@@ -66,7 +67,7 @@ pub(in crate::cost::model) fn ends(
         }
         // Advance to the next event: either a flow begins to share links, or it has sent all of its
         // bytes.
-        let rates = rates(&flows, now, topology.link_slots() as usize, 1.0 / byte_us);
+        let rates = rates(&flows, now, &capacities);
         let next = flows.iter().zip(&rates).map(|(flow, rate)| {
             if flow.shares > now { flow.shares } else { now + flow.left / rate }
         });
@@ -87,12 +88,19 @@ pub(in crate::cost::model) fn ends(
     }
 }
 
+fn links_of(topology: &dyn Topology, from: u32, to: u32) -> Vec<usize> {
+    let mut links = Vec::new();
+    let add = &mut |run: Run| links.extend(run.links().map(|link| link as usize));
+    topology.route(from.into(), to.into(), None, add).unwrap();
+    links
+}
+
 /// Returns the max-min fair rates of all flows. Repeatedly selects the link with the smallest share
 /// per weight, and divides its remaining capacity among its flows without a rate.
-fn rates(flows: &[Flow], now: f64, links: usize, capacity: f64) -> Vec<f64> {
+fn rates(flows: &[Flow], now: f64, capacities: &[f64]) -> Vec<f64> {
     let mut rates = vec![0.0; flows.len()];
     let mut open: Vec<usize> = (0..flows.len()).filter(|flow| flows[*flow].shares <= now).collect();
-    let mut free = vec![capacity; links];
+    let (links, mut free) = (capacities.len(), capacities.to_vec());
     while !open.is_empty() {
         let mut weights = vec![0.0; links];
         open.iter().for_each(|flow| {
@@ -115,4 +123,182 @@ fn rates(flows: &[Flow], now: f64, links: usize, capacity: f64) -> Vec<f64> {
         });
     }
     rates
+}
+
+/// A machine with `order=data`.
+#[derive(Debug)]
+pub(super) struct ByData {
+    pub startup_us: f64,
+    pub byte_us: f64,
+    pub hop_us: f64,
+    /// The time of a byte on an injection link; 0 if there are none.
+    pub injection_byte_us: f64,
+    pub reduce_byte_us: f64,
+    pub ports: usize,
+    /// Whether the weight of a message is the inverse of its latency.
+    pub weighted: bool,
+    /// The ranks that enter late, and the times at which they enter.
+    pub late: Vec<(usize, f64)>,
+}
+
+/// A rank with `order=data`. Steps are counted from 0.
+#[derive(Clone, Default)]
+struct RankByData {
+    /// The rank's sends (step, receiver, bytes, latest arrival), in the order of the schedule.
+    sends: Vec<(usize, u32, u64, usize)>,
+    /// The number of sends that have begun, and of those that are in flight.
+    begun: usize,
+    in_flight: usize,
+    /// The times at which the rank enters, its start-up ends, and its reduction ends.
+    enters: f64,
+    startup: Option<f64>,
+    reduction: Option<f64>,
+    /// For each step, the number of messages that the rank has not received, and the bytes that it
+    /// has not begun to reduce.
+    missing: Vec<u32>,
+    unreduced: Vec<u64>,
+    /// The first step whose data has not been reduced.
+    available: usize,
+    ended: f64,
+}
+
+/// Times that differ by less (in µs) are equal, apart from errors of rounding.
+const EQUAL_US: f64 = 1e-9;
+/// The order of events whose times differ by less (in µs) depends on the rounding to picoseconds.
+const NEAR_US: f64 = 1e-4;
+
+/// Returns the time at which each rank ends `steps` with `order=data`, and whether a near tie may
+/// have decided these times. At the end of each step, every rank reduces the bytes that `sums` has
+/// for it.
+pub(super) fn ends_by_data(
+    topology: &dyn Topology,
+    machine: &ByData,
+    steps: &Sends,
+    sums: &[Vec<u64>],
+) -> (Vec<f64>, bool) {
+    let (nodes, slots) = (topology.nodes() as usize, topology.link_slots() as usize);
+    let mut capacities: Vec<f64> = (0..slots as u64)
+        .map(|link| topology.link_ends(link).map_or(1.0, |_| topology.bandwidth(link)))
+        .map(|bandwidth| bandwidth / machine.byte_us)
+        .collect();
+    capacities.resize(slots + 2 * nodes, 1.0 / machine.injection_byte_us);
+    let flow = |now: f64, from: usize, (step, to, bytes, _): (usize, u32, u64, usize)| {
+        let mut links = links_of(topology, from as u32, to);
+        let latency = links.len() as f64 * machine.hop_us;
+        if machine.injection_byte_us > 0.0 {
+            links.extend([slots + from, slots + nodes + to as usize]);
+        }
+        let weight = if machine.weighted && latency > 0.0 { 1.0 / latency } else { 1.0 };
+        let ends = Some([from, to as usize]);
+        Flow { ends, step, shares: now + latency, left: bytes as f64, weight, links }
+    };
+    let (mut now, mut has_near_tie) = (0.0, false);
+    let mut ranks = vec![RankByData { missing: vec![0; steps.len()], ..Default::default() }; nodes];
+    for (number, step) in steps.iter().enumerate() {
+        for &(from, to, bytes, after) in step {
+            ranks[from as usize].sends.push((number, to, bytes, after as usize));
+            ranks[to as usize].missing[number] += 1;
+        }
+        for (rank, r) in ranks.iter_mut().enumerate() {
+            let of = sums.get(number).filter(|of| !of.is_empty());
+            r.unreduced.push(of.map_or(0, |of| of[rank]));
+        }
+    }
+    machine.late.iter().for_each(|(rank, us)| ranks[*rank].enters = *us);
+    // The messages in flight, and the posted messages whose receiver has not entered.
+    let (mut flows, mut held) = (Vec::new(), Vec::new());
+    loop {
+        // Process all events of the present time.
+        for r in &mut ranks {
+            if r.enters > 0.0 && (r.enters - now).abs() < EQUAL_US {
+                r.ended = now;
+            }
+            if r.reduction.is_some_and(|end| end <= now + EQUAL_US) {
+                (r.reduction, r.ended) = (None, now);
+            }
+        }
+        for (rank, r) in ranks.iter_mut().enumerate() {
+            if r.startup.is_some_and(|end| end <= now + EQUAL_US) {
+                (r.startup, r.ended) = (None, now);
+                held.push((rank, r.sends[r.begun - 1]));
+                r.in_flight += 1;
+            }
+        }
+        let may_start = |(_, (_, to, ..)): &mut (usize, (usize, u32, u64, usize))| {
+            ranks[*to as usize].enters <= now + EQUAL_US
+        };
+        let started = held.extract_if(.., may_start);
+        flows.extend(started.map(|(from, send)| flow(now, from, send)));
+        let mut arrives = false;
+        flows.retain(|flow| {
+            let is_there = flow.shares <= now + EQUAL_US && flow.left <= 1e-9;
+            if let (true, Some([from, to])) = (is_there, flow.ends) {
+                arrives = true;
+                ranks[from].in_flight -= 1;
+                ranks[to].missing[flow.step] -= 1;
+                (ranks[from].ended, ranks[to].ended) = (now, now);
+            }
+            !is_there
+        });
+        // Let ranks continue: reduce the data of complete steps, then send.
+        let mut begins = false;
+        for (rank, r) in ranks.iter_mut().enumerate().filter(|(_, r)| r.enters <= now + EQUAL_US) {
+            let received = r.missing.iter().position(|missing| *missing > 0);
+            let received = received.unwrap_or(steps.len());
+            if r.reduction.is_none() {
+                let bytes: u64 = r.unreduced[..received].iter().sum();
+                r.available =
+                    r.unreduced[..received].iter().position(|b| *b > 0).unwrap_or(received);
+                let lasts = bytes as f64 * machine.reduce_byte_us;
+                r.unreduced[..received].fill(0);
+                if lasts > 0.0 {
+                    r.reduction = Some(now + lasts);
+                } else {
+                    r.available = received;
+                }
+            }
+            while let Some(send) = r.sends.get(r.begun).copied()
+                && r.startup.is_none()
+                && r.in_flight < machine.ports
+                && send.3 <= r.available
+            {
+                r.begun += 1;
+                if machine.startup_us > 0.0 {
+                    r.startup = Some(now + machine.startup_us);
+                } else {
+                    r.in_flight += 1;
+                    held.push((rank, send));
+                    begins = true;
+                }
+            }
+        }
+        if begins || arrives {
+            continue;
+        }
+        // Advance to the next event.
+        let rates = rates(&flows, now + EQUAL_US, &capacities);
+        let of_flows = flows.iter().zip(&rates).map(|(flow, rate)| {
+            if flow.shares > now + EQUAL_US {
+                (flow.shares, false)
+            } else {
+                (now + flow.left / rate, true)
+            }
+        });
+        let of_ranks = ranks.iter().flat_map(|r| [Some(r.enters), r.startup, r.reduction]);
+        let of_ranks = of_ranks.flatten().filter(|at| *at > now + EQUAL_US).map(|at| (at, false));
+        let mut events: Vec<(f64, bool)> = of_flows.chain(of_ranks).collect();
+        events.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let Some((next, _)) = events.first().copied() else {
+            assert!(ranks.iter().all(|r| r.begun == r.sends.len()), "ranks wait for each other");
+            return (ranks.iter().map(|r| r.ended).collect(), has_near_tie);
+        };
+        let near = events.partition_point(|event| event.0 < next + NEAR_US);
+        let near = &events[..near];
+        has_near_tie |= near.len() > 1
+            && (near.iter().any(|event| event.1) || near[near.len() - 1].0 > next + EQUAL_US);
+        for (flow, rate) in flows.iter_mut().zip(&rates) {
+            flow.left -= rate * (next - now);
+        }
+        now = next;
+    }
 }

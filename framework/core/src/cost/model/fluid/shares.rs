@@ -110,6 +110,26 @@ struct Remaining {
     number: u32,
 }
 
+/// A link in the queue, and a level below which nothing changes on the link. Both are parts of one
+/// number, the level first: the heap compares numbers without branches, which are mispredicted for
+/// pairs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Queued(u128);
+
+impl Queued {
+    fn new(level: u64, link: u32) -> Self {
+        Self(u128::from(level) << u32::BITS | u128::from(link))
+    }
+
+    fn level(self) -> u64 {
+        (self.0 >> u32::BITS) as u64
+    }
+
+    fn link(self) -> u32 {
+        self.0 as u32
+    }
+}
+
 /// The flows of a network and their rates.
 #[derive(Debug, Clone)]
 pub(super) struct Shares {
@@ -148,9 +168,8 @@ pub(super) struct Shares {
     load: usize,
     /// The number of hops that the current solve has examined.
     visits: usize,
-    /// The links on which rates may change in the current solve. Each entry is a level below which
-    /// nothing changes on the link, and the link.
-    queue: BinaryHeap<Reverse<(u64, u32)>>,
+    /// The links on which rates may change in the current solve.
+    queue: BinaryHeap<Reverse<Queued>>,
     /// The links that [`Shares::queue_pending`] still has to examine.
     pending: Vec<u32>,
     /// The flows whose rates may have changed in the current solve.
@@ -370,8 +389,8 @@ impl Shares {
 
     /// Computes all rates from the beginning.
     fn solve_all(&mut self, now: Ticks, most: &mut u64) {
-        for number in self.queue.drain().map(|Reverse((_, number))| number) {
-            self.links[number as usize].key = OPEN;
+        for Reverse(queued) in self.queue.drain() {
+            self.links[queued.link() as usize].key = OPEN;
         }
         self.new.clear();
         for number in self.dirty.drain(..) {
@@ -421,8 +440,9 @@ impl Shares {
         }
         self.queue_pending(0);
         while self.visits <= MOST_VISITS * self.load
-            && let Some(Reverse((level, number))) = self.queue.pop()
+            && let Some(Reverse(queued)) = self.queue.pop()
         {
+            let (level, number) = (queued.level(), queued.link());
             if self.links[number as usize].key != level {
                 continue;
             }
@@ -445,7 +465,7 @@ impl Shares {
         }
         // If no other link can become full before it, continue at the level of this link.
         let next = self.next_full(number, level);
-        let is_first = self.queue.peek().is_none_or(|Reverse((key, _))| *key >= next);
+        let is_first = self.queue.peek().is_none_or(|Reverse(queued)| queued.level() >= next);
         let level = if next < old && is_first { next } else { level };
         if next == level {
             // Case 1: the link is full at this level. Its flows with higher levels get this level.
@@ -597,7 +617,7 @@ impl Shares {
         let link = &mut self.links[number as usize];
         if key < link.key {
             link.key = key;
-            self.queue.push(Reverse((key, number)));
+            self.queue.push(Reverse(Queued::new(key, number)));
         }
     }
 
