@@ -21,14 +21,18 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
     let row = rows.iter().find(|row| row.name == name);
     let row = row.ok_or_else(|| unknown(&spec, at, kind, name, rows.iter().map(|row| row.name)))?;
     if !row.fits(collective) {
-        let whose = collective.with_article();
         let fit: Vec<&str> =
             rows.iter().filter(|row| row.fits(collective)).map(|row| row.name).collect();
         let reason = match collective.has_tokens {
             true => "data consists of tokens with a set of receivers each",
             false => "blocks have no single destination on which sizes could depend",
         };
-        let what = format!("{whose}'s {reason}: use {}", fit.join(" or "));
+        let what = format!(
+            "{} {}'s {reason}: use {}",
+            collective.article(),
+            collective.word,
+            fit.join(" or ")
+        );
         return Err(spec.error(at, name.len(), &what));
     }
     // Parse the arguments that all generators have, and then those that only this generator has.

@@ -28,6 +28,7 @@
 #![no_std]
 #![warn(missing_docs)]
 
+pub mod collective;
 mod grid;
 mod host;
 mod layout;

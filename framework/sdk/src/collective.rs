@@ -1,9 +1,8 @@
 //! The collectives. A collective defines which data each node has at the start, and which data each
 //! node needs at the end.
 
-use swapmeet_abi::{
-    SWM_ALLGATHER, SWM_ALLREDUCE, SWM_ALLTOALL, SWM_BROADCAST, SWM_COMBINE_TOKENS, SWM_DISPATCH,
-    SWM_GATHER, SWM_PERMUTATION, SWM_REDUCE, SWM_REDUCE_SCATTER, SWM_SCATTER,
+use swapmeet_abi::collective::{
+    COLLECTIVES, CollectiveKind, FinalBlocks, InitialBlocks, RedundantDelivery,
 };
 
 /// A collective operation.
@@ -42,22 +41,9 @@ pub enum Collective {
     Combine,
 }
 
-/// The rule that selects the blocks which each node must hold at the end of a collective.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FinalBlocks {
-    /// Each node holds the blocks of which it is the destination.
-    ByDestination,
-    AllBlocks,
-    AllAtRoot,
-    /// Each node holds the one block that the permutation assigns to it.
-    ByPermutation,
-    /// Each node holds the tokens of which it is a receiver.
-    ByTokens,
-}
-
 impl Collective {
     /// All collectives, in ascending order of their numbers in the ABI.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; COLLECTIVES.len()] = [
         Self::AllToAll,
         Self::Broadcast,
         Self::Scatter,
@@ -71,49 +57,35 @@ impl Collective {
         Self::Combine,
     ];
 
+    /// Returns the row of the collective in the table of all collectives.
+    fn kind(self) -> &'static CollectiveKind {
+        COLLECTIVES[self as usize]
+    }
+
     /// Returns the name of the collective in workload specs and in schedule files, such as
     /// `reduce-scatter`.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::AllToAll => "alltoall",
-            Self::Broadcast => "broadcast",
-            Self::Scatter => "scatter",
-            Self::Gather => "gather",
-            Self::AllGather => "allgather",
-            Self::Permutation => "permutation",
-            Self::Reduce => "reduce",
-            Self::ReduceScatter => "reduce-scatter",
-            Self::AllReduce => "allreduce",
-            Self::Dispatch => "dispatch",
-            Self::Combine => "combine",
-        }
+        self.kind().word
     }
 
     /// Returns whether only the root has blocks at the start.
     pub(crate) fn starts_at_root(self) -> bool {
-        matches!(self, Self::Broadcast | Self::Scatter)
+        self.kind().initial == InitialBlocks::AllAtRoot
     }
 
+    /// Returns which blocks each node must hold at the end.
     pub(crate) fn final_blocks(self) -> FinalBlocks {
-        match self {
-            Self::AllToAll | Self::Scatter | Self::ReduceScatter | Self::Combine => {
-                FinalBlocks::ByDestination
-            }
-            Self::Dispatch => FinalBlocks::ByTokens,
-            Self::Broadcast | Self::AllGather | Self::AllReduce => FinalBlocks::AllBlocks,
-            Self::Gather | Self::Reduce => FinalBlocks::AllAtRoot,
-            Self::Permutation => FinalBlocks::ByPermutation,
-        }
+        self.kind().required
     }
 
     /// Returns whether a node may receive a block that it already holds.
     pub(crate) fn allows_copies(self) -> bool {
-        matches!(self, Self::Broadcast | Self::AllGather)
+        self.kind().redundant_delivery == RedundantDelivery::Allowed && !self.is_reduction()
     }
 
     /// Returns whether the collective sums data of different nodes.
     pub(crate) fn is_reduction(self) -> bool {
-        matches!(self, Self::Reduce | Self::ReduceScatter | Self::AllReduce | Self::Combine)
+        self.kind().sums
     }
 
     /// Returns whether the identity of a block includes its origin.
@@ -123,7 +95,7 @@ impl Collective {
 
     /// Returns whether the identity of a block includes its destination.
     pub(crate) fn distinguishes_destinations(self) -> bool {
-        self.final_blocks() == FinalBlocks::ByDestination
+        self.final_blocks() == FinalBlocks::ForNode
     }
 
     pub(crate) fn from_code(code: u32) -> Option<Self> {
@@ -131,19 +103,7 @@ impl Collective {
     }
 
     pub(crate) fn code(self) -> u32 {
-        match self {
-            Self::AllToAll => SWM_ALLTOALL,
-            Self::Broadcast => SWM_BROADCAST,
-            Self::Scatter => SWM_SCATTER,
-            Self::Gather => SWM_GATHER,
-            Self::AllGather => SWM_ALLGATHER,
-            Self::Permutation => SWM_PERMUTATION,
-            Self::Reduce => SWM_REDUCE,
-            Self::ReduceScatter => SWM_REDUCE_SCATTER,
-            Self::AllReduce => SWM_ALLREDUCE,
-            Self::Dispatch => SWM_DISPATCH,
-            Self::Combine => SWM_COMBINE_TOKENS,
-        }
+        self.kind().code
     }
 
     pub(crate) fn bit(self) -> u64 {

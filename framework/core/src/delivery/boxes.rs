@@ -30,18 +30,7 @@ mod set;
 pub use bits::BitLayout;
 pub(crate) use runs::RunLayout;
 pub use selection::{Axis, Cut, NodeSet, Selection};
-
-/// One of the three factors of a box.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
-    /// The nodes that the blocks come from.
-    Origins,
-    /// The nodes that the blocks must reach. If each block is divided into one part per node, these
-    /// are the numbers of the parts.
-    Destinations,
-    /// The segments into which each block is divided.
-    Segments,
-}
+pub use swapmeet_abi::collective::Side;
 
 /// An element of a box. Lists of boxes also store numbers (such as counts) in elements.
 pub trait Element: Debug + Clone + PartialEq {

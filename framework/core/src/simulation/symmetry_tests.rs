@@ -4,7 +4,7 @@
 use super::*;
 use crate::delivery::boxes::{Axis, Layout, NodeSet, Side};
 use crate::delivery::collective::{
-    ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, CollectiveKind, REDUCE_SCATTER,
+    ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, CollectiveKind, REDUCE_SCATTER, set_error,
 };
 use crate::delivery::exchange::{Exchange, OrbitExchange, Rule};
 use crate::delivery::fault::{DeliveryFault, EndFault};
@@ -119,12 +119,12 @@ impl Choice {
         words: impl Fn(&[Vec<u64>]) -> Vec<Vec<u64>>,
         send: impl FnOnce(&Rule<'_>) -> R,
     ) -> R {
-        let has_destinations = in_parts || kind.set_error(Side::Destinations).is_none();
+        let has_destinations = in_parts || set_error(kind, Side::Destinations).is_none();
         let (origins, destinations) = (words(&self.origins), words(&self.destinations));
         let (origins, destinations) = (axes_of(&origins), axes_of(&destinations));
         let set = |applies, axes| if applies { NodeSet::Axes(axes) } else { NodeSet::All };
         send(&Rule {
-            origins: set(kind.set_error(Side::Origins).is_none(), &origins),
+            origins: set(set_error(kind, Side::Origins).is_none(), &origins),
             destinations: set(has_destinations, &destinations),
             segments: if in_parts { Axis::Bits(&[2]) } else { Axis::All },
             strict: self.strict,

@@ -1,7 +1,9 @@
 //! The blocks of a collective, as boxes, and their loads.
 
 use crate::delivery::boxes::{BitLayout, Layout, Side, without};
-use crate::delivery::collective::{BlockSizes, Blocks, Collective, CollectiveKind, FinalBlocks};
+use crate::delivery::collective::{
+    BlockSizes, Blocks, Collective, CollectiveKind, FinalBlocks, set_error,
+};
 use crate::delivery::contents::Contents;
 use crate::delivery::exchange::Rule;
 use crate::delivery::fault::{Block, Fault};
@@ -35,7 +37,7 @@ impl Division {
     /// Returns the reason why a send cannot select blocks by `side`, or `None` if it can.
     pub(crate) fn set_error(self, kind: &CollectiveKind, side: Side) -> Option<String> {
         let is_part = side == Side::Destinations && self.in_parts;
-        if is_part { None } else { kind.set_error(side) }
+        if is_part { None } else { set_error(kind, side) }
     }
 }
 

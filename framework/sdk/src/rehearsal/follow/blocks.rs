@@ -1,11 +1,11 @@
 //! Verification of schedules that send blocks, one block at a time.
 
 use super::{Goal, Holdings, Placement};
-use crate::collective::FinalBlocks;
 use crate::problem::TokenClass;
 use crate::rehearsal::record::{Rehearsed, RehearsedSend};
 use std::collections::BTreeSet;
 use std::fmt;
+use swapmeet_abi::collective::FinalBlocks;
 
 /// A segment of a block. Nodes are those of the schedule's grid. `origin` is `None` if the
 /// collective does not distinguish blocks by their origin, and `destination` is `None` if it does
@@ -104,10 +104,10 @@ impl<'a> Blocks<'a> {
             false => 0..self.goal.nodes,
         };
         let origins = match self.goal.collective.final_blocks() {
-            FinalBlocks::ByDestination | FinalBlocks::AllBlocks | FinalBlocks::ByTokens => sources,
+            FinalBlocks::ForNode | FinalBlocks::All | FinalBlocks::Received => sources,
             FinalBlocks::AllAtRoot if node == self.goal.root => sources,
             FinalBlocks::AllAtRoot => 0..0,
-            FinalBlocks::ByPermutation => {
+            FinalBlocks::Permuted => {
                 let sender = self.goal.receivers.iter().position(|to| *to == node);
                 sender.map_or(0..0, |sender| sender as u64..sender as u64 + 1)
             }

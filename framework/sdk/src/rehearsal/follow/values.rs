@@ -2,11 +2,11 @@
 //! nodes that have contributed to it.
 
 use super::{Goal, Holdings, Placement};
-use crate::collective::FinalBlocks;
 use crate::problem::TokenClass;
 use crate::rehearsal::record::{Rehearsed, RehearsedSend};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use swapmeet_abi::collective::FinalBlocks;
 
 /// The identity of a value. A value is one segment of a vector: of a node's result, of a part of
 /// the vector, or of the whole vector.
@@ -71,7 +71,7 @@ impl<'a> Values<'a> {
     /// Returns the identities of all values that belong to these nodes: the nodes' results, their
     /// parts of the vector, or the whole vector.
     fn value_ids(&self, nodes: &[u64]) -> impl Iterator<Item = ValueId> + use<> {
-        let scatters = self.goal.collective.final_blocks() == FinalBlocks::ByDestination;
+        let scatters = self.goal.collective.final_blocks() == FinalBlocks::ForNode;
         let of = |node: Option<u64>| (node.filter(|_| scatters), node.filter(|_| !scatters));
         let named: Vec<_> = match scatters || self.in_parts {
             true => nodes.iter().map(|node| of(Some(*node))).collect(),
@@ -167,7 +167,7 @@ impl Holdings for Values<'_> {
     }
 
     fn verify(&mut self) -> Result<(), String> {
-        let scatters = self.goal.collective.final_blocks() == FinalBlocks::ByDestination;
+        let scatters = self.goal.collective.final_blocks() == FinalBlocks::ForNode;
         for node in 0..self.goal.nodes {
             let home = self.places.home[node as usize];
             if self.goal.collective.final_blocks() == FinalBlocks::AllAtRoot
