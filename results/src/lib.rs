@@ -6,7 +6,6 @@ mod bandwidth;
 mod case_id;
 mod command;
 mod compare;
-mod family;
 mod field;
 mod grouped;
 mod input;
@@ -30,7 +29,6 @@ pub use compare::{
     By, CompareError, CompareOptions, Comparison, ComparisonLine, Correction, Group, LineOptimum,
     RowLocation, Tests, compare, compare_by,
 };
-pub use family::family;
 pub use field::{NotFinite, csv_table};
 pub use grouped::grouped;
 pub use input::{

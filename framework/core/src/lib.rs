@@ -66,6 +66,7 @@ pub mod cost;
 pub mod delivery;
 pub mod limits;
 pub mod network;
+mod places;
 pub mod simulation;
 pub mod spec;
 #[cfg(test)]

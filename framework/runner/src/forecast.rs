@@ -8,6 +8,7 @@
 use crate::case::Case;
 use crate::unit::units;
 use std::time::Duration;
+use swapmeet_core::cost::model::ModelKind;
 
 /// The pending cases of a batch, weighted by their estimated costs.
 #[derive(Debug, Default)]
@@ -26,8 +27,8 @@ impl Forecast {
     pub fn new(cases: &[Case]) -> Self {
         let mut costs = vec![0.0; cases.len()];
         for unit in units(cases) {
-            let models: Vec<&str> =
-                cases[unit.cases.clone()].iter().map(|case| case.machine.model.name).collect();
+            let of_unit = &cases[unit.cases.clone()];
+            let models: Vec<_> = of_unit.iter().map(|case| case.machine.model).collect();
             costs[unit.cases.clone()].copy_from_slice(&unit_costs(unit.schedule_cost(), &models));
         }
         let open = costs.iter().sum();
@@ -59,22 +60,9 @@ impl Forecast {
 
 /// Returns the estimated costs of cases with these models that share a schedule. `schedule` is the
 /// cost of planning and tracing the schedule once, which is divided among the cases.
-fn unit_costs(schedule: u64, models: &[&str]) -> Vec<f64> {
+fn unit_costs(schedule: u64, models: &[&ModelKind]) -> Vec<f64> {
     let share = 1.0 / models.len() as f64;
-    models.iter().map(|model| schedule as f64 * (share + evaluation_time(model))).collect()
-}
-
-/// Returns the time for evaluating a schedule with a model, divided by the time for planning and
-/// tracing it. The event-driven models simulate every message of each case. The other models
-/// calculate a time for each step from statistics that all cases of a schedule share. The values
-/// were measured with the algorithm `pex` and uniform blocks on `torus:32x32`.
-fn evaluation_time(model: &str) -> f64 {
-    match model {
-        "flat" => 0.5,
-        "fluid" => 2.0,
-        "loggp" => 4.0,
-        _ => 0.05,
-    }
+    models.iter().map(|model| schedule as f64 * (share + model.pricing_time)).collect()
 }
 
 #[cfg(test)]
@@ -124,11 +112,11 @@ mod tests {
     /// The schedule costs 1000. Each of the two cases pays half of it, and its own evaluation.
     #[test]
     fn costs_are_those_of_the_schedule_times_the_work_of_the_model() {
-        assert_eq!(unit_costs(1000, &["wormhole", "loggp"]), [550.0, 4500.0]);
-        assert_eq!(unit_costs(0, &["fluid"]), [0.0]);
-        let known: Vec<&str> = models().iter().map(|model| model.name).collect();
-        for name in ["flat", "fluid", "loggp"] {
-            assert!(known.contains(&name) && evaluation_time(name) > evaluation_time("wormhole"));
-        }
+        let models = |names: &[&str]| -> Vec<&ModelKind> {
+            let named = |name: &&str| models().iter().find(|model| model.name == *name).copied();
+            names.iter().filter_map(named).collect()
+        };
+        assert_eq!(unit_costs(1000, &models(&["wormhole", "loggp"])), [550.0, 4500.0]);
+        assert_eq!(unit_costs(0, &models(&["fluid"])), [0.0]);
     }
 }

@@ -10,9 +10,10 @@ use crate::marks::text::width;
 use crate::marks::{Paper, Picture};
 use crate::titles::Titles;
 use std::collections::BTreeSet;
+use swapmeet_core::network::topology::kind;
 use swapmeet_results::analysis::CommonSettings;
 use swapmeet_results::units::{Unit, count};
-use swapmeet_results::{Record, Status, columns, csv_table, family, grouped};
+use swapmeet_results::{Record, Status, columns, csv_table, grouped};
 use swapmeet_workloads::CurveAxis;
 
 /// The colour of the largest value. Text in black is readable on the strongest mixture with white.
@@ -76,7 +77,7 @@ impl PanelKey {
         let unless = |name: &str, text: &str| {
             if is_axis(name) { String::new() } else { text.to_owned() }
         };
-        let topology = if is_axis("nodes") { family(&row.topology) } else { row.topology.clone() };
+        let topology = if is_axis("nodes") { kind(&row.topology) } else { row.topology.clone() };
         let split = CurveAxis::BlockSize.split(&row.workload).filter(|_| is_axis("block_bytes"));
         let workload = split.map_or_else(|| row.workload.clone(), |(_, workload)| workload);
         let own = CommonSettings::of(&row.case().setting);

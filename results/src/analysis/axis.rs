@@ -2,8 +2,8 @@
 
 use crate::case_id::Setting;
 use crate::compare::{Group, parameter, without};
-use crate::family::family;
 use crate::units::Unit;
+use swapmeet_core::network::topology;
 use swapmeet_workloads::CurveAxis;
 
 /// The quantity that varies along a family of cases.
@@ -86,7 +86,7 @@ impl Axis {
     pub fn place(self, group: &Group) -> Option<AxisPosition> {
         let Setting { topology, workload, .. } = &group.setting;
         let (x, topology, workload) = match self {
-            Self::Nodes => (group.nodes as f64, family(topology), workload.clone()),
+            Self::Nodes => (group.nodes as f64, topology::kind(topology), workload.clone()),
             Self::Block => {
                 let (x, rest) = CurveAxis::BlockSize.split(workload)?;
                 (x, topology.clone(), rest)

@@ -88,8 +88,11 @@ pub fn winner_maps(comparison: &Comparison) -> WinnerMaps {
     let mut maps = maps_of(comparison, RowAxis::Networks);
     // If all networks of a map are of the same kind, its title names the kind.
     for map in &mut maps {
-        let kinds: BTreeSet<String> =
-            map.rows.iter().map(|topology| crate::family::family(topology)).collect();
+        let kinds: BTreeSet<String> = map
+            .rows
+            .iter()
+            .map(|topology| swapmeet_core::network::topology::kind(topology))
+            .collect();
         if let (1, Some(kind)) = (kinds.len(), kinds.first()) {
             map.row_axis = RowAxis::Nodes;
             map.title = format!("{kind}, {}", map.title);
@@ -140,7 +143,9 @@ impl WinnerMap {
         }
         match row_axis {
             RowAxis::Nodes | RowAxis::Networks => {
-                rows.sort_by_cached_key(|(row, nodes)| (crate::family::family(row), *nodes));
+                rows.sort_by_cached_key(|(row, nodes)| {
+                    (swapmeet_core::network::topology::kind(row), *nodes)
+                });
             }
             RowAxis::Machines => {
                 let values = differing(

@@ -329,7 +329,38 @@ pub struct Family {
     /// A small example of a spec; empty if the family needs a file. The command `check` uses the
     /// example. Tests compare its links, routes and distances with the results of searches.
     pub example: &'static str,
+    /// Returns the kind of a network, from the name of its family and the other arguments of its
+    /// spec. Networks of one kind differ only in their size.
+    kind: fn(&str, &str) -> String,
     make: fn(&Spec, ReadFile<'_>) -> Parsed,
+}
+
+/// Returns the kind of a network. Two networks are of the same kind if one curve against the number
+/// of nodes may join them, such as grids with the same number of dimensions, or dual-nets over the
+/// same base. A graph from a file is a kind of its own. Options such as failed links or the placement
+/// of ranks are part of the kind.
+pub fn kind(topology: &str) -> String {
+    let option = placed::options().filter_map(|name| topology.find(&format!(",{name}="))).min();
+    let (network, options) = topology.split_at(option.unwrap_or(topology.len()));
+    let (name, arguments) = network.split_once(':').unwrap_or((network, ""));
+    let family = FAMILIES.iter().find(|family| family.name == name);
+    let kind = family.map_or(name.to_owned(), |family| (family.kind)(name, arguments));
+    kind + &options.replace(',', ", ")
+}
+
+/// The kind of a network whose arguments are its size, and possibly others behind a comma, such as
+/// the nodes of a switch or a seed.
+fn of_any_size(name: &str, arguments: &str) -> String {
+    let more = arguments.split_once(',').map_or(String::new(), |(_, more)| format!(", {more}"));
+    format!("{name}{more}")
+}
+
+/// The kind of a network with dimensions, some of which may be open (`o`).
+fn of_dimensions(name: &str, arguments: &str) -> String {
+    let (sides, _) = arguments.split_once(',').unwrap_or((arguments, ""));
+    let open = sides.split('x').enumerate().filter(|(_, side)| side.ends_with('o'));
+    let open: String = open.map(|(axis, _)| format!(", {axis} open")).collect();
+    format!("{}D {}{open}", sides.split('x').count(), of_any_size(name, arguments))
 }
 
 type Parsed = Result<Arc<dyn Topology>, SpecError>;
@@ -359,6 +390,7 @@ static FAMILIES: &[Family] = &[
         syntax: "torus:AxBx..",
         help: "a ring in each dimension, a line where an `o` (open) follows; any number of dimensions, row-major node numbers",
         example: "torus:3x5",
+        kind: of_dimensions,
         make: |spec, _| grid::parse(spec, GridShape::Torus),
     },
     Family {
@@ -366,6 +398,7 @@ static FAMILIES: &[Family] = &[
         syntax: "mesh:AxBx..",
         help: "a line in each dimension; any number of dimensions, row-major node numbers",
         example: "mesh:4x5",
+        kind: of_dimensions,
         make: |spec, _| grid::parse(spec, GridShape::Mesh),
     },
     Family {
@@ -373,6 +406,7 @@ static FAMILIES: &[Family] = &[
         syntax: "tofu:XxYxZ",
         help: "Tofu, the network of Fugaku: units of 2x3x2 nodes, and rings of X, Y and Z units; an `o` (open) follows if they are lines",
         example: "tofu:2x1x2o",
+        kind: of_any_size,
         make: |spec, _| grid::parse(spec, GridShape::Tofu),
     },
     Family {
@@ -380,6 +414,7 @@ static FAMILIES: &[Family] = &[
         syntax: "ring:N",
         help: "N nodes in a cycle",
         example: "ring:13",
+        kind: of_any_size,
         make: |spec, _| grid::parse(spec, GridShape::Ring),
     },
     Family {
@@ -387,6 +422,7 @@ static FAMILIES: &[Family] = &[
         syntax: "hypercube:D",
         help: "2^D nodes, linked where their numbers differ in one bit",
         example: "hypercube:4",
+        kind: of_any_size,
         make: |spec, _| hypercube::parse(spec),
     },
     Family {
@@ -394,6 +430,7 @@ static FAMILIES: &[Family] = &[
         syntax: "fully-connected:N",
         help: "a link from every node to every other",
         example: "fully-connected:5",
+        kind: of_any_size,
         make: |spec, _| fully_connected::parse(spec),
     },
     Family {
@@ -401,6 +438,7 @@ static FAMILIES: &[Family] = &[
         syntax: "fat-tree:KxL",
         help: "K^L nodes under L levels of switches with K links down and K up; up/down routing",
         example: "fat-tree:3x3",
+        kind: of_any_size,
         make: |spec, _| fat_tree::parse(spec),
     },
     Family {
@@ -408,6 +446,7 @@ static FAMILIES: &[Family] = &[
         syntax: "twisted-torus:AxBx..",
         help: "a torus of sides a and 2a; the closing links of short sides are shifted by half of every long side, as in TPU v4 (4x4x8)",
         example: "twisted-torus:4x8",
+        kind: of_dimensions,
         make: |spec, _| twisted_torus::parse(spec),
     },
     Family {
@@ -415,6 +454,7 @@ static FAMILIES: &[Family] = &[
         syntax: "hyperx:AxBx..,nodes=P",
         help: "a grid of switches with P nodes each; a switch is linked to all others on its lines",
         example: "hyperx:3x4,nodes=2",
+        kind: of_dimensions,
         make: |spec, _| hyperx::parse(spec),
     },
     Family {
@@ -422,6 +462,7 @@ static FAMILIES: &[Family] = &[
         syntax: "dragonfly:GxRxP",
         help: "G groups of R routers with P nodes each; links between all routers of a group, and one link between every two groups",
         example: "dragonfly:3x2x2",
+        kind: of_any_size,
         make: |spec, _| dragonfly::parse(spec),
     },
     Family {
@@ -429,6 +470,7 @@ static FAMILIES: &[Family] = &[
         syntax: "slim-fly:Q,nodes=P",
         help: "2Q^2 routers with P nodes each, at most two hops apart; Q is a prime power",
         example: "slim-fly:5",
+        kind: of_any_size,
         make: |spec, _| slim_fly::parse(spec),
     },
     Family {
@@ -436,6 +478,7 @@ static FAMILIES: &[Family] = &[
         syntax: "jellyfish:SxDxP,seed=X",
         help: "S switches with P nodes each, and random links to D other switches",
         example: "jellyfish:10x3x2,seed=1",
+        kind: of_any_size,
         make: |spec, _| jellyfish::parse(spec),
     },
     Family {
@@ -443,6 +486,7 @@ static FAMILIES: &[Family] = &[
         syntax: "groups:GxR,inside=B",
         help: "two tiers: G groups of R ranks, all joined by one switch; links within a group have B times the bandwidth and, with inside_hop=H, H times the latency",
         example: "groups:3x4",
+        kind: of_any_size,
         make: |spec, _| groups::parse(spec),
     },
     Family {
@@ -450,6 +494,7 @@ static FAMILIES: &[Family] = &[
         syntax: "rdn:K(BASE)",
         help: "a recursive dual-net of K levels over a regular base, such as rdn:2(torus:5x5)",
         example: "rdn:1(torus:2x3)",
+        kind: rdn::kind,
         make: rdn::parse,
     },
     Family {
@@ -457,6 +502,7 @@ static FAMILIES: &[Family] = &[
         syntax: "graph:FILE",
         help: "any network: each line of the file has two vertices and optionally a bandwidth, or `switch` and vertices without ranks; shortest routes, at a tie through the lowest neighbour",
         example: "",
+        kind: |name, file| format!("{name}:{file}"),
         make: graph::parse,
     },
 ];

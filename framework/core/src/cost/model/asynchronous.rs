@@ -11,6 +11,7 @@ use crate::cost::parameter::{
 };
 use crate::cost::settings::word_enum;
 use crate::network::topology::Route;
+use crate::places::Places;
 use crate::simulation::listener::Summed;
 use crate::simulation::step::{Step, Transfer};
 use std::collections::VecDeque;
@@ -132,25 +133,16 @@ impl StepIndex {
 
     /// Sorts `messages`, which are in the order of the schedule, by sender and by receiver.
     fn arrange(&mut self, nodes: usize, messages: &[StepMessage]) {
-        let ends = |end: fn(&StepMessage) -> u32| {
-            let mut first = vec![0_u32; nodes + 1];
-            messages.iter().for_each(|message| first[end(message) as usize + 1] += 1);
-            (0..nodes).for_each(|node| first[node + 1] += first[node]);
-            first
-        };
-        (self.first_send, self.first_receive) =
-            (ends(|message| message.from), ends(|message| message.to));
+        let mut sends = Places::of(nodes, messages.iter().map(|message| message.from as usize));
+        let mut receives = Places::of(nodes, messages.iter().map(|message| message.to as usize));
         let none = StepMessage { from: 0, to: 0, route: 0, back: 0, load: 0 };
         let (mut sent, mut received) = (vec![none; messages.len()], vec![0; messages.len()]);
-        let (mut next_send, mut next_receive) =
-            (self.first_send.clone(), self.first_receive.clone());
         for message in messages {
-            let (place, number) =
-                (&mut next_receive[message.to as usize], &mut next_send[message.from as usize]);
-            sent[*number as usize] = *message;
-            received[*place as usize] = *number;
-            (*place, *number) = (*place + 1, *number + 1);
+            let number = sends.take(message.from as usize);
+            sent[number] = *message;
+            received[receives.take(message.to as usize)] = number as u32;
         }
+        (self.first_send, self.first_receive) = (sends.first, receives.first);
         (self.messages, self.received) = (Arc::new(sent), Arc::new(received));
     }
 

@@ -36,6 +36,7 @@ pub(super) static KIND: ModelKind = ModelKind {
     name: "circuit",
     title: "synchronous rounds of circuits",
     parameters: Circuit::PARAMETERS,
+    pricing_time: 0.05,
     prepare: |settings| Ok(Arc::new(Circuit::of(settings)?)),
 };
 

@@ -47,6 +47,7 @@ pub(super) static KIND: ModelKind = ModelKind {
     name: "flat",
     title: "event-driven, without links: every node works through its own messages",
     parameters: Flat::PARAMETERS,
+    pricing_time: 0.5,
     prepare: |settings| Ok(Arc::new(Flat::of(settings)?)),
 };
 

@@ -60,6 +60,7 @@ pub(super) static KIND: ModelKind = ModelKind {
     name: "fluid",
     title: "event-driven: messages share links by max-min fairness, as in SimGrid",
     parameters: Fluid::PARAMETERS,
+    pricing_time: 2.0,
     prepare: |settings| {
         let model = Fluid::of(settings)?;
         model.order.with(model.barrier_us)?;

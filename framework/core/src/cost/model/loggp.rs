@@ -53,6 +53,7 @@ pub(super) static KIND: ModelKind = ModelKind {
     name: "loggp",
     title: "event-driven, without links: processors and network interfaces, as in LogGOPSim",
     parameters: LogGp::PARAMETERS,
+    pricing_time: 4.0,
     prepare: |settings| {
         let model = LogGp::of(settings)?;
         model.order.with(model.barrier_us)?;

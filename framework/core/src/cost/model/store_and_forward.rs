@@ -28,6 +28,7 @@ pub(super) static KIND: ModelKind = ModelKind {
     name: "store-and-forward",
     title: "synchronous steps; messages are stored at every node of their routes",
     parameters: StoreAndForward::PARAMETERS,
+    pricing_time: 0.05,
     prepare: |settings| Ok(Arc::new(StoreAndForward::of(settings)?)),
 };
 

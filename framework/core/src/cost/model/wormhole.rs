@@ -37,6 +37,7 @@ pub(super) static KIND: ModelKind = ModelKind {
     name: "wormhole",
     title: "synchronous steps on a wormhole-routed network",
     parameters: Wormhole::PARAMETERS,
+    pricing_time: 0.05,
     prepare: |settings| Ok(Arc::new(Wormhole::of(settings)?)),
 };
 

@@ -8,6 +8,7 @@
 
 use super::sizes::pair_traffic;
 use super::{BlockSizes, MaxTraffic};
+use crate::places::Places;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -42,7 +43,7 @@ impl Tokens {
             bytes: Vec::new(),
             first_receiver: vec![0],
             receivers: Vec::new(),
-            first_wanted: vec![0; nodes as usize + 1],
+            first_wanted: Vec::new(),
             wanted: Vec::new(),
         };
         for node in 0..nodes {
@@ -65,27 +66,20 @@ impl Tokens {
         tokens
     }
 
-    /// Fills `first_wanted` and `wanted`. To find the first entry of each receiver, first counts
-    /// the entries of all receivers.
+    /// Fills `first_wanted` and `wanted`.
     fn list_wanted(&mut self) {
-        for receiver in &self.receivers {
-            self.first_wanted[*receiver as usize + 1] += 1;
-        }
-        for node in 1..self.first_wanted.len() {
-            self.first_wanted[node] += self.first_wanted[node - 1];
-        }
-        let mut next = self.first_wanted.clone();
+        let receivers = self.receivers.iter().map(|receiver| *receiver as usize);
+        let mut places = Places::of(self.nodes() as usize, receivers);
         self.wanted = vec![(0, 0); self.receivers.len()];
         for node in 0..self.nodes() {
             for class in 0..self.classes(node) {
                 let all = self.class_index(node, class);
                 for at in self.first_receiver[all]..self.first_receiver[all + 1] {
-                    let slot = &mut next[self.receivers[at] as usize];
-                    self.wanted[*slot] = (node as u32, class);
-                    *slot += 1;
+                    self.wanted[places.take(self.receivers[at] as usize)] = (node as u32, class);
                 }
             }
         }
+        self.first_wanted = places.first;
     }
 
     /// Returns the number of nodes.

@@ -2,6 +2,7 @@
 //! and cuts).
 
 use super::Topology;
+use crate::places::Places;
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -51,29 +52,21 @@ impl Adjacency {
     /// Creates a network of links. `links` returns an iterator over all links. It is called twice
     /// and must return the same links both times.
     fn of_links<I: Iterator<Item = Link>>(vertices: usize, links: impl Fn() -> I) -> Self {
-        // Count the links of each vertex, and sum the counts: the links of a vertex follow the
-        // links of all lower vertices.
-        let mut first = vec![0; vertices + 1];
-        links().for_each(|link| first[link.from as usize + 1] += 1);
-        for v in 0..vertices {
-            first[v + 1] += first[v];
-        }
-        // Insert the links in the order of the iterator, each after the previous links of the same
-        // vertex.
-        let (mut next, count) = (first.clone(), first[vertices]);
+        let mut places = Places::of(vertices, links().map(|link| link.from as usize));
+        let count = places.first[vertices];
         let mut network = Self {
-            first,
+            first: Vec::new(),
             ends: vec![0; count],
             numbers: vec![0; count],
             bandwidths: vec![1.0; count],
         };
         for link in links() {
-            let index = next[link.from as usize];
+            let index = places.take(link.from as usize);
             network.ends[index] = link.to as u32;
             network.numbers[index] = link.number;
             network.bandwidths[index] = link.bandwidth;
-            next[link.from as usize] += 1;
         }
+        network.first = places.first;
         network
     }
 

@@ -28,6 +28,12 @@ pub struct Rdn {
     n: u64,
 }
 
+/// Dual-nets over the same base are of one kind.
+pub(super) fn kind(name: &str, levels_and_base: &str) -> String {
+    let base = levels_and_base.split_once('(').and_then(|(_, base)| base.strip_suffix(')'));
+    base.map_or(name.to_owned(), |base| format!("{name} over {base}"))
+}
+
 pub(super) fn parse(spec: &Spec, read: ReadFile<'_>) -> Result<Arc<dyn Topology>, SpecError> {
     const EXPECTED: &str = "levels and a base, as in `rdn:1(hypercube:3)`";
     let arg = spec.only_word(EXPECTED)?;

@@ -9,6 +9,7 @@ use super::fold::Fold;
 use crate::network::symmetry::Group;
 use crate::network::topology::Route;
 use crate::network::transfer::Transfer;
+use crate::places::Places;
 use crate::simulation::listener::Summed;
 use crate::simulation::step::Step;
 
@@ -253,14 +254,8 @@ fn is_complete(nodes: u64, step: &Step<'_>) -> bool {
 /// transfer. This list ends after the last sender that has transfers.
 fn by_sender(transfers: &[Transfer]) -> (Firsts, Vec<Transfer>) {
     let senders = transfers.iter().map(|t| t.from as usize + 1).max().unwrap_or(0);
-    let mut firsts = vec![0_u32; senders + 1];
-    transfers.iter().for_each(|t| firsts[t.from as usize + 1] += 1);
-    (0..senders).for_each(|sender| firsts[sender + 1] += firsts[sender]);
-    let (mut next, mut sorted) = (firsts.clone(), transfers.to_vec());
-    for transfer in transfers {
-        let place = &mut next[transfer.from as usize];
-        sorted[*place as usize] = *transfer;
-        *place += 1;
-    }
-    (firsts, sorted)
+    let mut places = Places::of(senders, transfers.iter().map(|t| t.from as usize));
+    let mut sorted = transfers.to_vec();
+    transfers.iter().for_each(|t| sorted[places.take(t.from as usize)] = *t);
+    (places.first, sorted)
 }

@@ -63,3 +63,44 @@ fn invalid_specs_are_explained() {
     insta::assert_snapshot!(spec_error("fully-connected:0"), @"topology `fully-connected:0`: expected a number of nodes from 1 to 4194304, found `0` [0]");
     insta::assert_snapshot!(spec_error("fully-connected:10000000000"), @"topology `fully-connected:10000000000`: expected a number of nodes from 1 to 4194304, found `10000000000` [10000000000]");
 }
+
+#[test]
+fn networks_of_one_kind_are_one_kind() {
+    let is = |a: &str, b: &str| kind(a) == kind(b);
+    assert!(
+        is("torus:8x8", "torus:16x4")
+            && is("ring:4", "ring:64")
+            && is("fat-tree:4x3", "fat-tree:4x2")
+    );
+    assert!(
+        !is("torus:8x8", "torus:4x4x4") && !is("torus:8x8", "mesh:8x8") && !is("torus:8", "ring:8")
+    );
+    assert_eq!([kind("torus:4x4x4"), kind("hypercube:7")], ["3D torus", "hypercube"]);
+    assert!(
+        is("torus:8x4o", "torus:16x8o")
+            && !is("torus:8x4o", "torus:8ox4")
+            && !is("torus:8x4o", "torus:8x4")
+    );
+    assert!(
+        is("hyperx:4x4,nodes=2", "hyperx:8x8,nodes=2") && !is("hyperx:4x4,nodes=2", "hyperx:4x4")
+    );
+    assert!(
+        is("torus:4x4,place=hilbert", "torus:8x8,place=hilbert")
+            && is("torus:4x4,faults=2", "torus:8x8,faults=2")
+            && !is("torus:4x4,faults=2", "torus:4x4")
+            && !is("torus:4x4,place=hilbert", "torus:4x4")
+    );
+    assert!(
+        is("torus:4x4,ranks=2", "torus:8x8,ranks=2")
+            && !is("torus:4x4,ranks=2", "torus:4x4,ranks=4")
+    );
+    assert!(is("slim-fly:5", "slim-fly:7") && !is("groups:2x8,inside=9", "groups:2x8"));
+}
+
+#[test]
+fn dual_nets_belong_to_their_base_and_graphs_to_themselves() {
+    assert_eq!(kind("rdn:2(torus:5x5)"), kind("rdn:1(torus:5x5)"));
+    assert_ne!(kind("rdn:1(ring:4)"), kind("rdn:1(hypercube:2)"));
+    assert_eq!(kind("rdn:1(rdn:1(ring:2))"), "rdn over rdn:1(ring:2)");
+    assert_ne!(kind("graph:a.txt"), kind("graph:b.txt"));
+}
