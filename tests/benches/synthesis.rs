@@ -14,7 +14,6 @@
 mod networks;
 
 use networks::{cpu_seconds, random, without};
-use std::ffi::c_void;
 use std::process::Command;
 use std::sync::Arc;
 use swapmeet_core::cost::machine::Machine;
@@ -24,9 +23,12 @@ use swapmeet_core::simulation::Task;
 use swapmeet_optimum::network::{PortRule, Ports};
 use swapmeet_optimum::optimum::{problem, solve_problem};
 use swapmeet_optimum::{Options, Question};
+use swapmeet_sdk::abi::hosting::{
+    Claim, Functions, Host, Network, Passed, Problem, Room, Text, Unreadable,
+};
 use swapmeet_sdk::abi::{
-    SWM_ALLGATHER, SWM_ALLTOALL, SWM_OK, SwmAlgorithm, SwmBlocks, SwmHost, SwmLayout, SwmLink,
-    SwmProblem, SwmStr, SwmSymmetry, SwmTopology,
+    SWM_ALLGATHER, SWM_ALLTOALL, SWM_OK, SwmAlgorithm, SwmBlocks, SwmBucket, SwmByteCount,
+    SwmBytes, SwmLayout, SwmLink, SwmRedistribution,
 };
 
 /// The environment variable that tells a child process which row to measure.
@@ -164,136 +166,108 @@ impl Counter {
 
     fn plan(&mut self, topology: &dyn Topology, name: &str, gathers: bool) {
         let spec = topology.spec();
-        let described = SwmTopology {
-            size: size_of::<SwmTopology>() as u32,
-            dim_count: topology.radices().len() as u32,
-            kind: SwmStr::new(topology.kind()),
-            spec: SwmStr::new(&spec),
-            nodes: topology.nodes(),
-            dims: topology.radices().as_ptr(),
-            base: std::ptr::null(),
-            levels: 0,
-        };
-        let problem = SwmProblem {
-            size: size_of::<SwmProblem>() as u32,
+        let (nodes, dims) = (topology.nodes(), topology.radices());
+        let problem = Problem {
             collective: if gathers { SWM_ALLGATHER } else { SWM_ALLTOALL },
-            topology: &raw const described,
+            network: Network { kind: topology.kind(), spec: &spec, nodes, dims },
+            base: None,
             root: 0,
-            params: std::ptr::null(),
-            param_count: 0,
-            permutation: SwmStr::EMPTY,
+            params: &[],
+            permutation: None,
         };
-        let table = SwmHost { ctx: std::ptr::from_mut(self).cast(), ..host_table() };
-        let algorithm = algorithm(name);
-        // SAFETY: the table belongs to the linked plugin. Problem and host outlive the call.
-        let code =
-            unsafe { (*algorithm).plan.unwrap()(algorithm, &raw const problem, &raw const table) };
+        let code = algorithm(name).plan(&problem, self);
         assert!(code == SWM_OK, "{spec}: {}", self.reason);
     }
 }
 
-/// Returns the table of the algorithm with this name.
-fn algorithm(name: &str) -> *const SwmAlgorithm {
+/// Returns the functions of the algorithm with this name.
+fn algorithm(name: &str) -> Functions<'static> {
     // SAFETY: the table of a linked plugin is valid for the life of the process.
-    unsafe {
-        let plugin = &*swapmeet_plugin_synthesis::plugin_table();
-        let algorithms = (0..plugin.algorithm_count as usize).map(|i| *plugin.algorithms.add(i));
-        algorithms
-            .into_iter()
-            .find(|algorithm| (**algorithm).name.bytes() == name.as_bytes())
-            .unwrap()
-    }
+    let plugin = unsafe { Passed::new(swapmeet_plugin_synthesis::plugin_table()) };
+    let is_named = |algorithm: &Passed<'_, *const SwmAlgorithm>| {
+        algorithm.read().unwrap().name().bytes() == name.as_bytes()
+    };
+    let algorithm = plugin.read().unwrap().algorithms().parts().find(is_named);
+    algorithm.unwrap().functions().unwrap()
 }
 
-/// Returns the host to which the context pointer points.
-///
-/// # Safety
-/// `ctx` must be the context of a host made by [`Counter::plan`].
-unsafe fn counter<'a>(ctx: *mut c_void) -> &'a mut Counter {
-    // SAFETY: the caller guarantees that `ctx` points to a host. The plugin uses only one thread.
-    unsafe { &mut *ctx.cast::<Counter>() }
+/// Defines the functions of the host that the algorithms do not call.
+macro_rules! unused {
+    ($($name:ident($($argument:ty),*) -> $result:ty;)+) => {
+        $(fn $name(&mut self $(, _: $argument)*) -> $result {
+            unreachable!("the search for schedules does not call `{}`", stringify!($name))
+        })+
+    };
 }
 
-fn host_table() -> SwmHost {
-    unsafe extern "C" fn fail(ctx: *mut c_void, reason: SwmStr) {
-        // SAFETY: `ctx` is the context of the table, and texts are readable during the call. Both
-        // conditions are true for all functions below.
-        unsafe { counter(ctx).reason = String::from_utf8_lossy(reason.bytes()).into_owned() };
+impl Host for Counter {
+    type Refusal = Unreadable;
+
+    fn answer(&mut self, work: impl FnOnce(&mut Self) -> Result<(), Unreadable>) -> bool {
+        work(self).is_ok()
     }
-    unsafe extern "C" fn ports(ctx: *mut c_void) -> u64 {
-        // SAFETY: see `fail`.
-        unsafe { counter(ctx).ports }
+
+    fn fail(&mut self, reason: Text<'_>) {
+        self.reason = String::from_utf8_lossy(reason.bytes()).into_owned();
     }
-    unsafe extern "C" fn vertices(ctx: *mut c_void) -> u64 {
-        // SAFETY: see `fail`.
-        unsafe { counter(ctx).links.len() as u64 }
+
+    fn log(&mut self, _: u32, _: Text<'_>) {}
+
+    fn ports(&mut self) -> u64 {
+        self.ports
     }
-    unsafe extern "C" fn uniform(_: *mut c_void) -> u32 {
-        1
+
+    fn vertices(&mut self) -> u64 {
+        self.links.len() as u64
     }
-    unsafe extern "C" fn links(
-        ctx: *mut c_void,
-        vertex: u64,
-        list: *mut SwmLink,
-        room: u64,
-        count: *mut u64,
-    ) -> i32 {
-        // SAFETY: see `fail`; the list has room for `room` links.
-        unsafe {
-            let links = &counter(ctx).links[vertex as usize];
-            (0..room as usize).zip(links).for_each(|(i, link)| list.add(i).write(*link));
-            count.write(links.len() as u64);
-        }
-        SWM_OK
+
+    fn uniform(&mut self) -> bool {
+        true
     }
-    unsafe extern "C" fn layout(_: *mut c_void, _: *const SwmLayout) -> i32 {
-        SWM_OK
+
+    fn links(&mut self, vertex: u64, links: Room<'_, SwmLink>) -> Result<(), Unreadable> {
+        links.write(&self.links[vertex as usize])
     }
-    unsafe extern "C" fn phase(_: *mut c_void, _: SwmStr) -> i32 {
-        SWM_OK
+
+    fn layout(&mut self, _: Passed<'_, *const SwmLayout>) -> Result<(), Unreadable> {
+        Ok(())
     }
-    unsafe extern "C" fn step(ctx: *mut c_void) -> i32 {
-        // SAFETY: see `fail`.
-        unsafe { counter(ctx).is_new = true };
-        SWM_OK
+
+    fn symmetric(&mut self, claim: Claim<'_>) -> Result<(), Unreadable> {
+        claim.write(claim.axes().iter().map(|axis| 0..axis.unit))
     }
-    unsafe extern "C" fn send_blocks(ctx: *mut c_void, _: *const SwmBlocks) -> i32 {
-        // SAFETY: see `fail`.
-        let counter = unsafe { counter(ctx) };
-        counter.steps += u64::from(std::mem::take(&mut counter.is_new));
-        SWM_OK
+
+    fn phase(&mut self, _: Text<'_>) -> Result<(), Unreadable> {
+        Ok(())
     }
-    unsafe extern "C" fn symmetric_from(
-        _: *mut c_void,
-        axes: *const SwmSymmetry,
-        axis_count: u64,
-        first: *mut u64,
-        planned: *mut u64,
-    ) -> i32 {
-        for axis in 0..axis_count as usize {
-            // SAFETY: the lists have one entry for each axis.
-            unsafe {
-                first.add(axis).write(0);
-                planned.add(axis).write((*axes.add(axis)).unit);
-            }
-        }
-        SWM_OK
+
+    fn step(&mut self) -> Result<(), Unreadable> {
+        self.is_new = true;
+        Ok(())
     }
-    // SAFETY: numbers, nullable pointers and nullable functions may all be zero.
-    let empty: SwmHost = unsafe { std::mem::zeroed() };
-    SwmHost {
-        size: size_of::<SwmHost>() as u32,
-        fail: Some(fail),
-        ports: Some(ports),
-        layout: Some(layout),
-        phase: Some(phase),
-        step: Some(step),
-        send_blocks: Some(send_blocks),
-        symmetric_from: Some(symmetric_from),
-        vertices: Some(vertices),
-        links: Some(links),
-        uniform: Some(uniform),
-        ..empty
+
+    fn send_blocks(&mut self, _: Passed<'_, *const SwmBlocks>) -> Result<(), Unreadable> {
+        self.steps += u64::from(std::mem::take(&mut self.is_new));
+        Ok(())
+    }
+
+    unused! {
+        block_bytes() -> u64;
+        pair_bytes(u64, u64) -> u64;
+        virtual_channels() -> u64;
+        element_bytes() -> u64;
+        destination(u64) -> u64;
+        startup_us() -> f64;
+        hop_us() -> f64;
+        byte_us() -> f64;
+        demand(u64, Room<'_, SwmByteCount>) -> Result<(), Unreadable>;
+        token_bytes(u64, Room<'_, u64>) -> Result<(), Unreadable>;
+        token_receivers(u64, u64, Room<'_, u64>) -> Result<(), Unreadable>;
+        place(u64, u64, bool) -> Result<(), Unreadable>;
+        send_bucket(Passed<'_, *const SwmBucket>) -> Result<(), Unreadable>;
+        send_bytes(Passed<'_, *const SwmBytes>) -> Result<(), Unreadable>;
+        redistribute(Passed<'_, *const SwmRedistribution>) -> Result<(), Unreadable>;
+        rearrange() -> Result<(), Unreadable>;
     }
 }
 

@@ -31,6 +31,8 @@
 pub mod collective;
 mod grid;
 mod host;
+#[cfg(feature = "host")]
+pub mod hosting;
 mod layout;
 mod plugin;
 mod problem;

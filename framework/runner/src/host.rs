@@ -5,33 +5,28 @@
 
 use crate::defect;
 use crate::group_clock::PlanLimit;
-use crate::plugin::{Algorithm, FunctionTable};
+use crate::plugin::Algorithm;
 use crate::plugin_output::REMARK;
 use crate::process::current_step::{in_step, record_plugin, record_step};
 use block_trace::BlockTrace;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
-use std::ffi::c_void;
 use std::rc::Rc;
-use swapmeet_abi::{
-    SWM_ERROR, SWM_INVALID, SWM_OK, SWM_STOPPED, SWM_UNSUPPORTED, SwmHost, SwmParam, SwmProblem,
-    SwmRun, SwmStr, SwmTopology,
-};
+use swapmeet_abi::hosting::{Network, Problem};
+use swapmeet_abi::{SWM_ERROR, SWM_INVALID, SWM_OK, SWM_STOPPED, SWM_UNSUPPORTED};
 use swapmeet_core::delivery::fault::{Count, Fault};
 use swapmeet_core::limits;
 use swapmeet_core::network::topology::Topology;
 use swapmeet_core::simulation::listener::Listener;
 use swapmeet_core::simulation::step::Totals;
 use swapmeet_core::simulation::{ProofScope, Simulation, Task};
-use table::TABLE;
 
 mod block_trace;
+mod calls;
 mod comparison;
-mod context;
 mod network;
 mod read;
 mod sends;
-mod table;
 
 pub use comparison::compare_symmetry;
 
@@ -258,19 +253,29 @@ impl<'a> PlanCall<'a> {
         record_plugin(true);
         let table = algorithm.table();
         record_plugin(false);
-        let FunctionTable { raw, supports, plan } = table.map_err(Outcome::Failed)?;
-        if let Some(supports) = supports
-            && let Some(refusal) = host.call(supports, raw, params, task)
-        {
+        let functions = table.map_err(Outcome::Failed)?;
+        let (topology, spec) = (task.topology.as_ref(), task.topology.spec());
+        let base = topology.base().map(|(base, levels)| (base, base.spec(), levels));
+        let problem = Problem {
+            collective: task.collective.kind().code,
+            network: network(topology, &spec),
+            base: base.as_ref().map(|(base, spec, levels)| (network(*base, spec), *levels)),
+            root: task.collective.root().unwrap_or(0),
+            params,
+            permutation: task.collective.permutation_name(),
+        };
+        if let Some(refusal) = host.call(|host| functions.supports(&problem, host)) {
             return Err(refusal);
         }
         host.simulation = Some(begin().map_err(Outcome::of)?);
-        if let Some(refusal) = host.call(plan, raw, params, task) {
+        if let Some(refusal) = host.call(|host| Some(functions.plan(&problem, host))) {
             return Err(refusal);
         }
-        Ok(host.simulation.take().expect("the schedule has begun"))
+        Ok(host.simulation.take().expect(BEGUN))
     }
 }
+
+const BEGUN: &str = "the schedule has begun";
 
 struct Host<'a> {
     /// The simulation of the schedule; `None` during `supports`, which has no schedule.
@@ -334,44 +339,19 @@ impl<'a> Host<'a> {
             placed: false,
         }
     }
+
+    /// Returns the simulation, in a call that extends the schedule.
+    fn schedule(&mut self) -> &mut Simulation<'a> {
+        self.simulation.as_mut().expect(BEGUN)
+    }
 }
 
 impl Host<'_> {
-    /// Calls `supports` or `plan` of the plugin. Returns `None` if it succeeds, and otherwise the
-    /// outcome of the case.
-    fn call(
-        &mut self,
-        function: SwmRun,
-        raw: *const swapmeet_abi::SwmAlgorithm,
-        params: &[(String, String)],
-        task: &Task,
-    ) -> Option<Outcome> {
-        let (topology, spec) = (task.topology.as_ref(), task.topology.spec());
-        let base = topology.base().map(|(base, levels)| (base, base.spec(), levels));
-        let base =
-            base.as_ref().map(|(base, spec, levels)| (described(*base, spec, None), *levels));
-        let topology =
-            described(topology, &spec, base.as_ref().map(|(base, levels)| (base, *levels)));
-        let params: Vec<SwmParam> = params
-            .iter()
-            .map(|(k, v)| SwmParam { key: SwmStr::new(k), value: SwmStr::new(v) })
-            .collect();
-        let problem = SwmProblem {
-            size: size_of::<SwmProblem>() as u32,
-            collective: task.collective.kind().code,
-            topology: &raw const topology,
-            root: task.collective.root().unwrap_or(0),
-            params: params.as_ptr(),
-            param_count: params.len() as u64,
-            permutation: task.collective.permutation_name().map_or(SwmStr::EMPTY, SwmStr::new),
-        };
-        let ctx = std::ptr::from_mut(self).cast::<c_void>();
-        let table = SwmHost { ctx, ..TABLE };
+    /// Calls a function of the plugin. Returns `None` if it succeeds or does not exist, and
+    /// otherwise the outcome of the case.
+    fn call(&mut self, function: impl FnOnce(&mut Self) -> Option<i32>) -> Option<Outcome> {
         record_plugin(true);
-        // SAFETY: the function and its table come from a checked plugin; problem and table outlive
-        // the call.
-        let code =
-            defect::call_plugin(|| unsafe { function(raw, &raw const problem, &raw const table) });
+        let code = defect::call_plugin(|| function(self));
         record_plugin(false);
         if let Some(defect) = self.defect.take() {
             return Some(Outcome::HostPanicked(defect));
@@ -390,7 +370,7 @@ impl Host<'_> {
         // A reason that consists of white space counts as no reason.
         let reason = self.reason.take().filter(|reason| !reason.trim().is_empty());
         let reason_or = |none: &str| reason.unwrap_or_else(|| none.to_owned());
-        match code {
+        match code? {
             SWM_OK => None,
             SWM_UNSUPPORTED => Some(Outcome::Unsupported(reason_or("the plugin gives no reason"))),
             SWM_ERROR => Some(Outcome::Failed(reason_or("the plugin gives no reason"))),
@@ -403,72 +383,9 @@ impl Host<'_> {
             other => Some(Outcome::Failed(format!("the plugin returned {other}, expected 0 to 4"))),
         }
     }
-
-    /// Runs `work`, which extends the schedule, and returns the return code of the call. Does not
-    /// run `work` if an earlier call was rejected.
-    fn drive(&mut self, work: impl FnOnce(&mut Self) -> Result<(), Fault>) -> i32 {
-        self.answer(|host| match host.simulation {
-            Some(_) => work(host),
-            None => Err(Fault::OutOfOrder(
-                "the plugin gives a schedule where it is only requested whether it can run",
-            )),
-        })
-    }
-
-    /// Runs `work` and returns the return code of the call. Does not run `work` if an earlier call
-    /// was rejected.
-    fn answer(&mut self, work: impl FnOnce(&mut Self) -> Result<(), Fault>) -> i32 {
-        /// Number of calls between two checks of the clock.
-        const CALLS: u32 = 4096;
-        self.calls = (self.calls + 1) % CALLS;
-        if self.calls == 0 && self.limit.as_ref().is_some_and(PlanLimit::is_exceeded) {
-            self.late = true;
-        }
-        if self.late || self.fault.is_some() || self.defect.is_some() {
-            self.calls_after_error += u64::from(self.has_reported_error);
-            self.has_reported_error = true;
-            return SWM_STOPPED;
-        }
-        match work(self) {
-            Ok(()) => SWM_OK,
-            Err(fault) => {
-                self.fault = Some(fault);
-                self.has_reported_error = true;
-                SWM_STOPPED
-            }
-        }
-    }
-
-    fn step(&mut self) -> i32 {
-        self.simulation(|simulation| {
-            simulation.step()?;
-            record_step(simulation.step_number());
-            Ok(())
-        })
-    }
-
-    /// Runs `work` on the simulation and returns the return code of the call. Does not run `work`
-    /// if an earlier call was rejected.
-    fn simulation(&mut self, work: impl FnOnce(&mut Simulation<'_>) -> Result<(), Fault>) -> i32 {
-        self.drive(|host| work(host.simulation.as_mut().expect("the schedule has begun")))
-    }
 }
 
-/// Converts a topology to the struct of the ABI. A recursive dual-net also gets its base and its
-/// number of levels.
-fn described(
-    topology: &dyn Topology,
-    spec: &str,
-    base: Option<(&SwmTopology, u64)>,
-) -> SwmTopology {
-    SwmTopology {
-        size: size_of::<SwmTopology>() as u32,
-        dim_count: topology.radices().len() as u32,
-        kind: SwmStr::new(topology.kind()),
-        spec: SwmStr::new(spec),
-        nodes: topology.nodes(),
-        dims: topology.radices().as_ptr(),
-        base: base.map_or(std::ptr::null(), |(base, _)| std::ptr::from_ref(base)),
-        levels: base.map_or(0, |(_, levels)| levels),
-    }
+/// Describes a topology to a plugin.
+fn network<'a>(topology: &'a dyn Topology, spec: &'a str) -> Network<'a> {
+    Network { kind: topology.kind(), spec, nodes: topology.nodes(), dims: topology.radices() }
 }

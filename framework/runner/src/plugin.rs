@@ -9,10 +9,8 @@ use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-use swapmeet_abi::{
-    ENTRY_SYMBOL, SWM_ABI_MAJOR, SWM_ABI_MINOR, SwmAlgorithm, SwmEntry, SwmPlugin, SwmRun,
-};
-
+use swapmeet_abi::hosting::{Functions, Passed};
+use swapmeet_abi::{ENTRY_SYMBOL, SWM_ABI_MAJOR, SWM_ABI_MINOR, SwmAlgorithm, SwmEntry, SwmPlugin};
 use swapmeet_core::delivery::collective::{CollectiveKind, of_bits};
 
 pub(crate) mod file;
@@ -101,7 +99,7 @@ pub struct Algorithm {
     pub(crate) stamp: Stamp,
     /// The plugin's own table after the file was loaded, or the reason why it cannot be loaded.
     #[serde(skip)]
-    table: OnceLock<Result<FunctionTable, String>>,
+    table: OnceLock<Result<Functions<'static>, String>>,
 }
 
 /// The papers whose algorithms are listed first. Each entry has two texts: the start of the paper's
@@ -195,20 +193,6 @@ impl ParamKind {
     }
 }
 
-/// The plugin's own table of an algorithm. The host passes it to the plugin in each call.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct FunctionTable {
-    pub(crate) raw: *const SwmAlgorithm,
-    pub(crate) supports: Option<SwmRun>,
-    pub(crate) plan: SwmRun,
-}
-
-// SAFETY: the ABI requires that tables are constant and that functions may be called from any
-// thread.
-unsafe impl Send for FunctionTable {}
-// SAFETY: for the same reason as above.
-unsafe impl Sync for FunctionTable {}
-
 impl Plugin {
     /// Loads a plugin file.
     ///
@@ -239,7 +223,8 @@ impl Plugin {
             // The entry function has installed the panic hook of the SDK.
             defect::store_messages();
             // SAFETY: the table was returned by a plugin's entry function.
-            return unsafe { Self::read(path, digest, &stamp, table) };
+            let table = unsafe { Passed::new(table) };
+            return Self::read(path, digest, &stamp, table);
         }
         // The loader would search the system's library directories for a file name without a
         // directory.
@@ -268,7 +253,8 @@ impl Plugin {
         std::mem::forget(library);
         // SAFETY: the ABI requires that the entry function returns null or a table that exists as
         // long as the process.
-        unsafe { Self::read(path, digest, &stamp, table) }
+        let table = unsafe { Passed::new(table.cast_const()) };
+        Self::read(path, digest, &stamp, table)
     }
 
     /// Checks the names of the plugin and its algorithms.
@@ -314,13 +300,14 @@ impl Plugin {
     pub unsafe fn of_table(path: &Path, table: *const SwmPlugin) -> Result<Self, PluginError> {
         defect::store_messages();
         // SAFETY: the caller promises null or a plugin's table.
-        unsafe { Self::read(path, String::new(), &Stamp::default(), table) }
+        let table = unsafe { Passed::new(table) };
+        Self::read(path, String::new(), &Stamp::default(), table)
     }
 }
 
 impl Algorithm {
     /// Returns the plugin's own table. Loads the file if this process has not loaded it yet.
-    pub(crate) fn table(&self) -> Result<FunctionTable, String> {
+    pub(crate) fn table(&self) -> Result<Functions<'static>, String> {
         let load = || {
             // The known digest is passed on, because the sandbox may forbid reading the program's
             // file again.
@@ -339,7 +326,7 @@ impl Algorithm {
     /// host. Loads the file if necessary.
     #[doc(hidden)]
     pub fn raw_table(&self) -> Result<*const SwmAlgorithm, String> {
-        self.table().map(|table| table.raw)
+        self.table().map(|functions| functions.table())
     }
 }
 
@@ -375,7 +362,7 @@ mod tests {
     #[test]
     fn texts_are_one_line_and_leave_the_terminal_alone() {
         // SAFETY: the text borrows the bytes of a string.
-        let read = |given: &str| unsafe { text(SwmStr::new(given)) };
+        let read = |given: &str| text(unsafe { Passed::new(SwmStr::new(given)) });
         assert_eq!(
             read("two\nlines, \u{1b}[31mred, µ"),
             Ok("two\\nlines, \\u{1b}[31mred, µ".to_owned())

@@ -9,14 +9,10 @@ use crate::stop::Stop;
 use follow::{Goal, follow};
 use record::Settings;
 use recorder::Recorder;
-use std::cell::RefCell;
-use swapmeet_abi::{
-    SWM_INVALID, SWM_OK, SWM_STOPPED, SWM_UNSUPPORTED, SwmAlgorithm, SwmHost, SwmParam, SwmProblem,
-    SwmStr, SwmTopology,
-};
+use swapmeet_abi::hosting::{self, Passed};
+use swapmeet_abi::{SWM_INVALID, SWM_OK, SWM_STOPPED, SWM_UNSUPPORTED, SwmAlgorithm};
 
 mod follow;
-mod host_table;
 mod orbits;
 mod read;
 mod record;
@@ -274,11 +270,14 @@ impl Rehearsal {
     ///
     /// The errors of [`Rehearsal::plan`].
     pub fn rehearse(&self, algorithm: &dyn Algorithm) -> Result<Rehearsed, Stop> {
-        self.record(|problem, host, _| {
-            // SAFETY: problem and topology state their sizes, and outlive the schedule.
-            let problem = unsafe { Problem::read(problem, host, algorithm.about().params) }?;
-            algorithm.supports(&problem)?;
-            algorithm.plan(&problem, &mut Schedule::new(host, problem.topology().dims()))
+        self.record(|problem, recorder| {
+            let host = hosting::table(recorder);
+            problem.with_raw(|problem| {
+                // SAFETY: problem and topology state their sizes, and outlive the schedule.
+                let problem = unsafe { Problem::read(problem, &host, algorithm.about().params) }?;
+                algorithm.supports(&problem)?;
+                algorithm.plan(&problem, &mut Schedule::new(&host, problem.topology().dims()))
+            })
         })
     }
 
@@ -339,21 +338,22 @@ impl Rehearsal {
     /// The errors of [`Rehearsal::rehearse`].
     #[doc(hidden)]
     pub unsafe fn rehearse_table(&self, algorithm: *const SwmAlgorithm) -> Result<Rehearsed, Stop> {
-        self.record(|problem, host, reason| {
-            // SAFETY: the caller guarantees that this is an algorithm's table.
-            let table = unsafe { &*algorithm };
-            for function in table.supports.into_iter().chain(table.plan) {
-                // SAFETY: the function and its table are those of a plugin; problem and host
-                // outlive the call.
-                match unsafe { function(algorithm, problem, host) } {
-                    SWM_OK => {}
-                    SWM_UNSUPPORTED => return Err(Stop::Unsupported(reason())),
-                    SWM_STOPPED => return Err(Stop::Stopped),
-                    SWM_INVALID => return Err(Stop::Invalid(reason())),
-                    _ => return Err(Stop::Failed(reason())),
-                }
+        // SAFETY: the caller guarantees that this is an algorithm's table.
+        let functions = unsafe { Passed::new(algorithm) }.functions();
+        let functions = functions.ok_or_else(|| Stop::failed("the algorithm has no `plan`"))?;
+        self.record(|problem, recorder| {
+            let mut code = functions.supports(problem, recorder).unwrap_or(SWM_OK);
+            if code == SWM_OK {
+                code = functions.plan(problem, recorder);
             }
-            Ok(())
+            let reason = recorder.reason.clone();
+            match code {
+                SWM_OK => Ok(()),
+                SWM_UNSUPPORTED => Err(Stop::Unsupported(reason)),
+                SWM_STOPPED => Err(Stop::Stopped),
+                SWM_INVALID => Err(Stop::Invalid(reason)),
+                _ => Err(Stop::Failed(reason)),
+            }
         })
     }
 
@@ -368,58 +368,39 @@ impl Rehearsal {
         follow(&goal, schedule)
     }
 
-    /// Calls `plan` with a host that records the schedule. `plan` receives the problem, the table
-    /// of the host, and a function that returns the reason that the plugin gave for stopping.
+    /// Calls `plan` with the problem and a host that records the schedule.
     fn record(
         &self,
-        plan: impl FnOnce(&SwmProblem, &SwmHost, &dyn Fn() -> String) -> Result<(), Stop>,
+        plan: impl FnOnce(&hosting::Problem<'_>, &mut Recorder) -> Result<(), Stop>,
     ) -> Result<Rehearsed, Stop> {
-        // Fill in the structs of the ABI that describe the problem.
-        let topology = |kind: &str, spec: &str, dims: &[u64]| SwmTopology {
-            size: size_of::<SwmTopology>() as u32,
-            dim_count: dims.len() as u32,
-            kind: SwmStr::new(kind),
-            spec: SwmStr::new(spec),
-            nodes: dims.iter().product(),
-            dims: dims.as_ptr(),
-            base: std::ptr::null(),
-            levels: 0,
-        };
         let base = self.base.as_ref().map(|(kind, dims, levels)| (Self::on(kind, dims), *levels));
-        let base = base
-            .as_ref()
-            .map(|(base, levels)| (topology(&base.kind, &base.spec, &base.dims), *levels));
-        let topology = SwmTopology {
-            base: base.as_ref().map_or(std::ptr::null(), |(base, _)| std::ptr::from_ref(base)),
-            levels: base.as_ref().map_or(0, |(_, levels)| *levels),
-            ..topology(&self.kind, &self.spec, &self.dims)
-        };
-        let params: Vec<SwmParam> = self
-            .params
-            .iter()
-            .map(|(key, value)| SwmParam { key: SwmStr::new(key), value: SwmStr::new(value) })
-            .collect();
-        let problem = SwmProblem {
-            size: size_of::<SwmProblem>() as u32,
+        let problem = hosting::Problem {
             collective: self.collective.code(),
-            topology: &raw const topology,
+            network: self.network(),
+            base: base.as_ref().map(|(base, levels)| (base.network(), *levels)),
             root: self.root,
-            params: params.as_ptr(),
-            param_count: params.len() as u64,
-            permutation: SwmStr::new(&self.permutation),
+            params: &self.params,
+            permutation: Some(&self.permutation),
         };
-        // Call the algorithm and record its schedule.
-        let recorder = RefCell::new(Recorder::new(
+        let mut recorder = Recorder::new(
             self.settings.clone(),
             (self.collective, self.root),
             self.receivers.clone(),
             &self.dims,
             self.by_orbits,
-        ));
-        let host = host_table::host(&recorder);
-        let planned = plan(&problem, &host, &|| recorder.borrow().reason.clone());
-        let schedule = recorder.into_inner().schedule()?;
+        );
+        let planned = plan(&problem, &mut recorder);
+        let schedule = recorder.schedule()?;
         planned.map(|()| schedule)
+    }
+
+    fn network(&self) -> hosting::Network<'_> {
+        hosting::Network {
+            kind: &self.kind,
+            spec: &self.spec,
+            nodes: self.dims.iter().product(),
+            dims: &self.dims,
+        }
     }
 }
 

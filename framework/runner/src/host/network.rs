@@ -1,10 +1,7 @@
-//! The functions of the host that give a plugin the links of the topology and the demand of the
-//! nodes.
+//! The lists that a plugin can read: the links of the topology and the demand of the nodes.
 
-use super::Host;
-use super::context::with;
-use std::ffi::c_void;
-use swapmeet_abi::{SWM_STOPPED, SwmByteCount, SwmLink};
+use swapmeet_abi::hosting::Room;
+use swapmeet_abi::{SwmByteCount, SwmLink};
 use swapmeet_core::delivery::collective::{FinalBlocks, InitialBlocks};
 use swapmeet_core::delivery::fault::Fault;
 use swapmeet_core::limits;
@@ -25,7 +22,7 @@ impl LinkTable {
     /// # Errors
     ///
     /// Returns a fault if there are too many vertices or links.
-    fn of(topology: &dyn Topology) -> Result<Self, Fault> {
+    pub(super) fn of(topology: &dyn Topology) -> Result<Self, Fault> {
         let vertices = vertices_of(topology);
         if vertices.max(topology.link_slots()) > limits::LINKS {
             return Err(Fault::Refused(format!(
@@ -51,20 +48,20 @@ impl LinkTable {
 
     /// Returns the links that leave a vertex; `None` if the topology has no vertex with this
     /// number.
-    fn of_vertex(&self, vertex: u64) -> Option<&[SwmLink]> {
+    pub(super) fn of_vertex(&self, vertex: u64) -> Option<&[SwmLink]> {
         let vertex = usize::try_from(vertex).ok()?;
         let end = *self.first.get(vertex.checked_add(1)?)?;
         self.links.get(self.first[vertex] as usize..end as usize)
     }
 }
 
-fn vertices_of(topology: &dyn Topology) -> u64 {
+pub(super) fn vertices_of(topology: &dyn Topology) -> u64 {
     topology.nodes() + topology.switches()
 }
 
 /// Returns the demand of node `from`: the receivers of the data that `from` has at the start, in
 /// ascending order, with the number of bytes for each.
-fn demand_of(task: &Task, block_bytes: u64, from: u64) -> Vec<SwmByteCount> {
+pub(super) fn demand_of(task: &Task, block_bytes: u64, from: u64) -> Vec<SwmByteCount> {
     let (nodes, kind) = (task.topology.nodes(), task.collective.kind());
     let root = task.collective.root().unwrap_or(0);
     let all = || (0..nodes).collect();
@@ -87,142 +84,11 @@ fn demand_of(task: &Task, block_bytes: u64, from: u64) -> Vec<SwmByteCount> {
     counts.filter(|count| count.bytes > 0).collect()
 }
 
-/// Writes `items` to `list`, but at most `room` of them. Writes the number of all items to `count`.
-///
-/// # Safety
-///
-/// `list` must be null or have room for `room` values, and `count` must be null or writable.
-unsafe fn write_list<T: Copy>(
+/// Writes a list to a plugin. `null` is the text of the fault if there is no room for its length.
+pub(super) fn write<T: Copy>(
+    room: Room<'_, T>,
     items: &[T],
-    (list, room, count): (*mut T, u64, *mut u64),
-    no_room: &'static str,
+    null: &'static str,
 ) -> Result<(), Fault> {
-    if count.is_null() || list.is_null() && room > 0 {
-        return Err(Fault::OutOfOrder(no_room));
-    }
-    // SAFETY: the caller promises room for `room` values. The addresses may have any alignment.
-    unsafe {
-        for (i, item) in items.iter().take(usize::try_from(room).unwrap_or(usize::MAX)).enumerate()
-        {
-            list.add(i).write_unaligned(*item);
-        }
-        count.write_unaligned(items.len() as u64);
-    }
-    Ok(())
-}
-
-pub(super) unsafe extern "C" fn vertices(ctx: *mut c_void) -> u64 {
-    // SAFETY: the ABI requires that a plugin passes the context pointer of the table. This is the
-    // reason in all functions below, too.
-    unsafe { with(ctx, 0, |host| vertices_of(host.task.topology.as_ref())) }
-}
-
-pub(super) unsafe extern "C" fn links(
-    ctx: *mut c_void,
-    vertex: u64,
-    links: *mut SwmLink,
-    room: u64,
-    count: *mut u64,
-) -> i32 {
-    // SAFETY: for the reason given in `vertices`.
-    unsafe {
-        with(ctx, SWM_STOPPED, |host| {
-            host.answer(|host| {
-                let table = match host.links.take() {
-                    Some(table) => table,
-                    None => LinkTable::of(host.task.topology.as_ref())?,
-                };
-                let listed = host.links.insert(table).of_vertex(vertex);
-                let listed = listed.ok_or(Fault::OutOfOrder(
-                    "the plugin reads the links of a vertex that does not exist",
-                ))?;
-                let null = "the plugin reads links, but gives null for them or for their number";
-                write_list(listed, (links, room, count), null)
-            })
-        })
-    }
-}
-
-pub(super) unsafe extern "C" fn uniform(ctx: *mut c_void) -> u32 {
-    // SAFETY: for the reason given in `vertices`.
-    unsafe { with(ctx, 1, |host| u32::from(host.task.sizes.is_none())) }
-}
-
-pub(super) unsafe extern "C" fn token_bytes(
-    ctx: *mut c_void,
-    node: u64,
-    bytes: *mut u64,
-    room: u64,
-    count: *mut u64,
-) -> i32 {
-    // SAFETY: for the reason given in `vertices`.
-    unsafe {
-        with(ctx, SWM_STOPPED, |host| {
-            host.answer(|host: &mut Host<'_>| {
-                host.requested.bytes = true;
-                if node >= host.task.topology.nodes() {
-                    return Err(Fault::OutOfOrder(
-                        "the plugin reads the tokens of a node that does not exist",
-                    ));
-                }
-                let listed = host.task.collective.tokens().map_or(&[][..], |t| t.bytes(node));
-                let null = "the plugin reads tokens, but gives null for them or for their number";
-                write_list(listed, (bytes, room, count), null)
-            })
-        })
-    }
-}
-
-pub(super) unsafe extern "C" fn token_receivers(
-    ctx: *mut c_void,
-    node: u64,
-    class: u64,
-    receivers: *mut u64,
-    room: u64,
-    count: *mut u64,
-) -> i32 {
-    // SAFETY: for the reason given in `vertices`.
-    unsafe {
-        with(ctx, SWM_STOPPED, |host| {
-            host.answer(|host: &mut Host<'_>| {
-                host.requested.bytes = true;
-                let tokens =
-                    host.task.collective.tokens().filter(|tokens| {
-                        node < tokens.nodes() && class < tokens.classes(node).into()
-                    });
-                let tokens = tokens.ok_or(Fault::OutOfOrder(
-                    "the plugin reads the receivers of a class of tokens that does not exist",
-                ))?;
-                let listed = tokens.receivers(node, class as u32);
-                let listed: Vec<u64> = listed.iter().map(|receiver| (*receiver).into()).collect();
-                let null = "the plugin reads receivers, but gives null for them or their number";
-                write_list(&listed, (receivers, room, count), null)
-            })
-        })
-    }
-}
-
-pub(super) unsafe extern "C" fn demand(
-    ctx: *mut c_void,
-    from: u64,
-    demand: *mut SwmByteCount,
-    room: u64,
-    count: *mut u64,
-) -> i32 {
-    // SAFETY: for the reason given in `vertices`.
-    unsafe {
-        with(ctx, SWM_STOPPED, |host| {
-            host.answer(|host: &mut Host<'_>| {
-                host.requested.bytes = true;
-                if from >= host.task.topology.nodes() {
-                    return Err(Fault::OutOfOrder(
-                        "the plugin reads the demand of a node that does not exist",
-                    ));
-                }
-                let null = "the plugin reads demand, but gives null for it or for its length";
-                let listed = demand_of(host.task, host.inputs.block_bytes, from);
-                write_list(&listed, (demand, room, count), null)
-            })
-        })
-    }
+    room.write(items).map_err(|_| Fault::OutOfOrder(null))
 }

@@ -1,10 +1,11 @@
 //! Functions that read the sends of a plugin (of blocks, buckets and byte counts) and pass them to
 //! the simulation.
 
-use super::Host;
 use super::read::{axis, node_set, read_byte_counts, read_route};
+use super::{BEGUN, Host};
 use crate::plugin::text;
 use smallvec::SmallVec;
+use swapmeet_abi::hosting::Passed;
 use swapmeet_abi::{
     SWM_COMBINE, SWM_COPY, SWM_LOCAL, SWM_STRICT, SwmBlocks, SwmBucket, SwmBytes, SwmRoute,
 };
@@ -12,7 +13,7 @@ use swapmeet_core::delivery::byte_counts::{ByteSelection, ByteSend};
 use swapmeet_core::delivery::exchange::Rule;
 use swapmeet_core::delivery::fault::{Fault, SendFault};
 use swapmeet_core::network::topology::{Route, RouteError};
-use swapmeet_core::simulation::Task;
+use swapmeet_core::simulation::{Simulation, Task};
 
 /// A buffer for the route of a send. It is reused for all sends to avoid allocations.
 #[derive(Default)]
@@ -20,17 +21,11 @@ pub(super) struct RouteBuffer(Route);
 
 impl RouteBuffer {
     /// Reads the route of a send, if it has one.
-    ///
-    /// # Safety
-    ///
-    /// `raw` must be null or point to a readable route, and all pointers in the route must be
-    /// readable.
-    unsafe fn read(&mut self, raw: *const SwmRoute) -> Result<Option<&Route>, Fault> {
+    fn read(&mut self, raw: Passed<'_, *const SwmRoute>) -> Result<Option<&Route>, Fault> {
         if raw.is_null() {
             return Ok(None);
         }
-        // SAFETY: the caller promises a route.
-        unsafe { read_route(raw, &mut self.0) }.map_err(Fault::OutOfOrder)?;
+        read_route(raw, &mut self.0).map_err(Fault::OutOfOrder)?;
         Ok(Some(&self.0))
     }
 }
@@ -43,9 +38,8 @@ fn known(flags: u32, known: u32) -> Result<(), Fault> {
 }
 
 /// Returns the plugin's label of the send.
-fn label(send: &SwmBlocks) -> String {
-    // SAFETY: texts of a send are readable during the call.
-    unsafe { text(send.label) }.unwrap_or_else(|why| format!("a label that {why}"))
+fn label(send: &Passed<'_, SwmBlocks>) -> String {
+    text(send.label()).unwrap_or_else(|why| format!("a label that {why}"))
 }
 
 /// Returns whether a send requests a path, or an order of dimensions, that differs from the route of
@@ -79,29 +73,16 @@ fn departs(task: &Task, (from, to): (u64, u64), route: Option<&Route>) -> bool {
 impl Host<'_> {
     /// Passes a send of blocks to the simulation. If the send breaks a rule, the fault contains the
     /// plugin's label of the send.
-    ///
-    /// # Safety
-    ///
-    /// Each pointer in the send must be null or point to as many readable values as the count next
-    /// to it states.
-    pub(super) unsafe fn send_blocks(&mut self, send: &SwmBlocks) -> Result<(), Fault> {
+    pub(super) fn add_blocks(&mut self, send: &Passed<'_, SwmBlocks>) -> Result<(), Fault> {
         if let Some(labels) = &self.labels {
             *labels.borrow_mut() = label(send);
         }
-        // SAFETY: the caller promises readable pointers.
-        unsafe { self.blocks(send) }.map_err(|fault| fault.labelled(label(send)))
+        self.blocks(send).map_err(|fault| fault.labelled(label(send)))
     }
 
-    /// Passes a send of blocks to the simulation.
-    ///
-    /// # Safety
-    ///
-    /// The requirements are those of [`Host::send_blocks`].
-    unsafe fn blocks(&mut self, send: &SwmBlocks) -> Result<(), Fault> {
+    fn blocks(&mut self, send: &Passed<'_, SwmBlocks>) -> Result<(), Fault> {
         known(send.flags, SWM_STRICT | SWM_COPY | SWM_LOCAL | SWM_COMBINE)?;
-        let Some(simulation) = self.simulation.as_mut() else { return Ok(()) };
-        let (mut origins, mut destinations) = (SmallVec::new(), SmallVec::new());
-        let step = simulation.step_number();
+        let step = self.schedule().step_number();
         let bad = |side| {
             move |what: &str| {
                 Fault::Send(
@@ -110,15 +91,12 @@ impl Host<'_> {
                 )
             }
         };
+        let (mut origins, mut destinations) = (SmallVec::new(), SmallVec::new());
         let rule = Rule {
-            // SAFETY: the caller promises readable pointers. This is also the reason in the unsafe
-            // blocks below.
-            origins: unsafe { node_set(&send.origins, &mut origins) }.map_err(bad("origins"))?,
-            // SAFETY: for the same reason as above.
-            destinations: unsafe { node_set(&send.destinations, &mut destinations) }
+            origins: node_set(send.origins(), &mut origins).map_err(bad("origins"))?,
+            destinations: node_set(send.destinations(), &mut destinations)
                 .map_err(bad("destinations"))?,
-            // SAFETY: for the same reason as above.
-            segments: unsafe { axis(&send.segments) }.map_err(bad("segments"))?,
+            segments: axis(send.segments()).map_err(bad("segments"))?,
             strict: send.flags & SWM_STRICT != 0,
             copy: send.flags & SWM_COPY != 0,
             combine: send.flags & SWM_COMBINE != 0,
@@ -126,60 +104,42 @@ impl Host<'_> {
             extra_bytes: send.extra_bytes,
             ..Rule::new(send.from, send.to)
         };
-        // SAFETY: for the same reason as above.
-        let route = unsafe { self.route.read(send.route) }?;
-        self.departs |= !self.departs && departs(self.task, (send.from, send.to), route);
-        simulation.send(&rule, route)
+        self.add((send.from, send.to), send.route(), |simulation, route| {
+            simulation.send(&rule, route)
+        })
     }
 
     /// Passes a send of a bucket to the simulation.
-    ///
-    /// # Safety
-    ///
-    /// The requirements are those of [`Host::send_blocks`].
-    pub(super) unsafe fn send_bucket(&mut self, send: &SwmBucket) -> Result<(), Fault> {
+    pub(super) fn add_bucket(&mut self, send: &Passed<'_, SwmBucket>) -> Result<(), Fault> {
         known(send.flags, SWM_LOCAL)?;
+        let (from, to) = (send.from, send.to);
         let what = ByteSelection::Bucket(send.bucket);
-        let share =
-            ByteSend { from: send.from, to: send.to, local: send.flags & SWM_LOCAL != 0, what };
-        // SAFETY: the caller promises readable pointers.
-        unsafe { self.send_share(&share, send.route) }
+        let share = ByteSend { from, to, local: send.flags & SWM_LOCAL != 0, what };
+        self.add((from, to), send.route(), |simulation, route| simulation.send_bytes(&share, route))
     }
 
     /// Passes a send of byte counts to the simulation.
-    ///
-    /// # Safety
-    ///
-    /// The requirements are those of [`Host::send_blocks`].
-    pub(super) unsafe fn send_bytes(&mut self, send: &SwmBytes) -> Result<(), Fault> {
+    pub(super) fn add_bytes(&mut self, send: &Passed<'_, SwmBytes>) -> Result<(), Fault> {
         known(send.flags, SWM_LOCAL)?;
         let (from, to) = (send.from, send.to);
-        let step = self.simulation.as_ref().map_or(0, |simulation| simulation.step_number());
-        let mut counts = Vec::new();
-        // SAFETY: the caller promises readable pointers.
-        unsafe { read_byte_counts(send, &mut counts) }.map_err(|what| {
+        let step = self.schedule().step_number();
+        let counts = read_byte_counts(send).map_err(|what| {
             Fault::Send(step, SendFault::BadByteSend { from, to, what: what.to_owned() })
         })?;
-        let share = ByteSend {
-            from,
-            to,
-            local: send.flags & SWM_LOCAL != 0,
-            what: ByteSelection::Listed(&counts),
-        };
-        // SAFETY: the caller promises readable pointers.
-        unsafe { self.send_share(&share, send.route) }
+        let what = ByteSelection::Listed(&counts);
+        let share = ByteSend { from, to, local: send.flags & SWM_LOCAL != 0, what };
+        self.add((from, to), send.route(), |simulation, route| simulation.send_bytes(&share, route))
     }
 
-    /// # Safety
-    /// See [`Host::send_blocks`].
-    unsafe fn send_share(
+    /// Reads the route of a send, and passes the send to the simulation with `add`.
+    fn add(
         &mut self,
-        share: &ByteSend<'_>,
-        route: *const SwmRoute,
+        ends: (u64, u64),
+        route: Passed<'_, *const SwmRoute>,
+        add: impl FnOnce(&mut Simulation<'_>, Option<&Route>) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        // SAFETY: the caller promises readable pointers.
-        let route = unsafe { self.route.read(route) }?;
-        self.departs |= !self.departs && departs(self.task, (share.from, share.to), route);
-        self.simulation.as_mut().map_or(Ok(()), |simulation| simulation.send_bytes(share, route))
+        let route = self.route.read(route)?;
+        self.departs |= !self.departs && departs(self.task, ends, route);
+        add(self.simulation.as_mut().expect(BEGUN), route)
     }
 }

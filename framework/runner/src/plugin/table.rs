@@ -1,34 +1,27 @@
 //! Functions that copy and validate the tables of a plugin.
 
-use super::{Algorithm, Build, FunctionTable, Param, ParamKind, Plugin, PluginError, Stamp};
+use super::{Algorithm, Build, Param, ParamKind, Plugin, PluginError, Stamp};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
+use swapmeet_abi::hosting::{Passed, Text, Unreadable};
 use swapmeet_abi::{
     Growing, SWM_ABI_MAJOR, SWM_MAGIC, SWM_PARAM_CHOICE, SWM_PARAM_FILE, SWM_PARAM_NUMBER,
-    SWM_PARAM_TEXT, SwmAlgorithm, SwmHead, SwmParamInfo, SwmPlugin, SwmStr, read_sized,
+    SWM_PARAM_TEXT, SwmAlgorithm, SwmParamInfo, SwmPlugin,
 };
 use swapmeet_core::limits;
 use swapmeet_core::text::{escaped, excerpt};
 
 impl Plugin {
     /// Reads a plugin's table. The head of the table, with the version, is read first.
-    ///
-    /// # Safety
-    ///
-    /// See [`Plugin::of_table`].
-    pub(super) unsafe fn read(
+    pub(super) fn read(
         path: &Path,
         digest: String,
         stamp: &Stamp,
-        table: *const SwmPlugin,
+        table: Passed<'static, *const SwmPlugin>,
     ) -> Result<Self, PluginError> {
         // Read the head. The version in it determines the layout of the table.
         let bad = |what: String| PluginError::BadTable { path: path.to_owned(), what };
-        if table.is_null() {
-            return Err(bad("its entry returns no table".to_owned()));
-        }
-        // SAFETY: in every version, the table begins with this head.
-        let head = unsafe { table.cast::<SwmHead>().read_unaligned() };
+        let head = table.head().ok_or_else(|| bad("its entry returns no table".to_owned()))?;
         if head.magic != SWM_MAGIC {
             return Err(bad(format!(
                 "its table begins with {:#018x}, expected {SWM_MAGIC:#018x}",
@@ -42,16 +35,13 @@ impl Plugin {
                 minor: head.abi_minor,
             });
         }
-        // SAFETY: a table of this major version has as many bytes as its head states.
-        let table = unsafe { read_sized(table) }.map_err(|size| bad(small::<SwmPlugin>(size)))?;
+        let table = table.read().map_err(|why| bad(unreadable::<SwmPlugin>(why)))?;
         // Copy and escape all texts, and check the names.
-        let text = |s: SwmStr, what: &str| {
-            // SAFETY: a table's texts live as long as the plugin.
-            unsafe { text(s) }.map_err(|why| bad(format!("its {what} {why}")))
-        };
-        let name = text(table.name, "name")?;
+        let text =
+            |s: Text<'_>, what: &str| text(s).map_err(|why| bad(format!("its {what} {why}")));
+        let name = text(table.name(), "name")?;
         check_plugin_name(&name).map_err(bad)?;
-        let version = text(table.version, "version")?;
+        let version = text(table.version(), "version")?;
         let build = Build { name, version, digest };
         if table.algorithm_count == 0 || table.algorithms.is_null() {
             return Err(bad("it has no algorithms".to_owned()));
@@ -65,11 +55,8 @@ impl Plugin {
         }
         // Copy each algorithm with its parameters. The first error refuses the whole plugin.
         let mut algorithms: Vec<Arc<Algorithm>> = Vec::new();
-        for i in 0..table.algorithm_count as usize {
-            // SAFETY: the table promises `algorithm_count` pointers.
-            let raw = unsafe { table.algorithms.add(i).read_unaligned() };
-            // SAFETY: the table promises that each points to an algorithm's table.
-            let algorithm = unsafe { Algorithm::read(raw, path, stamp, &build) };
+        for (i, raw) in table.algorithms().parts().enumerate() {
+            let algorithm = Algorithm::read(raw, path, stamp, &build);
             let algorithm = algorithm.map_err(|what| bad(format!("algorithm {i}: {what}")))?;
             if let Some(first) = algorithms.iter().position(|a| a.name == algorithm.name) {
                 return Err(bad(format!(
@@ -81,7 +68,7 @@ impl Plugin {
         }
         Ok(Self {
             path: path.to_owned(),
-            licence: text(table.licence, "licence")?,
+            licence: text(table.licence(), "licence")?,
             abi: (head.abi_major, head.abi_minor),
             name: build.name,
             version: build.version,
@@ -92,33 +79,23 @@ impl Plugin {
 }
 
 impl Algorithm {
-    /// Reads the table of an algorithm.
-    ///
-    /// # Safety
-    ///
-    /// `raw` must be null or point to the table of an algorithm.
-    unsafe fn read(
-        raw: *const SwmAlgorithm,
+    fn read(
+        raw: Passed<'static, *const SwmAlgorithm>,
         file: &Path,
         stamp: &Stamp,
         plugin: &Build,
     ) -> Result<Self, String> {
-        if raw.is_null() {
-            return Err("no table".to_owned());
-        }
-        // SAFETY: the caller promises an algorithm's table, and it is not null.
-        let table = unsafe { read_sized(raw) }.map_err(small::<SwmAlgorithm>)?;
-        // SAFETY: a table's texts live as long as the plugin.
-        let read =
-            |s: SwmStr, what: &str| unsafe { text(s) }.map_err(|why| format!("its {what} {why}"));
+        let table = raw.read().map_err(unreadable::<SwmAlgorithm>)?;
+        let read = |s: Text<'_>, what: &str| text(s).map_err(|why| format!("its {what} {why}"));
         // If a plugin panics while it describes an algorithm, the SDK returns a table without a
         // name and without `plan`. Its title is the error message.
-        let name = read(table.name, "name")?;
+        let name = read(table.name(), "name")?;
         if name.is_empty() && table.plan.is_none() && table.title.len > 0 {
-            return Err(read(table.title, "title")?);
+            return Err(read(table.title(), "title")?);
         }
         check_algorithm_name(&name)?;
-        let plan = table.plan.ok_or_else(|| format!("`{name}` has no `plan` function"))?;
+        let functions =
+            raw.functions().ok_or_else(|| format!("`{name}` has no `plan` function"))?;
         if table.collectives == 0 {
             return Err(format!("`{name}` implements no collective"));
         }
@@ -134,44 +111,30 @@ impl Algorithm {
             return Err(format!("`{name}` has null for its {} parameters", table.param_count));
         }
         let mut params = Vec::new();
-        for i in 0..table.param_count as usize {
-            // SAFETY: the table promises `param_count` pointers.
-            let raw = unsafe { table.params.add(i).read_unaligned() };
-            // SAFETY: the table promises that each points to the table of a parameter.
-            let param = unsafe { Param::read(raw) };
+        for (i, raw) in table.params().parts().enumerate() {
+            let param = Param::read(raw);
             params.push(param.map_err(|what| format!("parameter {i} of `{name}`: {what}"))?);
         }
         Ok(Self {
-            title: read(table.title, "title")?,
-            paper: read(table.paper, "paper")?,
-            accepts: read(table.accepts, "list of what it accepts")?,
+            title: read(table.title(), "title")?,
+            paper: read(table.paper(), "paper")?,
+            accepts: read(table.accepts(), "list of what it accepts")?,
             collectives: table.collectives,
             params,
             ports: table.ports,
             plugin: plugin.clone(),
             file: file.to_owned(),
             stamp: stamp.clone(),
-            table: OnceLock::from(Ok(FunctionTable { raw, supports: table.supports, plan })),
+            table: OnceLock::from(Ok(functions)),
             name,
         })
     }
 }
 
 impl Param {
-    /// Reads the table of a parameter.
-    ///
-    /// # Safety
-    ///
-    /// `raw` must be null or point to the table of a parameter.
-    unsafe fn read(raw: *const SwmParamInfo) -> Result<Self, String> {
-        if raw.is_null() {
-            return Err("no table".to_owned());
-        }
-        // SAFETY: the caller promises a parameter's table, and it is not null.
-        let table = unsafe { read_sized(raw) }.map_err(small::<SwmParamInfo>)?;
-        // SAFETY: a table's texts live as long as the plugin.
-        let read =
-            |s: SwmStr, what: &str| unsafe { text(s) }.map_err(|why| format!("its {what} {why}"));
+    fn read(raw: Passed<'_, *const SwmParamInfo>) -> Result<Self, String> {
+        let table = raw.read().map_err(unreadable::<SwmParamInfo>)?;
+        let read = |s: Text<'_>, what: &str| text(s).map_err(|why| format!("its {what} {why}"));
         const MOST_VALUES: u64 = limits::PARAM_VALUES;
         if table.value_count > MOST_VALUES {
             return Err(format!(
@@ -187,10 +150,7 @@ impl Param {
                 return Err("it is a choice without values".to_owned());
             }
             SWM_PARAM_CHOICE => {
-                let values = (0..table.value_count as usize).map(|i| {
-                    // SAFETY: the table promises `value_count` texts.
-                    read(unsafe { table.values.add(i).read_unaligned() }, "value")
-                });
+                let values = table.values().parts().map(|value| read(value, "value"));
                 ParamKind::Choice(values.collect::<Result<_, _>>()?)
             }
             SWM_PARAM_NUMBER => ParamKind::Number,
@@ -202,12 +162,17 @@ impl Param {
                 ));
             }
         };
-        let default = read(table.default_value, "default")?;
+        let default = read(table.default_value(), "default")?;
         if !default.is_empty() && kind.canonical(&default).as_ref() != Ok(&default) {
             let expected = kind.canonical(&default).unwrap_or_else(|expected| expected);
             return Err(format!("its default is `{default}`, expected {expected}"));
         }
-        Ok(Self { key: read(table.key, "key")?, kind, default, help: read(table.help, "help")? })
+        Ok(Self {
+            key: read(table.key(), "key")?,
+            kind,
+            default,
+            help: read(table.help(), "help")?,
+        })
     }
 }
 
@@ -231,25 +196,24 @@ pub(super) fn check_algorithm_name(name: &str) -> Result<(), String> {
     Err(format!("its name is `{}`, expected lower-case letters, digits and hyphens", excerpt(name)))
 }
 
-/// Returns the error for a table that has fewer bytes than in any version.
-fn small<T: Growing>(size: usize) -> String {
-    format!("its table has {size} bytes, expected at least {}", T::SIZE_1_0)
+/// Returns the error for a table that is missing, or has fewer bytes than in any version.
+fn unreadable<T: Growing>(why: Unreadable) -> String {
+    match why {
+        Unreadable::Null => "no table".to_owned(),
+        Unreadable::Small(size) => {
+            format!("its table has {size} bytes, expected at least {}", T::SIZE_1_0)
+        }
+    }
 }
 
 /// Copies a plugin's text. Control characters are escaped, because they could affect the terminal.
-///
-/// # Safety
-///
-/// See [`SwmStr::bytes`].
-pub(crate) unsafe fn text(s: SwmStr) -> Result<String, &'static str> {
+pub(crate) fn text(s: Text<'_>) -> Result<String, &'static str> {
     if s.ptr.is_null() && s.len > 0 {
         return Err("is null, but has a length");
     }
     if s.len as u64 > limits::TEXT_BYTES {
         return Err("is longer than 1 MiB");
     }
-    // SAFETY: the caller promises what [`SwmStr::bytes`] requires.
-    let bytes = unsafe { s.bytes() };
-    let text = std::str::from_utf8(bytes).map_err(|_| "is not UTF-8")?;
+    let text = std::str::from_utf8(s.bytes()).map_err(|_| "is not UTF-8")?;
     Ok(escaped(text).into_owned())
 }

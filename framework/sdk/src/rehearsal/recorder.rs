@@ -2,30 +2,32 @@
 //! refuses.
 
 use super::orbits::Orbits;
-use super::read::{coordinates, nodes, route};
+use super::read::{coordinates, nodes, read, route};
 use super::record::{
     Rehearsed, RehearsedRedistribution, RehearsedRoute, RehearsedSend, RehearsedStep, Settings,
 };
 use crate::collective::Collective;
 use crate::send::ByteCount;
 use crate::stop::Stop;
+use std::any::Any;
 use std::collections::BTreeSet;
-use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use swapmeet_abi::hosting::{Claim, Host, Passed, Room, Text};
 use swapmeet_abi::{
-    SWM_ALL, SWM_BYTE_COUNTS, SWM_COMBINE, SWM_COPY, SWM_IN_PARTS, SWM_LOCAL, SWM_OK, SWM_STOPPED,
-    SWM_STRICT, SwmBlocks, SwmLayout, SwmSet, SwmSymmetry,
+    SWM_ALL, SWM_BYTE_COUNTS, SWM_COMBINE, SWM_COPY, SWM_IN_PARTS, SWM_LOCAL, SWM_STRICT,
+    SwmBlocks, SwmBucket, SwmBytes, SwmLayout, SwmLink, SwmRedistribution, SwmSymmetry,
 };
 
 /// A host that records a schedule.
 pub(super) struct Recorder {
-    pub(super) settings: Settings,
+    settings: Settings,
     collective: Collective,
     /// In a permutation, the receiver of each node's block; otherwise empty.
     receivers: Vec<u64>,
     machine_nodes: u64,
     root: u64,
-    pub(super) schedule: Rehearsed,
-    pub(super) phase: String,
+    schedule: Rehearsed,
+    phase: String,
     /// The number of an element of the declared symmetry group, if one node of each orbit is
     /// planned. The planned nodes are the images of the orbits' first nodes under this element, and
     /// the sends of the other nodes are recorded as images of the planned nodes' sends. `None` if
@@ -36,8 +38,10 @@ pub(super) struct Recorder {
     /// Whether the first step, redistribution or rearrangement has begun. From then on the grid and
     /// the placement cannot change.
     has_begun: bool,
-    pub(super) in_step: bool,
+    in_step: bool,
     refusal: Option<String>,
+    /// The first panic in a call.
+    panic: Option<Box<dyn Any + Send>>,
     /// The reason that the plugin gave for stopping.
     pub(super) reason: String,
 }
@@ -65,40 +69,24 @@ impl Recorder {
             has_begun: false,
             in_step: false,
             refusal: None,
+            panic: None,
             reason: String::new(),
         }
     }
 
-    /// Returns the recorded schedule, or the error of the first refused call.
+    /// Returns the recorded schedule, or the error of the first refused call. Panics if a call has
+    /// panicked.
     pub(super) fn schedule(self) -> Result<Rehearsed, Stop> {
+        if let Some(panic) = self.panic {
+            resume_unwind(panic);
+        }
         self.refusal.map_or(Ok(self.schedule), |reason| Err(Stop::failed(reason)))
     }
 
     /// Returns the receiver of a node's block in a permutation. For other collectives, returns the
     /// node itself.
-    pub(super) fn receiver(&self, from: u64) -> u64 {
+    fn receiver(&self, from: u64) -> u64 {
         self.receivers.get(from as usize).copied().unwrap_or(from)
-    }
-
-    /// Returns the receivers of the data that a node of the machine has at the start, with the
-    /// number of bytes for each.
-    pub(super) fn demand(&self, from: u64) -> Result<Vec<ByteCount>, String> {
-        if from >= self.machine_nodes {
-            return Err(format!("the plugin reads the demand of node {from}"));
-        }
-        let root = self.root;
-        let receivers = match self.collective {
-            Collective::Broadcast | Collective::Scatter if from != root => 0..0,
-            Collective::Gather | Collective::Reduce => root..root + 1,
-            Collective::Permutation => self.receiver(from)..self.receiver(from) + 1,
-            _ => 0..self.machine_nodes,
-        };
-        let bytes = |to| match self.collective {
-            Collective::Broadcast | Collective::AllGather => self.settings.bytes(from, from),
-            _ => self.settings.bytes(from, to),
-        };
-        let counts = receivers.map(|to| ByteCount { destination: to, bytes: bytes(to) });
-        Ok(counts.filter(|count| count.bytes > 0).collect())
     }
 
     /// Returns the number of nodes of the schedule's grid.
@@ -106,91 +94,10 @@ impl Recorder {
         self.schedule.radices.iter().fold(1, |all, radix| all.saturating_mul(*radix))
     }
 
-    /// Performs a call of the plugin, unless an earlier call was refused. Returns the return code
-    /// of the call. If `work` returns an error, the call is refused.
-    pub(super) fn call(&mut self, work: impl FnOnce(&mut Self) -> Result<(), String>) -> i32 {
-        if self.refusal.is_none() {
-            self.refusal = work(self).err();
-        }
-        if self.refusal.is_none() { SWM_OK } else { SWM_STOPPED }
-    }
-
-    pub(super) fn layout(&mut self, radices: Vec<u64>, layout: &SwmLayout) -> Result<(), String> {
-        if self.has_begun
-            || self.has_layout
-            || self.orbits.is_some()
-            || !self.schedule.placements.is_empty()
-        {
-            return Err(
-                "the schedule sets its grid twice, or after its first step or placement".to_owned()
-            );
-        }
-        self.has_layout = true;
-        if !radices.is_empty() {
-            self.schedule.radices = radices;
-        }
-        self.schedule.segments = match self.settings.classes() {
-            Some(classes) => classes,
-            None => u64::from(layout.segments).max(1),
-        };
-        if self.settings.classes().is_some()
-            && (layout.segments > 1 || layout.flags & SWM_IN_PARTS != 0)
-        {
-            return Err("tokens can't be divided into segments or parts".to_owned());
-        }
-        self.schedule.moves_byte_counts = layout.flags & SWM_BYTE_COUNTS != 0;
-        self.schedule.in_parts = layout.flags & SWM_IN_PARTS != 0;
-        if self.schedule.in_parts && self.collective.distinguishes_destinations() {
-            return Err("blocks with one destination each cannot be cut into parts".to_owned());
-        }
-        if self.schedule.moves_byte_counts && self.collective != Collective::AllToAll {
-            return Err("only an all-to-all can move byte counts".to_owned());
-        }
-        Ok(())
-    }
-
-    pub(super) fn place(&mut self, node: u64, physical: u64, home: bool) -> Result<(), String> {
-        let (grid, machine) = (self.grid_nodes(), self.machine_nodes);
-        if self.has_begun || self.orbits.is_some() {
-            return Err(
-                "the schedule places a node after its first step or after its symmetry".to_owned()
-            );
-        }
-        if node >= grid || physical >= machine {
-            return Err(format!(
-                "node {node} of a grid of {grid} can't be placed on node {physical} of a machine of {machine}"
-            ));
-        }
-        self.schedule.placements.push((node, physical, home));
-        Ok(())
-    }
-
-    /// Reads the symmetry that the schedule declares, and returns the planned coordinates of each
-    /// axis.
-    pub(super) fn symmetric(
-        &mut self,
-        axes: &[SwmSymmetry],
-        can_start_anywhere: bool,
-    ) -> Result<Vec<Range<u64>>, String> {
-        if self.has_begun || self.orbits.is_some() {
-            return Err(
-                "the schedule declares its symmetry twice, or after its first step".to_owned()
-            );
-        }
-        let nodes = [self.grid_nodes()];
-        let radices = if axes.len() == 1 { &nodes[..] } else { &self.schedule.radices };
-        let element = self.by_orbits.filter(|_| can_start_anywhere).unwrap_or(0);
-        let orbits = self.orbits.insert(Orbits::new(radices, axes, element)?);
-        Ok(match self.by_orbits {
-            Some(_) => orbits.planned().to_vec(),
-            None => radices.iter().map(|radix| 0..*radix).collect(),
-        })
-    }
-
     /// Ends the definition of the grid before the first step, redistribution or rearrangement.
     /// Every node of the grid must have been placed once, and for every node of the machine exactly
     /// one of these nodes must be its home.
-    pub(super) fn begin(&mut self) -> Result<(), String> {
+    fn begin(&mut self) -> Result<(), String> {
         self.in_step = false;
         if std::mem::replace(&mut self.has_begun, true) {
             return Ok(());
@@ -217,15 +124,8 @@ impl Recorder {
         Ok(())
     }
 
-    pub(super) fn step(&mut self) -> Result<(), String> {
-        self.begin()?;
-        self.in_step = true;
-        self.schedule.steps.push(RehearsedStep { phase: self.phase.clone(), sends: Vec::new() });
-        Ok(())
-    }
-
     /// Checks and records the properties that all sends have: sender, receiver, flags and route.
-    pub(super) fn envelope(
+    fn envelope(
         &self,
         from: u64,
         to: u64,
@@ -253,15 +153,205 @@ impl Recorder {
         Ok(RehearsedSend { from, to, is_local, route, ..RehearsedSend::default() })
     }
 
-    /// Records a send of blocks.
-    ///
-    /// # Safety
-    ///
-    /// All pointers of the send must be readable.
-    pub(super) unsafe fn add_blocks(&mut self, send: &SwmBlocks) -> Result<(), String> {
-        // SAFETY: the caller guarantees readable pointers.
-        let route = unsafe { route(send.route) };
-        let envelope = self.envelope(send.from, send.to, send.flags, route)?;
+    fn add_byte_counts(&mut self, send: RehearsedSend) -> Result<(), String> {
+        if !self.schedule.moves_byte_counts {
+            return Err("the schedule sends byte counts, but moves blocks".to_owned());
+        }
+        self.add(send)
+    }
+
+    fn add(&mut self, send: RehearsedSend) -> Result<(), String> {
+        let step = self.schedule.steps.last_mut().ok_or("no step")?;
+        step.sends.push(send);
+        Ok(())
+    }
+}
+
+/// Defines functions that return a value from the recorder.
+macro_rules! getters {
+    ($($name:ident($recorder:ident $(, $argument:ident)*) -> $type:ty: $value:expr;)+) => {
+        $(fn $name(&mut self $(, $argument: u64)*) -> $type {
+            let $recorder = self;
+            $value
+        })+
+    };
+}
+
+/// Writes a list to the plugin.
+fn written<T: Copy>(what: &str, room: Room<'_, T>, items: &[T]) -> Result<(), String> {
+    room.write(items).map_err(|why| format!("the room for {what} {why}"))
+}
+
+impl Host for Recorder {
+    type Refusal = String;
+
+    /// Records a panic. It continues when the plugin has returned.
+    fn guard<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> Option<R> {
+        let result = catch_unwind(AssertUnwindSafe(|| work(self)));
+        result.map_err(|panic| self.panic.get_or_insert(panic)).ok()
+    }
+
+    fn answer(&mut self, work: impl FnOnce(&mut Self) -> Result<(), String>) -> bool {
+        if self.refusal.is_none() {
+            self.refusal = work(self).err();
+        }
+        self.refusal.is_none() && self.panic.is_none()
+    }
+
+    fn fail(&mut self, reason: Text<'_>) {
+        self.reason = String::from_utf8_lossy(reason.bytes()).into_owned();
+    }
+
+    fn log(&mut self, _: u32, line: Text<'_>) {
+        self.schedule.log.push(String::from_utf8_lossy(line.bytes()).into_owned());
+    }
+
+    getters! {
+        block_bytes(recorder) -> u64: recorder.settings.block_bytes;
+        pair_bytes(recorder, from, to) -> u64: recorder.settings.bytes(from, to);
+        ports(recorder) -> u64: recorder.settings.ports;
+        virtual_channels(recorder) -> u64: recorder.settings.virtual_channels;
+        element_bytes(recorder) -> u64: recorder.settings.element_bytes;
+        destination(recorder, from) -> u64: recorder.receiver(from);
+        startup_us(recorder) -> f64: recorder.settings.times_us[0];
+        hop_us(recorder) -> f64: recorder.settings.times_us[1];
+        byte_us(recorder) -> f64: recorder.settings.times_us[2];
+        vertices(recorder) -> u64: recorder.settings.vertices();
+        uniform(recorder) -> bool: recorder.settings.sizes.is_empty();
+    }
+
+    fn links(&mut self, vertex: u64, links: Room<'_, SwmLink>) -> Result<(), String> {
+        if vertex >= self.settings.vertices() {
+            return Err(format!("the plugin reads the links of vertex {vertex}"));
+        }
+        written("links", links, &self.settings.links_of(vertex))
+    }
+
+    fn demand(&mut self, from: u64, demand: Room<'_, ByteCount>) -> Result<(), String> {
+        if from >= self.machine_nodes {
+            return Err(format!("the plugin reads the demand of node {from}"));
+        }
+        let root = self.root;
+        let receivers = match self.collective {
+            Collective::Broadcast | Collective::Scatter if from != root => 0..0,
+            Collective::Gather | Collective::Reduce => root..root + 1,
+            Collective::Permutation => self.receiver(from)..self.receiver(from) + 1,
+            _ => 0..self.machine_nodes,
+        };
+        let bytes = |to| match self.collective {
+            Collective::Broadcast | Collective::AllGather => self.settings.bytes(from, from),
+            _ => self.settings.bytes(from, to),
+        };
+        let counts = receivers.map(|to| ByteCount { destination: to, bytes: bytes(to) });
+        let listed: Vec<ByteCount> = counts.filter(|count| count.bytes > 0).collect();
+        written("demand", demand, &listed)
+    }
+
+    fn token_bytes(&mut self, node: u64, bytes: Room<'_, u64>) -> Result<(), String> {
+        let classes = self.settings.tokens.get(node as usize);
+        let listed: Vec<u64> = classes.into_iter().flatten().map(|class| class.bytes).collect();
+        written("tokens", bytes, &listed)
+    }
+
+    fn token_receivers(
+        &mut self,
+        node: u64,
+        class: u64,
+        receivers: Room<'_, u64>,
+    ) -> Result<(), String> {
+        let found = self.settings.class(node, class);
+        let found = found.ok_or_else(|| {
+            format!("the plugin reads the receivers of class {class} of node {node}")
+        })?;
+        written("receivers", receivers, &found.receivers)
+    }
+
+    fn layout(&mut self, layout: Passed<'_, *const SwmLayout>) -> Result<(), String> {
+        let layout = read("layout", layout)?;
+        if self.has_begun
+            || self.has_layout
+            || self.orbits.is_some()
+            || !self.schedule.placements.is_empty()
+        {
+            return Err(
+                "the schedule sets its grid twice, or after its first step or placement".to_owned()
+            );
+        }
+        self.has_layout = true;
+        let radices: Vec<u64> = layout.radices().iter().collect();
+        if !radices.is_empty() {
+            self.schedule.radices = radices;
+        }
+        self.schedule.segments = match self.settings.classes() {
+            Some(classes) => classes,
+            None => u64::from(layout.segments).max(1),
+        };
+        if self.settings.classes().is_some()
+            && (layout.segments > 1 || layout.flags & SWM_IN_PARTS != 0)
+        {
+            return Err("tokens can't be divided into segments or parts".to_owned());
+        }
+        self.schedule.moves_byte_counts = layout.flags & SWM_BYTE_COUNTS != 0;
+        self.schedule.in_parts = layout.flags & SWM_IN_PARTS != 0;
+        if self.schedule.in_parts && self.collective.distinguishes_destinations() {
+            return Err("blocks with one destination each cannot be cut into parts".to_owned());
+        }
+        if self.schedule.moves_byte_counts && self.collective != Collective::AllToAll {
+            return Err("only an all-to-all can move byte counts".to_owned());
+        }
+        Ok(())
+    }
+
+    fn place(&mut self, node: u64, physical: u64, home: bool) -> Result<(), String> {
+        let (grid, machine) = (self.grid_nodes(), self.machine_nodes);
+        if self.has_begun || self.orbits.is_some() {
+            return Err(
+                "the schedule places a node after its first step or after its symmetry".to_owned()
+            );
+        }
+        if node >= grid || physical >= machine {
+            return Err(format!(
+                "node {node} of a grid of {grid} can't be placed on node {physical} of a machine of {machine}"
+            ));
+        }
+        self.schedule.placements.push((node, physical, home));
+        Ok(())
+    }
+
+    fn symmetric(&mut self, claim: Claim<'_>) -> Result<(), String> {
+        if self.has_begun || self.orbits.is_some() {
+            return Err(
+                "the schedule declares its symmetry twice, or after its first step".to_owned()
+            );
+        }
+        let axes: Vec<SwmSymmetry> = claim.axes().iter().collect();
+        let nodes = [self.grid_nodes()];
+        let radices = if axes.len() == 1 { &nodes[..] } else { &self.schedule.radices };
+        let element = self.by_orbits.filter(|_| claim.can_start_anywhere()).unwrap_or(0);
+        let orbits = self.orbits.insert(Orbits::new(radices, &axes, element)?);
+        let planned = match self.by_orbits {
+            Some(_) => orbits.planned().to_vec(),
+            None => radices.iter().map(|radix| 0..*radix).collect(),
+        };
+        claim.write(planned).map_err(|why| format!("a list of a symmetry {why}"))
+    }
+
+    fn phase(&mut self, name: Text<'_>) -> Result<(), String> {
+        self.phase = String::from_utf8_lossy(name.bytes()).into_owned();
+        self.in_step = false;
+        Ok(())
+    }
+
+    fn step(&mut self) -> Result<(), String> {
+        self.begin()?;
+        self.in_step = true;
+        self.schedule.steps.push(RehearsedStep { phase: self.phase.clone(), sends: Vec::new() });
+        Ok(())
+    }
+
+    fn send_blocks(&mut self, send: Passed<'_, *const SwmBlocks>) -> Result<(), String> {
+        let send = read("send of blocks", send)?;
+        let envelope = self.envelope(send.from, send.to, send.flags, route(send.route())?)?;
         if self.schedule.moves_byte_counts {
             return Err("the schedule sends blocks, but moves byte counts".to_owned());
         }
@@ -295,20 +385,16 @@ impl Recorder {
         // Convert the sets to lists of nodes.
         let bad =
             |reason: &str| format!("the send from {} to {} has a set {reason}", send.from, send.to);
-        // SAFETY: the caller guarantees readable pointers.
-        let set = |set: &SwmSet| unsafe { nodes(&self.schedule.radices, set) }.map_err(bad);
+        let set = |set| nodes(&self.schedule.radices, set).map_err(bad);
         let send = RehearsedSend {
-            origins: set(&send.origins)?,
-            destinations: set(&send.destinations)?,
-            // SAFETY: the caller guarantees readable pointers.
-            segments: unsafe { coordinates(&send.segments, self.schedule.segments) }
-                .map_err(bad)?,
+            origins: set(send.origins())?,
+            destinations: set(send.destinations())?,
+            segments: coordinates(send.segments(), self.schedule.segments).map_err(bad)?,
             copies: send.flags & SWM_COPY != 0,
             combines,
             is_strict: send.flags & SWM_STRICT != 0,
             extra_bytes: send.extra_bytes,
-            // SAFETY: the caller guarantees readable pointers.
-            label: String::from_utf8_lossy(unsafe { send.label.bytes() }).into_owned(),
+            label: String::from_utf8_lossy(send.label().bytes()).into_owned(),
             ..envelope
         };
         // Record the send, or its images under the symmetry group if only one node of each orbit is
@@ -319,26 +405,42 @@ impl Recorder {
         }
     }
 
-    pub(super) fn add_byte_counts(&mut self, send: RehearsedSend) -> Result<(), String> {
-        if !self.schedule.moves_byte_counts {
-            return Err("the schedule sends byte counts, but moves blocks".to_owned());
-        }
-        self.add(send)
+    fn send_bucket(&mut self, send: Passed<'_, *const SwmBucket>) -> Result<(), String> {
+        let send = read("send of a bucket", send)?;
+        let envelope = self.envelope(send.from, send.to, send.flags, route(send.route())?)?;
+        self.add_byte_counts(RehearsedSend { bucket: Some(send.bucket), ..envelope })
     }
 
-    fn add(&mut self, send: RehearsedSend) -> Result<(), String> {
-        let step = self.schedule.steps.last_mut().ok_or("no step")?;
-        step.sends.push(send);
-        Ok(())
+    fn send_bytes(&mut self, send: Passed<'_, *const SwmBytes>) -> Result<(), String> {
+        let send = read("send of bytes", send)?;
+        let byte_counts = send.counts().iter().collect();
+        let envelope = self.envelope(send.from, send.to, send.flags, route(send.route())?)?;
+        self.add_byte_counts(RehearsedSend { byte_counts, ..envelope })
     }
 
-    pub(super) fn redistribute(&mut self, how: RehearsedRedistribution) -> Result<(), String> {
+    fn redistribute(
+        &mut self,
+        redistribution: Passed<'_, *const SwmRedistribution>,
+    ) -> Result<(), String> {
+        let raw = read("redistribution", redistribution)?;
         if !self.schedule.moves_byte_counts {
             return Err("the schedule redistributes, but moves blocks".to_owned());
         }
         self.begin()?;
-        let after = self.schedule.steps.len() as u64;
-        self.schedule.redistributions.push(RehearsedRedistribution { after, ..how });
+        self.schedule.redistributions.push(RehearsedRedistribution {
+            after: self.schedule.steps.len() as u64,
+            node: raw.node,
+            buckets: raw.buckets,
+            cycle: raw.cycle,
+            first: raw.first,
+            starts: raw.starts().iter().collect(),
+            firsts: raw.firsts().iter().collect(),
+        });
         Ok(())
+    }
+
+    fn rearrange(&mut self) -> Result<(), String> {
+        self.schedule.rearrangements += 1;
+        self.begin()
     }
 }

@@ -2,6 +2,7 @@ use super::*;
 use crate::{
     About, Axis, Blocks, Bucket, ByteCount, Bytes, ParamInfo, Redistribution, Route, Set, Symmetry,
 };
+use swapmeet_abi::hosting::Host as _;
 
 struct PlanOnly(fn(&Problem<'_>, &mut Schedule<'_>) -> Result<(), Stop>);
 
@@ -319,4 +320,37 @@ fn the_first_asymmetric_send_is_named() {
     ring.verify(&wrong).unwrap();
     let error = ring.verify_symmetry(&wrong).unwrap_err().to_string();
     assert_eq!(error, "step 1: node 4 does not send node 5 the image of a planned node's send");
+}
+
+fn recorder() -> Recorder {
+    let Rehearsal { settings, collective, dims, .. } = Rehearsal::on("ring", &[4]);
+    Recorder::new(settings, (collective, 0), Vec::new(), &dims, None)
+}
+
+/// The SDK never passes null, but a plugin in another language can.
+#[test]
+fn null_pointers_are_refused() {
+    let mut recorder = recorder();
+    let host = hosting::table(&mut recorder);
+    // SAFETY: all pointers are null, or belong to a host that outlives the calls.
+    let codes = unsafe {
+        assert_eq!(host.ports.unwrap()(std::ptr::null_mut()), 1);
+        assert_eq!(host.step.unwrap()(std::ptr::null_mut()), SWM_STOPPED);
+        assert_eq!(host.step.unwrap()(host.ctx), SWM_OK);
+        (
+            host.send_blocks.unwrap()(host.ctx, std::ptr::null()),
+            host.token_bytes.unwrap()(host.ctx, 0, std::ptr::null_mut(), 0, std::ptr::null_mut()),
+        )
+    };
+    assert_eq!(codes, (SWM_STOPPED, SWM_STOPPED));
+    let refused = recorder.schedule().unwrap_err();
+    assert_eq!(refused, Stop::failed("a send of blocks is null"));
+}
+
+#[test]
+#[should_panic(expected = "a call failed")]
+fn a_panic_in_a_call_continues_after_the_plan() {
+    let mut recorder = recorder();
+    assert_eq!(recorder.guard(|_| panic!("a call failed")), None::<()>);
+    drop(recorder.schedule());
 }
