@@ -33,8 +33,13 @@ impl<'a> BestCut<'a> {
         Self { links, capacities, into, nodes, inside, size: 0, capacity: 1 }
     }
 
-    /// Returns the number of pairs of nodes across the cut, divided by the capacity of the cut.
-    pub fn ratio(&self) -> f64 {
+    /// Returns the number of pairs of nodes across the cut, and the capacity of the cut.
+    pub fn fraction(&self) -> (u128, u128) {
+        let pairs = u128::from(self.size) * u128::from(u64::from(self.nodes) - self.size);
+        (pairs, self.capacity as u128)
+    }
+
+    fn ratio(&self) -> f64 {
         self.pairs(self.size) / self.capacity as f64
     }
 

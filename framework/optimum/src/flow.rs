@@ -1,21 +1,7 @@
 //! Maximum concurrent flow. This module finds the least time in which a network can move a demand,
 //! if the data of each pair of nodes may be divided among any number of paths. The result is an
-//! interval that contains this time.
-//!
-//! Upper end of the interval: the solver improves a flow step by step. It minimizes the sum of
-//! exp(eta * load) over all resources (links and ports), where eta is a parameter. The method is
-//! block-coordinate Frank-Wolfe, with one block of variables for the flow of each source. For one
-//! source after another, it finds the shortest-path tree, with the prices exp(eta * load) as link
-//! lengths. It then moves the flow of this source towards the tree, by the step that makes the sum
-//! smallest. The parameter eta grows as the interval becomes narrower. Garg and Könemann (2007) and
-//! Fleischer (2000) prove bounds for similar methods; here the width of the interval shows when to
-//! stop.
-//!
-//! Lower end of the interval: any lengths of the resources give a lower bound on the time. It is
-//! the sum of demands times distances, divided by the sum of capacities times lengths. The solver
-//! uses a decaying average of the prices as lengths, because the current prices alone would give a
-//! bound that is some percent smaller. Lengths are rounded to whole numbers, so the lower end is an
-//! exact fraction.
+//! interval that contains this time. The method is that of [`swapmeet_flows::solve`]. The lower end
+//! is an exact fraction, because lengths and capacities are whole numbers.
 //!
 //! If the network has translations (shifts of all coordinates of a grid, which map every link to a
 //! link), all images of a link have the same length, and it is enough to compute the flow of one
@@ -24,11 +10,10 @@
 use crate::demand::Demand;
 use crate::error::{MAX_CELLS, OptimumError};
 use crate::network::Network;
-use problem::{Amounts, Resources};
-use solver::Solver;
+use problem::Limits;
+use swapmeet_flows::{Options, Random, Solution, Unconnected};
 
 mod problem;
-mod solver;
 
 pub(crate) use problem::expand;
 
@@ -40,25 +25,9 @@ pub(crate) fn value((numerator, denominator): Ratio) -> f64 {
     numerator as f64 / denominator as f64
 }
 
-/// The solution of a flow problem. A time is a load divided by a capacity, without conversion to
-/// µs.
-#[derive(Debug)]
-pub(crate) struct Solution {
-    /// The lower end of the interval that contains the least time.
-    pub lower: Ratio,
-    /// The lengths that give the lower end: first those of the links, then those of the ports.
-    pub lengths: Vec<u32>,
-    /// The upper end of the interval. It is the load of a resource divided by its capacity, for the
-    /// resource with the largest quotient.
-    pub upper: f64,
-    /// The load of each resource, divided by its capacity: first the links, then the ports.
-    pub loads: Vec<f64>,
-    /// The nodes that have data for other nodes.
-    pub sources: Vec<u32>,
-    /// The flows of all sources, as one row for each source in the order of `sources`. A row has
-    /// one amount for each link of the whole network.
-    pub flows: Vec<f32>,
-}
+/// The effort of the search, without its gap.
+const OPTIONS: Options =
+    Options { gap: 0.0, stale_checks: 16, bisections: 10, early_checks: 4, exact: true };
 
 /// A function that is called with both ends of the interval so far. An end is a load divided by a
 /// capacity, without conversion to µs. While no interval is known, the ends are 0 and infinity. The
@@ -66,8 +35,10 @@ pub(crate) struct Solution {
 pub(crate) type Progress<'a> = dyn FnMut(f64, f64) -> bool + 'a;
 
 /// Finds the least time for a demand between pairs of nodes. It stops when the width of the
-/// interval, divided by its lower end, is at most `gap`. It calls `progress` after each
-/// update of the interval.
+/// interval, divided by its lower end, is at most `gap`. It calls `progress` after each update of
+/// the interval. Returns the solution, whose resources are first the links and then the ports, and
+/// the nodes that have data for other nodes. Loads divided by capacities are times, without
+/// conversion to µs.
 ///
 /// # Errors
 ///
@@ -78,13 +49,25 @@ pub(crate) fn solve(
     demand: &Demand,
     gap: f64,
     progress: &mut Progress<'_>,
-) -> Result<Solution, OptimumError> {
-    let amounts = Amounts::of(network, demand);
-    let (sources, links) = (amounts.sources.len() as u64, network.link_count());
-    if sources * links > MAX_CELLS {
-        return Err(OptimumError::TooLarge { sources, links });
-    }
+) -> Result<(Solution, Vec<u32>), OptimumError> {
     let (links, images) = expand(network);
-    let resources = Resources::of(network, &links, images);
-    Solver::new(&links, &resources, &amounts).run(gap, progress)
+    let limits = Limits::of(network, demand, &links, images);
+    let sources = limits.sources.len() as u64;
+    if sources * network.link_count() > MAX_CELLS {
+        return Err(OptimumError::TooLarge { sources, links: network.link_count() });
+    }
+    let mut random = Random::with_state(99);
+    let draw = |most: usize| (random.bits() % most as u64) as usize;
+    let options = Options { gap, ..OPTIONS };
+    let found = swapmeet_flows::solve(limits.problem(&links), options, draw, progress);
+    let mut solution = found.map_err(|Unconnected { from, to }| OptimumError::Unconnected {
+        from: from.into(),
+        to: to.into(),
+    })?;
+    if solution.is_stopped {
+        return Err(OptimumError::Stopped);
+    }
+    // Remove the resource of links that use no resource of a kind.
+    solution.lengths.truncate(limits.capacities.len());
+    Ok((solution, limits.sources))
 }

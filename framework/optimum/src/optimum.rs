@@ -4,12 +4,13 @@
 use crate::certificate::{Certificate, FORMAT, Origin, Proof};
 use crate::demand::Demand;
 use crate::error::OptimumError;
-use crate::flow::{self, Progress, Solution, value};
+use crate::flow::{self, Progress, value};
 use crate::network::{Link, Network, PortRule};
 use crate::packing;
 use crate::trees::{Packing, pack};
 use swapmeet_core::cost::model::NetworkRates;
 use swapmeet_core::simulation::Task;
+use swapmeet_flows::Solution;
 
 /// A task on a machine, whose least time is to be found.
 #[derive(Debug, Clone, Copy)]
@@ -119,8 +120,7 @@ pub fn solve_problem(
         &mut |lower: f64, upper: f64| (options.progress)(lower * unit_us, upper * unit_us);
     let parts = match &demand {
         Demand::Even(_) | Demand::Pairs(_) => {
-            let solution = flow::solve(&network, &demand, options.gap, progress)?;
-            Parts::of_flow(&network, solution)
+            Parts::of_flow(&network, flow::solve(&network, &demand, options.gap, progress)?)
         }
         Demand::Copies(amounts) => Parts::of_trees(&network, amounts, progress)?,
         Demand::Sums(amounts) => {
@@ -162,21 +162,21 @@ struct Parts {
 }
 
 impl Parts {
-    fn of_flow(network: &Network, solution: Solution) -> Self {
+    fn of_flow(network: &Network, (solution, sources): (Solution, Vec<u32>)) -> Self {
         /// The maximum number of flows in a certificate. A flow is the amount of one source on one
         /// link.
         const MAX_FLOWS: usize = 1 << 23;
         /// A flow smaller than the largest flow times this fraction is a rounding error.
         const LEAST_FLOW: f32 = 1e-9;
-        let Solution { lower, mut lengths, upper, loads, sources, flows } = solution;
+        let Solution { fraction: lower, mut lengths, upper, loads, flows, .. } = solution;
         // Select the links that limit the time. Such a link has two properties: its load (divided
         // by its capacity) is at least 98 % of the lower end, and its contribution to the lower end
         // is at least 1/20 of the largest contribution. Sort these links by their contributions,
         // the largest first.
         let price =
             |link: &usize| u128::from(lengths[*link]) * u128::from(network.links[*link].capacity);
-        let mut full: Vec<usize> =
-            (0..network.links.len()).filter(|link| loads[*link] >= value(lower) * 0.98).collect();
+        let is_full = |link: &usize| f64::from(loads[*link]) >= value(lower) * 0.98;
+        let mut full: Vec<usize> = (0..network.links.len()).filter(is_full).collect();
         let most = full.iter().map(price).max().unwrap_or(0);
         full.retain(|link| price(link) * 20 >= most && upper > 0.0);
         full.sort_by_key(|link| std::cmp::Reverse(price(link)));

@@ -2,14 +2,14 @@
 
 use crate::demand::Demand;
 use crate::exchange::Exchange;
-use crate::fluid::{self, Flow};
+use crate::fluid;
 use crate::network::Network;
 use crate::orbits::Translations;
-use crate::random::Random;
 use crate::resources::Resources;
 use crate::routes::{Routed, route};
 use crate::steps::{Event, ORDERS, Order, play};
 use crate::{Deadline, SECONDS, SEED};
+use swapmeet_flows::{Random, Solution};
 use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Route, Schedule, Set, Stop,
     words,
@@ -162,13 +162,13 @@ struct Search {
 }
 
 impl Search {
-    fn draw(&self, flow: &Flow, random: &mut Random) -> Routed {
+    fn draw(&self, flow: &Solution, random: &mut Random) -> Routed {
         route(&self.network, &self.resources, &self.demand, flow, random, self.deadline)
     }
 
     /// Draws paths several times, and tries each order of the queues for them. Returns the paths
     /// and the order of the shortest schedule, and its number of steps.
-    fn best_steps(&self, flow: &Flow, random: &mut Random) -> (Routed, Order, u64) {
+    fn best_steps(&self, flow: &Solution, random: &mut Random) -> (Routed, Order, u64) {
         let mut best: Option<(Routed, Order, u64)> = None;
         for _ in 0..DRAWS {
             let routed = self.draw(flow, random);
@@ -207,7 +207,7 @@ impl Search {
     }
 
     /// Draws paths several times, and returns the paths with the least congestion.
-    fn best_routes(&self, flow: &Flow, random: &mut Random) -> Routed {
+    fn best_routes(&self, flow: &Solution, random: &mut Random) -> Routed {
         let mut best = self.draw(flow, random);
         for _ in 1..DRAWS {
             if best.congestion <= flow.lower.ceil() || self.deadline.has_passed() {

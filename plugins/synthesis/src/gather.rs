@@ -12,7 +12,7 @@
 
 use crate::Deadline;
 use crate::network::Network;
-use crate::random::Random;
+use swapmeet_flows::Random;
 use swapmeet_sdk::Stop;
 
 /// The search for a rare block ends after about this number of candidates.
@@ -182,7 +182,7 @@ impl<'a> Try<'a> {
                 return None;
             }
             for block in 0..blocks {
-                self.key[block] = (self.holders[block] << 12) | (random.next() as u32 & 0xfff);
+                self.key[block] = (self.holders[block] << 12) | (random.bits() as u32 & 0xfff);
             }
             let start = moves.moves.len();
             for &node in &open {

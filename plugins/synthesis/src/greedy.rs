@@ -8,8 +8,8 @@
 use crate::gather::{Moves, check_moves, gather};
 use crate::network::Network;
 use crate::orbits::{self, Translations};
-use crate::random::Random;
 use crate::{Deadline, SECONDS, SEED};
+use swapmeet_flows::Random;
 use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Schedule, Set, Stop, Symmetry,
 };

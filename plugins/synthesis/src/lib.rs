@@ -21,7 +21,6 @@ mod greedy;
 mod matching;
 mod network;
 mod orbits;
-mod random;
 mod resources;
 mod routes;
 mod steps;

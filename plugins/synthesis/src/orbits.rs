@@ -8,7 +8,7 @@
 
 use crate::gather::lower_bound;
 use crate::network::Network;
-use crate::random::Random;
+use swapmeet_flows::Random;
 
 /// The translations of a grid that describe a network.
 pub(crate) struct Translations {

@@ -2,6 +2,7 @@
 
 use crate::demand::Demand;
 use crate::network::Network;
+use swapmeet_flows::Column;
 
 /// The length to which the prices of the most expensive links are scaled.
 pub(crate) const LONGEST: u32 = 4000;
@@ -11,7 +12,8 @@ pub(crate) const LONGEST: u32 = 4000;
 pub(crate) struct Resources {
     /// The number of all resources.
     pub count: usize,
-    /// One column for each kind of resource: links, ports for sending, ports for receiving.
+    /// One column for each kind of resource: links, ports for sending, ports for receiving. The
+    /// weights are the numbers of steps that the resource needs for a unit of data on each link.
     pub columns: Vec<Column>,
     /// The size that each link carries in a step.
     pub quota: Vec<u64>,
@@ -22,13 +24,6 @@ pub(crate) struct Resources {
     pub slowest_steps: f64,
 }
 
-/// For the resources of one kind, the resource that each link uses.
-pub(crate) struct Column {
-    pub resource: Vec<u32>,
-    /// For each link, the number of steps that the resource needs for a unit of data on this link.
-    pub steps: Vec<f32>,
-}
-
 impl Resources {
     /// Makes the resources. `quota` is the size that a link of the smallest bandwidth carries in a
     /// step. `ports` is the port limit of the machine.
@@ -36,7 +31,8 @@ impl Resources {
         let (links, nodes) = (network.links.count(), network.nodes as u32);
         let quota: Vec<u64> =
             network.bandwidth.iter().map(|factor| (quota as f64 * factor) as u64).collect();
-        let steps = |share: f32| quota.iter().map(|quota| 1.0 / *quota as f32 / share).collect();
+        let steps =
+            |share: f32| quota.iter().map(|quota| f64::from(1.0 / *quota as f32 / share)).collect();
         // A port limit that is at least as large as the degree of every vertex has no effect.
         let degree = (0..network.links.vertices()).map(|v| network.links.out(v).len() as u64);
         let into = network.links.reversed().0;
@@ -47,7 +43,7 @@ impl Resources {
         // With one port, a node uses only one link in a step. The limits of links then follow from
         // the limits of ports.
         if ports != Some(1) {
-            columns.push(Column { resource: (0..links as u32).collect(), steps: steps(1.0) });
+            columns.push(Column { resource: (0..links as u32).collect(), weight: steps(1.0) });
             count += links as u32;
         }
         if let Some(ports) = ports {
@@ -55,32 +51,32 @@ impl Resources {
                 [(&network.links.tail, count), (&network.links.head, count + nodes)]
             {
                 let resource = ends.iter().map(|end| end + first).collect();
-                columns.push(Column { resource, steps: steps(ports as f32) });
+                columns.push(Column { resource, weight: steps(ports as f32) });
             }
             count += 2 * nodes;
         }
-        let slowest = columns.iter().flat_map(|column| &column.steps).copied().fold(0.0, f32::max);
-        Self { count: count as usize, columns, quota, ports, slowest_steps: slowest.into() }
+        let slowest_steps = columns.iter().flat_map(|c| &c.weight).copied().fold(0.0, f64::max);
+        Self { count: count as usize, columns, quota, ports, slowest_steps }
     }
 
     /// Converts the prices of resources to whole numbers, and computes the length of each link from
     /// the prices of the resources that it uses. Returns the sum of the prices as whole numbers.
-    pub(crate) fn set_lengths(&self, prices: &[f32], whole: &mut [u32], length: &mut [u32]) -> f64 {
+    pub(crate) fn set_lengths(&self, prices: &[f32], whole: &mut [u32], length: &mut [u32]) -> u64 {
         let most = prices.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
         let scale = LONGEST as f32 / self.columns.len() as f32 / most;
-        let mut sum = 0.0;
+        let mut sum = 0;
         for (whole, price) in whole.iter_mut().zip(prices) {
             *whole = 1 + (price * scale) as u32;
-            sum += f64::from(*whole);
+            sum += u64::from(*whole);
         }
         let unit = 1.0 / self.slowest_steps as f32;
         length.fill(0);
         for column in &self.columns {
-            let uses = column.resource.iter().zip(&column.steps);
+            let uses = column.resource.iter().zip(&column.weight);
             for (length, (resource, steps)) in length.iter_mut().zip(uses) {
                 // `steps * unit` is at most 1, and `scale` divides `LONGEST` among the columns. The
                 // length of a link is therefore about `LONGEST` at most.
-                *length += (whole[*resource as usize] as f32 * (steps * unit)) as u32;
+                *length += (whole[*resource as usize] as f32 * (*steps as f32 * unit)) as u32;
             }
         }
         length.iter_mut().for_each(|length| *length = (*length).max(1));

@@ -4,11 +4,10 @@
 
 use crate::Deadline;
 use crate::demand::Demand;
-use crate::fluid::Flow;
 use crate::network::Network;
-use crate::random::Random;
 use crate::resources::{LONGEST, Resources};
-use swapmeet_flows::{Links, ShortestPaths, fast_exp};
+use swapmeet_flows::Random;
+use swapmeet_flows::{Column, Links, ShortestPaths, Solution, fast_exp};
 
 /// The number of pieces that a link of the smallest bandwidth carries in one step, if blocks have
 /// different sizes and are large enough to be divided.
@@ -151,7 +150,7 @@ pub(crate) fn route(
     network: &Network,
     resources: &Resources,
     demand: &Demand,
-    flow: &Flow,
+    flow: &Solution,
     random: &mut Random,
     deadline: Deadline,
 ) -> Routed {
@@ -198,7 +197,7 @@ impl Router<'_> {
         pieces: &[Piece],
         ends: &[usize],
         demand: &Demand,
-        flow: &Flow,
+        flow: &Solution,
         random: &mut Random,
     ) -> Vec<Box<[u32]>> {
         let (network, links) = (self.network, self.network.links.count());
@@ -328,8 +327,9 @@ impl Router<'_> {
 
     /// Returns the sum of the prices on a path, if a piece of size `load` were added to it.
     fn price_of(&self, path: &[u32], load: f32) -> f32 {
-        let of_link = |link: u32, column: &crate::resources::Column| {
-            let (resource, steps) = (column.resource[link as usize], column.steps[link as usize]);
+        let of_link = |link: u32, column: &Column| {
+            let link = link as usize;
+            let (resource, steps) = (column.resource[link], column.weight[link] as f32);
             self.price_at(self.load[resource as usize] + load * steps) * steps
         };
         self.resources
@@ -343,7 +343,7 @@ impl Router<'_> {
         for column in &self.resources.columns {
             for &link in path {
                 self.load[column.resource[link as usize] as usize] +=
-                    load * column.steps[link as usize];
+                    load * column.weight[link as usize] as f32;
             }
         }
     }

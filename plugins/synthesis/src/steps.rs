@@ -142,7 +142,7 @@ impl Player<'_> {
                 for &link in path {
                     let link = link as usize;
                     self.left[column.resource[link] as usize] +=
-                        piece.load() as f32 * column.steps[link];
+                        piece.load() as f32 * column.weight[link] as f32;
                 }
             }
         }
@@ -270,7 +270,7 @@ impl Player<'_> {
         self.moving.push(number);
         let load = segments as f32 * size as f32;
         for column in &self.resources.columns {
-            self.left[column.resource[link] as usize] -= load * column.steps[link];
+            self.left[column.resource[link] as usize] -= load * column.weight[link] as f32;
         }
         if segments == all {
             return Ok(None);

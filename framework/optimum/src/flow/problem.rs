@@ -3,7 +3,10 @@
 
 use crate::demand::Demand;
 use crate::network::{Network, PortRule, Speeds};
-use swapmeet_flows::{Links, NONE};
+use swapmeet_flows::{BestCut, Column, Links, NONE, Prices, Problem};
+
+/// Largest length of a resource with [`Prices::Coarse`].
+const COARSE: f32 = 8.0;
 
 /// Returns the links of the whole network. Also returns, for each of them, the index of the link in
 /// `network` of which it is an image under a translation (a shift of all coordinates of a grid).
@@ -56,120 +59,72 @@ pub(crate) fn expand(network: &Network) -> (Links, Vec<u32>) {
     (links, images)
 }
 
-/// The amount of data that each source has for each vertex.
-pub(super) struct Amounts {
+/// The amounts of the sources, and the resources with limited capacity: links and ports.
+pub(super) struct Limits {
     nodes: u32,
     pub sources: Vec<u32>,
     /// The receivers of each source, with the amounts. The list is empty if every source has the
     /// amount `even` for every other node.
-    pub rows: Vec<Vec<(u32, u64)>>,
-    pub even: u64,
-}
-
-impl Amounts {
-    pub(super) fn of(network: &Network, demand: &Demand) -> Self {
-        let one = !network.translations.is_empty();
-        let nodes = network.nodes;
-        match demand {
-            Demand::Even(even) => Self {
-                nodes,
-                sources: (0..if one { 1 } else { nodes }).collect(),
-                rows: Vec::new(),
-                even: *even,
-            },
-            Demand::Pairs(rows) => {
-                let (sources, rows) = rows.iter().cloned().unzip();
-                Self { nodes, sources, rows, even: 0 }
-            }
-            // All other kinds of demands are solved by packings of trees, without flows.
-            _ => Self { nodes, sources: Vec::new(), rows: Vec::new(), even: 0 },
-        }
-    }
-
-    /// Sets `amounts` to the amount of data that the source with this index has for each vertex.
-    pub(super) fn fill(&self, index: usize, amounts: &mut [f32]) {
-        match self.rows.get(index) {
-            None => {
-                amounts[..self.nodes as usize].fill(self.even as f32);
-                amounts[self.nodes as usize..].fill(0.0);
-                amounts[self.sources[index] as usize] = 0.0;
-            }
-            Some(row) => {
-                amounts.fill(0.0);
-                row.iter().for_each(|(to, amount)| amounts[*to as usize] = *amount as f32);
-            }
-        }
-    }
-
-    /// Returns the sum of amounts times distances for the source with this index. The error is a
-    /// receiver to which there is no path from the source.
-    pub(super) fn weighted(&self, index: usize, distance: &[u32]) -> Result<u128, u32> {
-        let mut sum = 0;
-        match self.rows.get(index) {
-            None => {
-                let nodes = &distance[..self.nodes as usize];
-                if let Some(lost) = nodes.iter().position(|distance| *distance == NONE) {
-                    return Err(lost as u32);
-                }
-                sum += u128::from(self.even) * nodes.iter().map(|d| u128::from(*d)).sum::<u128>();
-            }
-            Some(row) => {
-                for &(to, amount) in row {
-                    if distance[to as usize] == NONE {
-                        return Err(to);
-                    }
-                    sum += u128::from(amount) * u128::from(distance[to as usize]);
-                }
-            }
-        }
-        Ok(sum)
-    }
-}
-
-/// The resources with limited capacity: links and ports.
-pub(super) struct Resources {
+    rows: Vec<Vec<(u32, u64)>>,
+    even: u64,
     /// The capacity of each resource. All images of a link under translations are one resource.
     pub capacities: Vec<u64>,
-    /// One column for each kind of resource. A column has one entry for each link: the index of the
-    /// resource of this kind that the link uses. If the link uses no such resource, the entry is
-    /// the number of all resources, which is not a valid index.
-    pub columns: Vec<Vec<u32>>,
-    /// The column of ports that are in use for the time on a link, if there is one.
-    pub timed: Option<Timed>,
-    /// The capacities of the links, if the solver should search for cuts; otherwise empty.
-    pub cut_capacities: Vec<u64>,
-    pub nodes: u32,
+    /// The capacities as floating-point numbers. The additional last entry is infinite. It is the
+    /// resource of links that use no resource of a kind.
+    pub divisors: Vec<f64>,
+    /// The kinds of resources. The first kind is the links.
+    pub columns: Vec<Column>,
+    /// The ports that are in use for the time on a link, if there are such ports.
+    timed: Option<Timed>,
+    /// For each resource, the factor from a price to the length of the resource.
+    per_price: Vec<f32>,
+    /// The largest length that a resource may have. The length of a link is at most the product of
+    /// this length and the number of columns.
+    longest: u32,
 }
 
-/// A column of [`Resources`] with the rule [`PortRule::SharedTime`].
-pub(super) struct Timed {
-    pub column: usize,
+/// The column of [`Limits`] with the rule [`PortRule::SharedTime`].
+struct Timed {
+    column: usize,
     /// The index of the resource.
-    pub resource: usize,
-    pub speeds: Speeds,
+    resource: usize,
+    speeds: Speeds,
     /// The capacity of each link.
-    pub capacities: Vec<u64>,
+    capacities: Vec<u64>,
 }
 
-impl Resources {
-    pub(super) fn of(network: &Network, links: &Links, images: Vec<u32>) -> Self {
+impl Limits {
+    pub(super) fn of(network: &Network, demand: &Demand, links: &Links, images: Vec<u32>) -> Self {
         let one = !network.translations.is_empty();
+        let nodes = if one { 1 } else { network.nodes };
+        let (sources, rows, even) = match demand {
+            Demand::Even(even) => ((0..nodes).collect(), Vec::new(), *even),
+            Demand::Pairs(rows) => {
+                let (sources, rows) = rows.iter().cloned().unzip();
+                (sources, rows, 0)
+            }
+            // All other kinds of demands are solved by packings of trees, without flows.
+            _ => (Vec::new(), Vec::new(), 0),
+        };
         let mut capacities: Vec<u64> = network.links.iter().map(|link| link.capacity).collect();
-        let of_links = images.iter().map(|image| capacities[*image as usize]).collect();
-        let mut timed =
-            Timed { column: 0, resource: 0, speeds: network.speeds(), capacities: of_links };
-        let mut columns = vec![images];
+        let speeds = network.speeds();
+        let of_links: Vec<u64> = images.iter().map(|image| capacities[*image as usize]).collect();
+        let mut timed = None;
+        let mut columns = vec![Column { resource: images, weight: Vec::new() }];
         for ports in &network.ports {
             let first = capacities.len() as u32;
-            let nodes = if one { 1 } else { network.nodes };
             match ports.rule {
                 PortRule::Ends => {}
                 PortRule::Shared | PortRule::SharedTime => {
                     capacities.push(ports.capacity * u64::from(nodes));
+                    let mut weight = Vec::new();
                     if ports.rule == PortRule::SharedTime {
-                        (timed.column, timed.resource) = (columns.len(), first as usize);
+                        weight.extend(of_links.iter().map(|capacity| speeds.factor(*capacity)));
+                        let (column, resource) = (columns.len(), first as usize);
+                        let capacities = of_links.clone();
+                        timed = Some(Timed { column, resource, speeds, capacities });
                     }
-                    columns.push(vec![first; links.head.len()]);
+                    columns.push(Column { resource: vec![first; links.count()], weight });
                 }
                 PortRule::EveryHop => {
                     capacities.extend(vec![ports.capacity; 2 * nodes as usize]);
@@ -177,16 +132,119 @@ impl Resources {
                         switch if switch >= network.nodes => NONE,
                         vertex => first + side * nodes + if one { 0 } else { vertex },
                     };
-                    columns.push(links.tail.iter().map(|tail| port(tail, 0)).collect());
-                    columns.push(links.head.iter().map(|head| port(head, 1)).collect());
+                    for (ends, side) in [(&links.tail, 0), (&links.head, 1)] {
+                        let resource = ends.iter().map(|vertex| port(vertex, side)).collect();
+                        columns.push(Column { resource, weight: Vec::new() });
+                    }
                 }
             }
         }
         let none = capacities.len() as u32;
-        columns.iter_mut().flatten().for_each(|resource| *resource = (*resource).min(none));
-        let only_links = columns.len() == 1 && !one;
-        let cut_capacities = if only_links { capacities.clone() } else { Vec::new() };
-        let timed = (timed.column > 0).then_some(timed);
-        Self { capacities, columns, timed, cut_capacities, nodes: network.nodes }
+        let all = columns.iter_mut().flat_map(|column| &mut column.resource);
+        all.for_each(|resource| *resource = (*resource).min(none));
+        // Distances must fit into 32 bits, even along a path through all vertices.
+        let equal = capacities.windows(2).all(|pair| pair[0] == pair[1]);
+        let count = columns.len() as u32;
+        let most = if equal { 4000 } else { 60_000 } / count;
+        let longest = most.min((NONE - 1) / (links.vertices() as u32 + 1) / count).max(2);
+        let mut per_price: Vec<f32> = capacities.iter().map(|c| 1.0 / *c as f32).collect();
+        if let Some(Timed { resource, speeds, .. }) = &timed {
+            per_price[*resource] *= speeds.factor(speeds.slowest) as f32;
+        }
+        let finite = capacities.iter().map(|capacity| *capacity as f64);
+        let divisors = finite.chain([f64::INFINITY]).collect();
+        let nodes = network.nodes;
+        Self {
+            nodes,
+            sources,
+            rows,
+            even,
+            capacities,
+            divisors,
+            columns,
+            timed,
+            per_price,
+            longest,
+        }
+    }
+
+    /// Returns the problem for the solver, without ports that have the rule [`PortRule::Ends`].
+    pub(super) fn problem<'a>(&'a self, links: &'a Links) -> Problem<'a, Self> {
+        // With translations, there are fewer resources than links.
+        let only_links = self.columns.len() == 1 && self.capacities.len() == links.count();
+        let is_even = self.rows.is_empty() && only_links && links.count() > 0;
+        Problem {
+            links,
+            sources: &self.sources,
+            demand: self,
+            capacities: &self.divisors,
+            columns: &self.columns,
+            longest: self.longest * self.columns.len() as u32,
+            unit: 1.0,
+            cut: is_even.then(|| (BestCut::new(links, &self.capacities, self.nodes), self.even)),
+            lower: 0.0,
+        }
+    }
+
+    /// Sets the length of each resource to `round(x)`. Here, x is the price of the resource per
+    /// unit of capacity (`price`), divided by the largest price per unit of capacity of all
+    /// resources. Sets the length of each link to the sum of the lengths of the resources that it
+    /// uses. Returns the sum of capacities times lengths.
+    fn round_lengths(
+        &self,
+        price: impl Fn(usize) -> f32,
+        round: impl Fn(f32) -> u32,
+        resources: &mut [u32],
+        links: &mut [u32],
+    ) -> u128 {
+        let most = (0..self.capacities.len()).map(&price).fold(f32::MIN_POSITIVE, f32::max);
+        let mut sum = 0;
+        for (i, capacity) in self.capacities.iter().enumerate() {
+            let length = round(price(i) / most);
+            resources[i] = length;
+            sum += match self.timed.as_ref().filter(|timed| timed.resource == i) {
+                Some(timed) => timed.speeds.term(length, *capacity),
+                None => u128::from(*capacity) * u128::from(length),
+            };
+        }
+        links.fill(0);
+        for (number, column) in self.columns.iter().enumerate() {
+            let timed = self.timed.as_ref().filter(|timed| timed.column == number);
+            for (link, (length, resource)) in links.iter_mut().zip(&column.resource).enumerate() {
+                let own = resources[*resource as usize];
+                *length += timed.map_or(own, |t| t.speeds.length(own, t.capacities[link]));
+            }
+        }
+        sum
+    }
+}
+
+impl swapmeet_flows::Demand for Limits {
+    fn amounts(&self, source: usize) -> impl Iterator<Item = (u32, u64)> {
+        let row = self.rows.get(source);
+        let from = self.sources[source];
+        let nodes = if row.is_none() { self.nodes } else { 0 };
+        let even = (0..nodes).filter(move |to| *to != from).map(|to| (to, self.even));
+        even.chain(row.into_iter().flatten().copied())
+    }
+
+    fn set_lengths(
+        &self,
+        prices: Prices,
+        values: &[f32],
+        resources: &mut [u32],
+        links: &mut [u32],
+    ) -> u128 {
+        let longest = (self.longest - 1) as f32;
+        let fine = |share: f32| 1 + (share * longest) as u32;
+        let coarse = |share: f32| (share * COARSE).round() as u32;
+        // The averages are already divided by the capacities.
+        match prices {
+            Prices::Current => {
+                self.round_lengths(|i| values[i] * self.per_price[i], fine, resources, links)
+            }
+            Prices::Average => self.round_lengths(|i| values[i], fine, resources, links),
+            Prices::Coarse => self.round_lengths(|i| values[i], coarse, resources, links),
+        }
     }
 }

@@ -5,6 +5,7 @@
 //! in which events are processed.
 
 use crate::cost::parameter::{DefaultValue, TypedParameter, parse_number};
+use crate::network::topology::SplitMix64;
 
 pub(crate) static NOISE: TypedParameter<f64> = TypedParameter {
     key: "noise",
@@ -40,6 +41,7 @@ impl Noise {
             return 1.0;
         }
         let ends = u64::from(from) << 32 | u64::from(to);
+        let mixed = |word| SplitMix64::new(word).bits();
         let word = mixed(mixed(mixed(self.seed) ^ step) ^ ends);
         // Compute a normally distributed sample from two uniform samples (Box & Muller, 1958).
         let [u, v] =
@@ -47,14 +49,6 @@ impl Noise {
         let normal = (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos();
         (self.sigma * normal - self.sigma * self.sigma / 2.0).exp()
     }
-}
-
-/// One round of SplitMix64 (Steele, Lea & Flood, 2014).
-fn mixed(word: u64) -> u64 {
-    let mut z = word.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

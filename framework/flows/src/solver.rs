@@ -1,0 +1,434 @@
+//! Maximum concurrent flow: the division of a demand among the paths of a network that minimizes
+//! the largest load, if the data of each pair of nodes may be divided without limit. The result is
+//! a flow, and an interval that contains the smallest possible largest load.
+//!
+//! Upper end of the interval: the solver improves a flow step by step. It minimizes the sum of
+//! exp(eta * load) over all resources (links and ports), where eta is a parameter. The method is
+//! block-coordinate Frank-Wolfe, with one block of variables for the flow of each source. For one
+//! source after another, it finds the shortest-path tree, with link lengths that follow from the
+//! prices exp(eta * load). It then moves the flow of this source towards the tree, by the step that
+//! makes the sum smallest. The parameter eta grows as the interval becomes narrower. Garg and
+//! Könemann (2007) and Fleischer (2000) prove bounds for similar methods; here the width of the
+//! interval shows when to stop.
+//!
+//! Lower end of the interval: any lengths of the resources give a lower bound. It is the sum of
+//! demands times distances, divided by the sum of capacities times lengths. The solver uses a
+//! decaying average of the prices as lengths, because the current prices alone would give a bound
+//! that is some percent smaller. Lengths are whole numbers, so the lower end is an exact fraction.
+
+use crate::{BestCut, Links, NONE, ShortestPaths, best_step, fast_exp};
+
+/// Factor by which the sum of earlier prices is multiplied at each check of the interval. Later
+/// prices are then added, so the sum is a decaying average.
+const DECAY: f32 = 0.8;
+/// A check of the interval makes progress if an end has improved by more than this factor.
+const PROGRESS: f64 = 1.0003;
+
+/// For the resources of one kind (such as links, or ports for sending), the resource that each link
+/// uses.
+#[derive(Debug)]
+pub struct Column {
+    /// The index of the resource that each link uses.
+    pub resource: Vec<u32>,
+    /// For each link, the amount of the resource that a unit of data uses; empty if it is 1 for all
+    /// links.
+    pub weight: Vec<f64>,
+}
+
+/// The demand, and the rule for lengths.
+pub trait Demand {
+    /// Returns the receivers of the source with this index, and the amount for each of them.
+    fn amounts(&self, source: usize) -> impl Iterator<Item = (u32, u64)>;
+
+    /// Sets the length of each resource from the prices, and the length of each link from the
+    /// lengths of the resources that it uses. A length may be multiplied by any factor that is the
+    /// same for all. Returns the sum of capacities times lengths of all resources.
+    fn set_lengths(
+        &self,
+        prices: Prices,
+        values: &[f32],
+        resources: &mut [u32],
+        links: &mut [u32],
+    ) -> u128;
+}
+
+/// The kind of the prices from which lengths are computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Prices {
+    /// For each resource, its current price.
+    Current,
+    /// For each resource, the sum of its earlier lengths, up to a factor that is the same for all
+    /// resources.
+    Average,
+    /// As `Average`, but the lengths have to be small numbers, which may be 0. In an optimal
+    /// solution, resources that are not full have the length 0, and all links of a cut that limits
+    /// the time have equal lengths. The averages are close to these lengths, and coarse rounding
+    /// often makes them equal.
+    Coarse,
+}
+
+/// A problem of maximum concurrent flow.
+#[derive(Debug)]
+pub struct Problem<'a, D> {
+    /// All links.
+    pub links: &'a Links,
+    /// The vertices that have data for other vertices.
+    pub sources: &'a [u32],
+    /// The demand of the sources.
+    pub demand: &'a D,
+    /// The capacity of each resource. The load of a resource is its use divided by its capacity.
+    pub capacities: &'a [f64],
+    /// The kinds of resources.
+    pub columns: &'a [Column],
+    /// The length of the longest link.
+    pub longest: u32,
+    /// The factor by which an amount times a length is multiplied in a lower bound. It is 1, unless
+    /// link lengths are computed in a larger unit than the lengths of resources.
+    pub unit: f64,
+    /// The search for cuts, and the amount of each pair of nodes. This search requires that the
+    /// amounts of all pairs are equal, and that the resources are the links.
+    pub cut: Option<(BestCut<'a>, u64)>,
+    /// A lower end of the interval that is known before.
+    pub lower: f64,
+}
+
+/// The effort of a search.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// The search ends when the width of the interval, divided by its lower end, is at most this
+    /// number.
+    pub gap: f64,
+    /// The number of consecutive checks of the interval without progress after which the search
+    /// ends.
+    pub stale_checks: u32,
+    /// The number of bisections in the search for the length of a step.
+    pub bisections: u32,
+    /// The number of first phases after each of which the interval is checked.
+    pub early_checks: u64,
+    /// Whether the interval has to be exact: its upper end is the sum of the flows without the
+    /// rounding errors of steps, and more lengths and cuts are tried for its lower end.
+    pub exact: bool,
+}
+
+/// A flow and an interval.
+#[derive(Debug)]
+pub struct Solution {
+    /// The flows of all sources, as one row for each source. A row has one amount for each link.
+    pub flows: Vec<f32>,
+    /// The load of each resource.
+    pub loads: Vec<f32>,
+    /// The lower end of the interval.
+    pub lower: f64,
+    /// The lower end as a fraction: numerator and denominator, without [`Problem::unit`]. It is 0
+    /// if the end is [`Problem::lower`].
+    pub fraction: (u128, u128),
+    /// The lengths of the resources that give this fraction.
+    pub lengths: Vec<u32>,
+    /// The upper end of the interval: the largest load.
+    pub upper: f64,
+    /// Whether `progress` has stopped the search.
+    pub is_stopped: bool,
+}
+
+/// A receiver to which there is no path.
+#[derive(Debug)]
+pub struct Unconnected {
+    /// The source.
+    pub from: u32,
+    /// The receiver.
+    pub to: u32,
+}
+
+/// Finds a flow whose largest load is close to the smallest possible. `draw` returns a random
+/// number that is less than its argument. `progress` is called with both ends of the interval at
+/// each check, and returns whether the search must continue.
+///
+/// # Errors
+/// If there is no path from a source to one of its receivers.
+pub fn solve<D: Demand>(
+    problem: Problem<'_, D>,
+    options: Options,
+    mut draw: impl FnMut(usize) -> usize,
+    mut progress: impl FnMut(f64, f64) -> bool,
+) -> Result<Solution, Unconnected> {
+    let mut order: Vec<usize> = (0..problem.sources.len()).collect();
+    let mut solver = Solver::new(problem, options);
+    // `sharpness` is eta times the largest load.
+    let (mut sharpness, mut stale) = (20.0_f32, 0);
+    let (mut best_upper, mut best_lower) = (f64::INFINITY, 0.0_f64);
+    // A phase is one pass over all sources. With few sources it makes little progress, so the
+    // interval is not checked after every phase.
+    let period = 4.max(256 / order.len().max(1) as u64);
+    for phase in 1_u64.. {
+        for i in (1..order.len()).rev() {
+            order.swap(i, draw(i + 1));
+        }
+        let mut scale = solver.set_prices(sharpness);
+        for &source in &order {
+            if phase == 1 {
+                scale = solver.set_prices(sharpness);
+            }
+            solver.route(source, phase == 1, (sharpness / scale, scale))?;
+        }
+        if phase > options.early_checks && phase % period != 0 {
+            continue;
+        }
+        // Check the interval: compute both ends.
+        let upper = solver.largest_load();
+        if options.exact || phase > 1 {
+            solver.examine(Prices::Average);
+            solver.average.iter_mut().for_each(|average| *average *= DECAY);
+        }
+        // The first averages still contain the prices of the first phases, which are poor. Try the
+        // current prices as well. An exact search saves this time if the interval is narrow.
+        let is_narrow = |lower: f64| upper == 0.0 || upper / lower - 1.0 <= options.gap;
+        if phase <= 4 * period && !(options.exact && is_narrow(solver.lower)) {
+            solver.set_prices(sharpness);
+            solver.examine(Prices::Current);
+        }
+        solver.take_cut();
+        if options.exact && solver.problem.cut.is_none() {
+            solver.examine(Prices::Coarse);
+        }
+        let lower = solver.lower;
+        let is_stopped = !progress(lower, upper);
+        // The largest load can increase between two checks, so compare the ends of the interval
+        // with the best ends so far.
+        let is_stale = lower / best_lower < PROGRESS && best_upper / upper < PROGRESS;
+        stale = if is_stale { stale + 1 } else { 0 };
+        if is_stopped || is_narrow(lower) || stale >= options.stale_checks {
+            return Ok(solver.end(upper, is_stopped));
+        }
+        (best_lower, best_upper) = (lower.max(best_lower), upper.min(best_upper));
+        // Increase eta as the interval becomes narrower. If the last checks made no progress,
+        // increase it further: with a small eta, links that are not the busiest have high prices,
+        // too, and this limits the precision.
+        let wanted = (solver.load.len() as f64).ln() / (upper / lower - 1.0) * 0.25;
+        let next = sharpness.max((wanted as f32).min(2000.0)).min(sharpness * 1.5);
+        sharpness = if stale >= 2 { (next * 1.4).min(4000.0) } else { next };
+    }
+    unreachable!("the search ends when it makes no progress")
+}
+
+struct Solver<'a, D> {
+    problem: Problem<'a, D>,
+    options: Options,
+    paths: ShortestPaths,
+    flows: Vec<f32>,
+    /// For each resource, 1 divided by its capacity.
+    inverse: Vec<f32>,
+    load: Vec<f32>,
+    /// For each resource, a price, which rises exponentially with its load.
+    price: Vec<f32>,
+    /// For each resource, a decaying sum of its earlier lengths. It is an average price per unit of
+    /// capacity, up to a factor that is the same for all resources.
+    average: Vec<f32>,
+    /// The length of each resource: its price per unit of capacity, multiplied by a factor that is
+    /// the same for all resources, and rounded to a whole number.
+    resource_length: Vec<u32>,
+    /// The length of each link, which is the sum of the lengths of the resources that it uses.
+    length: Vec<u32>,
+    tree: Tree,
+    lower: f64,
+    fraction: (u128, u128),
+    /// The lengths of the resources that give the lower end.
+    best: Vec<u32>,
+}
+
+/// Buffers for the shortest-path tree of one source, and for the step of its flow towards this
+/// tree.
+struct Tree {
+    /// For each vertex, the sum of the amounts that the vertex and all vertices below it in the
+    /// tree receive.
+    below: Vec<f32>,
+    /// For each link, the amount on it if the whole flow of the source follows the tree.
+    flow: Vec<f32>,
+    /// For each resource, the change of its load if the tree replaces the whole flow of the source.
+    change: Vec<f32>,
+    /// One entry for each change that is not 0: the price times the change, and eta times the
+    /// change. [`Solver::set_prices`] uses the same eta.
+    terms: Vec<(f32, f32)>,
+}
+
+impl<'a, D: Demand> Solver<'a, D> {
+    fn new(problem: Problem<'a, D>, options: Options) -> Self {
+        let (vertices, count) = (problem.links.vertices(), problem.links.count());
+        let all = problem.capacities.len();
+        // Start with equal lengths if the interval has to be exact. They give a first lower end:
+        // the sum of bytes times hops, divided by the capacity of all resources.
+        let finite = problem.capacities.iter().filter(|capacity| capacity.is_finite());
+        let capacity: f32 = finite.map(|capacity| *capacity as f32).sum();
+        Self {
+            options,
+            paths: ShortestPaths::new(vertices, problem.longest),
+            flows: vec![0.0; problem.sources.len() * count],
+            inverse: problem.capacities.iter().map(|capacity| 1.0 / *capacity as f32).collect(),
+            load: vec![0.0; all],
+            price: vec![1.0; all],
+            average: vec![if options.exact { 1.0 / capacity } else { 0.0 }; all],
+            resource_length: vec![0; all],
+            length: vec![0; count],
+            tree: Tree {
+                below: vec![0.0; vertices],
+                flow: vec![0.0; count],
+                change: vec![0.0; all],
+                terms: Vec::new(),
+            },
+            lower: problem.lower,
+            fraction: (0, 1),
+            best: vec![1; all],
+            problem,
+        }
+    }
+
+    fn end(self, upper: f64, is_stopped: bool) -> Solution {
+        let Self { flows, load: loads, lower, fraction, best: lengths, .. } = self;
+        Solution { flows, loads, lower, fraction, lengths, upper, is_stopped }
+    }
+
+    /// Sets each price to exp(eta (load - largest load)) and returns the largest load.
+    fn set_prices(&mut self, sharpness: f32) -> f32 {
+        let scale = self.load.iter().copied().fold(1e-9, f32::max);
+        let eta = sharpness / scale;
+        for (price, load) in self.price.iter_mut().zip(&self.load) {
+            *price = fast_exp(eta * (load - scale));
+        }
+        scale
+    }
+
+    /// Moves the flow of a source towards its shortest-path tree. If `first` is true, the source
+    /// has no flow yet, and its whole flow follows the tree. `scale` is the largest load.
+    fn route(
+        &mut self,
+        source: usize,
+        first: bool,
+        (eta, scale): (f32, f32),
+    ) -> Result<(), Unconnected> {
+        let Problem { links, sources, demand, columns, .. } = self.problem;
+        let lengths = (&mut *self.resource_length, &mut *self.length);
+        let total = demand.set_lengths(Prices::Current, &self.price, lengths.0, lengths.1);
+        let from = sources[source];
+        self.paths.find(links, &self.length, from);
+        if first {
+            let mut receivers = demand.amounts(source).map(|(to, _)| to);
+            if let Some(to) = receivers.find(|to| self.paths.distance[*to as usize] == NONE) {
+                return Err(Unconnected { from, to });
+            }
+        } else {
+            let weight = 1.0 / total as f32;
+            for (average, length) in self.average.iter_mut().zip(&self.resource_length) {
+                *average += *length as f32 * weight;
+            }
+        }
+        // Sum the amounts of all receivers along the tree, from its leaves to its root.
+        let Tree { below, flow, change, terms } = &mut self.tree;
+        below.fill(0.0);
+        demand.amounts(source).for_each(|(to, amount)| below[to as usize] = amount as f32);
+        flow.fill(0.0);
+        for &vertex in self.paths.order[1..].iter().rev() {
+            let (link, amount) = (self.paths.parent[vertex as usize], below[vertex as usize]);
+            flow[link as usize] = amount;
+            below[links.tail[link as usize] as usize] += amount;
+        }
+        // Compute how the loads would change if the tree replaced the whole flow of the source.
+        let count = links.count();
+        let old = &mut self.flows[source * count..(source + 1) * count];
+        change.fill(0.0);
+        for Column { resource, weight } in columns {
+            let changes = flow.iter().zip(&*old).map(|(new, old)| new - old).zip(resource);
+            if weight.is_empty() {
+                changes.for_each(|(amount, resource)| change[*resource as usize] += amount);
+            } else {
+                for ((amount, resource), weight) in changes.zip(weight) {
+                    change[*resource as usize] += amount * *weight as f32;
+                }
+            }
+        }
+        terms.clear();
+        for (i, change) in change.iter_mut().enumerate() {
+            *change *= self.inverse[i];
+            if *change != 0.0 {
+                terms.push((self.price[i] * *change, eta * *change));
+            }
+        }
+        let bisections = self.options.bisections;
+        let step = if first { 1.0 } else { best_step(|| terms.iter().copied(), bisections) };
+        if step == 0.0 {
+            return Ok(());
+        }
+        if step == 1.0 {
+            old.copy_from_slice(flow);
+        } else {
+            old.iter_mut().zip(&*flow).for_each(|(old, new)| *old += step * (new - *old));
+        }
+        for (i, change) in change.iter().enumerate().filter(|(_, change)| **change != 0.0) {
+            self.load[i] += step * change;
+            if !first {
+                self.price[i] = fast_exp((eta * (self.load[i] - scale)).min(20.0));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the largest load. If the interval has to be exact, computes the loads again as sums
+    /// of all flows, which removes the rounding errors of single steps.
+    fn largest_load(&mut self) -> f64 {
+        if !self.options.exact {
+            return self.load.iter().copied().fold(0.0, f32::max).into();
+        }
+        let mut sums = vec![0.0_f64; self.load.len()];
+        for flows in self.flows.chunks(self.problem.links.count().max(1)) {
+            for Column { resource, weight } in self.problem.columns {
+                for (link, (flow, resource)) in flows.iter().zip(resource).enumerate() {
+                    let weight = weight.get(link).copied().unwrap_or(1.0);
+                    sums[*resource as usize] += f64::from(*flow) * weight;
+                }
+            }
+        }
+        let mut most = 0.0_f64;
+        for ((load, sum), capacity) in self.load.iter_mut().zip(sums).zip(self.problem.capacities) {
+            *load = (sum / capacity) as f32;
+            most = most.max(sum / capacity);
+        }
+        most
+    }
+
+    /// Computes the lower end of the interval from prices, and keeps it if it is the best so far.
+    /// Also examines the cuts that separate the vertices near a source from all other vertices.
+    fn examine(&mut self, prices: Prices) {
+        let Problem { links, sources, demand, cut, unit, .. } = &mut self.problem;
+        let values = if prices == Prices::Current { &self.price } else { &self.average };
+        let total = demand.set_lengths(prices, values, &mut self.resource_length, &mut self.length);
+        let mut sum = 0;
+        for (source, from) in sources.iter().enumerate() {
+            self.paths.find(links, &self.length, *from);
+            let distance = |to: u32| u128::from(self.paths.distance[to as usize]);
+            let terms =
+                demand.amounts(source).map(|(to, amount)| u128::from(amount) * distance(to));
+            sum += terms.sum::<u128>();
+            if let Some((cut, _)) = cut {
+                cut.try_prefixes(&self.paths.order);
+            }
+        }
+        let lower = sum as f64 * *unit / total as f64;
+        if lower > self.lower {
+            (self.lower, self.fraction) = (lower, (sum, total));
+            self.best.clone_from(&self.resource_length);
+        }
+    }
+
+    /// Computes the lower end of the interval from the best cut, and keeps it if it is the best so
+    /// far.
+    fn take_cut(&mut self) {
+        let Some((cut, amount)) = &mut self.problem.cut else { return };
+        if self.options.exact {
+            cut.improve();
+        }
+        let (pairs, capacity) = cut.fraction();
+        let fraction = (pairs * u128::from(*amount), capacity);
+        let lower = fraction.0 as f64 / fraction.1 as f64;
+        if lower > self.lower {
+            (self.lower, self.fraction, self.best) = (lower, fraction, cut.lengths());
+        }
+    }
+}
