@@ -2,7 +2,7 @@
 //!
 //! An entry has four times of a rank: when it entered a step, when it had made all sends of the
 //! step, when it had waited for its peers, and when it ended the step. An entry also has the amount
-//! of time that the rank spent on each [`TimeKind`] between the first and the last of these four
+//! of time that the rank spent on each [`Kind`] between the first and the last of these four
 //! times. A record is made only if it is requested ([`super::Evaluator::record_time_space`]).
 //!
 //! The number of entries is limited. If there are more steps, 2, 4, 8, etc. neighbouring steps of a
@@ -12,42 +12,7 @@
 //! Models charge time in order: each charge begins when the previous charge of the rank ends. So
 //! the kinds of time of a rank always add up to the time at which the rank ends.
 
-use super::Parts;
-
-/// The kinds of a rank's time. All kinds but the last are the costs of a completion time, in the
-/// order of [`Parts::each`]. The last kind is waiting for a peer. A completion time has no such
-/// wait, because the critical path continues at the peer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TimeKind {
-    /// The start-up of a message that the rank sends or receives.
-    Startup,
-    /// The time that a message's bytes would take if no link were shared.
-    Transmission,
-    /// The latency of a message.
-    Propagation,
-    /// Rearrangement of data within the node.
-    Rearrangement,
-    /// A barrier, from the time at which all ranks have reached it.
-    Barrier,
-    /// Additional time because links, ports or engines are shared.
-    Contention,
-    /// Reduction of received data.
-    Reduction,
-    /// Waiting for another rank: for its message, for a rendezvous match, or at a barrier.
-    Peer,
-}
-
-/// The number of kinds of time.
-pub const TIME_KINDS: usize = 8;
-
-impl TimeKind {
-    /// Returns the names of all kinds, in the order of their declaration.
-    pub fn names() -> [&'static str; TIME_KINDS] {
-        let mut names = ["peer"; TIME_KINDS];
-        names.iter_mut().zip(Parts::default().each()).for_each(|(name, (part, _))| *name = part);
-        names
-    }
-}
+use crate::cost::kind::{Kind, Times};
 
 /// The time of a rank in one step, or in several consecutive steps. All times are in µs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -66,8 +31,8 @@ pub struct Entry {
     pub waited: f64,
     /// The time at which the rank ended the step and the barrier after it.
     pub ended: f64,
-    /// The parts of the time from `posted` to `ended`, one for each [`TimeKind`].
-    pub kinds: [f64; TIME_KINDS],
+    /// The time of each kind between `posted` and `ended`.
+    pub kinds: Times,
 }
 
 /// A time-space record with a limited number of entries.
@@ -136,7 +101,6 @@ impl TimeSpace {
                 self.entries -= 1;
             }
         }
-        let kinds = [0.0; TIME_KINDS];
         entries.push(Entry {
             first_step: step,
             last_step: step,
@@ -144,7 +108,7 @@ impl TimeSpace {
             started: now,
             waited: now,
             ended: now,
-            kinds,
+            kinds: Times::default(),
         });
         self.entries += 1;
         while self.entries > self.max_entries {
@@ -155,7 +119,7 @@ impl TimeSpace {
     /// Charges a time of the rank to `kind`. The time begins at the end of the rank's previous
     /// charge, and ends at `until` (in µs).
     #[cold]
-    pub(super) fn charge(&mut self, rank: usize, kind: TimeKind, until: f64) {
+    pub(super) fn charge(&mut self, rank: usize, kind: Kind, until: f64) {
         if !self.follows(rank) {
             return;
         }
@@ -165,9 +129,9 @@ impl TimeSpace {
         let Some(entry) = self.ranks[rank].last_mut().filter(|entry| until > entry.ended) else {
             return;
         };
-        entry.kinds[kind as usize] += until - entry.ended;
+        entry.kinds[kind] += until - entry.ended;
         entry.ended = until;
-        if kind == TimeKind::Peer {
+        if kind == Kind::Peer {
             entry.waited = until;
         }
     }
@@ -223,7 +187,7 @@ impl TimeSpace {
                     bucket(later.first_step, doublings) == bucket(earlier.first_step, doublings);
                 if joined {
                     let mut kinds = earlier.kinds;
-                    kinds.iter_mut().zip(later.kinds).for_each(|(us, more)| *us += more);
+                    kinds += later.kinds;
                     *earlier = Entry {
                         first_step: earlier.first_step,
                         posted: earlier.posted,
@@ -249,11 +213,15 @@ mod tests {
     use crate::cost::model::test_steps::{Sends, time_space_of};
 
     /// Returns the entries of a rank with rounded values: the four times, and the time of each
-    /// [`TimeKind`].
-    fn rounded(record: &TimeSpace, rank: usize) -> Vec<([f64; 4], [f64; TIME_KINDS])> {
+    /// [`Kind`].
+    fn rounded(record: &TimeSpace, rank: usize) -> Vec<([f64; 4], [f64; Kind::ALL.len()])> {
         let round = |us: f64| (us * 1e6).round() / 1e6;
         let moments = |e: &Entry| [e.posted, e.started, e.waited, e.ended].map(round);
-        record.entries(rank).iter().map(|entry| (moments(entry), entry.kinds.map(round))).collect()
+        record
+            .entries(rank)
+            .iter()
+            .map(|entry| (moments(entry), entry.kinds.0.map(round)))
+            .collect()
     }
 
     fn ring(nodes: u32, bytes: u64) -> Sends {
@@ -329,7 +297,7 @@ mod tests {
         let [(moments, kinds)] = rounded(&record, 0)[..] else {
             panic!("{:?}", rounded(&record, 0))
         };
-        assert_eq!((moments[1], kinds[TimeKind::Startup as usize]), (2.0, 2.0));
+        assert_eq!((moments[1], kinds[Kind::Startup as usize]), (2.0, 2.0));
         assert_eq!(moments[2], moments[3], "it ends when the message is matched");
     }
 
@@ -340,9 +308,8 @@ mod tests {
             let machine = format!("free:model={model},byte_us=1,barrier_us=7");
             let (_, record) = time_space_of("fully-connected:3", &machine, &steps);
             let idle = record.entries(2)[0];
-            let all: f64 = idle.kinds.iter().sum();
-            let (barrier, peer) =
-                (idle.kinds[TimeKind::Barrier as usize], idle.kinds[TimeKind::Peer as usize]);
+            let all: f64 = idle.kinds.total();
+            let (barrier, peer) = (idle.kinds[Kind::Barrier], idle.kinds[Kind::Peer]);
             assert!(barrier > 6.9 && (all - barrier - peer).abs() < 1e-9, "{model}: {idle:?}");
         }
     }
@@ -414,12 +381,14 @@ mod tests {
                             "{entry:?}"
                         );
                         assert!(
-                            entry.waited <= entry.ended && entry.kinds.iter().all(|us| *us >= 0.0),
+                            entry.waited <= entry.ended
+                                && entry.kinds.0.iter().all(|us| *us >= 0.0),
                             "{entry:?}"
                         );
                         at = entry.ended;
                     }
-                    let sum: f64 = record.entries(rank).iter().flat_map(|entry| entry.kinds).sum();
+                    let sum: f64 =
+                        record.entries(rank).iter().flat_map(|entry| entry.kinds.0).sum();
                     assert!((sum - at).abs() < 1e-6, "{machine}: rank {rank}: {sum} {at}");
                     last = last.max(at);
                 }
@@ -444,9 +413,9 @@ mod tests {
         let mut record = TimeSpace::new(2, None, 8);
         for step in 0..100 {
             record.enter(0, step);
-            record.charge(0, TimeKind::Startup, step as f64 + 0.5);
+            record.charge(0, Kind::Startup, step as f64 + 0.5);
             record.sent(0);
-            record.charge(0, TimeKind::Peer, step as f64 + 1.0);
+            record.charge(0, Kind::Peer, step as f64 + 1.0);
         }
         assert_eq!(record.steps_per_entry(), 16);
         let entries = record.entries(0);
@@ -454,17 +423,16 @@ mod tests {
             entries.iter().map(|entry| (entry.first_step, entry.last_step)).collect();
         assert_eq!(steps, [(1, 16), (17, 32), (33, 48), (49, 64), (65, 80), (81, 96), (97, 100)]);
         assert!(entries.windows(2).all(|two| two[0].ended == two[1].posted));
-        let of =
-            |kind: TimeKind| entries.iter().map(|entry| entry.kinds[kind as usize]).sum::<f64>();
+        let of = |kind: Kind| entries.iter().map(|entry| entry.kinds[kind]).sum::<f64>();
         assert_eq!(
-            (of(TimeKind::Startup), of(TimeKind::Peer), record.charged_until(0)),
+            (of(Kind::Startup), of(Kind::Peer), record.charged_until(0)),
             (50.0, 50.0, 100.0)
         );
         // If there are more ranks than entries, each rank still has one entry.
         let mut record = TimeSpace::new(20, None, 8);
         for (rank, step) in (0..20).flat_map(|rank| (0..9).map(move |step| (rank, step))) {
             record.enter(rank, step);
-            record.charge(rank, TimeKind::Startup, step as f64 + 1.0);
+            record.charge(rank, Kind::Startup, step as f64 + 1.0);
         }
         assert!(
             (0..20)
@@ -475,7 +443,7 @@ mod tests {
     #[test]
     fn a_record_of_one_rank_ignores_the_others() {
         let mut record = TimeSpace::new(3, Some(1), 8);
-        (0..3).for_each(|rank| record.charge(rank, TimeKind::Startup, 4.0));
+        (0..3).for_each(|rank| record.charge(rank, Kind::Startup, 4.0));
         assert_eq!([0, 1, 2].map(|rank| record.entries(rank).len()), [0, 1, 0]);
     }
 
