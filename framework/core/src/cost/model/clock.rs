@@ -4,17 +4,15 @@
 //! sequences of work with the same duration therefore end at exactly the same time. The rules of
 //! the model determine the order of simultaneous events, and rounding errors never do.
 //!
-//! A [`Clock`] is a moment: the arrival of a message, for example. A [`RankClock`] is the clock of
-//! a rank. It advances only by functions that also charge the time to the rank's time line, so the
-//! time-space record and the clocks cannot disagree.
+//! A [`Clock`] is a moment: the arrival of a message, for example. The clock of a rank is a
+//! `RankClock` (`super::time_space`).
 
-use super::time_space::TimeSpace;
 use crate::cost::kind::{Kind, Times};
 use std::fmt::Debug;
-use std::ops::{AddAssign, Deref};
+use std::ops::{AddAssign, Sub};
 
 /// A time or a duration in whole ticks.
-pub trait Time: Copy + Ord + Default + Debug {
+pub trait Time: Copy + Ord + Default + Debug + Sub<Output = Self> {
     /// A duration on a critical path.
     type Part: Copy + Default + PartialEq + AddAssign + Debug;
 
@@ -26,9 +24,6 @@ pub trait Time: Copy + Ord + Default + Debug {
 
     /// Returns the time that is later by `ticks`, or the latest time that can be represented.
     fn plus(self, ticks: Self) -> Self;
-
-    /// Returns the duration from this time to a later one.
-    fn until(self, later: Self) -> Self;
 }
 
 /// Critical paths are in µs. Durations are rounded when they are added to a path.
@@ -46,10 +41,6 @@ impl Time for Ticks {
     fn plus(self, ticks: Self) -> Self {
         self.saturating_add(ticks)
     }
-
-    fn until(self, later: Self) -> Self {
-        later - self
-    }
 }
 
 /// Critical paths are in ticks, so they are exact.
@@ -66,10 +57,6 @@ impl Time for super::ticks::Ticks {
 
     fn plus(self, ticks: Self) -> Self {
         self.saturating_add(ticks)
-    }
-
-    fn until(self, later: Self) -> Self {
-        later - self
     }
 }
 
@@ -153,7 +140,7 @@ impl<T: Time> Clock<T> {
     /// is contention.
     #[must_use]
     pub(super) fn after_wait(self, at: T) -> Self {
-        if at > self.at { self.after(Kind::Contention, self.at.until(at)) } else { self }
+        if at > self.at { self.after(Kind::Contention, at - self.at) } else { self }
     }
 
     /// Returns the later of two clocks, and this clock if they are simultaneous.
@@ -168,83 +155,6 @@ impl Clock {
     #[must_use]
     pub fn after_us(self, kind: Kind, us: f64) -> Self {
         self.after(kind, ticks(us))
-    }
-}
-
-/// The clock of a rank. If a rank does several things at the same time, each has a clock, and all
-/// of them charge the rank's time line.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct RankClock<T: Time = Ticks>(Clock<T>);
-
-impl<T: Time> Deref for RankClock<T> {
-    type Target = Clock<T>;
-
-    fn deref(&self) -> &Clock<T> {
-        &self.0
-    }
-}
-
-impl<T: Time> RankClock<T> {
-    /// Creates the clock of work that begins at `start`. The rank's time line must have been
-    /// charged until then.
-    pub(super) fn beginning(start: Clock<T>) -> Self {
-        Self(start)
-    }
-
-    /// Advances the clock: the rank spends a time of this kind.
-    pub(super) fn spend(&mut self, kind: Kind, ticks: T, line: &mut TimeLine<'_>) {
-        self.follow(self.0.after(kind, ticks), [], kind, line);
-    }
-
-    /// Advances the clock to the time `at`, if this time is later.
-    pub(super) fn wait_until(&mut self, at: T, kind: Kind, line: &mut TimeLine<'_>) {
-        if at > self.0.at {
-            self.spend(kind, self.0.at.until(at), line);
-        }
-    }
-
-    /// Advances the clock to `to`, and continues the critical path of `to`, for example that of a
-    /// message for which the rank has waited. The wait is divided into `phases`, each with its kind
-    /// and its end in µs, and a last phase of the kind `last`, which ends at `to`.
-    pub(super) fn follow(
-        &mut self,
-        to: Clock<T>,
-        phases: impl IntoIterator<Item = (Kind, f64)>,
-        last: Kind,
-        line: &mut TimeLine<'_>,
-    ) {
-        assert!(self.0.at <= to.at, "the clock of a rank goes back");
-        self.0 = to;
-        if let Some(record) = &mut line.record {
-            let phases = phases.into_iter().chain([(last, to.us())]);
-            phases.for_each(|(kind, us)| record.charge(line.rank, kind, us + line.offset_us));
-        }
-    }
-}
-
-/// The time line of a rank in a time-space record, if there is a record.
-#[derive(Debug)]
-pub(super) struct TimeLine<'a> {
-    record: Option<&'a mut TimeSpace>,
-    rank: usize,
-    /// A duration that the clocks of ranks do not include, in µs.
-    offset_us: f64,
-}
-
-impl<'a> TimeLine<'a> {
-    pub(super) fn new(record: Option<&'a mut TimeSpace>, rank: usize, offset_us: f64) -> Self {
-        Self { record, rank, offset_us }
-    }
-
-    pub(super) fn of(record: &'a mut Option<Box<TimeSpace>>, rank: usize) -> Self {
-        Self::new(record.as_deref_mut(), rank, 0.0)
-    }
-
-    /// Records that the rank has made a send of its current step.
-    pub(super) fn sent(&mut self) {
-        if let Some(record) = &mut self.record {
-            record.sent(self.rank);
-        }
     }
 }
 

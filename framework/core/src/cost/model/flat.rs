@@ -22,9 +22,9 @@
 use super::{Cost, Evaluator, Model, ModelKind, PricingContext, Refused, segment_bytes};
 use crate::cost::bound::{Bound, Traffic};
 use crate::cost::kind::Kind;
-use crate::cost::model::clock::{Clock, RankClock, Ticks, ticks};
+use crate::cost::model::clock::{Clock, Ticks, ticks};
 use crate::cost::model::late::{LATE, Late};
-use crate::cost::model::time_space::TimeSpace;
+use crate::cost::model::time_space::{RankClock, TimeSpace};
 use crate::cost::parameter::{
     BARRIER_US, BYTE_US, Barrier, DefaultValue, PORTS, PortLimit, REARRANGE_BYTE_US,
     REDUCE_BYTE_US, STARTUP_US, TypedParameter, parse_word,

@@ -10,9 +10,13 @@
 //! stays the same.
 //!
 //! Models charge time in order: each charge begins when the previous charge of the rank ends. So
-//! the kinds of time of a rank always add up to the time at which the rank ends.
+//! the kinds of time of a rank always add up to the time at which the rank ends. Only the clock of a
+//! rank (`RankClock`) charges time, and it advances only if it does. The record and the clocks
+//! therefore cannot disagree.
 
+use super::clock::{Clock, Ticks, Time};
 use crate::cost::kind::{Kind, Times};
+use std::ops::Deref;
 
 /// The time of a rank in one step, or in several consecutive steps. All times are in µs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -119,7 +123,7 @@ impl TimeSpace {
     /// Charges a time of the rank to `kind`. The time begins at the end of the rank's previous
     /// charge, and ends at `until` (in µs).
     #[cold]
-    pub(super) fn charge(&mut self, rank: usize, kind: Kind, until: f64) {
+    fn charge(&mut self, rank: usize, kind: Kind, until: f64) {
         if !self.follows(rank) {
             return;
         }
@@ -199,6 +203,83 @@ impl TimeSpace {
             });
         }
         self.entries = self.ranks.iter().map(Vec::len).sum();
+    }
+}
+
+/// The clock of a rank. If a rank does several things at the same time, each has a clock, and all
+/// of them charge the rank's time line.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct RankClock<T: Time = Ticks>(Clock<T>);
+
+impl<T: Time> Deref for RankClock<T> {
+    type Target = Clock<T>;
+
+    fn deref(&self) -> &Clock<T> {
+        &self.0
+    }
+}
+
+impl<T: Time> RankClock<T> {
+    /// Creates the clock of work that begins at `start`. The rank's time line must have been
+    /// charged until then.
+    pub(super) fn beginning(start: Clock<T>) -> Self {
+        Self(start)
+    }
+
+    /// Advances the clock: the rank spends a time of this kind.
+    pub(super) fn spend(&mut self, kind: Kind, ticks: T, line: &mut TimeLine<'_>) {
+        self.follow(self.0.after(kind, ticks), [], kind, line);
+    }
+
+    /// Advances the clock to the time `at`, if this time is later.
+    pub(super) fn wait_until(&mut self, at: T, kind: Kind, line: &mut TimeLine<'_>) {
+        if at > self.0.at() {
+            self.spend(kind, at - self.0.at(), line);
+        }
+    }
+
+    /// Advances the clock to `to`, and continues the critical path of `to`, for example that of a
+    /// message for which the rank has waited. The wait is divided into `phases`, each with its kind
+    /// and its end in µs, and a last phase of the kind `last`, which ends at `to`.
+    pub(super) fn follow(
+        &mut self,
+        to: Clock<T>,
+        phases: impl IntoIterator<Item = (Kind, f64)>,
+        last: Kind,
+        line: &mut TimeLine<'_>,
+    ) {
+        assert!(self.0.at() <= to.at(), "the clock of a rank goes back");
+        self.0 = to;
+        if let Some(record) = &mut line.record {
+            let phases = phases.into_iter().chain([(last, to.us())]);
+            phases.for_each(|(kind, us)| record.charge(line.rank, kind, us + line.offset_us));
+        }
+    }
+}
+
+/// The time line of a rank in a time-space record, if there is a record.
+#[derive(Debug)]
+pub(super) struct TimeLine<'a> {
+    record: Option<&'a mut TimeSpace>,
+    rank: usize,
+    /// A duration that the clocks of ranks do not include, in µs.
+    offset_us: f64,
+}
+
+impl<'a> TimeLine<'a> {
+    pub(super) fn new(record: Option<&'a mut TimeSpace>, rank: usize, offset_us: f64) -> Self {
+        Self { record, rank, offset_us }
+    }
+
+    pub(super) fn of(record: &'a mut Option<Box<TimeSpace>>, rank: usize) -> Self {
+        Self::new(record.as_deref_mut(), rank, 0.0)
+    }
+
+    /// Records that the rank has made a send of its current step.
+    pub(super) fn sent(&mut self) {
+        if let Some(record) = &mut self.record {
+            record.sent(self.rank);
+        }
     }
 }
 

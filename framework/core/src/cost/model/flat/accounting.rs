@@ -7,8 +7,8 @@
 //! copied and crosses the network, it is charged as transmission.
 
 use crate::cost::kind::Kind;
-use crate::cost::model::clock::{Ticks, TimeLine, us};
-use crate::cost::model::time_space::TimeSpace;
+use crate::cost::model::clock::{Ticks, us};
+use crate::cost::model::time_space::{TimeLine, TimeSpace};
 
 /// The times of a message.
 #[derive(Debug, Clone, Copy, Default)]
@@ -26,7 +26,7 @@ pub(super) struct CrossingTimes {
 
 impl CrossingTimes {
     /// Divides the time in which a node only waits for the message. Returns the end of each phase,
-    /// as in [`RankClock::follow`](crate::cost::model::clock::RankClock::follow).
+    /// as in [`RankClock::follow`](crate::cost::model::time_space::RankClock::follow).
     pub(super) fn phases(self) -> [(Kind, f64); 5] {
         let Self { started, ready, copying, crossing, arrived } = self;
         [

@@ -8,7 +8,8 @@ use super::stage::{
     MessageTimes, Reductions, Stage, StageEvent, StageEventKind, StageMessage, ports_each,
 };
 use crate::cost::kind::Kind;
-use crate::cost::model::clock::{Clock, RankClock, Ticks, of_bytes, us};
+use crate::cost::model::clock::{Clock, Ticks, of_bytes, us};
+use crate::cost::model::time_space::RankClock;
 use std::collections::{BinaryHeap, VecDeque};
 
 pub(super) struct Nonblocking<'a> {

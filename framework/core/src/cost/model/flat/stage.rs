@@ -29,7 +29,8 @@
 use super::Flat;
 use super::accounting::{Accounting, CrossingTimes};
 use crate::cost::kind::Kind;
-use crate::cost::model::clock::{Clock, RankClock, Ticks, of_bytes, ticks};
+use crate::cost::model::clock::{Clock, Ticks, of_bytes, ticks};
+use crate::cost::model::time_space::RankClock;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 

@@ -10,8 +10,9 @@ use super::Simulation;
 use crate::cost::kind::Kind;
 use crate::cost::model::asynchronous::data_order::Next;
 use crate::cost::model::asynchronous::engine::{Progress, RankModel};
-use crate::cost::model::clock::{Clock, RankClock, TimeLine};
+use crate::cost::model::clock::Clock;
 use crate::cost::model::ticks::Ticks;
+use crate::cost::model::time_space::{RankClock, TimeLine};
 
 /// A message that waits until its receiver, which is late, enters the schedule.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,7 @@
 //! functions return the end of each phase of a wait, as in [`RankClock::follow`]. They are called
 //! only if a record is requested.
 //!
-//! [`RankClock::follow`]: crate::cost::model::clock::RankClock::follow
+//! [`RankClock::follow`]: crate::cost::model::time_space::RankClock::follow
 
 use super::{InFlight, Simulation, scaled};
 use crate::cost::kind::Kind;
