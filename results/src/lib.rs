@@ -45,5 +45,5 @@ pub use render::{
 };
 pub use residual::{MEASURED, Residual, is_measured};
 pub use style_number::{STYLES_IN_GROUP, style_numbers};
-pub use swapmeet_core::cost::model::Parts;
+pub use swapmeet_core::cost::kind::{Kind, Parts};
 pub use units::duration;

@@ -3,24 +3,15 @@
 use crate::field::{FINEST, NotFinite, STEPS, rounded};
 use crate::record::{Record, columns};
 use crate::stats::Summary;
-use swapmeet_core::cost::model::Parts;
+use swapmeet_core::cost::kind::{Kind, Parts};
 
 /// Returns the mean of each part over `rows`. A part that no row has is `None`.
 pub fn mean<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Parts {
     let rows: Vec<Parts> = rows.into_iter().map(Record::parts).collect();
-    let of = |part: fn(&Parts) -> Option<f64>| {
-        let values: Vec<f64> = rows.iter().filter_map(part).collect();
+    Parts::from_fn(|kind| {
+        let values: Vec<f64> = rows.iter().filter_map(|parts| parts[kind]).collect();
         Summary::of(&values).map(|summary| summary.mean)
-    };
-    Parts {
-        startup: of(|p| p.startup),
-        transmission: of(|p| p.transmission),
-        propagation: of(|p| p.propagation),
-        rearrangement: of(|p| p.rearrangement),
-        barrier: of(|p| p.barrier),
-        contention: of(|p| p.contention),
-        reduction: of(|p| p.reduction),
-    }
+    })
 }
 
 /// Returns the completion time, which is the sum of the parts. Returns `None` if there are no
@@ -30,7 +21,7 @@ pub fn mean<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Parts {
 /// written parts add up exactly to the written time. This is the case for times up to about half an
 /// hour. The sum of a longer time has the precision of a double.
 pub fn total(parts: &Parts) -> Option<f64> {
-    let parts = || parts.each().into_iter().filter_map(|(_, part)| part);
+    let parts = || parts.0.into_iter().flatten();
     parts().next()?;
     let plain: f64 = parts().map(rounded).sum();
     let is_fine = parts().all(|part| part.abs() < FINEST) && plain.abs() < FINEST;
@@ -46,7 +37,8 @@ impl Record {
     /// the rounded parts. Leaves the row unchanged if a value is not finite.
     pub fn set_parts(&mut self, parts: &Parts) -> Result<(), NotFinite> {
         let total = total(parts);
-        for (part, value) in parts.each().into_iter().chain([("time", total)]) {
+        let named = Kind::PARTS.map(|kind| (kind.name(), parts[kind]));
+        for (part, value) in named.into_iter().chain([("time", total)]) {
             if let Some(value) = value.filter(|v| !v.is_finite()) {
                 let column = columns()
                     .find(|column| column.strip_suffix("_us") == Some(part))
@@ -55,27 +47,32 @@ impl Record {
             }
         }
         self.time_us = total;
-        self.startup_us = parts.startup.map(rounded);
-        self.transmission_us = parts.transmission.map(rounded);
-        self.propagation_us = parts.propagation.map(rounded);
-        self.rearrangement_us = parts.rearrangement.map(rounded);
-        self.barrier_us = parts.barrier.map(rounded);
-        self.contention_us = parts.contention.map(rounded);
-        self.reduction_us = parts.reduction.map(rounded);
+        let columns = [
+            &mut self.startup_us,
+            &mut self.transmission_us,
+            &mut self.propagation_us,
+            &mut self.rearrangement_us,
+            &mut self.barrier_us,
+            &mut self.contention_us,
+            &mut self.reduction_us,
+        ];
+        for (kind, column) in Kind::PARTS.into_iter().zip(columns) {
+            *column = parts[kind].map(rounded);
+        }
         Ok(())
     }
 
     /// Returns the parts of the completion time.
     pub fn parts(&self) -> Parts {
-        Parts {
-            startup: self.startup_us,
-            transmission: self.transmission_us,
-            propagation: self.propagation_us,
-            rearrangement: self.rearrangement_us,
-            barrier: self.barrier_us,
-            contention: self.contention_us,
-            reduction: self.reduction_us,
-        }
+        Parts::of([
+            (Kind::Startup, self.startup_us),
+            (Kind::Transmission, self.transmission_us),
+            (Kind::Propagation, self.propagation_us),
+            (Kind::Rearrangement, self.rearrangement_us),
+            (Kind::Barrier, self.barrier_us),
+            (Kind::Contention, self.contention_us),
+            (Kind::Reduction, self.reduction_us),
+        ])
     }
 }
 
@@ -93,8 +90,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_printed_parts_add_up_to_the_printed_time(parts in prop::array::uniform7(prop::option::of(0.0..3e8_f64))) {
-            let [startup, transmission, propagation, rearrangement, barrier, contention, reduction] = parts;
-            let parts = Parts { startup, transmission, propagation, rearrangement, barrier, contention, reduction };
+            let parts = Parts::of(std::array::from_fn::<_, 7, _>(|i| (Kind::PARTS[i], parts[i])));
             let mut record = Record::default();
             record.set_parts(&parts).unwrap();
             let at = |name| columns().position(|c| c == name).unwrap();
@@ -108,14 +104,13 @@ mod tests {
     #[test]
     fn there_is_no_time_without_parts() {
         assert_eq!(total(&Parts::default()), None);
-        assert_eq!(total(&Parts { barrier: Some(0.0), ..Parts::default() }), Some(0.0));
+        assert_eq!(total(&Parts::of([(Kind::Barrier, Some(0.0))])), Some(0.0));
     }
 
     #[test]
     fn values_that_are_not_finite_are_refused() {
         let mut record = Record::default();
-        let parts =
-            Parts { startup: Some(f64::MAX), contention: Some(f64::MAX), ..Parts::default() };
+        let parts = Parts::of([Kind::Startup, Kind::Contention].map(|kind| (kind, Some(f64::MAX))));
         let error = record.set_parts(&parts).unwrap_err().to_string();
         assert_eq!(error, "column `time_us` is inf, expected a finite number");
         assert_eq!(record, Record::default());

@@ -2,6 +2,7 @@
 
 pub mod background;
 pub mod bound;
+pub mod kind;
 pub mod ledger;
 pub mod machine;
 pub mod model;

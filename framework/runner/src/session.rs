@@ -10,7 +10,7 @@ use case_evaluator::{CaseEvaluator, Group, State};
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 use swapmeet_core::cost::bound::Traffic;
-use swapmeet_core::cost::model::time_space::TIME_KINDS;
+use swapmeet_core::cost::kind::Times;
 use swapmeet_core::cost::model::{Cost, Evaluator, PricingContext};
 use swapmeet_core::delivery::collective::BlockSizes;
 use swapmeet_core::delivery::payload::Proof;
@@ -288,19 +288,11 @@ pub fn pricing_context(case: &Case) -> PricingContext<'_> {
     }
 }
 
-/// Returns the simulated time since the last call in µs, with one number for each kind of time;
-/// `None` if the model has no times for single steps. `charged` stores the times at the last call.
-pub fn newly_charged(
-    evaluator: &dyn Evaluator,
-    charged: &mut [f64; TIME_KINDS],
-) -> Option<[f64; TIME_KINDS]> {
-    let parts = evaluator.parts_so_far()?.each();
-    let mut times = [0.0; TIME_KINDS];
-    for ((time, before), (_, part)) in times.iter_mut().zip(charged).zip(parts) {
-        let part = part.unwrap_or(0.0);
-        *time = part - std::mem::replace(before, part);
-    }
-    Some(times)
+/// Returns the simulated time of each kind since the last call in µs; `None` if the model has no
+/// times for single steps. `charged` stores the times at the last call.
+pub fn newly_charged(evaluator: &dyn Evaluator, charged: &mut Times) -> Option<Times> {
+    let now = evaluator.parts_so_far()?.map(|part| part.unwrap_or(0.0));
+    Some(now.zip(std::mem::replace(charged, now), |now, before| now - before))
 }
 
 impl PlanInputs {

@@ -4,6 +4,7 @@
 use crate::background::Background;
 use ratatui::style::{Color, Modifier, Style};
 use std::env;
+use swapmeet_core::cost::kind::Kind;
 
 /// The number of levels of a heat map. Level 0 stands for zero, and the last level for the maximum.
 pub(crate) const LEVELS: usize = 6;
@@ -235,12 +236,12 @@ impl Theme {
         fg(self.series[(number + number / self.series.len()) % self.series.len()])
     }
 
-    /// Returns the mark and the style of a kind of time. If `part` is the length of `parts`, the
-    /// kind is the time of waiting for a peer.
-    pub(crate) fn part(&self, part: usize) -> (char, Style) {
-        if part == self.parts.len() {
+    /// Returns the mark and the style of a kind of time.
+    pub(crate) fn part(&self, kind: Kind) -> (char, Style) {
+        if kind == Kind::Peer {
             return (SHADES[0], self.dim);
         }
+        let part = kind as usize;
         (
             if self.coloured { '█' } else { FILLINGS[part % FILLINGS.len()] },
             fg(self.parts[part % self.parts.len()]),

@@ -1,7 +1,7 @@
 //! The quantities that stacked bars can show.
 
 use swapmeet_results::units::{Unit, duration};
-use swapmeet_results::{Parts, Record, parts};
+use swapmeet_results::{Kind, Record, parts};
 
 /// The quantity that a bar shows as a sum of pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ impl StackKind {
     /// Returns the names of the pieces of a bar.
     pub(crate) fn names(self) -> Vec<&'static str> {
         match self {
-            Self::Parts => Parts::default().each().map(|(name, _)| name).to_vec(),
+            Self::Parts => Kind::PARTS.map(Kind::name).to_vec(),
             Self::Steps => vec!["steps", "additional rounds on shared links"],
             Self::Traffic => vec!["bytes sent", "over further links"],
         }
@@ -43,7 +43,7 @@ impl StackKind {
     ) -> Option<(Vec<Option<f64>>, f64)> {
         if self == Self::Parts {
             let parts = parts::mean(rows);
-            return Some((parts.each().map(|(_, part)| part).to_vec(), parts::total(&parts)?));
+            return Some((Kind::PARTS.map(|kind| parts[kind]).to_vec(), parts::total(&parts)?));
         }
         let (mut sums, mut count) = ([0.0; 2], 0.0);
         for [least, whole] in rows.filter_map(|row| self.first_and_total(row)) {

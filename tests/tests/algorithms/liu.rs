@@ -6,6 +6,7 @@
 use super::matrix::REGISTRY;
 use serde_json::Value;
 use std::fmt::Write as _;
+use swapmeet_core::cost::kind::Kind;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::cost::model::clock::Clock;
 use swapmeet_core::cost::model::flat::Flat;
@@ -251,7 +252,7 @@ fn time(p: u64, stages: &[Vec<(u32, u32, u64, u32)>], machine: &str) -> f64 {
         }
         let composing = stage.composed.iter().copied().fold(0.0, f64::max)
             * machine.number("rearrange_byte_us").unwrap();
-        clock = stage.run(&flat, clock.composed(composing), false);
+        clock = stage.run(&flat, clock.after_us(Kind::Rearrangement, composing), false);
     }
     clock.us()
 }

@@ -4,6 +4,7 @@
 
 use super::planted::{Planned, only_the_right_schedule_does};
 use crate::support::{rows, swapmeet, words};
+use swapmeet_core::cost::kind::Kind;
 use swapmeet_results::{Record, Status, Verified};
 
 mod permutations;
@@ -56,8 +57,12 @@ fn costs(topology: &str, algorithm: &str, workload: &str, ports: &str, q: u64) -
 fn cost(row: &Record) -> (f64, f64, f64) {
     let parts = row.parts();
     let of = |part: Option<f64>| part.unwrap_or(f64::NAN);
-    let blocks = (of(parts.transmission) + of(parts.contention)) / BLOCK_BYTES;
-    (of(parts.startup) / ROUND_US, of(parts.propagation), (blocks * 1000.0).round() / 1000.0)
+    let blocks = (of(parts[Kind::Transmission]) + of(parts[Kind::Contention])) / BLOCK_BYTES;
+    (
+        of(parts[Kind::Startup]) / ROUND_US,
+        of(parts[Kind::Propagation]),
+        (blocks * 1000.0).round() / 1000.0,
+    )
 }
 
 /// Asserts that the planned schedule has this cost and that corrupted schedules do not.

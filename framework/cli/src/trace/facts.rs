@@ -2,10 +2,10 @@
 //! the step's time, and the bytes that each node holds.
 
 use super::positions::MOST_NODES;
-use super::times::Times;
+use super::times::{Times, spent};
 use serde_json::{Map, Value, json};
+use swapmeet_core::cost::kind::Times as KindTimes;
 use swapmeet_core::cost::model::Evaluator;
-use swapmeet_core::cost::model::time_space::{TIME_KINDS, TimeKind};
 use swapmeet_core::delivery::payload::Proof;
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
 use swapmeet_core::simulation::step::Step;
@@ -25,7 +25,7 @@ pub(super) struct StepFacts {
     clock: Clock,
     /// For each kind of time, such as start-up or contention, the total until the end of the last
     /// step, in µs.
-    charged: [f64; TIME_KINDS],
+    charged: KindTimes,
     /// The data of each step so far.
     rows: Vec<Row>,
     /// The number of bytes of a block, if all blocks have the same size.
@@ -54,7 +54,7 @@ enum Clock {
 struct Row {
     schedule_step: u64,
     facts: Map<String, Value>,
-    times: [f64; TIME_KINDS],
+    times: KindTimes,
 }
 
 impl Listener for StepFacts {
@@ -91,7 +91,7 @@ impl StepFacts {
         Self {
             report,
             clock,
-            charged: [0.0; TIME_KINDS],
+            charged: KindTimes::default(),
             rows: Vec::new(),
             block_bytes: case.workload.is_uniform().then(|| case.workload.block_bytes()),
             keeps_held: nodes <= MOST_NODES,
@@ -132,8 +132,8 @@ impl StepFacts {
 
     /// Returns, for each kind of time, the simulated time since the last call, in µs. All values
     /// are 0 unless all ranks have the same clock.
-    fn newly_charged(&mut self) -> [f64; TIME_KINDS] {
-        let Clock::Steps(evaluator) = &self.clock else { return [0.0; TIME_KINDS] };
+    fn newly_charged(&mut self) -> KindTimes {
+        let Clock::Steps(evaluator) = &self.clock else { return KindTimes::default() };
         newly_charged(evaluator.as_ref(), &mut self.charged).unwrap_or_default()
     }
 
@@ -143,7 +143,7 @@ impl StepFacts {
         // Time after the last step, such as that of a final barrier, is added to the last step.
         let after = self.newly_charged();
         if let Some(last) = self.rows.last_mut() {
-            last.times.iter_mut().zip(after).for_each(|(time, more)| *time += more);
+            last.times += after;
         }
         if let Clock::Ranks(times) = self.clock {
             for (step, means) in times.means() {
@@ -154,9 +154,8 @@ impl StepFacts {
             }
         }
         for Row { mut facts, times, .. } in self.rows {
-            let spent = TimeKind::names().into_iter().zip(times).filter(|(_, us)| *us > 0.0);
             let spent: Map<String, Value> =
-                spent.map(|(name, us)| (name.to_owned(), us.into())).collect();
+                spent(&times).map(|(name, us)| (name.to_owned(), us.into())).collect();
             facts.insert("times".to_owned(), spent.into());
             (self.report)(json!({ "step": facts }));
         }

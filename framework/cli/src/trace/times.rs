@@ -5,8 +5,9 @@ use super::selection::SendSelection;
 use crate::failure::Failure;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use swapmeet_core::cost::kind::Times as KindTimes;
 use swapmeet_core::cost::model::Evaluator;
-use swapmeet_core::cost::model::time_space::{Entry, TIME_KINDS, TimeKind, TimeSpace};
+use swapmeet_core::cost::model::time_space::{Entry, TimeSpace};
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::session::pricing_context;
@@ -76,14 +77,13 @@ impl Times {
     /// Returns the time of each kind in each step of the schedule, as the mean of all ranks in µs.
     /// If an entry combines several steps, its whole time is assigned to the first of them. The map
     /// is empty if the machine model has no cost for the schedule.
-    pub(super) fn means(self) -> BTreeMap<u64, [f64; TIME_KINDS]> {
+    pub(super) fn means(self) -> BTreeMap<u64, KindTimes> {
         let mut means = BTreeMap::new();
         let Ok(times) = self.timetable() else { return means };
         let ranks = times.record.ranks() as f64;
         for (_, entry) in times.entries(SendSelection::default()) {
             let [first, _] = times.steps_of(entry);
-            let mean = means.entry(first).or_insert([0.0; TIME_KINDS]);
-            mean.iter_mut().zip(entry.kinds).for_each(|(mean, us)| *mean += us / ranks);
+            *means.entry(first).or_insert(KindTimes::default()) += entry.kinds.map(|us| us / ranks);
         }
         means
     }
@@ -162,11 +162,9 @@ impl Timetable {
             .filter(|rank| !self.record.entries(*rank).is_empty())
             .collect();
         for rank in ends.into_iter().filter(|_| selection.step.is_none()) {
-            let mut kinds = [0.0; TIME_KINDS];
+            let mut kinds = KindTimes::default();
             let of_rank = self.record.entries(rank);
-            of_rank.iter().for_each(|entry| {
-                kinds.iter_mut().zip(entry.kinds).for_each(|(sum, us)| *sum += us);
-            });
+            of_rank.iter().for_each(|entry| kinds += entry.kinds);
             let ended = of_rank.last().map_or(0.0, |entry| entry.ended);
             lines.push(format!("    {:>9} ends at {ended:.3}: {}", name(rank), in_words(&kinds)));
         }
@@ -180,10 +178,10 @@ impl Timetable {
 }
 
 /// Returns the name and the duration of each activity that took time.
-fn spent(kinds: &[f64; TIME_KINDS]) -> impl Iterator<Item = (&'static str, f64)> {
-    TimeKind::names().into_iter().zip(*kinds).filter(|(_, us)| *us > 0.0)
+pub(super) fn spent(kinds: &KindTimes) -> impl Iterator<Item = (&'static str, f64)> {
+    kinds.each().filter(|(_, us)| *us > 0.0).map(|(kind, us)| (kind.name(), us))
 }
 
-fn in_words(kinds: &[f64; TIME_KINDS]) -> String {
+fn in_words(kinds: &KindTimes) -> String {
     spent(kinds).map(|(name, us)| format!("{name} {us:.3}")).collect::<Vec<_>>().join(", ")
 }

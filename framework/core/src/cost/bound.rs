@@ -37,6 +37,7 @@
 //!   most `n k` messages at a time, each on one link.
 //! * One start-up for each hop of the longest route.
 
+use crate::cost::kind::Times;
 use crate::cost::parameter::PortLimit;
 use crate::network::topology::Topology;
 use std::fmt;
@@ -94,20 +95,17 @@ impl fmt::Display for BoundKind {
 /// Lower bounds on the costs that add up to a completion time, in µs.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Bound {
-    /// Start-ups (alpha).
-    pub startup_us: f64,
-    /// Transmission, including the delay by shared links.
-    pub transmission_us: f64,
-    /// Propagation: the latencies of links.
-    pub propagation_us: f64,
-    /// Rearrangement of sent data; only in the model `flat`.
-    pub rearrangement_us: f64,
-    /// Barriers.
-    pub barrier_us: f64,
-    /// Reductions.
-    pub reduction_us: f64,
+    /// The bound on each kind of time. Transmission includes the delay by shared links.
+    pub times: Times,
     /// The kind of the transmission bound, or [`BoundKind::StartUps`] if nothing is transmitted.
     pub kind: BoundKind,
+}
+
+/// A bound without transmission.
+impl From<Times> for Bound {
+    fn from(times: Times) -> Self {
+        Self { times, kind: BoundKind::StartUps }
+    }
 }
 
 impl Bound {
@@ -119,12 +117,7 @@ impl Bound {
 
     /// Returns the sum of all costs, which is a lower bound on the completion time.
     pub fn total_us(&self) -> f64 {
-        self.startup_us
-            + self.transmission_us
-            + self.propagation_us
-            + self.rearrangement_us
-            + self.barrier_us
-            + self.reduction_us
+        self.times.total()
     }
 }
 

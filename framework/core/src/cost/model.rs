@@ -12,10 +12,12 @@
 
 use super::background::Background;
 use super::bound::{Bound, Traffic};
+use super::kind::Parts;
 use super::parameter::{Parameter, ParameterError, PortLimit};
 use super::settings::Settings;
 use crate::network::topology::Topology;
 use crate::simulation::listener::{Detail, Interests, Listener, ScheduleEvent};
+
 use std::fmt::{self, Debug};
 use std::sync::Arc;
 use std::time::Instant;
@@ -28,7 +30,6 @@ pub mod flat;
 mod fluid;
 mod late;
 mod loggp;
-mod path;
 mod protocol;
 mod rearrangement;
 mod rounds;
@@ -141,45 +142,6 @@ pub struct PortRate {
     /// for h transmission times. If not, it occupies one port of its sender and one port of its
     /// receiver for one transmission time.
     pub each_hop: bool,
-}
-
-/// The costs that add up to a completion time, in µs. A cost that a model does not have is `None`.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Parts {
-    /// Start-ups of messages (alpha).
-    pub startup: Option<f64>,
-    /// Transmission of bytes (beta), as if no link were shared.
-    pub transmission: Option<f64>,
-    /// Latencies of links.
-    pub propagation: Option<f64>,
-    /// Rearrangement of data within nodes.
-    pub rearrangement: Option<f64>,
-    /// Barriers between steps.
-    pub barrier: Option<f64>,
-    /// Additional time because messages share links or wait for ports.
-    pub contention: Option<f64>,
-    /// Reductions (gamma); `None` if nothing is reduced.
-    pub reduction: Option<f64>,
-}
-
-impl Parts {
-    /// Returns the name and value of each cost, in the order of the result columns.
-    pub fn each(&self) -> [(&'static str, Option<f64>); 7] {
-        [
-            ("startup", self.startup),
-            ("transmission", self.transmission),
-            ("propagation", self.propagation),
-            ("rearrangement", self.rearrangement),
-            ("barrier", self.barrier),
-            ("contention", self.contention),
-            ("reduction", self.reduction),
-        ]
-    }
-
-    /// Returns the completion time, which is the sum of all costs.
-    pub fn total(&self) -> f64 {
-        self.each().into_iter().filter_map(|(_, us)| us).sum()
-    }
 }
 
 /// The cost of a schedule.

@@ -137,6 +137,7 @@ proptest! {
 /// each. So a node rearranges four blocks and 40 bytes in a step, at either end of the message.
 #[test]
 fn blocks_are_charged_at_both_ends_of_an_exchange() {
+    use crate::cost::kind::Kind;
     use crate::cost::machine::Machine;
     use crate::cost::model::PricingContext;
     let topology = parse("ring:4").unwrap();
@@ -151,7 +152,7 @@ fn blocks_are_charged_at_both_ends_of_an_exchange() {
             simulation.send(&Rule::new(from, to), None).unwrap();
         }
         let _ = simulation.finish();
-        evaluator.cost().map(|cost| cost.parts.rearrangement.unwrap())
+        evaluator.cost().map(|cost| cost.parts[Kind::Rearrangement].unwrap())
     };
     let both = "free:rearrange_block_us=1,rearrange_byte_us=0.1";
     assert_eq!(price(both, true, true), Ok(16.0));

@@ -6,6 +6,7 @@ use crate::data::PaperTexts;
 use crate::formula::{Formula, Round, as_printed};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use swapmeet_core::cost::kind::Kind;
 
 /// The names of the three terms of a cost in the thesis.
 pub(super) const TERMS: [&str; 3] = ["rounds", "switching", "propagation"];
@@ -57,8 +58,12 @@ impl Torus {
         let row = bench.row(&self.spec(), algorithm, workload, &machine)?;
         let parts = row.parts();
         let of = |part: Option<f64>| part.unwrap_or(0.0);
-        let propagation = of(parts.transmission) + of(parts.contention);
-        Ok([of(parts.startup) / ROUND_US, of(parts.propagation), propagation / BLOCK_BYTES])
+        let propagation = of(parts[Kind::Transmission]) + of(parts[Kind::Contention]);
+        Ok([
+            of(parts[Kind::Startup]) / ROUND_US,
+            of(parts[Kind::Propagation]),
+            propagation / BLOCK_BYTES,
+        ])
     }
 
     /// Returns the number of links that the farthest block must cross in every schedule. It is the

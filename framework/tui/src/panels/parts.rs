@@ -7,6 +7,7 @@ use crate::panel::{Keyed, List, Panel, list_in_field, wrap_index};
 use crate::session::comparison::{Line, UNCHARGED};
 use crate::session::{RenderKind, Session};
 use ratatui::layout::Rect;
+use swapmeet_core::cost::kind::Kind;
 use swapmeet_results::{duration, parts};
 
 /// The parts panel. Its cursor selects a group of cases that differ only in the algorithm.
@@ -205,12 +206,10 @@ fn spread(line: &Line) -> String {
 /// takes.
 fn legend(painter: &mut Painter<'_, '_>, lines: &[&Line], area: Rect) -> u16 {
     let theme = painter.theme;
-    let occurs =
-        |part: usize| lines.iter().any(|l| l.parts.each()[part].1.is_some_and(|time| time != 0.0));
-    let names = swapmeet_results::Parts::default().each().into_iter().enumerate();
-    let entries = names.filter(|(part, _)| occurs(*part)).map(|(part, (name, _))| {
-        let (c, style) = theme.part(part);
-        [(format!("{c}{c}"), style), (name.to_owned(), theme.text)]
+    let occurs = |kind: &Kind| lines.iter().any(|l| l.parts[*kind].is_some_and(|time| time != 0.0));
+    let entries = Kind::PARTS.into_iter().filter(occurs).map(|kind| {
+        let (c, style) = theme.part(kind);
+        [(format!("{c}{c}"), style), (kind.name().to_owned(), theme.text)]
     });
     painter.legend(area, entries)
 }
@@ -220,10 +219,10 @@ fn legend(painter: &mut Painter<'_, '_>, lines: &[&Line], area: Rect) -> u16 {
 /// its length.
 fn bar(painter: &mut Painter<'_, '_>, line: &Line, whole: f64, area: Rect, y: u16) -> u16 {
     let (mut sum, mut from) = (0.0, 0);
-    for (part, (_, time)) in line.parts.each().into_iter().enumerate() {
-        sum += time.unwrap_or(0.0);
+    for kind in Kind::PARTS {
+        sum += line.parts[kind].unwrap_or(0.0);
         let to = if whole > 0.0 { (sum / whole * f64::from(area.width)).round() as u16 } else { 0 };
-        let (c, style) = painter.theme.part(part);
+        let (c, style) = painter.theme.part(kind);
         for x in from..to {
             painter.dot(area, x, y, c, style);
         }
@@ -238,8 +237,7 @@ fn in_words(line: &Line) -> String {
     let timed = line
         .parts
         .each()
-        .into_iter()
-        .filter_map(|(name, time)| Some((name, time.filter(|time| *time > 0.0)?)));
+        .filter_map(|(kind, time)| Some((kind.name(), time.filter(|time| *time > 0.0)?)));
     let mut parts: Vec<(&str, f64)> = timed.collect();
     parts.sort_by(|a, b| b.1.total_cmp(&a.1));
     let share = |(name, time): &(&str, f64)| {

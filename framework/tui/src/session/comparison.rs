@@ -335,6 +335,7 @@ impl Compared {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use swapmeet_core::cost::kind::Kind;
     use swapmeet_results::Verified;
 
     pub(crate) fn row(algorithm: &str, topology: &str, repetition: u32, time: f64) -> Record {
@@ -369,7 +370,7 @@ pub(crate) mod tests {
             ("slow", Some(2.1), Some(4.2), Some(7))
         );
         assert_eq!(
-            (slow.parts.startup, slow.parts.propagation),
+            (slow.parts[Kind::Startup], slow.parts[Kind::Propagation]),
             (Some(21.0), None),
             "only the parts that the rows have"
         );

@@ -9,7 +9,7 @@ mod ranks;
 mod recorder;
 mod step;
 
-pub(crate) use ranks::{Ranks, Times, steps_of};
+pub(crate) use ranks::{Ranks, steps_of};
 pub use recorder::WATCH;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 pub(crate) use step::Load;
 use step::WatchMessage;
 pub(crate) use step::{Frame, FrameSelection, Pair, RecordingRequest, StepSummary};
+use swapmeet_core::cost::kind::Times;
 use swapmeet_core::cost::model::time_space::Entry;
 use swapmeet_core::network::topology::Topology;
 use swapmeet_results::{CaseId, Record};
@@ -314,16 +315,16 @@ impl Recording {
         self.request.ranks && self.ranks.is_none() && !self.is_over
     }
 
-    /// Returns the time of a step, as one number for each kind of time. If ranks have their own
+    /// Returns the time of each kind in a step, in µs. A kind that the model does not charge is 0. If ranks have their own
     /// clocks, the numbers are means over all ranks.
     pub(crate) fn times(&self, step: usize) -> Option<Times> {
         let of_ranks = || self.ranks.as_ref()?.of_steps.get(step).copied();
-        self.summaries.get(step)?.times.or_else(of_ranks)
+        self.summaries.get(step)?.times.map(Times).or_else(of_ranks)
     }
 
     /// Returns the total time of a step.
     pub(crate) fn time(&self, step: usize) -> Option<f64> {
-        self.times(step).map(|times| times.iter().sum())
+        self.times(step).map(|times| times.total())
     }
 
     fn ends(&self) -> &[f64] {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::cost::kind::Kind;
 use crate::cost::machine::Machine;
 use crate::cost::model::{Cost, PricingContext};
 use crate::delivery::boxes::{Axis, NodeSet};
@@ -22,32 +23,38 @@ fn bound(topology: &str, machine: &str) -> Bound {
 fn the_bisection_bounds_transmission_as_in_suh_and_shin() {
     // With n nodes and a longest side N1, the bound is `n N1 / 8` blocks on a torus and `n N1 / 4`
     // blocks on a mesh.
-    assert_eq!(bound("torus:16x16", "free:byte_us=1").transmission_us, 256.0 * 16.0 / 8.0);
-    assert_eq!(bound("mesh:8x16", "free:byte_us=1").transmission_us, 128.0 * 16.0 / 4.0);
+    assert_eq!(
+        bound("torus:16x16", "free:byte_us=1").times[Kind::Transmission],
+        256.0 * 16.0 / 8.0
+    );
+    assert_eq!(bound("mesh:8x16", "free:byte_us=1").times[Kind::Transmission], 128.0 * 16.0 / 4.0);
     // A link that carries two messages at full speed halves the bound.
     assert_eq!(
-        bound("mesh:8x16", "free:byte_us=1,free_contention=2").transmission_us,
+        bound("mesh:8x16", "free:byte_us=1,free_contention=2").times[Kind::Transmission],
         128.0 * 16.0 / 8.0
     );
     // On small or dense networks the ports are the bottleneck.
-    assert_eq!(bound("fully-connected:64", "free:byte_us=1").transmission_us, 63.0);
-    assert_eq!(bound("fully-connected:64", "free:byte_us=1,ports=3").transmission_us, 21.0);
+    assert_eq!(bound("fully-connected:64", "free:byte_us=1").times[Kind::Transmission], 63.0);
+    assert_eq!(
+        bound("fully-connected:64", "free:byte_us=1,ports=3").times[Kind::Transmission],
+        21.0
+    );
 }
 
 #[test]
 fn reached_nodes_double_in_each_step_with_one_port() {
-    assert_eq!(bound("torus:4x4", "free:startup_us=1").startup_us, 4.0);
-    assert_eq!(bound("ring:5", "free:startup_us=1").startup_us, 3.0);
-    assert_eq!(bound("ring:9", "free:startup_us=1,ports=2").startup_us, 2.0);
-    assert_eq!(bound("torus:4x4", "free:barrier_us=1").barrier_us, 3.0);
-    assert_eq!(bound("torus:8x6", "free:hop_us=1").propagation_us, 7.0);
+    assert_eq!(bound("torus:4x4", "free:startup_us=1").times[Kind::Startup], 4.0);
+    assert_eq!(bound("ring:5", "free:startup_us=1").times[Kind::Startup], 3.0);
+    assert_eq!(bound("ring:9", "free:startup_us=1,ports=2").times[Kind::Startup], 2.0);
+    assert_eq!(bound("torus:4x4", "free:barrier_us=1").times[Kind::Barrier], 3.0);
+    assert_eq!(bound("torus:8x6", "free:hop_us=1").times[Kind::Propagation], 7.0);
     assert_eq!(bound("ring:1", "paragon"), Bound::default());
 }
 
 #[test]
 fn odd_sides_are_cut_as_evenly_as_possible() {
     // The bisection separates 2 nodes from 3 nodes, and has two links in each direction.
-    assert_eq!(bound("ring:5", "free:byte_us=1,ports=all").transmission_us, 3.0);
+    assert_eq!(bound("ring:5", "free:byte_us=1,ports=all").times[Kind::Transmission], 3.0);
 }
 
 #[test]
@@ -65,7 +72,12 @@ fn permutations_take_a_step_and_load_the_links() {
         Machine::parse("free:model=circuit,startup_us=1,hop_us=0.5,byte_us=1,ports=all").unwrap();
     let bound = machine.lower_bound(topology.as_ref(), &traffic);
     assert_eq!(
-        (bound.startup_us, bound.propagation_us, bound.transmission_us, bound.barrier_us),
+        (
+            bound.times[Kind::Startup],
+            bound.times[Kind::Propagation],
+            bound.times[Kind::Transmission],
+            bound.times[Kind::Barrier]
+        ),
         (1.0, 4.0, 2.0, 0.0)
     );
     let still = permuted((0..64).collect());
@@ -81,7 +93,7 @@ fn of_blocks(topology: &str, collective: Collective, machine: &str) -> (f64, Bou
     let traffic = Traffic::of(&Task::new(Arc::clone(&topology), collective)).in_bytes(100.0);
     let machine = Machine::parse(&format!("free:byte_us=1,{machine}")).unwrap();
     let bound = machine.lower_bound(topology.as_ref(), &traffic);
-    (bound.transmission_us, bound.kind)
+    (bound.times[Kind::Transmission], bound.kind)
 }
 
 #[test]
@@ -162,7 +174,7 @@ fn uneven_traffic_is_bounded_by_its_own_cuts_and_distances() {
     let machine = Machine::parse("free:byte_us=1,ports=all").unwrap();
     let bound = machine.lower_bound(task.topology.as_ref(), &traffic);
     assert_eq!(
-        (bound.transmission_us, bound.kind),
+        (bound.times[Kind::Transmission], bound.kind),
         (32.0, BoundKind::Cut),
         "64 bytes over two links"
     );
@@ -193,7 +205,7 @@ fn blocks_for_all_nodes_count_as_often_as_they_must_move() {
         let task = Task { sizes, skip_empty: true, ..Task::new(Arc::clone(&topology), collective) };
         let traffic = Traffic::of(&task);
         let bound = Machine::parse(machine).unwrap().lower_bound(topology.as_ref(), &traffic);
-        (bound.transmission_us, bound.startup_us, traffic.farthest)
+        (bound.times[Kind::Transmission], bound.times[Kind::Startup], traffic.farthest)
     };
     let machine = "free:startup_us=1,byte_us=1";
     let gather = || Collective::of(&ALL_GATHER);
@@ -238,7 +250,7 @@ fn additions_bound_reductions() {
     let of = |kind: &'static CollectiveKind| {
         let task = Task::new(Arc::clone(&topology), Collective::of(kind));
         let traffic = Traffic::of(&task).in_bytes(100.0);
-        machine.lower_bound(topology.as_ref(), &traffic).reduction_us
+        machine.lower_bound(topology.as_ref(), &traffic).times[Kind::Reduction]
     };
     assert_eq!([&REDUCE, &ALL_REDUCE, &REDUCE_SCATTER].map(of), [80.0, 80.0, 400.0]);
 }
@@ -257,22 +269,27 @@ fn empty_blocks_of_a_root_have_no_receiver() {
 #[test]
 fn hops_are_startups_when_messages_are_stored() {
     let b = bound("ring:9", "free:model=store-and-forward,startup_us=1,byte_us=1");
-    assert_eq!((b.startup_us, b.transmission_us, b.propagation_us), (4.0, 20.0, 0.0));
+    assert_eq!(
+        (b.times[Kind::Startup], b.times[Kind::Transmission], b.times[Kind::Propagation]),
+        (4.0, 20.0, 0.0)
+    );
     let b = bound("ring:40", "free:model=store-and-forward,startup_us=1");
-    assert_eq!(b.startup_us, 20.0, "the diameter");
+    assert_eq!(b.times[Kind::Startup], 20.0, "the diameter");
 }
 
 /// For the two networks `rdn`, the transmission times in Table II of Li, Peng & Chu are 512 and
 /// 294,912 times the time of a word. The lower bound is larger than both values.
 #[test]
 fn blocks_cross_as_many_links_as_their_ends_are_apart_when_messages_are_stored() {
-    let words =
-        |topology| bound(topology, "free:model=store-and-forward,byte_us=1").transmission_us;
+    let words = |topology| {
+        bound(topology, "free:model=store-and-forward,byte_us=1").times[Kind::Transmission]
+    };
     assert_eq!(words("hypercube:7"), 448.0);
     assert_eq!(words("rdn:1(hypercube:3)"), 560.0);
     assert_eq!(words("rdn:2(hypercube:3)"), 335_616.0);
     assert_eq!(
-        bound("hypercube:7", "free:model=store-and-forward,byte_us=1,ports=7").transmission_us,
+        bound("hypercube:7", "free:model=store-and-forward,byte_us=1,ports=7").times
+            [Kind::Transmission],
         64.0
     );
     assert_eq!(words("mesh:8"), 21.0, "168 hops over 8 nodes");
@@ -318,7 +335,10 @@ fn hops_of_one_message_overlap_with_bytes_of_another_when_messages_are_stored() 
     let traffic =
         Traffic { sent: 6.0, received: 6.0, peers: 11, farthest: 6, ..Traffic::default() };
     let bound = machine.lower_bound(topology.as_ref(), &traffic);
-    assert_eq!((bound.startup_us, bound.transmission_us, bound.total_us()), (4.0, 6.0, 10.0));
+    assert_eq!(
+        (bound.times[Kind::Startup], bound.times[Kind::Transmission], bound.total_us()),
+        (4.0, 6.0, 10.0)
+    );
 }
 
 #[test]
@@ -354,7 +374,11 @@ fn flat_bounds_have_composing_copying_and_transmission() {
             Machine::parse(&format!("free:model=flat,byte_us=4,copy_byte_us=2,{spec}")).unwrap();
         let bound = machine
             .lower_bound(parse("ring:8").unwrap().as_ref(), &Traffic { by_same_node, ..traffic });
-        (bound.startup_us, bound.rearrangement_us, bound.transmission_us)
+        (
+            bound.times[Kind::Startup],
+            bound.times[Kind::Rearrangement],
+            bound.times[Kind::Transmission],
+        )
     };
     assert_eq!(
         parts("startup_us=8,rearrange_byte_us=3", true),
@@ -440,7 +464,7 @@ fn loggp_reduces_after_one_message() {
     let machine = "free:model=loggp,latency_us=3,overhead_us=0.25,reduce_byte_us=10";
     let bound = Machine::parse(machine).unwrap().lower_bound(topology.as_ref(), &traffic);
     assert_eq!(
-        (bound.startup_us, bound.propagation_us, bound.reduction_us),
+        (bound.times[Kind::Startup], bound.times[Kind::Propagation], bound.times[Kind::Reduction]),
         (2.0 * 0.25, 3.0, 80.0 * 10.0)
     );
 }

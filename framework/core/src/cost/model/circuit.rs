@@ -21,9 +21,10 @@
 //! exact: the time of the slowest circuit, which may share a link or a port.
 
 use super::rounds::{Arranged, Rounds};
-use super::synchronous::{CommonCosts, StepCost, StepModel, Synchronous};
+use super::synchronous::{CommonCosts, StepModel, Synchronous};
 use super::{Evaluator, Model, ModelKind, NetworkRates, PortRate, PricingContext};
 use crate::cost::bound::{self, Bound, Traffic};
+use crate::cost::kind::{Kind, Times};
 use crate::cost::parameter::{BYTE_US, HOP_US, PortLimit, STARTUP_US, VIRTUAL_CHANNELS};
 use crate::cost::settings::parameters;
 use crate::network::topology::{Run, Topology};
@@ -63,10 +64,9 @@ impl Model for Circuit {
 
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
         let (bytes, kind) = bound::network_bytes(topology, traffic, self.common.ports, 1.0);
-        Bound {
-            propagation_us: bound::least_latency(topology, traffic) * self.hop_us,
-            ..self.bound_of_steps(topology, traffic, self.startup_us, (bytes * self.byte_us, kind))
-        }
+        let propagation_us = bound::least_latency(topology, traffic) * self.hop_us;
+        let network = [propagation_us, bytes * self.byte_us];
+        self.bound_of_steps(topology, traffic, self.startup_us, (network, kind))
     }
 
     fn network_rates(&self) -> Option<NetworkRates> {
@@ -94,15 +94,16 @@ impl StepModel for Circuit {
         topology: &dyn Topology,
         unit_bytes: f64,
         rounds: Rounds,
-    ) -> StepCost {
-        let startup = rounds.count as f64 * self.startup_us;
+    ) -> Times {
+        let startup = Times::of([(Kind::Startup, rounds.count as f64 * self.startup_us)]);
         if let Some(Arranged { hops, alone, multiplexed }) = rounds.arranged {
-            return StepCost {
-                startup,
-                transmission: alone * unit_bytes * self.byte_us,
-                propagation: Some(hops * self.hop_us),
-                contention: (multiplexed - alone).max(0.0) * unit_bytes * self.byte_us,
-            };
+            return startup
+                .with(Kind::Transmission, alone * unit_bytes * self.byte_us)
+                .with(Kind::Propagation, hops * self.hop_us)
+                .with(
+                    Kind::Contention,
+                    (multiplexed - alone).max(0.0) * unit_bytes * self.byte_us,
+                );
         }
         let facts = &step.facts;
         let rounds = rounds.count;
@@ -116,12 +117,10 @@ impl StepModel for Circuit {
             multiplexed_at_ports(step, topology, self.common.ports) * unit_bytes
         };
         let multiplexed = (facts.multiplexed() * unit_bytes).max(at_ports);
-        StepCost {
-            startup,
-            transmission: alone * self.byte_us,
-            propagation: Some(rounds as f64 * facts.latency() * self.hop_us),
-            contention: (multiplexed - alone).max(0.0) * self.byte_us,
-        }
+        startup
+            .with(Kind::Transmission, alone * self.byte_us)
+            .with(Kind::Propagation, rounds as f64 * facts.latency() * self.hop_us)
+            .with(Kind::Contention, (multiplexed - alone).max(0.0) * self.byte_us)
     }
 }
 
@@ -167,6 +166,7 @@ fn slowest_link(t: &Transfer, step: &Step<'_>, topology: &dyn Topology) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use crate::cost::kind::Kind;
     use crate::cost::model::test_steps::cost;
 
     /// The formula of Spencer, chapter 2, holds for ports, too. With p ports and k circuits at a
@@ -223,6 +223,9 @@ mod tests {
         let machine = "free:model=circuit,byte_us=2,startup_us=5";
         let parts = cost(&format!("fully-connected:{n}"), machine, &[&sends]).parts;
         let rounds = f64::from(n - 1);
-        assert_eq!((parts.startup, parts.total()), (Some(5.0 * rounds), (5.0 + 6.0) * rounds));
+        assert_eq!(
+            (parts[Kind::Startup], parts.total()),
+            (Some(5.0 * rounds), (5.0 + 6.0) * rounds)
+        );
     }
 }

@@ -1,10 +1,64 @@
 //! The clocks of event-driven models. A clock has a time, and the critical path that leads to it.
 //!
-//! Times are whole numbers (`Ticks`), so that sums do not depend on the order of additions. Two
+//! Times are whole numbers ([`Time`]), so that sums do not depend on the order of additions. Two
 //! sequences of work with the same duration therefore end at exactly the same time. The rules of
 //! the model determine the order of simultaneous events, and rounding errors never do.
+//!
+//! A [`Clock`] is a moment: the arrival of a message, for example. The clock of a rank is a
+//! `RankClock` (`super::time_space`).
 
-use super::path::Path;
+use crate::cost::kind::{Kind, Times};
+use std::fmt::Debug;
+use std::ops::{AddAssign, Sub};
+
+/// A time or a duration in whole ticks.
+pub trait Time: Copy + Ord + Default + Debug + Sub<Output = Self> {
+    /// A duration on a critical path.
+    type Part: Copy + Default + PartialEq + AddAssign + Debug;
+
+    /// Returns the time in µs.
+    fn us(self) -> f64;
+
+    /// Returns the duration as a part of a critical path.
+    fn part(self) -> Self::Part;
+
+    /// Returns the time that is later by `ticks`, or the latest time that can be represented.
+    fn plus(self, ticks: Self) -> Self;
+}
+
+/// Critical paths are in µs. Durations are rounded when they are added to a path.
+impl Time for Ticks {
+    type Part = f64;
+
+    fn us(self) -> f64 {
+        us(self)
+    }
+
+    fn part(self) -> f64 {
+        us(self)
+    }
+
+    fn plus(self, ticks: Self) -> Self {
+        self.saturating_add(ticks)
+    }
+}
+
+/// Critical paths are in ticks, so they are exact.
+impl Time for super::ticks::Ticks {
+    type Part = Self;
+
+    fn us(self) -> f64 {
+        super::ticks::us(self)
+    }
+
+    fn part(self) -> Self {
+        self
+    }
+
+    fn plus(self, ticks: Self) -> Self {
+        self.saturating_add(ticks)
+    }
+}
 
 /// A time in units of 10^-18 s. Parameters in µs are rounded to 12 decimals.
 pub(super) type Ticks = u128;
@@ -48,74 +102,59 @@ fn large_to_f64(ticks: Ticks) -> f64 {
     ticks as f64
 }
 
-/// A time, and the critical path to it.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Clock {
-    pub(super) at: Ticks,
-    /// The critical path to the time.
-    pub path: Path,
+/// A time, and the critical path to it. Clocks are ordered by time. If their critical paths are
+/// exact, simultaneous clocks are ordered by the parts of their paths.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Clock<T: Time = Ticks> {
+    at: T,
+    path: Times<T::Part>,
+}
+
+impl<T: Time> Clock<T> {
+    /// Returns the time.
+    pub fn at(&self) -> T {
+        self.at
+    }
+
+    /// Returns the time in µs.
+    pub fn us(&self) -> f64 {
+        self.at.us()
+    }
+
+    /// Returns the critical path to the time.
+    pub fn path(&self) -> &Times<T::Part> {
+        &self.path
+    }
+
+    /// Returns the clock after a further time of this kind. A wait for a peer is contention on the
+    /// critical path.
+    #[must_use]
+    pub(super) fn after(mut self, kind: Kind, ticks: T) -> Self {
+        let part = if kind == Kind::Peer { Kind::Contention } else { kind };
+        self.at = self.at.plus(ticks);
+        self.path[part] += ticks.part();
+        self
+    }
+
+    /// Returns the clock after a wait until the time `at`; unchanged if `at` is earlier. The wait
+    /// is contention.
+    #[must_use]
+    pub(super) fn after_wait(self, at: T) -> Self {
+        if at > self.at { self.after(Kind::Contention, at - self.at) } else { self }
+    }
+
+    /// Returns the later of two clocks, and this clock if they are simultaneous.
+    #[must_use]
+    pub fn later(self, other: Self) -> Self {
+        if other.at > self.at { other } else { self }
+    }
 }
 
 impl Clock {
-    /// Returns the time in µs.
-    pub fn us(&self) -> f64 {
-        us(self.at)
-    }
-
-    pub(super) fn started(mut self, ticks: Ticks) -> Self {
-        self.at += ticks;
-        self.path.startup += us(ticks);
-        self
-    }
-
-    pub(super) fn transmitted(mut self, ticks: Ticks) -> Self {
-        self.at = self.at.saturating_add(ticks);
-        self.path.transmission += us(ticks);
-        self
-    }
-
-    pub(super) fn propagated(mut self, ticks: Ticks) -> Self {
-        self.at += ticks;
-        self.path.propagation += us(ticks);
-        self
-    }
-
-    pub(super) fn rearranged(mut self, ticks: Ticks) -> Self {
-        self.at = self.at.saturating_add(ticks);
-        self.path.rearrangement += us(ticks);
-        self
-    }
-
-    pub(super) fn reduced(mut self, ticks: Ticks) -> Self {
-        self.at = self.at.saturating_add(ticks);
-        self.path.reduction += us(ticks);
-        self
-    }
-
-    /// Returns the clock after a rearrangement of data that takes `us` µs.
+    /// Returns the clock after a further time of this kind, in µs.
     #[must_use]
-    pub fn composed(self, us: f64) -> Self {
-        self.rearranged(ticks(us))
-    }
-
-    pub(super) fn past_barrier(mut self, ticks: Ticks) -> Self {
-        self.at += ticks;
-        self.path.barrier += us(ticks);
-        self
-    }
-
-    /// Returns the clock after a wait until the time `at`; unchanged if `at` is earlier.
-    pub(super) fn waited_until(mut self, at: Ticks) -> Self {
-        if at > self.at {
-            self.path.contention += us(at - self.at);
-            self.at = at;
-        }
-        self
-    }
-
-    /// Returns the later of two clocks, with its critical path.
-    pub(super) fn later(self, other: Self) -> Self {
-        if other.at > self.at { other } else { self }
+    pub fn after_us(self, kind: Kind, us: f64) -> Self {
+        self.after(kind, ticks(us))
     }
 }
 

@@ -19,11 +19,12 @@
 //! Rearrangements that the schedule declares ([`crate::simulation::Simulation::rearrange`]) are not
 //! charged, because composing includes them.
 
-use super::{Cost, Evaluator, Model, ModelKind, Parts, PricingContext, Refused, segment_bytes};
+use super::{Cost, Evaluator, Model, ModelKind, PricingContext, Refused, segment_bytes};
 use crate::cost::bound::{Bound, Traffic};
-use crate::cost::model::clock::{Clock, ticks};
+use crate::cost::kind::Kind;
+use crate::cost::model::clock::{Clock, Ticks, ticks};
 use crate::cost::model::late::{LATE, Late};
-use crate::cost::model::time_space::{TimeKind, TimeSpace};
+use crate::cost::model::time_space::{RankClock, TimeSpace};
 use crate::cost::parameter::{
     BARRIER_US, BYTE_US, Barrier, DefaultValue, PORTS, PortLimit, REARRANGE_BYTE_US,
     REDUCE_BYTE_US, STARTUP_US, TypedParameter, parse_word,
@@ -156,6 +157,7 @@ impl Model for Flat {
             has_sums: false,
             summed: Vec::new(),
             stages: 0,
+            clocks: vec![RankClock::default(); nodes as usize],
             clock: Clock::default(),
             too_many: false,
             accounting: None,
@@ -176,22 +178,29 @@ impl Stage {
     /// Returns the time at which the last node ends. With `compose`, which has an effect only in
     /// nonblocking mode, nodes compose received data for the next stage during this stage.
     pub fn run(&self, machine: &Flat, start: Clock, compose: bool) -> Clock {
-        self.run_with(machine, start, compose, None)
+        let mut clocks = vec![RankClock::beginning(start); self.composed.len()];
+        self.run_with(machine, start.at(), &mut clocks, compose, None)
     }
 
-    /// Does the same as [`Stage::run`]. If `accounting` is `Some`, also records how each node
-    /// spends its time.
+    /// Does the same as [`Stage::run`]. Each node begins its messages at the time of its clock,
+    /// which is later than `start` if the node is late. If `accounting` is `Some`, also records how
+    /// each node spends its time.
     fn run_with(
         &self,
         machine: &Flat,
-        start: Clock,
+        start: Ticks,
+        clocks: &mut [RankClock],
         compose: bool,
         accounting: Option<&mut Accounting>,
     ) -> Clock {
         match machine.mode {
-            Mode::Blocking => Blocking::new(self, machine, start, accounting).run(),
-            Mode::Nonblocking => Nonblocking::new(self, machine, start, compose, accounting).run(),
+            Mode::Blocking => Blocking::new(self, machine, start, clocks, accounting).run(),
+            Mode::Nonblocking => {
+                Nonblocking::new(self, machine, start, clocks, compose, accounting).run()
+            }
         }
+        let clocks = clocks.iter().map(|clock| **clock);
+        clocks.reduce(Clock::later).expect("a network has nodes")
     }
 }
 
@@ -213,6 +222,9 @@ struct Stages {
     summed: Vec<f64>,
     /// Number of finished stages that are not empty.
     stages: u64,
+    /// The clocks of all nodes.
+    clocks: Vec<RankClock>,
+    /// The clock at the end of the previous stage.
     clock: Clock,
     too_many: bool,
     /// The record of how each node spends its time, if requested.
@@ -248,39 +260,43 @@ impl Stages {
         }
     }
 
-    /// Simulates the current stage and returns the clock at its end. `compose` has the same meaning
-    /// as in [`Stage::run`].
-    fn end_of_stage(&mut self, compose: bool) -> Clock {
-        let composing = self
-            .stage
-            .composed
-            .iter()
-            .zip(&self.precomposed)
-            .map(|(bytes, precomposed)| (bytes - precomposed).max(0.0));
-        let longest = composing.clone().fold(0.0, f64::max);
-        let start = self.clock.composed(longest * self.machine.rearrange_byte_us);
-        // A late rank composes its data for the first stage after it has entered. Other ranks do
-        // not wait for this.
-        let compose_us: Vec<f64> = composing.clone().collect();
-        self.stage.late = std::mem::take(&mut self.late)
-            .into_iter()
-            .map(|(rank, us)| {
-                let entered = Clock::default().waited_until(ticks(us));
-                let composed = compose_us[rank] * self.machine.rearrange_byte_us;
-                (rank as u32, start.later(entered.composed(composed)))
-            })
-            .collect();
-        if let Some(accounting) = self.accounting.as_mut().filter(|_| !self.stage.is_empty()) {
-            let barriers_us = self.stages as f64 * self.machine.barrier_us.us(self.nodes);
-            let composing_us = composing.map(|bytes| bytes * self.machine.rearrange_byte_us);
-            let messages = &self.stage.messages;
-            let of_stage = (messages.len(), messages.first().map(|message| message.step));
-            accounting.begin_stage(of_stage, self.clock.at, barriers_us, composing_us, start);
-            for (rank, clock) in &self.stage.late {
-                accounting.charge(*rank, TimeKind::Peer, clock.at);
-            }
+    /// Simulates the current stage and returns the clock at its end. `early` has the same meaning
+    /// as `compose` in [`Stage::run`].
+    fn end_of_stage(&mut self, early: bool) -> Clock {
+        let composed = self.stage.composed.iter().zip(&self.precomposed);
+        let bytes: Vec<f64> =
+            composed.map(|(bytes, precomposed)| (bytes - precomposed).max(0.0)).collect();
+        let compose = |bytes: f64| ticks(bytes * self.machine.rearrange_byte_us);
+        let longest = bytes.iter().copied().fold(0.0, f64::max);
+        let start = self.clock.after(Kind::Rearrangement, compose(longest));
+        let mut accounting = self.accounting.as_deref_mut().filter(|_| !self.stage.is_empty());
+        // All nodes wait until the previous stage has ended. The barrier follows.
+        for (node, clock) in (0..).zip(&mut self.clocks) {
+            let line = &mut Accounting::line(&mut accounting, node);
+            clock.follow(self.clock, [], Kind::Peer, line);
         }
-        self.stage.run_with(&self.machine, start, compose, self.accounting.as_deref_mut())
+        if let Some(accounting) = &mut accounting {
+            let barriers_us = self.stages as f64 * self.machine.barrier_us.us(self.nodes);
+            accounting.begin_stage(self.stage.messages.len(), barriers_us);
+        }
+        let mut late = vec![0; self.clocks.len()];
+        self.late.drain(..).for_each(|(rank, us)| late[rank] = ticks(us));
+        let first = self.stage.messages.first();
+        for (node, clock) in (0..).zip(&mut self.clocks) {
+            // The clocks do not include barriers, so the barrier has no ticks.
+            clock.spend(Kind::Barrier, 0, &mut Accounting::line(&mut accounting, node));
+            if let (Some(accounting), Some(first)) = (&mut accounting, first) {
+                accounting.enter(node, first.step);
+            }
+            // A late rank composes its data for the first stage after it has entered. Other ranks
+            // do not wait for this.
+            let line = &mut Accounting::line(&mut accounting, node);
+            clock.wait_until(late[node as usize], Kind::Peer, line);
+            clock.spend(Kind::Rearrangement, compose(bytes[node as usize]), line);
+            clock.follow(start.later(**clock), [], Kind::Peer, line);
+        }
+        let Self { machine, clocks, accounting, .. } = self;
+        self.stage.run_with(machine, start.at(), clocks, early, accounting.as_deref_mut())
     }
 }
 
@@ -360,8 +376,12 @@ impl Evaluator for Stages {
         self.stage.add_reductions(u64::MAX, &std::mem::take(&mut self.summed));
         let clock = self.end_of_stage(false);
         let barriers = (self.stages + u64::from(!self.stage.is_empty())).saturating_sub(1);
-        let barrier = Some(barriers as f64 * self.machine.barrier_us.us(self.nodes));
-        let parts = Parts { propagation: None, barrier, ..clock.path.parts(self.has_sums) };
+        let barriers_us = barriers as f64 * self.machine.barrier_us.us(self.nodes);
+        let parts = clock.path().with(Kind::Barrier, barriers_us).parts(|kind| match kind {
+            Kind::Propagation => false,
+            Kind::Reduction => self.has_sums,
+            _ => true,
+        });
         Ok(Cost { parts, note: None, ranks: None })
     }
 

@@ -34,6 +34,7 @@ use super::late::{LATE, Late};
 use super::protocol::{EAGER_BYTE_US, Protocols, RENDEZVOUS_BYTES, RENDEZVOUS_US};
 use super::{Evaluator, Model, ModelKind, NetworkRates, PricingContext};
 use crate::cost::bound::{self, Bound, Traffic};
+use crate::cost::kind::{Kind, Times};
 use crate::cost::parameter::{
     BARRIER_US, BYTE_US, Barrier, DefaultValue, HOP_US, INJECTION_BYTE_US, PORTS, PortLimit,
     REDUCE_BYTE_US, STARTUP_US, TypedParameter, parse_number, parse_word,
@@ -216,11 +217,9 @@ impl Model for Fluid {
         if self.noise > 0.0 {
             return Bound::default();
         }
-        let farthest = Bound {
-            startup_us: self.startup_us,
-            propagation_us: self.latency_us(bound::least_latency(topology, traffic)),
-            ..Bound::default()
-        };
+        let startup = Times::of([(Kind::Startup, self.startup_us)]);
+        let latency_us = self.latency_us(bound::least_latency(topology, traffic));
+        let farthest = Bound::from(startup.with(Kind::Propagation, latency_us));
         if traffic.farthest == 0 {
             return farthest;
         }
@@ -236,20 +235,10 @@ impl Model for Fluid {
             bytes * self.link_byte_us(),
             kind,
         );
-        let by_bytes = Bound {
-            kind,
-            startup_us: self.startup_us,
-            transmission_us,
-            propagation_us: one_link,
-            ..Bound::default()
-        };
-        let by_sums = Bound {
-            startup_us: self.startup_us,
-            propagation_us: one_link,
-            reduction_us: traffic.summed * self.reduce_byte_us,
-            ..Bound::default()
-        };
-        by_bytes.max(farthest).max(by_sums)
+        let one_link = startup.with(Kind::Propagation, one_link);
+        let by_bytes = Bound { kind, times: one_link.with(Kind::Transmission, transmission_us) };
+        let by_sums = one_link.with(Kind::Reduction, traffic.summed * self.reduce_byte_us);
+        by_bytes.max(farthest).max(by_sums.into())
     }
 
     fn network_rates(&self) -> Option<NetworkRates> {

@@ -110,6 +110,7 @@ impl fmt::Display for Late {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cost::kind::Kind;
     use crate::cost::machine::Machine;
     use crate::cost::model::test_steps::{Sends, cost_of_forwarding, try_cost};
 
@@ -163,7 +164,7 @@ mod tests {
             let time = |late: &str| {
                 let machine = format!("free:model={model},byte_us=1,late={late}");
                 let cost = cost_of_forwarding("torus:2x4", &machine, &steps);
-                (cost.parts.total(), cost.parts.contention.unwrap())
+                (cost.parts.total(), cost.parts[Kind::Contention].unwrap())
             };
             let (punctual, shifted) = (time("none"), time(&late.join("+")));
             assert!((shifted.0 - punctual.0 - 7.0).abs() < 1e-9, "{model}");

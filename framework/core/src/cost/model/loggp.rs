@@ -39,6 +39,7 @@ use super::late::{LATE, Late};
 use super::protocol::RENDEZVOUS_BYTES;
 use super::{Evaluator, Model, ModelKind, PricingContext, Refused};
 use crate::cost::bound::{Bound, BoundKind, Traffic};
+use crate::cost::kind::{Kind, Times};
 use crate::cost::parameter::{BARRIER_US, BYTE_US, Barrier, REDUCE_BYTE_US, TypedParameter};
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
@@ -121,21 +122,18 @@ impl Model for LogGp {
             * self.overhead_us.min(self.byte_us.max(self.overhead_byte_us));
         let sent = (traffic.sent - 1.0) * self.gap_us.min(self.byte_us);
         let transmission_us = received.max(sent).max(0.0);
+        let one_message = Times::of([
+            (Kind::Startup, 2.0 * self.overhead_us),
+            (Kind::Propagation, self.latency_us),
+        ]);
         let by_bytes = Bound {
             kind: if transmission_us > 0.0 { BoundKind::Bytes } else { BoundKind::StartUps },
-            startup_us: 2.0 * self.overhead_us,
-            transmission_us,
-            propagation_us: self.latency_us,
-            ..Bound::default()
+            times: one_message.with(Kind::Transmission, transmission_us),
         };
         // The two bounds are not added, because the node that reduces most may do so while other
         // nodes send and receive their bytes.
-        let by_sums = Bound {
-            startup_us: 2.0 * self.overhead_us,
-            propagation_us: self.latency_us,
-            reduction_us: traffic.summed * self.reduce_byte_us,
-            ..Bound::default()
-        };
+        let by_sums =
+            Bound::from(one_message.with(Kind::Reduction, traffic.summed * self.reduce_byte_us));
         if by_sums.total_us() > by_bytes.total_us() { by_sums } else { by_bytes }
     }
 }

@@ -47,6 +47,7 @@ impl Protocols {
 
 #[cfg(test)]
 mod tests {
+    use crate::cost::kind::Kind;
     use crate::cost::machine::Machine;
     use crate::cost::model::PricingContext;
     use crate::cost::model::test_steps::{cost, run, sends};
@@ -59,7 +60,7 @@ mod tests {
         let machine = "free:startup_us=2,eager_byte_us=1,rendezvous_bytes=8,rendezvous_us=5";
         for (bytes, us) in [(0, 2.0), (4, 6.0), (8, 10.0), (9, 7.0)] {
             let parts = cost("ring:4", machine, &[&[(0, 1, bytes)]]).parts;
-            assert_eq!((parts.startup, parts.total()), (Some(us), us), "{bytes} bytes");
+            assert_eq!((parts[Kind::Startup], parts.total()), (Some(us), us), "{bytes} bytes");
         }
         let both = cost("ring:4", machine, &[&[(0, 1, 4), (2, 3, 9)]]);
         assert_eq!(both.parts.total(), 7.0);
@@ -106,7 +107,7 @@ mod tests {
     fn hops_of_a_step_are_those_of_the_longest_route_or_the_mean() {
         let steps: &[&[(u32, u32, u64)]] = &[&[(0, 1, 3), (2, 5, 1)]];
         let us = |hops: &str| cost("ring:8", &format!("free:hop_us=1,hops={hops}"), steps).parts;
-        assert_eq!(us("longest").propagation, Some(3.0));
-        assert_eq!(us("mean").propagation, Some(1.5));
+        assert_eq!(us("longest")[Kind::Propagation], Some(3.0));
+        assert_eq!(us("mean")[Kind::Propagation], Some(1.5));
     }
 }

@@ -287,11 +287,12 @@ impl Arranger {
 
 #[cfg(test)]
 mod tests {
+    use crate::cost::kind::Kind;
     use crate::cost::model::test_steps::cost;
 
     fn startups(topology: &str, machine: &str, sends: &[(u32, u32, u64)]) -> (f64, String) {
         let cost = cost(topology, &format!("free:model=circuit,startup_us=1,{machine}"), &[sends]);
-        (cost.parts.startup.unwrap(), cost.note.unwrap_or_default())
+        (cost.parts[Kind::Startup].unwrap(), cost.note.unwrap_or_default())
     }
 
     fn shift(nodes: u32, by: u32) -> Vec<(u32, u32, u64)> {
@@ -325,7 +326,8 @@ mod tests {
                 &[sends],
             )
             .parts;
-            [parts.propagation, parts.transmission, parts.contention].map(Option::unwrap)
+            [parts[Kind::Propagation], parts[Kind::Transmission], parts[Kind::Contention]]
+                .map(Option::unwrap)
         };
         // There are 11 circuits of 5 links each, and a round has capacity for two of them. So there
         // are six rounds.

@@ -14,9 +14,10 @@
 //! first, then the slowest remaining message is at least as slow as message number `i p + 1`.
 
 use super::rounds::Rounds;
-use super::synchronous::{CommonCosts, StepCost, StepModel, Synchronous};
+use super::synchronous::{CommonCosts, StepModel, Synchronous};
 use super::{Evaluator, Model, ModelKind, NetworkRates, PortRate, PricingContext};
 use crate::cost::bound::{self, Bound, BoundKind, Traffic};
+use crate::cost::kind::{Kind, Times};
 use crate::cost::parameter::{BYTE_US, STARTUP_US};
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
@@ -57,10 +58,11 @@ impl Model for StoreAndForward {
     /// message crosses many links.
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
         let (bytes, kind) = bound::stored_bytes(topology, traffic, self.common.ports);
-        let by_steps =
-            self.bound_of_steps(topology, traffic, self.startup_us, (bytes * self.byte_us, kind));
+        let network = [0.0, bytes * self.byte_us];
+        let by_steps = self.bound_of_steps(topology, traffic, self.startup_us, (network, kind));
         let startup_us = traffic.farthest as f64 * self.startup_us;
-        by_steps.max(Bound { kind: BoundKind::Hops, startup_us, transmission_us: 0.0, ..by_steps })
+        let times = by_steps.times.with(Kind::Startup, startup_us).with(Kind::Transmission, 0.0);
+        by_steps.max(Bound { kind: BoundKind::Hops, times })
     }
 
     fn network_rates(&self) -> Option<NetworkRates> {
@@ -74,8 +76,8 @@ impl Model for StoreAndForward {
 }
 
 impl StepModel for StoreAndForward {
-    // The model has no latencies. Instead, a message has a start-up at every node of its route.
-    const ZERO: StepCost = StepCost { propagation: None, ..StepCost::ZERO };
+    // Instead of a latency, a message has a start-up at every node of its route.
+    const HAS_PROPAGATION: bool = false;
     const WANTS_BUSIEST_LINKS: bool = true;
 
     fn common_costs(&self) -> &CommonCosts {
@@ -88,7 +90,7 @@ impl StepModel for StoreAndForward {
         topology: &dyn Topology,
         unit_bytes: f64,
         rounds: Rounds,
-    ) -> StepCost {
+    ) -> Times {
         let time = |i| self.time(step, unit_bytes, i);
         let slowest = match rounds.count {
             1 => (0..step.transfers.len()).map(time).fold(Time::default(), Time::later),
@@ -102,12 +104,11 @@ impl StepModel for StoreAndForward {
             Some((messages, load)) => messages * self.startup_us + load * unit_bytes * self.byte_us,
             None => step.busiest_links.iter().map(on_link).fold(0.0, f64::max),
         };
-        StepCost {
-            startup: slowest.startup,
-            transmission: slowest.transmission,
-            propagation: None,
-            contention: (on_busiest_link - slowest.us()).max(0.0),
-        }
+        Times::of([
+            (Kind::Startup, slowest.startup),
+            (Kind::Transmission, slowest.transmission),
+            (Kind::Contention, (on_busiest_link - slowest.us()).max(0.0)),
+        ])
     }
 }
 
@@ -175,6 +176,7 @@ impl StoreAndForward {
 
 #[cfg(test)]
 mod tests {
+    use crate::cost::kind::Kind;
     use crate::cost::machine::Machine;
     use crate::cost::model::PricingContext;
     use crate::cost::model::test_steps::{cost, cost_by_routes, run, sends};
@@ -195,7 +197,7 @@ mod tests {
             let machine =
                 format!("free:model=store-and-forward,startup_us=1,byte_us=1,ports={ports}");
             let parts = cost("mesh:8", &machine, &[&sends]).parts;
-            let found = (parts.startup, parts.transmission);
+            let found = (parts[Kind::Startup], parts[Kind::Transmission]);
             assert_eq!(found, (Some(startup), Some(transmission)), "ports={ports}");
         }
     }
@@ -211,7 +213,7 @@ mod tests {
             &[&sends],
         )
         .parts;
-        assert_eq!((parts.startup, parts.transmission), (Some(20.0), Some(101.0)));
+        assert_eq!((parts[Kind::Startup], parts[Kind::Transmission]), (Some(20.0), Some(101.0)));
     }
 
     /// One link has the most messages, and a different link has the most bytes. The cost must not
@@ -240,8 +242,8 @@ mod tests {
         let machine = "free:model=store-and-forward,startup_us=10,byte_us=1,ports=all";
         let sends = [(1, 3, 1000), (0, 3, 10)];
         let parts = cost("hypercube:2,routing=ecmp", machine, &[&sends]).parts;
-        assert_eq!((parts.startup, parts.transmission), (Some(10.0), Some(1000.0)));
-        assert_eq!(parts.contention, Some(15.0 + 1005.0 - 1010.0));
+        assert_eq!((parts[Kind::Startup], parts[Kind::Transmission]), (Some(10.0), Some(1000.0)));
+        assert_eq!(parts[Kind::Contention], Some(15.0 + 1005.0 - 1010.0));
     }
 
     /// The message from node 0 requests the link from node 1 to node 3, so it always takes this link.
@@ -259,8 +261,8 @@ mod tests {
             assert_eq!(on("hypercube:2,routing=ecmp"), on("hypercube:2"), "{model}");
             on("hypercube:2,routing=ecmp")
         };
-        assert_eq!(of("store-and-forward").contention, Some(20.0 + 1010.0 - 1010.0));
-        assert_eq!(of("wormhole").contention, Some(1010.0 - 1000.0));
+        assert_eq!(of("store-and-forward")[Kind::Contention], Some(20.0 + 1010.0 - 1010.0));
+        assert_eq!(of("wormhole")[Kind::Contention], Some(1010.0 - 1000.0));
     }
 
     /// The messages of the test of expected loads, with loads in blocks of 10 bytes.
@@ -273,7 +275,7 @@ mod tests {
         let steps = sends(&[[(1, 3, 100), (0, 3, 1)]]);
         run(&topology, evaluator.as_mut(), &steps, &[], |_, _| 0);
         let parts = evaluator.cost().unwrap().parts;
-        assert_eq!((parts.startup, parts.transmission), (Some(10.0), Some(1000.0)));
-        assert_eq!(parts.contention, Some(15.0 + 1005.0 - 1010.0));
+        assert_eq!((parts[Kind::Startup], parts[Kind::Transmission]), (Some(10.0), Some(1000.0)));
+        assert_eq!(parts[Kind::Contention], Some(15.0 + 1005.0 - 1010.0));
     }
 }

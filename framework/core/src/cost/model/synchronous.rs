@@ -7,8 +7,9 @@
 
 use super::rearrangement::{REARRANGE_BLOCK_US, REARRANGEMENT, Rearrangement};
 use super::rounds::{Arranger, Capacity, MAX_CROSSINGS, Rounds};
-use super::{Cost, Evaluator, Model, Parts, PricingContext, segment_bytes};
+use super::{Cost, Evaluator, Model, PricingContext, segment_bytes};
 use crate::cost::bound::{self, Bound, BoundKind, Traffic};
+use crate::cost::kind::{Kind, Parts, Times};
 use crate::cost::parameter::{
     BARRIER_US, Barrier, INJECTION_BYTE_US, PORTS, PortLimit, REARRANGE_BYTE_US, REDUCE_BYTE_US,
 };
@@ -19,50 +20,39 @@ use crate::simulation::listener::{Detail, Interests, Listener, ScheduleEvent, Su
 use crate::simulation::step::{Step, StepFacts};
 use std::sync::Arc;
 
-/// The cost of a step in µs. A kind of cost that the model does not have is `None`.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct StepCost {
-    pub startup: f64,
-    pub transmission: f64,
-    pub propagation: Option<f64>,
-    pub contention: f64,
-}
-
-impl StepCost {
-    pub(super) const ZERO: Self =
-        Self { startup: 0.0, transmission: 0.0, propagation: Some(0.0), contention: 0.0 };
-
-    /// Raises this cost to the time in which the busiest node's bytes enter or leave the network,
-    /// if that time is longer. `unit_us` is the time of a unit of load on the link between a node
-    /// and the network. The bytes of the longest message count as transmission, and the time that
-    /// all other bytes add counts as contention.
-    fn or_injected(self, facts: &StepFacts, unit_us: f64) -> Self {
-        let node = facts.max_injected_load as f64 * unit_us;
-        let transmission =
-            self.transmission.max(facts.max_load.min(facts.max_injected_load) as f64 * unit_us);
-        let contention = (self.transmission + self.contention).max(node) - transmission;
-        // Without a limit on injection, return the cost unchanged, so that nothing is rounded.
-        if unit_us == 0.0 { self } else { Self { transmission, contention, ..self } }
+/// Raises the cost of a step to the time in which the busiest node's bytes enter or leave the
+/// network, if that time is longer. `unit_us` is the time of a unit of load on the link between a
+/// node and the network. The bytes of the longest message count as transmission, and the time that
+/// all other bytes add counts as contention.
+fn or_injected(cost: Times, facts: &StepFacts, unit_us: f64) -> Times {
+    // Without a limit on injection, return the cost unchanged, so that nothing is rounded.
+    if unit_us == 0.0 {
+        return cost;
     }
+    let node = facts.max_injected_load as f64 * unit_us;
+    let longest = facts.max_load.min(facts.max_injected_load) as f64 * unit_us;
+    let transmission = cost[Kind::Transmission].max(longest);
+    let all = (cost[Kind::Transmission] + cost[Kind::Contention]).max(node);
+    cost.with(Kind::Transmission, transmission).with(Kind::Contention, all - transmission)
 }
 
 /// A model of synchronous steps.
 pub(super) trait StepModel: Model + Copy {
-    /// A cost of 0. Kinds of cost that the model does not have are `None`.
-    const ZERO: StepCost = StepCost::ZERO;
+    /// Whether the model has latencies of links.
+    const HAS_PROPAGATION: bool = true;
 
     /// Whether the model reads [`Step::busiest_links`].
     const WANTS_BUSIEST_LINKS: bool = false;
 
-    /// Returns the cost of a step that is run in `rounds`. `unit_bytes` is the number of bytes in a
-    /// unit of load.
+    /// Returns the cost of a step that is run in `rounds`, in µs. `unit_bytes` is the number of
+    /// bytes in a unit of load.
     fn step_cost(
         &self,
         step: &Step<'_>,
         topology: &dyn Topology,
         unit_bytes: f64,
         rounds: Rounds,
-    ) -> StepCost;
+    ) -> Times;
 
     /// Returns the parameters that all models of synchronous steps have.
     fn common_costs(&self) -> &CommonCosts;
@@ -73,15 +63,15 @@ pub(super) trait StepModel: Model + Copy {
         None
     }
 
-    /// Returns a lower bound from start-ups, transmission, barriers and reductions. `startup_us` is
-    /// the start-up time of a step. `network_us` is the bound on transmission through the network,
-    /// and `kind` is its kind.
+    /// Returns a lower bound from all kinds of time. `startup_us` is the start-up time of a step.
+    /// `propagation_us` and `network_us` are the bounds on propagation and on transmission through
+    /// the network, and `kind` is the kind of the latter.
     fn bound_of_steps(
         &self,
         topology: &dyn Topology,
         traffic: &Traffic,
         startup_us: f64,
-        (network_us, kind): (f64, BoundKind),
+        ([propagation_us, network_us], kind): ([f64; 2], BoundKind),
     ) -> Bound {
         let common = self.common_costs();
         // A port carries one message or, in a model of circuits, as many circuits as a link.
@@ -89,14 +79,14 @@ pub(super) trait StepModel: Model + Copy {
         let steps = bound::fewest_steps(traffic.peers + 1, messages) as f64;
         let (transmission_us, kind) =
             bound::or_injected(topology, traffic, common.injection_byte_us, network_us, kind);
-        Bound {
-            kind,
-            startup_us: steps * startup_us,
-            transmission_us,
-            barrier_us: (steps - 1.0) * common.barrier_us.us(topology.nodes()),
-            reduction_us: traffic.summed * common.reduce_byte_us,
-            ..Bound::default()
-        }
+        let times = Times::of([
+            (Kind::Startup, steps * startup_us),
+            (Kind::Transmission, transmission_us),
+            (Kind::Propagation, propagation_us),
+            (Kind::Barrier, (steps - 1.0) * common.barrier_us.us(topology.nodes())),
+            (Kind::Reduction, traffic.summed * common.reduce_byte_us),
+        ]);
+        Bound { times, kind }
     }
 }
 
@@ -121,8 +111,8 @@ pub(super) struct Synchronous<M> {
     unit_bytes: f64,
     /// The total number of rounds of all steps. There is a barrier between two rounds.
     rounds: u64,
-    total: StepCost,
-    rearrangement: f64,
+    /// The total time of each kind, without barriers.
+    total: Times,
     /// Number of steps.
     steps: u64,
     /// Number of rearrangements that the schedule declares.
@@ -136,8 +126,8 @@ pub(super) struct Synchronous<M> {
     exchanges: bool,
     /// Whether the loads of any step were bytes, so that blocks cannot be counted.
     has_byte_loads: bool,
-    /// The total time of reductions; `None` until a node reduces data.
-    reduction: Option<f64>,
+    /// Whether any node reduces data.
+    has_sums: bool,
     /// The largest number of messages that a node sends or receives at the same time.
     max_simultaneous: u64,
     /// Largest number of circuits on a link.
@@ -159,15 +149,14 @@ impl<M: StepModel> Synchronous<M> {
             topology: Arc::clone(context.topology),
             unit_bytes: context.unit_bytes,
             rounds: 0,
-            total: M::ZERO,
-            rearrangement: 0.0,
+            total: Times::default(),
             steps: 0,
             declared: 0,
             packs: false,
             counted: context.counted,
             exchanges: context.exchanges,
             has_byte_loads: !context.counted,
-            reduction: None,
+            has_sums: false,
             max_simultaneous: 0,
             max_circuits: 0,
             arranger: None,
@@ -214,22 +203,19 @@ impl<M: StepModel> Synchronous<M> {
     /// Returns the costs of the steps so far.
     fn parts(&self) -> Parts {
         let barriers = self.rounds.saturating_sub(1) as f64;
-        Parts {
-            startup: Some(self.total.startup),
-            transmission: Some(self.total.transmission),
-            propagation: self.total.propagation,
-            rearrangement: Some(self.rearrangement),
-            barrier: Some(barriers * self.common_costs.barrier_us.us(self.topology.nodes())),
-            contention: Some(self.total.contention),
-            reduction: self.reduction,
-        }
+        let barriers_us = barriers * self.common_costs.barrier_us.us(self.topology.nodes());
+        self.total.with(Kind::Barrier, barriers_us).parts(|kind| match kind {
+            Kind::Propagation => M::HAS_PROPAGATION,
+            Kind::Reduction => self.has_sums,
+            _ => true,
+        })
     }
 
     /// Returns remarks on effects of the model that users may not expect when they compare
     /// schedules.
     fn remarks(&self) -> impl Iterator<Item = &'static str> {
         let is_one_step =
-            self.steps == 1 && self.max_simultaneous > 1 && self.total.contention > 0.0;
+            self.steps == 1 && self.max_simultaneous > 1 && self.total[Kind::Contention] > 0.0;
         let charged = self.common_costs.rearrange_byte_us > 0.0
             && self.common_costs.rearrangement == Rearrangement::Declared;
         let undeclared = charged && self.declared == 0 && self.packs;
@@ -266,23 +252,20 @@ impl<M: StepModel> Synchronous<M> {
             self.rearrange(packed, step.segments);
         }
         let cost = self.model.step_cost(step, self.topology.as_ref(), unit_bytes, rounds);
-        let cost = cost.or_injected(&step.facts, unit_bytes * self.common_costs.injection_byte_us);
-        let parts = [cost.startup, cost.transmission, cost.contention];
+        let unit_us = unit_bytes * self.common_costs.injection_byte_us;
+        let cost = or_injected(cost, &step.facts, unit_us);
         assert!(
-            rounds.count > 0 && !parts.into_iter().chain(cost.propagation).any(|us| us < 0.0),
+            rounds.count > 0 && !cost.0.iter().any(|us| *us < 0.0),
             "a step takes a negative time: {cost:?}"
         );
         self.rounds += rounds.count;
-        self.total.startup += cost.startup;
-        self.total.transmission += cost.transmission;
-        self.total.contention += cost.contention;
-        self.total.propagation =
-            self.total.propagation.zip(cost.propagation).map(|(sum, us)| sum + us);
+        self.total += cost;
     }
 
     fn summed(&mut self, Summed { most, segments, of: _, symmetry: _ }: Summed<'_>) {
         let bytes = most as f64 * segment_bytes(self.unit_bytes, segments);
-        *self.reduction.get_or_insert(0.0) += bytes * self.common_costs.reduce_byte_us;
+        self.has_sums = true;
+        self.total[Kind::Reduction] += bytes * self.common_costs.reduce_byte_us;
     }
 
     fn rearranged(&mut self, most: u64, segments: u64) {
@@ -297,7 +280,7 @@ impl<M: StepModel> Synchronous<M> {
         let CommonCosts { rearrange_byte_us, rearrange_block_us, .. } = self.common_costs;
         let bytes = load as f64 * segment_bytes(self.unit_bytes, segments);
         let blocks = load as f64 / segments as f64;
-        self.rearrangement += bytes * rearrange_byte_us + blocks * rearrange_block_us;
+        self.total[Kind::Rearrangement] += bytes * rearrange_byte_us + blocks * rearrange_block_us;
     }
 }
 
@@ -370,6 +353,7 @@ impl<M: StepModel> Evaluator for Synchronous<M> {
 
 #[cfg(test)]
 mod tests {
+    use crate::cost::kind::Kind;
     use crate::cost::model::test_steps::cost;
 
     const MODELS: [&str; 3] = ["wormhole", "circuit", "store-and-forward"];
@@ -377,7 +361,7 @@ mod tests {
     /// Returns the transmission and the contention of a step.
     fn of_bytes(topology: &str, machine: &str, sends: &[(u32, u32, u64)]) -> [f64; 2] {
         let parts = cost(topology, &format!("free:{machine}"), &[sends]).parts;
-        [parts.transmission, parts.contention].map(Option::unwrap)
+        [parts[Kind::Transmission], parts[Kind::Contention]].map(Option::unwrap)
     }
 
     /// In a 2-D torus, a node has four links of 25 GB/s but injects only 50 GB/s. Messages to four
@@ -416,9 +400,8 @@ mod tests {
         let step = [(0, 1, 8), (4, 5, 8)];
         for model in ["wormhole", "circuit", "fluid"] {
             let propagation = |topology: &str, sends: &[(u32, u32, u64)]| {
-                cost(topology, &format!("free:model={model},hop_us=4,ports=all"), &[sends])
-                    .parts
-                    .propagation
+                cost(topology, &format!("free:model={model},hop_us=4,ports=all"), &[sends]).parts
+                    [Kind::Propagation]
             };
             let tiers = "groups:2x4,inside=9,inside_hop=0.25";
             assert_eq!(propagation(tiers, &step), Some(2.0), "{model}");
@@ -433,7 +416,7 @@ mod tests {
         // circuit between groups.
         let sends = [(0, 1, 8), (0, 2, 8), (4, 3, 8)];
         let rounds = cost("groups:2x4,inside_hop=0.25", "free:model=circuit,hop_us=4", &[&sends]);
-        assert_eq!(rounds.parts.propagation, Some(10.0));
+        assert_eq!(rounds.parts[Kind::Propagation], Some(10.0));
     }
 
     /// On a ring of four nodes, ranks 0 to 3 are at node 0 and ranks 4 to 7 at node 1.
@@ -449,7 +432,8 @@ mod tests {
                 machine.replace(",virtual_channels=2", "")
             };
             let startup = |more: &str, sends: &[(u32, u32, u64)]| {
-                cost("ring:4,ranks=4", &format!("{machine}{more}"), &[sends]).parts.startup.unwrap()
+                cost("ring:4,ranks=4", &format!("{machine}{more}"), &[sends]).parts[Kind::Startup]
+                    .unwrap()
             };
             let channels = if model == "circuit" { 1.0 } else { 2.0 };
             assert_eq!(startup("", &across), 10.0 * channels, "{model}: one port for both");
@@ -477,7 +461,7 @@ mod tests {
     fn one_step_is_remarked_on_if_a_node_has_several_messages_in_it() {
         let of = |sends| {
             let cost = cost("mesh:4", "free:model=wormhole,byte_us=1,ports=all", &[sends]);
-            (cost.parts.contention, cost.note)
+            (cost.parts[Kind::Contention], cost.note)
         };
         let remark = "all messages are in one step and share links for its whole duration";
         assert_eq!(of(&[(1, 2, 100), (1, 3, 100)]), (Some(100.0), Some(remark.to_owned())));

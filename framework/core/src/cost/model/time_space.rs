@@ -2,7 +2,7 @@
 //!
 //! An entry has four times of a rank: when it entered a step, when it had made all sends of the
 //! step, when it had waited for its peers, and when it ended the step. An entry also has the amount
-//! of time that the rank spent on each [`TimeKind`] between the first and the last of these four
+//! of time that the rank spent on each [`Kind`] between the first and the last of these four
 //! times. A record is made only if it is requested ([`super::Evaluator::record_time_space`]).
 //!
 //! The number of entries is limited. If there are more steps, 2, 4, 8, etc. neighbouring steps of a
@@ -10,44 +10,13 @@
 //! stays the same.
 //!
 //! Models charge time in order: each charge begins when the previous charge of the rank ends. So
-//! the kinds of time of a rank always add up to the time at which the rank ends.
+//! the kinds of time of a rank always add up to the time at which the rank ends. Only the clock of a
+//! rank (`RankClock`) charges time, and it advances only if it does. The record and the clocks
+//! therefore cannot disagree.
 
-use super::Parts;
-
-/// The kinds of a rank's time. All kinds but the last are the costs of a completion time, in the
-/// order of [`Parts::each`]. The last kind is waiting for a peer. A completion time has no such
-/// wait, because the critical path continues at the peer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TimeKind {
-    /// The start-up of a message that the rank sends or receives.
-    Startup,
-    /// The time that a message's bytes would take if no link were shared.
-    Transmission,
-    /// The latency of a message.
-    Propagation,
-    /// Rearrangement of data within the node.
-    Rearrangement,
-    /// A barrier, from the time at which all ranks have reached it.
-    Barrier,
-    /// Additional time because links, ports or engines are shared.
-    Contention,
-    /// Reduction of received data.
-    Reduction,
-    /// Waiting for another rank: for its message, for a rendezvous match, or at a barrier.
-    Peer,
-}
-
-/// The number of kinds of time.
-pub const TIME_KINDS: usize = 8;
-
-impl TimeKind {
-    /// Returns the names of all kinds, in the order of their declaration.
-    pub fn names() -> [&'static str; TIME_KINDS] {
-        let mut names = ["peer"; TIME_KINDS];
-        names.iter_mut().zip(Parts::default().each()).for_each(|(name, (part, _))| *name = part);
-        names
-    }
-}
+use super::clock::{Clock, Ticks, Time};
+use crate::cost::kind::{Kind, Times};
+use std::ops::Deref;
 
 /// The time of a rank in one step, or in several consecutive steps. All times are in µs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -66,8 +35,8 @@ pub struct Entry {
     pub waited: f64,
     /// The time at which the rank ended the step and the barrier after it.
     pub ended: f64,
-    /// The parts of the time from `posted` to `ended`, one for each [`TimeKind`].
-    pub kinds: [f64; TIME_KINDS],
+    /// The time of each kind between `posted` and `ended`.
+    pub kinds: Times,
 }
 
 /// A time-space record with a limited number of entries.
@@ -136,7 +105,6 @@ impl TimeSpace {
                 self.entries -= 1;
             }
         }
-        let kinds = [0.0; TIME_KINDS];
         entries.push(Entry {
             first_step: step,
             last_step: step,
@@ -144,7 +112,7 @@ impl TimeSpace {
             started: now,
             waited: now,
             ended: now,
-            kinds,
+            kinds: Times::default(),
         });
         self.entries += 1;
         while self.entries > self.max_entries {
@@ -155,7 +123,7 @@ impl TimeSpace {
     /// Charges a time of the rank to `kind`. The time begins at the end of the rank's previous
     /// charge, and ends at `until` (in µs).
     #[cold]
-    pub(super) fn charge(&mut self, rank: usize, kind: TimeKind, until: f64) {
+    fn charge(&mut self, rank: usize, kind: Kind, until: f64) {
         if !self.follows(rank) {
             return;
         }
@@ -165,9 +133,9 @@ impl TimeSpace {
         let Some(entry) = self.ranks[rank].last_mut().filter(|entry| until > entry.ended) else {
             return;
         };
-        entry.kinds[kind as usize] += until - entry.ended;
+        entry.kinds[kind] += until - entry.ended;
         entry.ended = until;
-        if kind == TimeKind::Peer {
+        if kind == Kind::Peer {
             entry.waited = until;
         }
     }
@@ -223,7 +191,7 @@ impl TimeSpace {
                     bucket(later.first_step, doublings) == bucket(earlier.first_step, doublings);
                 if joined {
                     let mut kinds = earlier.kinds;
-                    kinds.iter_mut().zip(later.kinds).for_each(|(us, more)| *us += more);
+                    kinds += later.kinds;
                     *earlier = Entry {
                         first_step: earlier.first_step,
                         posted: earlier.posted,
@@ -238,6 +206,83 @@ impl TimeSpace {
     }
 }
 
+/// The clock of a rank. If a rank does several things at the same time, each has a clock, and all
+/// of them charge the rank's time line.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct RankClock<T: Time = Ticks>(Clock<T>);
+
+impl<T: Time> Deref for RankClock<T> {
+    type Target = Clock<T>;
+
+    fn deref(&self) -> &Clock<T> {
+        &self.0
+    }
+}
+
+impl<T: Time> RankClock<T> {
+    /// Creates the clock of work that begins at `start`. The rank's time line must have been
+    /// charged until then.
+    pub(super) fn beginning(start: Clock<T>) -> Self {
+        Self(start)
+    }
+
+    /// Advances the clock: the rank spends a time of this kind.
+    pub(super) fn spend(&mut self, kind: Kind, ticks: T, line: &mut TimeLine<'_>) {
+        self.follow(self.0.after(kind, ticks), [], kind, line);
+    }
+
+    /// Advances the clock to the time `at`, if this time is later.
+    pub(super) fn wait_until(&mut self, at: T, kind: Kind, line: &mut TimeLine<'_>) {
+        if at > self.0.at() {
+            self.spend(kind, at - self.0.at(), line);
+        }
+    }
+
+    /// Advances the clock to `to`, and continues the critical path of `to`, for example that of a
+    /// message for which the rank has waited. The wait is divided into `phases`, each with its kind
+    /// and its end in µs, and a last phase of the kind `last`, which ends at `to`.
+    pub(super) fn follow(
+        &mut self,
+        to: Clock<T>,
+        phases: impl IntoIterator<Item = (Kind, f64)>,
+        last: Kind,
+        line: &mut TimeLine<'_>,
+    ) {
+        assert!(self.0.at() <= to.at(), "the clock of a rank goes back");
+        self.0 = to;
+        if let Some(record) = &mut line.record {
+            let phases = phases.into_iter().chain([(last, to.us())]);
+            phases.for_each(|(kind, us)| record.charge(line.rank, kind, us + line.offset_us));
+        }
+    }
+}
+
+/// The time line of a rank in a time-space record, if there is a record.
+#[derive(Debug)]
+pub(super) struct TimeLine<'a> {
+    record: Option<&'a mut TimeSpace>,
+    rank: usize,
+    /// A duration that the clocks of ranks do not include, in µs.
+    offset_us: f64,
+}
+
+impl<'a> TimeLine<'a> {
+    pub(super) fn new(record: Option<&'a mut TimeSpace>, rank: usize, offset_us: f64) -> Self {
+        Self { record, rank, offset_us }
+    }
+
+    pub(super) fn of(record: &'a mut Option<Box<TimeSpace>>, rank: usize) -> Self {
+        Self::new(record.as_deref_mut(), rank, 0.0)
+    }
+
+    /// Records that the rank has made a send of its current step.
+    pub(super) fn sent(&mut self) {
+        if let Some(record) = &mut self.record {
+            record.sent(self.rank);
+        }
+    }
+}
+
 /// Returns the index of the entry that includes a step, if each entry has `2^doublings` steps.
 fn bucket(step: u64, doublings: u32) -> u64 {
     (step - 1).checked_shr(doublings).unwrap_or(0)
@@ -249,11 +294,15 @@ mod tests {
     use crate::cost::model::test_steps::{Sends, time_space_of};
 
     /// Returns the entries of a rank with rounded values: the four times, and the time of each
-    /// [`TimeKind`].
-    fn rounded(record: &TimeSpace, rank: usize) -> Vec<([f64; 4], [f64; TIME_KINDS])> {
+    /// [`Kind`].
+    fn rounded(record: &TimeSpace, rank: usize) -> Vec<([f64; 4], [f64; Kind::ALL.len()])> {
         let round = |us: f64| (us * 1e6).round() / 1e6;
         let moments = |e: &Entry| [e.posted, e.started, e.waited, e.ended].map(round);
-        record.entries(rank).iter().map(|entry| (moments(entry), entry.kinds.map(round))).collect()
+        record
+            .entries(rank)
+            .iter()
+            .map(|entry| (moments(entry), entry.kinds.0.map(round)))
+            .collect()
     }
 
     fn ring(nodes: u32, bytes: u64) -> Sends {
@@ -329,7 +378,7 @@ mod tests {
         let [(moments, kinds)] = rounded(&record, 0)[..] else {
             panic!("{:?}", rounded(&record, 0))
         };
-        assert_eq!((moments[1], kinds[TimeKind::Startup as usize]), (2.0, 2.0));
+        assert_eq!((moments[1], kinds[Kind::Startup as usize]), (2.0, 2.0));
         assert_eq!(moments[2], moments[3], "it ends when the message is matched");
     }
 
@@ -340,9 +389,8 @@ mod tests {
             let machine = format!("free:model={model},byte_us=1,barrier_us=7");
             let (_, record) = time_space_of("fully-connected:3", &machine, &steps);
             let idle = record.entries(2)[0];
-            let all: f64 = idle.kinds.iter().sum();
-            let (barrier, peer) =
-                (idle.kinds[TimeKind::Barrier as usize], idle.kinds[TimeKind::Peer as usize]);
+            let all: f64 = idle.kinds.total();
+            let (barrier, peer) = (idle.kinds[Kind::Barrier], idle.kinds[Kind::Peer]);
             assert!(barrier > 6.9 && (all - barrier - peer).abs() < 1e-9, "{model}: {idle:?}");
         }
     }
@@ -414,12 +462,14 @@ mod tests {
                             "{entry:?}"
                         );
                         assert!(
-                            entry.waited <= entry.ended && entry.kinds.iter().all(|us| *us >= 0.0),
+                            entry.waited <= entry.ended
+                                && entry.kinds.0.iter().all(|us| *us >= 0.0),
                             "{entry:?}"
                         );
                         at = entry.ended;
                     }
-                    let sum: f64 = record.entries(rank).iter().flat_map(|entry| entry.kinds).sum();
+                    let sum: f64 =
+                        record.entries(rank).iter().flat_map(|entry| entry.kinds.0).sum();
                     assert!((sum - at).abs() < 1e-6, "{machine}: rank {rank}: {sum} {at}");
                     last = last.max(at);
                 }
@@ -444,9 +494,9 @@ mod tests {
         let mut record = TimeSpace::new(2, None, 8);
         for step in 0..100 {
             record.enter(0, step);
-            record.charge(0, TimeKind::Startup, step as f64 + 0.5);
+            record.charge(0, Kind::Startup, step as f64 + 0.5);
             record.sent(0);
-            record.charge(0, TimeKind::Peer, step as f64 + 1.0);
+            record.charge(0, Kind::Peer, step as f64 + 1.0);
         }
         assert_eq!(record.steps_per_entry(), 16);
         let entries = record.entries(0);
@@ -454,17 +504,16 @@ mod tests {
             entries.iter().map(|entry| (entry.first_step, entry.last_step)).collect();
         assert_eq!(steps, [(1, 16), (17, 32), (33, 48), (49, 64), (65, 80), (81, 96), (97, 100)]);
         assert!(entries.windows(2).all(|two| two[0].ended == two[1].posted));
-        let of =
-            |kind: TimeKind| entries.iter().map(|entry| entry.kinds[kind as usize]).sum::<f64>();
+        let of = |kind: Kind| entries.iter().map(|entry| entry.kinds[kind]).sum::<f64>();
         assert_eq!(
-            (of(TimeKind::Startup), of(TimeKind::Peer), record.charged_until(0)),
+            (of(Kind::Startup), of(Kind::Peer), record.charged_until(0)),
             (50.0, 50.0, 100.0)
         );
         // If there are more ranks than entries, each rank still has one entry.
         let mut record = TimeSpace::new(20, None, 8);
         for (rank, step) in (0..20).flat_map(|rank| (0..9).map(move |step| (rank, step))) {
             record.enter(rank, step);
-            record.charge(rank, TimeKind::Startup, step as f64 + 1.0);
+            record.charge(rank, Kind::Startup, step as f64 + 1.0);
         }
         assert!(
             (0..20)
@@ -475,7 +524,7 @@ mod tests {
     #[test]
     fn a_record_of_one_rank_ignores_the_others() {
         let mut record = TimeSpace::new(3, Some(1), 8);
-        (0..3).for_each(|rank| record.charge(rank, TimeKind::Startup, 4.0));
+        (0..3).for_each(|rank| record.charge(rank, Kind::Startup, 4.0));
         assert_eq!([0, 1, 2].map(|rank| record.entries(rank).len()), [0, 1, 0]);
     }
 

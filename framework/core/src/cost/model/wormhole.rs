@@ -20,9 +20,10 @@
 
 use super::protocol::{EAGER_BYTE_US, Protocols, RENDEZVOUS_BYTES, RENDEZVOUS_US};
 use super::rounds::Rounds;
-use super::synchronous::{CommonCosts, StepCost, StepModel, Synchronous};
+use super::synchronous::{CommonCosts, StepModel, Synchronous};
 use super::{Evaluator, Model, ModelKind, NetworkRates, PortRate, PricingContext};
 use crate::cost::bound::{self, Bound, Traffic};
+use crate::cost::kind::{Kind, Times};
 use crate::cost::parameter::{
     BYTE_US, DefaultValue, HOP_US, STARTUP_US, TypedParameter, parse_micros, parse_number,
     parse_word,
@@ -120,10 +121,9 @@ impl Model for Wormhole {
             Hops::Longest => bound::least_latency(topology, traffic),
             Hops::Mean => bound::least_mean_hops(topology, traffic, self.common.ports),
         };
-        Bound {
-            propagation_us: hops * self.hop_us,
-            ..self.bound_of_steps(topology, traffic, self.startup_us, (transmission_us, kind))
-        }
+        let propagation_us = hops * self.hop_us;
+        let network = [propagation_us, transmission_us];
+        self.bound_of_steps(topology, traffic, self.startup_us, (network, kind))
     }
 
     fn network_rates(&self) -> Option<NetworkRates> {
@@ -148,7 +148,7 @@ impl StepModel for Wormhole {
         _: &dyn Topology,
         unit_bytes: f64,
         rounds: Rounds,
-    ) -> StepCost {
+    ) -> Times {
         let rounds = rounds.count;
         let facts = &step.facts;
         let longest = facts.longest() * unit_bytes;
@@ -170,11 +170,11 @@ impl StepModel for Wormhole {
         };
         let through_link = load * unit_bytes / self.free_contention;
         let protocol_us = self.protocols().startup_us(facts.max_load as f64 * unit_bytes);
-        StepCost {
-            startup: rounds as f64 * (self.startup_us + protocol_us),
-            transmission: bytes * byte_us,
-            propagation: Some(rounds as f64 * hops * self.hop_us),
-            contention: (through_link - bytes).max(0.0) * byte_us,
-        }
+        Times::of([
+            (Kind::Startup, rounds as f64 * (self.startup_us + protocol_us)),
+            (Kind::Transmission, bytes * byte_us),
+            (Kind::Propagation, rounds as f64 * hops * self.hop_us),
+            (Kind::Contention, (through_link - bytes).max(0.0) * byte_us),
+        ])
     }
 }

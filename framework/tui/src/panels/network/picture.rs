@@ -11,7 +11,7 @@ use crate::paint::Painter;
 use crate::session::recording::Frame;
 use crate::theme::{LEVELS, SHADES};
 use ratatui::layout::Rect;
-use swapmeet_core::cost::model::time_space::TimeKind;
+use swapmeet_core::cost::kind::Kind;
 
 /// Draws the legend.
 pub(super) fn legend(
@@ -24,17 +24,16 @@ pub(super) fn legend(
     let quantity = heat.quantity;
     // A plot against time does not show loads. Its legend names the kinds of time.
     if !drawn.has_heat {
-        let names = TimeKind::names().into_iter().enumerate();
-        let entry = |(kind, name): (usize, &str)| {
+        let entry = |kind: Kind| {
             let (mark, style) = theme.part(kind);
             drawn.kinds.filter(|kinds| kinds[kind] > 0.0)?;
-            Some([(mark.to_string(), style), (name.to_owned(), theme.text)])
+            Some([(mark.to_string(), style), (kind.name().to_owned(), theme.text)])
         };
         let notes = drawn.note.split("; ").map(|note| {
             let (mark, text) = note.split_once(' ').unwrap_or((note, ""));
             [mark, text].map(|text| (text.to_owned(), theme.dim))
         });
-        painter.legend(area, names.filter_map(entry).chain(notes));
+        painter.legend(area, Kind::ALL.into_iter().filter_map(entry).chain(notes));
         return;
     }
     // Every other picture shows a quantity. Its legend starts with the name of this quantity.

@@ -4,11 +4,12 @@
 use super::time_plot::{TimePlot, TimeWindow};
 use super::view::{PictureInfo, View};
 use crate::paint::Painter;
-use crate::session::recording::{Ranks, Recording, Times, steps_of};
+use crate::session::recording::{Ranks, Recording, steps_of};
 use crate::theme::Theme;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use swapmeet_core::cost::model::time_space::{Entry, TimeKind};
+use swapmeet_core::cost::kind::{Kind, Times};
+use swapmeet_core::cost::model::time_space::Entry;
 use swapmeet_results::duration;
 
 /// Draws the plot. The displayed step is in the middle and is highlighted for each rank.
@@ -36,9 +37,9 @@ pub(super) fn rank_times(
             let is_shown = (first_step..=last_step).contains(&step);
             for (kind, from, to) in intervals(entry) {
                 spread(plot.window, plot.columns, from, to, &mut |column, share| {
-                    row[column].kinds[kind as usize] += share;
+                    row[column].kinds[kind] += share;
                     row[column].is_shown |= is_shown;
-                    seen[kind as usize] += share;
+                    seen[kind] += share;
                 });
             }
         }
@@ -73,9 +74,9 @@ pub(super) fn rank_times(
 
 /// Returns the mark and the style of a kind of time. The displayed step has full colours. Other
 /// steps are shaded, or dim in themes without colours.
-fn mark_and_style(theme: &Theme, kind: usize, is_shown: bool) -> (char, Style) {
+fn mark_and_style(theme: &Theme, kind: Kind, is_shown: bool) -> (char, Style) {
     let (mark, style) = theme.part(kind);
-    match (is_shown, kind == TimeKind::Peer as usize) {
+    match (is_shown, kind == Kind::Peer) {
         (true, true) => (mark, theme.accent),
         (true, false) => (mark, style),
         (false, false) if theme.coloured => ('▒', style),
@@ -90,24 +91,24 @@ struct Cell {
     is_shown: bool,
 }
 
-/// Returns the index of the kind of time that takes longest; `None` if all times are 0.
-pub(super) fn most(kinds: &Times) -> Option<usize> {
-    let most = (0..kinds.len()).max_by(|a, b| kinds[*a].total_cmp(&kinds[*b]))?;
-    (kinds[most] > 0.0).then_some(most)
+/// Returns the kind of time that takes longest; `None` if all times are 0.
+pub(super) fn most(kinds: &Times) -> Option<Kind> {
+    let (most, time) = kinds.each().max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    (time > 0.0).then_some(most)
 }
 
 /// The kinds of time in the order in which they pass in a step. The start-up time occurs twice:
 /// first for sent messages, and later for received messages.
-pub(super) const ORDER: [TimeKind; 9] = [
-    TimeKind::Rearrangement,
-    TimeKind::Startup,
-    TimeKind::Peer,
-    TimeKind::Propagation,
-    TimeKind::Contention,
-    TimeKind::Startup,
-    TimeKind::Transmission,
-    TimeKind::Reduction,
-    TimeKind::Barrier,
+pub(super) const ORDER: [Kind; 9] = [
+    Kind::Rearrangement,
+    Kind::Startup,
+    Kind::Peer,
+    Kind::Propagation,
+    Kind::Contention,
+    Kind::Startup,
+    Kind::Transmission,
+    Kind::Reduction,
+    Kind::Barrier,
 ];
 
 /// Divides the time of an entry into consecutive intervals, with the kinds of time in the order of
@@ -115,15 +116,15 @@ pub(super) const ORDER: [TimeKind; 9] = [
 /// divided into two intervals. The first is the start-up time of sends, which is at most the time
 /// from `posted` to `started`. The second is the rest, which is the start-up time of received
 /// messages.
-fn intervals(entry: &Entry) -> impl Iterator<Item = (TimeKind, f64, f64)> {
-    let first = entry.kinds[TimeKind::Startup as usize].min(entry.started - entry.posted);
-    let rest = entry.kinds[TimeKind::Startup as usize] - first;
+fn intervals(entry: &Entry) -> impl Iterator<Item = (Kind, f64, f64)> {
+    let first = entry.kinds[Kind::Startup].min(entry.started - entry.posted);
+    let rest = entry.kinds[Kind::Startup] - first;
     let (mut at, entry, mut is_first) = (entry.posted, *entry, true);
     ORDER.into_iter().filter_map(move |kind| {
         let us = match kind {
-            TimeKind::Startup if std::mem::take(&mut is_first) => first,
-            TimeKind::Startup => rest,
-            kind => entry.kinds[kind as usize],
+            Kind::Startup if std::mem::take(&mut is_first) => first,
+            Kind::Startup => rest,
+            kind => entry.kinds[kind],
         };
         let from = at;
         at += us;
@@ -152,21 +153,17 @@ pub(super) fn spread(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use swapmeet_core::cost::model::time_space::TIME_KINDS;
 
     /// A rank sends, waits for a peer and receives. The intervals of its entry fill its time
     /// without gaps.
     #[test]
     fn intervals_of_an_entry_are_in_chronological_order() {
-        let mut kinds = Times::default();
-        for (kind, us) in [
-            (TimeKind::Startup, 5.0),
-            (TimeKind::Peer, 7.0),
-            (TimeKind::Transmission, 4.0),
-            (TimeKind::Barrier, 1.0),
-        ] {
-            kinds[kind as usize] = us;
-        }
+        let kinds = Times::of([
+            (Kind::Startup, 5.0),
+            (Kind::Peer, 7.0),
+            (Kind::Transmission, 4.0),
+            (Kind::Barrier, 1.0),
+        ]);
         let entry = Entry {
             first_step: 1,
             last_step: 1,
@@ -180,11 +177,11 @@ mod tests {
         assert_eq!(
             all,
             [
-                (TimeKind::Startup, 10.0, 13.0),
-                (TimeKind::Peer, 13.0, 20.0),
-                (TimeKind::Startup, 20.0, 22.0),
-                (TimeKind::Transmission, 22.0, 26.0),
-                (TimeKind::Barrier, 26.0, 27.0)
+                (Kind::Startup, 10.0, 13.0),
+                (Kind::Peer, 13.0, 20.0),
+                (Kind::Startup, 20.0, 22.0),
+                (Kind::Transmission, 22.0, 26.0),
+                (Kind::Barrier, 26.0, 27.0)
             ]
         );
     }
@@ -192,14 +189,10 @@ mod tests {
     #[test]
     fn the_displayed_step_is_highlighted_in_every_theme() {
         for theme in Theme::names().map(|name| Theme::named(name).unwrap()) {
-            let all: Vec<_> =
-                (0..TIME_KINDS).map(|kind| mark_and_style(&theme, kind, true)).collect();
-            assert!(
-                (0..TIME_KINDS).all(|kind| mark_and_style(&theme, kind, false) != all[kind]),
-                "{}",
-                theme.name
-            );
-            assert!((0..TIME_KINDS).all(|i| (0..i).all(|j| all[i] != all[j])), "{}", theme.name);
+            let all = Kind::ALL.map(|kind| mark_and_style(&theme, kind, true));
+            let others = Kind::ALL.map(|kind| mark_and_style(&theme, kind, false));
+            assert!(all.iter().zip(&others).all(|(one, other)| one != other), "{}", theme.name);
+            assert!((0..all.len()).all(|i| (0..i).all(|j| all[i] != all[j])), "{}", theme.name);
         }
     }
 

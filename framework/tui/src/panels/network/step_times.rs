@@ -3,10 +3,10 @@
 
 use crate::click_map::PanelPosition;
 use crate::paint::{Painter, width};
-use crate::session::recording::{Recording, Times};
+use crate::session::recording::Recording;
 use ratatui::layout::Rect;
 use std::ops::Range;
-use swapmeet_core::cost::model::time_space::TimeKind;
+use swapmeet_core::cost::kind::{Kind, Times};
 use swapmeet_results::duration;
 
 /// Returns the height of the chart. Most of the free height is left to the picture.
@@ -47,7 +47,7 @@ pub(super) fn chart(
     for (x, steps) in (1_u16..).zip(&columns) {
         let longest_of = steps.clone().max_by(|a, b| time(*a).total_cmp(&time(*b)));
         let times = longest_of.and_then(|step| recording.times(step)).unwrap_or_default();
-        let whole: f64 = times.iter().sum();
+        let whole = times.total();
         let eighths =
             if longest > 0.0 { (whole / longest * f64::from(high * 8)).round() as u16 } else { 0 };
         for row in 0..eighths.div_ceil(8) {
@@ -83,18 +83,21 @@ pub(super) fn chart(
 
 /// Returns the kind of time that is in progress `at` µs after the start of a step. The kinds are
 /// assumed to follow one another.
-fn part_at(times: &Times, at: f64) -> usize {
+fn part_at(times: &Times, at: f64) -> Kind {
     let mut sum = 0.0;
-    let found = times.iter().position(|time| {
-        sum += time;
-        sum > at
-    });
-    found.or_else(|| times.iter().rposition(|time| *time > 0.0)).unwrap_or(0)
+    let mut last = Kind::Startup;
+    for (kind, time) in times.each().filter(|(_, time)| *time > 0.0) {
+        (last, sum) = (kind, sum + time);
+        if sum > at {
+            break;
+        }
+    }
+    last
 }
 
 /// Returns the kinds of time that are not 0, the longest first.
-fn by_time(times: &Times) -> Vec<usize> {
-    let mut kinds: Vec<usize> = (0..times.len()).filter(|kind| times[*kind] > 0.0).collect();
+fn by_time(times: &Times) -> Vec<Kind> {
+    let mut kinds: Vec<Kind> = Kind::ALL.into_iter().filter(|kind| times[*kind] > 0.0).collect();
     kinds.sort_by(|a, b| times[*b].total_cmp(&times[*a]));
     kinds
 }
@@ -113,18 +116,12 @@ pub(super) fn in_words(
     let theme = painter.theme;
     let mean = if of_ranks { " per rank" } else { "" };
     let end = end.map(|end| format!("  ends at {}", duration(end))).unwrap_or_default();
-    let mut x = painter.put(
-        area,
-        1,
-        0,
-        &format!("{}{mean}{end}", duration(times.iter().sum())),
-        theme.text,
-    ) + 1;
-    let names = TimeKind::names();
+    let mut x =
+        painter.put(area, 1, 0, &format!("{}{mean}{end}", duration(times.total())), theme.text) + 1;
     for part in by_time(times) {
         let (c, style) = theme.part(part);
         x = painter.put(area, x + 1, 0, &c.to_string(), style);
-        let text = format!("{} {}", names[part], duration(times[part]));
+        let text = format!("{} {}", part.name(), duration(times[part]));
         x = painter.put(area, x + 1, 0, &text, theme.dim);
     }
 }
@@ -144,8 +141,10 @@ mod tests {
 
     #[test]
     fn moments_belong_to_consecutive_parts() {
-        let times = [2.0, 0.0, 3.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-        assert_eq!([0.0, 1.9, 2.0, 4.9, 5.0].map(|at| part_at(&times, at)), [0, 0, 2, 2, 2]);
-        assert_eq!(by_time(&times), [2, 0]);
+        let [first, second] = [Kind::Startup, Kind::Propagation];
+        let times = Times::of([(first, 2.0), (second, 3.0)]);
+        let parts = [0.0, 1.9, 2.0, 4.9, 5.0].map(|at| part_at(&times, at));
+        assert_eq!(parts, [first, first, second, second, second]);
+        assert_eq!(by_time(&times), [second, first]);
     }
 }

@@ -6,11 +6,11 @@ use super::rank_times::{ORDER, most, spread};
 use super::time_plot::TimePlot;
 use super::view::{PictureInfo, View};
 use crate::paint::Painter;
-use crate::session::recording::{Frame, Recording, Times};
+use crate::session::recording::{Frame, Recording};
 use crate::theme::SHADES;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
-use swapmeet_core::cost::model::time_space::TimeKind;
+use swapmeet_core::cost::kind::{Kind, Times};
 
 /// The activity of the ranks of one row of the plot within one column.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -46,8 +46,8 @@ pub(super) fn stepwise_ranks(
         };
         divide(&recording.times(at).unwrap_or_default(), from, &mut |kind, from, to| {
             spread(window, columns, from, to, &mut |column, share| {
-                kinds[column][kind as usize] += share;
-                seen[kind as usize] += share;
+                kinds[column][kind] += share;
+                seen[kind] += share;
             });
         });
         let first = window.column(from, columns).max(0.0).round() as u16;
@@ -83,8 +83,7 @@ pub(super) fn stepwise_ranks(
         let Some(kind) = most(&kinds[at]) else { return (' ', theme.dim) };
         let (mark, style) = theme.part(kind);
         let style = if plot.is_here(column) { style.add_modifier(Modifier::BOLD) } else { style };
-        let is_of_all =
-            kind == TimeKind::Barrier as usize || kind == TimeKind::Rearrangement as usize;
+        let is_of_all = matches!(kind, Kind::Barrier | Kind::Rearrangement);
         match cells[row as usize * usize::from(columns) + at] {
             _ if is_of_all => (mark, style),
             Activity { sends: false, receives: false } => (SHADES[0], theme.dim),
@@ -109,7 +108,7 @@ const NARROWEST: u16 = 3;
 
 /// Calls `visit` for each kind of time in a step that starts at `from`, with the start and the end
 /// of this kind of time.
-fn divide(times: &Times, from: f64, visit: &mut dyn FnMut(TimeKind, f64, f64)) {
+fn divide(times: &Times, from: f64, visit: &mut dyn FnMut(Kind, f64, f64)) {
     let mut at = from;
     for (number, kind) in ORDER.into_iter().enumerate() {
         // All ranks start up at the same time, so skip the second start-up time in `ORDER`.
@@ -117,7 +116,7 @@ fn divide(times: &Times, from: f64, visit: &mut dyn FnMut(TimeKind, f64, f64)) {
             continue;
         }
         let began = at;
-        at += times[kind as usize];
+        at += times[kind];
         visit(kind, began, at);
     }
 }
@@ -142,15 +141,12 @@ mod tests {
 
     #[test]
     fn the_parts_of_a_step_follow_one_another() {
-        let mut times = Times::default();
-        for (kind, us) in [
-            (TimeKind::Barrier, 4.0),
-            (TimeKind::Startup, 2.0),
-            (TimeKind::Transmission, 3.0),
-            (TimeKind::Rearrangement, 1.0),
-        ] {
-            times[kind as usize] = us;
-        }
+        let times = Times::of([
+            (Kind::Barrier, 4.0),
+            (Kind::Startup, 2.0),
+            (Kind::Transmission, 3.0),
+            (Kind::Rearrangement, 1.0),
+        ]);
         let mut all = Vec::new();
         divide(&times, 10.0, &mut |kind, from, to| {
             if to > from {
@@ -160,10 +156,10 @@ mod tests {
         assert_eq!(
             all,
             [
-                (TimeKind::Rearrangement, 10.0, 11.0),
-                (TimeKind::Startup, 11.0, 13.0),
-                (TimeKind::Transmission, 13.0, 16.0),
-                (TimeKind::Barrier, 16.0, 20.0)
+                (Kind::Rearrangement, 10.0, 11.0),
+                (Kind::Startup, 11.0, 13.0),
+                (Kind::Transmission, 13.0, 16.0),
+                (Kind::Barrier, 16.0, 20.0)
             ]
         );
     }

@@ -1,7 +1,8 @@
 //! View settings and colour scales of the network panel.
 
-use crate::session::recording::{Recording, Times};
+use crate::session::recording::Recording;
 use crate::theme::{LEVELS, level, level_above_one};
+use swapmeet_core::cost::kind::Times;
 use swapmeet_results::units;
 
 /// The quantity of links or nodes that a picture shows.

@@ -1,29 +1,27 @@
 //! The times of ranks. They only exist for models in which each rank has its own clock.
 
-use swapmeet_core::cost::model::time_space::{Entry, TIME_KINDS};
+use swapmeet_core::cost::kind::{Kind, Times};
+use swapmeet_core::cost::model::time_space::Entry;
 
-/// The time of a step in µs: one number for each kind of time, in the order of the columns of a
-/// result row. The times include the rearrangement before the step. A kind of time that the model
-/// does not charge is 0. The last kind is the time for which a rank waits for its peer. This time
-/// exists only in models in which each rank has its own clock.
-pub(crate) type Times = [f64; TIME_KINDS];
+/// The serialized form of [`Times`].
+pub(crate) type TimeNumbers = [f64; Kind::ALL.len()];
 
 /// The serialized form of an entry: the first and the last step (counted from 0), the times
 /// `posted`, `started`, `waited` and `ended`, and the time of each kind. Field names are left out
 /// to save space, because there are many entries.
-pub(super) type EntryNumbers = ([usize; 2], [f64; 4], Times);
+pub(super) type EntryNumbers = ([usize; 2], [f64; 4], TimeNumbers);
 
 /// Returns the serialized form of an entry.
 pub(super) fn numbers(entry: &Entry) -> EntryNumbers {
     let Entry { posted, started, waited, ended, kinds, .. } = *entry;
-    (steps_of(entry), [posted, started, waited, ended], kinds)
+    (steps_of(entry), [posted, started, waited, ended], kinds.0)
 }
 
 /// Returns the entries with these serialized forms.
 pub(super) fn entries(numbers: Vec<EntryNumbers>) -> Vec<Entry> {
     let entry = |(steps, [posted, started, waited, ended], kinds): EntryNumbers| {
         let [first_step, last_step] = steps.map(|step| (step as u64).saturating_add(1));
-        Entry { first_step, last_step, posted, started, waited, ended, kinds }
+        Entry { first_step, last_step, posted, started, waited, ended, kinds: Times(kinds) }
     };
     numbers.into_iter().map(entry).collect()
 }
@@ -58,10 +56,7 @@ impl Ranks {
             let shared = last - first + 1;
             joined = joined.max(shared);
             for times in &mut of_steps[first..=last] {
-                times
-                    .iter_mut()
-                    .zip(entry.kinds)
-                    .for_each(|(time, us)| *time += us / (shared * entries.len()) as f64);
+                *times += entry.kinds.map(|us| us / (shared * entries.len()) as f64);
             }
             ends[last] = ends[last].max(entry.ended);
         }
@@ -100,7 +95,7 @@ mod tests {
         };
         let first = entries(vec![entry([0, 0], 0.0, 4.0), entry([1, 1], 4.0, 5.0)]);
         let ranks = Ranks::new(vec![first, entries(vec![entry([0, 1], 0.0, 2.0)])]);
-        let means: Vec<f64> = ranks.of_steps.iter().map(|times| times.iter().sum()).collect();
+        let means: Vec<f64> = ranks.of_steps.iter().map(|times| times.total()).collect();
         assert_eq!((means, &*ranks.ends, ranks.joined), (vec![2.5, 1.0], &[4.0, 5.0][..], 2));
         assert_eq!(
             [0, 1, 2].map(|step| ranks.span(step)),

@@ -1,12 +1,13 @@
 //! An observer that runs in the worker and sends the steps of a schedule to the dashboard.
 
-use super::ranks::{Times, numbers};
+use super::ranks::{TimeNumbers, numbers};
 use super::step::{
     Facts, Frame, FrameSelection, Load, Pair, RecordingRequest, StepSummary, WatchMessage,
 };
 use serde::Deserialize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use swapmeet_core::cost::kind::Times;
 use swapmeet_core::cost::model::Evaluator;
 use swapmeet_core::cost::model::time_space::TimeSpace;
 use swapmeet_core::network::links::LinkLoad;
@@ -191,8 +192,8 @@ impl Recorder {
     }
 
     /// Returns the simulated time since the last call, with one number for each kind of time.
-    fn charged(&mut self) -> Option<Times> {
-        newly_charged(self.evaluator.as_deref()?, &mut self.priced)
+    fn charged(&mut self) -> Option<TimeNumbers> {
+        newly_charged(self.evaluator.as_deref()?, &mut self.priced).map(|times| times.0)
     }
 
     /// Sends the times of all ranks at the end of the schedule.

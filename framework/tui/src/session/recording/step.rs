@@ -1,6 +1,6 @@
 //! The messages in which a worker sends the steps of a schedule to the dashboard.
 
-use super::ranks::{EntryNumbers, Times};
+use super::ranks::{EntryNumbers, TimeNumbers};
 use serde::{Deserialize, Serialize};
 use swapmeet_core::simulation::step::StepFacts;
 
@@ -83,8 +83,9 @@ pub(crate) struct StepSummary {
     pub(crate) phase: usize,
     /// The properties of the step that are the same on all machines.
     pub(crate) facts: Facts,
-    /// The time of the step. It is `None` if each rank has its own clock.
-    pub(crate) times: Option<Times>,
+    /// The time of each kind in the step, including the rearrangement before it. It is `None` if
+    /// each rank has its own clock.
+    pub(crate) times: Option<TimeNumbers>,
 }
 
 /// Properties of a step that the dashboard displays.
@@ -114,7 +115,7 @@ pub(super) enum WatchMessage {
     Phase(String),
     Step(StepSummary, Option<Frame>),
     /// The time after the last step. It is added to the time of the last step.
-    After(Times),
+    After(TimeNumbers),
     /// All entries of one rank, sorted by time. The ranks are sent in order.
     Rank(Vec<EntryNumbers>),
 }

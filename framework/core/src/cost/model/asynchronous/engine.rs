@@ -21,9 +21,9 @@ use super::event_limit::EventLimit;
 use super::noise::Noise;
 use super::repetition::{Repetition, State};
 use super::{Order, Steps};
-use crate::cost::model::path::Path;
-use crate::cost::model::time_space::{TimeKind, TimeSpace};
-use crate::cost::model::{Cost, Evaluator, Parts, RankTimes};
+use crate::cost::kind::{Kind, Times};
+use crate::cost::model::time_space::TimeSpace;
+use crate::cost::model::{Cost, Evaluator, RankTimes};
 use crate::simulation::listener::{Detail, Interests, Listener, ScheduleEvent, Summed};
 use crate::simulation::step::Step;
 use std::time::Instant;
@@ -118,15 +118,6 @@ impl Progress {
         None
     }
 
-    /// Charges a time of the rank to `kind`, in the time-space record. The time begins at the end
-    /// of the rank's previous charge, and ends at `until` (in µs). Does nothing if there is no
-    /// record.
-    pub(crate) fn charge(&mut self, rank: usize, kind: TimeKind, until: f64) {
-        if let Some(record) = &mut self.record {
-            record.charge(rank, kind, until);
-        }
-    }
-
     /// Returns whether the known steps have no further send of the rank. Only for `order=data`.
     pub(crate) fn has_no_known_send(&self, rank: usize) -> bool {
         let order = self.data_order.as_ref();
@@ -197,7 +188,7 @@ pub(crate) trait RankModel: Send {
 
     /// Executes the reductions after the last step. Returns the critical path of the schedule, and
     /// the times at which its ranks end. Errors if the model cannot represent these times.
-    fn finish(&mut self) -> Result<(Path, Option<RankTimes>), String>;
+    fn finish(&mut self) -> Result<(Times, Option<RankTimes>), String>;
 
     /// Returns whether the simulation is folded: only one rank of each symmetry orbit is simulated.
     fn is_folded(&self) -> bool {
@@ -348,7 +339,11 @@ impl<M: RankModel> Evaluator for M {
         let first = steps.first() + repetition.skipped().steps;
         events.check_limit(M::NAME, self.now_us(), first)?;
         let (path, ranks) = self.finish()?;
-        let parts = Parts { rearrangement: None, ..path.parts(self.progress().steps.has_sums()) };
+        let parts = path.parts(|kind| match kind {
+            Kind::Rearrangement => false,
+            Kind::Reduction => self.progress().steps.has_sums(),
+            _ => true,
+        });
         Ok(Cost { parts, note: None, ranks })
     }
 

@@ -9,7 +9,7 @@
 //! To detect a steady state, the states before two consecutive equal steps are compared. This is
 //! done after 2, 4, 8, ... equal steps, so that it takes little time if there is no steady state.
 
-use crate::cost::model::path::Path;
+use crate::cost::kind::Times;
 use crate::cost::model::ticks::{NEVER, Ticks};
 use crate::network::topology::Route;
 use crate::network::transfer::Transfer;
@@ -26,7 +26,7 @@ pub(crate) struct State {
     /// Times of ranks and messages, relative to `now`.
     times: Vec<Ticks>,
     /// The critical paths to the states of ranks and messages.
-    paths: Vec<Path<Ticks>>,
+    paths: Vec<Times<Ticks>>,
     /// All other values on which the further simulation depends.
     numbers: Vec<i128>,
 }
@@ -40,7 +40,7 @@ impl State {
         self.times.push(if time == NEVER { NEVER } else { time - self.now });
     }
 
-    pub(crate) fn add_path(&mut self, path: Path<Ticks>) {
+    pub(crate) fn add_path(&mut self, path: Times<Ticks>) {
         self.paths.push(path);
     }
 
@@ -53,9 +53,10 @@ impl State {
         let is_equal = self.numbers == next.numbers
             && self.times == next.times
             && self.paths.len() == next.paths.len();
-        let path = next.paths.first()?.minus(*self.paths.first()?);
+        let minus = |after: &Times<Ticks>, before: &Times<Ticks>| after.zip(*before, |a, b| a - b);
+        let path = minus(next.paths.first()?, self.paths.first()?);
         let mut paths = self.paths.iter().zip(&next.paths);
-        let is_steady = is_equal && paths.all(|(before, after)| after.minus(*before) == path);
+        let is_steady = is_equal && paths.all(|(before, after)| minus(after, before) == path);
         is_steady.then_some(Change { steps: 1, time: next.now - self.now, path })
     }
 }
@@ -66,7 +67,7 @@ impl State {
 pub(crate) struct Change {
     pub steps: u64,
     pub time: Ticks,
-    pub path: Path<Ticks>,
+    pub path: Times<Ticks>,
 }
 
 impl Change {
@@ -74,7 +75,7 @@ impl Change {
         Self {
             steps: self.steps + other.steps,
             time: self.time.saturating_add(other.time),
-            path: self.path.plus(other.path),
+            path: self.path.zip(other.path, Ticks::saturating_add),
         }
     }
 
@@ -83,7 +84,7 @@ impl Change {
         Self {
             steps: self.steps * count,
             time: self.time.saturating_mul(factor),
-            path: self.path.times(count),
+            path: self.path.map(|part| part.saturating_mul(factor)),
         }
     }
 }

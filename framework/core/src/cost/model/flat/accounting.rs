@@ -6,8 +6,9 @@
 //! message then waits for engines and ports, it is charged as contention. While the message is
 //! copied and crosses the network, it is charged as transmission.
 
-use crate::cost::model::clock::{Clock, Ticks, us};
-use crate::cost::model::time_space::{TimeKind, TimeSpace};
+use crate::cost::kind::Kind;
+use crate::cost::model::clock::{Ticks, us};
+use crate::cost::model::time_space::{TimeLine, TimeSpace};
 
 /// The times of a message.
 #[derive(Debug, Clone, Copy, Default)]
@@ -21,6 +22,22 @@ pub(super) struct CrossingTimes {
     /// The time at which the message began to cross the network.
     pub crossing: Ticks,
     pub arrived: Ticks,
+}
+
+impl CrossingTimes {
+    /// Divides the time in which a node only waits for the message. Returns the end of each phase,
+    /// as in [`RankClock::follow`](crate::cost::model::time_space::RankClock::follow).
+    pub(super) fn phases(self) -> [(Kind, f64); 5] {
+        let Self { started, ready, copying, crossing, arrived } = self;
+        [
+            (Kind::Peer, started),
+            (Kind::Contention, ready.saturating_sub(copying)),
+            (Kind::Transmission, ready),
+            (Kind::Contention, crossing),
+            (Kind::Transmission, arrived),
+        ]
+        .map(|(kind, until)| (kind, us(until)))
+    }
 }
 
 #[derive(Debug)]
@@ -48,32 +65,21 @@ impl Accounting {
         self.steps.push(schedule_step);
     }
 
-    /// Begins a stage, which has this number of messages and this first step. `ended` is the end of
-    /// the previous stage. A barrier follows, and then each node composes (rearranges) its data.
-    /// The last node has composed its data at `start`.
-    pub(super) fn begin_stage(
-        &mut self,
-        (messages, first_step): (usize, Option<u64>),
-        ended: Ticks,
-        barriers_us: f64,
-        composing_us: impl Iterator<Item = f64>,
-        start: Clock,
-    ) {
+    /// Begins a stage, which has this number of messages. `barriers_us` is the total duration of all
+    /// barriers before it.
+    pub(super) fn begin_stage(&mut self, messages: usize, barriers_us: f64) {
         self.crossings.clear();
         self.crossings.resize(messages, CrossingTimes::default());
-        let before = std::mem::replace(&mut self.barriers_us, barriers_us);
-        for (node, composing_us) in composing_us.enumerate() {
-            self.record.charge(node, TimeKind::Peer, us(ended) + before);
-            self.record.charge(node, TimeKind::Barrier, us(ended) + barriers_us);
-            if let Some(step) = first_step {
-                self.enter(node as u32, step);
+        self.barriers_us = barriers_us;
+    }
+
+    /// Returns the time line of a node.
+    pub(super) fn line<'a>(accounting: &'a mut Option<&mut Self>, node: u32) -> TimeLine<'a> {
+        match accounting {
+            Some(Self { record, barriers_us, .. }) => {
+                TimeLine::new(Some(record), node as usize, *barriers_us)
             }
-            self.record.charge(
-                node,
-                TimeKind::Rearrangement,
-                us(ended) + barriers_us + composing_us,
-            );
-            self.charge(node as u32, TimeKind::Peer, start.at);
+            None => TimeLine::new(None, node as usize, 0.0),
         }
     }
 
@@ -84,25 +90,5 @@ impl Accounting {
             .partition_point(|step| *step < schedule_step)
             .min(self.steps.len().saturating_sub(1));
         self.record.enter(node as usize, step as u64);
-    }
-
-    pub(super) fn charge(&mut self, node: u32, kind: TimeKind, until: Ticks) {
-        self.record.charge(node as usize, kind, us(until) + self.barriers_us);
-    }
-
-    /// Records that the node has made a send.
-    pub(super) fn sent(&mut self, node: u32) {
-        self.record.sent(node as usize);
-    }
-
-    /// Charges the time in which the node only waited for a message, divided into kinds of time.
-    pub(super) fn charge_wait(&mut self, node: u32, message: u32) {
-        let CrossingTimes { started, ready, copying, crossing, arrived } =
-            self.crossings[message as usize];
-        self.charge(node, TimeKind::Peer, started);
-        self.charge(node, TimeKind::Contention, ready.saturating_sub(copying));
-        self.charge(node, TimeKind::Transmission, ready);
-        self.charge(node, TimeKind::Contention, crossing);
-        self.charge(node, TimeKind::Transmission, arrived);
     }
 }

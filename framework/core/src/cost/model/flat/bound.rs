@@ -31,6 +31,7 @@
 
 use super::{Flat, Mode};
 use crate::cost::bound::{Bound, BoundKind, Traffic};
+use crate::cost::kind::{Kind, Times};
 
 /// Returns the lower bound for `nodes` nodes.
 pub(super) fn lower_bound(machine: &Flat, traffic: &Traffic, nodes: u64) -> Bound {
@@ -43,26 +44,22 @@ pub(super) fn lower_bound(machine: &Flat, traffic: &Traffic, nodes: u64) -> Boun
     let by_sender = by_sender.max(traffic.sent * through_ports);
     let by_receiver = traffic.received * through_ports.max(half_copy);
     let composes_meanwhile = !blocking && machine.buffers > 1;
+    let composing = if composes_meanwhile { 0.0 } else { traffic.sent * machine.rearrange_byte_us };
     let by_bytes = Bound {
-        startup_us: machine.startup_us,
-        transmission_us: by_sender.max(by_receiver),
-        rearrangement_us: if composes_meanwhile {
-            0.0
-        } else {
-            traffic.sent * machine.rearrange_byte_us
-        },
         kind: BoundKind::Bytes,
-        ..Bound::default()
+        times: Times::of([
+            (Kind::Startup, machine.startup_us),
+            (Kind::Transmission, by_sender.max(by_receiver)),
+            (Kind::Rearrangement, composing),
+        ]),
     };
     let halves = if blocking { halves_to_reach(traffic.peers + 1) } else { 2 };
-    let by_startups =
-        Bound { startup_us: halves as f64 * machine.startup_us / 2.0, ..Bound::default() };
-    let reduction_us = traffic.summed * machine.reduce_byte_us;
-    by_bytes.max(by_startups).max(Bound {
-        startup_us: machine.startup_us,
-        reduction_us,
-        ..Bound::default()
-    })
+    let by_startups = Times::of([(Kind::Startup, halves as f64 * machine.startup_us / 2.0)]);
+    let by_sums = Times::of([
+        (Kind::Startup, machine.startup_us),
+        (Kind::Reduction, traffic.summed * machine.reduce_byte_us),
+    ]);
+    by_bytes.max(by_startups.into()).max(by_sums.into())
 }
 
 /// Returns the minimum time, in halves of a start-up, until data can have reached `nodes` nodes.

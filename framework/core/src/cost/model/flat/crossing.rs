@@ -28,7 +28,7 @@ type Priority = (Ticks, u32, u32);
 
 impl ReadyMessage {
     fn priority(&self) -> Priority {
-        (self.ready.at, self.from, self.message)
+        (self.ready.at(), self.from, self.message)
     }
 }
 

@@ -2,13 +2,14 @@
 //! [`super::stage`] has the rules.
 
 use super::Flat;
-use super::accounting::Accounting;
+use super::accounting::{Accounting, CrossingTimes};
 use super::crossing::{Crossing, ReadyMessage};
 use super::stage::{
     MessageTimes, Reductions, Stage, StageEvent, StageEventKind, StageMessage, ports_each,
 };
-use crate::cost::model::clock::{Clock, Ticks, of_bytes};
-use crate::cost::model::time_space::TimeKind;
+use crate::cost::kind::Kind;
+use crate::cost::model::clock::{Clock, Ticks, of_bytes, us};
+use crate::cost::model::time_space::RankClock;
 use std::collections::{BinaryHeap, VecDeque};
 
 pub(super) struct Nonblocking<'a> {
@@ -16,8 +17,7 @@ pub(super) struct Nonblocking<'a> {
     times: MessageTimes,
     /// Whether nodes compose (rearrange) received data for the next stage as soon as it arrives.
     composes: bool,
-    start: Clock,
-    processor: Vec<Clock>,
+    processor: &'a mut [RankClock],
     engine: Vec<Ticks>,
     crossing: Crossing,
     reductions: Reductions<'a>,
@@ -69,7 +69,8 @@ impl<'a> Nonblocking<'a> {
     pub(super) fn new(
         stage: &'a Stage,
         machine: &Flat,
-        start: Clock,
+        start: Ticks,
+        processor: &'a mut [RankClock],
         composes: bool,
         accounting: Option<&'a mut Accounting>,
     ) -> Self {
@@ -80,9 +81,8 @@ impl<'a> Nonblocking<'a> {
             messages,
             times: MessageTimes::of(machine),
             composes,
-            start,
-            processor: stage.starts(start),
-            engine: vec![start.at; nodes],
+            processor,
+            engine: vec![start; nodes],
             crossing: Crossing::new(nodes, ports_each(machine, nodes), messages.len()),
             reductions: Reductions::new(stage, machine),
             events: BinaryHeap::with_capacity(messages.len()),
@@ -91,7 +91,7 @@ impl<'a> Nonblocking<'a> {
         }
     }
 
-    pub(super) fn run(mut self) -> Clock {
+    pub(super) fn run(mut self) {
         // Start the sends.
         if self.dependencies.is_some() {
             (0..self.processor.len()).for_each(|node| self.start_available(node));
@@ -101,16 +101,17 @@ impl<'a> Nonblocking<'a> {
         while let Some(event) = self.events.pop() {
             self.process(event);
             // Select messages to cross after all events of this time have been processed.
-            let now = event.at.at;
-            if self.events.peek().is_some_and(|next| next.at.at == now) {
+            let now = event.at.at();
+            if self.events.peek().is_some_and(|next| next.at.at() == now) {
                 continue;
             }
             while let Some(next) = self.crossing.next() {
                 let bytes = self.messages[next.message as usize].bytes;
-                let at = next.ready.waited_until(now).transmitted(of_bytes(self.times.byte, bytes));
+                let crossing = of_bytes(self.times.byte, bytes);
+                let at = next.ready.after_wait(now).after(Kind::Transmission, crossing);
                 if let Some(accounting) = &mut self.accounting {
                     let times = &mut accounting.crossings[next.message as usize];
-                    (times.crossing, times.arrived) = (now, at.at);
+                    (times.crossing, times.arrived) = (now, at.at());
                 }
                 self.events.push(StageEvent {
                     at,
@@ -120,25 +121,21 @@ impl<'a> Nonblocking<'a> {
                 });
             }
         }
-        self.reductions.add_local(&mut self.processor);
-        if let Some(accounting) = &mut self.accounting {
-            (0..)
-                .zip(&self.processor)
-                .for_each(|(node, clock)| accounting.charge(node, TimeKind::Reduction, clock.at));
-        }
-        self.processor.into_iter().fold(self.start, Clock::later)
+        self.reductions.reduce_local(self.processor, self.accounting);
     }
 
     /// Starts a send at its sender's processor.
     fn start(&mut self, message: u32) {
         let node = self.messages[message as usize].from;
-        let at = self.processor[node as usize].started(self.times.half_start);
-        self.processor[node as usize] = at;
         if let Some(accounting) = &mut self.accounting {
             accounting.enter(node, self.messages[message as usize].step);
-            accounting.charge(node, TimeKind::Startup, at.at);
-            accounting.sent(node);
-            accounting.crossings[message as usize].started = at.at;
+        }
+        let line = &mut Accounting::line(&mut self.accounting, node);
+        self.processor[node as usize].spend(Kind::Startup, self.times.half_start, line);
+        line.sent();
+        let at = *self.processor[node as usize];
+        if let Some(accounting) = &mut self.accounting {
+            accounting.crossings[message as usize].started = at.at();
         }
         self.events.push(StageEvent { at, node, message, kind: StageEventKind::Started });
     }
@@ -161,7 +158,8 @@ impl<'a> Nonblocking<'a> {
                 let at = self.copied(m.from, event.at, m.bytes);
                 if let Some(accounting) = &mut self.accounting {
                     let times = &mut accounting.crossings[event.message as usize];
-                    (times.ready, times.copying) = (at.at, of_bytes(self.times.half_copy, m.bytes));
+                    (times.ready, times.copying) =
+                        (at.at(), of_bytes(self.times.half_copy, m.bytes));
                 }
                 self.events.push(StageEvent { at, kind: StageEventKind::Ready, ..event });
             }
@@ -175,29 +173,24 @@ impl<'a> Nonblocking<'a> {
             }
             StageEventKind::Arrived => {
                 let (copied, to) = (self.copied(m.to, event.at, m.bytes), m.to as usize);
-                let received = self.processor[to].later(copied).started(self.times.half_start);
-                self.processor[to] = self.reductions.received(event.message, received);
-                if let Some(accounting) = &mut self.accounting {
-                    accounting.charge_wait(m.to, event.message);
-                    accounting.charge(
-                        m.to,
-                        TimeKind::Contention,
-                        copied.at - of_bytes(self.times.half_copy, m.bytes),
-                    );
-                    accounting.charge(m.to, TimeKind::Transmission, copied.at);
-                    accounting.charge(m.to, TimeKind::Startup, received.at);
-                    accounting.charge(m.to, TimeKind::Reduction, self.processor[to].at);
-                }
+                // After the arrival, the message waits for the copying engine.
+                let engine = copied.at() - of_bytes(self.times.half_copy, m.bytes);
+                let times = self.accounting.as_ref().map(|a| a.crossings[event.message as usize]);
+                let phases = times.into_iter().flat_map(CrossingTimes::phases);
+                let phases = phases.chain([(Kind::Contention, us(engine))]);
+                let line = &mut Accounting::line(&mut self.accounting, m.to);
+                let clock = &mut self.processor[to];
+                clock.follow(clock.later(copied), phases, Kind::Transmission, line);
+                clock.spend(Kind::Startup, self.times.half_start, line);
+                clock.spend(Kind::Reduction, self.reductions.received(event.message), line);
                 if let Some(dependencies) = &mut self.dependencies {
                     dependencies.completed[event.message as usize] = true;
                     self.start_available(to);
                 }
                 if self.composes {
-                    self.processor[to] =
-                        self.processor[to].rearranged(of_bytes(self.times.compose, m.bytes));
-                    if let Some(accounting) = &mut self.accounting {
-                        accounting.charge(m.to, TimeKind::Rearrangement, self.processor[to].at);
-                    }
+                    let line = &mut Accounting::line(&mut self.accounting, m.to);
+                    let composing = of_bytes(self.times.compose, m.bytes);
+                    self.processor[to].spend(Kind::Rearrangement, composing, line);
                 }
                 self.crossing.release(m.from, m.to);
             }
@@ -208,8 +201,9 @@ impl<'a> Nonblocking<'a> {
     /// the clock at the end of the copying.
     fn copied(&mut self, node: u32, ready: Clock, bytes: f64) -> Clock {
         let engine = &mut self.engine[node as usize];
-        let done = ready.waited_until(*engine).transmitted(of_bytes(self.times.half_copy, bytes));
-        *engine = done.at;
+        let copying = of_bytes(self.times.half_copy, bytes);
+        let done = ready.after_wait(*engine).after(Kind::Transmission, copying);
+        *engine = done.at();
         done
     }
 }

@@ -27,9 +27,10 @@
 //! ([`crate::cost::model::clock`]), so that rounding has no influence.
 
 use super::Flat;
-use super::accounting::Accounting;
+use super::accounting::{Accounting, CrossingTimes};
+use crate::cost::kind::Kind;
 use crate::cost::model::clock::{Clock, Ticks, of_bytes, ticks};
-use crate::cost::model::time_space::TimeKind;
+use crate::cost::model::time_space::RankClock;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
@@ -56,8 +57,6 @@ pub struct Stage {
     pub messages: Vec<StageMessage>,
     /// For each node, the bytes that it composes at the start of the stage.
     pub composed: Vec<f64>,
-    /// The late nodes, each with the time at which it begins its messages.
-    pub(crate) late: Vec<(u32, Clock)>,
     /// Whether any node sends or composes anything in the stage.
     used: bool,
     /// The reductions in the order of steps.
@@ -92,26 +91,30 @@ impl<'a> Reductions<'a> {
         Self { stage, byte: ticks(machine.reduce_byte_us), missing }
     }
 
-    /// Records that a message was received at the time `at`. If it was the last message that a
-    /// reduction waited for, returns the receiver's clock after the reduction. Otherwise returns
-    /// `at`.
-    pub(super) fn received(&mut self, message: u32, at: Clock) -> Clock {
+    /// Records that a message was received. If it was the last message that a reduction waited for,
+    /// returns the duration of the reduction. Otherwise returns 0.
+    pub(super) fn received(&mut self, message: u32) -> Ticks {
         let sum = self.stage.reduction_of.get(message as usize).and_then(|sum| sum.checked_sub(1));
-        let Some(sum) = sum.map(|sum| sum as usize) else { return at };
+        let Some(sum) = sum.map(|sum| sum as usize) else { return 0 };
         self.missing[sum] -= 1;
         if self.missing[sum] > 0 {
-            at
+            0
         } else {
-            at.reduced(of_bytes(self.byte, self.stage.reductions[sum].bytes))
+            of_bytes(self.byte, self.stage.reductions[sum].bytes)
         }
     }
 
-    /// Adds the time of reductions that need no message, because nodes only reduce data that they
-    /// sent to themselves.
-    pub(super) fn add_local(&self, clocks: &mut [Clock]) {
+    /// Executes the reductions that need no message, because nodes only reduce data that they sent
+    /// to themselves.
+    pub(super) fn reduce_local(
+        &self,
+        clocks: &mut [RankClock],
+        mut accounting: Option<&mut Accounting>,
+    ) {
         for sum in self.stage.reductions.iter().filter(|sum| sum.messages == 0) {
-            let clock = &mut clocks[sum.node as usize];
-            *clock = clock.reduced(of_bytes(self.byte, sum.bytes));
+            let line = &mut Accounting::line(&mut accounting, sum.node);
+            let ticks = of_bytes(self.byte, sum.bytes);
+            clocks[sum.node as usize].spend(Kind::Reduction, ticks, line);
         }
     }
 }
@@ -141,7 +144,7 @@ impl Eq for StageEvent {}
 impl Ord for StageEvent {
     /// Orders events in reverse, so that a max-heap returns the earliest event first.
     fn cmp(&self, other: &Self) -> Ordering {
-        let time = other.at.at.cmp(&self.at.at);
+        let time = other.at.at().cmp(&self.at.at());
         time.then_with(|| {
             (other.kind, other.node, other.message).cmp(&(self.kind, self.node, self.message))
         })
@@ -189,19 +192,12 @@ impl Ports {
         Self { free, each }
     }
 
-    /// Occupies one port of `node` for the duration `time`: the port that becomes free first. The
-    /// duration starts at `ready` or when this port becomes free, whichever is later. If the number
-    /// of ports is not limited, it starts at `ready`. Returns the clock at the end.
-    fn take(&mut self, node: u32, ready: Clock, time: Ticks) -> Clock {
+    /// Returns the time at which the first port of `node` becomes free. Returns `None` if the number
+    /// of ports is not limited.
+    fn first(&mut self, node: u32) -> Option<&mut Ticks> {
         let first = node as usize * self.each;
-        if self.free.is_empty() {
-            return ready.transmitted(time);
-        }
-        let ports = self.free[first..first + self.each].iter_mut();
-        let port = ports.min().expect("a node has a port");
-        let done = ready.waited_until(*port).transmitted(time);
-        *port = done.at;
-        done
+        let ports = self.free.get_mut(first..first + self.each)?;
+        ports.iter_mut().min()
     }
 }
 
@@ -217,7 +213,6 @@ impl Stage {
         Self {
             messages: Vec::new(),
             composed: vec![0.0; nodes],
-            late: Vec::new(),
             used: false,
             reductions: Vec::new(),
             reduction_of: Vec::new(),
@@ -276,16 +271,7 @@ impl Stage {
         self.reductions.clear();
         self.reduction_of.clear();
         self.composed.fill(0.0);
-        self.late.clear();
         self.used = false;
-    }
-
-    /// Returns the time at which each node begins its messages. All nodes that are not late begin
-    /// at `start`.
-    pub(super) fn starts(&self, start: Clock) -> Vec<Clock> {
-        let mut starts = vec![start; self.composed.len()];
-        self.late.iter().for_each(|(node, clock)| starts[*node as usize] = *clock);
-        starts
     }
 
     /// Returns the bytes that each node receives.
@@ -310,7 +296,7 @@ pub(super) struct Blocking<'a> {
     next: Vec<u32>,
     /// For each node, the index after its last task.
     end: Vec<u32>,
-    clock: Vec<Clock>,
+    clocks: &'a mut [RankClock],
     /// For each message, the time at which it arrived.
     arrived: Vec<Option<Clock>>,
     /// For each node, whether it waits until the message of its next task arrives.
@@ -325,7 +311,8 @@ impl<'a> Blocking<'a> {
     pub(super) fn new(
         stage: &'a Stage,
         machine: &Flat,
-        start: Clock,
+        start: Ticks,
+        clocks: &'a mut [RankClock],
         accounting: Option<&'a mut Accounting>,
     ) -> Self {
         // Count the tasks of each node, and set `next` to the index of each node's first task.
@@ -362,17 +349,17 @@ impl<'a> Blocking<'a> {
             tasks,
             next,
             end,
-            clock: stage.starts(start),
+            clocks,
             arrived: vec![None; stage.messages.len()],
             waiting: vec![false; nodes],
-            ports: Ports::new(nodes, machine, start.at),
+            ports: Ports::new(nodes, machine, start),
             reductions: Reductions::new(stage, machine),
             events: BinaryHeap::new(),
             accounting,
         }
     }
 
-    pub(super) fn run(mut self) -> Clock {
+    pub(super) fn run(mut self) {
         for node in 0..self.next.len() {
             self.proceed(node);
         }
@@ -380,18 +367,23 @@ impl<'a> Blocking<'a> {
         while let Some(event) = self.events.pop() {
             let m = self.stage.messages[event.message as usize];
             let crossing = of_bytes(self.times.byte, m.bytes);
-            let done = self.ports.take(m.to, event.at, crossing);
+            let line = &mut Accounting::line(&mut self.accounting, m.from);
+            let sender = &mut self.clocks[m.from as usize];
+            // Occupy the receiver's port that becomes free first.
+            let port = self.ports.first(m.to);
+            sender.wait_until(port.as_deref().copied().unwrap_or(0), Kind::Contention, line);
+            sender.spend(Kind::Transmission, crossing, line);
+            line.sent();
+            port.into_iter().for_each(|port| *port = sender.at());
+            self.arrived[event.message as usize] = Some(**sender);
             if let Some(accounting) = &mut self.accounting {
                 let times = &mut accounting.crossings[event.message as usize];
-                // Up to the time at which the message is ready, the sender works and the receiver
-                // waits for its peer. Both then wait until the message has a port.
-                (times.started, times.ready, times.crossing, times.arrived) =
-                    (event.at.at, event.at.at, done.at - crossing, done.at);
-                accounting.charge_wait(m.from, event.message);
-                accounting.sent(m.from);
+                // Up to the time at which the message is ready, the receiver waits for its peer.
+                // Then it waits until the message has a port.
+                let (ready, done) = (event.at.at(), sender.at());
+                (times.started, times.ready) = (ready, ready);
+                (times.crossing, times.arrived) = (done - crossing, done);
             }
-            self.arrived[event.message as usize] = Some(done);
-            self.clock[m.from as usize] = done;
             self.next[m.from as usize] += 1;
             self.proceed(m.from as usize);
             let to = m.to as usize;
@@ -400,14 +392,8 @@ impl<'a> Blocking<'a> {
                 self.proceed(to);
             }
         }
-        self.reductions.add_local(&mut self.clock);
-        if let Some(accounting) = &mut self.accounting {
-            (0..)
-                .zip(&self.clock)
-                .for_each(|(node, clock)| accounting.charge(node, TimeKind::Reduction, clock.at));
-        }
+        self.reductions.reduce_local(self.clocks, self.accounting);
         assert_eq!(self.next, self.end, "nodes that wait for ever");
-        self.clock.into_iter().reduce(Clock::later).expect("a network has nodes")
     }
 
     /// Works through the tasks of a node until the node has to wait.
@@ -421,15 +407,14 @@ impl<'a> Blocking<'a> {
             if let Some(accounting) = &mut self.accounting {
                 accounting.enter(node as u32, m.step);
             }
+            let times = self.accounting.as_ref().map(|a| a.crossings[message as usize]);
+            let line = &mut Accounting::line(&mut self.accounting, node as u32);
             // Send: copy, then request a port of the receiver.
             if task.is_multiple_of(2) {
-                let at = self.clock[node].started(half_start).transmitted(copying);
-                if let Some(accounting) = &mut self.accounting {
-                    accounting.charge(node as u32, TimeKind::Startup, at.at - copying);
-                    accounting.charge(node as u32, TimeKind::Transmission, at.at);
-                }
+                self.clocks[node].spend(Kind::Startup, half_start, line);
+                self.clocks[node].spend(Kind::Transmission, copying, line);
                 self.events.push(StageEvent {
-                    at,
+                    at: *self.clocks[node],
                     node: node as u32,
                     message,
                     kind: StageEventKind::Ready,
@@ -441,14 +426,12 @@ impl<'a> Blocking<'a> {
                 self.waiting[node] = true;
                 return;
             };
-            let received = self.clock[node].later(arrived).started(half_start).transmitted(copying);
-            self.clock[node] = self.reductions.received(message, received);
-            if let Some(accounting) = &mut self.accounting {
-                accounting.charge_wait(node as u32, message);
-                accounting.charge(node as u32, TimeKind::Startup, received.at - copying);
-                accounting.charge(node as u32, TimeKind::Transmission, received.at);
-                accounting.charge(node as u32, TimeKind::Reduction, self.clock[node].at);
-            }
+            let clock = &mut self.clocks[node];
+            let phases = times.into_iter().flat_map(CrossingTimes::phases);
+            clock.follow(clock.later(arrived), phases, Kind::Transmission, line);
+            clock.spend(Kind::Startup, half_start, line);
+            clock.spend(Kind::Transmission, copying, line);
+            clock.spend(Kind::Reduction, self.reductions.received(message), line);
             self.next[node] += 1;
         }
     }

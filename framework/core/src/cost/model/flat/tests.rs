@@ -1,7 +1,7 @@
 use super::stage::{Stage, StageMessage};
 use super::*;
+use crate::cost::kind::Parts;
 use crate::cost::machine::Machine;
-use crate::cost::model::path::Path;
 use crate::cost::model::test_steps::cost_with_sums;
 use crate::delivery::boxes::{Axis, NodeSet};
 use crate::delivery::collective::{ALL_TO_ALL, Collective};
@@ -46,7 +46,7 @@ fn uniform(nodes: u32, bytes: f64) -> Stage {
 fn equal_messages_in_blocking_mode_cost_equation_1() {
     let clock = run(&uniform(8, 100.0), &machine("startup_us=40,copy_byte_us=0.02,byte_us=0.03"));
     assert!((clock.us() - 7.0 * (40.0 + 100.0 * 0.05)).abs() < 1e-9, "{clock:?}");
-    assert_eq!((clock.path.startup, clock.path.contention), (280.0, 0.0));
+    assert_eq!((clock.path()[Kind::Startup], clock.path()[Kind::Contention]), (280.0, 0.0));
 }
 
 /// Equation (2) of Liu, Wang & Prasanna: in nonblocking mode, start-ups, copying and transfer
@@ -73,14 +73,18 @@ fn a_node_receives_one_message_at_a_time() {
     let blocking = run(&two, &machine("startup_us=10,byte_us=1"));
     // Each send starts in 5 µs, each message crosses the network in 100 µs, and each receive is
     // completed in 5 µs. The first receive is completed while the second message crosses.
-    let Path { startup, transmission, contention, .. } = blocking.path;
+    let [startup, transmission, contention] =
+        [Kind::Startup, Kind::Transmission, Kind::Contention].map(|kind| blocking.path()[kind]);
     assert_eq!((blocking.us(), startup, transmission, contention), (210.0, 10.0, 100.0, 100.0));
     assert_eq!(
         run(&two, &machine("startup_us=10,byte_us=1,ports=2")).us(),
         115.0,
         "both come at once, completed in turn"
     );
-    assert_eq!(run(&two, &machine("startup_us=10,byte_us=1,ports=all")).path.contention, 0.0);
+    assert_eq!(
+        run(&two, &machine("startup_us=10,byte_us=1,ports=all")).path()[Kind::Contention],
+        0.0
+    );
 }
 
 /// Figs. 2 and 3 of Liu, Wang & Prasanna: a message that is delayed also delays the next message of
@@ -94,9 +98,9 @@ fn contention_at_one_node_delays_others() {
     ];
     let held = run(&stage(4, &steps), &machine("byte_us=1"));
     // Node 0 could send to node 2 at time 10, but node 2's port is occupied until 50.
-    assert_eq!((held.us(), held.path.contention), (90.0, 40.0));
+    assert_eq!((held.us(), held.path()[Kind::Contention]), (90.0, 40.0));
     let free = run(&stage(4, &steps), &machine("byte_us=1,ports=all"));
-    assert_eq!((free.us(), free.path.contention), (50.0, 0.0));
+    assert_eq!((free.us(), free.path()[Kind::Contention]), (50.0, 0.0));
 }
 
 #[test]
@@ -115,10 +119,13 @@ fn a_clock_is_the_sum_of_its_parts() {
         ));
         let steps: [&[(u32, u32, f64)]; 2] =
             [&[(0, 1, 9.0), (2, 1, 80.0)], &[(1, 0, 7.0), (0, 2, 1.0)]];
-        let c = stage(3, &steps).run(&flat(&m), Clock::default().composed(5.0), true);
-        let parts = c.path.startup + c.path.transmission + c.path.rearrangement + c.path.contention;
-        assert!((c.us() - parts).abs() < 1e-9, "{c:?}");
-        assert!(c.path.rearrangement >= 5.0);
+        let c = stage(3, &steps).run(
+            &flat(&m),
+            Clock::default().after_us(Kind::Rearrangement, 5.0),
+            true,
+        );
+        assert!((c.us() - c.path().total()).abs() < 1e-9, "{c:?}");
+        assert!(c.path()[Kind::Rearrangement] >= 5.0);
     }
 }
 
@@ -160,8 +167,11 @@ fn two_phases(machine: &str) -> Parts {
 fn phases_are_stages_with_composing_and_barriers_between_them() {
     let parts = two_phases("rearrange_byte_us=0.1,barrier_us=3,startup_us=1");
     // Each node composes four half blocks per phase, including its own.
-    assert_eq!((parts.rearrangement, parts.barrier), (Some(2.0 * 4.0 * 50.0 * 0.1), Some(3.0)));
-    assert_eq!((parts.startup, parts.propagation), (Some(6.0), None));
+    assert_eq!(
+        (parts[Kind::Rearrangement], parts[Kind::Barrier]),
+        (Some(2.0 * 4.0 * 50.0 * 0.1), Some(3.0))
+    );
+    assert_eq!((parts[Kind::Startup], parts[Kind::Propagation]), (Some(6.0), None));
 }
 
 /// Returns the time of a direct exchange in one phase. Each step is a list of sends (sender,
@@ -247,7 +257,7 @@ fn chains_take_the_same_time_in_both_modes() {
         let m = machine(&format!("startup_us=46,copy_byte_us=0.02,byte_us=0.03,mode={mode}"));
         let clock = run(&pipelined_chain(64, 1, 1000.0), &m);
         assert!((clock.us() - 63.0 * (46.0 + 1000.0 * 0.05)).abs() < 1e-9, "{mode}: {clock:?}");
-        assert!((clock.path.startup - 63.0 * 46.0).abs() < 1e-9, "{mode}: {clock:?}");
+        assert!((clock.path()[Kind::Startup] - 63.0 * 46.0).abs() < 1e-9, "{mode}: {clock:?}");
     }
 }
 
@@ -321,7 +331,7 @@ fn equal_times_do_not_depend_on_the_order_of_additions() {
     // message before, and node 1 has sent two. The message of node 0 is served first.
     let steps: [&[(u32, u32, f64)]; 3] =
         [&[(0, 3, 3.0), (1, 4, 1.0)], &[(1, 5, 2.0)], &[(0, 2, 10.0), (1, 2, 20.0)]];
-    assert_eq!(run(&stage(6, &steps), &machine("byte_us=0.1")).path.contention, 1.0);
+    assert_eq!(run(&stage(6, &steps), &machine("byte_us=0.1")).path()[Kind::Contention], 1.0);
 }
 
 #[test]
@@ -339,7 +349,7 @@ fn stages_with_only_local_data_have_a_barrier() {
         }));
     }
     let parts = evaluator.cost().unwrap().parts;
-    assert_eq!((parts.rearrangement, parts.barrier), (Some(200.0), Some(3.0)));
+    assert_eq!((parts[Kind::Rearrangement], parts[Kind::Barrier]), (Some(200.0), Some(3.0)));
 }
 
 /// Node 2 receives no message, but it reduces 500 bytes of its own data.
@@ -363,5 +373,5 @@ fn a_node_reduces_in_each_step_what_it_received_in_this_step() {
         s.add_reductions(step, &[0.0, 10.0, 0.0]);
     }
     let clock = run(&s, &machine("byte_us=1,reduce_byte_us=2"));
-    assert_eq!((clock.us(), clock.path.reduction), (10.0 + 40.0, 40.0));
+    assert_eq!((clock.us(), clock.path()[Kind::Reduction]), (10.0 + 40.0, 40.0));
 }

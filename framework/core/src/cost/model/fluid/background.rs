@@ -49,6 +49,7 @@ impl Display for BackgroundFile {
 mod tests {
     use super::super::oracle;
     use crate::cost::background::Background;
+    use crate::cost::kind::Kind;
     use crate::cost::machine::Machine;
     use crate::cost::model::Cost;
     use crate::cost::model::test_steps::{Messages, Random, cost_with_background};
@@ -82,7 +83,7 @@ mod tests {
                 let parts = cost_with_flows(2, &flows, "mesh:2", &machine, &steps).parts;
                 let error = (parts.total() - expected - 5.0).abs();
                 assert!(error < 1e-9, "{m} {b} {order}: {parts:?}");
-                assert_eq!(parts.transmission, Some(m as f64));
+                assert_eq!(parts[Kind::Transmission], Some(m as f64));
             }
         }
     }

@@ -7,10 +7,11 @@ use super::shares::{Hop, Shares};
 use super::timers::Timers;
 use super::units::{Units, duration};
 use crate::cost::background::Background;
+use crate::cost::kind::Kind;
 use crate::cost::model::PricingContext;
 use crate::cost::model::asynchronous::repetition::State;
 use crate::cost::model::asynchronous::{Order, Steps};
-use crate::cost::model::path::Path;
+use crate::cost::model::clock::Clock;
 use crate::cost::model::ticks::{LAST, NEVER, Ticks, nearest, ticks};
 use crate::network::topology::{Route, Run, Topology};
 use std::sync::Arc;
@@ -47,8 +48,8 @@ pub(super) struct InFlight {
     step: u64,
     /// The index of the message among its sender's sends of this step, or [`BACKGROUND`].
     index: u32,
-    /// The index in [`Paths`] of the critical path to the start of the message.
-    path: u32,
+    /// The index in [`Starts`] of the start of the message.
+    start: u32,
     /// The time at which the message started.
     pub started: Ticks,
     pub latency: Ticks,
@@ -65,17 +66,14 @@ impl InFlight {
         (self.index != BACKGROUND).then_some((self.step, self.index))
     }
 
-    /// Returns the critical path to the arrival of the message at the time `now`. `start` is the
-    /// critical path to its start.
-    fn path(&self, start: Path<Ticks>, now: Ticks) -> Path<Ticks> {
+    /// Returns the arrival of the message at the time `now`.
+    fn arrival(&self, start: Clock<Ticks>, now: Ticks) -> Clock<Ticks> {
         let lasted = now - self.started - self.latency;
         let contention = (lasted - self.alone).max(0);
-        Path {
-            propagation: start.propagation + self.latency,
-            transmission: start.transmission + lasted - contention,
-            contention: start.contention + contention,
-            ..start
-        }
+        start
+            .after(Kind::Propagation, self.latency)
+            .after(Kind::Transmission, lasted - contention)
+            .after(Kind::Contention, contention)
     }
 }
 
@@ -90,7 +88,7 @@ pub(super) struct MessagesInFlight {
     units: Units,
     /// The messages. Copies of a simulation share this list until one of these copies changes it.
     messages: Arc<Vec<InFlight>>,
-    paths: Paths,
+    starts: Starts,
     /// The indices of unused entries of `messages`.
     free: Vec<u32>,
     /// Number of messages.
@@ -160,7 +158,7 @@ impl MessagesInFlight {
             machine: machine.clone(),
             topology,
             messages: Arc::default(),
-            paths: Paths::default(),
+            starts: Starts::default(),
             free: Vec::new(),
             count: 0,
             background: 0,
@@ -199,19 +197,14 @@ impl MessagesInFlight {
             }
             let message =
                 NewMessage { from, to, target: to, source: None, bytes: bytes as f64, noise: 1.0 };
-            self.start(message, None, 0, Path::default());
+            self.start(message, None, Clock::default());
             self.background += 1;
         }
     }
 
-    /// Starts a message; `path` is the critical path to its start.
-    pub(super) fn start(
-        &mut self,
-        message: NewMessage,
-        route: Option<&Route>,
-        now: Ticks,
-        path: Path<Ticks>,
-    ) {
+    /// Starts a message at the time `at`.
+    pub(super) fn start(&mut self, message: NewMessage, route: Option<&Route>, at: Clock<Ticks>) {
+        let started = at.at();
         let NewMessage { from, to, target, source, bytes, noise } = message;
         let FoundRoute { summary, links, .. } = self.find_route(from, target, route);
         let (RouteSummary { hops, latency, narrowest, .. }, links) = (*summary, links.len());
@@ -224,10 +217,10 @@ impl MessagesInFlight {
         let within = if hops == 0 { ticks(bytes * self.machine.link_byte_us()) } else { 0 };
         let alone = if uses_links { duration(work as i128, narrowest) } else { within };
         let (step, index) = source.unwrap_or((0, BACKGROUND));
-        let path = self.paths.add(path);
-        let message = InFlight { from, to, step, index, path, started: now, latency, alone, work };
+        let start = self.starts.add(at);
+        let message = InFlight { from, to, step, index, start, started, latency, alone, work };
         let number = self.store(message);
-        self.ends.set(number, now + latency + within);
+        self.ends.set(number, started + latency + within);
     }
 
     /// Finds the route from an orbit's first node to another node.
@@ -351,9 +344,9 @@ impl MessagesInFlight {
         // Copy each message in flight to the new orbits.
         let mut is_free = vec![false; messages.len()];
         free.iter().for_each(|number| is_free[*number as usize] = true);
-        let mut paths = std::mem::take(&mut self.paths);
+        let mut starts = std::mem::take(&mut self.starts);
         for (number, old) in messages.iter().enumerate().filter(|(number, _)| !is_free[*number]) {
-            let path = paths.remove(old.path);
+            let at = starts.remove(old.start);
             let Some((step, index)) = old.source() else {
                 unreachable!("a folded network has no background traffic");
             };
@@ -362,8 +355,9 @@ impl MessagesInFlight {
             let route = step.route(&step.sends(sender as usize)[index as usize]);
             for &from in &ranks[sender as usize] {
                 let target = self.fold.moved(target, before.first(sender), self.fold.first(from));
-                let path = self.paths.add(path);
-                let copy = self.store(InFlight { from, to: self.fold.orbit(target), path, ..*old });
+                let start = self.starts.add(at);
+                let to = self.fold.orbit(target);
+                let copy = self.store(InFlight { from, to, start, ..*old });
                 self.ends.set(copy, ends.get(number));
                 match shares.left(number, now) {
                     Some((left, _)) => {
@@ -382,21 +376,21 @@ impl MessagesInFlight {
     pub(super) fn clear(&mut self) {
         if !self.messages.is_empty() {
             self.shares = Shares::new(&self.units, Vec::new());
-            (self.messages, self.paths, self.free) = Default::default();
+            (self.messages, self.starts, self.free) = Default::default();
             self.count = 0;
             self.ends = Timers::new(1);
         }
     }
 
     /// Ends the current phase of a message: its latency or its transmission. If the message arrives
-    /// now and is not background traffic, returns the message and the critical path to its arrival.
+    /// now and is not background traffic, returns the message and its arrival.
     /// `steps` has the steps of all messages in flight.
     pub(super) fn next_phase(
         &mut self,
         number: usize,
         now: Ticks,
         steps: &Steps,
-    ) -> Option<(InFlight, Path<Ticks>)> {
+    ) -> Option<(InFlight, Clock<Ticks>)> {
         let message = self.messages[number];
         if self.shares.is_sharing(number) {
             self.attach_added(now, steps);
@@ -408,8 +402,8 @@ impl MessagesInFlight {
         self.free.push(number as u32);
         self.count -= 1;
         self.background -= usize::from(message.source().is_none());
-        let path = message.path(self.paths.remove(message.path), now);
-        message.source().map(|_| (message, path))
+        let arrival = message.arrival(self.starts.remove(message.start), now);
+        message.source().map(|_| (message, arrival))
     }
 
     /// Adds all messages to the state of the simulation. `known` is the number of known steps.
@@ -440,7 +434,7 @@ impl MessagesInFlight {
             state.add_number(rate);
             state.add_time(message.started);
             state.add_time(self.ends.get(number));
-            state.add_path(self.paths.get(message.path));
+            state.add_path(*self.starts.get(message.start).path());
         }
         state.add_number(u8::from(self.shares.is_disturbed(now)));
         true
@@ -472,46 +466,46 @@ impl MessagesInFlight {
     }
 }
 
-/// The critical paths to the starts of messages in flight. Messages that start one after another
-/// often have the same path, which is then stored once.
+/// The starts of messages in flight. Messages often start at the same time and with the same
+/// critical path. Such a start is stored once.
 #[derive(Debug, Clone, Default)]
-struct Paths {
-    /// Each path, and the number of messages in flight that have this path.
-    paths: Vec<(Path<Ticks>, u32)>,
-    /// The indices of unused entries of `paths`.
+struct Starts {
+    /// Each start, and the number of messages in flight that have this start.
+    starts: Vec<(Clock<Ticks>, u32)>,
+    /// The indices of unused entries of `starts`.
     free: Vec<u32>,
-    /// The index of the path that was added last.
+    /// The index of the start that was added last.
     last: u32,
 }
 
-impl Paths {
-    /// Adds the critical path to the start of a message. Returns the index of the path.
-    fn add(&mut self, path: Path<Ticks>) -> u32 {
-        match self.paths.get_mut(self.last as usize) {
-            Some((last, messages)) if *messages > 0 && *last == path => *messages += 1,
+impl Starts {
+    /// Adds the start of a message. Returns the index of the start.
+    fn add(&mut self, start: Clock<Ticks>) -> u32 {
+        match self.starts.get_mut(self.last as usize) {
+            Some((last, messages)) if *messages > 0 && *last == start => *messages += 1,
             _ => {
-                self.last = self.free.pop().unwrap_or(self.paths.len() as u32);
-                match self.paths.get_mut(self.last as usize) {
-                    Some(unused) => *unused = (path, 1),
-                    None => self.paths.push((path, 1)),
+                self.last = self.free.pop().unwrap_or(self.starts.len() as u32);
+                match self.starts.get_mut(self.last as usize) {
+                    Some(unused) => *unused = (start, 1),
+                    None => self.starts.push((start, 1)),
                 }
             }
         }
         self.last
     }
 
-    fn get(&self, number: u32) -> Path<Ticks> {
-        self.paths[number as usize].0
+    fn get(&self, number: u32) -> Clock<Ticks> {
+        self.starts[number as usize].0
     }
 
-    /// Returns the path of a message that ends. If no other message has this path, the entry of the
-    /// path becomes unused.
-    fn remove(&mut self, number: u32) -> Path<Ticks> {
-        let (path, messages) = &mut self.paths[number as usize];
+    /// Returns the start of a message that ends. If no other message has this start, its entry
+    /// becomes unused.
+    fn remove(&mut self, number: u32) -> Clock<Ticks> {
+        let (start, messages) = &mut self.starts[number as usize];
         *messages -= 1;
         if *messages == 0 {
             self.free.push(number);
         }
-        *path
+        *start
     }
 }

@@ -15,8 +15,8 @@
 //! 6. The clock advances to the next event.
 //!
 //! The result does not depend on the order of simultaneous events of the same kind. If several of
-//! them let a rank or a message continue, it continues the largest of their critical paths
-//! ([`Path`]).
+//! them let a rank or a message continue, it continues the largest of their critical paths. Paths
+//! are compared part by part, in the order of [`Kind`].
 //!
 //! If the schedule is symmetric, one rank of each orbit is simulated ([`super::fold`]). An orbit is
 //! a set of nodes that the symmetries map to each other. The number of a rank is then the number of
@@ -27,13 +27,14 @@ use super::in_flight::{InFlight, MessagesInFlight, NewMessage};
 use super::symmetry::Symmetry;
 use super::timers::Timers;
 use super::{Fluid, KIND};
+use crate::cost::kind::{Kind, Times};
 use crate::cost::model::asynchronous::engine::{Progress, RankModel};
 use crate::cost::model::asynchronous::noise::Noise;
 use crate::cost::model::asynchronous::repetition::State;
 use crate::cost::model::asynchronous::{Order, StepMessage};
-use crate::cost::model::path::Path;
+use crate::cost::model::clock::Clock;
 use crate::cost::model::ticks::{LAST, NEVER, Ticks, mean_us, ticks, too_long, us};
-use crate::cost::model::time_space::{TimeKind, TimeSpace};
+use crate::cost::model::time_space::{RankClock, TimeLine, TimeSpace};
 use crate::cost::model::{PricingContext, RankTimes};
 use crate::cost::parameter::PortLimit;
 use crate::simulation::listener::Summed;
@@ -66,29 +67,24 @@ struct Rank {
     is_starting: bool,
     /// Whether the rank is in the list [`Simulation::touched`].
     is_touched: bool,
-    /// Duration of the start-up in progress.
-    startup: Ticks,
-    /// The critical path to the start of the rank's next send.
-    path: Path<Ticks>,
-    /// The time at which the rank entered its step, and the critical path to it. With `order=data`,
-    /// this is the time at which a late rank entered the schedule.
-    entered: Ticks,
-    entry_path: Path<Ticks>,
+    /// The time at which the rank's next send, or the start-up of this send, can begin.
+    clock: RankClock<Ticks>,
+    /// The time at which the rank entered its step. With `order=data`, this is the time at which a
+    /// late rank entered the schedule.
+    entered: Clock<Ticks>,
     /// The time at which the rank last posted a send of its step, and the index of the first send
     /// that it posted at this time. Not used with `order=data`.
     posted: Ticks,
     first_posted: usize,
-    /// The time of the rank's most recent event, and the critical path to it. Of simultaneous
-    /// events, the largest path counts.
-    ended: Ticks,
-    end_path: Path<Ticks>,
+    /// The time of the rank's most recent event. Of simultaneous events, the one with the largest
+    /// critical path counts.
+    ended: Clock<Ticks>,
 }
 
 impl Rank {
-    /// Records an event of the rank at the time `now`. `path` is the critical path to it.
-    fn reach(&mut self, now: Ticks, path: Path<Ticks>) {
-        self.end_path = if self.ended == now { self.end_path.max(path) } else { path };
-        self.ended = now;
+    /// Records an event of the rank.
+    fn reach(&mut self, event: Clock<Ticks>) {
+        self.ended = self.ended.max(event);
     }
 }
 
@@ -112,8 +108,8 @@ pub(super) struct Simulation {
     touched: Vec<usize>,
     /// For each rank, the time at which its reduction ends.
     reductions: Timers,
-    /// For each rank, the critical path to the end of its reduction.
-    reduction_paths: Vec<Path<Ticks>>,
+    /// For each rank, the time at which its reduction began.
+    reduction_clocks: Vec<RankClock<Ticks>>,
     /// The duration of a barrier; `None` if there is no barrier between steps.
     barrier: Option<Ticks>,
     /// Number of ranks that wait at the barrier.
@@ -167,7 +163,7 @@ impl Simulation {
             held: Vec::new(),
             touched: Vec::new(),
             reductions: Timers::new(ranks),
-            reduction_paths: Vec::new(),
+            reduction_clocks: Vec::new(),
             at_barrier: 0,
             recorded_node: None,
             most_exact: MOST_EXACT.max(MOST_EXACT_PER_RANK * topology.nodes() as usize),
@@ -196,20 +192,18 @@ impl Simulation {
         let us =
             self.machine.startup_us + self.machine.protocols().startup_us(known.bytes(message));
         let startup = ticks(us * self.progress.noise.factor(step, from, to));
-        self.ranks[rank].startup = startup;
         self.startups.set(rank, self.now + startup);
     }
 
     /// Ends a start-up: the rank posts its send.
     fn end_startup(&mut self, rank: usize) {
-        self.ranks[rank].path.startup += self.ranks[rank].startup;
-        if let Some(record) = &mut self.progress.record {
-            record.charge(rank, TimeKind::Startup, us(self.now));
-            record.sent(rank);
-        }
+        let line = &mut TimeLine::of(&mut self.progress.record, rank);
+        let clock = &mut self.ranks[rank].clock;
+        clock.spend(Kind::Startup, self.now - clock.at(), line);
+        line.sent();
         if self.progress.data_order.is_some() {
             self.post_by_data(rank);
-            self.touch(rank, self.ranks[rank].path);
+            self.touch(rank, *self.ranks[rank].clock);
         } else {
             self.post(rank);
         }
@@ -229,18 +223,18 @@ impl Simulation {
         let receiver = self.progress.ranks[to];
         let has_next_startup = self.machine.has_startups() && index + 1 < sends.len();
         if receiver.step == number && receiver.pending > 0 {
-            let (path, other) = (self.ranks[rank].path, self.ranks[to]);
-            let path = if other.entered == self.now { path.max(other.entry_path) } else { path };
-            self.start_message(rank, number, index as u32, path);
+            let start = self.ranks[rank].clock.max(self.ranks[to].entered);
+            self.start_message(rank, number, index as u32, start);
         }
         if has_next_startup {
             self.begin_startup(rank, number, index as u32 + 1);
         }
     }
 
-    /// Starts a message that its sender and its receiver have posted. `path` is the critical path
-    /// of the rank that posted it later.
-    fn start_message(&mut self, from: usize, number: u64, index: u32, path: Path<Ticks>) {
+    /// Starts a message that its sender and its receiver have posted. `start` is the time at which
+    /// the second of them posted it, which is the present.
+    fn start_message(&mut self, from: usize, number: u64, index: u32, start: Clock<Ticks>) {
+        assert_eq!(start.at(), self.now, "a message starts when it is posted");
         let step = self.progress.steps.current(number);
         let message = step.sends(from)[index as usize];
         let noise = self.progress.noise.factor(number, message.from, message.to);
@@ -249,56 +243,60 @@ impl Simulation {
         let StepMessage { from, to, .. } = message;
         let (target, source) = (step.target(from as usize, index), Some((number, index)));
         let message = NewMessage { from, to, target, source, bytes, noise };
-        self.in_flight.start(message, route, self.now, path);
+        self.in_flight.start(message, route, start);
     }
 
-    /// Completes a message at its sender and its receiver. `path` is the critical path to its
-    /// arrival.
-    fn arrive(&mut self, message: &InFlight, path: Path<Ticks>) {
+    /// Completes a message at its sender and its receiver.
+    fn arrive(&mut self, message: &InFlight, arrival: Clock<Ticks>) {
         let ends = [message.from, message.to].map(|rank| rank as usize);
         let by_data = self.progress.data_order.is_some();
         if let (true, Some((step, _))) = (by_data, message.source()) {
-            if self.progress.record.is_some() {
-                ends.into_iter().for_each(|rank| self.charge_message(rank, message));
-            }
-            self.arrive_by_data(ends, step, path);
+            self.arrive_by_data(ends, step, message, arrival);
             return;
         }
         for rank in ends {
             // If this is the last message that the rank waits for in its step, the rank's critical
             // path leads through this message, or through one that arrives at the same time.
-            let r = &mut self.ranks[rank];
-            r.reach(self.now, path);
+            self.ranks[rank].reach(arrival);
             if self.progress.ranks[rank].pending == 1 {
-                r.path = r.end_path;
-                if self.progress.record.is_some() {
-                    self.charge_message(rank, message);
-                }
+                self.end_wait(rank, message, self.ranks[rank].ended);
             }
             self.complete(rank);
         }
     }
 
-    /// Begins a reduction. Returns `false` if the reduction takes no time.
-    fn begin_reduction(&mut self, rank: usize, bytes: f64, path: Path<Ticks>) -> bool {
+    /// Ends the rank's wait for a message that has arrived now. The rank continues at `end`.
+    fn end_wait(&mut self, rank: usize, message: &InFlight, end: Clock<Ticks>) {
+        let phases = self.progress.record.is_some().then(|| self.phases_of_wait(rank, message));
+        let line = &mut TimeLine::of(&mut self.progress.record, rank);
+        let phases = phases.into_iter().flatten();
+        self.ranks[rank].clock.follow(end, phases, Kind::Contention, line);
+    }
+
+    /// Begins a reduction at the time `start`, which is the present. Returns `false` if the reduction
+    /// takes no time.
+    fn begin_reduction(&mut self, rank: usize, bytes: f64, start: Clock<Ticks>) -> bool {
+        assert_eq!(start.at(), self.now, "a reduction begins when its data has arrived");
         let duration = ticks(bytes * self.machine.reduce_byte_us);
         if duration > 0 {
-            self.reduction_paths.resize(self.ranks.len(), Path::default());
-            self.reduction_paths[rank] = Path { reduction: path.reduction + duration, ..path };
+            self.reduction_clocks.resize(self.ranks.len(), RankClock::default());
+            self.reduction_clocks[rank] = RankClock::beginning(start);
             self.reductions.set(rank, self.now + duration);
         }
         duration > 0
     }
 
     fn end_reduction(&mut self, rank: usize) {
-        self.progress.charge(rank, TimeKind::Reduction, us(self.now));
-        let path = self.reduction_paths[rank];
+        let line = &mut TimeLine::of(&mut self.progress.record, rank);
+        let clock = &mut self.reduction_clocks[rank];
+        clock.spend(Kind::Reduction, self.now - clock.at(), line);
+        let clock = *clock;
         if let Some(order) = &mut self.progress.data_order {
             order.end_reduction(rank);
-            self.touch(rank, path);
+            self.touch(rank, *clock);
             return;
         }
-        self.ranks[rank].path = path;
+        self.ranks[rank].clock = clock;
         if self.reach_barrier(rank) {
             self.next_step(rank);
         }
@@ -329,7 +327,8 @@ impl Simulation {
     /// Ends the rank's step. Returns `false` if the rank has to wait at a barrier.
     fn reach_barrier(&mut self, rank: usize) -> bool {
         let r = &mut self.ranks[rank];
-        r.reach(self.now, r.path);
+        assert_eq!(r.clock.at(), self.now, "a rank reaches the barrier at its own time");
+        r.reach(*r.clock);
         if self.barrier.is_none() {
             return true;
         }
@@ -355,21 +354,20 @@ impl Simulation {
         self.at_barrier = 0;
         let Some(barrier) = self.barrier else { unreachable!("there is no barrier between steps") };
         // The barrier continues the critical path of the rank that reached it last.
-        let (_, path) = self.last_end();
-        let path = Path { barrier: path.barrier + barrier, ..path };
+        let last = self.last_end();
         for (rank, r) in self.ranks.iter_mut().enumerate() {
-            self.progress.charge(rank, TimeKind::Peer, us(self.now - barrier));
-            self.progress.charge(rank, TimeKind::Barrier, us(self.now));
-            r.path = path;
-            r.reach(self.now, path);
+            let line = &mut TimeLine::of(&mut self.progress.record, rank);
+            r.clock.follow(last, [], Kind::Peer, line);
+            r.clock.spend(Kind::Barrier, barrier, line);
+            r.reach(*r.clock);
             self.progress.leave_step(rank);
         }
         (0..self.ranks.len()).for_each(|rank| self.enter_step(rank));
     }
 
-    /// Returns the time of the last event of any rank, and the largest critical path to it.
-    fn last_end(&self) -> (Ticks, Path<Ticks>) {
-        self.ranks.iter().map(|rank| (rank.ended, rank.end_path)).max().unwrap_or_default()
+    /// Returns the time of the last event of any rank, with the largest critical path to it.
+    fn last_end(&self) -> Clock<Ticks> {
+        self.ranks.iter().map(|rank| rank.ended).max().unwrap_or_default()
     }
 }
 
@@ -399,19 +397,19 @@ impl RankModel for Simulation {
             return None;
         }
         for (rank, r) in self.ranks.iter().enumerate() {
-            state.add_path(r.path);
-            state.add_path(r.end_path);
-            state.add_time(r.ended);
+            state.add_path(*r.clock.path());
+            state.add_path(*r.ended.path());
+            state.add_time(r.ended.at());
             state.add_time(self.startups.get(rank));
             let reduction = self.reductions.get(rank);
             state.add_time(reduction);
             if reduction < NEVER {
-                state.add_path(self.reduction_paths[rank]);
+                state.add_path(*self.reduction_clocks[rank].path());
             }
             // Of these times, only those of the present are used.
-            state.add_number(u8::from(r.entered == self.now));
-            if r.entered == self.now {
-                state.add_path(r.entry_path);
+            state.add_number(u8::from(r.entered.at() == self.now));
+            if r.entered.at() == self.now {
+                state.add_path(*r.entered.path());
             }
             let first_posted = if r.posted == self.now { r.first_posted } else { usize::MAX };
             state.add_number(first_posted as u64);
@@ -427,17 +425,17 @@ impl RankModel for Simulation {
         let step = self.progress.steps.current(number);
         let (sends, receives) = (step.sends(rank).len(), step.receives(rank).len());
         let r = &mut self.ranks[rank];
-        (r.entered, r.entry_path, r.posted) = (self.now, r.path, NEVER);
+        (r.entered, r.posted) = (*r.clock, NEVER);
         // Start the messages to this rank whose senders have posted them already.
         for receive in 0..receives {
             let step = self.progress.steps.current(number);
             let (index, &StepMessage { from, .. }) = step.receive(rank, receive);
             let sender = self.progress.ranks[from as usize];
             if sender.step == number && sender.pending > 0 && sender.sent > index as usize {
-                let (path, other) = (self.ranks[rank].path, self.ranks[from as usize]);
+                let (clock, other) = (*self.ranks[rank].clock, self.ranks[from as usize]);
                 let is_tie = other.posted == self.now && other.first_posted <= index as usize;
-                let path = if is_tie { path.max(other.path) } else { path };
-                self.start_message(from as usize, number, index, path);
+                let start = if is_tie { clock.max(*other.clock) } else { clock };
+                self.start_message(from as usize, number, index, start);
             }
         }
         // Post the sends, each after a start-up.
@@ -462,7 +460,7 @@ impl RankModel for Simulation {
 
     fn finish_step(&mut self, rank: usize, _: bool) -> bool {
         let bytes = self.progress.steps.current(self.progress.ranks[rank].step).summed(rank);
-        !self.begin_reduction(rank, bytes, self.ranks[rank].path) && self.reach_barrier(rank)
+        !self.begin_reduction(rank, bytes, *self.ranks[rank].clock) && self.reach_barrier(rank)
     }
 
     fn process_event(&mut self) -> bool {
@@ -478,8 +476,8 @@ impl RankModel for Simulation {
             self.end_reduction(rank);
         } else if let Some(message) = self.in_flight.ends.pop(now) {
             let steps = &self.progress.steps;
-            if let Some((message, path)) = self.in_flight.next_phase(message, now, steps) {
-                self.arrive(&message, path);
+            if let Some((message, arrival)) = self.in_flight.next_phase(message, now, steps) {
+                self.arrive(&message, arrival);
             }
         } else if !self.touched.is_empty() {
             self.continue_touched();
@@ -515,7 +513,7 @@ impl RankModel for Simulation {
         us(self.now.saturating_add(self.progress.repetition.skipped().time))
     }
 
-    fn finish(&mut self) -> Result<(Path, Option<RankTimes>), String> {
+    fn finish(&mut self) -> Result<(Times, Option<RankTimes>), String> {
         for (rank, r) in self.ranks.iter_mut().enumerate() {
             // With `order=data`, the arrival of a message begins a reduction. If a rank has data to
             // reduce but receives no further message, it reduces this data now.
@@ -524,17 +522,20 @@ impl RankModel for Simulation {
                 data_order.as_mut().map_or(0.0, |order| order.begin_reduction(rank, steps));
             let bytes = pending + steps.summed_last(rank);
             let duration = ticks(bytes * self.machine.reduce_byte_us);
-            (r.ended, r.end_path.reduction) = (r.ended + duration, r.end_path.reduction + duration);
-            self.progress.charge(rank, TimeKind::Reduction, us(r.ended));
+            let mut clock = RankClock::beginning(r.ended);
+            let line = &mut TimeLine::of(&mut self.progress.record, rank);
+            clock.spend(Kind::Reduction, duration, line);
+            r.ended = *clock;
         }
         let skipped = self.progress.repetition.skipped();
-        let (last, path) = self.last_end();
-        if last.saturating_add(skipped.time) > LAST {
+        let last = self.last_end();
+        if last.at().saturating_add(skipped.time) > LAST {
             return Err(too_long(Self::NAME));
         }
-        let ends = || self.ranks.iter().map(|rank| rank.ended + skipped.time);
+        let ends = || self.ranks.iter().map(|rank| rank.ended.at() + skipped.time);
         let ranks = ends().min().map(|first| RankTimes { first: us(first), mean: mean_us(ends()) });
-        Ok((path.plus(skipped.path).in_us(), ranks))
+        let path = last.path().zip(skipped.path, |a, b| us(a.saturating_add(b)));
+        Ok((path, ranks))
     }
 
     fn is_folded(&self) -> bool {

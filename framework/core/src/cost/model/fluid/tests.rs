@@ -1,3 +1,4 @@
+use crate::cost::kind::Kind;
 use crate::cost::model::test_steps::{
     Messages, cost, cost_by_routes, cost_of_forwarding, cost_with_sums, schedule, sends,
 };
@@ -9,7 +10,8 @@ fn priced(topology: &str, machine: &str, steps: &[Messages]) -> (f64, f64, [f64;
     let cost = cost_of_forwarding(topology, &format!("free:model=fluid,{machine}"), &sends(steps));
     let p = cost.parts;
     let parts =
-        [p.startup, p.transmission, p.propagation, p.barrier, p.contention].map(Option::unwrap);
+        [Kind::Startup, Kind::Transmission, Kind::Propagation, Kind::Barrier, Kind::Contention]
+            .map(|kind| p[kind].unwrap());
     (parts.iter().sum(), cost.ranks.unwrap().mean, parts)
 }
 
@@ -95,7 +97,7 @@ fn barriers_separate_steps() {
                 let machine = format!("free:model={model},order={order},barrier_us={barrier_us}");
                 let cost = cost("mesh:4", &machine, &steps[..known]);
                 let barriers = (known - 1) as f64 * barrier_us;
-                assert_eq!(cost.parts.barrier, Some(barriers), "{machine}: {known} steps");
+                assert_eq!(cost.parts[Kind::Barrier], Some(barriers), "{machine}: {known} steps");
                 if known == 3 {
                     assert_eq!(cost.parts.total(), 226.0 + barriers, "{machine}");
                     assert_eq!(cost.ranks.unwrap().mean, mean + barriers, "{machine}");
@@ -178,6 +180,6 @@ fn last_reductions_of_different_ranks_are_not_added() {
                 "{model} {sums:?}"
             );
         }
-        assert_eq!(on(&[0, 100, 5000], "data").parts.reduction, Some(5000.0), "{model}");
+        assert_eq!(on(&[0, 100, 5000], "data").parts[Kind::Reduction], Some(5000.0), "{model}");
     }
 }

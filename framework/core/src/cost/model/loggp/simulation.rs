@@ -22,13 +22,13 @@
 //!   matched when the receiver enters that step.
 
 use super::{KIND, LogGp};
+use crate::cost::kind::{Kind, Times};
 use crate::cost::model::asynchronous::Order;
 use crate::cost::model::asynchronous::data_order::Next;
 use crate::cost::model::asynchronous::engine::{Progress, RankModel};
 use crate::cost::model::asynchronous::noise::Noise;
 use crate::cost::model::clock::{Clock, Ticks, of_bytes, ticks, us};
-use crate::cost::model::path::Path;
-use crate::cost::model::time_space::{TimeKind, TimeSpace};
+use crate::cost::model::time_space::{RankClock, TimeLine, TimeSpace};
 use crate::cost::model::{PricingContext, RankTimes};
 use crate::simulation::step::Step;
 use event_queue::EventQueue;
@@ -86,7 +86,7 @@ struct Rank {
     /// The time at which the rank last started to send or to receive a message.
     started: Option<Ticks>,
     /// The time at which the processor becomes free, with its critical path.
-    processor: Clock,
+    processor: RankClock,
     /// The time at which the interface becomes free to send, with its critical path.
     outgoing: Clock,
     /// The time at which the interface becomes free to receive.
@@ -141,7 +141,8 @@ impl Simulation {
         // The processor of a late rank is busy until the rank enters.
         let mut ranks: Vec<Rank> = (0..nodes).map(|_| Rank::default()).collect();
         for (rank, us) in late {
-            ranks[*rank].processor = Clock::default().waited_until(ticks(*us));
+            let line = &mut TimeLine::new(None, *rank, 0.0);
+            ranks[*rank].processor.wait_until(ticks(*us), Kind::Peer, line);
         }
         let noise = Noise::new(machine.noise, context.seed);
         let (order, max_events) = (machine.order, machine.most_events);
@@ -233,9 +234,9 @@ impl Simulation {
     fn send(&mut self, event: Event, rank: usize) {
         // If the processor or the interface is busy, try again when both are free.
         let start = self.ranks[rank].processor.later(self.ranks[rank].outgoing);
-        if start.at > event.at {
+        if start.at() > event.at {
             self.delay(event, rank);
-            self.queue.push(Event { at: start.at, ..event });
+            self.queue.push(Event { at: start.at(), ..event });
             return;
         }
         // Select the message.
@@ -247,9 +248,8 @@ impl Simulation {
                 Next::Blocked | Next::Unknown => return,
             },
         };
-        if self.progress.record.is_some() {
-            self.charge_interface(rank, start.at);
-        }
+        let is_recorded = self.progress.record.is_some();
+        let interface = is_recorded.then(|| self.wait_for_interface(rank, start.at()));
         let step = self.progress.steps.get(number).expect("a rank sends in a known step");
         let sends = step.sends(rank);
         let is_last = index + 1 == sends.len();
@@ -259,23 +259,21 @@ impl Simulation {
         let noise = self.progress.noise.factor(number, rank as u32, to as u32);
         let (rest, overhead) = ((bytes - 1.0).max(0.0) * noise, scaled(self.overhead, noise));
         let (gap, latency) = (scaled(self.gap, noise), scaled(self.latency, noise));
-        let started = start.started(overhead);
-        let r = &mut self.ranks[rank];
-        r.started = Some(start.at);
-        r.processor = started.transmitted(of_bytes(self.overhead_byte, rest));
-        r.outgoing = start.started(gap).transmitted(of_bytes(self.byte, rest));
-        let next_at = r.processor.at.max(r.outgoing.at);
-        if let Some(record) = &mut self.progress.record {
-            record.charge(rank, TimeKind::Startup, us(started.at));
-            record.charge(rank, TimeKind::Transmission, us(r.processor.at));
-            record.sent(rank);
-        }
+        let (r, line) = (&mut self.ranks[rank], &mut TimeLine::of(&mut self.progress.record, rank));
+        r.started = Some(start.at());
+        r.processor.follow(start, interface.into_iter().flatten(), Kind::Startup, line);
+        r.processor.spend(Kind::Startup, overhead, line);
+        let arrival = r.processor.after(Kind::Propagation, latency);
+        r.processor.spend(Kind::Transmission, of_bytes(self.overhead_byte, rest), line);
+        line.sent();
+        let gap = start.after(Kind::Startup, gap);
+        r.outgoing = gap.after(Kind::Transmission, of_bytes(self.byte, rest));
+        let next_at = r.processor.at().max(r.outgoing.at());
         // Schedule the arrival.
         let next_sequence = r.sequence + index as u64 + 1;
-        let arrival = started.propagated(latency);
         let slot = self.store(InFlight { arrival, from: rank as u32, step: number, bytes, noise });
         let sequence = self.reserve(1);
-        self.push(arrival.at, sequence, to, EventKind::Arrival(slot));
+        self.push(arrival.at(), sequence, to, EventKind::Arrival(slot));
         // Schedule the rank's next send.
         if let Some(order) = &mut self.progress.data_order {
             order.sent(rank);
@@ -313,7 +311,7 @@ impl Simulation {
             return;
         }
         // If the receiver is busy, the message waits. Only the first waiting message has a retry.
-        let free_at = r.processor.at.max(r.incoming);
+        let free_at = r.processor.at().max(r.incoming);
         if free_at > event.at {
             if !is_retry {
                 r.waiting.push(entry);
@@ -326,25 +324,28 @@ impl Simulation {
         }
         // Charge the costs. The processor is busy with copying or with transmission, whichever
         // takes longer.
-        let InFlight { arrival, from, step, bytes, noise } = self.messages[slot as usize];
+        let message = self.messages[slot as usize];
+        let InFlight { arrival, from, step, bytes, noise } = message;
         self.free.push(slot);
         let rest = (bytes - 1.0).max(0.0) * noise;
-        let start = arrival.waited_until(event.at);
-        let started = start.started(scaled(self.overhead, noise));
+        let start = arrival.after_wait(event.at);
         let transmission = of_bytes(self.byte, rest);
+        let is_recorded = self.progress.record.is_some();
+        let wait = is_recorded.then(|| self.wait_for_message(rank, &message, event.at));
+        let (r, line) = (&mut self.ranks[rank], &mut TimeLine::of(&mut self.progress.record, rank));
         r.started = Some(event.at);
-        r.processor = started.transmitted(transmission.max(of_bytes(self.overhead_byte, rest)));
-        r.incoming = (start.at + scaled(self.gap, noise)).saturating_add(transmission);
+        r.processor.follow(start, wait.into_iter().flatten(), Kind::Contention, line);
+        r.processor.spend(Kind::Startup, scaled(self.overhead, noise), line);
+        let copying = transmission.max(of_bytes(self.overhead_byte, rest));
+        r.processor.spend(Kind::Transmission, copying, line);
+        r.incoming = (start.at() + scaled(self.gap, noise)).saturating_add(transmission);
         // Schedule a retry for the message that is now first in the queue.
         if is_retry {
             r.waiting.pop();
         }
         if let Some(Reverse((sequence, next))) = r.waiting.peek().copied() {
-            let free_at = r.processor.at.max(r.incoming);
+            let free_at = r.processor.at().max(r.incoming);
             self.push(free_at, sequence, rank, EventKind::Retry(next));
-        }
-        if self.progress.record.is_some() {
-            self.charge_receive(rank, slot, start.at, started.at);
         }
         // Match the message with its receive.
         let sender = (bytes > self.rendezvous_bytes).then_some(from);
@@ -378,7 +379,7 @@ impl Simulation {
 
     /// Matches the unexpected messages of the step that the rank has just entered.
     fn match_unexpected(&mut self, rank: usize) {
-        let (step, at) = (self.progress.ranks[rank].step, self.ranks[rank].processor.at);
+        let (step, at) = (self.progress.ranks[rank].step, self.ranks[rank].processor.at());
         let mut unexpected = std::mem::take(&mut self.ranks[rank].unexpected);
         unexpected.retain(|message| {
             if message.step == step {
@@ -401,26 +402,32 @@ impl Simulation {
     /// Ends the wait of a sender whose rendezvous message has been matched.
     fn release_sender(&mut self, sender: usize, at: Ticks) {
         let s = &mut self.ranks[sender];
-        (s.processor, s.outgoing) = (s.processor.waited_until(at), s.outgoing.waited_until(at));
-        self.progress.charge(sender, TimeKind::Peer, us(s.processor.at));
+        let line = &mut TimeLine::of(&mut self.progress.record, sender);
+        s.processor.wait_until(at, Kind::Peer, line);
+        s.outgoing = s.outgoing.after_wait(at);
     }
 
     fn reduce(&mut self, rank: usize, bytes: f64) {
-        let r = &mut self.ranks[rank];
-        r.processor = r.processor.reduced(of_bytes(self.reduce_byte, bytes));
-        self.progress.charge(rank, TimeKind::Reduction, us(r.processor.at));
+        let line = &mut TimeLine::of(&mut self.progress.record, rank);
+        let ticks = of_bytes(self.reduce_byte, bytes);
+        self.ranks[rank].processor.spend(Kind::Reduction, ticks, line);
     }
 
     /// Synchronizes all ranks at the end of a step.
     fn pass_barrier(&mut self, barrier: Ticks) {
-        let clocks = self.ranks.iter().map(|r| r.processor);
-        let last = clocks.reduce(Clock::later).expect("a network has ranks");
-        let end = last.past_barrier(barrier);
+        let last = self.last_clock();
         for (rank, r) in self.ranks.iter_mut().enumerate() {
-            (r.processor, r.outgoing) = (end, end);
-            self.progress.charge(rank, TimeKind::Peer, us(end.at - barrier));
-            self.progress.charge(rank, TimeKind::Barrier, us(end.at));
+            let line = &mut TimeLine::of(&mut self.progress.record, rank);
+            r.processor.follow(last, [], Kind::Peer, line);
+            r.processor.spend(Kind::Barrier, barrier, line);
+            r.outgoing = *r.processor;
         }
+    }
+
+    /// Returns the clock of the last rank.
+    fn last_clock(&self) -> Clock {
+        let clocks = self.ranks.iter().map(|r| *r.processor);
+        clocks.reduce(Clock::later).expect("a network has ranks")
     }
 }
 
@@ -447,7 +454,7 @@ impl RankModel for Simulation {
         let first = self.reserve(position.pending);
         let r = &mut self.ranks[rank];
         r.sequence = first;
-        let at = r.processor.at.max(r.outgoing.at);
+        let at = r.processor.at().max(r.outgoing.at());
         let step = self.progress.steps.get(position.step);
         if step.is_some_and(|step| !step.sends(rank).is_empty()) {
             self.push(at, first, rank, EventKind::Send);
@@ -461,7 +468,7 @@ impl RankModel for Simulation {
         }
         let r = &mut self.ranks[rank];
         r.is_sending = true;
-        let at = r.processor.at.max(r.outgoing.at);
+        let at = r.processor.at().max(r.outgoing.at());
         let sequence = self.reserve(1);
         self.push(at, sequence, rank, EventKind::Send);
     }
@@ -471,7 +478,7 @@ impl RankModel for Simulation {
         self.reduce(rank, step.map_or(0.0, |step| step.summed(rank)));
         if !is_empty {
             let sequence = self.reserve(1);
-            self.push(self.ranks[rank].processor.at, sequence, rank, EventKind::EndStep);
+            self.push(self.ranks[rank].processor.at(), sequence, rank, EventKind::EndStep);
         }
         is_empty
     }
@@ -486,7 +493,7 @@ impl RankModel for Simulation {
             EventKind::Send => self.send(event, rank),
             EventKind::Arrival(slot) | EventKind::Retry(slot) => self.receive(event, rank, slot),
             EventKind::EndStep => {
-                let at = self.ranks[rank].processor.at;
+                let at = self.ranks[rank].processor.at();
                 if at > event.at {
                     self.delay(event, rank);
                     self.queue.push(Event { at, ..event });
@@ -507,8 +514,9 @@ impl RankModel for Simulation {
     /// Starts a time-space record. A late rank waits for a peer until it enters.
     fn start_record(&mut self, record: TimeSpace) {
         self.progress.record = Some(Box::new(record));
-        for (rank, r) in self.ranks.iter().enumerate().filter(|(_, r)| r.processor.at > 0) {
-            self.progress.charge(rank, TimeKind::Peer, us(r.processor.at));
+        for (rank, r) in self.ranks.iter_mut().enumerate().filter(|(_, r)| r.processor.at() > 0) {
+            let line = &mut TimeLine::of(&mut self.progress.record, rank);
+            r.processor.follow(*r.processor, [], Kind::Peer, line);
         }
     }
 
@@ -516,7 +524,7 @@ impl RankModel for Simulation {
         us(self.now)
     }
 
-    fn finish(&mut self) -> Result<(Path, Option<RankTimes>), String> {
+    fn finish(&mut self) -> Result<(Times, Option<RankTimes>), String> {
         assert_eq!(self.free.len(), self.messages.len(), "messages that nobody has received");
         let is_matched = |r: &Rank| r.waiting.is_empty() && r.unexpected.is_empty();
         assert!(self.ranks.iter().all(is_matched), "messages that nobody has matched");
@@ -529,8 +537,7 @@ impl RankModel for Simulation {
             let bytes = pending + steps.summed_last(rank);
             self.reduce(rank, bytes);
         }
-        let clocks = || self.ranks.iter().map(|r| r.processor);
-        let last = clocks().reduce(Clock::later).expect("a network has ranks");
-        Ok((last.path, RankTimes::of(clocks().map(|clock| clock.us()))))
+        let ends = self.ranks.iter().map(|r| r.processor.us());
+        Ok((*self.last_clock().path(), RankTimes::of(ends)))
     }
 }

@@ -1,3 +1,4 @@
+use crate::cost::kind::Kind;
 use crate::cost::model::asynchronous::noise::Noise;
 use crate::cost::model::test_steps::{Messages, cost, cost_of_forwarding, schedule, sends};
 
@@ -39,8 +40,14 @@ fn parts(machine: &str, n: u32, steps: &[Messages]) -> [f64; 5] {
     let (network, machine) =
         (format!("fully-connected:{n}"), format!("free:model=loggp,{machine}"));
     let parts = cost_of_forwarding(&network, &machine, &sends(steps)).parts;
-    [parts.startup, parts.transmission, parts.propagation, parts.barrier, parts.contention]
-        .map(Option::unwrap)
+    [
+        parts[Kind::Startup],
+        parts[Kind::Transmission],
+        parts[Kind::Propagation],
+        parts[Kind::Barrier],
+        parts[Kind::Contention],
+    ]
+    .map(Option::unwrap)
 }
 
 #[test]

@@ -3,8 +3,9 @@
 
 use super::super::in_flight::InFlight;
 use super::Simulation;
+use crate::cost::kind::Kind;
 use crate::cost::model::ticks::us;
-use crate::cost::model::time_space::{TimeKind, TimeSpace};
+use crate::cost::model::time_space::TimeSpace;
 
 impl Simulation {
     /// Starts a record of all simulated ranks, each of which represents an orbit of nodes.
@@ -28,33 +29,30 @@ impl Simulation {
         Some(record)
     }
 
-    /// Charges the time in which a rank waited for a message that has arrived now. The time is
-    /// divided among the phases of the message. Time in which the rank did other work has already
-    /// been charged and does not count.
+    /// Divides the time in which a rank waited for a message that has arrived now among the phases of
+    /// the message. Returns the end of each phase but the last one, which is contention. Time in
+    /// which the rank did other work has already been charged and does not count.
     #[cold]
-    pub(super) fn charge_message(&mut self, rank: usize, message: &InFlight) {
+    pub(super) fn phases_of_wait(&mut self, rank: usize, message: &InFlight) -> [(Kind, f64); 3] {
         let (now, arrived) = (us(self.now), message.started + message.latency);
-        let by_data = self.progress.data_order.is_some();
         let has_no_known_send = self.progress.has_no_known_send(rank);
-        let Some(record) = &mut self.progress.record else { return };
-        if by_data && self.ranks[rank].is_starting {
-            return;
-        }
+        let Some(record) = &mut self.progress.record else {
+            unreachable!("a wait is divided only for a record");
+        };
         // If the known steps have no further send of the rank, use the step of the message as the
         // rank's current step.
         if let (true, Some((step, _))) = (has_no_known_send, message.source()) {
             record.enter(rank, step);
         }
-        record.charge(rank, TimeKind::Peer, us(message.started));
-        record.charge(rank, TimeKind::Propagation, us(arrived).min(now));
+        let (started, propagated) = (us(message.started), us(arrived).min(now));
         // Divide the remaining time between transmission and contention. Transmission is the time
         // that the bytes would take if no link were shared, and contention is the time that sharing
         // adds.
-        let charged = record.charged_until(rank);
+        let charged = record.charged_until(rank).max(started).max(propagated);
         let lasted = self.now - arrived;
         let is_longer = lasted > message.alone;
         let alone = if is_longer { message.alone as f64 / lasted as f64 } else { 1.0 };
-        record.charge(rank, TimeKind::Transmission, charged + (now - charged) * alone);
-        record.charge(rank, TimeKind::Contention, now);
+        let transmitted = charged + (now - charged) * alone;
+        [(Kind::Peer, started), (Kind::Propagation, propagated), (Kind::Transmission, transmitted)]
     }
 }

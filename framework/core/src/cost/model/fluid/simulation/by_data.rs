@@ -5,12 +5,14 @@
 //! present time have been processed, the touched ranks continue. A rank therefore reduces all data
 //! that arrives at the same time together, and the order of these arrivals does not matter.
 
+use super::super::in_flight::InFlight;
 use super::Simulation;
+use crate::cost::kind::Kind;
 use crate::cost::model::asynchronous::data_order::Next;
 use crate::cost::model::asynchronous::engine::{Progress, RankModel};
-use crate::cost::model::path::Path;
-use crate::cost::model::ticks::{Ticks, us};
-use crate::cost::model::time_space::TimeKind;
+use crate::cost::model::clock::Clock;
+use crate::cost::model::ticks::Ticks;
+use crate::cost::model::time_space::{RankClock, TimeLine};
 
 /// A message that waits until its receiver, which is late, enters the schedule.
 #[derive(Debug, Clone, Copy)]
@@ -20,16 +22,15 @@ pub(super) struct HeldMessage {
     step: u64,
     /// The index of the message among the sends of its sender.
     index: u32,
-    /// The time at which its sender posted it, and the critical path to it.
-    posted: Ticks,
-    path: Path<Ticks>,
+    /// The time at which its sender posted it.
+    posted: Clock<Ticks>,
 }
 
 impl Simulation {
-    /// Records an event that may let a rank continue. `path` is the critical path to the event.
-    pub(super) fn touch(&mut self, rank: usize, path: Path<Ticks>) {
+    /// Records an event that may let a rank continue.
+    pub(super) fn touch(&mut self, rank: usize, event: Clock<Ticks>) {
         let r = &mut self.ranks[rank];
-        r.reach(self.now, path);
+        r.reach(event);
         if !std::mem::replace(&mut r.is_touched, true) {
             self.touched.push(rank);
         }
@@ -59,13 +60,11 @@ impl Simulation {
         let to = steps.current(step).sends(rank)[index as usize].to as usize;
         let r = &mut self.ranks[rank];
         (r.is_starting, r.sending) = (false, r.sending + 1);
-        let (path, other) = (r.path, self.ranks[to]);
+        let posted = *r.clock;
         if self.is_late(to) {
-            let posted = self.now;
-            self.held.push(HeldMessage { from: rank, to, step, index, posted, path });
+            self.held.push(HeldMessage { from: rank, to, step, index, posted });
         } else {
-            let path = if other.entered == self.now { path.max(other.entry_path) } else { path };
-            self.start_message(rank, step, index, path);
+            self.start_message(rank, step, index, posted.max(self.ranks[to].entered));
         }
     }
 
@@ -78,7 +77,7 @@ impl Simulation {
             if u64::from(r.sending) >= self.machine.ports.count() {
                 return;
             }
-            (r.is_starting, r.path) = (true, r.end_path);
+            (r.is_starting, r.clock) = (true, RankClock::beginning(r.ended));
             if self.machine.has_startups() {
                 self.begin_startup(rank, step, index);
             } else {
@@ -87,13 +86,24 @@ impl Simulation {
         }
     }
 
-    /// Completes a message of a step at its sender and its receiver. `path` is the critical path to
-    /// the arrival of the message.
-    pub(super) fn arrive_by_data(&mut self, [from, to]: [usize; 2], step: u64, path: Path<Ticks>) {
+    /// Completes a message of a step at its sender and its receiver.
+    pub(super) fn arrive_by_data(
+        &mut self,
+        [from, to]: [usize; 2],
+        step: u64,
+        message: &InFlight,
+        arrival: Clock<Ticks>,
+    ) {
+        // A rank does not wait for a message during a start-up.
+        for rank in [from, to] {
+            if !self.ranks[rank].is_starting {
+                self.end_wait(rank, message, arrival);
+            }
+        }
         self.progress.steps.received(step, to);
         self.ranks[from].sending -= 1;
-        self.touch(from, path);
-        self.touch(to, path);
+        self.touch(from, arrival);
+        self.touch(to, arrival);
     }
 
     /// Begins to reduce all data that has arrived.
@@ -103,7 +113,7 @@ impl Simulation {
         };
         let bytes = order.begin_reduction(rank, steps);
         if bytes > 0.0
-            && !self.begin_reduction(rank, bytes, self.ranks[rank].end_path)
+            && !self.begin_reduction(rank, bytes, self.ranks[rank].ended)
             && let Some(order) = &mut self.progress.data_order
         {
             order.end_reduction(rank);
@@ -118,19 +128,22 @@ impl Simulation {
     /// Lets a late rank enter the schedule. It posts its sends and receives now.
     pub(super) fn enter_late(&mut self, rank: usize) {
         self.late[rank] = 0;
-        let path = Path { contention: self.now, ..Path::default() };
         let r = &mut self.ranks[rank];
-        (r.path, r.entered, r.entry_path) = (path, self.now, path);
-        self.progress.charge(rank, TimeKind::Peer, us(self.now));
+        r.clock.wait_until(
+            self.now,
+            Kind::Peer,
+            &mut TimeLine::of(&mut self.progress.record, rank),
+        );
+        let entered = *r.clock;
+        r.entered = entered;
         if self.progress.data_order.is_none() {
-            self.ranks[rank].reach(self.now, path);
+            r.reach(entered);
             return self.enter_step(rank);
         }
-        self.touch(rank, path);
+        self.touch(rank, entered);
         let held: Vec<HeldMessage> = self.held.extract_if(.., |held| held.to == rank).collect();
-        for HeldMessage { from, step, index, posted, path: other, .. } in held {
-            let path = if posted == self.now { path.max(other) } else { path };
-            self.start_message(from, step, index, path);
+        for HeldMessage { from, step, index, posted, .. } in held {
+            self.start_message(from, step, index, entered.max(posted));
         }
     }
 }

@@ -98,8 +98,8 @@ impl Simulation {
         // Copy the state of ranks.
         self.ranks = of.iter().map(|rank| self.ranks[*rank]).collect();
         self.progress.ranks = of.iter().map(|rank| self.progress.ranks[*rank]).collect();
-        if !self.reduction_paths.is_empty() {
-            self.reduction_paths = of.iter().map(|rank| self.reduction_paths[*rank]).collect();
+        if !self.reduction_clocks.is_empty() {
+            self.reduction_clocks = of.iter().map(|rank| self.reduction_clocks[*rank]).collect();
         }
         let only = self.recorded_orbit();
         if let Some(record) = &mut self.progress.record {
