@@ -595,15 +595,15 @@ impl Usage {
         (0..nodes).for_each(|node| best[node][node].0 = 0.0);
         // Relax all links until no path becomes shorter (Bellman, 1958).
         for _ in 0..nodes {
-            for from in 0..nodes {
+            for from in &mut best {
                 for (link, uses) in network.links.iter().zip(&self.of_link) {
                     let (tail, head) = (link.from as usize, link.to as usize);
                     let more: f64 = uses.iter().map(|(r, factor)| lengths[*r] * factor).sum();
-                    if best[from][tail].0 + more < best[from][head].0 {
-                        let mut way = best[from][tail].clone();
+                    if from[tail].0 + more < from[head].0 {
+                        let mut way = from[tail].clone();
                         way.0 += more;
                         uses.iter().for_each(|(r, factor)| way.1[*r] += factor);
-                        best[from][head] = way;
+                        from[head] = way;
                     }
                 }
             }
