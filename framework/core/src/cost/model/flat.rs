@@ -196,7 +196,7 @@ impl Stage {
         match machine.mode {
             Mode::Blocking => Blocking::new(self, machine, start, clocks, accounting).run(),
             Mode::Nonblocking => {
-                Nonblocking::new(self, machine, start, clocks, compose, accounting).run()
+                Nonblocking::new(self, machine, start, clocks, compose, accounting).run();
             }
         }
         let clocks = clocks.iter().map(|clock| **clock);
