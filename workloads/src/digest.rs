@@ -2,6 +2,7 @@
 //! content of the file.
 
 use sha2::{Digest, Sha256};
+use std::io::{self, Read};
 
 /// A file that a spec names, with the digest of its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,8 +24,28 @@ impl InputDigest {
 /// can find two contents with the same digest in practice. Versions up to 0.2 wrote 12 digits, for
 /// which this takes less than a minute.
 pub fn digest(content: &[u8]) -> String {
-    let digits: String =
-        Sha256::digest(content).iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    written(&Sha256::digest(content))
+}
+
+/// Returns the digest of everything that a reader gives, and its length in bytes. Only a part of it
+/// is in memory at a time.
+pub fn stream_digest(mut content: impl Read) -> io::Result<(String, u64)> {
+    let (mut hash, mut length, mut part) = (Sha256::new(), 0, vec![0; 1 << 16]);
+    loop {
+        match content.read(&mut part) {
+            Ok(0) => return Ok((written(&hash.finalize()), length)),
+            Ok(count) => {
+                hash.update(&part[..count]);
+                length += count as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn written(hash: &[u8]) -> String {
+    let digits: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
     format!("sha256:{digits}")
 }
 

@@ -25,7 +25,7 @@ mod properties;
 mod range;
 
 pub use curve_axis::CurveAxis;
-pub use digest::{InputDigest, digest};
+pub use digest::{InputDigest, digest, stream_digest};
 pub use generator::distribution::{Distribution, DistributionKind};
 pub use generator::matrix::{Matrix, MatrixError};
 pub use generator::spikes::Spikes;

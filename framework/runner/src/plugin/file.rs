@@ -8,8 +8,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 use swapmeet_core::spec::format_size;
-use swapmeet_workloads::digest;
 use swapmeet_workloads::file::MAX_BYTES;
+use swapmeet_workloads::stream_digest;
 
 /// Metadata that changes when a file is replaced or overwritten.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,18 +76,18 @@ pub(crate) fn digest_of(
     }
     let file = File::open(path)?;
     let stamp = Stamp::of(&file.metadata()?);
-    let mut content = Vec::new();
-    file.take(MAX_BYTES + 1).read_to_end(&mut content)?;
-    if content.len() as u64 > MAX_BYTES {
+    let (digest, length) = stream_digest(file.take(MAX_BYTES + 1))?;
+    if length > MAX_BYTES {
         let limit = format_size(MAX_BYTES);
         return Err(io::Error::other(format!("the file holds more than {limit}")));
     }
-    Ok((digest(&content), stamp))
+    Ok((digest, stamp))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use swapmeet_workloads::digest;
 
     /// The test passes a wrong digest as the known one, so that the result shows whether the file
     /// was read.
