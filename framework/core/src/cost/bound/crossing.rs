@@ -190,23 +190,16 @@ mod tests {
 
     const NODES: u64 = 5;
 
-    /// Block sizes.
-    #[derive(Debug, Clone, Copy)]
-    enum Sizes {
-        ByPair,
-        /// All blocks of an origin have the same size, as if every node receives them.
-        ByOrigin,
-        /// All sums have the same size.
-        Same,
+    /// Block sizes. With `by_origin`, all blocks of an origin have the same size, as some
+    /// collectives require.
+    #[derive(Debug)]
+    struct Sizes {
+        by_origin: bool,
     }
 
     impl BlockSizes for Sizes {
         fn bytes(&self, origin: u64, destination: u64) -> u64 {
-            match self {
-                Self::ByPair => 1 + origin * 7 + destination * destination,
-                Self::ByOrigin => 1 + origin * 7,
-                Self::Same => 45,
-            }
+            1 + origin * 7 + if self.by_origin { 0 } else { destination * destination }
         }
 
         fn largest(&self) -> u64 {
@@ -226,13 +219,16 @@ mod tests {
     /// Returns each item of data that a set of nodes may have to send or receive: the nodes that
     /// have the item (or a term of it) at the start, the nodes that need it at the end, and its
     /// bytes.
-    fn items(collective: &Collective, sizes: Sizes) -> Vec<(Vec<u64>, Vec<u64>, u64)> {
+    fn items(collective: &Collective, sizes: &Sizes) -> Vec<(Vec<u64>, Vec<u64>, u64)> {
         let all = || (0..NODES).collect::<Vec<u64>>();
         let pairs = || (0..NODES).flat_map(|from| (0..NODES).map(move |to| (from, to)));
         let tokens = TOKENS.map(|(owner, receivers, bytes)| {
             (vec![owner], receivers.iter().map(|node| u64::from(*node)).collect(), bytes)
         });
-        let largest = sizes.largest();
+        // A sum has the size of the terms of the root, or of node 0 if there is no root. If the sums of
+        // a reduce-scatter have different sizes, the bounds use the smallest, which is that for node 0.
+        let sized_by = collective.root().unwrap_or(0);
+        let sum = sizes.bytes(sized_by, sized_by);
         match (collective.kind().word, collective.root()) {
             ("alltoall", _) => {
                 pairs().map(|(a, b)| (vec![a], vec![b], sizes.bytes(a, b))).collect()
@@ -247,9 +243,9 @@ mod tests {
                 all().iter().map(|a| (vec![*a], all(), sizes.bytes(*a, *a))).collect()
             }
             ("broadcast", Some(root)) => vec![(vec![root], all(), sizes.bytes(root, root))],
-            ("reduce", Some(root)) => vec![(all(), vec![root], largest)],
-            ("reduce-scatter", _) => all().iter().map(|b| (all(), vec![*b], largest)).collect(),
-            ("allreduce", _) => vec![(all(), all(), largest)],
+            ("reduce", Some(root)) => vec![(all(), vec![root], sum)],
+            ("reduce-scatter", _) => all().iter().map(|b| (all(), vec![*b], sum)).collect(),
+            ("allreduce", _) => vec![(all(), all(), sum)],
             ("dispatch", _) => tokens.into(),
             ("combine", _) => tokens.map(|(owner, nodes, bytes)| (nodes, owner, bytes)).into(),
             (name, _) => panic!("{name}"),
@@ -278,16 +274,10 @@ mod tests {
         collectives.extend([&DISPATCH, &COMBINE].map(of_tokens));
         for collective in collectives {
             let name = collective.kind().word;
-            let sizes = match name {
-                "allgather" | "broadcast" => Sizes::ByOrigin,
-                _ if collective.kind().sums => Sizes::Same,
-                _ => Sizes::ByPair,
-            };
-            let items = items(&collective, sizes);
-            let task = Task {
-                sizes: Some(Arc::new(sizes)),
-                ..Task::new(Arc::clone(&topology), collective)
-            };
+            let by_origin = name == "allgather" || name == "broadcast";
+            let items = items(&collective, &Sizes { by_origin });
+            let sizes = Arc::new(Sizes { by_origin });
+            let task = Task { sizes: Some(sizes), ..Task::new(Arc::clone(&topology), collective) };
             let demand = Demand::of(&task);
             let pairs = Pairs::of(&demand, NODES as usize);
             let mut side = Side::new(&demand, pairs.as_ref(), NODES as usize);

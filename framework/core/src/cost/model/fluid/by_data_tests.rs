@@ -121,6 +121,18 @@ fn data_order_agrees_with_a_naive_simulation() {
     assert!(near_ties < count / 5, "{near_ties} of {count} cases have near ties");
 }
 
+/// A machine that takes 1 µs to transmit a byte, and as long to reduce it.
+const BYTE_AND_REDUCTION: ByData = ByData {
+    startup_us: 0.0,
+    byte_us: 1.0,
+    hop_us: 0.0,
+    injection_byte_us: 0.0,
+    reduce_byte_us: 1.0,
+    ports: 1,
+    weighted: false,
+    late: Vec::new(),
+};
+
 /// Rank 2 receives 10 bytes of step 1 from rank 0 after 10 µs, and reduces them in 10 µs. In this
 /// time, it receives 15 bytes of step 2 from rank 1, which it reduces in the next 15 µs. Its send
 /// of the data of step 1 waited until 35 µs, for both reductions.
@@ -128,17 +140,7 @@ fn data_order_agrees_with_a_naive_simulation() {
 fn reduced_data_is_sent_during_the_next_reduction() {
     let steps = vec![vec![(0, 2, 10, 0)], vec![(1, 2, 15, 0)], vec![(2, 3, 10, 1)]];
     let sums = [vec![0, 0, 10, 0], vec![0, 0, 15, 0]];
-    let machine = ByData {
-        startup_us: 0.0,
-        byte_us: 1.0,
-        hop_us: 0.0,
-        injection_byte_us: 0.0,
-        reduce_byte_us: 1.0,
-        ports: 1,
-        weighted: false,
-        late: Vec::new(),
-    };
-    let (cost, ends, _) = simulate("fully-connected:4", &machine, &steps, &sums);
+    let (cost, ends, _) = simulate("fully-connected:4", &BYTE_AND_REDUCTION, &steps, &sums);
     assert_eq!(ends, [10.0, 15.0, 35.0, 30.0]);
     assert_agree(&cost, &ends, "two reductions");
 }
@@ -151,17 +153,7 @@ fn sends_of_later_steps_wait_for_a_reduction() {
     let others = vec![(0, 1, 10, 0), (1, 0, 20, 0), (1, 2, 20, 0), (2, 0, 20, 0), (2, 1, 20, 0)];
     let steps = vec![vec![(0, 2, 10, 0)], others, vec![(2, 0, 10, 1)]];
     let sums = [vec![0, 0, 100], Vec::new(), Vec::new()];
-    let machine = ByData {
-        startup_us: 0.0,
-        byte_us: 1.0,
-        hop_us: 0.0,
-        injection_byte_us: 0.0,
-        reduce_byte_us: 1.0,
-        ports: 1,
-        weighted: false,
-        late: Vec::new(),
-    };
-    let (cost, ends, _) = simulate("fully-connected:3", &machine, &steps, &sums);
+    let (cost, ends, _) = simulate("fully-connected:3", &BYTE_AND_REDUCTION, &steps, &sums);
     assert_eq!(ends, [120.0, 40.0, 120.0]);
     assert_agree(&cost, &ends, "a reduction during later steps");
 }
