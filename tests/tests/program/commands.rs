@@ -3,8 +3,8 @@
 //! - A block of the language `sh` is a script, which must succeed.
 //! - A block of the language `console` has commands, each after `$ ` and followed by its exact
 //!   output. A line `..` stands for any number of lines.
-//! - A block `rust NAME` or `c NAME` is the source of a plugin, which must be built without a
-//!   warning and pass `swapmeet check`.
+//! - A block `rust NAME` is the source of a plugin, which must be built without a warning and pass
+//!   `swapmeet check`. So must its counterpart `examples/c/NAME.c`, if there is one.
 //! - A comment `<!-- run ... -->`, which readers of the page do not see, is a script that creates
 //!   files for the following commands, or checks the results of the preceding ones.
 //! - After a comment `<!-- printed -->`, some command of the page must print each line of the next
@@ -108,16 +108,19 @@ fn run_page(page: &str) {
             continue;
         }
         let is_in = |word: &str| text.split_whitespace().any(|other| other == word);
-        let mut needed = TOOLS.iter().filter(|(word, _)| words[..] != ["c"] && is_in(word));
+        let mut needed = TOOLS.iter().filter(|(word, _)| is_in(word));
         if !needed.all(|(_, programs)| tools::has(programs)) {
             continue;
         }
         match words[..] {
             ["sh"] => message += &succeeds(folder.path(), &text),
             ["console"] => run_console(folder.path(), &text),
-            ["rust", name] => build_and_check(folder.path(), "rust", name, &text),
-            ["c", name] if tools::has(&["make", "cc"]) => {
-                build_and_check(folder.path(), "c", name, &text);
+            ["rust", name] => {
+                build_and_check(folder.path(), "rust", name, &text);
+                let in_c = std::fs::read_to_string(project(&format!("examples/c/{name}.c")));
+                if let Some(text) = in_c.ok().filter(|_| tools::has(&["make", "cc"])) {
+                    build_and_check(folder.path(), "c", name, &text);
+                }
             }
             // Blocks in these languages show files, or the output of commands in other blocks.
             ["c" | "json" | "latex" | "text" | "toml" | "yaml", ..] => {}
