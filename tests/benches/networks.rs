@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 use std::sync::Arc;
-use swapmeet_core::network::topology::{Graph, Topology, parse};
+use swapmeet_core::network::topology::{Graph, Network, parse};
 
 /// Returns the processor time that this program has used, as reported by the kernel in steps of 10
 /// ms. Unlike elapsed time, it does not depend on other programs.
@@ -24,14 +24,14 @@ impl Random {
     }
 }
 
-fn graph(edges: &[(u64, u64)]) -> Arc<dyn Topology> {
+fn graph(edges: &[(u64, u64)]) -> Arc<Network> {
     let mut text = String::new();
     edges.iter().for_each(|(a, b)| writeln!(text, "{a} {b}").unwrap());
     Arc::new(Graph::parse("bench", &text).unwrap())
 }
 
 /// Returns a topology without `count` of its edges. Both links of an edge are removed.
-pub(crate) fn without(spec: &str, count: usize) -> Arc<dyn Topology> {
+pub(crate) fn without(spec: &str, count: usize) -> Arc<Network> {
     let (topology, mut random) = (parse(spec).unwrap(), Random(7919 + 12345));
     let ends = (0..topology.link_slots()).filter_map(|link| topology.link_ends(link));
     let mut edges: Vec<(u64, u64)> = ends.filter(|(a, b)| a < b).collect();
@@ -43,7 +43,7 @@ pub(crate) fn without(spec: &str, count: usize) -> Arc<dyn Topology> {
 
 /// Returns a random graph in which all nodes have the same degree. The ends of links are paired at
 /// random. The pairs are then changed until no link occurs twice or leads from a node to itself.
-pub(crate) fn random(nodes: usize, degree: usize) -> Arc<dyn Topology> {
+pub(crate) fn random(nodes: usize, degree: usize) -> Arc<Network> {
     let mut random = Random(7919 + 12345);
     let mut ends: Vec<u64> = (0..nodes * degree).map(|i| (i / degree) as u64).collect();
     for i in (1..ends.len()).rev() {

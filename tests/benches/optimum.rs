@@ -11,7 +11,7 @@ use networks::{cpu_seconds, random, without};
 use std::sync::Arc;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::delivery::collective::{ALL_GATHER, ALL_TO_ALL, Collective, CollectiveKind};
-use swapmeet_core::network::topology::{Topology, parse};
+use swapmeet_core::network::topology::{Network, parse};
 use swapmeet_core::simulation::Task;
 use swapmeet_optimum::check::check;
 use swapmeet_optimum::{Options, Question, solve};
@@ -31,7 +31,7 @@ fn main() {
 }
 
 /// A row of the table: its name, its collective, and a function that builds its network.
-type Row = (String, &'static CollectiveKind, Box<dyn Fn() -> Arc<dyn Topology>>);
+type Row = (String, &'static CollectiveKind, Box<dyn Fn() -> Arc<Network>>);
 
 /// Returns the networks of the table.
 fn networks() -> Vec<Row> {
@@ -58,7 +58,7 @@ fn networks() -> Vec<Row> {
     all
 }
 
-fn measure(name: &str, kind: &'static CollectiveKind, topology: Arc<dyn Topology>) {
+fn measure(name: &str, kind: &'static CollectiveKind, topology: Arc<Network>) {
     let task = Task::new(topology, Collective::of(kind));
     let rates = Machine::parse("free:byte_us=1,ports=all").unwrap().network_rates().unwrap();
     let question = Question { task: &task, unit_bytes: 1.0, rates };

@@ -18,7 +18,7 @@ use std::process::Command;
 use std::sync::Arc;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::delivery::collective::{ALL_TO_ALL, Collective};
-use swapmeet_core::network::topology::{Topology, parse};
+use swapmeet_core::network::topology::{self, parse};
 use swapmeet_core::simulation::Task;
 use swapmeet_optimum::network::{PortRule, Ports};
 use swapmeet_optimum::optimum::{problem, solve_problem};
@@ -81,7 +81,7 @@ impl Row {
         format!("{}{without}{ports}{task}", self.spec)
     }
 
-    fn topology(&self) -> Arc<dyn Topology> {
+    fn topology(&self) -> Arc<topology::Network> {
         match self.spec.strip_prefix("random:").and_then(|rest| rest.split_once(',')) {
             Some((nodes, degree)) => random(nodes.parse().unwrap(), degree.parse().unwrap()),
             None if self.without > 0 => without(self.spec, self.without),
@@ -155,7 +155,7 @@ struct Counter {
 }
 
 impl Counter {
-    fn new(topology: &dyn Topology, ports: u64) -> Self {
+    fn new(topology: &topology::Network, ports: u64) -> Self {
         let mut links = vec![Vec::new(); (topology.nodes() + topology.switches()) as usize];
         for (from, to) in (0..topology.link_slots()).filter_map(|link| topology.link_ends(link)) {
             links[from as usize].push(SwmLink { to, bandwidth: 1.0, latency: 1.0 });
@@ -164,7 +164,7 @@ impl Counter {
         Self { links, ports, steps: 0, is_new: false, reason: String::new() }
     }
 
-    fn plan(&mut self, topology: &dyn Topology, name: &str, gathers: bool) {
+    fn plan(&mut self, topology: &topology::Network, name: &str, gathers: bool) {
         let spec = topology.spec();
         let (nodes, dims) = (topology.nodes(), topology.radices());
         let problem = Problem {

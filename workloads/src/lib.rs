@@ -9,7 +9,7 @@
 use std::fmt;
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::{Collective, CollectiveKind, TokenSizes};
-use swapmeet_core::network::topology::Topology;
+use swapmeet_core::network::topology::Network;
 use swapmeet_core::simulation::Task;
 use swapmeet_core::spec::SpecError;
 
@@ -122,7 +122,7 @@ impl Workload {
     }
 
     /// Creates the task of this workload on a topology. `Err` is the reason why there is no task.
-    pub fn task(&self, topology: &Arc<dyn Topology>, seed: u64) -> Result<Task, String> {
+    pub fn task(&self, topology: &Arc<Network>, seed: u64) -> Result<Task, String> {
         let (nodes, root) = (topology.nodes(), self.root);
         if root >= nodes {
             return Err(format!("`{self}` has its root at node {root}, there are {nodes} nodes"));

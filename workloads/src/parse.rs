@@ -126,7 +126,7 @@ mod tests {
         text.lines().map(|line| line.trim().split_once(" => ").unwrap())
     }
 
-    fn ring(nodes: u64) -> Arc<dyn swapmeet_core::network::topology::Topology> {
+    fn ring(nodes: u64) -> Arc<swapmeet_core::network::topology::Network> {
         swapmeet_core::network::topology::parse(&format!("ring:{nodes}")).unwrap()
     }
 

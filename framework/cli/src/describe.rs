@@ -7,7 +7,7 @@ use crate::table;
 use serde_json::{Value, json};
 use swapmeet_core::cost::machine::{self, Machine};
 use swapmeet_core::network::survey::Survey;
-use swapmeet_core::network::topology::Topology;
+use swapmeet_core::network::topology::Network;
 use swapmeet_reproduce::Published;
 use swapmeet_results::csv_table;
 use swapmeet_runner::case::{drawn, spec_error};
@@ -27,7 +27,7 @@ pub(crate) fn topology(spec: &str, format: Format) -> Result<String, Failure> {
     // Random links and placements are those of the first repetition of `run`.
     let topology = drawn(&topology, Experiment::default().seed);
     let rows = rows(topology.as_ref())?;
-    let links = links(topology.placed_on().unwrap_or(topology.as_ref()));
+    let links = links(topology.placed_on().as_ref().unwrap_or(&topology));
     let header = ["figure", &topology.spec(), "how", "Li, Peng & Chu"];
     match format {
         Format::Table => {
@@ -58,7 +58,7 @@ type Link = ((u64, u64), f64);
 /// Returns the links of a network, sorted by the vertex that they leave, then by the vertex that
 /// they enter, then by bandwidth. The list is empty if the topology has more than 2^22 link
 /// numbers, because a list of that many links would be too long. Some of the numbers may be unused.
-fn links(network: &dyn Topology) -> Vec<Link> {
+fn links(network: &Network) -> Vec<Link> {
     const MAX: u64 = 1 << 22;
     let slots = if network.link_slots() <= MAX { network.link_slots() } else { 0 };
     let link = |link| Some((network.link_ends(link)?, network.bandwidth(link)));
@@ -158,7 +158,7 @@ fn pretty(value: &Value) -> Result<String, Failure> {
     serde_json::to_string_pretty(value).map_err(Failure::output)
 }
 
-fn rows(topology: &dyn Topology) -> Result<Vec<Row>, Failure> {
+fn rows(topology: &Network) -> Result<Vec<Row>, Failure> {
     // Collect two kinds of properties: those that this program computes by search or by formula,
     // and those that the paper of the network states.
     let survey = Survey::of(topology);
@@ -204,7 +204,7 @@ fn rows(topology: &dyn Topology) -> Result<Vec<Row>, Failure> {
     ];
     // If there are several ranks per node, the rows so far describe the network of nodes, not the
     // network of ranks.
-    if topology.node_network().is_some() {
+    if topology.shares_nodes() {
         rows.insert(0, row("ranks", known(topology.nodes().to_string(), ""), none()));
     }
     // If the bandwidths of links differ, their range is shown.

@@ -5,7 +5,7 @@ use crate::args::LinksArgs;
 use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS, print_reason};
 use crate::run::{self, SpecLists};
 use crate::{output, table};
-use swapmeet_core::network::topology::{SingleFault, Topology, single_faults};
+use swapmeet_core::network::topology::{Network, SingleFault, single_faults};
 use swapmeet_results::analysis::DISCONNECTS;
 use swapmeet_results::{CsvSink, Record, Sink, Status, duration};
 use swapmeet_runner::case::{Case, spec_error};
@@ -85,7 +85,7 @@ pub(crate) fn links(args: &LinksArgs) -> Result<ExitStatus, Failure> {
 }
 
 /// Returns the links to examine. Each is described as the fault in which only this link fails.
-fn faults(network: &dyn Topology, args: &LinksArgs) -> Result<Vec<SingleFault>, Failure> {
+fn faults(network: &Network, args: &LinksArgs) -> Result<Vec<SingleFault>, Failure> {
     let refused = |why: &str| Failure::Usage(format!("--topology {}: {why}", args.topology));
     if network.damage().is_some_and(|damage| !damage.drawn().is_empty()) {
         return Err(refused(

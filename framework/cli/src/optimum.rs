@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use swapmeet_core::cost::bound::Traffic;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::delivery::collective::of_bits;
-use swapmeet_core::network::topology::Topology;
+use swapmeet_core::network::topology;
 use swapmeet_core::simulation::{Task, affordable};
 use swapmeet_optimum::certificate::{Certificate, Origin};
 use swapmeet_optimum::check::check;
@@ -122,7 +122,7 @@ struct Setting {
 
 impl Setting {
     fn new(
-        topology: &Arc<dyn Topology>,
+        topology: &Arc<topology::Network>,
         workload: &Workload,
         machine: Arc<Machine>,
         seed: u64,

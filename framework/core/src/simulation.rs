@@ -20,7 +20,7 @@ use crate::delivery::exchange::{Division, Rule};
 use crate::delivery::fault::Fault;
 use crate::delivery::payload::Proof;
 use crate::network::symmetry::Symmetry;
-use crate::network::topology::{Route, Topology};
+use crate::network::topology::{Network, Route};
 use crate::simulation::listener::Listener;
 use crate::simulation::listeners::Listeners;
 use crate::simulation::recording::{Recording, RecordingTask};
@@ -36,7 +36,7 @@ pub use setup::affordable;
 #[derive(Debug, Clone)]
 pub struct Task {
     /// The network.
-    pub topology: Arc<dyn Topology>,
+    pub topology: Arc<Network>,
     /// The collective, which determines the initial and the required blocks of each node.
     pub collective: Collective,
     /// The sizes of blocks; `None` for uniform blocks, which are counted instead.
@@ -61,7 +61,7 @@ pub enum ProofScope {
 
 impl Task {
     /// Creates a task with blocks of uniform size.
-    pub fn new(topology: Arc<dyn Topology>, collective: Collective) -> Self {
+    pub fn new(topology: Arc<Network>, collective: Collective) -> Self {
         Self { topology, collective, sizes: None, skip_empty: false, proof_scope: ProofScope::Auto }
     }
 

@@ -43,7 +43,7 @@ impl Demand {
         let root = task.collective.root().unwrap_or(0);
         let host = |rank: u64| task.topology.host(rank) as u32;
         let load = |rank| task.block_load(rank, rank);
-        let shared = task.topology.node_network().is_some();
+        let shared = task.topology.shares_nodes();
         // Returns, for each node, the sum of the amounts of the ranks on it.
         let at_nodes = |amounts: &mut dyn Iterator<Item = (u64, u64)>| {
             let mut nodes = BTreeMap::new();
@@ -107,7 +107,7 @@ impl Demand {
                 Self::Pairs(Vec::new())
             }
         };
-        let hosts = task.topology.node_network().map_or(ranks, |network| network.nodes());
+        let hosts = task.topology.hosts();
         let total = demand.total(hosts);
         if total >= 1 << 53 { Err(OptimumError::TooManyBytes) } else { Ok(demand) }
     }

@@ -9,7 +9,7 @@
 use crate::error::{MAX_LINKS, OptimumError};
 use serde::{Deserialize, Serialize};
 use swapmeet_core::cost::model::NetworkRates;
-use swapmeet_core::network::topology::{Regularity, Topology};
+use swapmeet_core::network::topology::{self, Regularity};
 
 /// A directed link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -129,11 +129,11 @@ impl Network {
     ///
     /// Returns an error if there are too many links, or if a link has no bandwidth.
     pub fn of(
-        topology: &dyn Topology,
+        topology: &topology::Network,
         rates: &NetworkRates,
         even: bool,
     ) -> Result<Self, OptimumError> {
-        let topology = topology.node_network().unwrap_or(topology);
+        let topology = &*topology.of_hosts();
         let (nodes, vertices) = (topology.nodes(), topology.nodes() + topology.switches());
         if vertices > MAX_LINKS || topology.link_slots() > MAX_LINKS {
             let links = topology.link_slots();
@@ -232,7 +232,7 @@ impl Network {
 
 /// Returns the sides of a grid whose translations map each link to a link of the same bandwidth.
 /// Returns an empty list if no such grid is known.
-fn translations(topology: &dyn Topology) -> Vec<u32> {
+fn translations(topology: &topology::Network) -> Vec<u32> {
     if topology.bandwidths().is_some() {
         return Vec::new();
     }

@@ -90,7 +90,7 @@ pub fn problem(question: &Question<'_>) -> Result<(Network, Demand, f64), Optimu
     }
     let topology = task.topology.as_ref();
     let demand = Demand::of(task)?;
-    let hosts = topology.node_network().map_or(topology.nodes(), |network| network.nodes());
+    let hosts = topology.hosts();
     let network = Network::of(topology, &rates, demand.is_even(hosts))?;
     let unit_us = unit_bytes * rates.link_byte_us / network.capacity_unit;
     Ok((network, demand, unit_us))

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use swapmeet_core::cost::machine::Machine;
-use swapmeet_core::network::topology::Topology;
+use swapmeet_core::network::topology::Network;
 use swapmeet_core::simulation::ProofScope;
 use swapmeet_core::spec::{Spec, SpecError, near_matches};
 use swapmeet_results::{CaseId, Implementation, Record, Setting, inputs_column};
@@ -65,7 +65,7 @@ impl fmt::Display for SelectedAlgorithm {
 #[derive(Debug, Clone)]
 pub struct Case {
     pub experiment: Arc<str>,
-    pub topology: Arc<dyn Topology>,
+    pub topology: Arc<Network>,
     pub algorithm: Arc<SelectedAlgorithm>,
     pub workload: Arc<Workload>,
     /// The digests of the files that topology, workload, algorithm and machine name.
@@ -118,7 +118,7 @@ enum SerializedProofScope {
 /// The components of a case, after its specs were parsed and the files that they name were read.
 pub(crate) struct CaseParts<'a> {
     pub experiment: Arc<str>,
-    pub topology: Arc<dyn Topology>,
+    pub topology: Arc<Network>,
     /// The digests of the files that the topology names.
     pub topology_inputs: &'a [InputDigest],
     pub algorithm: &'a Arc<SelectedAlgorithm>,

@@ -16,7 +16,7 @@ use swapmeet_abi::hosting::{Network, Problem};
 use swapmeet_abi::{SWM_ERROR, SWM_INVALID, SWM_OK, SWM_STOPPED, SWM_UNSUPPORTED};
 use swapmeet_core::delivery::fault::{Count, Fault};
 use swapmeet_core::limits;
-use swapmeet_core::network::topology::Topology;
+use swapmeet_core::network::topology;
 use swapmeet_core::simulation::listener::Listener;
 use swapmeet_core::simulation::step::Totals;
 use swapmeet_core::simulation::{ProofScope, Simulation, Task};
@@ -386,6 +386,6 @@ impl Host<'_> {
 }
 
 /// Describes a topology to a plugin.
-fn network<'a>(topology: &'a dyn Topology, spec: &'a str) -> Network<'a> {
+fn network<'a>(topology: &'a topology::Network, spec: &'a str) -> Network<'a> {
     Network { kind: topology.kind(), spec, nodes: topology.nodes(), dims: topology.radices() }
 }

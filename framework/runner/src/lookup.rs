@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use swapmeet_core::cost::model::models;
-use swapmeet_core::network::topology::Topology;
+use swapmeet_core::network::topology::Network;
 use swapmeet_results::{CaseId, Implementation, Record};
 use swapmeet_workloads::{InputDigest, Workload};
 
@@ -32,9 +32,9 @@ pub struct CaseLookup<R> {
     registry: R,
     /// The options with which every case is run.
     pub(crate) options: RunOptions,
-    topologies: Cache<(Arc<dyn Topology>, Vec<InputDigest>)>,
+    topologies: Cache<(Arc<Network>, Vec<InputDigest>)>,
     /// Networks with random properties, by spec and seed.
-    drawn: HashMap<(String, u64), Arc<dyn Topology>>,
+    drawn: HashMap<(String, u64), Arc<Network>>,
     algorithms: Cache<Arc<SelectedAlgorithm>>,
     workloads: Cache<Arc<Workload>>,
     machines: Cache<LoadedMachine>,

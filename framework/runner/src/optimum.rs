@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use swapmeet_core::cost::bound::Traffic;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::cost::model::NetworkRates;
-use swapmeet_core::network::topology::Topology;
+use swapmeet_core::network::topology::Network;
 use swapmeet_core::simulation::Task;
 use swapmeet_optimum::optimum::{problem, solve_problem};
 use swapmeet_optimum::{DEFAULT_GAP, MAX_PAIRS, OptimumError, Options, Question};
@@ -78,7 +78,7 @@ impl Optima {
     /// paired with the number of bytes in a unit of load. The seed determines random sizes.
     pub fn of(
         &self,
-        (topology, workload, seed): (&Arc<dyn Topology>, &Workload, u64),
+        (topology, workload, seed): (&Arc<Network>, &Workload, u64),
         machines: &[(&Machine, f64)],
         search: &mut Search<'_>,
     ) -> Vec<CaseOptimum> {
@@ -158,7 +158,7 @@ impl Optima {
 
 /// Returns the task of a workload. The error states why the workload has no task, or why the task
 /// is too large.
-fn task(topology: &Arc<dyn Topology>, workload: &Workload, seed: u64) -> Result<Task, String> {
+fn task(topology: &Arc<Network>, workload: &Workload, seed: u64) -> Result<Task, String> {
     let pairs = topology.nodes().saturating_mul(topology.nodes());
     let lists_pairs = workload.collective().connects_all_pairs() && !workload.counts_blocks();
     if lists_pairs && pairs > MAX_PAIRS {

@@ -3,18 +3,18 @@
 use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
-use swapmeet_core::network::topology::{Topology, parse_with};
+use swapmeet_core::network::topology::{Network, parse_with};
 use swapmeet_core::spec::SpecError;
 use swapmeet_workloads::InputDigest;
 use swapmeet_workloads::file::read_regular;
 
 /// Parses a topology spec.
-pub fn parse(text: &str) -> Result<Arc<dyn Topology>, SpecError> {
+pub fn parse(text: &str) -> Result<Arc<Network>, SpecError> {
     parse_with_inputs(text).map(|(topology, _)| topology)
 }
 
 /// Parses a topology spec. Also returns the digests of the files that the spec names.
-pub fn parse_with_inputs(text: &str) -> Result<(Arc<dyn Topology>, Vec<InputDigest>), SpecError> {
+pub fn parse_with_inputs(text: &str) -> Result<(Arc<Network>, Vec<InputDigest>), SpecError> {
     /// Maximum file size in bytes. The maximum number of edges takes 8 MiB; the remaining size is
     /// for comments.
     const LONGEST: u64 = 64 << 20;

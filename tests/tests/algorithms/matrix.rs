@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 use swapmeet_core::delivery::collective;
-use swapmeet_core::network::topology::{self, Topology};
+use swapmeet_core::network::topology::{self, Network};
 use swapmeet_results::Record;
 use swapmeet_runner::plugin::{Algorithm, ParamKind, Plugin};
 use swapmeet_runner::registry::Registry;
@@ -113,7 +113,7 @@ const FIRST_TIER: u64 = 18;
 /// A problem of the matrix.
 pub(super) struct MatrixProblem<'a> {
     pub algorithm: &'a Arc<Algorithm>,
-    pub topology: &'a Arc<dyn Topology>,
+    pub topology: &'a Arc<Network>,
     pub workload: &'a Workload,
     pub params: &'a Params,
 }

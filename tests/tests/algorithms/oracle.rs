@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use swapmeet_core::delivery::collective;
-use swapmeet_core::network::topology::{self, Topology};
+use swapmeet_core::network::topology::{self, Network};
 use swapmeet_core::simulation::Task;
 use swapmeet_runner::host::{self, Outcome, PlanInputs};
 use swapmeet_runner::plugin::{Algorithm, Plugin};
@@ -327,7 +327,7 @@ proptest! {
         }
         let drawn = Drawn { steps, segments, in_parts };
         DRAWN.set(Some(drawn.clone()));
-        let topology: Arc<dyn Topology> = topology::parse("ring:4").unwrap();
+        let topology: Arc<Network> = topology::parse("ring:4").unwrap();
         let generator = match (kind.permutes(), kind.has_tokens) {
             (true, _) => "reflect:6",
             (_, true) => "moe:experts=4,top=2,tokens=2,bytes=6",

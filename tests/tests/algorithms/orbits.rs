@@ -5,7 +5,7 @@
 use super::matrix::{MatrixProblem, for_each_problem, misprints};
 use std::sync::Arc;
 use swapmeet_core::cost::machine::Machine;
-use swapmeet_core::network::topology::Topology;
+use swapmeet_core::network::topology::Network;
 use swapmeet_core::simulation::ProofScope;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::{Case, RunOptions, SelectedAlgorithm};
@@ -33,7 +33,7 @@ const MACHINES: [&str; 11] = [
 fn rows(
     algorithm: &Arc<Algorithm>,
     params: &[(String, String)],
-    (topology, workload): (&Arc<dyn Topology>, &Workload),
+    (topology, workload): (&Arc<Network>, &Workload),
     proof_scope: ProofScope,
     machines: &[&str],
 ) -> Vec<Record> {

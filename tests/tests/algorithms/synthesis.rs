@@ -5,7 +5,7 @@ use super::matrix::bundled;
 use crate::support::{rows, swapmeet, tools, words};
 use std::sync::Arc;
 use swapmeet_core::cost::machine::Machine;
-use swapmeet_core::network::topology::{Graph, Topology, parse};
+use swapmeet_core::network::topology::{Graph, Network, parse};
 use swapmeet_core::simulation::step::Totals;
 use swapmeet_optimum::{Options, Question, solve};
 use swapmeet_runner::host::{self, Outcome, PlanInputs};
@@ -17,7 +17,7 @@ fn algorithm(name: &str) -> Arc<Algorithm> {
 }
 
 /// Plans and verifies the schedule of `spec`, an algorithm with its parameters.
-fn planned(topology: &Arc<dyn Topology>, workload: &str, spec: &str, ports: u64) -> Totals {
+fn planned(topology: &Arc<Network>, workload: &str, spec: &str, ports: u64) -> Totals {
     let workload = Workload::parse(workload).unwrap();
     let task = workload.task(topology, 7).unwrap();
     let (name, params) = spec.split_once(':').unwrap_or((spec, ""));
@@ -37,7 +37,7 @@ fn planned(topology: &Arc<dyn Topology>, workload: &str, spec: &str, ports: u64)
 
 /// Returns the certified lower end of the optimum. If blocks are counted, it is a number of steps,
 /// and otherwise a number of bytes.
-fn lower_end(topology: &Arc<dyn Topology>, workload: &str) -> f64 {
+fn lower_end(topology: &Arc<Network>, workload: &str) -> f64 {
     let workload = Workload::parse(workload).unwrap();
     let task = workload.task(topology, 7).unwrap();
     let rates = Machine::parse("free:byte_us=1,ports=all").unwrap().network_rates().unwrap();
@@ -48,7 +48,7 @@ fn lower_end(topology: &Arc<dyn Topology>, workload: &str) -> f64 {
 
 /// Returns a random graph, the union of several cycles. Each cycle visits all nodes in random
 /// order. Two cycles rarely have a common edge, so nearly all nodes have the same degree.
-fn random_graph(nodes: u64, cycles: u64, bandwidths: &[u64]) -> Arc<dyn Topology> {
+fn random_graph(nodes: u64, cycles: u64, bandwidths: &[u64]) -> Arc<Network> {
     let (mut state, mut text) = (12345_u64, String::new());
     let mut known = std::collections::HashSet::new();
     for cycle in 0..cycles {
@@ -133,7 +133,7 @@ fn a_greedy_allgather_meets_the_number_of_links_into_a_node() {
 #[test]
 fn every_kind_of_network_gets_verified_schedules() {
     let star = "switch 4\n0 4\n1 4 2\n2 4\n3 4\n";
-    let star: Arc<dyn Topology> = Arc::new(Graph::parse("star", star).unwrap());
+    let star: Arc<Network> = Arc::new(Graph::parse("star", star).unwrap());
     for spec in ["hypercube:4", "rdn:1(torus:2x3)", "twisted-torus:4x8", "torus:4x4,place=random:3"]
     {
         let topology = parse(spec).unwrap();

@@ -78,7 +78,8 @@ pub(super) fn topologies(typed: &str) -> Vec<CompletionCandidate> {
     };
     let own = families().iter().filter(|family| family.name == begun.name);
     let own = own.flat_map(|family| keys_in(family.syntax).map(|key| (key, family.syntax)));
-    begun.with(own.chain(OPTIONS).map(owned))
+    let options = OPTIONS.iter().map(|option| (option.name, option.help));
+    begun.with(own.chain(options).map(owned))
 }
 
 pub(super) fn algorithms(typed: &str) -> Vec<CompletionCandidate> {
@@ -158,8 +159,8 @@ mod tests {
     #[test]
     fn options_of_topologies_are_valid() {
         let values = ["0-1", "0-1:0.5", "1", "1:0.5", "2", "cyclic", "minimal"];
-        for ((key, _), value) in OPTIONS.iter().zip(values) {
-            let spec = format!("torus:4x4,{key}={value}");
+        for (option, value) in OPTIONS.iter().zip(values) {
+            let spec = format!("torus:4x4,{}={value}", option.name);
             assert!(swapmeet_core::network::topology::parse(&spec).is_ok(), "{spec}");
         }
     }

@@ -297,7 +297,7 @@ fn uses_topology_path(sent: &Sent<'_>) -> bool {
     sent.route.is_none() || path(sent, sent.route).0 == path(sent, None).0
 }
 
-/// Returns the vertices of a route (`Topology::endpoint`), including its source and destination,
+/// Returns the vertices of a route (`Network::endpoint`), including its source and destination,
 /// and the bandwidth of each link, if bandwidths differ.
 fn path(sent: &Sent<'_>, route: Option<&Route>) -> (Vec<u64>, Vec<f64>) {
     let (topology, from) = (sent.topology, sent.from.physical);

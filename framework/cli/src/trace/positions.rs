@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap};
 use std::f64::consts::TAU;
-use swapmeet_core::network::topology::Topology;
+use swapmeet_core::network::topology::Network;
 
 /// The maximum number of nodes of a network that is drawn. Larger networks are shown as a matrix.
 pub(super) const MOST_NODES: u64 = 256;
@@ -16,7 +16,7 @@ type Position = [f64; 2];
 /// pairs of vertices with a directed link, and `positions` has one position per vertex, with the
 /// ranks first. `grid` is true if nodes are drawn in rows and columns. Long links are then drawn as
 /// curves, because straight lines would cross other nodes.
-pub(super) fn drawing(topology: &dyn Topology) -> Option<Value> {
+pub(super) fn drawing(topology: &Network) -> Option<Value> {
     if topology.nodes() > MOST_NODES {
         return None;
     }
@@ -24,7 +24,7 @@ pub(super) fn drawing(topology: &dyn Topology) -> Option<Value> {
     let positions = positions(topology);
     let rounded = |c: f64| (c * 1000.0).round() / 1000.0;
     Some(json!({
-        "grid": is_grid(topology.placed_on().unwrap_or(topology)),
+        "grid": is_grid(topology.placed_on().as_ref().unwrap_or(topology)),
         "switches": topology.switches(),
         "links": links,
         "positions": positions.iter().map(|p| p.map(rounded)).collect::<Vec<_>>(),
@@ -32,17 +32,17 @@ pub(super) fn drawing(topology: &dyn Topology) -> Option<Value> {
 }
 
 /// Returns the number and the two vertices of each directed link.
-fn links(topology: &dyn Topology) -> impl Iterator<Item = (u64, (u64, u64))> {
+fn links(topology: &Network) -> impl Iterator<Item = (u64, (u64, u64))> {
     (0..topology.link_slots()).filter_map(|link| Some((link, topology.link_ends(link)?)))
 }
 
 /// Returns whether nodes are drawn in rows and columns, by their coordinates.
-fn is_grid(network: &dyn Topology) -> bool {
+fn is_grid(network: &Network) -> bool {
     network.switches() == 0 && network.radices().iter().filter(|radix| **radix > 1).count() > 1
 }
 
 /// Returns the position of each vertex: ranks, then nodes if ranks share nodes, then switches.
-fn positions(topology: &dyn Topology) -> Vec<Position> {
+fn positions(topology: &Network) -> Vec<Position> {
     let Some(network) = topology.placed_on() else {
         return match (topology.switches(), is_grid(topology)) {
             (0, true) => (0..topology.nodes()).map(|n| grid(n, topology.radices())).collect(),
@@ -52,8 +52,8 @@ fn positions(topology: &dyn Topology) -> Vec<Position> {
     };
     // Ranks are placed on the nodes of another network. Both networks have the same link numbers,
     // so the ends of a link tell which node of that network a vertex is.
-    let own = positions(network);
-    let network_ends: HashMap<u64, (u64, u64)> = links(network).collect();
+    let own = positions(&network);
+    let network_ends: HashMap<u64, (u64, u64)> = links(&network).collect();
     let mut known = HashMap::new();
     for (link, (from, to)) in links(topology) {
         if let Some((network_from, network_to)) = network_ends.get(&link) {
@@ -107,7 +107,7 @@ fn circle(count: u64, room: u64) -> Vec<Position> {
 
 /// Returns positions in a network with switches. Nodes are on the outer circle, in the order of
 /// their switches. Switches are on inner circles, by their distance from the closest node.
-fn layers(topology: &dyn Topology) -> Vec<Position> {
+fn layers(topology: &Network) -> Vec<Position> {
     let vertices = (topology.nodes() + topology.switches()) as usize;
     let mut neighbours = vec![Vec::new(); vertices];
     for (_, (from, to)) in links(topology) {

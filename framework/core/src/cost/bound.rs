@@ -39,7 +39,7 @@
 
 use crate::cost::kind::Times;
 use crate::cost::parameter::PortLimit;
-use crate::network::topology::Topology;
+use crate::network::topology::Network;
 use std::fmt;
 
 mod crossing;
@@ -124,7 +124,7 @@ impl Bound {
 /// Returns the largest number of messages that a node with enough ports sends at the same time. It
 /// is the larger of the number of other nodes and the number of the node's links, because parallel
 /// links can carry several messages to the same node.
-fn most_messages(topology: &dyn Topology) -> u64 {
+fn most_messages(topology: &Network) -> u64 {
     /// The largest number of nodes whose links are counted. In a larger network, no node has more
     /// links than there are other nodes, so the remaining nodes do not affect the result.
     const MANY: u64 = 1 << 16;
@@ -139,7 +139,7 @@ fn most_messages(topology: &dyn Topology) -> u64 {
 /// the time of a byte on a link with the machine's bandwidth, so callers multiply the result by
 /// `byte_us`. The result is the number of bytes for each port, divided by the bandwidth of the
 /// fastest link. This bandwidth is a multiple of the machine's bandwidth.
-pub(super) fn port_bytes(topology: &dyn Topology, traffic: &Traffic, ports: PortLimit) -> f64 {
+pub(super) fn port_bytes(topology: &Network, traffic: &Traffic, ports: PortLimit) -> f64 {
     let fastest = topology.bandwidths().map_or(1.0, |(_, most)| most);
     traffic.sent.max(traffic.received) / ports.at_most(most_messages(topology)) as f64 / fastest
 }
@@ -148,7 +148,7 @@ pub(super) fn port_bytes(topology: &dyn Topology, traffic: &Traffic, ports: Port
 /// node, and the bytes that must pass through one link. `free` is the number of messages that a
 /// link carries at full speed before contention begins.
 pub(super) fn network_bytes(
-    topology: &dyn Topology,
+    topology: &Network,
     traffic: &Traffic,
     ports: PortLimit,
     free: f64,
@@ -162,7 +162,7 @@ pub(super) fn network_bytes(
 }
 
 /// Returns a lower bound on the latency of the longest route, in units of `hop_us`.
-pub(super) fn least_latency(topology: &dyn Topology, traffic: &Traffic) -> f64 {
+pub(super) fn least_latency(topology: &Network, traffic: &Traffic) -> f64 {
     traffic.farthest as f64 * topology.latencies().map_or(1.0, |(least, _)| least)
 }
 
@@ -170,16 +170,16 @@ pub(super) fn least_latency(topology: &dyn Topology, traffic: &Traffic) -> f64 {
 /// Messages with many bytes over one link can make the mean of a step almost 1, whatever distance
 /// other data must cross. If several ranks share a node, messages within the node have no hops, and
 /// there is no bound.
-pub(super) fn least_mean_hops(topology: &dyn Topology, traffic: &Traffic, ports: PortLimit) -> f64 {
+pub(super) fn least_mean_hops(topology: &Network, traffic: &Traffic, ports: PortLimit) -> f64 {
     let steps = fewest_steps(traffic.peers + 1, ports.count());
-    if topology.node_network().is_some() { 0.0 } else { steps as f64 }
+    if topology.shares_nodes() { 0.0 } else { steps as f64 }
 }
 
 /// Returns the larger of two lower bounds on the transmission time, and its kind. The first bound
 /// is `transmission_us`, which is of the given `kind`. The second bound is the time that the
 /// busiest node's bytes take on the link between the node and the network.
 pub(super) fn or_injected(
-    topology: &dyn Topology,
+    topology: &Network,
     traffic: &Traffic,
     injection_byte_us: f64,
     transmission_us: f64,
@@ -187,7 +187,7 @@ pub(super) fn or_injected(
 ) -> (f64, BoundKind) {
     // If several ranks share a node, messages between ranks of the same node do not enter the
     // network. The bytes of a rank are then not a bound.
-    let injected = if topology.node_network().is_some() {
+    let injected = if topology.shares_nodes() {
         0.0
     } else {
         traffic.sent.max(traffic.received) * injection_byte_us
@@ -199,7 +199,7 @@ pub(super) fn or_injected(
 /// message. There, each hop of a byte uses a port, so the bytes times hops of all blocks, divided
 /// among all ports, are another bound.
 pub(super) fn stored_bytes(
-    topology: &dyn Topology,
+    topology: &Network,
     traffic: &Traffic,
     ports: PortLimit,
 ) -> (f64, BoundKind) {

@@ -10,7 +10,7 @@ use super::bound::{Bound, Traffic};
 use super::model::{Evaluator, Model, ModelKind, NetworkRates, PricingContext, Refused, models};
 use super::parameter::{DefaultValue, Parameter, ParameterError, TypedParameter, parse_word};
 use super::settings::{Origin, Preset, Setting, Settings};
-use crate::network::topology::Topology;
+use crate::network::topology::Network;
 use crate::simulation::listener::Detail;
 use crate::spec::{Spec, SpecError, near_matches};
 use std::fmt;
@@ -264,9 +264,7 @@ impl Machine {
         if !self.bounds_by_links() {
             // The model has no links, so shared nodes and damaged links would have no effect.
             let refused = match context.topology {
-                topology if topology.node_network().is_some() => {
-                    "several ranks per node: it needs ranks=1"
-                }
+                topology if topology.shares_nodes() => "several ranks per node: it needs ranks=1",
                 topology if topology.damage().is_some() => "failed or slow links: it has no links",
                 _ => "",
             };
@@ -291,7 +289,7 @@ impl Machine {
     }
 
     /// Returns a lower bound on the completion time of any schedule.
-    pub fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
+    pub fn lower_bound(&self, topology: &Network, traffic: &Traffic) -> Bound {
         // A schedule that moves nothing takes no time.
         if traffic.peers == 0 {
             Bound::default()

@@ -15,7 +15,7 @@ use super::bound::{Bound, Traffic};
 use super::kind::Parts;
 use super::parameter::{Parameter, ParameterError, PortLimit};
 use super::settings::Settings;
-use crate::network::topology::Topology;
+use crate::network::topology::Network;
 use crate::simulation::listener::{Detail, Interests, Listener, ScheduleEvent};
 
 use std::fmt::{self, Debug};
@@ -105,7 +105,7 @@ pub trait Model: Debug + Send + Sync {
 
     /// Returns a lower bound on the completion time of any schedule that moves `traffic`. Callers
     /// pass only traffic in which at least one node has data for another node.
-    fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound;
+    fn lower_bound(&self, topology: &Network, traffic: &Traffic) -> Bound;
 
     /// Returns whether the lower bound depends on the loads of links.
     fn bounds_by_links(&self) -> bool {
@@ -247,7 +247,7 @@ impl Evaluator for Refused {
 #[derive(Debug, Clone, Copy)]
 pub struct PricingContext<'a> {
     /// The network.
-    pub topology: &'a Arc<dyn Topology>,
+    pub topology: &'a Arc<Network>,
     /// The block size in bytes if blocks have a uniform size, and 1 if they have explicit sizes.
     /// Loads are counted in such units. If these units are divided, loads are counted in segments
     /// of them, and `segment_bytes` returns the bytes of a segment.
@@ -269,7 +269,7 @@ pub struct PricingContext<'a> {
 
 impl<'a> PricingContext<'a> {
     /// Creates a context for blocks of one size, without background traffic and with the seed 0.
-    pub fn new(topology: &'a Arc<dyn Topology>, block_bytes: f64) -> Self {
+    pub fn new(topology: &'a Arc<Network>, block_bytes: f64) -> Self {
         Self {
             topology,
             unit_bytes: block_bytes,

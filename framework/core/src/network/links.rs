@@ -22,7 +22,7 @@ mod intervals;
 mod line_sums;
 pub(crate) mod orbits;
 
-use crate::network::topology::{Plane, Run, Topology};
+use crate::network::topology::{Network, Plane, Run};
 use counters::Counters;
 use intervals::Intervals;
 use line_sums::LineSums;
@@ -77,7 +77,7 @@ impl LinkLoad {
     const FEW_LINKS: u64 = 1 << 20;
 
     /// Creates a counter for the links of `topology`.
-    pub fn new(topology: &dyn Topology) -> Self {
+    pub fn new(topology: &Network) -> Self {
         let (slots, planes) = (topology.link_slots(), Arc::from(topology.planes()));
         let most_counted =
             (topology.nodes() * Self::MAX_COUNTED_A_NODE).clamp(Self::FEW_LINKS, Self::MAX_COUNTED);

@@ -1,6 +1,6 @@
 //! Link loads of an all-to-all in which messages are divided among all shortest paths.
 
-use super::topology::Topology;
+use super::topology::Network;
 use super::topology::adjacency::Adjacency;
 
 /// The expected load of links, if every node sends one message to every other node by equal-cost
@@ -17,7 +17,7 @@ pub struct MultipathLoad {
 impl MultipathLoad {
     /// Calculates the loads. Returns `None` if the network has no links, or has too many links to
     /// list them.
-    pub fn of_all_to_all(topology: &dyn Topology) -> Option<Self> {
+    pub fn of_all_to_all(topology: &Network) -> Option<Self> {
         let network = Adjacency::of(topology)?;
         let links: Vec<(u32, u32, f64)> = network.links().collect();
         let mut loads = vec![0.0; links.len()];

@@ -1,7 +1,7 @@
 //! Statistics of a network. Each statistic is stored with the method by which it was found. In a
 //! small network, statistics are counted or searched. Otherwise they are calculated by a formula.
 
-use super::topology::Topology;
+use super::topology::Network;
 use crate::network::topology::adjacency::Adjacency;
 use std::fmt;
 
@@ -67,9 +67,9 @@ const MAX_EXHAUSTIVE: u64 = 24;
 
 impl Survey {
     /// Computes all statistics that are feasible for a network of this size.
-    pub fn of(topology: &dyn Topology) -> Self {
+    pub fn of(topology: &Network) -> Self {
         // If ranks share nodes, use the network of nodes.
-        let topology = topology.node_network().unwrap_or(topology);
+        let topology = &*topology.of_hosts();
         // Start with the values that the formulas of the family give.
         let formula = |degree| (degree, degree, SurveyMethod::Formula);
         let mut survey = Self {

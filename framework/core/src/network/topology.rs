@@ -6,12 +6,14 @@
 //! tables, and a long straight route takes no more time than a short one.
 
 use crate::spec::{Arg, Spec, SpecError};
+use std::borrow::Cow;
+use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
 
 pub(crate) mod adjacency;
 pub(crate) mod automorphisms;
-mod degraded;
+mod damage;
 mod dragonfly;
 mod fat_tree;
 mod field;
@@ -23,31 +25,33 @@ mod groups;
 mod hypercube;
 mod hyperx;
 mod jellyfish;
-mod placed;
+mod options;
+mod placement;
 mod properties;
 pub(crate) mod random;
 mod rdn;
 mod route;
-mod routed;
+mod routing;
 mod routing_table;
 mod slim_fly;
 mod switched;
 mod twisted_torus;
 
 pub use automorphisms::{Automorphisms, AxisSymmetry};
-pub use degraded::{Damage, SingleFault, single_faults};
-pub use fat_tree::FatTree;
-pub use fully_connected::FullyConnected;
+use damage::Detours;
+pub use damage::{Damage, SingleFault, single_faults};
 pub use graph::{Graph, GraphError};
+use grid::GridShape;
 pub(crate) use grid::shorter;
-pub use grid::{GridNet, GridShape};
-pub use hypercube::Hypercube;
-pub use placed::OPTIONS;
-pub use properties::Properties;
-pub use random::{SplitMix64, is_random};
-pub use rdn::Rdn;
+use options::Options;
+pub use options::{OPTIONS, TopologyOption, is_random};
+use placement::Placement;
+use properties::Properties;
+pub use random::SplitMix64;
 use route::walk_path;
 pub use route::{Route, RouteError, Run};
+pub use routing::RandomRouting;
+use routing::Routing;
 
 /// A plane: the links along one axis in one direction, which form lines. The link with the number
 /// `offset + (o * radix + c) * stride + i` leaves coordinate `c` of line `(o, i)`, which is line
@@ -114,80 +118,405 @@ pub enum Regularity<'a> {
 }
 
 /// A network: its nodes, switches, links and routes.
-pub trait Topology: fmt::Debug + Send + Sync {
-    /// Returns the properties of the topology as a whole.
-    fn properties(&self) -> &Properties;
-    /// Returns the spec in canonical form, such as `torus:16x16`.
-    fn spec(&self) -> String {
-        self.properties().spec.clone()
+///
+/// It has up to four parts, which are applied in this order: a family, failed and slow links, a
+/// placement of ranks on nodes, and random routing. The family and the damage number the nodes of
+/// the network. With a placement, the nodes of this type are the ranks ([`Network::host`]). Link
+/// numbers are always those of the family.
+#[derive(Debug, Clone)]
+pub struct Network {
+    /// The properties of the network with all of its parts.
+    properties: Properties,
+    family: Arc<dyn Family>,
+    damage: Option<Arc<Damage>>,
+    /// The nodes on which ranks run; `None` if every rank has the number of its node.
+    placement: Option<Arc<Placement>>,
+    /// The random routing; `None` if routes are deterministic.
+    routing: Option<Routing>,
+}
+
+impl Network {
+    /// Creates a network of a family, without options.
+    fn of(family: Arc<dyn Family>) -> Self {
+        Self::new(family, None, None)
     }
-    /// Returns the name of the family, such as `torus`.
-    fn kind(&self) -> &'static str {
-        self.properties().kind
+
+    fn new(
+        family: Arc<dyn Family>,
+        damage: Option<Arc<Damage>>,
+        placement: Option<Arc<Placement>>,
+    ) -> Self {
+        let base = damage.as_ref().map_or(family.properties(), |damage| &damage.properties);
+        let properties = placement.as_ref().map_or(base.clone(), |ranks| ranks.properties(base));
+        Self { properties, family, damage, placement, routing: None }
     }
-    /// Returns the number of nodes, at most 2^31. They are numbered from 0.
-    fn nodes(&self) -> u64 {
-        self.properties().nodes
+
+    /// Returns the network of the family with failed and slow links.
+    fn damaged(self, damage: Damage) -> Self {
+        Self::new(self.family, Some(Arc::new(damage)), None)
     }
-    /// Returns the number of switches: vertices without a rank, numbered after the nodes.
-    fn switches(&self) -> u64 {
-        self.properties().switches
+
+    /// Returns the network with a placement of ranks.
+    fn placed(self, placement: Placement) -> Self {
+        Self::new(self.family, self.damage, Some(Arc::new(placement)))
     }
-    /// Returns the network without the failed links, the placement or the random routing that this
-    /// topology adds. Returns `None` if this topology adds none of them. By default, many methods
-    /// return the values of the original network.
-    fn original(&self) -> Option<&dyn Topology> {
-        None
+
+    /// Returns the network with random routing.
+    fn routed(mut self, routing: Routing) -> Self {
+        self.properties.spec += &format!(",routing={}", routing.word());
+        Self { routing: Some(routing), ..self }
     }
-    /// Returns the network of nodes if several ranks share a node, and `None` otherwise. If ranks
-    /// share nodes, the nodes of this topology are the ranks.
-    fn node_network(&self) -> Option<&dyn Topology> {
-        self.original()?.node_network()
-    }
-    /// Returns the node whose ports and links a rank uses. If ranks share nodes, this is a node of
-    /// [`Topology::node_network`]. Otherwise it has the rank's own number.
-    fn host(&self, rank: u64) -> u64 {
-        self.original().map_or(rank, |network| network.host(rank))
-    }
-    /// Returns the vertex at which the routes of a rank begin and end. This is the rank itself or,
-    /// if ranks share nodes, the rank's node. Nodes are then numbered after the ranks, and switches
-    /// after the nodes.
-    fn endpoint(&self, rank: u64) -> u64 {
-        self.node_network().map_or(rank, |_| self.nodes() + self.host(rank))
-    }
-    /// Returns the random routing if the topology draws routes at random, and `None` otherwise.
-    /// With random routing, [`Topology::route`] returns one of the possible routes.
-    fn random_routing(&self) -> Option<&dyn RandomRouting> {
-        None
-    }
-    /// Returns the network on whose nodes ranks are placed (`ranks=`, `place=`). Returns `None` if
-    /// every rank has the number of its node.
-    fn placed_on(&self) -> Option<&dyn Topology> {
-        self.original()?.placed_on()
-    }
+
     /// Returns the same network with all of its random properties drawn from a seed: its routes,
     /// failed and slow links, and the placement of ranks. Returns `None` if the network has no
     /// random properties, or if each of them has a seed of its own in the spec.
-    fn sample(&self, _seed: u64) -> Option<Arc<dyn Topology>> {
-        None
+    pub fn sample(&self, seed: u64) -> Option<Arc<Self>> {
+        let damage =
+            self.damage.as_ref().and_then(|damage| damage.sample(self.family.properties(), seed));
+        let placement = self.placement.as_ref().and_then(|placement| placement.sample(seed));
+        let has_changed = damage.is_some() || placement.is_some();
+        if !has_changed && self.routing.is_none() {
+            return None;
+        }
+        let damage = damage.map(Arc::new).or_else(|| self.damage.clone());
+        let placement = placement.map(Arc::new).or_else(|| self.placement.clone());
+        let network = Self::new(Arc::clone(&self.family), damage, placement);
+        Some(Arc::new(match &self.routing {
+            None => network,
+            Some(routing) => {
+                let routing = routing.sample(seed, has_changed.then_some(&network));
+                network.routed(routing)
+            }
+        }))
     }
+
+    /// Returns the network on whose nodes ranks are placed (`ranks=`, `place=`), without its random
+    /// routing. Returns `None` if every rank has the number of its node.
+    pub fn placed_on(&self) -> Option<Self> {
+        self.placement.as_ref()?;
+        Some(Self::new(Arc::clone(&self.family), self.damage.clone(), None))
+    }
+
+    /// Returns whether several ranks share a node. The nodes of this network are then the ranks,
+    /// and the nodes that they share are switches.
+    pub fn shares_nodes(&self) -> bool {
+        self.placement.as_ref().is_some_and(|placement| placement.shares_nodes())
+    }
+
+    /// Returns the network of nodes if several ranks share a node, and this network otherwise.
+    pub fn of_hosts(&self) -> Cow<'_, Self> {
+        match self.placed_on().filter(|_| self.shares_nodes()) {
+            Some(network) => Cow::Owned(network),
+            None => Cow::Borrowed(self),
+        }
+    }
+
+    /// Returns the number of nodes of [`Network::of_hosts`].
+    pub fn hosts(&self) -> u64 {
+        if self.shares_nodes() { self.family.properties().nodes } else { self.nodes() }
+    }
+
+    /// Returns the node whose ports and links a rank uses: a node of [`Network::of_hosts`].
+    pub fn host(&self, rank: u64) -> u64 {
+        if self.shares_nodes() { self.node(rank) } else { rank }
+    }
+
+    /// Returns the vertex at which the routes of a rank begin and end. This is the rank itself or,
+    /// if ranks share nodes, the rank's node. Nodes are then numbered after the ranks, and switches
+    /// after the nodes.
+    pub fn endpoint(&self, rank: u64) -> u64 {
+        if self.shares_nodes() { self.nodes() + self.node(rank) } else { rank }
+    }
+
+    /// Returns the node of the family on which a rank runs.
+    fn node(&self, rank: u64) -> u64 {
+        self.placement.as_ref().map_or(rank, |placement| placement.node(rank))
+    }
+
     /// Returns the failed and slow links; `None` if the spec has no arguments for such links.
-    fn damage(&self) -> Option<&Damage> {
-        self.original()?.damage()
+    pub fn damage(&self) -> Option<&Damage> {
+        self.damage.as_deref()
     }
+
+    /// Returns the routes around failed links; `None` if no link has failed.
+    fn detours(&self) -> Option<&Detours> {
+        self.damage.as_ref()?.detours.as_ref()
+    }
+
     /// Returns whether a permutation of the nodes maps failed links to failed links, and slow links
     /// to links of the same speed. `image` returns the image of a node.
-    fn damage_is_invariant(&self, image: &dyn Fn(u64) -> u64) -> bool {
-        self.original().is_none_or(|network| network.damage_is_invariant(image))
+    pub fn damage_is_invariant(&self, image: &dyn Fn(u64) -> u64) -> bool {
+        let Some(damage) = &self.damage else { return true };
+        match &self.placement {
+            None => damage.is_invariant(image),
+            // If ranks share nodes, a permutation of ranks does not determine the images of nodes,
+            // so the damage counts as not invariant.
+            Some(placement) => {
+                !placement.shares_nodes()
+                    && damage.is_invariant(|node| placement.node(image(placement.vertex(node))))
+            }
+        }
     }
-    /// Returns the radix of each axis of the grid of node numbers.
-    fn radices(&self) -> &[u64] {
-        &self.properties().radices
+
+    /// Returns the random routing if routes are drawn at random, and `None` otherwise. With random
+    /// routing, [`Network::route`] returns one of the possible routes.
+    pub fn random_routing(&self) -> Option<RandomRouting<'_>> {
+        self.routing.as_ref().map(|routing| RandomRouting { network: self, routing })
     }
+
     /// Returns the base of a dual-net (`rdn`) and the number of levels above the base; `None` for
     /// other topologies.
-    fn base(&self) -> Option<(&dyn Topology, u64)> {
-        self.original()?.base()
+    pub fn base(&self) -> Option<(&Self, u64)> {
+        self.family.base().filter(|_| !self.shares_nodes())
+    }
+
+    /// Returns whether the family's symmetries are symmetries of the network.
+    fn is_intact(&self) -> bool {
+        self.damage.is_none() && self.placement.is_none() && self.routing.is_none()
+    }
+
+    /// Returns the known symmetry of the routes.
+    pub fn regularity(&self) -> Regularity<'_> {
+        if self.is_intact() { self.family.regularity() } else { Regularity::Irregular }
+    }
+
+    /// Returns the known automorphisms, if there are any besides the identity.
+    pub fn automorphisms(&self) -> Option<&dyn Automorphisms> {
+        self.family.automorphisms().filter(|_| self.is_intact())
+    }
+
+    /// Returns the spec in canonical form, such as `torus:16x16`.
+    pub fn spec(&self) -> String {
+        self.properties.spec.clone()
+    }
+
+    /// Returns the name of the family, such as `torus`.
+    pub fn kind(&self) -> &'static str {
+        self.properties.kind
+    }
+
+    /// Returns the number of nodes, at most 2^31. They are numbered from 0.
+    pub fn nodes(&self) -> u64 {
+        self.properties.nodes
+    }
+
+    /// Returns the number of switches: vertices without a rank, numbered after the nodes.
+    pub fn switches(&self) -> u64 {
+        self.properties.switches
+    }
+
+    /// Returns the radix of each axis of the grid of node numbers.
+    pub fn radices(&self) -> &[u64] {
+        &self.properties.radices
+    }
+
+    /// Returns an upper limit of the link numbers. All link numbers are less than this limit, and
+    /// some numbers may be unused.
+    pub fn link_slots(&self) -> u64 {
+        self.properties.link_slots
+    }
+
+    /// Returns the planes, which together contain every link number; empty if the topology has no
+    /// planes.
+    pub fn planes(&self) -> &[Plane] {
+        &self.properties.planes
+    }
+
+    /// Returns the diameter: the largest distance between two nodes, in hops.
+    pub fn diameter(&self) -> u64 {
+        self.properties.diameter
+    }
+
+    /// Returns the largest distance from a node to any other node, in hops.
+    pub fn eccentricity(&self, rank: u64) -> u64 {
+        let node = self.node(rank);
+        let of_family = || self.family.eccentricity(node);
+        self.detours().map_or_else(of_family, |detours| detours.eccentricity(node))
+    }
+
+    /// Returns the number of links out of each node, if it is the same for all nodes.
+    pub fn degree(&self) -> Option<u64> {
+        self.properties.degree
+    }
+
+    /// Returns the number of links out of a node, if it is known without a search.
+    pub fn links_from(&self, rank: u64) -> Option<u64> {
+        let node = self.node(rank);
+        let of_family = || self.family.links_from(node);
+        self.detours().map_or_else(of_family, |detours| detours.links_from(node))
+    }
+
+    /// Returns the number of directed links, or an upper bound.
+    pub fn max_links(&self) -> u64 {
+        self.properties.max_links()
+    }
+
+    /// Returns the best known balanced cut.
+    pub fn bisection(&self) -> Option<Bisection> {
+        self.properties.bisection
+    }
+
+    /// Returns the sum of the distances from a node to all other nodes, if this sum is the same for
+    /// all nodes.
+    pub fn distance_sum(&self) -> Option<u64> {
+        self.properties.distance_sum
+    }
+
+    /// Returns the sum of the distances of all pairs of nodes, if this sum is known without a
+    /// search.
+    pub fn hops_of_all_pairs(&self) -> Option<u128> {
+        self.properties.hops_of_all_pairs()
+    }
+
+    /// Returns the smallest and the largest bandwidth of a link, as multiples of the machine's
+    /// bandwidth; `None` if all links have this bandwidth.
+    pub fn bandwidths(&self) -> Option<(f64, f64)> {
+        self.properties.bandwidths
+    }
+
+    /// Returns the bandwidth of an existing link, as a multiple of the machine's bandwidth.
+    pub fn bandwidth(&self, link: u64) -> f64 {
+        let slowed = |damage: &Damage| Some(damage.fraction(self.family.link_ends(link)?));
+        let fraction = self.damage().and_then(slowed).unwrap_or(1.0);
+        self.family.bandwidth(link) * fraction
+    }
+
+    /// Returns the smallest and the largest latency of a link, as multiples of the machine's
+    /// `hop_us`; `None` if all links have this latency.
+    pub fn latencies(&self) -> Option<(f64, f64)> {
+        self.properties.latencies
+    }
+
+    /// Returns the latency of an existing link, as a multiple of the machine's `hop_us`.
+    pub fn latency(&self, link: u64) -> f64 {
+        self.family.latency(link)
+    }
+
+    /// Returns the vertex that a link leaves and the vertex that it enters. Returns `None` if there
+    /// is no link with this number. Vertices from [`Network::nodes`] on are switches.
+    pub fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
+        let has_failed = || self.detours().is_some_and(|detours| detours.has_failed(link));
+        let (from, to) = self.family.link_ends(link).filter(|_| !has_failed())?;
+        Some(match &self.placement {
+            None => (from, to),
+            Some(placement) => (placement.vertex(from), placement.vertex(to)),
+        })
+    }
+
+    /// Calls `visit` with the runs of a route and returns its number of hops. If `route` is `None`,
+    /// this is the network's own route. Otherwise `route` must be a path, except on topologies
+    /// whose dimensions have a choice of direction. Callers must check node numbers, because the
+    /// function may panic if a node does not exist.
+    ///
+    /// # Errors
+    /// If the topology does not have the requested route.
+    pub fn route(
+        &self,
+        from: u64,
+        to: u64,
+        route: Option<&Route>,
+        visit: &mut dyn FnMut(Run),
+    ) -> Result<u64, RouteError> {
+        let Some(route) = route else {
+            return Ok(match &self.routing {
+                Some(routing) => routing.route(self, from, to, visit),
+                None => self.minimal_route(from, to, visit),
+            });
+        };
+        // An explicitly requested route is not random.
+        let on_nodes = match &self.placement {
+            Some(placement) => placement.on_nodes(route),
+            None => Cow::Borrowed(route),
+        };
+        let ends = (self.node(from), self.node(to));
+        let requested = |visit: &mut dyn FnMut(Run)| {
+            self.family.requested_route(ends.0, ends.1, &on_nodes, visit)
+        };
+        self.around_failures(ends, requested, visit).map_err(|error| match &self.placement {
+            Some(placement) => placement.renamed(error, &self.properties.spec),
+            None => error,
+        })
+    }
+
+    /// Reports the deterministic route between two nodes, also in a network with random routing.
+    pub fn minimal_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
+        let ends = (self.node(from), self.node(to));
+        let own = |visit: &mut dyn FnMut(Run)| {
+            Ok::<_, Infallible>(self.family.own_route(ends.0, ends.1, visit))
+        };
+        let Ok(hops) = self.around_failures(ends, own, visit);
+        hops
+    }
+
+    /// Reports the runs of a route of the family, or of a detour if one of its links has failed.
+    /// `route` reports the route between the two nodes `ends`.
+    #[inline]
+    fn around_failures<E>(
+        &self,
+        ends: (u64, u64),
+        route: impl Fn(&mut dyn FnMut(Run)) -> Result<u64, E>,
+        visit: &mut dyn FnMut(Run),
+    ) -> Result<u64, E> {
+        if let Some(detours) = self.detours() {
+            let mut is_broken = false;
+            route(&mut |run| is_broken |= detours.is_broken(run))?;
+            if is_broken {
+                return Ok(detours.follow(ends, self.planes(), visit));
+            }
+        }
+        route(visit)
+    }
+}
+
+/// A family of networks at one size, without options. Nodes are numbered from 0, and switches after
+/// the nodes.
+trait Family: fmt::Debug + Send + Sync {
+    /// Returns the properties of the network as a whole.
+    fn properties(&self) -> &Properties;
+    /// Calls `visit` with the runs of the family's own route and returns the number of hops. Callers
+    /// must check node numbers, because the function may panic if a node does not exist.
+    fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64;
+    /// Returns the link from a vertex to a neighbour, for requested paths. Returns `None` if there
+    /// is no link between the two.
+    fn link_between(&self, _from: u64, _to: u64) -> Option<Run> {
+        None
+    }
+    /// Calls `visit` with the runs of a requested route and returns the number of hops. By default,
+    /// a family only has routes that are given as a path.
+    fn requested_route(
+        &self,
+        from: u64,
+        to: u64,
+        route: &Route,
+        visit: &mut dyn FnMut(Run),
+    ) -> Result<u64, RouteError> {
+        if !route.path.is_empty() {
+            let link = |a, b| self.link_between(a, b);
+            return walk_path(self.properties(), (from, to), &route.path, link, visit);
+        }
+        if !route.signs.is_empty() || !route.order.is_empty() {
+            return Err(RouteError::NoDimensions { topology: self.properties().spec.clone() });
+        }
+        Ok(self.own_route(from, to, visit))
+    }
+    /// Returns the vertex that a link leaves and the vertex that it enters. Returns `None` if there
+    /// is no link with this number.
+    fn link_ends(&self, link: u64) -> Option<(u64, u64)>;
+    /// Returns the largest distance from a node to any other node, in hops.
+    fn eccentricity(&self, _node: u64) -> u64 {
+        self.properties().diameter
+    }
+    /// Returns the number of links out of a node, if it is known without a search.
+    fn links_from(&self, _node: u64) -> Option<u64> {
+        self.properties().degree
+    }
+    /// Returns the bandwidth of an existing link, as a multiple of the machine's bandwidth.
+    fn bandwidth(&self, _link: u64) -> f64 {
+        1.0
+    }
+    /// Returns the latency of an existing link, as a multiple of the machine's `hop_us`.
+    fn latency(&self, _link: u64) -> f64 {
+        1.0
     }
     /// Returns the known symmetry of the routes.
     fn regularity(&self) -> Regularity<'_> {
@@ -197,129 +526,16 @@ pub trait Topology: fmt::Debug + Send + Sync {
     fn automorphisms(&self) -> Option<&dyn Automorphisms> {
         None
     }
-    /// Returns an upper limit of the link numbers. All link numbers are less than this limit, and
-    /// some numbers may be unused.
-    fn link_slots(&self) -> u64 {
-        self.properties().link_slots
-    }
-    /// Returns the planes, which together contain every link number; empty if the topology has no
-    /// planes.
-    fn planes(&self) -> &[Plane] {
-        &self.properties().planes
-    }
-    /// Returns the diameter: the largest distance between two nodes, in hops.
-    fn diameter(&self) -> u64 {
-        self.properties().diameter
-    }
-    /// Returns the largest distance from a node to any other node, in hops.
-    fn eccentricity(&self, _node: u64) -> u64 {
-        self.diameter()
-    }
-    /// Returns the number of links out of each node, if it is the same for all nodes.
-    fn degree(&self) -> Option<u64> {
-        self.properties().degree
-    }
-    /// Returns the number of links out of a node, if it is known without a search.
-    fn links_from(&self, _node: u64) -> Option<u64> {
-        self.degree()
-    }
-    /// Returns the number of directed links, or an upper bound.
-    fn max_links(&self) -> u64 {
-        let regular = self.degree().filter(|_| self.switches() == 0);
-        let links = regular.map_or(self.link_slots(), |degree| degree * self.nodes());
-        self.properties().max_links.unwrap_or(links)
-    }
-    /// Returns the best known balanced cut.
-    fn bisection(&self) -> Option<Bisection> {
-        self.properties().bisection
-    }
-    /// Returns the sum of the distances from a node to all other nodes, if this sum is the same for
-    /// all nodes.
-    fn distance_sum(&self) -> Option<u64> {
-        self.properties().distance_sum
-    }
-    /// Returns the sum of the distances of all pairs of nodes, if this sum is known without a
-    /// search.
-    fn hops_of_all_pairs(&self) -> Option<u128> {
-        let all_equal = || Some(u128::from(self.distance_sum()?) * u128::from(self.nodes()));
-        self.properties().hops_of_all_pairs.or_else(all_equal)
-    }
-    /// Returns the smallest and the largest bandwidth of a link, as multiples of the machine's
-    /// bandwidth; `None` if all links have this bandwidth.
-    fn bandwidths(&self) -> Option<(f64, f64)> {
-        self.properties().bandwidths
-    }
-    /// Returns the bandwidth of an existing link, as a multiple of the machine's bandwidth.
-    fn bandwidth(&self, link: u64) -> f64 {
-        self.original().map_or(1.0, |network| network.bandwidth(link))
-    }
-    /// Returns the smallest and the largest latency of a link, as multiples of the machine's
-    /// `hop_us`; `None` if all links have this latency.
-    fn latencies(&self) -> Option<(f64, f64)> {
-        self.properties().latencies
-    }
-    /// Returns the latency of an existing link, as a multiple of the machine's `hop_us`.
-    fn latency(&self, link: u64) -> f64 {
-        self.original().map_or(1.0, |network| network.latency(link))
-    }
-    /// Calls `visit` with the runs of the topology's own route and returns the number of hops.
-    /// Callers must check node numbers, because the function may panic if a node does not exist.
-    fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64;
-    /// Returns the link from a vertex to a neighbour, for requested paths. Returns `None` if there
-    /// is no link between the two.
-    fn link_between(&self, _from: u64, _to: u64) -> Option<Run> {
+    /// Returns the base of a dual-net (`rdn`) and the number of levels above the base.
+    fn base(&self) -> Option<(&Network, u64)> {
         None
     }
-    /// Calls `visit` with the runs of a route and returns its number of hops. If `route` is `None`,
-    /// this is the topology's own route. Otherwise `route` must be a path, except on topologies
-    /// whose dimensions have a choice of direction.
-    ///
-    /// # Errors
-    /// If the topology does not have the requested route.
-    fn route(
-        &self,
-        from: u64,
-        to: u64,
-        route: Option<&Route>,
-        visit: &mut dyn FnMut(Run),
-    ) -> Result<u64, RouteError> {
-        match route {
-            Some(route) if !route.path.is_empty() => {
-                let link = |a, b| self.link_between(a, b);
-                walk_path(self.properties(), (from, to), &route.path, link, visit)
-            }
-            Some(route) if !route.signs.is_empty() || !route.order.is_empty() => {
-                Err(RouteError::NoDimensions { topology: self.spec() })
-            }
-            _ => Ok(self.own_route(from, to, visit)),
-        }
-    }
-
-    /// Returns the vertex that a link leaves and the vertex that it enters. Returns `None` if there
-    /// is no link with this number. Vertices from [`Topology::nodes`] on are switches.
-    fn link_ends(&self, link: u64) -> Option<(u64, u64)>;
 }
 
-/// A network whose routes are drawn at random.
-pub trait RandomRouting {
-    /// Returns the same network with deterministic routes.
-    fn minimal(&self) -> &dyn Topology;
-    /// Computes the expected link loads of messages, each given as (sender, receiver, load). Calls
-    /// `visit` for each link with messages, with the expected number of messages on the link and
-    /// their expected load. A link may be visited several times.
-    fn expected(
-        &self,
-        messages: &mut dyn Iterator<Item = (u64, u64, u64)>,
-        visit: &mut dyn FnMut(u64, f64, f64),
-    );
-    /// Returns the expected number of hops of a message.
-    fn expected_hops(&self, from: u64, to: u64) -> f64;
-}
-
-/// A family of topologies. The parser, the lists of topologies and the suggestions for misspelt
+/// An entry of the table of families. The parser, the lists of topologies and the suggestions for misspelt
 /// names all use the table of families.
 #[derive(Debug)]
-pub struct Family {
+pub struct FamilyEntry {
     /// The name of the family, which stands before the colon of a spec.
     pub name: &'static str,
     /// The form of the family's specs, with placeholders for numbers.
@@ -340,7 +556,7 @@ pub struct Family {
 /// same base. A graph from a file is a kind of its own. Options such as failed links or the placement
 /// of ranks are part of the kind.
 pub fn kind(topology: &str) -> String {
-    let option = placed::options().filter_map(|name| topology.find(&format!(",{name}="))).min();
+    let option = options::names().filter_map(|name| topology.find(&format!(",{name}="))).min();
     let (network, options) = topology.split_at(option.unwrap_or(topology.len()));
     let (name, arguments) = network.split_once(':').unwrap_or((network, ""));
     let family = FAMILIES.iter().find(|family| family.name == name);
@@ -363,7 +579,7 @@ fn of_dimensions(name: &str, arguments: &str) -> String {
     format!("{}D {}{open}", sides.split('x').count(), of_any_size(name, arguments))
 }
 
-type Parsed = Result<Arc<dyn Topology>, SpecError>;
+type Parsed = Result<Arc<dyn Family>, SpecError>;
 
 /// A function that reads a file named in a spec. `Err` is the reason why it cannot be read.
 pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
@@ -380,12 +596,12 @@ pub fn strides(radices: &[u64]) -> Vec<u64> {
 }
 
 /// Returns all families, in the order in which they are listed.
-pub fn families() -> &'static [Family] {
+pub fn families() -> &'static [FamilyEntry] {
     FAMILIES
 }
 
-static FAMILIES: &[Family] = &[
-    Family {
+static FAMILIES: &[FamilyEntry] = &[
+    FamilyEntry {
         name: "torus",
         syntax: "torus:AxBx..",
         help: "a ring in each dimension, a line where an `o` (open) follows; any number of dimensions, row-major node numbers",
@@ -393,7 +609,7 @@ static FAMILIES: &[Family] = &[
         kind: of_dimensions,
         make: |spec, _| grid::parse(spec, GridShape::Torus),
     },
-    Family {
+    FamilyEntry {
         name: "mesh",
         syntax: "mesh:AxBx..",
         help: "a line in each dimension; any number of dimensions, row-major node numbers",
@@ -401,7 +617,7 @@ static FAMILIES: &[Family] = &[
         kind: of_dimensions,
         make: |spec, _| grid::parse(spec, GridShape::Mesh),
     },
-    Family {
+    FamilyEntry {
         name: "tofu",
         syntax: "tofu:XxYxZ",
         help: "Tofu, the network of Fugaku: units of 2x3x2 nodes, and rings of X, Y and Z units; an `o` (open) follows if they are lines",
@@ -409,7 +625,7 @@ static FAMILIES: &[Family] = &[
         kind: of_any_size,
         make: |spec, _| grid::parse(spec, GridShape::Tofu),
     },
-    Family {
+    FamilyEntry {
         name: "ring",
         syntax: "ring:N",
         help: "N nodes in a cycle",
@@ -417,7 +633,7 @@ static FAMILIES: &[Family] = &[
         kind: of_any_size,
         make: |spec, _| grid::parse(spec, GridShape::Ring),
     },
-    Family {
+    FamilyEntry {
         name: "hypercube",
         syntax: "hypercube:D",
         help: "2^D nodes, linked where their numbers differ in one bit",
@@ -425,7 +641,7 @@ static FAMILIES: &[Family] = &[
         kind: of_any_size,
         make: |spec, _| hypercube::parse(spec),
     },
-    Family {
+    FamilyEntry {
         name: "fully-connected",
         syntax: "fully-connected:N",
         help: "a link from every node to every other",
@@ -433,7 +649,7 @@ static FAMILIES: &[Family] = &[
         kind: of_any_size,
         make: |spec, _| fully_connected::parse(spec),
     },
-    Family {
+    FamilyEntry {
         name: "fat-tree",
         syntax: "fat-tree:KxL",
         help: "K^L nodes under L levels of switches with K links down and K up; up/down routing",
@@ -441,7 +657,7 @@ static FAMILIES: &[Family] = &[
         kind: of_any_size,
         make: |spec, _| fat_tree::parse(spec),
     },
-    Family {
+    FamilyEntry {
         name: "twisted-torus",
         syntax: "twisted-torus:AxBx..",
         help: "a torus of sides a and 2a; the closing links of short sides are shifted by half of every long side, as in TPU v4 (4x4x8)",
@@ -449,7 +665,7 @@ static FAMILIES: &[Family] = &[
         kind: of_dimensions,
         make: |spec, _| twisted_torus::parse(spec),
     },
-    Family {
+    FamilyEntry {
         name: "hyperx",
         syntax: "hyperx:AxBx..,nodes=P",
         help: "a grid of switches with P nodes each; a switch is linked to all others on its lines",
@@ -457,7 +673,7 @@ static FAMILIES: &[Family] = &[
         kind: of_dimensions,
         make: |spec, _| hyperx::parse(spec),
     },
-    Family {
+    FamilyEntry {
         name: "dragonfly",
         syntax: "dragonfly:GxRxP",
         help: "G groups of R routers with P nodes each; links between all routers of a group, and one link between every two groups",
@@ -465,7 +681,7 @@ static FAMILIES: &[Family] = &[
         kind: of_any_size,
         make: |spec, _| dragonfly::parse(spec),
     },
-    Family {
+    FamilyEntry {
         name: "slim-fly",
         syntax: "slim-fly:Q,nodes=P",
         help: "2Q^2 routers with P nodes each, at most two hops apart; Q is a prime power",
@@ -473,7 +689,7 @@ static FAMILIES: &[Family] = &[
         kind: of_any_size,
         make: |spec, _| slim_fly::parse(spec),
     },
-    Family {
+    FamilyEntry {
         name: "jellyfish",
         syntax: "jellyfish:SxDxP,seed=X",
         help: "S switches with P nodes each, and random links to D other switches",
@@ -481,7 +697,7 @@ static FAMILIES: &[Family] = &[
         kind: of_any_size,
         make: |spec, _| jellyfish::parse(spec),
     },
-    Family {
+    FamilyEntry {
         name: "groups",
         syntax: "groups:GxR,inside=B",
         help: "two tiers: G groups of R ranks, all joined by one switch; links within a group have B times the bandwidth and, with inside_hop=H, H times the latency",
@@ -489,7 +705,7 @@ static FAMILIES: &[Family] = &[
         kind: of_any_size,
         make: |spec, _| groups::parse(spec),
     },
-    Family {
+    FamilyEntry {
         name: "rdn",
         syntax: "rdn:K(BASE)",
         help: "a recursive dual-net of K levels over a regular base, such as rdn:2(torus:5x5)",
@@ -497,7 +713,7 @@ static FAMILIES: &[Family] = &[
         kind: rdn::kind,
         make: rdn::parse,
     },
-    Family {
+    FamilyEntry {
         name: "graph",
         syntax: "graph:FILE",
         help: "any network: each line of the file has two vertices and optionally a bandwidth, or `switch` and vertices without ranks; shortest routes, at a tie through the lowest neighbour",
@@ -515,23 +731,23 @@ static FAMILIES: &[Family] = &[
 /// let error = swapmeet_core::network::topology::parse("torus:16x0").unwrap_err();
 /// assert_eq!(error.to_string(), "topology `torus:16x0`: dimension 2 is 0, expected a whole number from 1 on");
 /// ```
-pub fn parse(text: &str) -> Result<Arc<dyn Topology>, SpecError> {
+pub fn parse(text: &str) -> Result<Arc<Network>, SpecError> {
     parse_with(text, &|_| Err("can't be read here".to_owned()))
 }
 
 /// Parses the spec of a topology. `read` reads the files that the spec names.
-pub fn parse_with(text: &str, read: ReadFile<'_>) -> Result<Arc<dyn Topology>, SpecError> {
+pub fn parse_with(text: &str, read: ReadFile<'_>) -> Result<Arc<Network>, SpecError> {
     let spec = Spec::parse("topology", text)?;
-    let (network, damage, ranks) = placed::split(&spec, text);
-    // Convert positions of errors in the network's own spec to positions in the whole spec.
-    let base = parse_network(network, read).map_err(|e| spec.nested(0, e))?;
-    let routing = ranks.routing;
-    let degraded = degraded::parse(base, &spec, damage)?;
-    routed::parse(placed::parse(degraded, &spec, ranks, read)?, &spec, routing)
+    let (own, options) = Options::split(&spec, text);
+    // Convert positions of errors in the family's own spec to positions in the whole spec.
+    let family = parse_family(own, read).map_err(|e| spec.nested(0, e))?;
+    let network = damage::parse(Network::of(family), &options)?;
+    let network = placement::parse(network, &options, read)?;
+    routing::parse(network, &options).map(Arc::new)
 }
 
-/// Parses the spec of a topology without failed links, placement and routing.
-fn parse_network(text: &str, read: ReadFile<'_>) -> Result<Arc<dyn Topology>, SpecError> {
+/// Parses the spec of a topology without options.
+fn parse_family(text: &str, read: ReadFile<'_>) -> Parsed {
     let spec = Spec::parse("topology", text)?;
     let Some(family) = FAMILIES.iter().find(|f| f.name == spec.name()) else {
         return Err(spec.unknown_name(FAMILIES.iter().map(|f| f.name)));
@@ -539,9 +755,9 @@ fn parse_network(text: &str, read: ReadFile<'_>) -> Result<Arc<dyn Topology>, Sp
     // If the family has no keys of its own, only the options that every topology has are known
     // keys.
     let is_unknown =
-        |arg: &&Arg| arg.key().is_some_and(|key| !placed::options().any(|name| name == key));
+        |arg: &&Arg| arg.key().is_some_and(|key| !options::names().any(|name| name == key));
     match spec.args().iter().skip(1).find(is_unknown) {
-        Some(arg) if !family.syntax.contains('=') => Err(spec.unknown_key(arg, placed::options())),
+        Some(arg) if !family.syntax.contains('=') => Err(spec.unknown_key(arg, options::names())),
         _ => (family.make)(&spec, read),
     }
 }

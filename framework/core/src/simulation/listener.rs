@@ -7,7 +7,7 @@ use crate::delivery::fault::{Block, PlacedNode};
 use crate::delivery::payload::Proof;
 use crate::delivery::placement::Placement;
 use crate::network::symmetry::Group;
-use crate::network::topology::{Route, Topology};
+use crate::network::topology::{Network, Route};
 use crate::simulation::step::Step;
 
 /// A consumer of the events of a schedule.
@@ -195,7 +195,7 @@ pub struct Sent<'a> {
     /// The placement of the nodes of the schedule's grid on the machine.
     pub placement: &'a Placement,
     /// The network.
-    pub topology: &'a dyn Topology,
+    pub topology: &'a Network,
     /// Whether the sender keeps what it sends.
     pub copy: bool,
     /// Whether the receiver combines the received data with its own data.

@@ -9,7 +9,7 @@ use crate::delivery::byte_counts::Redistribution;
 use crate::delivery::fault::Fault;
 use crate::delivery::payload::{Payload, Proof};
 use crate::network::symmetry::Group;
-use crate::network::topology::{Route, Topology};
+use crate::network::topology::{Network, Route};
 use crate::simulation::buffers::Buffers;
 use crate::simulation::listener::{ScheduleEvent, Summed};
 use crate::simulation::listeners::Listeners;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// The data that nodes hold, and the sends of the current step.
 #[derive(Debug)]
 pub(super) struct Running {
-    topology: Arc<dyn Topology>,
+    topology: Arc<Network>,
     /// Whether messages of 0 bytes are skipped.
     skip_empty: bool,
     payload: Payload,

@@ -159,7 +159,7 @@ impl Setup {
             && is_identity
             // If ranks share the ports of a node, messages must be counted for each rank, so the
             // symmetry is not used.
-            && task.topology.node_network().is_none()
+            && !task.topology.shares_nodes()
             // If the group does not map failed links to failed links, the nodes of an orbit are not
             // equivalent, so the symmetry is not used.
             && group.generators().into_iter().all(|generator| {

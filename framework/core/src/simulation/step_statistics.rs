@@ -12,7 +12,7 @@ mod symmetric;
 use crate::delivery::contents::Contents;
 use crate::delivery::fault::{Fault, SendFault};
 use crate::network::links::LinkLoad;
-use crate::network::topology::{Route, RouteError, Run, Topology};
+use crate::network::topology::{Network, Route, RouteError, Run};
 use crate::simulation::listener::Interests;
 use crate::simulation::step::{BandwidthTimes, Expected, StepFacts, Transfer};
 use std::collections::HashMap;
@@ -42,7 +42,7 @@ struct LinkUse {
 /// The measurements of one step at a time, for the steps of a schedule on one topology.
 #[derive(Debug)]
 pub(crate) struct StepStatistics {
-    topology: Arc<dyn Topology>,
+    topology: Arc<Network>,
     interests: Interests,
     step: u64,
     /// The number of messages on each link in the current step.
@@ -66,18 +66,14 @@ pub(crate) struct StepStatistics {
 
 impl StepStatistics {
     /// Creates statistics of the messages that all nodes of `topology` send.
-    pub(crate) fn new(topology: Arc<dyn Topology>, interests: Interests) -> Self {
+    pub(crate) fn new(topology: Arc<Network>, interests: Interests) -> Self {
         let nodes = topology.nodes() as usize;
         Self::for_nodes(topology, nodes, interests)
     }
 
     /// Creates statistics of a schedule in which only `nodes` nodes send messages.
-    pub(super) fn for_nodes(
-        topology: Arc<dyn Topology>,
-        nodes: usize,
-        interests: Interests,
-    ) -> Self {
-        let ranks = if topology.node_network().is_some() { topology.nodes() } else { 0 };
+    pub(super) fn for_nodes(topology: Arc<Network>, nodes: usize, interests: Interests) -> Self {
+        let ranks = if topology.shares_nodes() { topology.nodes() } else { 0 };
         Self {
             interests,
             step: 0,
@@ -428,7 +424,7 @@ impl StepStatistics {
 /// Calls `visit` with every run of links on a message's route. Returns its hops.
 #[inline]
 fn along(
-    topology: &dyn Topology,
+    topology: &Network,
     number: u64,
     t: &Transfer,
     routes: &[Route],

@@ -7,7 +7,7 @@ use crate::report::{Table, Verdict};
 use serde::Deserialize;
 use std::sync::Arc;
 use swapmeet_core::network::survey::{Survey, SurveyMethod};
-use swapmeet_core::network::topology::{Topology, parse};
+use swapmeet_core::network::topology::{Network, parse};
 
 /// The formulas of Theorem 1 for size, node-degree, diameter and bisection, and the networks on
 /// which they are checked.
@@ -36,7 +36,7 @@ pub(super) struct Listed {
 }
 
 /// Returns the network with this spec.
-pub(super) fn parsed(spec: &str) -> Result<Arc<dyn Topology>, ReproduceError> {
+pub(super) fn parsed(spec: &str) -> Result<Arc<Network>, ReproduceError> {
     parse(spec).map_err(|e| ReproduceError::Data { paper: "li", message: format!("{spec}: {e}") })
 }
 

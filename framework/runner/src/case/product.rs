@@ -16,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use swapmeet_core::cost::machine::Machine;
-use swapmeet_core::network::topology::Topology;
+use swapmeet_core::network::topology::Network;
 use swapmeet_workloads::{InputDigest, Workload};
 
 /// Returns all cases of an experiment, ordered by topology, algorithm, workload, machine and
@@ -50,7 +50,7 @@ pub struct Product {
 
 /// The networks of a topology, and the digests of the files that the topology names. There is one
 /// network or, if the network has random properties, one network for each repetition.
-type Networks = (Vec<Arc<dyn Topology>>, Vec<InputDigest>);
+type Networks = (Vec<Arc<Network>>, Vec<InputDigest>);
 
 impl Product {
     /// Parses all specs of an experiment.
@@ -147,7 +147,7 @@ impl Product {
             .chain([experiment.repetitions])
             .max()
             .unwrap_or(1);
-        let of_seeds = |topology: Arc<dyn Topology>| {
+        let of_seeds = |topology: Arc<Network>| {
             let seeds = (0..most).map(|r| experiment.seed.saturating_add(r.into()));
             let samples: Option<Vec<_>> = seeds.map(|seed| topology.sample(seed)).collect();
             samples.unwrap_or_else(|| vec![topology])
@@ -274,7 +274,7 @@ fn check_seeds(experiment: &Experiment) -> Result<(), InputError> {
 
 /// Returns the network for a case with this seed. If the network has random properties, the seed
 /// determines them; otherwise the network is `topology` itself.
-pub fn drawn(topology: &Arc<dyn Topology>, seed: u64) -> Arc<dyn Topology> {
+pub fn drawn(topology: &Arc<Network>, seed: u64) -> Arc<Network> {
     topology.sample(seed).unwrap_or_else(|| Arc::clone(topology))
 }
 

@@ -5,7 +5,7 @@ use swapmeet_abi::{SwmByteCount, SwmLink};
 use swapmeet_core::delivery::collective::{FinalBlocks, InitialBlocks};
 use swapmeet_core::delivery::fault::Fault;
 use swapmeet_core::limits;
-use swapmeet_core::network::topology::Topology;
+use swapmeet_core::network::topology::Network;
 use swapmeet_core::simulation::Task;
 
 /// The links of a topology, sorted by their start vertex and then by their end vertex.
@@ -22,7 +22,7 @@ impl LinkTable {
     /// # Errors
     ///
     /// Returns a fault if there are too many vertices or links.
-    pub(super) fn of(topology: &dyn Topology) -> Result<Self, Fault> {
+    pub(super) fn of(topology: &Network) -> Result<Self, Fault> {
         let vertices = vertices_of(topology);
         if vertices.max(topology.link_slots()) > limits::LINKS {
             return Err(Fault::Refused(format!(
@@ -55,7 +55,7 @@ impl LinkTable {
     }
 }
 
-pub(super) fn vertices_of(topology: &dyn Topology) -> u64 {
+pub(super) fn vertices_of(topology: &Network) -> u64 {
     topology.nodes() + topology.switches()
 }
 

@@ -20,7 +20,7 @@ use step::WatchMessage;
 pub(crate) use step::{Frame, FrameSelection, Pair, RecordingRequest, StepSummary};
 use swapmeet_core::cost::kind::Times;
 use swapmeet_core::cost::model::time_space::Entry;
-use swapmeet_core::network::topology::Topology;
+use swapmeet_core::network::topology::Network;
 use swapmeet_results::{CaseId, Record};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::observe::{self, observe};
@@ -53,7 +53,7 @@ pub(crate) struct Recording {
     cancelled: Arc<AtomicBool>,
     /// The identity of the case.
     pub(crate) key: Arc<CaseId>,
-    pub(crate) topology: Arc<dyn Topology>,
+    pub(crate) topology: Arc<Network>,
     pub(crate) links: u64,
     /// The number of bytes of one block, or 1 if blocks differ in size. The unit of a load is
     /// `unit / segments` bytes.
@@ -134,7 +134,7 @@ impl Recording {
     fn new(
         (events, cancelled): (Receiver<RecordingEvent>, Arc<AtomicBool>),
         key: Arc<CaseId>,
-        topology: Arc<dyn Topology>,
+        topology: Arc<Network>,
         unit: u64,
         request: RecordingRequest,
     ) -> Self {

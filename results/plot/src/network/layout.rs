@@ -3,7 +3,7 @@
 use crate::marks::outline::Point;
 use std::collections::{BTreeMap, VecDeque};
 use std::f64::consts::TAU;
-use swapmeet_core::network::topology::{Topology, parse, strides};
+use swapmeet_core::network::topology::{Network, parse, strides};
 
 /// A pair of vertices that are linked. The first one has the lower number.
 pub(super) type Ends = (u64, u64);
@@ -44,7 +44,7 @@ impl Layout {
         }
     }
 
-    fn of_network(network: &dyn Topology) -> Self {
+    fn of_network(network: &Network) -> Self {
         let ends = (0..network.link_slots()).filter_map(|link| network.link_ends(link));
         let mut links: Vec<Ends> = ends.map(|(a, b)| (a.min(b), a.max(b))).collect();
         links.sort_unstable();

@@ -26,7 +26,7 @@ use super::BoundKind;
 use super::crossing::{Pairs, Side};
 use super::demand::Demand;
 use crate::network::topology::adjacency::Adjacency;
-use crate::network::topology::{Topology, strides};
+use crate::network::topology::{self, strides};
 
 /// A lower bound on the largest link load, divided by the link's bandwidth, and the kind of this
 /// bound.
@@ -60,7 +60,7 @@ const MAX_MOVED: u64 = 1 << 6;
 /// Returns the largest of all lower bounds. `hop_bytes` is the sum of bytes times hops of all
 /// blocks. `busiest` is the largest amount of data that one node must send or receive.
 pub(super) fn on_links(
-    topology: &dyn Topology,
+    topology: &topology::Network,
     demand: &Demand<'_>,
     hop_bytes: f64,
     busiest: f64,
@@ -89,7 +89,8 @@ pub(super) fn on_links(
         return found;
     }
     // Try the cuts that separate a set of nodes.
-    let radices = topology.node_network().unwrap_or(topology).radices();
+    let hosts = topology.of_hosts();
+    let radices = hosts.radices();
     let mut orders = blocks(radices, &network);
     orders.extend(dimensions(radices, network.nodes()));
     let is_enough = if network.is_direct() {
@@ -115,7 +116,7 @@ pub(super) fn on_links(
 /// Returns the bound from the bisection of the topology. The bound is 0 if the bisection is not
 /// known. It is also 0 if the amount of data that must cross a cut does not follow from the number
 /// of nodes on each side.
-fn bisected(topology: &dyn Topology, demand: &Demand<'_>) -> OnLinks {
+fn bisected(topology: &topology::Network, demand: &Demand<'_>) -> OnLinks {
     let none = OnLinks { bytes: 0.0, kind: BoundKind::NodeLinks };
     let Some(cut) = topology.bisection() else { return none };
     let (side, others) = (cut.side as f64, (topology.nodes() - cut.side) as f64);
@@ -139,9 +140,9 @@ fn bisected(topology: &dyn Topology, demand: &Demand<'_>) -> OnLinks {
 /// data that the root (or node 0, if there is no root) must send or receive, divided among its
 /// links. The other is `busiest`, the largest amount that one node must send or receive, divided
 /// among the links of a node. Both are also divided by the bandwidth of the fastest link.
-fn at_nodes(topology: &dyn Topology, demand: &Demand<'_>, busiest: f64) -> f64 {
+fn at_nodes(topology: &topology::Network, demand: &Demand<'_>, busiest: f64) -> f64 {
     // Messages between ranks of the same node use no link.
-    if topology.node_network().is_some() {
+    if topology.shares_nodes() {
         return 0.0;
     }
     let (out, into) = demand.at(demand.root(), topology.nodes());
@@ -155,7 +156,7 @@ fn at_nodes(topology: &dyn Topology, demand: &Demand<'_>, busiest: f64) -> f64 {
     at_root.max(most.map_or(0.0, |n| busiest / n as f64)) / fastest(topology)
 }
 
-fn fastest(topology: &dyn Topology) -> f64 {
+fn fastest(topology: &topology::Network) -> f64 {
     topology.bandwidths().map_or(1.0, |(_, most)| most)
 }
 
@@ -201,13 +202,12 @@ struct Network {
 }
 
 impl Network {
-    fn of(topology: &dyn Topology) -> Option<Self> {
-        let shared = topology.node_network();
-        let links = Adjacency::of(shared.unwrap_or(topology))?;
+    fn of(topology: &topology::Network) -> Option<Self> {
+        let links = Adjacency::of(&topology.of_hosts())?;
         // The two directions of a link can differ only if links have failed or are slow.
         let reversed = topology.damage().map(|_| links.reversed());
         // List the ranks of each node, and the nodes of each switch.
-        let mut ranks = vec![Vec::new(); shared.unwrap_or(topology).nodes() as usize];
+        let mut ranks = vec![Vec::new(); topology.hosts() as usize];
         for rank in 0..topology.nodes() {
             ranks[topology.host(rank) as usize].push(rank as u32);
         }

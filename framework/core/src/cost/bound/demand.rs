@@ -1,7 +1,7 @@
 //! The demand of a task: the data that each node has for the other nodes.
 
 use crate::delivery::collective::{BlockSizes, FinalBlocks, InitialBlocks, Tokens};
-use crate::network::topology::Topology;
+use crate::network::topology::Network;
 use crate::simulation::Task;
 
 /// The data that each node has for the other nodes. Amounts are in blocks if blocks are counted,
@@ -83,7 +83,7 @@ impl OwnSizes {
 
     /// Returns a lower bound on the largest distance from a node with data to any node. It is only
     /// a lower bound because not all nodes with data are examined.
-    fn farthest(&self, topology: &dyn Topology) -> u64 {
+    fn farthest(&self, topology: &Network) -> u64 {
         /// The largest number of nodes that are examined.
         const MAX: usize = 64;
         let with_any =
@@ -337,18 +337,14 @@ impl<'a> Demand<'a> {
     /// routes. The second is the largest distance between a node and a node for which it has data.
     /// Data that may be copied or reduced on its route counts as one hop for each node that
     /// receives a copy or sends a term. Returns `None` if there are too many pairs of nodes.
-    pub(super) fn hop_bytes(&self, topology: &dyn Topology) -> Option<(f64, u64)> {
+    pub(super) fn hop_bytes(&self, topology: &Network) -> Option<(f64, u64)> {
         /// The largest number of routes that are examined.
         const MAX_ROUTES: u64 = 1 << 18;
         let n = topology.nodes();
         // Each copy of data, and each term of a sum, crosses at least one link to reach another
         // node of the network. Ranks that share a node use no link between them.
-        let elsewhere = topology.node_network().map_or(n, Topology::nodes) - 1;
-        let shortest = topology.random_routing().map_or(topology, |drawn| drawn.minimal());
-        let hops = |from, to| {
-            let own_route = shortest.route(from, to, None, &mut |_| {});
-            own_route.expect("a network has routes of its own")
-        };
+        let elsewhere = topology.hosts() - 1;
+        let hops = |from, to| topology.minimal_route(from, to, &mut |_| {});
         let over = |pairs: &mut dyn Iterator<Item = (u64, u64)>| {
             let (mut sum, mut farthest) = (0.0, 0);
             for (from, to) in pairs {
@@ -399,7 +395,7 @@ fn moved(images: &[u32]) -> impl Iterator<Item = (u64, u64)> {
 
 /// Returns a lower bound on the bytes times hops of all tokens. Each token counts its bytes once
 /// for each node of the network that has a receiver, except for the node that has the token.
-fn token_hops(tokens: &Tokens, topology: &dyn Topology) -> f64 {
+fn token_hops(tokens: &Tokens, topology: &Network) -> f64 {
     let mut sum = 0.0;
     let mut hosts = Vec::new();
     for node in 0..tokens.nodes() {

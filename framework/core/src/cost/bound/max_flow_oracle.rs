@@ -13,18 +13,18 @@ use crate::delivery::collective::{
 };
 use crate::delivery::exchange::Rule;
 use crate::network::topology::adjacency::Adjacency;
-use crate::network::topology::{Graph, Topology, parse, parse_with};
+use crate::network::topology::{Graph, Network, parse, parse_with};
 use crate::simulation::{Simulation, Task};
 use microlp::{ComparisonOp, OptimizationDirection, Problem, SolveOutcome, Variable};
 use std::sync::Arc;
 
 /// Returns the smallest possible value of the largest link load (divided by the link's bandwidth),
 /// if data may be split among any routes.
-fn optimal_load(topology: &dyn Topology, demand: &Demand<'_>) -> f64 {
+fn optimal_load(topology: &Network, demand: &Demand<'_>) -> f64 {
     // Ranks that share a node need no link between them, so the data of these ranks is added to the
     // data of their node.
-    let network = Adjacency::of(topology.node_network().unwrap_or(topology)).unwrap();
-    let nodes = topology.node_network().unwrap_or(topology).nodes() as usize;
+    let network = Adjacency::of(&topology.of_hosts()).unwrap();
+    let nodes = topology.hosts() as usize;
     let mut bytes = vec![vec![0.0; nodes]; nodes];
     for (from, to) in (0..topology.nodes()).flat_map(|a| (0..topology.nodes()).map(move |b| (a, b)))
     {
@@ -67,7 +67,7 @@ fn optimal_load(topology: &dyn Topology, demand: &Demand<'_>) -> f64 {
 }
 
 /// Returns a random tree, to which up to `more` edges are added. Bandwidths are from 1 to 4.
-fn network(nodes: u64, more: u64, random: &mut Random) -> Arc<dyn Topology> {
+fn network(nodes: u64, more: u64, random: &mut Random) -> Arc<Network> {
     let mut edges: Vec<(u64, u64)> = (1..nodes).map(|node| (random.below(node), node)).collect();
     for _ in 0..more {
         let (a, b) = (random.below(nodes), random.below(nodes));
@@ -229,7 +229,7 @@ const FAMILIES: &[(&str, &[&str], f64)] = &[
 
 /// Parses a topology. The names `racks` and `tree` are topologies with switches, which are read
 /// from files.
-fn with_files(spec: &str) -> Arc<dyn Topology> {
+fn with_files(spec: &str) -> Arc<Network> {
     const RACKS: &str = "ranks 0 2\nranks 1 3\nranks 2 2 0.5\n0 1 2\n1 2\n0 2 0.5\n";
     const TREE: &str = "switch 0 1 2\n0 1 2\n0 2 2\n3 1\n4 1\n5 2\n6 2\n7 2\n";
     parse_with(spec, &|file| Ok(if file == "racks" { RACKS } else { TREE }.to_owned())).unwrap()
@@ -240,7 +240,7 @@ type BytesOfPair<'a> = &'a dyn Fn(u64, u64) -> u64;
 
 /// Returns exchanges of different kinds: uniform, with a root, and with a different amount for each
 /// pair of nodes.
-fn exchanges(topology: &Arc<dyn Topology>, random: &mut Random) -> Vec<(&'static str, Task)> {
+fn exchanges(topology: &Arc<Network>, random: &mut Random) -> Vec<(&'static str, Task)> {
     let n = topology.nodes();
     let of = |kind| Collective::of(kind);
     let task = |collective| Task::new(Arc::clone(topology), collective);

@@ -43,7 +43,7 @@ impl Traffic {
             // Some pairs of nodes exchange nothing, and it is unknown which pairs these are. All
             // pairs that exchange data could be neighbours, or could share a node of the network.
             (None, _) if !ends.is_complete => {
-                ends.peers.min(u64::from(task.topology.node_network().is_none()))
+                ends.peers.min(u64::from(!task.topology.shares_nodes()))
             }
             (None, Some(root)) => topology.eccentricity(root),
             (None, None) => topology.diameter(),

@@ -27,7 +27,7 @@ use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::kind::{Kind, Times};
 use crate::cost::parameter::{BYTE_US, HOP_US, PortLimit, STARTUP_US, VIRTUAL_CHANNELS};
 use crate::cost::settings::parameters;
-use crate::network::topology::{Run, Topology};
+use crate::network::topology::{Network, Run};
 use crate::simulation::listener::Detail;
 use crate::simulation::step::{Step, Transfer};
 use std::collections::HashMap;
@@ -62,7 +62,7 @@ impl Model for Circuit {
         Box::new(Synchronous::new(*self, context))
     }
 
-    fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
+    fn lower_bound(&self, topology: &Network, traffic: &Traffic) -> Bound {
         let (bytes, kind) = bound::network_bytes(topology, traffic, self.common.ports, 1.0);
         let propagation_us = bound::least_latency(topology, traffic) * self.hop_us;
         let network = [propagation_us, bytes * self.byte_us];
@@ -91,7 +91,7 @@ impl StepModel for Circuit {
     fn step_cost(
         &self,
         step: &Step<'_>,
-        topology: &dyn Topology,
+        topology: &Network,
         unit_bytes: f64,
         rounds: Rounds,
     ) -> Times {
@@ -128,7 +128,7 @@ impl StepModel for Circuit {
 /// result is not in µs: it is the load that the machine's bandwidth transmits in this time. With p
 /// ports and k circuits at a node, each circuit takes `k / p` times as long as alone. Returns 0 if
 /// no port is shared.
-fn multiplexed_at_ports(step: &Step<'_>, topology: &dyn Topology, ports: PortLimit) -> f64 {
+fn multiplexed_at_ports(step: &Step<'_>, topology: &Network, ports: PortLimit) -> f64 {
     let most = step.facts.max_sends.max(step.facts.max_receives);
     if ports.at_most(most) == most {
         return 0.0;
@@ -149,7 +149,7 @@ fn multiplexed_at_ports(step: &Step<'_>, topology: &dyn Topology, ports: PortLim
 }
 
 /// Returns the time for a load of 1 on the slowest link of a message.
-fn slowest_link(t: &Transfer, step: &Step<'_>, topology: &dyn Topology) -> f64 {
+fn slowest_link(t: &Transfer, step: &Step<'_>, topology: &Network) -> f64 {
     // Ranks of the same node have no link between them, so use the machine's bandwidth.
     if topology.bandwidths().is_none() || t.hops == 0 {
         return 1.0;

@@ -30,7 +30,7 @@ use crate::cost::parameter::{
     REDUCE_BYTE_US, STARTUP_US, TypedParameter, parse_word,
 };
 use crate::cost::settings::{parameters, word_enum};
-use crate::network::topology::Topology;
+use crate::network::topology::Network;
 use crate::simulation::listener::{Detail, Interests, Listener, LocalCopy, ScheduleEvent, Summed};
 use crate::simulation::step::Step;
 use accounting::Accounting;
@@ -168,7 +168,7 @@ impl Model for Flat {
         false
     }
 
-    fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
+    fn lower_bound(&self, topology: &Network, traffic: &Traffic) -> Bound {
         bound::lower_bound(self, traffic, topology.nodes())
     }
 }

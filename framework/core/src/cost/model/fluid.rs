@@ -40,7 +40,7 @@ use crate::cost::parameter::{
     REDUCE_BYTE_US, STARTUP_US, TypedParameter, parse_number, parse_word,
 };
 use crate::cost::settings::{parameters, word_enum};
-use crate::network::topology::Topology;
+use crate::network::topology::Network;
 use background::{BACKGROUND, BackgroundFile};
 use sensitivity::Simulations;
 use simulation::Simulation;
@@ -213,7 +213,7 @@ impl Model for Fluid {
     /// 2. The latency of one link, plus the time of the bytes that must cross a cut, or leave or
     ///    enter a node.
     /// 3. The latency of one link, plus the time of a reduction.
-    fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
+    fn lower_bound(&self, topology: &Network, traffic: &Traffic) -> Bound {
         if self.noise > 0.0 {
             return Bound::default();
         }
@@ -226,7 +226,7 @@ impl Model for Fluid {
         // If several ranks share a node, a message between two of these ranks uses no link. The
         // bound then cannot include the latency of a link.
         let least = topology.latencies().map_or(1.0, |(least, _)| least);
-        let one_link = if topology.node_network().is_some() { 0.0 } else { self.latency_us(least) };
+        let one_link = if topology.shares_nodes() { 0.0 } else { self.latency_us(least) };
         let (bytes, kind) = bound::network_bytes(topology, traffic, PortLimit::All, 1.0);
         let (transmission_us, kind) = bound::or_injected(
             topology,

@@ -42,7 +42,7 @@ use crate::cost::bound::{Bound, BoundKind, Traffic};
 use crate::cost::kind::{Kind, Times};
 use crate::cost::parameter::{BARRIER_US, BYTE_US, Barrier, REDUCE_BYTE_US, TypedParameter};
 use crate::cost::settings::parameters;
-use crate::network::topology::Topology;
+use crate::network::topology::Network;
 use simulation::Simulation;
 use std::sync::Arc;
 use ties::Simulations;
@@ -114,7 +114,7 @@ impl Model for LogGp {
     /// receives, and of one message. Each byte takes at least the smaller of two times: the time of
     /// a further byte in a long message, or the time of a message of its own. The second bound is
     /// the time of one message and of the largest reduction.
-    fn lower_bound(&self, _: &dyn Topology, traffic: &Traffic) -> Bound {
+    fn lower_bound(&self, _: &Network, traffic: &Traffic) -> Bound {
         if self.noise > 0.0 {
             return Bound::default();
         }

@@ -8,7 +8,7 @@
 //! circuits are sorted by length, the longest first. Each circuit is placed in the first round in
 //! which all of its links, and the ports of its sender and its receiver, have capacity left.
 
-use crate::network::topology::{Run, Topology};
+use crate::network::topology::{Network, Run};
 use crate::simulation::step::{Step, Transfer};
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -95,7 +95,7 @@ impl Resource {
 /// The memory is reused from step to step.
 #[derive(Debug)]
 pub(super) struct Arranger {
-    topology: Arc<dyn Topology>,
+    topology: Arc<Network>,
     /// For each link, sender and receiver, the number of its resource, counted from 1. The number
     /// is 0 if the current step has not used the link or node yet.
     numbers: Numbers,
@@ -126,7 +126,7 @@ impl Numbers {
 }
 
 impl Arranger {
-    pub(super) fn new(topology: &Arc<dyn Topology>) -> Self {
+    pub(super) fn new(topology: &Arc<Network>) -> Self {
         /// The largest number of entries of [`Numbers::Array`]. This many entries take 64 MiB.
         const MAX_IN_ARRAY: u64 = 1 << 24;
         let keys = topology.link_slots().saturating_add(2 * topology.nodes());

@@ -20,7 +20,7 @@ use crate::cost::bound::{self, Bound, BoundKind, Traffic};
 use crate::cost::kind::{Kind, Times};
 use crate::cost::parameter::{BYTE_US, STARTUP_US};
 use crate::cost::settings::parameters;
-use crate::network::topology::Topology;
+use crate::network::topology::Network;
 use crate::simulation::listener::Detail;
 use crate::simulation::step::{Step, Transfer};
 use std::sync::Arc;
@@ -56,7 +56,7 @@ impl Model for StoreAndForward {
     /// transmission of the bytes. Bound 2: a message over h links takes h start-ups. The two bounds
     /// must not be added, because a long message to a neighbour can be transmitted while a short
     /// message crosses many links.
-    fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
+    fn lower_bound(&self, topology: &Network, traffic: &Traffic) -> Bound {
         let (bytes, kind) = bound::stored_bytes(topology, traffic, self.common.ports);
         let network = [0.0, bytes * self.byte_us];
         let by_steps = self.bound_of_steps(topology, traffic, self.startup_us, (network, kind));
@@ -87,7 +87,7 @@ impl StepModel for StoreAndForward {
     fn step_cost(
         &self,
         step: &Step<'_>,
-        topology: &dyn Topology,
+        topology: &Network,
         unit_bytes: f64,
         rounds: Rounds,
     ) -> Times {
@@ -144,12 +144,7 @@ impl StoreAndForward {
 
     /// Returns the duration of all rounds. In each round a node sends its slowest remaining
     /// messages, and receives its slowest remaining messages.
-    fn in_rounds(
-        &self,
-        step: &Step<'_>,
-        topology: &dyn Topology,
-        time: impl Fn(usize) -> Time,
-    ) -> Time {
+    fn in_rounds(&self, step: &Step<'_>, topology: &Network, time: impl Fn(usize) -> Time) -> Time {
         let ports = usize::try_from(self.common.ports.count()).unwrap_or(usize::MAX);
         let mut rounds: Vec<Time> = Vec::new();
         let mut messages: Vec<usize> = (0..step.transfers.len()).collect();

@@ -15,7 +15,7 @@ use crate::cost::parameter::{
 };
 use crate::cost::settings::parameters;
 use crate::delivery::payload::Proof;
-use crate::network::topology::Topology;
+use crate::network::topology::Network;
 use crate::simulation::listener::{Detail, Interests, Listener, ScheduleEvent, Summed};
 use crate::simulation::step::{Step, StepFacts};
 use std::sync::Arc;
@@ -49,7 +49,7 @@ pub(super) trait StepModel: Model + Copy {
     fn step_cost(
         &self,
         step: &Step<'_>,
-        topology: &dyn Topology,
+        topology: &Network,
         unit_bytes: f64,
         rounds: Rounds,
     ) -> Times;
@@ -68,7 +68,7 @@ pub(super) trait StepModel: Model + Copy {
     /// the network, and `kind` is the kind of the latter.
     fn bound_of_steps(
         &self,
-        topology: &dyn Topology,
+        topology: &Network,
         traffic: &Traffic,
         startup_us: f64,
         ([propagation_us, network_us], kind): ([f64; 2], BoundKind),
@@ -107,7 +107,7 @@ parameters! {
 pub(super) struct Synchronous<M> {
     model: M,
     common_costs: CommonCosts,
-    topology: Arc<dyn Topology>,
+    topology: Arc<Network>,
     unit_bytes: f64,
     /// The total number of rounds of all steps. There is a barrier between two rounds.
     rounds: u64,

@@ -6,7 +6,7 @@ use crate::cost::background::Background;
 use crate::cost::machine::Machine;
 use crate::delivery::payload::Proof;
 use crate::network::symmetry::Group;
-use crate::network::topology::{Route, Topology, parse};
+use crate::network::topology::{Network, Route, parse};
 use crate::simulation::listener::{ScheduleEvent, Summed};
 use crate::simulation::step::{Step, Transfer};
 use crate::simulation::step_statistics::StepStatistics;
@@ -156,13 +156,13 @@ pub(super) fn cost_with_background(
     evaluator.cost()
 }
 
-fn evaluator(topology: &Arc<dyn Topology>, machine: &str) -> Box<dyn Evaluator> {
+fn evaluator(topology: &Arc<Network>, machine: &str) -> Box<dyn Evaluator> {
     Machine::parse(machine).unwrap().evaluator(PricingContext::new(topology, 1.0))
 }
 
 /// Reports steps to an evaluator.
 pub(super) fn run(
-    topology: &Arc<dyn Topology>,
+    topology: &Arc<Network>,
     evaluator: &mut dyn Evaluator,
     steps: &Sends,
     routes: &[Route],
@@ -174,7 +174,7 @@ pub(super) fn run(
 /// Reports steps to an evaluator. `sums` has the loads that each node reduces at the end of each
 /// step; a step without loads reduces nothing.
 pub(super) fn run_with_sums(
-    topology: &Arc<dyn Topology>,
+    topology: &Arc<Network>,
     evaluator: &mut dyn Evaluator,
     steps: &Sends,
     sums: &[Vec<u64>],
@@ -185,7 +185,7 @@ pub(super) fn run_with_sums(
 /// Reports steps to an evaluator. With a symmetry group, only the messages of one node of each
 /// orbit are reported.
 pub(super) fn run_with_orbits(
-    topology: &Arc<dyn Topology>,
+    topology: &Arc<Network>,
     evaluator: &mut dyn Evaluator,
     steps: &Sends,
     sums: &[Vec<u64>],

@@ -29,7 +29,7 @@ use crate::cost::parameter::{
     parse_word,
 };
 use crate::cost::settings::{parameters, word_enum};
-use crate::network::topology::Topology;
+use crate::network::topology::Network;
 use crate::simulation::listener::Detail;
 use crate::simulation::step::Step;
 use std::sync::Arc;
@@ -113,7 +113,7 @@ impl Model for Wormhole {
         Box::new(Synchronous::new(*self, context))
     }
 
-    fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
+    fn lower_bound(&self, topology: &Network, traffic: &Traffic) -> Bound {
         let (bytes, kind) =
             bound::network_bytes(topology, traffic, self.common.ports, self.free_contention);
         let transmission_us = bytes * self.byte_us.min(self.one_directional_byte_us);
@@ -142,13 +142,7 @@ impl StepModel for Wormhole {
         &self.common
     }
 
-    fn step_cost(
-        &self,
-        step: &Step<'_>,
-        _: &dyn Topology,
-        unit_bytes: f64,
-        rounds: Rounds,
-    ) -> Times {
+    fn step_cost(&self, step: &Step<'_>, _: &Network, unit_bytes: f64, rounds: Rounds) -> Times {
         let rounds = rounds.count;
         let facts = &step.facts;
         let longest = facts.longest() * unit_bytes;

@@ -18,7 +18,7 @@ mod grid_lines;
 mod link_orbits;
 
 use crate::network::symmetry::Group;
-use crate::network::topology::{Regularity, Route, RouteError, Topology};
+use crate::network::topology::{Network, Regularity, Route, RouteError};
 use crate::network::transfer::Transfer;
 use grid_lines::{GridLines, RankAction};
 use link_orbits::LinkOrbits;
@@ -75,7 +75,7 @@ pub(crate) struct OrbitTimes {
 }
 
 impl OrbitLinkLoad {
-    pub(crate) fn new(topology: &dyn Topology, group: &Group) -> Self {
+    pub(crate) fn new(topology: &Network, group: &Group) -> Self {
         let is_uniform = topology.bandwidths().is_none() && topology.latencies().is_none();
         let regular =
             is_uniform.then(|| match (LinkOrbits::new(topology, group), topology.regularity()) {
@@ -107,7 +107,7 @@ impl OrbitLinkLoad {
     /// index of a message that cannot be routed.
     pub(crate) fn count(
         &mut self,
-        topology: &dyn Topology,
+        topology: &Network,
         messages: &[Transfer],
         routes: &[Route],
     ) -> Result<Option<&OrbitCounts>, (usize, RouteError)> {

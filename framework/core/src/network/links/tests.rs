@@ -19,7 +19,7 @@ fn loads(load: &mut LinkLoad) -> Plain {
 }
 
 /// Creates a counter that always uses the array (if `array`) or never uses it.
-fn forced(topology: &dyn Topology, array: bool) -> LinkLoad {
+fn forced(topology: &Network, array: bool) -> LinkLoad {
     let mut load = LinkLoad::new(topology);
     load.most_intervals = if array { 0 } else { usize::MAX };
     load

@@ -1,7 +1,7 @@
 //! A network as a list of links, for algorithms that visit every link (searches, network statistics
 //! and cuts).
 
-use super::Topology;
+use super::Network;
 use crate::places::Places;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -36,7 +36,7 @@ const MAX_SLOTS: u64 = 1 << 25;
 
 impl Adjacency {
     /// Lists the links of a topology; `None` if it has more than 2^25 link numbers.
-    pub(crate) fn of(topology: &dyn Topology) -> Option<Self> {
+    pub(crate) fn of(topology: &Network) -> Option<Self> {
         if topology.link_slots() > MAX_SLOTS {
             return None;
         }

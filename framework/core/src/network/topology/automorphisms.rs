@@ -6,7 +6,7 @@
 //! examines every node, and does not trust the symmetry that a schedule claims. [`OrbitTable`] has
 //! the orbits of links under some of these permutations.
 
-use super::{Topology, strides};
+use super::{Network, strides};
 
 /// The permutations of the coordinates of one axis that are automorphisms when they are applied to
 /// all nodes.
@@ -23,7 +23,7 @@ pub enum AxisSymmetry {
 /// A network whose routes do not change if the coordinates of some axes are permuted. An
 /// automorphism permutes the coordinates of each axis on its own.
 pub trait Automorphisms {
-    /// Returns the symmetry of each axis of the node numbers ([`Topology::radices`]).
+    /// Returns the symmetry of each axis of the node numbers ([`Network::radices`]).
     fn axes(&self) -> Vec<AxisSymmetry>;
     /// Returns the image of an existing link. `image(axis, coordinate)` returns the image of a
     /// coordinate.
@@ -47,7 +47,7 @@ pub(crate) struct CoordinatePermutation(Vec<Vec<u64>>);
 impl CoordinatePermutation {
     /// Returns the images of coordinates under a permutation of nodes. Returns `None` if the
     /// permutation is not known to be an automorphism of the network.
-    pub(crate) fn of(topology: &dyn Topology, image: &dyn Fn(u64) -> u64) -> Option<Self> {
+    pub(crate) fn of(topology: &Network, image: &dyn Fn(u64) -> u64) -> Option<Self> {
         let (radices, axes) = (topology.radices(), topology.automorphisms()?.axes());
         let strides = strides(radices);
         let (sides, first) = (|| axes.iter().zip(radices).zip(&strides), image(0));
@@ -84,7 +84,7 @@ impl OrbitTable {
     const NONE: u32 = u32::MAX;
 
     /// Finds the orbits under the group that these automorphisms generate.
-    pub(crate) fn new(topology: &dyn Topology, generators: &[CoordinatePermutation]) -> Self {
+    pub(crate) fn new(topology: &Network, generators: &[CoordinatePermutation]) -> Self {
         let slots = topology.link_slots();
         let mut found = Self {
             orbits: vec![Self::NONE; slots as usize],

@@ -13,8 +13,8 @@
 //! no route uses two global links.
 
 use super::switched::{Fabric, FamilyArgs, Switched};
-use super::{AxisSymmetry, Topology};
-use crate::spec::{Spec, SpecError};
+use super::{AxisSymmetry, Parsed};
+use crate::spec::Spec;
 use std::sync::Arc;
 
 #[derive(Debug)]
@@ -25,7 +25,7 @@ struct Dragonfly {
     global: u64,
 }
 
-pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
+pub(super) fn parse(spec: &Spec) -> Parsed {
     /// The maximum number of links of one kind (local or global) at a router. The time to calculate
     /// distances when the network is created grows with the square of this number.
     const MAX_PORTS: u64 = 256;

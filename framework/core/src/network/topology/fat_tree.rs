@@ -13,21 +13,21 @@
 //! links down. In each direction, links are sorted by level from the nodes on, within a level by
 //! the switch (or node) at their lower end, and then by the digit.
 
-use super::{Automorphisms, AxisSymmetry, Bisection, Properties, Run, Topology};
+use super::{Automorphisms, AxisSymmetry, Bisection, Family, Parsed, Properties, Run};
 use crate::limits;
-use crate::spec::{Spec, SpecError};
+use crate::spec::Spec;
 use std::sync::Arc;
 
 /// A k-ary fat tree of L levels.
 #[derive(Debug, Clone)]
-pub struct FatTree {
+struct FatTree {
     properties: Properties,
     k: u64,
     levels: u64,
     nodes: u64,
 }
 
-pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
+pub(super) fn parse(spec: &Spec) -> Parsed {
     const EXPECTED: &str = "links down per switch and levels, as in `fat-tree:4x3`";
     let arg = spec.only_word(EXPECTED)?;
     let [k, levels] = spec.dims_array(arg, EXPECTED)?;
@@ -48,7 +48,7 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
 
 impl FatTree {
     /// Creates a tree of at most 2^31 nodes, with k of at least 2 ([`super::parse`] checks this).
-    pub fn new(k: u64, levels: u32) -> Self {
+    fn new(k: u64, levels: u32) -> Self {
         let (nodes, height) = (k.pow(levels), u64::from(levels));
         // The cut separates half of the subtrees below the top from the other subtrees. It has as
         // many links as the smaller side has nodes.
@@ -96,7 +96,7 @@ impl FatTree {
     }
 }
 
-impl Topology for FatTree {
+impl Family for FatTree {
     fn properties(&self) -> &Properties {
         &self.properties
     }

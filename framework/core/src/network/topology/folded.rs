@@ -9,14 +9,14 @@
 //! The Tofu network gives a job a torus of three dimensions in this way (Y. Ajima, S. Sumimoto, T.
 //! Shimizu, *Tofu: A 6D Mesh/Torus Interconnect for Exascale Computers*, Computer 42 (11), 2009).
 
-use super::{Properties, Route, Run, Topology, strides};
-use crate::spec::{Arg, Spec, SpecError, parse_dims};
+use super::{Family, Network, Parsed, Properties, Run, strides};
+use crate::spec::{Arg, Spec, parse_dims};
 use std::sync::Arc;
 
 #[derive(Debug)]
 struct Folded {
     properties: Properties,
-    base: Arc<dyn Topology>,
+    base: Arc<dyn Family>,
     /// For each rank, its node, followed by the nodes without a rank.
     node: Vec<u32>,
     /// For each node, its rank or its number among the switches; the inverse of `node`.
@@ -36,34 +36,30 @@ struct Dimension {
 }
 
 /// Places the ranks of a logical torus on a network. `shape` is the text of its sides.
-pub(super) fn parse(
-    base: Arc<dyn Topology>,
-    spec: &Spec,
-    arg: &Arg,
-    shape: &str,
-) -> Result<Arc<dyn Topology>, SpecError> {
+pub(super) fn parse(network: &Network, spec: &Spec, arg: &Arg, shape: &str) -> Parsed {
     /// The largest number of nodes. The tables take eight bytes for each node.
     const MAX_NODES: u64 = 1 << 24;
     /// The largest side of the shape. The distances of all pairs of coordinates are calculated.
     const MAX_SIDE: u64 = 4096;
     let bad = |expected: &str| spec.bad_value(arg, expected);
-    if !["torus", "mesh", "ring", "mixed-torus", "tofu"].contains(&base.kind()) {
+    if !["torus", "mesh", "ring", "mixed-torus", "tofu"].contains(&network.kind()) {
         return Err(bad("a torus, mesh, ring or tofu to fold a shape into"));
     }
     // The distances along an axis are calculated for a network without failed links.
-    if base.damage().is_some() {
+    if network.damage().is_some() {
         return Err(bad("a network without failed and slow links to fold a shape into"));
     }
     let sides = parse_dims(shape).map_err(|_| bad("fold:SHAPE, as in `fold:8x8x8`"))?;
-    if base.nodes() > MAX_NODES || sides.iter().any(|side| *side > MAX_SIDE) {
+    if network.nodes() > MAX_NODES || sides.iter().any(|side| *side > MAX_SIDE) {
         return Err(bad(&format!("at most {MAX_NODES} nodes and sides of at most {MAX_SIDE}")));
     }
-    let strides = strides(base.radices());
+    let strides = strides(network.radices());
+    let family = network.family.as_ref();
     let dimension = |(size, stride): (u64, u64)| {
         let last = (size - 1) * stride;
-        Dimension { size, stride, is_closed: size > 2 && hops(base.as_ref(), 0, last) == 1 }
+        Dimension { size, stride, is_closed: size > 2 && hops(family, 0, last) == 1 }
     };
-    let dimensions = base.radices().iter().copied().zip(strides).map(dimension);
+    let dimensions = network.radices().iter().copied().zip(strides).map(dimension);
     let dimensions: Vec<Dimension> = dimensions.filter(|dimension| dimension.size > 1).collect();
     let Some(covered) = assignment(&dimensions, &sides) else {
         let nodes: Vec<String> = dimensions.iter().map(|d| d.size.to_string()).collect();
@@ -73,10 +69,10 @@ pub(super) fn parse(
         )));
     };
     let paths = covered.into_iter().zip(&sides).map(|(dims, side)| path(dims, *side));
-    Ok(Arc::new(Folded::new(base, &sides, &paths.collect::<Vec<_>>())))
+    Ok(Arc::new(Folded::new(Arc::clone(&network.family), &sides, &paths.collect::<Vec<_>>())))
 }
 
-fn hops(network: &dyn Topology, from: u64, to: u64) -> u64 {
+fn hops(network: &dyn Family, from: u64, to: u64) -> u64 {
     network.own_route(from, to, &mut |_| {})
 }
 
@@ -144,15 +140,15 @@ fn path(mut dimensions: Vec<Dimension>, side: u64) -> Vec<u64> {
 
 impl Folded {
     /// Creates the placement of a shape with these sides. `paths` has a path for each axis.
-    fn new(base: Arc<dyn Topology>, sides: &[u64], paths: &[Vec<u64>]) -> Self {
+    fn new(base: Arc<dyn Family>, sides: &[u64], paths: &[Vec<u64>]) -> Self {
         // Find the node of each rank. Ranks are numbered in row-major order.
         let mut node = vec![0_u32];
         for path in paths {
             node =
                 node.iter().flat_map(|at| path.iter().map(move |step| at + *step as u32)).collect();
         }
-        let ranks = node.len() as u64;
-        let mut vertex = vec![u32::MAX; base.nodes() as usize];
+        let (ranks, of_base) = (node.len() as u64, base.properties());
+        let mut vertex = vec![u32::MAX; of_base.nodes as usize];
         (0..).zip(&node).for_each(|(rank, node)| vertex[*node as usize] = rank);
         for (at, vertex) in vertex.iter_mut().enumerate().filter(|(_, vertex)| **vertex == u32::MAX)
         {
@@ -174,21 +170,21 @@ impl Folded {
             farthest.push(most);
         }
         let shape: Vec<String> = sides.iter().map(u64::to_string).collect();
-        let is_full = ranks == base.nodes();
+        let is_full = ranks == of_base.nodes;
         let properties = Properties {
-            spec: format!("{},place=fold:{}", base.spec(), shape.join("x")),
+            spec: format!("{},place=fold:{}", of_base.spec, shape.join("x")),
             // A folded torus has a separate kind. Its routes are the routes of the network, so
             // algorithms that choose the routes of a torus must not accept it.
             kind: "folded",
             nodes: ranks,
-            switches: base.switches() + base.nodes() - ranks,
+            switches: of_base.switches + of_base.nodes - ranks,
             radices: sides.to_vec(),
             diameter: farthest.iter().filter_map(|most| most.iter().max()).sum(),
-            bisection: base.bisection().filter(|_| is_full),
-            distance_sum: base.distance_sum().filter(|_| is_full),
+            bisection: of_base.bisection.filter(|_| is_full),
+            distance_sum: of_base.distance_sum.filter(|_| is_full),
             hops_of_all_pairs: Some(hops_of_all_pairs),
-            max_links: Some(base.max_links()),
-            ..base.properties().clone()
+            max_links: Some(of_base.max_links()),
+            ..of_base.clone()
         };
         Self { properties, base, node, vertex, farthest }
     }
@@ -202,7 +198,7 @@ impl Folded {
     }
 }
 
-impl Topology for Folded {
+impl Family for Folded {
     fn properties(&self) -> &Properties {
         &self.properties
     }
@@ -225,12 +221,7 @@ impl Topology for Folded {
     }
 
     fn link_between(&self, from: u64, to: u64) -> Option<Run> {
-        let path = Route { path: vec![self.node(to)], ..Route::default() };
-        let mut found = None;
-        let route = self.base.route(self.node(from), self.node(to), Some(&path), &mut |run| {
-            found = Some(run);
-        });
-        route.ok().and(found)
+        self.base.link_between(self.node(from), self.node(to))
     }
 
     fn link_ends(&self, link: u64) -> Option<(u64, u64)> {

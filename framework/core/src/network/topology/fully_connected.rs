@@ -1,16 +1,16 @@
 //! Complete graphs: a link from every node to every other node.
 
-use super::{Automorphisms, AxisSymmetry, Bisection, Properties, Regularity, Run, Topology};
-use crate::spec::{Spec, SpecError};
+use super::{Automorphisms, AxisSymmetry, Bisection, Family, Parsed, Properties, Regularity, Run};
+use crate::spec::Spec;
 use std::sync::Arc;
 
 /// The complete graph. Link `from * n + to` leads from `from` to `to`, for n nodes.
 #[derive(Debug, Clone)]
-pub struct FullyConnected {
+struct FullyConnected {
     properties: Properties,
 }
 
-pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
+pub(super) fn parse(spec: &Spec) -> Parsed {
     /// The maximum number of nodes. During a simulation every node has a set of nodes, which takes
     /// one bit for each node.
     const MAX: u64 = 1 << 22;
@@ -23,7 +23,7 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
 
 impl FullyConnected {
     /// Creates the complete graph of `nodes` nodes.
-    pub fn new(nodes: u64) -> Self {
+    fn new(nodes: u64) -> Self {
         let side = nodes / 2;
         let bisection = Bisection { side, links: side * (nodes - side), exact: true };
         let properties = Properties {
@@ -42,7 +42,7 @@ impl FullyConnected {
     }
 }
 
-impl Topology for FullyConnected {
+impl Family for FullyConnected {
     fn properties(&self) -> &Properties {
         &self.properties
     }
@@ -56,7 +56,7 @@ impl Topology for FullyConnected {
     }
 
     fn link_between(&self, from: u64, to: u64) -> Option<Run> {
-        (from != to).then(|| Run::link(from * self.nodes() + to))
+        (from != to).then(|| Run::link(from * self.properties.nodes + to))
     }
 
     fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
@@ -67,7 +67,7 @@ impl Topology for FullyConnected {
     }
 
     fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
-        let n = self.nodes();
+        let n = self.properties.nodes;
         (link < n * n && link / n != link % n).then(|| (link / n, link % n))
     }
 }
@@ -78,7 +78,7 @@ impl Automorphisms for FullyConnected {
     }
 
     fn image_of_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
-        let n = self.nodes();
+        let n = self.properties.nodes;
         image(0, link / n) * n + image(0, link % n)
     }
 }

@@ -13,8 +13,8 @@
 use super::adjacency::Adjacency;
 use super::properties::{common, extremes};
 use super::routing_table::RoutingTable;
-use super::{Properties, ReadFile, Run, Topology};
-use crate::spec::{Spec, SpecError};
+use super::{Family, Network, Parsed, Properties, ReadFile, Run};
+use crate::spec::Spec;
 use edge_list::EdgeList;
 use std::sync::Arc;
 
@@ -41,11 +41,11 @@ pub struct Graph {
     parallel: bool,
 }
 
-pub(super) fn parse(spec: &Spec, read: ReadFile<'_>) -> Result<Arc<dyn Topology>, SpecError> {
+pub(super) fn parse(spec: &Spec, read: ReadFile<'_>) -> Parsed {
     let arg = spec.only_word("a file of edges, as in `graph:edges.txt`")?;
     let wrong = |what: String| spec.error(arg.value_at(), arg.value().len(), &what);
     let content = read(arg.value()).map_err(wrong)?;
-    Ok(Arc::new(Graph::parse(arg.value(), &content).map_err(|e| wrong(e.to_string()))?))
+    Ok(Arc::new(Graph::read(arg.value(), &content).map_err(|e| wrong(e.to_string()))?))
 }
 
 impl Graph {
@@ -57,8 +57,12 @@ impl Graph {
     /// bandwidth is the inverse of this number.
     pub(crate) const MAX_BANDWIDTH: f64 = 1e6;
 
-    /// Reads a list of edges. `file` is the name of the file in the topology's spec.
-    pub fn parse(file: &str, content: &str) -> Result<Self, GraphError> {
+    /// Reads the network of a list of edges. `file` is the name of the file in the topology's spec.
+    pub fn parse(file: &str, content: &str) -> Result<Network, GraphError> {
+        Ok(Network::of(Arc::new(Self::read(file, content)?)))
+    }
+
+    fn read(file: &str, content: &str) -> Result<Self, GraphError> {
         let EdgeList { nodes, switches, mut links } = EdgeList::read(content)?;
         links.sort_by_key(|link| (link.from, link.to));
         let mut ends = vec![Vec::new(); (nodes + switches) as usize];
@@ -111,7 +115,7 @@ fn run(link: usize) -> Run {
     Run::link(link as u64)
 }
 
-impl Topology for Graph {
+impl Family for Graph {
     fn properties(&self) -> &Properties {
         &self.properties
     }
@@ -159,9 +163,10 @@ impl Topology for Graph {
 #[cfg(test)]
 mod tests {
     use super::super::Route;
+    use super::super::tests::link_between;
     use super::*;
 
-    fn graph(content: &str) -> Graph {
+    fn graph(content: &str) -> Network {
         Graph::parse("g.txt", content).unwrap()
     }
 
@@ -169,7 +174,7 @@ mod tests {
         Graph::parse("g.txt", content).unwrap_err().to_string()
     }
 
-    fn route(graph: &Graph, from: u64, to: u64) -> Vec<(u64, u64)> {
+    fn route(graph: &Network, from: u64, to: u64) -> Vec<(u64, u64)> {
         let mut links = Vec::new();
         graph
             .route(from, to, None, &mut |run| links.push(graph.link_ends(run.first).unwrap()))
@@ -205,7 +210,7 @@ mod tests {
     fn bandwidths_apply_to_both_directions_of_an_edge() {
         let g = graph("0 1 2.5\n1 2\n");
         assert_eq!(g.bandwidths(), Some((1.0, 2.5)));
-        let of = |from, to| g.bandwidth(g.link_between(from, to).unwrap().first);
+        let of = |from, to| g.bandwidth(link_between(&g, from, to).unwrap().first);
         assert_eq!((of(0, 1), of(1, 0), of(1, 2)), (2.5, 2.5, 1.0));
         assert_eq!(graph("0 1\n").bandwidths(), None);
     }
@@ -216,7 +221,7 @@ mod tests {
         assert_eq!((g.latencies(), g.bandwidths()), (Some((0.5, 7.0)), Some((1.0, 2.5))));
         // Ranks 0 and 1 are at vertex 0 of the file, which is switch 4. Nodes 2 and 3 are vertices
         // 1 and 2.
-        let of = |from, to| g.latency(g.link_between(from, to).unwrap().first);
+        let of = |from, to| g.latency(link_between(&g, from, to).unwrap().first);
         assert_eq!([of(0, 4), of(4, 1), of(4, 2), of(2, 3)], [7.0, 7.0, 3.0, 0.5]);
         assert_eq!(graph("0 1 4\n").latencies(), None);
     }
@@ -241,7 +246,8 @@ mod tests {
         assert_eq!((over(0, 2), over(0, 3)), (over(1, 3), over(1, 2)));
         assert_ne!(over(0, 2), over(0, 3));
         let ranks = graph("ranks 0 2\nranks 1 2\n0 1 x2\n");
-        let all = |g: &Graph| (0..g.link_slots()).map(|link| g.link_ends(link)).collect::<Vec<_>>();
+        let all =
+            |g: &Network| (0..g.link_slots()).map(|link| g.link_ends(link)).collect::<Vec<_>>();
         assert_eq!(all(&ranks), all(&racks));
     }
 
@@ -250,7 +256,7 @@ mod tests {
         let g = graph("0 1 4\nranks 1 3 0.5\n2 1 4 x2\n");
         // The nodes are vertex 0, three ranks and vertex 2. The switch has the number 5.
         assert_eq!((g.nodes(), g.switches()), (5, 1));
-        let of = |from, to| g.bandwidth(g.link_between(from, to).unwrap().first);
+        let of = |from, to| g.bandwidth(link_between(&g, from, to).unwrap().first);
         assert_eq!((of(0, 5), of(5, 2), of(3, 5), of(4, 5)), (4.0, 0.5, 0.5, 4.0));
         assert_eq!((g.links_from(4), g.links_from(3)), (Some(2), Some(1)));
     }

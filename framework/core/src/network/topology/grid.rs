@@ -18,16 +18,16 @@
 
 use super::automorphisms::image_of_node;
 use super::{
-    Automorphisms, AxisSymmetry, Bisection, Plane, Properties, Regularity, Route, RouteError, Run,
-    Topology, strides, walk_path,
+    Automorphisms, AxisSymmetry, Bisection, Family, Parsed, Plane, Properties, Regularity, Route,
+    RouteError, Run, strides, walk_path,
 };
 use crate::limits::NODES;
-use crate::spec::{Spec, SpecError, parse_dims};
+use crate::spec::{Spec, parse_dims};
 use std::sync::Arc;
 
 /// The kind of a grid, which determines whether its lines are closed into rings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GridShape {
+pub(super) enum GridShape {
     /// All lines are closed into rings.
     Torus,
     /// All lines are open.
@@ -42,7 +42,7 @@ pub enum GridShape {
 
 /// A torus, mesh or ring.
 #[derive(Debug, Clone)]
-pub struct GridNet {
+pub(super) struct GridNet {
     properties: Properties,
     shape: GridShape,
     dims: Vec<u64>,
@@ -52,7 +52,7 @@ pub struct GridNet {
     nodes: u64,
 }
 
-pub(super) fn parse(spec: &Spec, shape: GridShape) -> Result<Arc<dyn Topology>, SpecError> {
+pub(super) fn parse(spec: &Spec, shape: GridShape) -> Parsed {
     let expected = match shape {
         GridShape::Ring => "a number of nodes, as in `ring:200`",
         GridShape::Tofu => "numbers of units along X, Y and Z, as in `tofu:4x3x4`",
@@ -104,7 +104,7 @@ pub(super) fn parse(spec: &Spec, shape: GridShape) -> Result<Arc<dyn Topology>, 
 impl GridNet {
     /// Creates a grid of at least one dimension, each of size 1 or more, with at most 2^31 nodes
     /// ([`super::parse`] checks this).
-    pub fn new(shape: GridShape, dims: &[u64]) -> Self {
+    pub(super) fn new(shape: GridShape, dims: &[u64]) -> Self {
         Self::with_closed(shape, dims, vec![shape != GridShape::Mesh; dims.len()])
     }
 
@@ -219,7 +219,11 @@ impl GridNet {
     }
 
     fn malformed(&self, expected: &str, got: String) -> RouteError {
-        RouteError::Malformed { topology: self.spec(), expected: expected.to_owned(), got }
+        RouteError::Malformed {
+            topology: self.properties.spec.clone(),
+            expected: expected.to_owned(),
+            got,
+        }
     }
 
     fn check(&self, route: &Route) -> Result<(), RouteError> {
@@ -243,30 +247,6 @@ impl GridNet {
             ));
         }
         Ok(())
-    }
-
-    /// Reports the topology's own route, which follows the last dimension first. Each coordinate is
-    /// calculated by a single division, because routing takes most of the time of processing a
-    /// message.
-    fn shortest(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
-        let (mut at, mut hops) = (from, 0);
-        let (mut from_left, mut to_left) = (from, to);
-        for dim in (0..self.dims.len()).rev() {
-            if from_left == to_left {
-                break;
-            }
-            let (n, stride) = (self.dims[dim], self.strides[dim]);
-            let (a, b) = (from_left % n, to_left % n);
-            (from_left, to_left) = (from_left / n, to_left / n);
-            if a != b {
-                let (plus, len) = shorter(n, self.closed[dim], a, b);
-                let start = at - a * stride;
-                self.travel(start, a, dim, plus, len, visit);
-                at = start + b * stride;
-                hops += len;
-            }
-        }
-        hops
     }
 
     /// Reports a route with the requested directions and order of dimensions.
@@ -345,7 +325,7 @@ pub(crate) fn shorter(n: u64, closed: bool, a: u64, b: u64) -> (bool, u64) {
     if 2 * ahead <= n { (true, ahead) } else { (false, n - ahead) }
 }
 
-impl Topology for GridNet {
+impl Family for GridNet {
     fn properties(&self) -> &Properties {
         &self.properties
     }
@@ -378,18 +358,40 @@ impl Topology for GridNet {
         Some(self.sides().enumerate().map(along).sum())
     }
 
+    /// The route follows the last dimension first. Each coordinate is calculated by a single
+    /// division, because routing takes most of the time of processing a message.
     fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
-        self.shortest(from, to, visit)
+        let (mut at, mut hops) = (from, 0);
+        let (mut from_left, mut to_left) = (from, to);
+        for dim in (0..self.dims.len()).rev() {
+            if from_left == to_left {
+                break;
+            }
+            let (n, stride) = (self.dims[dim], self.strides[dim]);
+            let (a, b) = (from_left % n, to_left % n);
+            (from_left, to_left) = (from_left / n, to_left / n);
+            if a != b {
+                let (plus, len) = shorter(n, self.closed[dim], a, b);
+                let start = at - a * stride;
+                self.travel(start, a, dim, plus, len, visit);
+                at = start + b * stride;
+                hops += len;
+            }
+        }
+        hops
     }
 
-    fn route(
+    fn link_between(&self, from: u64, to: u64) -> Option<Run> {
+        self.link(from, to, &[])
+    }
+
+    fn requested_route(
         &self,
         from: u64,
         to: u64,
-        route: Option<&Route>,
+        route: &Route,
         visit: &mut dyn FnMut(Run),
     ) -> Result<u64, RouteError> {
-        let Some(route) = route else { return Ok(self.shortest(from, to, visit)) };
         self.check(route)?;
         if !route.path.is_empty() {
             return walk_path(
@@ -423,7 +425,7 @@ impl Automorphisms for GridNet {
     }
 
     fn image_of_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
-        let (plane, node) = (link / self.nodes(), link % self.nodes());
-        plane * self.nodes() + image_of_node(&self.dims, node, image)
+        let (plane, node) = (link / self.nodes, link % self.nodes);
+        plane * self.nodes + image_of_node(&self.dims, node, image)
     }
 }

@@ -10,8 +10,8 @@
 
 use super::automorphisms::image_of_node;
 use super::switched::FamilyArgs;
-use super::{Automorphisms, AxisSymmetry, Bisection, Properties, Run, Topology};
-use crate::spec::{Spec, SpecError};
+use super::{Automorphisms, AxisSymmetry, Bisection, Family, Parsed, Properties, Run};
+use crate::spec::Spec;
 use std::sync::Arc;
 
 /// A network of n ranks. Link v leads from rank v to the switch of its group, and link n + v leads
@@ -27,7 +27,7 @@ struct Groups {
     inside_hop: f64,
 }
 
-pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
+pub(super) fn parse(spec: &Spec) -> Parsed {
     const EXPECTED: &str = "groups and ranks of each, as in `groups:16x8`";
     const MAX: f64 = super::Graph::MAX_BANDWIDTH;
     let word = FamilyArgs::of(spec, EXPECTED, &["inside", "inside_hop"])?.word;
@@ -88,7 +88,7 @@ impl Groups {
     }
 }
 
-impl Topology for Groups {
+impl Family for Groups {
     fn properties(&self) -> &Properties {
         &self.properties
     }
@@ -98,15 +98,15 @@ impl Topology for Groups {
     }
 
     fn bandwidth(&self, link: u64) -> f64 {
-        if link < 2 * self.nodes() { self.inside } else { 1.0 }
+        if link < 2 * self.properties.nodes { self.inside } else { 1.0 }
     }
 
     fn latency(&self, link: u64) -> f64 {
-        if link < 2 * self.nodes() { self.inside_hop } else { 1.0 }
+        if link < 2 * self.properties.nodes { self.inside_hop } else { 1.0 }
     }
 
     fn link_between(&self, from: u64, to: u64) -> Option<Run> {
-        let n = self.nodes();
+        let n = self.properties.nodes;
         let candidates = if from < n { [from, 2 * n + from] } else { [n + to, 3 * n + to] };
         candidates.into_iter().find(|link| self.link_ends(*link) == Some((from, to))).map(Run::link)
     }
@@ -116,15 +116,15 @@ impl Topology for Groups {
             return 0;
         }
         let across = from / self.ranks() != to / self.ranks();
-        let tier = 2 * self.nodes() * u64::from(across);
-        for first in [tier + from, tier + self.nodes() + to] {
+        let tier = 2 * self.properties.nodes * u64::from(across);
+        for first in [tier + from, tier + self.properties.nodes + to] {
             visit(Run::link(first));
         }
         2
     }
 
     fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
-        let n = self.nodes();
+        let n = self.properties.nodes;
         let rank = link % n;
         let (own, all) = (n + rank / self.ranks(), n + self.radices[0]);
         match link / n {
@@ -145,7 +145,7 @@ impl Automorphisms for Groups {
     }
 
     fn image_of_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
-        let n = self.nodes();
+        let n = self.properties.nodes;
         link / n * n + image_of_node(&self.radices, link % n, image)
     }
 }

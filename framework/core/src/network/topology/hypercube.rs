@@ -2,19 +2,19 @@
 //! bits one by one, the lowest bit first (e-cube routing).
 
 use super::automorphisms::image_of_node;
-use super::{Automorphisms, AxisSymmetry, Bisection, Properties, Regularity, Run, Topology};
-use crate::spec::{Spec, SpecError};
+use super::{Automorphisms, AxisSymmetry, Bisection, Family, Parsed, Properties, Regularity, Run};
+use crate::spec::Spec;
 use std::sync::Arc;
 
 /// A hypercube of D = `dims` dimensions. Link `node * D + d` leaves `node` and changes the
 /// bit of value `2^d`.
 #[derive(Debug, Clone)]
-pub struct Hypercube {
+struct Hypercube {
     properties: Properties,
     dims: u64,
 }
 
-pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
+pub(super) fn parse(spec: &Spec) -> Parsed {
     /// The maximum number of dimensions. A topology has at most 2^31 nodes.
     const MAX: u64 = 31;
     let arg = spec.only_word("a number of dimensions, as in `hypercube:7`")?;
@@ -26,7 +26,7 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
 
 impl Hypercube {
     /// Creates a hypercube of at most 31 dimensions.
-    pub fn new(dims: u32) -> Self {
+    fn new(dims: u32) -> Self {
         let (nodes, half, bits) = (1_u64 << dims, (1_u64 << dims) / 2, u64::from(dims));
         let bisection = Bisection { side: half, links: half, exact: true };
         let properties = Properties {
@@ -49,7 +49,7 @@ impl Hypercube {
     }
 }
 
-impl Topology for Hypercube {
+impl Family for Hypercube {
     fn properties(&self) -> &Properties {
         &self.properties
     }
@@ -80,7 +80,7 @@ impl Topology for Hypercube {
 
     fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
         let d = self.dims;
-        (link < self.link_slots()).then(|| (link / d, (link / d) ^ (1 << (link % d))))
+        (link < self.properties.link_slots).then(|| (link / d, (link / d) ^ (1 << (link % d))))
     }
 }
 
@@ -90,6 +90,7 @@ impl Automorphisms for Hypercube {
     }
 
     fn image_of_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
-        image_of_node(self.radices(), link / self.dims, image) * self.dims + link % self.dims
+        image_of_node(&self.properties.radices, link / self.dims, image) * self.dims
+            + link % self.dims
     }
 }

@@ -9,8 +9,8 @@
 //! dimension first.
 
 use super::switched::{Fabric, FamilyArgs, Switched, nodes_argument};
-use super::{AxisSymmetry, Topology, strides};
-use crate::spec::{Spec, SpecError};
+use super::{AxisSymmetry, Parsed, strides};
+use crate::spec::Spec;
 use std::sync::Arc;
 
 #[derive(Debug)]
@@ -21,7 +21,7 @@ struct HyperX {
     lines: Vec<(u64, u64)>,
 }
 
-pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
+pub(super) fn parse(spec: &Spec) -> Parsed {
     let words = FamilyArgs::of(spec, "switches along each dimension, as in `8x8`", &["nodes"])?;
     let word = words.word;
     let dims = spec.dims(word)?;

@@ -13,8 +13,8 @@ use super::adjacency::Adjacency;
 use super::random::SplitMix64;
 use super::routing_table::RoutingTable;
 use super::switched::{Fabric, FamilyArgs, Switched};
-use super::{AxisSymmetry, Topology};
-use crate::spec::{Spec, SpecError};
+use super::{AxisSymmetry, Parsed};
+use crate::spec::Spec;
 use std::sync::Arc;
 
 #[derive(Debug)]
@@ -24,7 +24,7 @@ struct Jellyfish {
     table: RoutingTable,
 }
 
-pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
+pub(super) fn parse(spec: &Spec) -> Parsed {
     const EXPECTED: &str = "switches, links and nodes of each, as in `jellyfish:50x5x2`";
     /// The maximum number of random networks that are made. The first connected one is used.
     const DRAWS: usize = 100;

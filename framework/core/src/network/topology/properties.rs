@@ -2,10 +2,10 @@
 
 use super::{Bisection, Plane};
 
-/// The properties of a topology. The method of [`super::Topology`] with the same name describes
+/// The properties of a topology. The method of [`super::Network`] with the same name describes
 /// each property.
 #[derive(Debug, Clone, Default)]
-pub struct Properties {
+pub(super) struct Properties {
     pub(super) spec: String,
     pub(super) kind: &'static str,
     pub(super) nodes: u64,
@@ -25,6 +25,21 @@ pub struct Properties {
     pub(super) max_links: Option<u64>,
     pub(super) bandwidths: Option<(f64, f64)>,
     pub(super) latencies: Option<(f64, f64)>,
+}
+
+impl Properties {
+    /// Returns the number of directed links, or an upper bound.
+    pub(super) fn max_links(&self) -> u64 {
+        let regular = self.degree.filter(|_| self.switches == 0);
+        let links = regular.map_or(self.link_slots, |degree| degree * self.nodes);
+        self.max_links.unwrap_or(links)
+    }
+
+    /// Returns the sum of the distances of all pairs of nodes, if this sum is known.
+    pub(super) fn hops_of_all_pairs(&self) -> Option<u128> {
+        let all_equal = || Some(u128::from(self.distance_sum?) * u128::from(self.nodes));
+        self.hops_of_all_pairs.or_else(all_equal)
+    }
 }
 
 /// Returns the value of all items, if they are equal.

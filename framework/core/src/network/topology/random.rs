@@ -1,6 +1,4 @@
-//! Pseudorandom numbers that are the same on every platform, and specs that draw from them.
-
-use crate::spec::Spec;
+//! Pseudorandom numbers that are the same on every platform.
 
 /// The pseudorandom number generator SplitMix64 (G. L. Steele, D. Lea, C. H. Flood, *Fast
 /// Splittable Pseudorandom Number Generators*, OOPSLA 2014).
@@ -26,24 +24,4 @@ impl SplitMix64 {
     pub(crate) fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.bits()) * n as u128) >> 64) as usize
     }
-}
-
-/// Returns whether a spec has random properties without a seed of their own, so that
-/// [`Topology::sample`](super::Topology::sample) draws them from the seed of the repetition. The
-/// spec need not be valid, and files are not read.
-///
-/// ```
-/// use swapmeet_core::network::topology::is_random;
-/// assert!(is_random("torus:4x4,faults=2") && !is_random("torus:4x4,faults=2:7"));
-/// ```
-pub fn is_random(spec: &str) -> bool {
-    let Ok(spec) = Spec::parse("topology", spec) else { return false };
-    let colons = |text: &str| text.matches(':').count();
-    spec.args().iter().any(|arg| match arg.key() {
-        Some("faults") => colons(arg.value()) == 0,
-        Some("slow-links") => colons(arg.value()) == 1,
-        Some("place") => arg.value() == "random",
-        Some("routing") => arg.value() != "minimal",
-        _ => false,
-    })
 }

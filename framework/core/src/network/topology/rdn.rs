@@ -13,17 +13,17 @@
 //! cross-edges, with a path in a cluster of the other type between them. Then it leads within the
 //! destination's cluster to the destination. No other path is shorter.
 
-use super::{Bisection, Properties, ReadFile, Regularity, Run, Topology};
+use super::{Bisection, Family, Network, Parsed, Properties, ReadFile, Regularity, Run};
 use crate::limits;
-use crate::spec::{Spec, SpecError};
+use crate::spec::Spec;
 use std::sync::Arc;
 
 /// A dual-net that has one level more than `base`.
 #[derive(Debug, Clone)]
-pub struct Rdn {
+struct Rdn {
     properties: Properties,
     /// The network of a cluster.
-    base: Arc<dyn Topology>,
+    base: Network,
     /// The number of nodes of a cluster.
     n: u64,
 }
@@ -34,7 +34,7 @@ pub(super) fn kind(name: &str, levels_and_base: &str) -> String {
     base.map_or(name.to_owned(), |base| format!("{name} over {base}"))
 }
 
-pub(super) fn parse(spec: &Spec, read: ReadFile<'_>) -> Result<Arc<dyn Topology>, SpecError> {
+pub(super) fn parse(spec: &Spec, read: ReadFile<'_>) -> Parsed {
     const EXPECTED: &str = "levels and a base, as in `rdn:1(hypercube:3)`";
     let arg = spec.only_word(EXPECTED)?;
     let text = arg.value();
@@ -56,8 +56,8 @@ pub(super) fn parse(spec: &Spec, read: ReadFile<'_>) -> Result<Arc<dyn Topology>
         )
     })?;
     // Errors in the base have positions in the whole spec.
-    let mut net = super::parse_network(inner, read).map_err(|e| spec.nested(at, e))?;
-    if net.degree().is_none() {
+    let mut net = super::parse_family(inner, read).map_err(|e| spec.nested(at, e))?;
+    if net.properties().degree.is_none() {
         return Err(spec.error(
             at,
             inner.len(),
@@ -68,7 +68,7 @@ pub(super) fn parse(spec: &Spec, read: ReadFile<'_>) -> Result<Arc<dyn Topology>
     }
     // Build the dual-net level by level.
     for k in 1..=level {
-        net = Rdn::new(k, net, inner).map(Arc::new).ok_or_else(|| {
+        net = Rdn::new(k, Network::of(net), inner).map(Arc::new).ok_or_else(|| {
             spec.error(
                 arg.value_at(),
                 levels.len(),
@@ -85,7 +85,7 @@ pub(super) fn parse(spec: &Spec, read: ReadFile<'_>) -> Result<Arc<dyn Topology>
 impl Rdn {
     /// Creates the dual-net of this level, whose clusters are copies of `base`; `None` if it is too
     /// large.
-    fn new(level: u32, base: Arc<dyn Topology>, innermost: &str) -> Option<Self> {
+    fn new(level: u32, base: Network, innermost: &str) -> Option<Self> {
         let n = base.nodes();
         n.checked_mul(n).and_then(|m| m.checked_mul(2)).filter(|nodes| *nodes <= limits::NODES)?;
         // The bisection is the better of two cuts. There are n clusters of each type, with n nodes
@@ -154,13 +154,13 @@ impl Rdn {
 
     fn within(&self, (t, c): (u64, u64), from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
         let offset = self.cluster_links(t, c);
-        self.base.own_route(from, to, &mut |run| {
+        self.base.minimal_route(from, to, &mut |run| {
             visit(Run { first: run.first + offset, plane: 0, ..run });
         })
     }
 }
 
-impl Topology for Rdn {
+impl Family for Rdn {
     fn properties(&self) -> &Properties {
         &self.properties
     }
@@ -172,9 +172,9 @@ impl Topology for Rdn {
     }
 
     /// Returns the innermost base and the number of levels above it.
-    fn base(&self) -> Option<(&dyn Topology, u64)> {
+    fn base(&self) -> Option<(&Network, u64)> {
         let below = self.base.base().map(|(base, levels)| (base, levels + 1));
-        Some(below.unwrap_or((self.base.as_ref(), 1)))
+        Some(below.unwrap_or((&self.base, 1)))
     }
 
     fn eccentricity(&self, node: u64) -> u64 {
@@ -197,7 +197,7 @@ impl Topology for Rdn {
 
     fn link_between(&self, from: u64, to: u64) -> Option<Run> {
         // A switch has no number (t, c, x), so a requested path cannot lead over switches.
-        if from.max(to) >= self.nodes() {
+        if from.max(to) >= self.properties.nodes {
             return None;
         }
         let ((t, c, x), (u, d, y)) = (self.split(from), self.split(to));
@@ -232,12 +232,12 @@ impl Topology for Rdn {
             let cluster = link / slots;
             let vertex = |v: u64| match v.checked_sub(self.n) {
                 None => cluster * self.n + v,
-                Some(switch) => self.nodes() + cluster * self.base.switches() + switch,
+                Some(switch) => self.properties.nodes + cluster * self.base.switches() + switch,
             };
             return self.base.link_ends(link % slots).map(|(a, b)| (vertex(a), vertex(b)));
         }
         let node = link - inside;
         let (t, c, x) = self.split(node);
-        (node < self.nodes()).then(|| (node, self.join(1 - t, x, c)))
+        (node < self.properties.nodes).then(|| (node, self.join(1 - t, x, c)))
     }
 }

@@ -21,8 +21,8 @@
 
 use super::field::Field;
 use super::switched::{Fabric, FamilyArgs, Switched, nodes_argument};
-use super::{AxisSymmetry, Topology};
-use crate::spec::{Spec, SpecError};
+use super::{AxisSymmetry, Parsed};
+use crate::spec::Spec;
 use std::sync::Arc;
 
 #[derive(Debug)]
@@ -44,7 +44,7 @@ struct Generators {
     ports: Vec<u64>,
 }
 
-pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
+pub(super) fn parse(spec: &Spec) -> Parsed {
     /// The maximum number of elements of a field. Routers have one and a half times as many ports.
     const MAX: u64 = 1024;
     const EXPECTED: &str = "a prime power q, as in `slim-fly:19`";

@@ -9,7 +9,7 @@
 
 use super::automorphisms::image_of_node;
 use super::properties::common;
-use super::{Automorphisms, AxisSymmetry, Bisection, Properties, Run, Topology};
+use super::{Automorphisms, AxisSymmetry, Bisection, Family, Properties, Run, options};
 use crate::limits;
 use crate::spec::{Arg, Spec, SpecError};
 use std::fmt;
@@ -102,7 +102,7 @@ impl<F: Fabric> Switched<F> {
     }
 }
 
-impl<F: Fabric> Topology for Switched<F> {
+impl<F: Fabric> Family for Switched<F> {
     fn properties(&self) -> &Properties {
         &self.properties
     }
@@ -169,7 +169,7 @@ impl<F: Fabric> Automorphisms for Switched<F> {
     }
 
     fn image_of_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
-        let (n, radix, radices) = (self.nodes, self.fabric.radix(), self.radices());
+        let (n, radix, radices) = (self.nodes, self.fabric.radix(), &self.properties.radices);
         match link.checked_sub(2 * n) {
             None => link / n * n + image_of_node(radices, link % n, image),
             Some(port) => {
@@ -202,9 +202,7 @@ impl<'a> FamilyArgs<'a> {
             [] => return Err(spec.error(0, spec.name().len(), &format!("expected {expected}"))),
         };
         match rest.iter().find(|arg| arg.key().is_none_or(|key| !keys.contains(&key))) {
-            Some(arg) => {
-                Err(spec.unknown_key(arg, keys.iter().copied().chain(super::placed::options())))
-            }
+            Some(arg) => Err(spec.unknown_key(arg, keys.iter().copied().chain(options::names()))),
             None => Ok(Self { spec, word }),
         }
     }

@@ -6,12 +6,12 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 mod automorphisms;
-mod degraded;
+mod damage;
 mod families;
 mod folded;
-mod placed;
+mod placement;
 mod ranks;
-mod routed;
+mod routing;
 mod specs;
 mod switches;
 
@@ -46,12 +46,12 @@ pub(crate) fn small() -> impl Iterator<Item = &'static str> {
     SIDES.split_whitespace().chain(examples)
 }
 
-fn topology(spec: &str) -> Arc<dyn Topology> {
+fn topology(spec: &str) -> Arc<Network> {
     parse(spec).unwrap()
 }
 
 fn runs(
-    topology: &dyn Topology,
+    topology: &Network,
     from: u64,
     to: u64,
     route: Option<&Route>,
@@ -65,7 +65,7 @@ fn runs(
 /// link starts at the vertex at which the previous link ends, and that the route has as many links
 /// as hops.
 fn crossed(
-    topology: &dyn Topology,
+    topology: &Network,
     from: u64,
     to: u64,
     route: Option<&Route>,
@@ -90,7 +90,7 @@ fn crossed(
 
 /// Returns the vertices on a route.
 fn nodes_passed(
-    topology: &dyn Topology,
+    topology: &Network,
     from: u64,
     to: u64,
     route: Option<&Route>,
@@ -106,7 +106,7 @@ fn passed(spec: &str, from: u64, to: u64, route: Option<&Route>) -> Vec<u64> {
 }
 
 /// Returns, for each link of a network, the vertex that it leaves and the vertex that it enters.
-fn ends(net: &dyn Topology) -> impl Iterator<Item = (u64, u64)> {
+fn ends(net: &Network) -> impl Iterator<Item = (u64, u64)> {
     (0..net.link_slots()).filter_map(|link| net.link_ends(link))
 }
 
@@ -116,7 +116,7 @@ fn pairs(n: u64) -> impl Iterator<Item = (u64, u64)> {
 }
 
 /// Searches the links for the shortest paths from a node to every node.
-fn distances(topology: &dyn Topology, from: u64) -> Vec<u64> {
+fn distances(topology: &Network, from: u64) -> Vec<u64> {
     let hops = Adjacency::of(topology).unwrap().hops_from(from);
     hops[..topology.nodes() as usize].iter().map(|hops| u64::from(*hops)).collect()
 }
@@ -131,6 +131,11 @@ fn order(order: &[u32]) -> Route {
 
 fn path(path: &[u64]) -> Route {
     Route { path: path.to_vec(), ..Route::default() }
+}
+
+/// Returns the link from a vertex to a neighbour.
+pub(super) fn link_between(net: &Network, from: u64, to: u64) -> Option<Run> {
+    runs(net, from, to, Some(&path(&[to]))).ok().map(|(_, runs)| runs[0])
 }
 
 fn route_error(spec: &str, from: u64, to: u64, route: &Route) -> String {
@@ -212,7 +217,7 @@ fn all_link_numbers_are_below_link_slots() {
 
 /// Returns the smallest number of links that leave a set of `side` nodes. Tries every such set,
 /// which is feasible for few nodes.
-fn fewest_links_out_of(topology: &dyn Topology, side: u64) -> u64 {
+fn fewest_links_out_of(topology: &Network, side: u64) -> u64 {
     let links: Vec<(u64, u64)> = ends(topology).collect();
     let inside = |set: u64, node: u64| set >> node & 1 == 1;
     (0..1_u64 << topology.nodes())
@@ -354,7 +359,8 @@ proptest! {
         ends in (any::<u64>(), any::<u64>()),
         routes in prop::collection::vec((-1_i8..=1, any::<u32>()), 4),
     ) {
-        let torus = GridNet::new(GridShape::Torus, &dims);
+        let sides = dims.iter().map(u64::to_string).collect::<Vec<_>>().join("x");
+        let torus = topology(&format!("torus:{sides}"));
         let (from, to) = (ends.0 % torus.nodes(), ends.1 % torus.nodes());
         let mut order: Vec<u32> = (0..dims.len() as u32).collect();
         order.sort_by_key(|d| routes[*d as usize].1);

@@ -12,8 +12,8 @@
 //! distance of half of a long side is travelled in the plus direction.
 
 use super::grid::planes;
-use super::{Bisection, Properties, Run, Topology, strides};
-use crate::spec::{Spec, SpecError};
+use super::{Bisection, Family, Parsed, Properties, Run, strides};
+use crate::spec::Spec;
 use std::sync::Arc;
 
 #[derive(Debug)]
@@ -25,7 +25,7 @@ struct TwistedTorus {
     nodes: u64,
 }
 
-pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
+pub(super) fn parse(spec: &Spec) -> Parsed {
     /// The maximum number of nodes. The search for the farthest node visits all nodes.
     const MAX_NODES: u64 = 1 << 22;
     /// The maximum number of short sides. For each message, every combination of closed rings is
@@ -156,7 +156,7 @@ fn length(steps: &Offsets) -> u64 {
     steps.iter().map(|s| s.unsigned_abs()).sum()
 }
 
-impl Topology for TwistedTorus {
+impl Family for TwistedTorus {
     fn properties(&self) -> &Properties {
         &self.properties
     }

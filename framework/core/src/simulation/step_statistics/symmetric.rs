@@ -6,7 +6,7 @@ use crate::delivery::fault::Fault;
 use crate::limits;
 use crate::network::links::orbits::{OrbitLinkLoad, OrbitTimes};
 use crate::network::symmetry::Group;
-use crate::network::topology::{Route, Topology};
+use crate::network::topology::{Network, Route};
 use crate::simulation::buffers::Buffers;
 use crate::simulation::step::{BandwidthTimes, StepFacts, Transfer};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(in crate::simulation) struct SymmetricLinks {
 }
 
 impl SymmetricLinks {
-    pub(in crate::simulation) fn new(topology: &dyn Topology, group: Group) -> Self {
+    pub(in crate::simulation) fn new(topology: &Network, group: Group) -> Self {
         let links = OrbitLinkLoad::new(topology, &group);
         Self { group, links, all_nodes: None, expanded: Vec::new(), routes: Vec::new() }
     }

@@ -2,7 +2,7 @@
 //! and a plane into rows and columns.
 
 use crate::session::recording::Frame;
-use swapmeet_core::network::topology::{Topology, strides};
+use swapmeet_core::network::topology::{Network, strides};
 
 /// One plane of a grid, which consists of rows and columns of nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl Lattice {
     /// Creates a plane of a torus, mesh or ring with up to three dimensions; `None` for other
     /// topologies. In three dimensions, `turned` is the index of the dimension along which the
     /// planes are stacked.
-    pub(crate) fn of(topology: &dyn Topology, plane: usize, turned: usize) -> Option<Self> {
+    pub(crate) fn of(topology: &Network, plane: usize, turned: usize) -> Option<Self> {
         if !matches!(topology.kind(), "torus" | "mesh" | "ring") {
             return None;
         }
@@ -135,7 +135,7 @@ impl Lattice {
     /// other planes. Both are in bytes if `bytes` is set, otherwise in messages.
     pub(crate) fn loads(
         &self,
-        topology: &dyn Topology,
+        topology: &Network,
         frame: &Frame,
         bytes: bool,
     ) -> (Vec<Loads>, InterPlaneLoad) {

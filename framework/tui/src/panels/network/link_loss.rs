@@ -8,7 +8,7 @@ use super::view::{DISCONNECTS, DOUBLED, Heat, Picture, PictureInfo, Quantity, Vi
 use crate::paint::{Painter, cut_middle};
 use crate::session::recording::{Frame, Load, Recording};
 use ratatui::layout::Rect;
-use swapmeet_core::network::topology::Topology;
+use swapmeet_core::network::topology::Network;
 use swapmeet_results::analysis::{LinkCost, LinkCosts};
 use swapmeet_results::duration;
 
@@ -21,7 +21,7 @@ fn load_of(cost: LinkCost) -> u64 {
 
 /// Returns the costs in the form of link loads, so that they can be drawn like a step, and the
 /// largest cost of a link that does not disconnect ranks.
-fn frame(costs: &LinkCosts, topology: &dyn Topology) -> (Frame, u64) {
+fn frame(costs: &LinkCosts, topology: &Network) -> (Frame, u64) {
     let load = |link: u64| {
         let (a, b) = topology.link_ends(link)?;
         let load = load_of(*costs.links.get(&(a.min(b), a.max(b)))?);

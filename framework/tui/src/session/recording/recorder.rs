@@ -11,7 +11,7 @@ use swapmeet_core::cost::kind::Times;
 use swapmeet_core::cost::model::Evaluator;
 use swapmeet_core::cost::model::time_space::TimeSpace;
 use swapmeet_core::network::links::LinkLoad;
-use swapmeet_core::network::topology::{Route, Topology};
+use swapmeet_core::network::topology::{Network, Route};
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent, Sent};
 use swapmeet_core::simulation::step::Step;
 use swapmeet_results::{Record, Status};
@@ -50,7 +50,7 @@ struct Pending {
 
 /// Records the steps of a schedule and sends them to the dashboard.
 struct Recorder {
-    topology: Arc<dyn Topology>,
+    topology: Arc<Network>,
     /// The evaluator that computes the times of steps or, if they are requested, the times of
     /// ranks. It is `None` if the model has no times for single steps.
     evaluator: Option<Box<dyn Evaluator>>,

@@ -9,7 +9,7 @@
 //! orbit has only 1/k as many links as there are translations, k m images cross each of its links.
 
 use crate::network::topology::automorphisms::{CoordinatePermutation, OrbitTable};
-use crate::network::topology::{AxisSymmetry, Topology};
+use crate::network::topology::{AxisSymmetry, Network};
 
 /// The grid of the node numbers of a network, and the orbits of its nodes and links. In each
 /// dimension, neighbouring nodes of an orbit are one *period* apart. A network that is not folded
@@ -33,7 +33,7 @@ pub(super) struct Fold {
 impl Fold {
     /// Folds a network by all of its translations. Returns `None` if the network has none, or if it
     /// cannot be folded because ranks share nodes or routes are random.
-    pub(super) fn smallest(topology: &dyn Topology) -> Option<Self> {
+    pub(super) fn smallest(topology: &Network) -> Option<Self> {
         Self::of_axes(topology, |_, side| vec![side])
     }
 
@@ -42,7 +42,7 @@ impl Fold {
     /// length is a power of two, is stored as several dimensions of length 2. A translation in such
     /// a dimension is an exclusive-or with a power of two. Returns `None` if the network has no
     /// such axis.
-    pub(super) fn by_exclusive_or(topology: &dyn Topology) -> Option<Self> {
+    pub(super) fn by_exclusive_or(topology: &Network) -> Option<Self> {
         let fold = Self::of_axes(topology, |axis, side| match axis {
             AxisSymmetry::Permutations if side.is_power_of_two() && side > 1 => {
                 vec![2; side.ilog2() as usize]
@@ -54,11 +54,8 @@ impl Fold {
 
     /// Folds a network as far as possible. An axis of the network can be stored as several
     /// dimensions: `sides` returns their lengths, for the symmetry and the length of the axis.
-    fn of_axes(
-        topology: &dyn Topology,
-        sides: impl Fn(AxisSymmetry, u32) -> Vec<u32>,
-    ) -> Option<Self> {
-        if topology.node_network().is_some() || topology.random_routing().is_some() {
+    fn of_axes(topology: &Network, sides: impl Fn(AxisSymmetry, u32) -> Vec<u32>) -> Option<Self> {
+        if topology.shares_nodes() || topology.random_routing().is_some() {
             return None;
         }
         let axes = topology.automorphisms()?.axes();
@@ -73,12 +70,12 @@ impl Fold {
     }
 
     /// Returns the network without folding.
-    pub(super) fn plain(topology: &dyn Topology) -> Self {
+    pub(super) fn plain(topology: &Network) -> Self {
         let sides = vec![topology.nodes() as u32];
         Self::new(topology, sides.clone(), sides)
     }
 
-    fn new(topology: &dyn Topology, sides: Vec<u32>, periods: Vec<u32>) -> Self {
+    fn new(topology: &Network, sides: Vec<u32>, periods: Vec<u32>) -> Self {
         let orbits = periods.iter().product::<u32>() as usize;
         let mut fold = Self {
             nodes: sides.iter().product(),
@@ -118,7 +115,7 @@ impl Fold {
     }
 
     /// Returns the same network, folded with the given periods.
-    pub(super) fn with(&self, topology: &dyn Topology, periods: Vec<u32>) -> Self {
+    pub(super) fn with(&self, topology: &Network, periods: Vec<u32>) -> Self {
         Self::new(topology, self.sides.clone(), periods)
     }
 

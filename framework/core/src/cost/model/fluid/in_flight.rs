@@ -13,7 +13,7 @@ use crate::cost::model::asynchronous::repetition::State;
 use crate::cost::model::asynchronous::{Order, Steps};
 use crate::cost::model::clock::Clock;
 use crate::cost::model::ticks::{LAST, NEVER, Ticks, nearest, ticks};
-use crate::network::topology::{Route, Run, Topology};
+use crate::network::topology::{Network, Route, Run};
 use std::sync::Arc;
 
 /// The maximum total number of hops of the messages in flight. These hops take up to about 3 GiB.
@@ -81,7 +81,7 @@ impl InFlight {
 #[derive(Clone)]
 pub(super) struct MessagesInFlight {
     machine: Fluid,
-    topology: Arc<dyn Topology>,
+    topology: Arc<Network>,
     /// The orbits of nodes and links.
     pub fold: Arc<Fold>,
     pub shares: Shares,

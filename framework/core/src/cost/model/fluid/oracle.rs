@@ -3,7 +3,7 @@
 //! Times are numbers of µs, not whole picoseconds.
 
 use crate::cost::model::test_steps::Sends;
-use crate::network::topology::{Run, Topology, parse};
+use crate::network::topology::{Network, Run, parse};
 
 /// A message, or a background flow (`ends` is `None`).
 struct Flow {
@@ -88,7 +88,7 @@ pub(in crate::cost::model) fn ends(
     }
 }
 
-fn links_of(topology: &dyn Topology, from: u32, to: u32) -> Vec<usize> {
+fn links_of(topology: &Network, from: u32, to: u32) -> Vec<usize> {
     let mut links = Vec::new();
     let add = &mut |run: Run| links.extend(run.links().map(|link| link as usize));
     topology.route(from.into(), to.into(), None, add).unwrap();
@@ -171,7 +171,7 @@ const NEAR_US: f64 = 1e-4;
 /// have decided these times. At the end of each step, every rank reduces the bytes that `sums` has
 /// for it.
 pub(super) fn ends_by_data(
-    topology: &dyn Topology,
+    topology: &Network,
     machine: &ByData,
     steps: &Sends,
     sums: &[Vec<u64>],

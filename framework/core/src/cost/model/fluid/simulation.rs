@@ -140,7 +140,7 @@ impl Simulation {
             (false, _) => {}
         }
         let limits_ports = machine.order == Order::Data && machine.ports != PortLimit::All;
-        if limits_ports && topology.node_network().is_some() {
+        if limits_ports && topology.shares_nodes() {
             in_flight.refused = Some("with `order=data` the model `fluid` counts the ports of ranks, not of nodes that several share: it needs ports=all or order=step".to_owned());
         }
         let ranks = in_flight.fold.orbits();

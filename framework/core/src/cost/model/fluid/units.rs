@@ -9,7 +9,7 @@
 use super::fold::Fold;
 use super::{Fairness, Fluid};
 use crate::cost::model::ticks::{LAST, PER_US, Ticks};
-use crate::network::topology::Topology;
+use crate::network::topology::Network;
 
 const CAPACITY_BITS: i32 = 48;
 const WEIGHT_BITS: i32 = 32;
@@ -35,7 +35,7 @@ pub(super) struct Units {
 impl Units {
     /// Returns the units of a network. If the network is too large (`fits` is false), they are not
     /// used.
-    pub(super) fn new(machine: &Fluid, topology: &dyn Topology, fits: bool) -> Self {
+    pub(super) fn new(machine: &Fluid, topology: &Network, fits: bool) -> Self {
         // Find the largest bandwidth, and the range of the round-trip times of links.
         let (mut widest, mut longest) = (0.0_f64, 0.0_f64);
         let (mut shortest, mut has_zero) = (f64::INFINITY, false);
@@ -102,7 +102,7 @@ impl Units {
 
     /// Returns the capacity of each link of a folded network, in units of work per tick: of the
     /// links between nodes, and of the injection links.
-    pub(super) fn capacities(&self, topology: &dyn Topology, fold: &Fold) -> Vec<u64> {
+    pub(super) fn capacities(&self, topology: &Network, fold: &Fold) -> Vec<u64> {
         let capacity = |work: f64| (work.round() as u64).max(1);
         let bandwidth = |link| topology.link_ends(link).map_or(1.0, |_| topology.bandwidth(link));
         let links = (0..fold.slots()).map(|orbit| bandwidth(fold.first_link(orbit)) * self.link);

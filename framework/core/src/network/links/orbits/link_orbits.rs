@@ -4,7 +4,7 @@
 use super::{OrbitCounts, OrbitTimes};
 use crate::network::symmetry::Group;
 use crate::network::topology::automorphisms::{CoordinatePermutation, OrbitTable};
-use crate::network::topology::{Regularity, Route, RouteError, Run, Topology};
+use crate::network::topology::{Network, Regularity, Route, RouteError, Run};
 use crate::network::transfer::Transfer;
 
 /// The orbits of links, and for each orbit the load of one of its links.
@@ -42,7 +42,7 @@ enum Numbering {
 impl LinkOrbits {
     /// Creates the numbering of link orbits. Returns `None` if the group does not map every route
     /// to a route.
-    pub(super) fn new(topology: &dyn Topology, group: &Group) -> Option<Self> {
+    pub(super) fn new(topology: &Network, group: &Group) -> Option<Self> {
         let (numbering, cells) = match topology.regularity() {
             Regularity::Torus(sides) => {
                 let periods = periods(sides, group)?;
@@ -84,7 +84,7 @@ impl LinkOrbits {
 
     /// Creates the orbits under the elements of the group that are known automorphisms of the
     /// network. Returns `None` if the identity is the only such element.
-    pub(super) fn of_automorphisms(topology: &dyn Topology, group: &Group) -> Option<Self> {
+    pub(super) fn of_automorphisms(topology: &Network, group: &Group) -> Option<Self> {
         /// The maximum number of links, because the table has an entry for each link.
         const MAX_LINKS: u64 = 1 << 24;
         if topology.link_slots() > MAX_LINKS {
@@ -111,7 +111,7 @@ impl LinkOrbits {
 
     pub(super) fn count(
         &mut self,
-        topology: &dyn Topology,
+        topology: &Network,
         messages: &[Transfer],
         routes: &[Route],
     ) -> Result<OrbitCounts, (usize, RouteError)> {
@@ -129,7 +129,7 @@ impl LinkOrbits {
     /// Returns the largest load of a link.
     pub(super) fn max_load(
         &mut self,
-        topology: &dyn Topology,
+        topology: &Network,
         messages: &[Transfer],
         routes: &[Route],
     ) -> Result<u64, (usize, RouteError)> {
@@ -140,7 +140,7 @@ impl LinkOrbits {
     /// different bandwidths or latencies.
     pub(super) fn times(
         &mut self,
-        topology: &dyn Topology,
+        topology: &Network,
         messages: &[Transfer],
     ) -> Result<OrbitTimes, (usize, RouteError)> {
         let mut times = OrbitTimes::default();
@@ -196,7 +196,7 @@ impl LinkOrbits {
 
     fn fill(
         &mut self,
-        topology: &dyn Topology,
+        topology: &Network,
         messages: &[Transfer],
         routes: &[Route],
         amount: impl Fn(&Transfer) -> u64,

@@ -11,7 +11,7 @@ const SWITCHED: &str = "
 ";
 
 /// Returns the numbers of the links of a route, sorted.
-fn links(network: &dyn Topology, from: u64, to: u64) -> Vec<u64> {
+fn links(network: &Network, from: u64, to: u64) -> Vec<u64> {
     let mut links = crossed(network, from, to, None).unwrap();
     links.sort_unstable();
     links

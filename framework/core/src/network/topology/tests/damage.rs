@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 /// Returns the links of a network, each as (number, from, to), except the links that lead from one
 /// vertex of a pair in `down` to the other. This naive list shares no code with the routes of the
 /// program.
-fn links_without(net: &dyn Topology, down: &BTreeSet<(u64, u64)>) -> Vec<(u64, u64, u64)> {
+fn links_without(net: &Network, down: &BTreeSet<(u64, u64)>) -> Vec<(u64, u64, u64)> {
     let all = (0..net.link_slots()).filter_map(|link| Some((link, net.link_ends(link)?)));
     let all = all.map(|(link, (from, to))| (link, from, to));
     all.filter(|(_, from, to)| !down.contains(&(*from, *to))).collect()
@@ -140,7 +140,7 @@ fn a_failed_trunk_is_all_of_its_parallel_links() {
 #[test]
 fn slow_links_have_a_fraction_of_their_bandwidth() {
     let net = topology("groups:2x2,inside=4,slow=0-4:0.5+6~2:0.25");
-    let of = |from, to| net.bandwidth(net.link_between(from, to).unwrap().first);
+    let of = |from, to| net.bandwidth(link_between(&net, from, to).unwrap().first);
     assert_eq!([of(0, 4), of(4, 0), of(1, 4)], [2.0, 2.0, 4.0]);
     assert_eq!([of(6, 2), of(2, 6)], [0.25, 1.0]);
     assert_eq!((net.bandwidths(), net.diameter()), (Some((0.25, 4.0)), 2));
@@ -160,7 +160,7 @@ fn samples_depend_only_on_the_seed() {
         ("torus:4x4,faults=2,ranks=2", "torus:4x4,faults=2:SEED,ranks=2"),
         ("torus:4x4,faults=2,routing=ecmp", "torus:4x4,faults=2:SEED,routing=ecmp"),
     ] {
-        let ends = |net: &dyn Topology| {
+        let ends = |net: &Network| {
             (0..net.link_slots()).map(|link| net.link_ends(link)).collect::<Vec<_>>()
         };
         let mut patterns = Vec::new();
@@ -169,13 +169,12 @@ fn samples_depend_only_on_the_seed() {
                 (topology(random).sample(seed).unwrap(), fixed.replace("SEED", &seed.to_string()));
             let given = topology(&given);
             assert_eq!(drawn.spec(), random);
-            let text = |net: &dyn Topology| net.damage().map(|damage| damage.drawn().to_owned());
+            let text = |net: &Network| net.damage().map(|damage| damage.drawn().to_owned());
             assert_eq!(text(drawn.as_ref()), text(given.as_ref()), "{random}");
             assert_eq!(ends(drawn.as_ref()), ends(given.as_ref()), "{random}");
             assert_eq!(drawn.diameter(), given.diameter(), "{random}");
-            let host = |net: &dyn Topology| {
-                (0..net.nodes()).map(|rank| net.host(rank)).collect::<Vec<_>>()
-            };
+            let host =
+                |net: &Network| (0..net.nodes()).map(|rank| net.host(rank)).collect::<Vec<_>>();
             assert_eq!(host(drawn.as_ref()), host(given.as_ref()), "{random}");
             patterns.push((text(drawn.as_ref()), ends(drawn.as_ref()), host(drawn.as_ref())));
             assert!(random.contains("ecmp") || given.sample(seed).is_none(), "{random}");

@@ -2,8 +2,7 @@
 //! among the links that lead nearer to the receiver.
 
 use crate::network::topology::adjacency::Adjacency;
-use crate::network::topology::random::SplitMix64;
-use crate::network::topology::{Plane, Run, Topology};
+use crate::network::topology::{Network, Plane, Run, SplitMix64};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -17,16 +16,16 @@ pub(super) struct Ecmp {
 }
 
 impl Ecmp {
-    /// Computes the distances between all vertices of a network. Returns `None` if the network has
-    /// too many links to list them.
-    pub(super) fn new(network: &dyn Topology) -> Option<Self> {
+    /// Computes the distances between all vertices of a network, whose links must be few enough to
+    /// list them.
+    pub(super) fn new(network: &Network) -> Self {
         let planes = network.planes().to_vec();
-        let network = Adjacency::of(network)?;
+        let network = Adjacency::of(network).expect("networks with random routing are small");
         // A search along reversed links finds the distances to a vertex. They may differ from the
         // distances from this vertex, because links may exist in one direction only.
         let reversed = network.reversed();
         let hops = (0..network.vertices() as u64).flat_map(|to| reversed.hops_from(to));
-        Some(Self { hops: hops.map(|hops| hops as u16).collect(), network, planes })
+        Self { hops: hops.map(|hops| hops as u16).collect(), network, planes }
     }
 
     /// Returns the hops of a shortest path.

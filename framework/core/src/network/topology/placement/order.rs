@@ -4,7 +4,7 @@ use crate::text::excerpt;
 
 /// Returns the numbers below n in a random order, drawn by SplitMix64.
 pub(super) fn shuffled(n: u32, seed: u64) -> Vec<u32> {
-    let mut draw = super::super::random::SplitMix64::new(seed);
+    let mut draw = super::super::SplitMix64::new(seed);
     let mut numbers: Vec<u32> = (0..n).collect();
     for last in (1..numbers.len()).rev() {
         numbers.swap(last, draw.below(last + 1));

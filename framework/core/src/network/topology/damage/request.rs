@@ -1,27 +1,11 @@
 //! The arguments that name failed and slow links.
 
-use super::{Damage, Ends, draw};
-use crate::network::topology::Topology;
+use super::{DamagedLinks, Ends, draw};
 use crate::network::topology::adjacency::Adjacency;
+use crate::network::topology::{Network, Options};
 use crate::spec::{Arg, Spec, SpecError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-
-/// The arguments of a spec that name failed and slow links.
-#[derive(Debug, Default, Clone, Copy)]
-pub(in crate::network::topology) struct DamageArgs<'a> {
-    pub down: Option<&'a Arg>,
-    pub slow: Option<&'a Arg>,
-    pub faults: Option<&'a Arg>,
-    pub slow_links: Option<&'a Arg>,
-}
-
-impl<'a> DamageArgs<'a> {
-    /// Returns the first argument in canonical order; `None` if there is none.
-    pub(super) fn first(&self) -> Option<&'a Arg> {
-        self.down.or(self.slow).or(self.faults).or(self.slow_links)
-    }
-}
 
 /// A number of links that are drawn at random. A link is a pair of vertices that are linked in both
 /// directions.
@@ -47,17 +31,20 @@ const SLOW: &str = "links and the fraction of the bandwidth that is left, as in 
 impl Request {
     /// Reads the arguments, and checks that the named links exist.
     pub(super) fn parse(
-        spec: &Spec,
-        args: &DamageArgs<'_>,
-        base: &dyn Topology,
+        options: &Options<'_>,
+        base: &Network,
         intact: &Adjacency,
     ) -> Result<Self, SpecError> {
-        let mut request = Self::default();
+        let (mut request, spec) = (Self::default(), options.spec);
         // Read the lists of links.
-        for (item, arg) in args.down.into_iter().flat_map(|arg| items(arg).map(move |i| (i, arg))) {
+        let listed = |name| {
+            let arg = options.get(name).into_iter();
+            arg.flat_map(|arg| items(arg).map(move |item| (item, arg)))
+        };
+        for (item, arg) in listed("down") {
             request.down.extend(ends(spec, arg, item, LINKS, base, intact)?);
         }
-        for (item, arg) in args.slow.into_iter().flat_map(|arg| items(arg).map(move |i| (i, arg))) {
+        for (item, arg) in listed("slow") {
             let (at, text) = item;
             let bad = || spec.bad_value(arg, SLOW);
             let (link, fraction) = text.split_once(':').ok_or_else(bad)?;
@@ -75,7 +62,7 @@ impl Request {
         // left.
         let pairs = draw::pairs(&request.left(intact));
         let spare = pairs.len() - draw::spanning_links(&pairs, intact.vertices());
-        if let Some(arg) = args.faults {
+        if let Some(arg) = options.get("faults") {
             let bad = || {
                 spec.bad_value(
                     arg,
@@ -85,7 +72,7 @@ impl Request {
             let draw = Draw::parse(arg.value()).filter(|draw| draw.count <= spare as u64);
             request.faults = Some(draw.ok_or_else(bad)?);
         }
-        if let Some(arg) = args.slow_links {
+        if let Some(arg) = options.get("slow-links") {
             let is_slow = |(a, b): &&Ends| {
                 request.slow.contains_key(&(*a, *b)) || request.slow.contains_key(&(*b, *a))
             };
@@ -119,7 +106,7 @@ impl Request {
     }
 
     /// Draws the random links. `seed` is the seed of the repetition.
-    pub(super) fn draw(&self, intact: &Adjacency, nodes: u64, seed: u64) -> Damage {
+    pub(super) fn draw(&self, intact: &Adjacency, nodes: u64, seed: u64) -> DamagedLinks {
         let both = |(a, b): Ends| [(a, b), (b, a)];
         let mut failed = BTreeSet::new();
         if let Some(Draw { count, seed: own }) = self.faults {
@@ -135,12 +122,11 @@ impl Request {
             slowed.extend(drawn.into_iter().flat_map(both).map(|ends| (ends, fraction)));
         }
         let drawn = Listed(&failed, &slowed).to_string();
-        Damage {
+        DamagedLinks {
             down: &self.down | &failed,
             slow: self.slow.iter().chain(&slowed).map(|(ends, f)| (*ends, *f)).collect(),
             drawn: drawn.trim_start_matches(',').to_owned(),
         }
-        .sorted()
     }
 }
 
@@ -174,7 +160,7 @@ fn ends(
     arg: &Arg,
     (at, item): (usize, &str),
     expected: &str,
-    base: &dyn Topology,
+    base: &Network,
     intact: &Adjacency,
 ) -> Result<Vec<Ends>, SpecError> {
     let bad = || spec.bad_value(arg, expected);

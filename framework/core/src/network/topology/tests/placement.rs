@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn with_file(spec: &str, content: &str) -> Result<Arc<dyn Topology>, SpecError> {
+fn with_file(spec: &str, content: &str) -> Result<Arc<Network>, SpecError> {
     parse_with(spec, &|_| Ok(content.to_owned()))
 }
 

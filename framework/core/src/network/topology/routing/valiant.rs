@@ -6,14 +6,14 @@
 //! link how many intermediate vertices have a route through this link. Expected loads are these
 //! counts, divided by the number of intermediate vertices.
 
-use super::Run;
-use crate::network::topology::Topology;
-use crate::network::topology::random::SplitMix64;
+use crate::network::topology::{Network, Run, SplitMix64};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
 #[derive(Debug)]
 pub(super) struct Valiant {
+    /// The network of nodes, with deterministic routes.
+    network: Network,
     /// The intermediate vertices, each given as a node. These are all nodes or, if switches are the
     /// intermediate vertices, one node at each switch that has nodes.
     intermediates: Vec<u64>,
@@ -54,22 +54,22 @@ struct Half {
 impl Valiant {
     /// Chooses the intermediate vertices of a network: its switches if every node has one link to a
     /// switch, otherwise its nodes.
-    pub(super) fn new(network: &dyn Topology) -> Self {
+    pub(super) fn new(network: Network) -> Self {
         let nodes = network.nodes();
         let at_switches = network.switches() > 0 && network.degree() == Some(1);
-        let switch_links = if at_switches { switch_links(network) } else { None };
+        let switch_links = if at_switches { switch_links(&network) } else { None };
         let mut representatives = BTreeMap::new();
         for node in 0..nodes {
             let vertex = switch_links.as_ref().map_or(node, |links| links[node as usize].switch);
             representatives.entry(vertex).or_insert(node);
         }
         let halves = [(); 2].map(|()| (0..nodes).map(|_| OnceLock::new()).collect());
-        Self { intermediates: representatives.into_values().collect(), switch_links, halves }
+        let intermediates = representatives.into_values().collect();
+        Self { network, intermediates, switch_links, halves }
     }
 
     pub(super) fn route(
         &self,
-        network: &dyn Topology,
         (from, to): (u64, u64),
         mut draw: SplitMix64,
         visit: &mut dyn FnMut(Run),
@@ -78,8 +78,8 @@ impl Valiant {
             return 0;
         }
         let via = self.intermediates[draw.below(self.intermediates.len())];
-        let first = self.half_route(network, from, via, Side::First);
-        let second = self.half_route(network, to, via, Side::Second);
+        let first = self.half_route(from, via, Side::First);
+        let second = self.half_route(to, via, Side::Second);
         first.into_iter().chain(second).fold(0, |hops, run| {
             visit(run);
             hops + run.len
@@ -87,11 +87,11 @@ impl Valiant {
     }
 
     /// Returns the route between a node and an intermediate vertex.
-    fn half_route(&self, network: &dyn Topology, node: u64, via: u64, side: Side) -> Vec<Run> {
+    fn half_route(&self, node: u64, via: u64, side: Side) -> Vec<Run> {
         let (from, to) = if side == Side::First { (node, via) } else { (via, node) };
         let mut runs = Vec::new();
         if from != to {
-            network.own_route(from, to, &mut |run| runs.push(run));
+            self.network.minimal_route(from, to, &mut |run| runs.push(run));
         }
         let Some(links) = &self.switch_links else { return runs };
         let (own, drawn) = (links[node as usize], links[via as usize]);
@@ -111,10 +111,10 @@ impl Valiant {
         }
     }
 
-    fn half(&self, network: &dyn Topology, node: u64, side: Side) -> &Half {
+    fn half(&self, node: u64, side: Side) -> &Half {
         self.halves[side as usize][node as usize].get_or_init(|| {
             let vias = self.intermediates.iter();
-            Half::count(vias.map(|via| self.half_route(network, node, *via, side)))
+            Half::count(vias.map(|via| self.half_route(node, *via, side)))
         })
     }
 
@@ -122,7 +122,6 @@ impl Valiant {
     /// `visit` with each link, the expected number of messages on the link and their expected load.
     pub(super) fn expected(
         &self,
-        network: &dyn Topology,
         messages: &mut dyn Iterator<Item = (u64, u64, u64)>,
         visit: &mut dyn FnMut(u64, f64, f64),
     ) {
@@ -136,9 +135,9 @@ impl Valiant {
         }
         // Add these sums to the links of all half routes. The results are whole numbers: the
         // expected loads times the number of intermediate vertices.
-        let mut on = vec![(0_u64, 0_u128); network.link_slots() as usize];
+        let mut on = vec![(0_u64, 0_u128); self.network.link_slots() as usize];
         for ((node, side), (count, load)) in ends {
-            for (link, times) in &self.half(network, node, side).links {
+            for (link, times) in &self.half(node, side).links {
                 let (messages, sum) = &mut on[*link as usize];
                 *messages += count * times;
                 *sum += load * u128::from(*times);
@@ -151,12 +150,11 @@ impl Valiant {
     }
 
     /// Returns the expected hops of a message.
-    pub(super) fn expected_hops(&self, network: &dyn Topology, from: u64, to: u64) -> f64 {
+    pub(super) fn expected_hops(&self, from: u64, to: u64) -> f64 {
         if from == to {
             return 0.0;
         }
-        let hops =
-            self.half(network, from, Side::First).hops + self.half(network, to, Side::Second).hops;
+        let hops = self.half(from, Side::First).hops + self.half(to, Side::Second).hops;
         hops as f64 / self.intermediates.len() as f64
     }
 }
@@ -175,7 +173,7 @@ impl Half {
 }
 
 /// Finds the link between each node and its switch; `None` unless every node has one.
-fn switch_links(network: &dyn Topology) -> Option<Vec<SwitchLink>> {
+fn switch_links(network: &Network) -> Option<Vec<SwitchLink>> {
     let nodes = network.nodes();
     let (mut up, mut down) = (vec![None; nodes as usize], vec![None; nodes as usize]);
     for link in 0..network.link_slots() {

@@ -2,7 +2,7 @@
 
 use super::draw;
 use crate::network::topology::adjacency::Adjacency;
-use crate::network::topology::{Regularity, Topology};
+use crate::network::topology::{Network, Regularity};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The failure of one link of a network, in both directions.
@@ -26,12 +26,13 @@ pub struct SingleFault {
 /// ```
 /// use swapmeet_core::network::topology::{parse, single_faults};
 /// let torus = parse("torus:4x8").unwrap();
-/// assert_eq!(single_faults(torus.as_ref(), false).unwrap().len(), 64);
-/// let orbits = single_faults(torus.as_ref(), true).unwrap();
+/// assert_eq!(single_faults(&torus, false).unwrap().len(), 64);
+/// let orbits = single_faults(&torus, true).unwrap();
 /// assert_eq!(orbits.iter().map(|fault| fault.ends).collect::<Vec<_>>(), [(0, 1), (0, 8)]);
 /// ```
-pub fn single_faults(topology: &dyn Topology, one_per_orbit: bool) -> Option<Vec<SingleFault>> {
-    let network = topology.placed_on().unwrap_or(topology);
+pub fn single_faults(topology: &Network, one_per_orbit: bool) -> Option<Vec<SingleFault>> {
+    let placed_on = topology.placed_on();
+    let network = placed_on.as_ref().unwrap_or(topology);
     let links = Adjacency::of(network)?;
     let pairs = draw::pairs(&links);
     // In a torus or hypercube, translations map all links of a dimension to each other, so the

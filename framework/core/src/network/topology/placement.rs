@@ -1,0 +1,208 @@
+//! Placement of ranks on the nodes of a network. The arguments are `ranks=` and `place=`, which
+//! follow the arguments of any topology. `place=random` without a seed draws the placement from the
+//! seed of the repetition ([`Network::sample`]).
+//!
+//! Rank r runs on node `node[r]` of the network, and a node may have several ranks. Algorithms see
+//! the ranks as a grid. It is the network's own grid or, if nodes have several ranks, a grid of
+//! nodes and ranks. Routes and links are those of the network's nodes. There is no link between two
+//! ranks of the same node.
+
+use super::{Bisection, Network, Options, Properties, ReadFile, Route, RouteError};
+use crate::spec::{Arg, SpecError};
+use std::borrow::Cow;
+
+mod order;
+
+/// A description of the values of `place=`, for error messages.
+const EXPECTED: &str = "block, cyclic, random, random:SEED, hilbert, fold:SHAPE or file:FILE";
+
+/// The nodes on which ranks run.
+#[derive(Debug)]
+pub(super) struct Placement {
+    /// The number of ranks of each node.
+    ranks_each: u64,
+    /// The value of `place=` in the spec; empty if ranks are placed in blocks.
+    place: String,
+    /// For each rank, the node on which it runs.
+    node: Vec<u32>,
+    /// For each node, the rank that runs on it; empty if nodes have several ranks.
+    rank: Vec<u32>,
+}
+
+/// Places ranks on the nodes of a network, as the arguments `ranks=` and `place=` request.
+pub(super) fn parse(
+    network: Network,
+    options: &Options<'_>,
+    read: ReadFile<'_>,
+) -> Result<Network, SpecError> {
+    /// The maximum number of ranks. The tables take eight bytes for each rank.
+    const MAX: u64 = 1 << 24;
+    let (spec, nodes) = (options.spec, network.nodes());
+    let (ranks, place) = (options.get("ranks"), options.get("place"));
+    let ranks_each = ranks.map_or(Ok(1), |arg| {
+        let number = arg.value().parse().ok().filter(|number: &u64| *number >= 1);
+        let expected = "the number of ranks of each node, a whole number from 1 on";
+        number.ok_or_else(|| spec.bad_value(arg, expected))
+    })?;
+    // If rank r runs on node r, no table is needed.
+    let word = place.map_or("block", Arg::value);
+    if let (Some(arg), Some(shape)) = (place, word.strip_prefix("fold:")) {
+        return match ranks_each {
+            1 => super::folded::parse(&network, spec, arg, shape).map(Network::of),
+            _ => Err(spec.bad_value(arg, "one rank per node with fold:SHAPE")),
+        };
+    }
+    let Some(arg) =
+        place.or(ranks).filter(|_| ranks_each > 1 || !["block", "cyclic"].contains(&word))
+    else {
+        return Ok(network);
+    };
+    let Some(count) = ranks_each.checked_mul(nodes).filter(|count| *count <= MAX) else {
+        let at = ranks.filter(|_| nodes <= MAX).unwrap_or(arg);
+        let what = if ranks_each == 1 { "nodes" } else { "ranks" };
+        let expected = format!("a network of at most {MAX} {what} to place ranks on");
+        return Err(spec.bad_value(at, &expected));
+    };
+    // Find the node of each rank.
+    let bad = |expected: &str| spec.bad_value(arg, expected);
+    let in_blocks = |node: &dyn Fn(u64) -> u32| -> Vec<u32> {
+        (0..count).map(|rank| node(rank / ranks_each)).collect()
+    };
+    let (kind, rest) = word.split_once(':').unwrap_or((word, ""));
+    let (place, node) = match (kind, rest) {
+        ("block", "") => (None, in_blocks(&|node| node as u32)),
+        ("cyclic", "") => {
+            (Some(word.to_owned()), (0..count).map(|rank| (rank % nodes) as u32).collect())
+        }
+        ("random", "") if word == RANDOM => (Some(word.to_owned()), random(count, ranks_each, 0)),
+        ("random", seed) => {
+            let seed: u64 = seed.parse().map_err(|_| bad(EXPECTED))?;
+            (Some(format!("random:{seed}")), random(count, ranks_each, seed))
+        }
+        ("hilbert", "") => {
+            let along = order::hilbert(network.radices()).ok_or_else(|| {
+                bad("block, cyclic, random, random:SEED or file:FILE: hilbert is for sides that are all the same power of two")
+            })?;
+            (Some(word.to_owned()), in_blocks(&|position| along[position as usize]))
+        }
+        ("file", file) if !file.is_empty() => {
+            let node = read(file)
+                .and_then(|content| order::from_file(&content, nodes as u32, ranks_each as u32))
+                .map_err(|message| {
+                    spec.error(arg.value_at(), arg.value().len(), &format!("{file}: {message}"))
+                })?;
+            (Some(word.to_owned()), node)
+        }
+        _ => return Err(bad(EXPECTED)),
+    };
+    Ok(network.placed(Placement::new(ranks_each, place.unwrap_or_default(), node)))
+}
+
+/// The value of `place=` for a placement that is drawn from the seed of the repetition.
+const RANDOM: &str = "random";
+
+/// Returns a random node for each rank.
+fn random(count: u64, ranks_each: u64, seed: u64) -> Vec<u32> {
+    let slots = order::shuffled(count as u32, seed).into_iter();
+    slots.map(|slot| (u64::from(slot) / ranks_each) as u32).collect()
+}
+
+impl Placement {
+    fn new(ranks_each: u64, place: String, node: Vec<u32>) -> Self {
+        // With one rank for each node, find the rank of each node.
+        let mut rank = vec![0; if ranks_each == 1 { node.len() } else { 0 }];
+        if ranks_each == 1 {
+            (0..).zip(&node).for_each(|(r, at)| rank[*at as usize] = r);
+        }
+        Self { ranks_each, place, node, rank }
+    }
+
+    /// Returns the placement drawn from a seed; `None` if it is not random.
+    pub(super) fn sample(&self, seed: u64) -> Option<Self> {
+        let node = || random(self.count(), self.ranks_each, seed);
+        (self.place == RANDOM).then(|| Self::new(self.ranks_each, self.place.clone(), node()))
+    }
+
+    /// Returns the properties of the network of ranks. `base` are those of the network of nodes.
+    pub(super) fn properties(&self, base: &Properties) -> Properties {
+        let each = self.ranks_each;
+        let place = Some(&self.place).filter(|place| !place.is_empty());
+        let place = place.map_or(String::new(), |place| format!(",place={place}"));
+        let properties = Properties {
+            spec: format!("{}{place}", base.spec),
+            bisection: base.bisection.map(|cut| Bisection { side: cut.side * each, ..cut }),
+            distance_sum: base.distance_sum.map(|sum| sum * each),
+            hops_of_all_pairs: base.hops_of_all_pairs().map(|hops| hops * u128::from(each).pow(2)),
+            max_links: Some(base.max_links()),
+            ..base.clone()
+        };
+        if each == 1 {
+            return properties;
+        }
+        Properties {
+            spec: format!("{},ranks={each}{place}", base.spec),
+            // A network whose nodes have several ranks has a kind of its own, so that, for example,
+            // algorithms for tori do not accept it.
+            kind: "ranks",
+            nodes: self.count(),
+            switches: base.switches + base.nodes,
+            radices: if self.place == "cyclic" {
+                vec![each, base.nodes]
+            } else {
+                vec![base.nodes, each]
+            },
+            ..properties
+        }
+    }
+
+    /// Returns the number of ranks.
+    fn count(&self) -> u64 {
+        self.node.len() as u64
+    }
+
+    /// Returns whether nodes have several ranks.
+    pub(super) fn shares_nodes(&self) -> bool {
+        self.ranks_each > 1
+    }
+
+    /// Returns the node on which a rank runs.
+    pub(super) fn node(&self, rank: u64) -> u64 {
+        self.node[rank as usize].into()
+    }
+
+    /// Returns the vertex number of a node or switch of the network. Ranks have the lowest numbers.
+    /// If nodes have several ranks, the nodes follow the ranks, and the switches follow the nodes.
+    pub(super) fn vertex(&self, vertex: u64) -> u64 {
+        self.rank.get(vertex as usize).map_or(self.behind() + vertex, |rank| u64::from(*rank))
+    }
+
+    /// Returns the difference between the two numbers of a vertex that is not a rank.
+    fn behind(&self) -> u64 {
+        if self.shares_nodes() { self.count() } else { 0 }
+    }
+
+    /// Returns a requested route with the network's own vertex numbers. Signs and order refer to the
+    /// dimensions of the network, so they do not change.
+    pub(super) fn on_nodes<'a>(&self, route: &'a Route) -> Cow<'a, Route> {
+        if route.path.is_empty() {
+            return Cow::Borrowed(route);
+        }
+        let own = |v: &u64| if *v < self.count() { self.node(*v) } else { *v - self.behind() };
+        Cow::Owned(Route { path: route.path.iter().map(own).collect(), ..route.clone() })
+    }
+
+    /// Returns the error of a requested route with the vertex numbers and the spec of the network
+    /// of ranks.
+    pub(super) fn renamed(&self, error: RouteError, spec: &str) -> RouteError {
+        let topology = spec.to_owned();
+        match error {
+            RouteError::NoDimensions { .. } => RouteError::NoDimensions { topology },
+            RouteError::Malformed { expected, got, .. } => {
+                RouteError::Malformed { topology, expected, got }
+            }
+            RouteError::NoLink { from, to, .. } => {
+                RouteError::NoLink { topology, from: self.vertex(from), to: self.vertex(to) }
+            }
+        }
+    }
+}
