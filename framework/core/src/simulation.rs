@@ -5,6 +5,7 @@
 //! needs no more memory than its largest step.
 
 mod buffers;
+pub mod demand;
 pub mod listener;
 mod listeners;
 mod messages;
@@ -15,7 +16,7 @@ pub mod step;
 pub(crate) mod step_statistics;
 
 use crate::delivery::byte_counts::{ByteCountUnits, ByteSend, Redistribution};
-use crate::delivery::collective::{BlockSizes, Collective};
+use crate::delivery::collective::{BlockSizes, Collective, FinalBlocks, InitialBlocks};
 use crate::delivery::exchange::{Division, Rule};
 use crate::delivery::fault::Fault;
 use crate::delivery::payload::Proof;
@@ -74,6 +75,23 @@ impl Task {
         let Some(sizes) = &self.sizes else { return 1 };
         let [origin, destination] = self.collective.sizing_nodes(origin, destination);
         sizes.bytes(origin, destination)
+    }
+
+    /// Returns the nodes that must receive data which `origin` has at the start. For tokens, returns
+    /// all nodes.
+    pub fn receivers(&self, origin: u64) -> Range<u64> {
+        let (kind, root) = (self.collective.kind(), self.collective.root().unwrap_or(0));
+        match (kind.initial, kind.required) {
+            (InitialBlocks::AllAtRoot, _) if origin != root => 0..0,
+            (_, FinalBlocks::AllAtRoot) => root..root + 1,
+            (_, FinalBlocks::Permuted) => {
+                let image = self.collective.images().and_then(|to| to.get(origin as usize));
+                image.map_or(0..0, |to| u64::from(*to)..u64::from(*to) + 1)
+            }
+            (_, FinalBlocks::ForNode | FinalBlocks::All | FinalBlocks::Received) => {
+                0..self.topology.nodes()
+            }
+        }
     }
 }
 

@@ -1,10 +1,13 @@
-//! The demand of a problem: the amount of data that each node has for each other node.
+//! The demand of a problem: the amount of data that each node has for each other node. Unlike the
+//! demand of a task ([`swapmeet_core::simulation::demand`]), it lists nodes of the network instead of
+//! ranks, and is part of a certificate.
 
 use crate::error::{MAX_PAIRS, OptimumError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use swapmeet_core::delivery::collective::{FinalBlocks, InitialBlocks};
+use swapmeet_core::delivery::collective::BlockSizes;
 use swapmeet_core::simulation::Task;
+use swapmeet_core::simulation::demand::{self, Amounts, Blocks};
 
 /// The data that a task moves, in units of load (blocks if blocks are counted, otherwise bytes).
 /// Data whose origin and destination are the same node is left out, because it is a local copy and
@@ -35,76 +38,43 @@ impl Demand {
     /// Returns an error if the sum of all amounts is 2^53 or more, or if the data consists of
     /// tokens.
     pub fn of(task: &Task) -> Result<Self, OptimumError> {
-        let kind = task.collective.kind();
-        if kind.has_tokens {
-            return Err(OptimumError::Tokens(kind.word));
-        }
         let ranks = task.topology.nodes();
-        let root = task.collective.root().unwrap_or(0);
         let host = |rank: u64| task.topology.host(rank) as u32;
-        let load = |rank| task.block_load(rank, rank);
-        let shared = task.topology.shares_nodes();
         // Returns, for each node, the sum of the amounts of the ranks on it.
-        let at_nodes = |amounts: &mut dyn Iterator<Item = (u64, u64)>| {
+        let at_nodes = |amounts: &Amounts| {
             let mut nodes = BTreeMap::new();
-            for (rank, amount) in amounts.filter(|(_, amount)| *amount > 0) {
+            for (rank, amount) in amounts.listed(ranks) {
                 let sum: &mut u64 = nodes.entry(host(rank)).or_default();
                 *sum = sum.saturating_add(amount);
             }
-            nodes.into_iter().collect::<Vec<(u32, u64)>>()
+            nodes.into_iter().collect()
         };
-        let from_ranks = |senders: &mut dyn Iterator<Item = u64>,
-                          receivers: &dyn Fn(u64) -> Vec<u64>| {
+        let between_nodes = |blocks: &Blocks<'_>| {
+            if blocks.pairs() > MAX_PAIRS {
+                return Err(OptimumError::TooManyPairs { pairs: blocks.pairs() });
+            }
             let mut rows: BTreeMap<u32, BTreeMap<u32, u64>> = BTreeMap::new();
-            for (from, to) in
-                senders.flat_map(|from| receivers(from).into_iter().map(move |to| (from, to)))
-            {
-                let amount = task.block_load(from, to);
-                if amount > 0 && host(from) != host(to) {
-                    let sum = rows.entry(host(from)).or_default().entry(host(to)).or_default();
-                    *sum = sum.saturating_add(amount);
-                }
+            for from in 0..ranks {
+                blocks.each_receiver(from, ranks, &mut |to, amount| {
+                    if host(from) != host(to) {
+                        let row = rows.entry(host(from)).or_default();
+                        let sum = row.entry(host(to)).or_default();
+                        *sum = sum.saturating_add(amount);
+                    }
+                });
             }
             let row = |(from, row): (u32, BTreeMap<u32, u64>)| (from, row.into_iter().collect());
-            Self::Pairs(rows.into_iter().map(row).collect())
+            Ok(Self::Pairs(rows.into_iter().map(row).collect()))
         };
-        let all = || (0..ranks).collect::<Vec<u64>>();
-        let demand = match (kind.initial, kind.required) {
-            // Reductions.
-            (_, FinalBlocks::AllAtRoot) if kind.sums => Self::Sums(vec![(host(root), load(root))]),
-            (_, FinalBlocks::ForNode | FinalBlocks::Permuted) if kind.sums => {
-                Self::Sums(at_nodes(&mut (0..ranks).map(|rank| (rank, load(rank)))))
-            }
-            (_, FinalBlocks::All) if kind.sums => Self::SumForAll(load(root)),
-            // Collectives whose blocks may be copied.
-            (InitialBlocks::Own, FinalBlocks::All) => {
-                Self::Copies(at_nodes(&mut (0..ranks).map(|rank| (rank, load(rank)))))
-            }
-            (InitialBlocks::AllAtRoot, FinalBlocks::All) => {
-                Self::Copies(at_nodes(&mut std::iter::once((root, load(root)))))
-            }
-            // Collectives in which each block has one receiver.
-            (InitialBlocks::Own, FinalBlocks::ForNode) => match (&task.sizes, shared) {
-                (None, false) => Self::Even(1),
-                _ if ranks.saturating_mul(ranks) > MAX_PAIRS => {
-                    return Err(OptimumError::TooManyPairs { pairs: ranks.saturating_mul(ranks) });
-                }
-                _ => from_ranks(&mut (0..ranks), &|_| all()),
-            },
-            (InitialBlocks::Own, FinalBlocks::AllAtRoot) => {
-                from_ranks(&mut (0..ranks), &|_| vec![root])
-            }
-            (InitialBlocks::Own, FinalBlocks::Permuted) => {
-                let images = task.collective.images().unwrap_or_default();
-                from_ranks(&mut (0..images.len() as u64), &|from| {
-                    vec![images[from as usize].into()]
-                })
-            }
-            (InitialBlocks::AllAtRoot, FinalBlocks::ForNode | FinalBlocks::Permuted) => {
-                from_ranks(&mut std::iter::once(root), &|_| all())
-            }
-            (InitialBlocks::AllAtRoot, FinalBlocks::AllAtRoot) | (_, FinalBlocks::Received) => {
-                Self::Pairs(Vec::new())
+        let demand = match demand::Demand::of(task) {
+            demand::Demand::Even(amount) if !task.topology.shares_nodes() => Self::Even(amount),
+            demand::Demand::Even(_) => between_nodes(&Blocks::of(task))?,
+            demand::Demand::Pairs(blocks) => between_nodes(&blocks)?,
+            demand::Demand::Copies(amounts) => Self::Copies(at_nodes(&amounts)),
+            demand::Demand::Sums(amounts) => Self::Sums(at_nodes(&amounts)),
+            demand::Demand::SumForAll(amount) => Self::SumForAll(amount),
+            demand::Demand::Tokens(..) => {
+                return Err(OptimumError::Tokens(task.collective.kind().word));
             }
         };
         let hosts = task.topology.hosts();

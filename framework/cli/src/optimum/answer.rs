@@ -177,6 +177,6 @@ fn width_reason(certificate: &Certificate) -> Option<&'static str> {
         (Demand::Copies(_) | Demand::Sums(_), Proof::Trees { .. }) => Some(
             "more than 64 nodes: the upper end is the best schedule without ports, slowed down to the speed of the ports; other schedules may be faster",
         ),
-        _ => None,
+        (Demand::Even(_) | Demand::Pairs(_) | Demand::Copies(_) | Demand::Sums(_), _) => None,
     }
 }

@@ -13,6 +13,7 @@ mod tokens;
 
 #[cfg(test)]
 pub(crate) use sizes::SizeTable;
+pub(crate) use sizes::pair_traffic;
 pub use sizes::{BlockSizes, MaxTraffic};
 pub use swapmeet_abi::collective::*;
 pub use tokens::{TokenSizes, Tokens};

@@ -34,11 +34,12 @@ pub(super) fn verify(
         return Err(format!("messages are listed for more than {MAX_NODES} nodes"));
     }
     let ports = Ports::of(graph);
-    Ok((lower(graph, demand, proof, &ports)?, upper(graph, demand, proof, &ports)?))
+    Ok((lower(demand, proof, &ports)?, upper(demand, proof, &ports)?))
 }
 
-/// The ports that only messages use, in addition to the resources of links.
-struct Ports {
+/// The ports of a graph that only messages use, in addition to the resources of links.
+struct Ports<'a> {
+    graph: &'a Graph,
     /// The place of each resource of links ([`Graph::resources`]) in the list of all resources.
     places: Vec<usize>,
     /// The first place of each kind of ports that only messages use.
@@ -48,8 +49,8 @@ struct Ports {
     capacities: Vec<u64>,
 }
 
-impl Ports {
-    fn of(graph: &Graph) -> Self {
+impl<'a> Ports<'a> {
+    fn of(graph: &'a Graph) -> Self {
         let mut places: Vec<usize> = (0..graph.own).collect();
         let mut capacities: Vec<u64> = graph.links.iter().map(|link| link.2).collect();
         let (mut ends, mut timed) = (Vec::new(), Vec::new());
@@ -70,17 +71,12 @@ impl Ports {
                 if count == 1 { capacity.saturating_mul(graph.nodes as u64) } else { capacity };
             capacities.extend(vec![all; count]);
         }
-        Self { places, ends, timed, capacities }
+        Self { graph, places, ends, timed, capacities }
     }
 }
 
-fn lower(
-    graph: &Graph,
-    demand: &Demand,
-    proof: &Messages<'_>,
-    ports: &Ports,
-) -> Result<f64, String> {
-    let nodes = graph.nodes;
+fn lower(demand: &Demand, proof: &Messages<'_>, ports: &Ports<'_>) -> Result<f64, String> {
+    let (graph, nodes) = (ports.graph, ports.graph.nodes);
     let lengths: Vec<u64> =
         proof.lengths.iter().chain(proof.port_lengths).map(|length| u64::from(*length)).collect();
     if proof.lengths.len() != graph.own || lengths.len() != ports.capacities.len() {
@@ -186,13 +182,8 @@ fn cheapest(costs: &[Vec<i128>], root: usize) -> i128 {
 /// The amounts from each node to each node, or on each link.
 type Matrix = Vec<Vec<f64>>;
 
-fn upper(
-    graph: &Graph,
-    demand: &Demand,
-    proof: &Messages<'_>,
-    ports: &Ports,
-) -> Result<f64, String> {
-    let nodes = graph.nodes;
+fn upper(demand: &Demand, proof: &Messages<'_>, ports: &Ports<'_>) -> Result<f64, String> {
+    let (graph, nodes) = (ports.graph, ports.graph.nodes);
     let number = |index: u32, most: usize| -> Result<usize, String> {
         let index = index as usize;
         if index < most { Ok(index) } else { Err(format!("there is no node or link {index}")) }

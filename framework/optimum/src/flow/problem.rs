@@ -103,8 +103,10 @@ impl Limits {
                 let (sources, rows) = rows.iter().cloned().unzip();
                 (sources, rows, 0)
             }
-            // All other kinds of demands are solved by packings of trees, without flows.
-            _ => (Vec::new(), Vec::new(), 0),
+            // These demands are solved by packings of trees, without flows.
+            Demand::Copies(_) | Demand::Sums(_) | Demand::SumForAll(_) => {
+                (Vec::new(), Vec::new(), 0)
+            }
         };
         let mut capacities: Vec<u64> = network.links.iter().map(|link| link.capacity).collect();
         let speeds = network.speeds();

@@ -2,7 +2,7 @@
 
 use swapmeet_abi::hosting::Room;
 use swapmeet_abi::{SwmByteCount, SwmLink};
-use swapmeet_core::delivery::collective::{FinalBlocks, InitialBlocks};
+use swapmeet_core::delivery::collective::FinalBlocks;
 use swapmeet_core::delivery::fault::Fault;
 use swapmeet_core::limits;
 use swapmeet_core::network::topology::Network;
@@ -62,26 +62,16 @@ pub(super) fn vertices_of(topology: &Network) -> u64 {
 /// Returns the demand of node `from`: the receivers of the data that `from` has at the start, in
 /// ascending order, with the number of bytes for each.
 pub(super) fn demand_of(task: &Task, block_bytes: u64, from: u64) -> Vec<SwmByteCount> {
-    let (nodes, kind) = (task.topology.nodes(), task.collective.kind());
-    let root = task.collective.root().unwrap_or(0);
-    let all = || (0..nodes).collect();
-    let receivers: Vec<u64> = match (kind.initial, kind.required) {
-        (InitialBlocks::AllAtRoot, _) if from != root => Vec::new(),
-        (_, FinalBlocks::AllAtRoot) => vec![root],
-        (InitialBlocks::Own, FinalBlocks::Permuted) => {
-            let images = task.collective.images().unwrap_or_default();
-            images.get(from as usize).map(|to| u64::from(*to)).into_iter().collect()
-        }
-        _ => all(),
-    };
     let bytes = |to| match &task.sizes {
         // If all nodes receive the same block of `from`, its size depends only on `from`.
-        Some(sizes) if kind.required == FinalBlocks::All => sizes.bytes(from, from),
+        Some(sizes) if task.collective.kind().required == FinalBlocks::All => {
+            sizes.bytes(from, from)
+        }
         Some(sizes) => sizes.bytes(from, to),
         None => block_bytes,
     };
-    let counts = receivers.into_iter().map(|to| SwmByteCount { destination: to, bytes: bytes(to) });
-    counts.filter(|count| count.bytes > 0).collect()
+    let count = |to| SwmByteCount { destination: to, bytes: bytes(to) };
+    task.receivers(from).map(count).filter(|count| count.bytes > 0).collect()
 }
 
 /// Writes a list to a plugin. `null` is the text of the fault if there is no room for its length.

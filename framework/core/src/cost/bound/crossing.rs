@@ -1,20 +1,23 @@
 //! The amounts of data that must leave and enter a set of nodes. The amounts are updated when a
 //! node joins or leaves the set.
 
-use super::demand::Demand;
+use crate::delivery::collective::BlockSizes;
+use crate::simulation::demand::Demand;
 
 /// A set of nodes, and the amounts of data that must pass between the set and the nodes outside.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Side<'a> {
     demand: &'a Demand<'a>,
     /// The amounts for all pairs of nodes; `None` if the amounts that cross a cut can be computed
     /// without this table ([`Demand::is_cheap`]).
-    pairs: Option<&'a Pairs>,
+    pairs: Option<Pairs>,
     /// 1 for each node in the set, and 0 for each node outside.
     inside: Vec<f64>,
     count: f64,
-    /// The sum of the data of all nodes in the set; only for [`Demand::AllGatherUneven`].
+    /// The sum of the amounts of the nodes in the set, and that of all nodes; only for demands with
+    /// amounts of single nodes ([`Demand::amounts`]).
     own: f64,
+    all: f64,
     /// The amount that must leave the set, and the amount that must enter it. Used only if there is
     /// a table (`pairs`), or if the data consists of tokens. A combine moves data between the same
     /// nodes as a dispatch of the same tokens, in the opposite direction. For a combine, this field
@@ -28,7 +31,7 @@ pub(super) struct Side<'a> {
 
 /// The amounts of data between all pairs of nodes, for a demand in which these amounts differ.
 #[derive(Debug)]
-pub(super) struct Pairs {
+struct Pairs {
     /// For each node, the amount that must leave it, and the amount that must enter it.
     ends: Vec<(f64, f64)>,
     /// A square matrix, stored row by row. Its element for two nodes is the amount between them in
@@ -39,10 +42,8 @@ pub(super) struct Pairs {
 impl Pairs {
     /// Creates the table of a demand. Returns `None` if the amounts across a cut can be computed
     /// without a table ([`Demand::is_cheap`]).
-    pub(super) fn of(demand: &Demand<'_>, nodes: usize) -> Option<Self> {
-        if demand.is_cheap() {
-            return None;
-        }
+    fn of(demand: &Demand<'_>, nodes: usize) -> Option<Self> {
+        let Demand::Pairs(blocks) = demand else { return None };
         /// The number of senders that are visited together: the number of amounts in a cache line.
         const TOGETHER: usize = 8;
         let (mut ends, mut both) = (vec![(0.0, 0.0); nodes], vec![0.0; nodes * nodes]);
@@ -51,7 +52,7 @@ impl Pairs {
         for first in (0..nodes).step_by(TOGETHER) {
             for to in 0..nodes {
                 for from in (first..nodes.min(first + TOGETHER)).filter(|from| *from != to) {
-                    let bytes = demand.between(from as u64, to as u64);
+                    let bytes = blocks.bytes(from as u64, to as u64) as f64;
                     ends[from].0 += bytes;
                     ends[to].1 += bytes;
                     both[from * nodes + to] += bytes;
@@ -64,8 +65,8 @@ impl Pairs {
 }
 
 impl<'a> Side<'a> {
-    /// Creates an empty set. `pairs` is the table of the demand, if it has one.
-    pub(super) fn new(demand: &'a Demand<'a>, pairs: Option<&'a Pairs>, nodes: usize) -> Self {
+    /// Creates an empty set.
+    pub(super) fn new(demand: &'a Demand<'a>, nodes: usize) -> Self {
         /// The largest number of pairs of a class and a receiver for which receivers are counted.
         /// The time to examine a cut is proportional to the number of these pairs.
         const MAX_RECEIVERS: u64 = 1 << 25;
@@ -76,7 +77,9 @@ impl<'a> Side<'a> {
             }
             _ => None,
         };
-        Self { demand, pairs, inside, count: 0.0, own: 0.0, crossing: (0.0, 0.0), receivers }
+        let pairs = Pairs::of(demand, nodes);
+        let all = demand.amounts().map_or(0.0, |amounts| amounts.total(nodes as u64));
+        Self { demand, pairs, inside, count: 0.0, own: 0.0, all, crossing: (0.0, 0.0), receivers }
     }
 
     /// Empties the set. `nodes` lists all nodes that are in the set before the call.
@@ -89,14 +92,14 @@ impl<'a> Side<'a> {
     /// Adds a node to the set. Removes the node if it is in the set already.
     pub(super) fn flip(&mut self, node: usize) {
         let sign = 1.0 - 2.0 * self.inside[node];
-        if let Some(Pairs { ends, both }) = self.pairs {
+        if let Some(Pairs { ends, both }) = &self.pairs {
             let with_node = &both[node * self.inside.len()..][..self.inside.len()];
             let within = dot(with_node, &self.inside);
             self.crossing.0 += sign * (ends[node].0 - within);
             self.crossing.1 += sign * (ends[node].1 - within);
         }
-        if let Demand::AllGatherUneven(own) = self.demand {
-            self.own += sign * own.at(node as u64);
+        if let Some(amounts) = self.demand.amounts() {
+            self.own += sign * amounts.at(node as u64) as f64;
         }
         if let (Demand::Tokens(tokens, ..), Some(receivers)) = (self.demand, &mut self.receivers) {
             // Subtract the tokens that must cross the cut before the node changes sides, and add
@@ -138,29 +141,13 @@ impl<'a> Side<'a> {
         if here == 0.0 || there == 0.0 {
             return (0.0, 0.0);
         }
-        let is_inside = |node: u64| self.inside[node as usize] > 0.0;
-        let one_way = |leaves: bool, bytes: f64| if leaves { (bytes, 0.0) } else { (0.0, bytes) };
-        match self.demand {
-            Demand::None => (0.0, 0.0),
-            Demand::Uniform(bytes) => (here * there * bytes, here * there * bytes),
-            // In an allgather, the data of the nodes on each side crosses the cut once. In a
-            // reduce-scatter, the nodes on one side can add their terms for a node on the opposite
-            // side before they send the sum across the cut.
-            Demand::AllGather(bytes) => (here * bytes, there * bytes),
-            Demand::ReduceScatter(bytes) => (there * bytes, here * bytes),
-            Demand::AllGatherUneven(own) => (self.own, own.all() - self.own),
-            Demand::Broadcast(root, bytes) => one_way(is_inside(*root), *bytes),
-            Demand::Reduce(root, bytes) => one_way(!is_inside(*root), *bytes),
-            Demand::AllReduce(bytes) => (*bytes, *bytes),
+        let across = self.demand.across([here, there], [self.own, self.all - self.own]);
+        across.unwrap_or(match self.demand {
             // A token crosses the cut once. In a dispatch it moves away from the node that has it,
             // and in a combine towards this node.
-            Demand::Tokens(.., is_combine) if *is_combine => (self.crossing.1, self.crossing.0),
-            Demand::Tokens(..)
-            | Demand::Pairs(_)
-            | Demand::FromRoot(..)
-            | Demand::ToRoot(..)
-            | Demand::Permutation(..) => self.crossing,
-        }
+            Demand::Tokens(.., true) => (self.crossing.1, self.crossing.0),
+            _ => self.crossing,
+        })
     }
 }
 
@@ -180,6 +167,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cost::bound::demand::demand_at_least;
     use crate::delivery::collective::{
         ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, BROADCAST, BlockSizes, COMBINE, Collective, DISPATCH,
         GATHER, REDUCE, REDUCE_SCATTER, SCATTER, Tokens,
@@ -278,9 +266,8 @@ mod tests {
             let items = items(&collective, &Sizes { by_origin });
             let sizes = Arc::new(Sizes { by_origin });
             let task = Task { sizes: Some(sizes), ..Task::new(Arc::clone(&topology), collective) };
-            let demand = Demand::of(&task);
-            let pairs = Pairs::of(&demand, NODES as usize);
-            let mut side = Side::new(&demand, pairs.as_ref(), NODES as usize);
+            let demand = demand_at_least(&task);
+            let mut side = Side::new(&demand, NODES as usize);
             // Sets in the order of a Gray code differ from the previous set by one node.
             for step in 1_u64..1 << NODES {
                 side.flip(step.trailing_zeros() as usize);

@@ -23,10 +23,10 @@
 //! of all links.
 
 use super::BoundKind;
-use super::crossing::{Pairs, Side};
-use super::demand::Demand;
+use super::crossing::Side;
 use crate::network::topology::adjacency::Adjacency;
 use crate::network::topology::{self, strides};
+use crate::simulation::demand::{Amounts, Demand};
 
 /// A lower bound on the largest link load, divided by the link's bandwidth, and the kind of this
 /// bound.
@@ -58,10 +58,12 @@ const MAX_PAIRED: u64 = 1 << 10;
 const MAX_MOVED: u64 = 1 << 6;
 
 /// Returns the largest of all lower bounds. `hop_bytes` is the sum of bytes times hops of all
-/// blocks. `busiest` is the largest amount of data that one node must send or receive.
+/// blocks. `busiest` is the largest amount of data that one node must send or receive. `root` is the
+/// root, or node 0 if there is none.
 pub(super) fn on_links(
     topology: &topology::Network,
     demand: &Demand<'_>,
+    root: u64,
     hop_bytes: f64,
     busiest: f64,
 ) -> OnLinks {
@@ -70,14 +72,13 @@ pub(super) fn on_links(
     let small = topology.nodes() <= if demand.is_cheap() { MAX_NODES } else { MAX_PAIRED };
     let Some(network) = small.then(|| Network::of(topology)).flatten() else {
         let bandwidth = topology.max_links() as f64 * fastest(topology);
-        let at_nodes = at_nodes(topology, demand, busiest);
+        let at_nodes = at_nodes(topology, demand, root, busiest);
         return found.or(at_nodes, BoundKind::NodeLinks).or_distances(hop_bytes, bandwidth);
     };
     let found = found.or_distances(hop_bytes, network.links.bandwidth());
     // Try the cuts that separate a single node.
     let nodes = topology.nodes() as usize;
-    let pairs = Pairs::of(demand, nodes);
-    let mut cut = Cut::new(&network, Side::new(demand, pairs.as_ref(), nodes));
+    let mut cut = Cut::new(&network, Side::new(demand, nodes));
     let mut best = Best::default();
     for node in 0..network.nodes() as u32 {
         cut.flip(node);
@@ -121,16 +122,14 @@ fn bisected(topology: &topology::Network, demand: &Demand<'_>) -> OnLinks {
     let Some(cut) = topology.bisection() else { return none };
     let (side, others) = (cut.side as f64, (topology.nodes() - cut.side) as f64);
     let bytes = match demand {
-        Demand::Uniform(bytes) => side * others * bytes,
-        Demand::AllGather(bytes) | Demand::ReduceScatter(bytes) => others * bytes,
-        Demand::Broadcast(_, bytes) | Demand::Reduce(_, bytes) | Demand::AllReduce(bytes) => *bytes,
-        Demand::None
-        | Demand::AllGatherUneven(_)
-        | Demand::Pairs(_)
-        | Demand::FromRoot(..)
-        | Demand::ToRoot(..)
-        | Demand::Permutation(..)
-        | Demand::Tokens(..) => 0.0,
+        Demand::Even(amount) => side * others * *amount as f64,
+        Demand::Copies(amounts) | Demand::Sums(amounts) => match amounts {
+            Amounts::Same(amount) => others * *amount as f64,
+            Amounts::One(_, amount) => *amount as f64,
+            Amounts::Each(_) => 0.0,
+        },
+        Demand::SumForAll(amount) => *amount as f64,
+        Demand::Pairs(_) | Demand::Tokens(..) => 0.0,
     };
     none.or(bytes / cut.links as f64, BoundKind::Bisection)
 }
@@ -140,13 +139,13 @@ fn bisected(topology: &topology::Network, demand: &Demand<'_>) -> OnLinks {
 /// data that the root (or node 0, if there is no root) must send or receive, divided among its
 /// links. The other is `busiest`, the largest amount that one node must send or receive, divided
 /// among the links of a node. Both are also divided by the bandwidth of the fastest link.
-fn at_nodes(topology: &topology::Network, demand: &Demand<'_>, busiest: f64) -> f64 {
+fn at_nodes(topology: &topology::Network, demand: &Demand<'_>, root: u64, busiest: f64) -> f64 {
     // Messages between ranks of the same node use no link.
     if topology.shares_nodes() {
         return 0.0;
     }
-    let (out, into) = demand.at(demand.root(), topology.nodes());
-    let at_root = topology.links_from(demand.root()).map_or(0.0, |n| out.max(into) / n as f64);
+    let (out, into) = demand.at(root, topology.nodes());
+    let at_root = topology.links_from(root).map_or(0.0, |n| out.max(into) / n as f64);
     // It is unknown which node is the busiest. Assume that it is the node with the most links. The
     // bound may then be too low, but it is valid.
     let most = topology.degree().or_else(|| {

@@ -2,7 +2,6 @@
 //! (maximum concurrent flow) computes the smallest possible value of the largest link load exactly.
 //! No lower bound may exceed this value, and most bounds are close to it.
 
-use super::demand::Demand;
 use super::{BoundKind, Traffic};
 use crate::cost::machine::Machine;
 use crate::cost::model::PricingContext;
@@ -14,13 +13,15 @@ use crate::delivery::collective::{
 use crate::delivery::exchange::Rule;
 use crate::network::topology::adjacency::Adjacency;
 use crate::network::topology::{Graph, Network, parse, parse_with};
+use crate::simulation::demand::Blocks;
 use crate::simulation::{Simulation, Task};
 use microlp::{ComparisonOp, OptimizationDirection, Problem, SolveOutcome, Variable};
 use std::sync::Arc;
 
 /// Returns the smallest possible value of the largest link load (divided by the link's bandwidth),
 /// if data may be split among any routes.
-fn optimal_load(topology: &Network, demand: &Demand<'_>) -> f64 {
+fn optimal_load(task: &Task) -> f64 {
+    let (topology, blocks) = (task.topology.as_ref(), Blocks::of(task));
     // Ranks that share a node need no link between them, so the data of these ranks is added to the
     // data of their node.
     let network = Adjacency::of(&topology.of_hosts()).unwrap();
@@ -30,7 +31,7 @@ fn optimal_load(topology: &Network, demand: &Demand<'_>) -> f64 {
     {
         if from != to {
             bytes[topology.host(from) as usize][topology.host(to) as usize] +=
-                demand.between(from, to);
+                blocks.bytes(from, to) as f64;
         }
     }
     let links: Vec<(u32, u32, f64)> = network.links().collect();
@@ -155,7 +156,7 @@ fn no_schedule_is_faster_than_its_bound() {
 
 /// Returns the lower bound on the largest link load, divided by the smallest possible value.
 fn closeness(task: &Task) -> f64 {
-    Traffic::of(task).on_links.bytes / optimal_load(task.topology.as_ref(), &Demand::of(task))
+    Traffic::of(task).on_links.bytes / optimal_load(task)
 }
 
 #[test]

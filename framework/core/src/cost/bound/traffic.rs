@@ -2,8 +2,10 @@
 
 use super::BoundKind;
 use super::cuts::{OnLinks, on_links};
-use super::demand::{Demand, EndLoads};
+use super::demand::demand_at_least;
+use crate::delivery::collective::{BlockSizes, MaxTraffic};
 use crate::simulation::Task;
+use crate::simulation::demand::{Amounts, Demand};
 
 /// The data that a task must move. Amounts are in units of load, or in bytes after
 /// [`Traffic::in_bytes`].
@@ -35,45 +37,68 @@ impl Traffic {
     /// Computes the traffic of a task in units of load. A unit is a block if blocks are counted,
     /// and a byte otherwise.
     pub fn of(task: &Task) -> Self {
-        let (topology, demand) = (task.topology.as_ref(), Demand::of(task));
-        let ends = demand.ends(topology.nodes());
-        let hops = demand.hop_bytes(topology);
-        let farthest = match (hops, task.collective.root()) {
+        let (topology, demand) = (task.topology.as_ref(), demand_at_least(task));
+        let (traffic, is_complete) = Self::by_nodes(task, &demand);
+        if traffic.peers == 0 {
+            return traffic;
+        }
+        let (hops, root) = (demand.hop_bytes(task), task.collective.root());
+        let farthest = match (hops, root) {
             (Some((_, farthest)), _) => farthest,
             // Some pairs of nodes exchange nothing, and it is unknown which pairs these are. All
             // pairs that exchange data could be neighbours, or could share a node of the network.
-            (None, _) if !ends.is_complete => {
-                ends.peers.min(u64::from(!task.topology.shares_nodes()))
-            }
+            (None, _) if !is_complete => u64::from(!topology.shares_nodes()),
             (None, Some(root)) => topology.eccentricity(root),
             (None, None) => topology.diameter(),
         };
         let hop_bytes = hops.map_or(0.0, |(hop_bytes, _)| hop_bytes);
-        let on_links = if ends.peers == 0 {
-            OnLinks::default()
-        } else {
-            on_links(topology, &demand, hop_bytes, ends.sent.max(ends.received))
-        };
-        Self { farthest, hop_bytes, on_links, ..Self::by_nodes(task, &demand, ends) }
+        let busiest = traffic.sent.max(traffic.received);
+        let on_links = on_links(topology, &demand, root.unwrap_or(0), hop_bytes, busiest);
+        Self { farthest, hop_bytes, on_links, ..traffic }
     }
 
     /// Computes the traffic of a task without link loads and distances, which would take longer
     /// because they depend on every pair of nodes.
     pub fn of_nodes(task: &Task) -> Self {
-        let demand = Demand::of(task);
-        Self::by_nodes(task, &demand, demand.ends(task.topology.nodes()))
+        Self::by_nodes(task, &demand_at_least(task)).0
     }
 
-    fn by_nodes(task: &Task, demand: &Demand<'_>, ends: EndLoads) -> Self {
-        Self {
-            sent: ends.sent,
-            received: ends.received,
-            by_same_node: ends.by_same_node,
-            peers: ends.peers,
-            summed: demand.summed(task.topology.nodes()),
-            // A schedule of byte counts sends no messages for empty blocks.
-            skips_empty: task.collective.kind().by_byte_counts,
-            ..Self::default()
+    /// Returns the traffic without link loads and distances, and whether no block is empty.
+    fn by_nodes(task: &Task, demand: &Demand<'_>) -> (Self, bool) {
+        let (nodes, kind) = (task.topology.nodes(), task.collective.kind());
+        let others = nodes - 1;
+        // A schedule of byte counts sends no messages for empty blocks.
+        let none = Self { skips_empty: kind.by_byte_counts, ..Self::default() };
+        let between_pairs = |busiest: MaxTraffic| {
+            let (sent, received) = (busiest.sent as f64, busiest.received as f64);
+            let by_same_node = kind.permutes() && task.sizes.is_none();
+            let senders = if kind.is_rooted() { 1 } else { nodes };
+            let traffic = Self { sent, received, by_same_node, peers: busiest.peers, ..none };
+            (traffic, busiest.pairs == senders * others)
+        };
+        let by_amounts = |sent: f64, received: f64, summed: f64| {
+            // Nodes of an allgather with sizes of their own count only if they have data.
+            let skips_empty = task.skip_empty || matches!(demand, Demand::Copies(Amounts::Each(_)));
+            let peers = if sent == 0.0 && skips_empty { 0 } else { others };
+            (Self { sent, received, by_same_node: demand.is_even(), peers, summed, ..none }, true)
+        };
+        let (least, most) = demand.amounts().map_or((0.0, 0.0), Amounts::extremes);
+        let ends = [least, most].map(|own| demand.across_one(own, nodes).unwrap_or_default());
+        let (sent, received) = (ends[0].0.max(ends[1].0), ends[0].1.max(ends[1].1));
+        // A sum of n terms needs n - 1 additions, which can be divided among all nodes at best.
+        let share = others as f64 / nodes as f64;
+        match demand {
+            Demand::Even(_) | Demand::Copies(_) => by_amounts(sent, received, 0.0),
+            Demand::Sums(Amounts::One(..)) => by_amounts(sent, received, share * most),
+            Demand::Sums(_) => by_amounts(sent, received, others as f64 * most),
+            // Each byte of the sum needs `n - 1` transfers to collect all terms, and `n - 1`
+            // transfers to distribute the result. At best each of the n nodes sends an equal share.
+            Demand::SumForAll(size) => {
+                let each = share * *size as f64;
+                by_amounts(2.0 * each, 2.0 * each, each)
+            }
+            Demand::Pairs(blocks) => between_pairs(blocks.max_traffic(nodes)),
+            Demand::Tokens(_, sizes, _) => between_pairs(sizes.max_traffic(nodes)),
         }
     }
 

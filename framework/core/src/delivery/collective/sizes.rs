@@ -37,7 +37,7 @@ pub trait BlockSizes: fmt::Debug + Send + Sync {
 
 /// Returns the maximum traffic among the nodes 0 to `nodes` - 1, if each pair of nodes exchanges
 /// its block without other nodes.
-pub(super) fn pair_traffic<S: BlockSizes + ?Sized>(sizes: &S, nodes: u64) -> MaxTraffic {
+pub(crate) fn pair_traffic<S: BlockSizes + ?Sized>(sizes: &S, nodes: u64) -> MaxTraffic {
     let mut received = vec![(0_u64, 0_u64); nodes as usize];
     let mut busiest = MaxTraffic::default();
     for origin in 0..nodes {

@@ -1,0 +1,131 @@
+//! The demand of a task: the data that each node has for other nodes, in a form that no longer names
+//! the collective. Lower bounds and the optimum of a network depend only on the demand.
+
+use crate::delivery::collective::{BlockSizes, FinalBlocks, MaxTraffic, Tokens, pair_traffic};
+use crate::simulation::Task;
+
+/// The data that each node has for other nodes. Amounts are in units of load: blocks if blocks are
+/// counted, bytes otherwise.
+#[derive(Debug)]
+pub enum Demand<'a> {
+    /// Every node has the same amount for every other node.
+    Even(u64),
+    /// Each piece of data has one origin and one destination.
+    Pairs(Blocks<'a>),
+    /// Nodes have amounts of data that all other nodes must receive. Nodes may copy the data.
+    Copies(Amounts),
+    /// Nodes must receive sums of these sizes. Each sum has a term from every node, and nodes may
+    /// add their terms to partial sums.
+    Sums(Amounts),
+    /// Every node must receive the same sum of this size, which has a term from every node.
+    SumForAll(u64),
+    /// The tokens of a dispatch or a combine, their sizes by pairs of nodes, and whether the
+    /// collective is a combine. Nodes on the routes may copy tokens, or add terms to partial sums.
+    Tokens(&'a Tokens, &'a dyn BlockSizes, bool),
+}
+
+/// For each node, an amount of data.
+#[derive(Debug)]
+pub enum Amounts {
+    /// The same amount for every node.
+    Same(u64),
+    /// An amount for one node, given first. All other nodes have none.
+    One(u64, u64),
+    /// The amounts of all nodes.
+    Each(Vec<u64>),
+}
+
+impl<'a> Demand<'a> {
+    /// Returns the demand of a task.
+    pub fn of(task: &'a Task) -> Self {
+        let (kind, sizes) = (task.collective.kind(), task.sizes.as_deref());
+        if let Some((tokens, sizes)) = task.collective.tokens().zip(sizes) {
+            return Self::Tokens(tokens, sizes, kind.sums);
+        }
+        let load = |node| task.block_load(node, node);
+        let amounts = || match (task.collective.root(), sizes) {
+            (Some(root), _) => Amounts::One(root, load(root)),
+            (None, Some(_)) => Amounts::Each((0..task.topology.nodes()).map(load).collect()),
+            (None, None) => Amounts::Same(1),
+        };
+        match (kind.required, kind.sums) {
+            (FinalBlocks::ForNode, false) if kind.exchanges() && sizes.is_none() => Self::Even(1),
+            (FinalBlocks::All, false) => Self::Copies(amounts()),
+            (FinalBlocks::All, true) => Self::SumForAll(load(0)),
+            (FinalBlocks::ForNode | FinalBlocks::AllAtRoot | FinalBlocks::Permuted, true) => {
+                Self::Sums(amounts())
+            }
+            (FinalBlocks::ForNode | FinalBlocks::AllAtRoot | FinalBlocks::Permuted, false)
+            | (FinalBlocks::Received, _) => Self::Pairs(Blocks::of(task)),
+        }
+    }
+}
+
+impl Amounts {
+    /// Returns the amount of a node.
+    pub fn at(&self, node: u64) -> u64 {
+        match self {
+            Self::Same(amount) => *amount,
+            Self::One(holder, amount) if node == *holder => *amount,
+            Self::One(..) => 0,
+            Self::Each(amounts) => amounts[node as usize],
+        }
+    }
+
+    /// Returns those of the nodes 0 to `nodes` - 1 that have data, each with its amount.
+    pub fn listed(&self, nodes: u64) -> impl Iterator<Item = (u64, u64)> {
+        let range = if let Self::One(holder, _) = self { *holder..holder + 1 } else { 0..nodes };
+        range.map(|node| (node, self.at(node))).filter(|(_, amount)| *amount > 0)
+    }
+}
+
+/// The blocks of a task, each of which has one origin and one destination. The amount for a pair of
+/// nodes without a block is 0.
+#[derive(Debug)]
+pub struct Blocks<'a> {
+    task: &'a Task,
+    /// The sizes of all blocks, if they differ and every pair of nodes has a block.
+    exchange: Option<&'a dyn BlockSizes>,
+}
+
+impl<'a> Blocks<'a> {
+    /// Returns the blocks of a task.
+    pub fn of(task: &'a Task) -> Self {
+        let exchange = task.sizes.as_deref().filter(|_| task.collective.kind().exchanges());
+        Self { task, exchange }
+    }
+
+    /// Returns the number of pairs of nodes that may have a block.
+    pub fn pairs(&self) -> u64 {
+        let nodes = self.task.topology.nodes();
+        if self.task.collective.kind().exchanges() { nodes * nodes } else { nodes }
+    }
+}
+
+impl BlockSizes for Blocks<'_> {
+    fn bytes(&self, origin: u64, destination: u64) -> u64 {
+        match self.exchange {
+            Some(sizes) => sizes.bytes(origin, destination),
+            None if self.task.receivers(origin).contains(&destination) => {
+                self.task.block_load(origin, destination)
+            }
+            None => 0,
+        }
+    }
+
+    fn each_receiver(&self, origin: u64, nodes: u64, visit: &mut dyn FnMut(u64, u64)) {
+        if let Some(sizes) = self.exchange {
+            return sizes.each_receiver(origin, nodes, visit);
+        }
+        let sizes = self.task.receivers(origin).map(|to| (to, self.task.block_load(origin, to)));
+        sizes.filter(|(_, bytes)| *bytes > 0).for_each(|(to, bytes)| visit(to, bytes));
+    }
+
+    fn largest(&self) -> u64 {
+        self.task.sizes.as_ref().map_or(1, |sizes| sizes.largest())
+    }
+
+    fn max_traffic(&self, nodes: u64) -> MaxTraffic {
+        self.exchange.map_or_else(|| pair_traffic(self, nodes), |sizes| sizes.max_traffic(nodes))
+    }
+}
