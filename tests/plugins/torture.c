@@ -123,7 +123,7 @@ ALGORITHM(outlives, int printed[2]; char byte; pid_t child; if (pipe(printed) !=
     _exit(0);
 } if (child > 0 && read(printed[0], &byte, 1) != 1) return SWM_ERROR; abort();)
 ALGORITHM(floods, int fd; char junk[4096]; memset(junk, 'x', sizeof junk); for (;;) for (fd = 3; fd < 64; fd++) { if (write(fd, junk, sizeof junk) < 0) continue; })
-ALGORITHM(pesters, int fd; for (;;) for (fd = 3; fd < 64; fd++) { if (write(fd, "{\"Of\":[1,{\"Progress\":{\"steps\":1,\"messages\":1}}]}\n", 49) < 0) continue; })
+ALGORITHM(pesters, int fd; for (;;) for (fd = 3; fd < 64; fd++) { if (write(fd, "{\"Of\":[1,{\"Case\":{\"Progress\":{\"case\":0,\"steps\":1,\"messages\":1}}}]}\n", 67) < 0) continue; })
 ALGORITHM(babbles, for (;;) puts("noise");)
 ALGORITHM(lies, return FIRST_BYTE;)
 ALGORITHM(odd_answer, return 12345;)
@@ -152,15 +152,15 @@ static void *late(void *nothing)
 }
 ALGORITHM(threads, pthread_t thread; held = host; pthread_create(&thread, NULL, late, NULL); return shift(problem, host);)
 /* Writes a forged row to every descriptor. Its case does not belong to the worker's job. */
-ALGORITHM(forges, int fd; for (fd = 3; fd < 64; fd++) dprintf(fd, "{\"Of\":[1,{\"Row\":{\"case\":7,\"outcome\":[]}}]}\n"); return shift(problem, host);)
+ALGORITHM(forges, int fd; for (fd = 3; fd < 64; fd++) dprintf(fd, "{\"Of\":[1,{\"Case\":{\"Finished\":{\"case\":7,\"record\":{\"Ok\":[]}}}}]}\n"); return shift(problem, host);)
 
 /* Writes a message to every descriptor: the case failed, for a reason with unsafe characters. */
-ALGORITHM(escapes, int fd; for (fd = 3; fd < 64; fd++) dprintf(fd, "{\"Of\":[1,{\"Unknown\":{\"case\":0,\"reason\":\"a\\u001b[31m\\u0000\\r\\u202e\"}}]}\n"); return shift(problem, host);)
+ALGORITHM(escapes, int fd; for (fd = 3; fd < 64; fd++) dprintf(fd, "{\"Of\":[1,{\"Case\":{\"Finished\":{\"case\":0,\"record\":{\"Err\":\"a\\u001b[31m\\u0000\\r\\u202e\"}}}}]}\n"); return shift(problem, host);)
 /* Writes a message of 250 MB to a descriptor. It pretends to be a value of an observer. */
 static int swell(int fd)
 {
     static char zeros[1 << 20];
-    const char *head = "{\"Of\":[1,{\"Observed\":{\"value\":[0";
+    const char *head = "{\"Of\":[1,{\"Case\":{\"Observed\":{\"value\":[0";
     size_t i;
     int part;
     for (i = 0; i < sizeof zeros; i++)
@@ -176,7 +176,7 @@ static int swell(int fd)
             done += (size_t)count;
         }
     }
-    return (int)write(fd, "]}}]}\n", 6);
+    return (int)write(fd, "]}}}]}\n", 7);
 }
 ALGORITHM(swells, int fd; for (fd = 3; fd < 64; fd++) if (swell(fd) < 0) continue; return shift(problem, host);)
 /* Announces an observer's text of 250 MB. */

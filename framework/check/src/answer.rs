@@ -14,9 +14,10 @@ use swapmeet_core::simulation::ProofScope;
 use swapmeet_results::Record;
 use swapmeet_results::Status;
 use swapmeet_runner::case::{Case, RunOptions, SelectedAlgorithm};
+use swapmeet_runner::event::CaseEvent;
 use swapmeet_runner::plugin::Plugin;
 use swapmeet_runner::plugin_output::REMARK;
-use swapmeet_runner::session::{self, GroupEvent, Pricing};
+use swapmeet_runner::session::{self, Pricing};
 use swapmeet_runner::system::{peak_bytes, threads};
 use swapmeet_runner::topology;
 use swapmeet_workloads::Workload;
@@ -26,15 +27,8 @@ use swapmeet_workloads::Workload;
 const FEW_NODES: u64 = 64;
 
 /// Loads the plugin in this process and answers the question. The caller must expect that the
-/// plugin damages the process. Before two schedules are made at the same time, `two` is called. The
-/// function writes the number of the last completed step to the file `progress`.
-pub fn answer(
-    plugin: &Path,
-    question: &Question,
-    timeout: Duration,
-    progress: &Path,
-    two: &dyn Fn(),
-) -> Answer {
+/// plugin damages the process. Before two schedules are made at the same time, `two` is called.
+pub fn answer(plugin: &Path, question: &Question, timeout: Duration, two: &dyn Fn()) -> Answer {
     let plugin = match Plugin::load_without_digest(plugin) {
         Ok(plugin) => plugin,
         Err(error) => return Answer::Refused(error.to_string()),
@@ -42,14 +36,14 @@ pub fn answer(
     match question {
         Question::About => Answer::About(About::from(&plugin)),
         Question::Run(case) => resolve(&plugin, case, timeout)
-            .map_or_else(Answer::BadQuestion, |case| Answer::Ran(run(&case, progress, two))),
+            .map_or_else(Answer::BadQuestion, |case| Answer::Ran(run(&case, two))),
         Question::RunOnce(case) => resolve(&plugin, case, timeout)
-            .map_or_else(Answer::BadQuestion, |case| Answer::Ran(run_once(&case, progress).0)),
+            .map_or_else(Answer::BadQuestion, |case| Answer::Ran(run_once(&case).0)),
         Question::Sequence(cases) => {
             let cases: Result<Vec<Case>, String> =
                 cases.iter().map(|case| resolve(&plugin, case, timeout)).collect();
             cases.map_or_else(Answer::BadQuestion, |cases| {
-                Answer::Sequence(run_sequence(&cases, progress, two))
+                Answer::Sequence(run_sequence(&cases, two))
             })
         }
     }
@@ -80,27 +74,23 @@ fn resolve(plugin: &Plugin, case: &TestCase, timeout: Duration) -> Result<Case, 
 /// Runs the case twice, and with few nodes also on two threads at the same time, because a schedule
 /// must depend only on its problem. If the schedule declares a symmetry, it is planned once more,
 /// this time only for one node of each orbit (the set of nodes to which the symmetries map a node).
-fn run(case: &Case, progress: &Path, two: &dyn Fn()) -> Ran {
-    let (ran, watch) = run_once(case, progress);
+fn run(case: &Case, two: &dyn Fn()) -> Ran {
+    let (ran, watch) = run_once(case);
     let mut plans: Vec<(Plan, Watch)> = ran.plans.into_iter().zip([watch]).collect();
     if matches!(plans[0].0.status.as_str(), "ok" | "unsupported") {
-        plans.push(plan(case, progress));
+        plans.push(plan(case));
         if case.topology.nodes() <= FEW_NODES {
             two();
             plans.extend(thread::scope(|scope| {
-                let both =
-                    [scope.spawn(|| plan(case, progress)), scope.spawn(|| plan(case, progress))];
+                let both = [scope.spawn(|| plan(case)), scope.spawn(|| plan(case))];
                 both.into_iter().filter_map(|thread| thread.join().ok()).collect::<Vec<_>>()
             }));
         }
     }
     let status = &plans[0].0.status;
     let is_planned = [Status::Ok, Status::Invalid].iter().any(|known| status == known.word());
-    let symmetry = if is_planned && case.topology.nodes() <= FEW_NODES {
-        symmetry(case, progress)
-    } else {
-        None
-    };
+    let symmetry =
+        if is_planned && case.topology.nodes() <= FEW_NODES { symmetry(case) } else { None };
     // Discard the thread counts of the last two plans. They were made at the same time, so each
     // count includes the threads of both.
     let mut plans = compared(plans);
@@ -109,10 +99,10 @@ fn run(case: &Case, progress: &Path, two: &dyn Fn()) -> Ran {
 }
 
 /// Runs the case once and measures its time and memory.
-fn run_once(case: &Case, progress: &Path) -> (Ran, Watch) {
+fn run_once(case: &Case) -> (Ran, Watch) {
     let before = peak_bytes();
     let started = Instant::now();
-    let (plan, watch) = plan(case, progress);
+    let (plan, watch) = plan(case);
     let ms = started.elapsed().as_secs_f64() * 1e3;
     let bytes = peak_bytes().zip(before).map(|(after, before)| after.saturating_sub(before));
     let nodes = case.topology.nodes();
@@ -121,9 +111,9 @@ fn run_once(case: &Case, progress: &Path) -> (Ran, Watch) {
 
 /// Compares the schedule that is derived from a declared symmetry with the full schedule. Returns
 /// `None` if the schedule declares no symmetry, or if the full schedule is not valid.
-fn symmetry(case: &Case, progress: &Path) -> Option<Symmetry> {
+fn symmetry(case: &Case) -> Option<Symmetry> {
     let run = |proof_scope| {
-        let mut watch = Watch::new(Some(progress)).by_blocks();
+        let mut watch = Watch::default().by_blocks();
         let case = Case { options: RunOptions { proof_scope, ..case.options }, ..case.clone() };
         let record =
             session::run_group(&[case], &mut [&mut watch]).into_iter().next().unwrap_or_default();
@@ -154,10 +144,10 @@ fn symmetry(case: &Case, progress: &Path) -> Option<Symmetry> {
 /// in both orders at the same time on two threads. Each case therefore runs after different cases
 /// each time. A result is the number of a case, whether another thread planned at the same time,
 /// and the plan.
-fn run_sequence(cases: &[Case], progress: &Path, two: &dyn Fn()) -> Vec<(usize, bool, Plan)> {
+fn run_sequence(cases: &[Case], two: &dyn Fn()) -> Vec<(usize, bool, Plan)> {
     // Discard the thread count, which includes the threads of other plans that run at the same
     // time. Discard the recorded sends, too, because these plans are only compared by their hashes.
-    let plan = |case: &Case| Plan { threads: 0, ..plan(case, progress).0 };
+    let plan = |case: &Case| Plan { threads: 0, ..plan(case).0 };
     let forwards = || (0..cases.len()).map(|i| (i, plan(&cases[i]))).collect::<Vec<_>>();
     let backwards = || (0..cases.len()).rev().map(|i| (i, plan(&cases[i]))).collect::<Vec<_>>();
     let alone = [forwards(), backwards()].concat();
@@ -170,8 +160,8 @@ fn run_sequence(cases: &[Case], progress: &Path, two: &dyn Fn()) -> Vec<(usize, 
     alone.into_iter().map(numbered(false)).chain(parallel.into_iter().map(numbered(true))).collect()
 }
 
-fn plan(case: &Case, progress: &Path) -> (Plan, Watch) {
-    let mut watch = Watch::new(Some(progress));
+fn plan(case: &Case) -> (Plan, Watch) {
+    let mut watch = Watch::default();
     let before = threads();
     let (mut record, mut unheeded) = (Record::default(), None);
     session::report_group(
@@ -179,11 +169,11 @@ fn plan(case: &Case, progress: &Path) -> (Plan, Watch) {
         Pricing::Together,
         &mut [&mut watch],
         &mut |event| match event {
-            GroupEvent::Planning | GroupEvent::Planned(_) | GroupEvent::Priced(_) => {}
-            GroupEvent::Row(_, row) => record = *row,
-            GroupEvent::Log(line) => {
+            CaseEvent::Finished { record: row, .. } => record = *row,
+            CaseEvent::Log { line } => {
                 unheeded = unheeded.take().or_else(|| line.strip_prefix(REMARK).map(str::to_owned));
             }
+            _ => {}
         },
     );
     let has_one_place = case.workload.collective().redundant_delivery == RedundantDelivery::Fault;

@@ -40,10 +40,10 @@ pub fn examine(
             None
         }
         Outcome::Answered { answer: Answer::Refused(why), .. } => Some(("tables", why)),
-        Outcome::Answered { answer: Answer::ClosedFiles, .. } => {
+        Outcome::ClosedFiles => {
             Some(("survives", "when it is loaded, it closes files that it did not open".to_owned()))
         }
-        Outcome::Answered { answer: Answer::UsedFiles, .. } => {
+        Outcome::UsedFiles => {
             Some(("survives", "when it is loaded, it uses files that it did not open".to_owned()))
         }
         Outcome::Answered { .. } => Some(("tables", "its tables could not be read".to_owned())),

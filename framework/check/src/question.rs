@@ -101,12 +101,8 @@ pub enum Answer {
     Refused(String),
     /// The contents of the plugin's tables.
     About(About),
-    /// The plugin closed files that it had not opened. While cases run, this would end the worker.
-    ClosedFiles,
-    /// The plugin wrote to descriptors that it did not open, or shut them down.
-    UsedFiles,
-    /// A preliminary answer, which is written while two schedules are made at the same time. During
-    /// this time the parent allows twice the memory.
+    /// A preliminary answer, which is sent before two schedules are made at the same time. The
+    /// parent then allows twice the memory.
     AtOnce,
     /// The question is invalid, as this text describes, for example because it contains a topology
     /// that does not exist.

@@ -1,16 +1,11 @@
-//! Observations while a schedule is made: all sends, the node with the most messages, and the last
-//! step. With them, a finding can name the exact send.
+//! Observations while a schedule is made: all sends, and the node with the most messages. With them,
+//! a finding can name the exact send.
 
 use crate::unused_values::UnusedValues;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::Read as _;
-use std::mem::ManuallyDrop;
-use std::os::unix::fs::FileExt;
-use std::path::Path;
 use swapmeet_core::delivery::boxes::{Layout, Side};
 use swapmeet_core::delivery::fault::{Count, PlacedNode};
 use swapmeet_core::delivery::payload::Proof;
@@ -62,7 +57,10 @@ struct RecordedSend {
     blocks: u64,
 }
 
+/// An empty record by default.
+#[derive(Default)]
 pub(crate) struct Watch {
+    /// The keys of this hash function are constant, so that hashes of two processes can be compared.
     all: DefaultHasher,
     /// The first [`Self::SENDS`] sends, in the order of the schedule.
     sends: Vec<RecordedSend>,
@@ -81,12 +79,6 @@ pub(crate) struct Watch {
     /// Whether the record also has a hash of the set of blocks of each send, because two plans may
     /// list the same blocks in different ways.
     by_blocks: bool,
-    /// The number of the last completed step.
-    last: u64,
-    /// The file in which the last step is recorded for the parent process. This process never
-    /// closes the file. The plugin may already have closed its descriptor, and closing a descriptor
-    /// twice ends the process.
-    progress: Option<ManuallyDrop<File>>,
 }
 
 /// The sends of one kind that are reported as waste.
@@ -120,29 +112,6 @@ impl Watch {
     /// their beginning.
     const SENDS: usize = 1 << 17;
     const STEPS: usize = 256;
-
-    /// Creates an empty record. The number of the last completed step will be written to the file
-    /// `progress`.
-    pub(crate) fn new(progress: Option<&Path>) -> Self {
-        // The keys of this hash function are constant, so that hashes of two processes can be
-        // compared.
-        let mut watch = Self {
-            all: DefaultHasher::new(),
-            sends: Vec::new(),
-            steps: Vec::new(),
-            busiest_node: BusiestNode::default(),
-            idle: IneffectiveSends::default(),
-            copied: IneffectiveSends::default(),
-            redundant: IneffectiveSends::default(),
-            replacing: IneffectiveSends::default(),
-            unused_values: UnusedValues::default(),
-            by_blocks: false,
-            last: 0,
-            progress: progress.and_then(|path| File::create(path).ok()).map(ManuallyDrop::new),
-        };
-        watch.note_progress();
-        watch
-    }
 
     /// Makes the record also compare the sets of blocks of sends, because two plans may list the
     /// same blocks in different ways. This takes time for every block.
@@ -243,13 +212,6 @@ impl Watch {
             (Some(_) | None, _) => format!("{}, where the first time {}", say(second), say(first)),
         })
     }
-
-    fn note_progress(&mut self) {
-        if let Some(file) = &self.progress {
-            // If this fails, only the number of the last step is unknown, so errors are ignored.
-            let _ = file.write_all_at(&self.last.to_le_bytes(), 0);
-        }
-    }
 }
 
 /// Describes a send as the beginning of a sentence.
@@ -279,22 +241,6 @@ fn blocks(sent: &Sent<'_>) -> u64 {
     let mut what = DefaultHasher::new();
     (all, sent.copy, sent.combine, sent.route).hash(&mut what);
     what.finish()
-}
-
-/// Returns the last step that a process recorded before it ended.
-pub(crate) fn last_step(progress: &Path) -> Option<u64> {
-    let mut bytes = [0; 8];
-    File::open(progress).and_then(|mut file| file.read_exact(&mut bytes)).ok()?;
-    Some(u64::from_le_bytes(bytes))
-}
-
-/// Returns a text that names the last step. It is appended to a message about a process that ended.
-pub(crate) fn where_it_was(last_step: Option<u64>) -> String {
-    match last_step {
-        None => String::new(),
-        Some(0) => ", before its first step was done".to_owned(),
-        Some(step) => format!(", after step {step}"),
-    }
 }
 
 impl Listener for Watch {
@@ -364,8 +310,6 @@ impl Watch {
         }
         let replacing = &mut self.replacing;
         self.unused_values.end_step(|step, from, to| replacing.note(|| send_of(step, from, to)));
-        self.last = step.number;
-        self.note_progress();
         let most = step.facts.max_sends.max(step.facts.max_receives);
         if most <= self.busiest_node.messages {
             return;

@@ -8,20 +8,16 @@ use crate::say::say;
 use crate::streams;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::Cell;
-use std::fs::File;
-use std::io::{self, Read, Write};
-use std::mem::ManuallyDrop;
-use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
+use std::io;
 use std::time::Duration;
-use swapmeet_check::bench::{Processes, progress_beside};
+use swapmeet_check::bench::Processes;
 use swapmeet_check::{
     Answer, Bench, Finding, Limits, Outcome, Question, Report, answer, examine, ladder,
 };
 use swapmeet_core::spec::Spec;
 use swapmeet_results::Status;
 use swapmeet_runner::isolation;
-use swapmeet_runner::limits::wait_for_double_memory;
+use swapmeet_runner::limits::{MemoryLimit, wait_for_double_memory};
 use swapmeet_runner::sandbox::{FileAccess, NO_SANDBOX, TRACE};
 use swapmeet_runner::topology;
 
@@ -140,7 +136,10 @@ impl Bench for BenchWithProgress {
             Outcome::Answered { answer: Answer::Ran(ran), .. } => {
                 ran.plans.iter().any(|plan| plan.status == Status::Error.to_string())
             }
-            Outcome::Answered { .. } | Outcome::Hung(_) => false,
+            Outcome::Answered { .. }
+            | Outcome::ClosedFiles
+            | Outcome::UsedFiles
+            | Outcome::Hung(_) => false,
         };
         self.has_failed.set(self.has_failed.get() || is_failure);
         Ok(outcome)
@@ -151,54 +150,32 @@ impl Bench for BenchWithProgress {
     }
 }
 
-/// Returns whether nothing was written to two connected sockets, and data can still be sent.
-fn is_unused(a: &mut File, b: &mut File) -> bool {
-    let is_empty = |socket: &mut File| {
-        socket.read(&mut [0]).is_err_and(|e| e.kind() == io::ErrorKind::WouldBlock)
-    };
-    is_empty(a) && is_empty(b) && a.write_all(&[0]).is_ok() && b.write_all(&[0]).is_ok()
-}
-
 /// Answers one question of [`check`]. This function runs in a child process, because the plugin may
 /// crash the process.
 pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitStatus, Failure> {
     let question: Question = serde_json::from_str(&args.question).map_err(Failure::usage)?;
     let timeout = Duration::try_from_secs_f64(args.timeout).map_err(Failure::usage)?;
-    let progress = progress_beside(&args.answer);
-    // The sandbox only lets a process write files that exist, so create the files first.
-    let files = [args.answer.clone(), progress.clone()];
-    for file in &files {
-        File::create(file).map_err(|e| Failure::writing("the answer", &e))?;
-    }
-    let access = FileAccess {
-        plugins: std::slice::from_ref(&args.plugin),
-        readable: &question.inputs(),
-        writable: &files,
-    };
-    // A worker of `run` has an open socket while plugins run. Here, two connected sockets stand in
-    // for it: a plugin that wrongly closes descriptors which it did not open, writes to them or
-    // shuts them down also does so to these, and the checks below notice it.
-    let (held, other) = UnixStream::pair().map_err(Failure::output)?;
-    held.set_nonblocking(true).and(other.set_nonblocking(true)).map_err(Failure::output)?;
-    // The sandbox permits the calls of files, but not those of sockets.
-    let as_file = |socket| ManuallyDrop::new(File::from(OwnedFd::from(socket)));
-    let [mut held, mut other] = [held, other].map(as_file);
-    isolation::begin_with_files(args.memory, !args.no_sandbox, &access).map_err(Failure::output)?;
+    let access =
+        FileAccess { plugins: std::slice::from_ref(&args.plugin), readable: &question.inputs() };
+    let memory = MemoryLimit::Doubling(args.memory);
+    let answers = isolation::begin(memory, !args.no_sandbox, &access).map_err(Failure::output)?;
     // Some questions make two plans at the same time, which may use twice the memory. This closure
     // is called before such a question, and asks the parent process to raise the memory limit.
     let two = || {
-        let text = serde_json::to_vec(&Answer::AtOnce).map_err(io::Error::from);
-        if text.and_then(|text| std::fs::write(&args.answer, text)).is_ok() {
+        if answers.send(&Answer::AtOnce).is_ok() {
             wait_for_double_memory();
         }
     };
-    let mut answer = answer(&args.plugin, &question, timeout, &progress, &two);
-    if rustix::io::fcntl_getfd(&*held).is_err() {
-        answer = Answer::ClosedFiles;
-    } else if !is_unused(&mut held, &mut other) {
-        answer = Answer::UsedFiles;
+    let answer = answer(&args.plugin, &question, timeout, &two);
+    if answers.send(&answer).is_err() {
+        // The plugin has closed the socket. The parent process has noticed this, and ends this
+        // process.
+        loop {
+            std::thread::park();
+        }
     }
-    let text = serde_json::to_vec(&answer).map_err(Failure::output)?;
-    std::fs::write(&args.answer, text).map_err(|e| Failure::writing("the answer", &e))?;
+    // The socket stays open until this process ends. If the plugin crashes it now, the parent
+    // process gets the reason.
+    std::mem::forget(answers);
     Ok(SUCCESS)
 }

@@ -16,15 +16,14 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{self, Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 use swapmeet_bridges::export::{Format, format, mpi};
 use swapmeet_core::text::is_unsafe;
 use swapmeet_results::{Record, Status, quoted, read_file};
 use swapmeet_runner::case::{Case, Product};
+use swapmeet_runner::isolation::ProcessGroup;
 
 mod failure;
 
@@ -245,10 +244,9 @@ fn measure_case(
     command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(File::create(&errors).map_err(failed)?)
-        .process_group(0);
-    let child =
-        command.spawn().map_err(|e| Failure::Usage(format!("--launch: `{}`: {e}", words[0])))?;
+        .stderr(File::create(&errors).map_err(failed)?);
+    let mut launcher = ProcessGroup::start(&mut command)
+        .map_err(|e| Failure::Usage(format!("--launch: `{}`: {e}", words[0])))?;
     // A case that could not be measured gets a row with the reason.
     let messages =
         || String::from_utf8_lossy(&std::fs::read(&errors).unwrap_or_default()).into_owned();
@@ -259,11 +257,9 @@ fn measure_case(
     // If the exit status is 1 and the program printed a message, the schedule is invalid on real
     // ranks: for instance, blocks are missing or have wrong bytes. All other failures come from the
     // launcher or the machine.
-    match wait_for(child, case.options.timeout, interrupted).map_err(failed)? {
-        LaunchEnd::Itself(status) if status.success() => {
-            read_file(&rows).map(Some).map_err(Failure::usage)
-        }
-        LaunchEnd::Itself(status) => match failure::of_program(&messages()) {
+    match launcher.wait(case.options.timeout, interrupted).map_err(failed)? {
+        Some(status) if status.success() => read_file(&rows).map(Some).map_err(Failure::usage),
+        Some(status) => match failure::of_program(&messages()) {
             Some(own) if status.code() == Some(1) => {
                 not_measured(Status::Invalid, "on real ranks", Some(own))
             }
@@ -272,13 +268,13 @@ fn measure_case(
                 not_measured(Status::Error, &format!("`{}`: {status}", words[0]), said)
             }
         },
-        LaunchEnd::Late => {
+        None if interrupted.load(Ordering::Relaxed) => Ok(None),
+        None => {
             let said = messages();
             let said =
                 failure::of_program(&said).or_else(|| failure::of_launcher(&said, &plan.launch));
             not_measured(Status::Timeout, "not done in time", said)
         }
-        LaunchEnd::Interrupted => Ok(None),
     }
 }
 
@@ -298,52 +294,6 @@ fn flags(plan: &Plan) -> [String; 6] {
         "--name".to_owned(),
         plan.name.clone(),
     ]
-}
-
-/// The way in which the launcher ended: by itself, after the time limit, or after an interrupt.
-enum LaunchEnd {
-    Itself(process::ExitStatus),
-    Late,
-    Interrupted,
-}
-
-/// Waits until a launcher ends. After the time limit or an interrupt, ends the whole process group
-/// of the launcher.
-fn wait_for(
-    mut child: Child,
-    limit: Option<Duration>,
-    interrupted: &AtomicBool,
-) -> io::Result<LaunchEnd> {
-    /// The interval between two checks whether the launcher has ended.
-    const SLICE: Duration = Duration::from_millis(5);
-    /// The time that the launcher gets for a clean exit before it is killed.
-    const CLEARING: Duration = Duration::from_secs(2);
-    let begun = Instant::now();
-    let ended = loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(LaunchEnd::Itself(status));
-        }
-        if interrupted.load(Ordering::Relaxed) {
-            break LaunchEnd::Interrupted;
-        }
-        if limit.is_some_and(|limit| begun.elapsed() >= limit) {
-            break LaunchEnd::Late;
-        }
-        std::thread::sleep(SLICE);
-    };
-    let group = rustix::process::Pid::from_child(&child);
-    // Errors are ignored, because the launcher may already have ended.
-    let signalled = |signal| {
-        let _ = rustix::process::kill_process_group(group, signal);
-    };
-    signalled(rustix::process::Signal::TERM);
-    let asked = Instant::now();
-    while child.try_wait()?.is_none() && asked.elapsed() < CLEARING {
-        std::thread::sleep(SLICE);
-    }
-    signalled(rustix::process::Signal::KILL);
-    child.wait()?;
-    Ok(ended)
 }
 
 /// Writes a Slurm job script. The schedules are written to a folder next to the script.

@@ -15,7 +15,9 @@ use swapmeet_core::spec::near_matches;
 use swapmeet_reproduce::{Bench, Paper, ReproduceError, overview, papers};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::input::Text;
-use swapmeet_runner::isolation::{self, Limits};
+use swapmeet_runner::isolation::{self, ChildLimits};
+use swapmeet_runner::limits::MemoryLimit;
+use swapmeet_runner::max_bytes;
 use swapmeet_runner::sandbox::FileAccess;
 
 /// Repeats the experiments of one paper or of all papers.
@@ -98,29 +100,19 @@ fn run_in_child(
         command.arg("--plugin-dir").arg(dir);
     }
     command.args(args.plugins.replace_bundled.then_some("--replace-bundled"));
-    let longest = Duration::from_secs_f64(args.timeout);
-    // After the time limit, the child process gets the same grace period as a worker. Within this
-    // period it can report the timeout and the current step itself.
-    let grace = longest / 4 + Duration::from_secs(2);
-    let limits = Limits { max_silence: longest, grace, memory_limit: Some(memory), stop };
+    let limits =
+        ChildLimits::with_grace(Duration::from_secs_f64(args.timeout), memory, max_bytes::ANSWER);
     let mut under_way = String::new();
-    let answer =
-        isolation::run(
-            &mut command,
-            &limits,
-            &mut |line| say!("{line}"),
-            |message| match message {
-                Message::Begins(what) => {
-                    under_way = format!("{what}: ");
-                    None
-                }
-                Message::Done(tables) => Some(Ok(Ok(tables))),
-                Message::Refused(why) => {
-                    Some(Err(Failure::Usage(format!("{}: {why}", paper.name))))
-                }
-                Message::Failed(why) => Some(Ok(Err(why))),
-            },
-        );
+    let parse = |message| match message {
+        Message::Begins(what) => {
+            under_way = format!("{what}: ");
+            None
+        }
+        Message::Done(tables) => Some(Ok(Ok(tables))),
+        Message::Refused(why) => Some(Err(Failure::Usage(format!("{}: {why}", paper.name)))),
+        Message::Failed(why) => Some(Ok(Err(why))),
+    };
+    let answer = isolation::run(&mut command, limits, stop, &mut |line| say!("{line}"), parse);
     match answer.map_err(failed)? {
         Ok(answer) => answer,
         Err(how) => Ok(Err(format!("{under_way}{how}"))),
@@ -135,8 +127,8 @@ pub(crate) fn paper(args: &ReproducePaperArgs) -> Result<ExitStatus, Failure> {
     let registry = run::registry_within(&args.plugins, Some(args.memory_limit))?;
     let files: Vec<PathBuf> = registry.plugins().iter().map(|plugin| plugin.path.clone()).collect();
     let access = FileAccess { plugins: &files, ..FileAccess::default() };
-    let answers =
-        isolation::begin(args.memory_limit, !args.plugins.no_sandbox, &access).map_err(failed)?;
+    let memory = MemoryLimit::Fixed(args.memory_limit);
+    let answers = isolation::begin(memory, !args.plugins.no_sandbox, &access).map_err(failed)?;
     let report_start = |case: &Case| {
         // Ignore a failed send. A send fails only if the parent process has ended, and then this
         // process will also end soon.

@@ -14,8 +14,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once, PoisonError};
 use swapmeet_core::delivery::fault::Count;
 use swapmeet_results::{Record, Status};
-use swapmeet_runner::batch::{Batch, BatchEvent, DESCRIPTORS_OF_A_JOB, ReorderBuffer};
+use swapmeet_runner::batch::{Batch, DESCRIPTORS_OF_A_JOB, ReorderBuffer};
 use swapmeet_runner::case::{Case, Product};
+use swapmeet_runner::event::CaseEvent;
 use swapmeet_runner::limits;
 use swapmeet_runner::optimum::NO_LINKS;
 use swapmeet_runner::sandbox::NO_SANDBOX;
@@ -335,18 +336,18 @@ impl Progression<'_> {
         while let Some(event) = batch.next_unless(interrupted) {
             match event {
                 None => self.progress.tick(),
-                Some(BatchEvent::Started { cases: numbers }) => {
+                Some(CaseEvent::Started { cases: numbers }) => {
                     let first = &cases[numbers.start];
                     self.progress.started(numbers, first);
                 }
-                Some(BatchEvent::Progress { case, steps, messages }) => {
+                Some(CaseEvent::Progress { case, steps, messages }) => {
                     self.progress.steps(case, steps, messages);
                 }
-                Some(BatchEvent::Log { line }) => self.log(&line),
+                Some(CaseEvent::Log { line }) => self.log(&line),
                 // This event carries a value of an observer, and this run has no observer.
-                Some(BatchEvent::Observed { .. }) => {}
-                Some(BatchEvent::NoWorker { reason }) => no_worker = Some(reason),
-                Some(BatchEvent::Finished { case, record }) => {
+                Some(CaseEvent::Observed { .. }) => {}
+                Some(CaseEvent::NoWorker { reason }) => no_worker = Some(reason),
+                Some(CaseEvent::Finished { case, record }) => {
                     self.tally.add(&record);
                     self.progress.finished(case, &cases[case], &record);
                     if self.rows.can_be_sorted() {

@@ -14,7 +14,8 @@ use swapmeet_core::delivery::fault::Count;
 use swapmeet_core::text::escaped_lines;
 use swapmeet_results::{Record, Status, Verified};
 use swapmeet_runner::case::Case;
-use swapmeet_runner::observe::{BatchEvent, observe};
+use swapmeet_runner::event::CaseEvent;
+use swapmeet_runner::observe::observe;
 use watcher::TraceOptions;
 
 mod facts;
@@ -220,16 +221,16 @@ fn write_events(
     let stop = run::interrupts();
     let is_complete =
         observe(cases, &workers, (&WATCH, options), &stop, &mut |event| match event {
-            BatchEvent::Observed { value } if written.is_ok() => {
+            CaseEvent::Observed { value } if written.is_ok() => {
                 written = handle(value);
                 stop.store(written.is_err(), Ordering::Relaxed);
             }
-            BatchEvent::Finished { record: row, .. } => record = Some(row),
-            BatchEvent::Log { line } => say!("{line}"),
-            BatchEvent::Observed { .. }
-            | BatchEvent::Started { .. }
-            | BatchEvent::Progress { .. }
-            | BatchEvent::NoWorker { .. } => {}
+            CaseEvent::Finished { record: row, .. } => record = Some(row),
+            CaseEvent::Log { line } => say!("{line}"),
+            CaseEvent::Observed { .. }
+            | CaseEvent::Started { .. }
+            | CaseEvent::Progress { .. }
+            | CaseEvent::NoWorker { .. } => {}
         });
     // The row arrives before the last values. Without these, there is no schedule.
     match &record {

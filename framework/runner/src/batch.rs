@@ -6,11 +6,12 @@
 //! units, from a queue and passes them to worker processes of the same program. Rows arrive over a
 //! separate socket, so they cannot be confused with a plugin's output.
 //!
-//! [`BatchEvent`]s report the progress and the rows. Rows arrive in the order in which cases end;
+//! [`CaseEvent`]s report the progress and the rows. Rows arrive in the order in which cases end;
 //! [`ReorderBuffer`] restores the order of the cases.
 
 use crate::case::Case;
 use crate::dispatch::{Dispatcher, NoWorker};
+use crate::event::CaseEvent;
 use crate::optimum::Search;
 use crate::optimum_columns;
 use crate::unit::{Unit, jobs, units};
@@ -26,7 +27,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use swapmeet_results::{Record, Status};
 
-pub use crate::dispatch::{BatchEvent, DESCRIPTORS_OF_A_JOB};
+pub use crate::dispatch::DESCRIPTORS_OF_A_JOB;
 
 /// The maximum number of events that have been sent but not received. If rows are written more
 /// slowly than workers send them, the workers wait, because the waiting rows would otherwise take
@@ -35,7 +36,7 @@ const MOST_EVENTS: usize = 256;
 
 /// A running batch of cases.
 pub struct Batch {
-    events: Receiver<BatchEvent>,
+    events: Receiver<CaseEvent>,
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -45,7 +46,7 @@ pub struct Batch {
 struct Shared {
     cases: Arc<[Case]>,
     queue: Arc<Mutex<Queue>>,
-    events: SyncSender<BatchEvent>,
+    events: SyncSender<CaseEvent>,
     stop: Arc<AtomicBool>,
 }
 
@@ -107,7 +108,7 @@ impl Batch {
 
     /// Returns `Some(Some(event))` for the next event, `Some(None)` if no event arrives within
     /// 100 ms, and `None` at the end of the batch. Cancels the batch if `cancelled` is true.
-    pub fn next_unless(&self, cancelled: &AtomicBool) -> Option<Option<BatchEvent>> {
+    pub fn next_unless(&self, cancelled: &AtomicBool) -> Option<Option<CaseEvent>> {
         /// The maximum time until a caller notices an interrupt.
         const SLICE: Duration = Duration::from_millis(100);
         if cancelled.load(Ordering::Relaxed) {
@@ -129,9 +130,9 @@ impl Batch {
 
 /// The iterator waits for the next event and returns it. It ends when the batch has ended.
 impl Iterator for Batch {
-    type Item = BatchEvent;
+    type Item = CaseEvent;
 
-    fn next(&mut self) -> Option<BatchEvent> {
+    fn next(&mut self) -> Option<CaseEvent> {
         self.events.recv().ok()
     }
 }
@@ -176,23 +177,13 @@ impl Shared {
         // error is ignored.
         let mut report = |event| drop(self.events.send(event));
         let (cases, stop) = (&*self.cases, &*self.stop);
-        let mut dispatcher = Dispatcher {
-            workers,
-            cases,
-            observation: None,
-            stop,
-            report: &mut report,
-            idle: Vec::new(),
-            spare: None,
-            is_complete: false,
-            optima: BTreeMap::new(),
-        };
+        let mut dispatcher = Dispatcher::new(workers, cases, None, stop, &mut report);
         while let Some(numbers) = self.next_unit() {
-            (dispatcher.report)(BatchEvent::Started { cases: numbers.clone() });
+            (dispatcher.report)(CaseEvent::Started { cases: numbers.clone() });
             // Search for the optimum before a worker starts, so that the search does not count
             // towards the time limit of a case.
             let unit: Vec<&Case> = cases[numbers.clone()].iter().collect();
-            let report = &mut |line| (dispatcher.report)(BatchEvent::Log { line });
+            let report = &mut |line| (dispatcher.report)(CaseEvent::Log { line });
             let optima = optimum_columns::of_unit(&unit, &mut Search { stop, report });
             let optima = match optima {
                 Ok(optima) => optima,
@@ -224,7 +215,7 @@ impl Shared {
         let is_last = queue.threads == 0;
         drop(queue);
         if is_last {
-            drop(self.events.send(BatchEvent::NoWorker { reason }));
+            drop(self.events.send(CaseEvent::NoWorker { reason }));
         }
     }
 }

@@ -6,7 +6,9 @@
 //! Descriptions are cached until the file changes, because reading a large file would take longer
 //! than the remaining start-up of the program.
 
-use crate::isolation::{self, Limits};
+use crate::isolation::{self, ChildLimits};
+use crate::limits::MemoryLimit;
+use crate::max_bytes;
 use crate::plugin::file::{Stamp, digest_of};
 use crate::plugin::{Plugin, PluginError, linked};
 use crate::sandbox::{self, FileAccess};
@@ -222,16 +224,16 @@ fn ask(
 ) -> io::Result<Result<Description, String>> {
     let (program, args) =
         child.command.split_first().ok_or_else(|| io::Error::other("no program given"))?;
-    let asked = Limits {
-        // Loading a plugin takes less time than this limit.
-        max_silence: Duration::from_secs(10),
-        grace: Duration::ZERO,
-        memory_limit: Some(child.memory_limit),
-        stop: &AtomicBool::new(false),
+    // Loading a plugin takes less time than this limit.
+    const TIME: Duration = Duration::from_secs(10);
+    let limits = ChildLimits {
+        kill_after: TIME,
+        ..ChildLimits::with_grace(TIME, child.memory_limit, max_bytes::ANSWER)
     };
     let mut command = Command::new(program);
     command.args(args).arg(format!("--memory-limit={}", child.memory_limit));
-    isolation::run(command.args(options).arg("--").arg(file), &asked, &mut |_| {}, Some)
+    command.args(options).arg("--").arg(file);
+    isolation::run(&mut command, limits, &AtomicBool::new(false), &mut |_| {}, Some)
 }
 
 /// Checks a description that a plugin may have written itself: escapes its texts and checks its
@@ -275,7 +277,7 @@ pub fn serve(
         true => FileAccess { plugins: &files, ..FileAccess::default() },
         false => FileAccess { readable: &files, ..FileAccess::default() },
     };
-    let answers = isolation::begin(memory_limit, is_sandboxed, &access)?;
+    let answers = isolation::begin(MemoryLimit::Fixed(memory_limit), is_sandboxed, &access)?;
     // The parent computes the digest.
     let answer: Description = Plugin::load_without_digest(file).map_err(|e| e.to_string());
     answers.send(&answer)

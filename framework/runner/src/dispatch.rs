@@ -4,45 +4,20 @@
 
 use crate::case::Case;
 use crate::defect;
+use crate::event::CaseEvent;
 use crate::optimum::CaseOptimum;
 use crate::optimum_columns;
 use crate::plugin_output::REMARK;
+use crate::process::child::invalid_reply;
 use crate::session::refuse;
-use crate::worker::{Job, Observation, Worker, WorkerEvent, Workers, invalid_reply};
+use crate::worker::{Job, Observation, Worker, WorkerEvent, Workers};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use swapmeet_results::{Record, Status};
 use swapmeet_workloads::file;
-
-/// An event of a batch. Cases are numbered in the order in which they were given.
-#[derive(Debug)]
-pub enum BatchEvent {
-    /// A worker has begun to run these cases, which share a schedule.
-    Started { cases: Range<usize> },
-    /// Progress of the schedule that a worker is planning.
-    Progress {
-        /// The first of the cases that share the schedule.
-        case: usize,
-        /// Number of steps so far in which messages were sent.
-        steps: u64,
-        /// Number of messages so far.
-        messages: u64,
-    },
-    /// A case has ended, and its row is `record`.
-    Finished { case: usize, record: Box<Record> },
-    /// A value reported by an observer.
-    Observed { value: serde_json::Value },
-    /// No worker process can be started, for this reason. The batch ends, and the remaining cases
-    /// get no row.
-    NoWorker { reason: String },
-    /// A line that a plugin has printed, a remark of the program about a plugin, or the progress of
-    /// a search for an optimum.
-    Log { line: String },
-}
 
 /// Maximum number of idle workers of a dispatcher.
 const MOST_IDLE: usize = 4;
@@ -64,22 +39,42 @@ pub(crate) struct NoWorker {
 
 /// Dispatches units (cases that share a schedule) to workers.
 pub(crate) struct Dispatcher<'a> {
-    pub workers: &'a Workers,
-    pub cases: &'a [Case],
-    pub observation: Option<Observation<'a>>,
-    pub stop: &'a AtomicBool,
-    pub report: &'a mut dyn FnMut(BatchEvent),
+    workers: &'a Workers,
+    cases: &'a [Case],
+    observation: Option<Observation<'a>>,
+    stop: &'a AtomicBool,
+    pub report: &'a mut dyn FnMut(CaseEvent),
     /// Workers that have loaded a plugin and can accept further jobs for it.
-    pub idle: Vec<Worker>,
+    idle: Vec<Worker>,
     /// A worker that was started in advance and has not loaded a plugin.
-    pub spare: Option<Worker>,
+    spare: Option<Worker>,
     /// Whether the last job has ended in order, after all values of its observer.
     pub is_complete: bool,
     /// The optima of the cases of the unit, by case number. A case without an entry has no optimum.
     pub optima: BTreeMap<usize, CaseOptimum>,
 }
 
-impl Dispatcher<'_> {
+impl<'a> Dispatcher<'a> {
+    pub(crate) fn new(
+        workers: &'a Workers,
+        cases: &'a [Case],
+        observation: Option<Observation<'a>>,
+        stop: &'a AtomicBool,
+        report: &'a mut dyn FnMut(CaseEvent),
+    ) -> Self {
+        Self {
+            workers,
+            cases,
+            observation,
+            stop,
+            report,
+            idle: Vec::new(),
+            spare: None,
+            is_complete: false,
+            optima: BTreeMap::new(),
+        }
+    }
+
     /// Runs the cases of a unit (cases that share a schedule) until each case has a row or the
     /// batch is stopped. `next` is the plugin of the unit that follows. A worker for this plugin
     /// may be started in advance.
@@ -154,23 +149,27 @@ impl Dispatcher<'_> {
         wants_spare: bool,
     ) -> Result<Option<Worker>, String> {
         let cases_of_job: Vec<usize> = open.iter().copied().collect();
-        let limit = self.cases[cases_of_job[0]].options.timeout;
+        let first = cases_of_job[0];
         let job = Job::of(cases_of_job.iter().map(|i| &self.cases[*i]), self.observation.clone());
         let (cases, plugin) = (self.cases, job.plugin.clone());
-        let mut event = worker.submit(job, || inputs(cases, &plugin), self.stop);
+        worker.submit(job, || inputs(cases, &plugin), self.stop)?;
         if wants_spare && self.spare.is_none() {
             // If a worker cannot be started in advance, it is started later when it is needed.
             self.spare = Worker::start(self.workers).ok();
         }
         self.is_complete = false;
         loop {
-            if let WorkerEvent::Done(_) = event {
-                self.is_complete = open.is_empty();
-            }
-            match event {
-                WorkerEvent::Row(index, outcome) => {
-                    let case = cases_of_job[index];
+            match worker.next_event(self.stop) {
+                WorkerEvent::Case(CaseEvent::Finished { case, record }) => {
+                    let case = cases_of_job[case];
                     open.remove(&case);
+                    let outcome = match record {
+                        Ok(outcome) => outcome,
+                        Err(reason) => {
+                            self.failed(case, Status::Error, &reason);
+                            continue;
+                        }
+                    };
                     let mut record = self.cases[case].blank_row();
                     let received = record
                         .set_outcome(outcome.iter().map(String::as_str))
@@ -181,22 +180,23 @@ impl Dispatcher<'_> {
                     }
                     self.finished(case, record);
                 }
-                WorkerEvent::Unavailable(index, reason) => {
-                    open.remove(&cases_of_job[index]);
-                    self.failed(cases_of_job[index], Status::Error, &reason);
+                WorkerEvent::Case(CaseEvent::Progress { steps, messages, .. }) => {
+                    (self.report)(CaseEvent::Progress { case: first, steps, messages });
                 }
-                WorkerEvent::Progress(steps, messages) => {
-                    (self.report)(BatchEvent::Progress { case: cases_of_job[0], steps, messages });
+                WorkerEvent::Case(CaseEvent::Log { line }) => self.log(first, &line),
+                WorkerEvent::Case(CaseEvent::Observed { value }) => {
+                    (self.report)(CaseEvent::Observed { value });
                 }
-                WorkerEvent::Accounted => {}
-                WorkerEvent::Log(line) => self.log(cases_of_job[0], &line),
-                WorkerEvent::Observed(value) => (self.report)(BatchEvent::Observed { value }),
-                WorkerEvent::Done(None) if open.is_empty() => return Ok(Some(worker)),
-                WorkerEvent::Done(Some(left)) if open.is_empty() => {
+                WorkerEvent::Case(CaseEvent::Started { .. } | CaseEvent::NoWorker { .. }) => {
+                    unreachable!("no message of a worker contains these events")
+                }
+                WorkerEvent::Done(left) if open.is_empty() => {
+                    self.is_complete = true;
+                    let Some(left) = left else { return Ok(Some(worker)) };
                     let remark = format!(
                         "{REMARK}it leaves {left} behind: the next case gets a new process"
                     );
-                    self.log(cases_of_job[0], &remark);
+                    self.log(first, &remark);
                     return Ok(None);
                 }
                 // A worker that ends a job without a row for every case has failed.
@@ -204,22 +204,13 @@ impl Dispatcher<'_> {
                     self.failed_first(open, Status::Error, "the worker process sent no row");
                     return Ok(None);
                 }
-                WorkerEvent::TimedOut(how) => {
-                    self.failed_first(open, Status::Timeout, &how);
-                    return Ok(None);
-                }
-                WorkerEvent::Crashed(how) => {
-                    self.failed_first(open, Status::Crashed, &how);
-                    return Ok(None);
-                }
-                WorkerEvent::OutOfMemory(how) => {
-                    self.failed_first(open, Status::Error, &how);
+                WorkerEvent::Failed(status, how) => {
+                    self.failed_first(open, status, &how);
                     return Ok(None);
                 }
                 WorkerEvent::StartFailed(why) => return Err(why),
                 WorkerEvent::Cancelled => return Ok(None),
             }
-            event = worker.next_event(limit, self.stop);
         }
     }
 
@@ -241,7 +232,7 @@ impl Dispatcher<'_> {
     /// Reports a log line, preceded by the algorithm and the topology of the case.
     fn log(&mut self, case: usize, line: &str) {
         let case = &self.cases[case];
-        (self.report)(BatchEvent::Log {
+        (self.report)(CaseEvent::Log {
             line: format!("{} on {}: {line}", case.algorithm, case.topology.spec()),
         });
     }
@@ -256,7 +247,7 @@ impl Dispatcher<'_> {
     fn finished(&mut self, case: usize, mut record: Record) {
         // Replace values that came from the worker, because a plugin may have forged them.
         optimum_columns::fill(&mut record, self.optima.get(&case).unwrap_or(&None));
-        (self.report)(BatchEvent::Finished { case, record: Box::new(record) });
+        (self.report)(CaseEvent::Finished { case, record: Box::new(record) });
     }
 }
 

@@ -7,7 +7,7 @@ use crate::defect;
 use crate::group_clock::PlanLimit;
 use crate::plugin::Algorithm;
 use crate::plugin_output::REMARK;
-use crate::process::current_step::{in_step, record_plugin, record_step};
+use crate::process::shared::{in_plugin, in_step, record_step};
 use block_trace::BlockTrace;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
@@ -249,11 +249,7 @@ impl<'a> PlanCall<'a> {
     ) -> Result<Simulation<'l>, Outcome> {
         let Self { algorithm, params, task, .. } = self;
         algorithm.check_implements(task.collective.kind()).map_err(Outcome::Unsupported)?;
-        // Loading the plugin runs its constructors.
-        record_plugin(true);
-        let table = algorithm.table();
-        record_plugin(false);
-        let functions = table.map_err(Outcome::Failed)?;
+        let functions = algorithm.table().map_err(Outcome::Failed)?;
         let (topology, spec) = (task.topology.as_ref(), task.topology.spec());
         let base = topology.base().map(|(base, levels)| (base, base.spec(), levels));
         let problem = Problem {
@@ -350,9 +346,7 @@ impl Host<'_> {
     /// Calls a function of the plugin. Returns `None` if it succeeds or does not exist, and
     /// otherwise the outcome of the case.
     fn call(&mut self, function: impl FnOnce(&mut Self) -> Option<i32>) -> Option<Outcome> {
-        record_plugin(true);
-        let code = defect::call_plugin(|| function(self));
-        record_plugin(false);
+        let code = in_plugin(|| defect::call_plugin(|| function(self)));
         if let Some(defect) = self.defect.take() {
             return Some(Outcome::HostPanicked(defect));
         }

@@ -5,22 +5,31 @@ use rustix::process::{Pid, Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Limits the address space of this process permanently. If a lower limit (`ulimit -v`) is already
-/// set, it remains, because only the superuser may raise it.
-pub fn limit_memory(bytes: u64) -> io::Result<()> {
-    system::current().limit_address_space(lowered(Resource::As, bytes))
+/// A limit of the address space of a process, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MemoryLimit {
+    /// A limit that cannot be raised.
+    Fixed(u64),
+    /// A limit that the parent can double once with [`double_memory_of`].
+    Doubling(u64),
 }
 
-/// Limits the address space of this process to `bytes`. Unlike after [`limit_memory`], the parent
-/// may double the limit with [`double_memory_of`].
-pub fn limit_memory_at_first(bytes: u64) -> io::Result<()> {
-    limit_memory(bytes.saturating_mul(2))?;
-    let hard = getrlimit(Resource::As).maximum;
-    let most = hard.map_or(bytes, |hard| hard.min(bytes));
-    system::current().limit_address_space(Rlimit { current: Some(most), maximum: hard })
+impl MemoryLimit {
+    /// Limits the address space of this process. If a lower limit (`ulimit -v`) is already set, it
+    /// remains, because only the superuser may raise it.
+    pub(crate) fn apply(self) -> io::Result<()> {
+        match self {
+            Self::Fixed(bytes) => system::limit_address_space(lowered(Resource::As, bytes)),
+            Self::Doubling(bytes) => {
+                let limit = lowered(Resource::As, bytes.saturating_mul(2));
+                let current = limit.maximum.map(|maximum| maximum.min(bytes));
+                system::limit_address_space(Rlimit { current, ..limit })
+            }
+        }
+    }
 }
 
-/// Doubles the memory limit `bytes`, which a child process has set with [`limit_memory_at_first`].
+/// Doubles the memory limit `bytes`, which a child process has set as [`MemoryLimit::Doubling`].
 /// The parent must call this function, because the sandbox does not let the child change its own
 /// limits.
 pub fn double_memory_of(child: u32, bytes: u64) -> io::Result<()> {
@@ -29,7 +38,7 @@ pub fn double_memory_of(child: u32, bytes: u64) -> io::Result<()> {
     let child = i32::try_from(child).ok().and_then(Pid::from_raw);
     let child = child.ok_or(io::ErrorKind::NotFound)?;
     let limit = Rlimit { current: Some(most), maximum: Some(most) };
-    system::current().limit_address_space_of(child, limit)
+    system::limit_address_space_of(child, limit)
 }
 
 /// Waits until the parent has called [`double_memory_of`] for this process, but at most 0.5 s. On a
@@ -76,13 +85,6 @@ pub fn raise_descriptors() {
 /// Returns the number of descriptors that this process may open; `None` if there is no limit.
 pub fn descriptors() -> Option<u64> {
     getrlimit(Resource::Nofile).current
-}
-
-/// Limits the size of each file that this process writes. A write beyond the limit raises
-/// `SIGXFSZ`, which ends the process unless it handles the signal, as `swapmeet` does. The write
-/// then returns an error.
-pub(crate) fn limit_files(bytes: usize) -> io::Result<()> {
-    at_most(Resource::Fsize, bytes as u64)
 }
 
 fn at_most(resource: Resource, most: u64) -> io::Result<()> {

@@ -15,16 +15,11 @@ pub const SCHEDULE: usize = 64 << 20;
 /// The limit for the description of a plugin file, the tables of a reproduced paper, or an answer
 /// of the command `check`.
 pub const ANSWER: usize = 16 << 20;
-/// The limit for each file that a process of `check` writes: its answer, and the output that the
-/// plugin prints.
-pub(crate) const FILE: usize = 64 << 20;
-
 /// All sizes, with their descriptions in `docs/abi.md`.
-pub const ALL: [(&str, usize); 6] = [
+pub const ALL: [(&str, usize); 5] = [
     ("a reply to a job, in addition to the text of the job", REPLY),
     ("a part of a schedule, for `trace` and `export`", TRACE),
     ("the facts of a part of a schedule, for the sliders of the dashboard", FACTS),
     ("a step of a schedule with all loads, for the dashboard", SCHEDULE),
     ("the description of a plugin file, the tables of a paper, or an answer of `check`", ANSWER),
-    ("each file that a process of `check` writes", FILE),
 ];

@@ -5,6 +5,7 @@
 //! process that runs an algorithm loads the file itself.
 
 use crate::defect;
+use crate::process::shared::in_plugin;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -234,7 +235,7 @@ impl Plugin {
         let (digest, stamp) = digest_of(&file, known).map_err(|e| no_library(e.to_string()))?;
         // SAFETY: opening a library runs its initialisers, which the caller has requested.
         // RTLD_LOCAL hides its symbols from other libraries.
-        let library = unsafe { Library::open(Some(&file), RTLD_NOW | RTLD_LOCAL) }
+        let library = in_plugin(|| unsafe { Library::open(Some(&file), RTLD_NOW | RTLD_LOCAL) })
             .map_err(|e| no_library(chain(&e)))?;
         // If the file was replaced while it was loaded, the digest belongs to another build.
         if Stamp::at(&file).ok().as_ref() != Some(&stamp) {
@@ -245,7 +246,7 @@ impl Plugin {
         let entry = unsafe { library.get::<SwmEntry>(ENTRY_SYMBOL.to_bytes_with_nul()) };
         let table = match entry {
             // SAFETY: the symbol is the entry function, which has no parameters.
-            Ok(entry) => unsafe { entry() },
+            Ok(entry) => in_plugin(|| unsafe { entry() }),
             Err(_) => return Err(PluginError::NoEntry { path: path.to_owned() }),
         };
         // The library is never unloaded, because tables, hooks and threads may still point to its

@@ -1,11 +1,14 @@
-//! Child processes of this program: how they are started, send lines and end, and the process state
-//! that jobs must leave unchanged. This module does not depend on cases.
+//! Child processes of this program that run plugins: how they are started, send messages and end,
+//! and the process state that jobs must leave unchanged. Workers, the processes that describe
+//! plugin files or reproduce papers, and those of `check` are all such children. This module does
+//! not depend on cases.
 
 pub(crate) mod child;
 pub(crate) mod child_side;
-pub(crate) mod current_step;
 pub(crate) mod environment;
+pub(crate) mod group;
 mod lines;
 mod printed;
+pub(crate) mod shared;
 pub(crate) mod state;
-pub(crate) mod threads;
+mod threads;

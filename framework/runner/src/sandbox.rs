@@ -41,6 +41,4 @@ pub struct FileAccess<'a> {
     pub plugins: &'a [PathBuf],
     /// Input files of cases, and directories of such files.
     pub readable: &'a [PathBuf],
-    /// Files to which replies are written. They must exist.
-    pub writable: &'a [PathBuf],
 }

@@ -3,11 +3,13 @@
 
 use crate::case::Case;
 use crate::defect;
+use crate::event::CaseEvent;
 use crate::group_clock::{GroupClock, PlanLimit};
 use crate::host::{Outcome, PlanInputs, Planned, Requested, plan};
 use crate::process::state::FloatingPoint;
-use case_evaluator::{CaseEvaluator, Group, State};
-use std::cell::{Cell, RefCell};
+use case_evaluator::{CaseEvaluator, SharedPlan, State};
+use std::cell::Cell;
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 use swapmeet_core::cost::bound::Traffic;
 use swapmeet_core::cost::kind::Times;
@@ -31,24 +33,9 @@ pub enum Pricing {
     /// All cases are priced while the schedule is planned.
     Together,
     /// Cases are priced while the schedule is planned, except cases whose pricing takes far longer
-    /// than that of all other cases together. These cases are planned and priced again afterwards.
+    /// than that of all other cases together. Each of these is afterwards planned again and priced
+    /// alone.
     SlowApart,
-}
-
-/// An event of a group of cases while they run.
-#[derive(Debug)]
-pub enum GroupEvent {
-    /// The plugin is about to plan the schedule.
-    Planning,
-    /// The plugin has finished the plan, during which it has requested these values.
-    Planned(Requested),
-    /// Pricing a case has taken this time, in addition to the times that earlier events of this
-    /// type have reported.
-    Priced(Duration),
-    /// The row of a case, with its index in the group.
-    Row(usize, Box<Record>),
-    /// A line logged by the plugin.
-    Log(String),
 }
 
 /// Runs cases that share a schedule and returns their rows in the order of the cases. `observers`
@@ -56,185 +43,162 @@ pub enum GroupEvent {
 pub fn run_group(group: &[Case], observers: &mut [&mut dyn Listener]) -> Vec<Record> {
     let mut records: Vec<Option<Record>> = vec![None; group.len()];
     report_group(group, Pricing::Together, observers, &mut |event| {
-        if let GroupEvent::Row(index, record) = event {
-            records[index] = Some(*record);
+        if let CaseEvent::Finished { case, record } = event {
+            records[case] = Some(*record);
         }
     });
     records.into_iter().flatten().collect()
 }
 
-/// Runs cases that share a schedule and reports each row as soon as it is available.
+/// Runs cases that share a schedule. Reports progress before each plan, rows as soon as they are
+/// available, and lines that the plugin logs. Returns the values that the plugin requested during
+/// the last plan.
 pub fn report_group(
     group: &[Case],
     pricing: Pricing,
     observers: &mut [&mut dyn Listener],
-    report: &mut dyn FnMut(GroupEvent),
-) {
+    report: &mut dyn FnMut(CaseEvent),
+) -> Requested {
     let evaluator = |case: &Case| case.machine.evaluator(pricing_context(case));
-    report_with(group, pricing, &evaluator, observers, report);
+    report_with(group, (pricing, &evaluator), observers, report)
 }
 
-/// A function that creates the evaluator of a case.
-type CreateEvaluator<'a> = &'a dyn Fn(&Case) -> Box<dyn Evaluator>;
+/// The time at which cases are priced, and a function that creates the evaluator of a case.
+type Evaluators<'a> = (Pricing, &'a dyn Fn(&Case) -> Box<dyn Evaluator>);
 
 /// Runs cases as [`report_group`] does.
 fn report_with(
     group: &[Case],
-    pricing: Pricing,
-    evaluator: CreateEvaluator<'_>,
+    evaluators: Evaluators<'_>,
     observers: &mut [&mut dyn Listener],
-    report: &mut dyn FnMut(GroupEvent),
-) {
-    let mut open: Vec<usize> = (0..group.len()).collect();
+    report: &mut dyn FnMut(CaseEvent),
+) -> Requested {
+    let mut requested = Requested::default();
     // A plan for which the plugin requested values, such as the block size, is valid only for cases
-    // with the same values. The remaining cases are planned again. Cases that were set aside
-    // because their pricing is slow come last.
-    let mut later = Vec::new();
-    while !open.is_empty() {
-        report(GroupEvent::Planning);
-        let mut reported = Vec::new();
-        let ended = defect::catch(|| {
-            plan_and_price(group, &open, (pricing, evaluator), observers, &mut |event| {
-                if let GroupEvent::Row(case, _) = &event {
-                    reported.push(*case);
+    // with the same values. The other cases stay in `open` and are planned again. Cases that must
+    // not share a plan come last: those whose pricing is slow, and all cases of a plan in which an
+    // assertion failed, because a single one of them is responsible.
+    let mut open: Vec<usize> = (0..group.len()).collect();
+    let mut alone = VecDeque::new();
+    loop {
+        let cases: Vec<usize> = match open[..] {
+            [] => alone.pop_front().into_iter().collect(),
+            _ => open.clone(),
+        };
+        let Some(&first) = cases.first() else { return requested };
+        report(CaseEvent::Progress { case: first, steps: 0, messages: 0 });
+        let mut ended = BTreeSet::new();
+        let planned = defect::catch(|| {
+            plan_and_price(group, &cases, evaluators, observers, &mut |event| {
+                if let CaseEvent::Finished { case, .. } = &event {
+                    ended.insert(*case);
                 }
                 report(event);
             })
         });
-        let ended = ended.unwrap_or_else(|defect| {
-            open.retain(|case| !reported.contains(case));
-            // A single case is responsible for the failed assertion. If there are several cases,
-            // run them one by one, so that the others get their rows.
-            if let [case] = open[..] {
-                let mut record = group[case].blank_row();
-                refuse(&mut record, Status::Error, &defect);
-                report(GroupEvent::Row(case, Box::new(record)));
-            } else {
-                for case in open.iter().copied() {
-                    let alone = &group[case..=case];
-                    report_with(alone, pricing, evaluator, observers, &mut |event| {
-                        report(match event {
-                            GroupEvent::Row(_, record) => GroupEvent::Row(case, record),
-                            other => other,
-                        });
-                    });
+        open.retain(|case| !ended.contains(case));
+        match planned {
+            Ok(plan) => {
+                requested = plan.requested;
+                open.retain(|case| !plan.slow.contains(case));
+                alone.extend(plan.slow);
+            }
+            Err(defect) if cases.len() == 1 => {
+                open.clear();
+                if !ended.contains(&first) {
+                    report(refused(group, first, Status::Error, &defect));
                 }
             }
-            Ended { rows: open.clone(), ..Ended::default() }
-        });
-        open.retain(|case| !ended.rows.contains(case) && !ended.set_aside.contains(case));
-        later.extend(ended.set_aside);
-        if open.is_empty() {
-            open = std::mem::take(&mut later);
+            Err(_) => alone.extend(open.drain(..)),
         }
     }
 }
 
-/// The result of one plan for the pending cases of a group.
+/// The result of a plan.
 #[derive(Default)]
-struct Ended {
-    /// The indices of the cases that now have a row.
-    rows: Vec<usize>,
-    /// The indices of the cases that must be planned again later, because their pricing is slow.
-    set_aside: Vec<usize>,
+struct PlanResult {
+    /// The values that the plugin requested.
+    requested: Requested,
+    /// The cases that must be planned again, because their pricing is slow.
+    slow: BTreeSet<usize>,
 }
 
-/// Plans the first pending case and prices all pending cases for which the plan is valid.
+/// Returns the event of a case that was not run to its end.
+fn refused(group: &[Case], case: usize, status: Status, reason: &str) -> CaseEvent {
+    let mut record = group[case].blank_row();
+    refuse(&mut record, status, reason);
+    CaseEvent::Finished { case, record: Box::new(record) }
+}
+
+/// Plans the first of these cases, and reports the rows of all cases for which the plan is valid.
 fn plan_and_price(
     group: &[Case],
-    open: &[usize],
-    (pricing, evaluator): (Pricing, CreateEvaluator<'_>),
+    cases: &[usize],
+    (pricing, evaluator): Evaluators<'_>,
     observers: &mut [&mut dyn Listener],
-    report: &mut dyn FnMut(GroupEvent),
-) -> Ended {
-    let first = &group[open[0]];
-    let nodes = first.topology.nodes();
-    let task = match first
-        .algorithm
-        .algorithm
-        .check_implements(first.workload.collective())
-        .and_then(|()| affordable(first, nodes))
-        .and_then(|()| first.workload.task(&first.topology, first.seed))
-    {
-        Ok(task) => Task { proof_scope: first.options.proof_scope, ..task },
+    report: &mut dyn FnMut(CaseEvent),
+) -> PlanResult {
+    let first = &group[cases[0]];
+    let task = match task(first) {
+        Ok(task) => task,
         Err(reason) => {
-            let mut record = first.blank_row();
-            refuse(&mut record, Status::Unsupported, &reason);
-            report(GroupEvent::Row(open[0], Box::new(record)));
-            return Ended { rows: vec![open[0]], ..Ended::default() };
+            report(refused(group, cases[0], Status::Unsupported, &reason));
+            return PlanResult::default();
         }
     };
     // A model that needs the sends of all nodes requires full planning. The row of a case must not
     // depend on the other cases of its group. Cases with such models are therefore planned
     // separately from the other cases.
-    let evaluators = open
+    let mut pending: Vec<(usize, Option<Box<dyn Evaluator>>)> = cases
         .iter()
-        .map(|i| {
-            let evaluator = (pricing != Pricing::Off).then(|| evaluator(&group[*i]));
-            (*i, evaluator)
-        })
-        .collect::<Vec<_>>();
+        .map(|i| (*i, (pricing != Pricing::Off).then(|| evaluator(&group[*i]))))
+        .collect();
     let reads_all = |e: &Option<Box<dyn Evaluator>>| {
         e.as_ref().is_some_and(|e| e.interests().detail == Detail::AllNodes)
     };
-    let all_nodes = reads_all(&evaluators[0].1);
-    let shared = Group {
+    let all_nodes = reads_all(&pending[0].1);
+    pending.retain(|(_, e)| reads_all(e) == all_nodes);
+    let shared = SharedPlan {
         clock: GroupClock::start(),
         limit: first.options.timeout,
         sets_aside: pricing == Pricing::SlowApart,
-        listening: Cell::new(0),
-        report: RefCell::new(report),
+        listening: Cell::new(pending.len()),
     };
-    let report = |event| (shared.report.borrow_mut())(event);
-    let (open, mut evaluators): (Vec<usize>, Vec<Option<CaseEvaluator<'_>>>) = evaluators
-        .into_iter()
-        .filter(|(_, e)| reads_all(e) == all_nodes)
-        .map(|(i, e)| (i, e.map(|e| CaseEvaluator::new(e, &shared))))
-        .unzip();
+    let mut pending: Vec<(usize, Option<CaseEvaluator<'_>>)> =
+        pending.into_iter().map(|(i, e)| (i, e.map(|e| CaseEvaluator::new(e, &shared)))).collect();
     // Plan the schedule. Evaluators and observers receive its events.
     let inputs = |case: &Case| PlanInputs::of(case, task.sizes.as_deref());
     let rounding = FloatingPoint::now();
     let limit = first.options.timeout.map(|limit| PlanLimit { clock: shared.clock.clone(), limit });
-    let mut planned = {
-        let mut listeners: Vec<&mut dyn Listener> = Vec::new();
-        for observer in observers.iter_mut() {
-            listeners.push(&mut **observer);
-        }
-        for evaluator in evaluators.iter_mut().flatten() {
-            listeners.push(evaluator);
-        }
-        plan(
-            &first.algorithm.algorithm,
-            &first.algorithm.params,
-            &task,
-            inputs(first),
-            limit.as_ref(),
-            listeners,
-        )
-    };
-    report(GroupEvent::Planned(planned.requested));
+    let mut listeners: Vec<&mut dyn Listener> = Vec::new();
+    for observer in observers.iter_mut() {
+        listeners.push(&mut **observer);
+    }
+    for evaluator in pending.iter_mut().filter_map(|(_, evaluator)| evaluator.as_mut()) {
+        listeners.push(evaluator);
+    }
+    let algorithm = (&*first.algorithm.algorithm, &*first.algorithm.params);
+    let mut planned =
+        plan(algorithm.0, algorithm.1, &task, inputs(first), limit.as_ref(), listeners);
     let planning = shared.clock.planning();
     if FloatingPoint::now() != rounding {
         rounding.restore();
         let why = "the plugin changed the floating-point environment, on which every value depends";
         planned.outcome = Outcome::Failed(why.to_owned());
     }
-    planned.log.iter().for_each(|line| report(GroupEvent::Log(bounded(line))));
-    // The plan is valid for all cases whose requested values equal those of the first case. Set
-    // cases with slow evaluators aside.
+    planned.log.iter().for_each(|line| report(CaseEvent::Log { line: bounded(line) }));
+    // Set cases with slow evaluators aside. Of the others, the plan is valid for all cases whose
+    // requested values equal those of the first case.
     let (given, verified) = (inputs(first), matches!(planned.outcome, Outcome::Verified(_)));
-    let mut ended = Ended::default();
-    let mut pending = Vec::new();
-    for (index, evaluator) in open.into_iter().zip(evaluators) {
-        if verified && evaluator.as_ref().is_some_and(|e| e.state == State::SetAside) {
-            ended.set_aside.push(index);
-        } else if planned.requested.same_plan(given, inputs(&group[index])) {
-            ended.rows.push(index);
-            pending.push((index, evaluator));
+    let mut result = PlanResult { requested: planned.requested, slow: BTreeSet::new() };
+    pending.retain(|(case, evaluator)| {
+        let is_slow = verified && evaluator.as_ref().is_some_and(|e| e.state == State::SetAside);
+        if is_slow {
+            result.slow.insert(*case);
         }
-    }
-    let bounds_by_links =
-        || pending.iter().any(|(index, _)| group[*index].machine.bounds_by_links());
+        !is_slow && planned.requested.same_plan(given, inputs(&group[*case]))
+    });
+    let bounds_by_links = || pending.iter().any(|(case, _)| group[*case].machine.bounds_by_links());
     let traffic = match pricing {
         Pricing::Together | Pricing::SlowApart if verified && bounds_by_links() => {
             Traffic::of(&task)
@@ -245,36 +209,59 @@ fn plan_and_price(
     // Price the pending cases in turns. In a turn, each case gets a limited time, which doubles
     // after each turn. Cases that need little time therefore do not wait for cases that need much
     // time.
-    let plan_ms = planning.as_secs_f64() * 1e3;
-    let shared_ms = plan_ms / pending.len().max(1) as f64;
+    let share = planning / pending.len().max(1) as u32;
     let mut turn = Duration::from_millis(100);
     while !pending.is_empty() {
-        pending.retain_mut(|(index, evaluator)| {
-            let case = &group[*index];
-            let mut record = case.blank_row();
-            fill(&mut record, case, &planned);
-            record.plan_ms = Some(plan_ms);
-            record.wall_ms = Some(shared_ms);
-            if pricing == Pricing::Off && verified {
-                record.time_us = Some(0.0);
+        pending.retain_mut(|(case, evaluator)| {
+            let mut evaluator = evaluator.as_mut().filter(|_| verified);
+            let is_done = evaluator.as_mut().is_none_or(|e| e.advance(turn));
+            if is_done {
+                let record = row(&group[*case], &planned, (planning, share), traffic, evaluator);
+                report(CaseEvent::Finished { case: *case, record: Box::new(record) });
             }
-            if let Some(evaluator) = evaluator.as_mut().filter(|_| verified) {
-                if !evaluator.advance(turn) {
-                    return true;
-                }
-                if let Err((status, reason)) = price(&mut record, case, traffic, evaluator) {
-                    record = Record { plan_ms: record.plan_ms, ..case.blank_row() };
-                    refuse(&mut record, status, &reason);
-                }
-                record.wall_ms = Some(shared_ms + evaluator.spent.as_secs_f64() * 1e3);
-            }
-            add_notes_of_plugin(&mut record, &planned.notes);
-            report(GroupEvent::Row(*index, Box::new(record)));
-            false
+            !is_done
         });
         turn = turn.saturating_mul(2);
     }
-    ended
+    result
+}
+
+/// Returns the task of a case. `Err` is the reason why the case is not supported.
+fn task(case: &Case) -> Result<Task, String> {
+    case.algorithm.algorithm.check_implements(case.workload.collective())?;
+    affordable(case, case.topology.nodes())?;
+    let task = case.workload.task(&case.topology, case.seed)?;
+    Ok(Task { proof_scope: case.options.proof_scope, ..task })
+}
+
+/// Returns the row of a case. `planning` is the time for planning its schedule, and the case's share
+/// of this time. A case without an evaluator has no times.
+fn row(
+    case: &Case,
+    planned: &Planned,
+    (planning, share): (Duration, Duration),
+    traffic: Traffic,
+    evaluator: Option<&mut CaseEvaluator<'_>>,
+) -> Record {
+    let ms = |time: Duration| Some(time.as_secs_f64() * 1e3);
+    let mut record = case.blank_row();
+    fill(&mut record, case, planned);
+    let spent = evaluator.as_ref().map_or(Duration::ZERO, |evaluator| evaluator.spent);
+    (record.plan_ms, record.wall_ms) = (ms(planning), ms(share + spent));
+    match evaluator {
+        None if record.status == Status::Ok => record.time_us = Some(0.0),
+        None => {}
+        Some(evaluator) => {
+            if let Err((status, reason)) = price(&mut record, case, traffic, evaluator) {
+                let times = (record.plan_ms, record.wall_ms);
+                record = case.blank_row();
+                (record.plan_ms, record.wall_ms) = times;
+                refuse(&mut record, status, &reason);
+            }
+        }
+    }
+    add_notes_of_plugin(&mut record, &planned.notes);
+    record
 }
 
 /// Returns the properties of a case that its evaluator needs to calculate times.

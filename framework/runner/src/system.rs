@@ -1,60 +1,31 @@
-//! The operations that differ between systems. There are two implementations: one for Linux, and a
-//! portable one, which has no sandbox and notices fewer changes of a process. macOS and other Unix
-//! systems use the portable implementation. All tests run on Linux. To test the portable
-//! implementation, build the program with `--cfg swapmeet_portable` or set the environment variable
-//! [`PORTABLE`].
+//! The operations that differ between systems. The modules `linux` and `portable` define the same
+//! functions. Other Unix systems than Linux, such as macOS, use `portable`, which has no sandbox and
+//! notices fewer changes of a process. All tests run on Linux, so a build with
+//! `--cfg swapmeet_portable` uses `portable` there, too.
 
 #[cfg(all(target_os = "linux", not(swapmeet_portable)))]
 mod linux;
+#[cfg(any(not(target_os = "linux"), swapmeet_portable, test))]
+#[cfg_attr(test, allow(dead_code, reason = "on Linux, only tests of this module use it"))]
 mod portable;
 
+#[cfg(all(target_os = "linux", not(swapmeet_portable)))]
+use linux as this_system;
+#[cfg(any(not(target_os = "linux"), swapmeet_portable))]
+use portable as this_system;
+
 use crate::sandbox::{FileAccess, Protection, SandboxError};
-use rustix::process::{Pid, Rlimit};
-use std::fs::File;
-use std::io;
-use std::path::{Path, PathBuf};
 
-/// The environment variable that selects the portable implementation on Linux.
-pub const PORTABLE: &str = "SWAPMEET_PORTABLE";
-
-/// The operations that differ between systems.
-pub(crate) trait System: Sync {
-    /// Returns whether there is a sandbox.
-    fn has_sandbox(&self) -> bool;
-    /// Restricts this thread, and the threads that it starts from now on, permanently. Only the
-    /// files in `access` remain accessible.
-    fn enter_sandbox(&self, access: &FileAccess<'_>) -> Result<Protection, SandboxError>;
-    /// Limits the address space of this process.
-    fn limit_address_space(&self, limit: Rlimit) -> io::Result<()>;
-    /// Limits the address space of a child process.
-    fn limit_address_space_of(&self, child: Pid, limit: Rlimit) -> io::Result<()>;
-    /// Makes this process end when the program exits.
-    fn end_with_program(&self) -> io::Result<()>;
-    /// Creates a file of this size, which contains zeros. A child process can open it once, at the
-    /// returned path.
-    fn create_shared_file(&self, bytes: u64) -> io::Result<(File, PathBuf)>;
-    /// Opens a file that the parent has created with `create_shared_file`.
-    fn open_shared_file(&self, path: &Path) -> io::Result<File>;
-    /// Returns the text of `/proc/self/status`; empty if there is no such file.
-    fn process_status(&self) -> String;
-    /// Returns the text of `/proc/PID/status` of a child process; empty if there is no such file.
-    fn status_of(&self, child: Pid) -> String;
-}
-
-/// Returns the operations of this system.
-pub(crate) fn current() -> &'static dyn System {
-    #[cfg(all(target_os = "linux", not(swapmeet_portable)))]
-    if std::env::var_os(PORTABLE).is_none_or(|value| value.is_empty() || value == "0") {
-        return &linux::Linux;
-    }
-    &portable::Portable
-}
+pub(crate) use this_system::{
+    HAS_SANDBOX, create_shared_file, end_with_program, enter_sandbox, limit_address_space,
+    limit_address_space_of, open_shared_file, process_status, status_of,
+};
 
 /// Returns the restrictions that the kernel would enforce on a process in the sandbox; `None` if
 /// this system has no sandbox.
 pub fn protection() -> Option<Result<Protection, SandboxError>> {
     // Restrictions are permanent for a thread, so a temporary thread enters the sandbox.
-    let enter = || current().enter_sandbox(&FileAccess::default());
+    let enter = || enter_sandbox(&FileAccess::default());
     let entered = || std::thread::Builder::new().spawn(enter).ok()?.join().ok();
     let nothing = Protection { landlock: 0, seccomp: false };
     has_sandbox().then(|| entered().unwrap_or(Ok(nothing)))
@@ -62,17 +33,17 @@ pub fn protection() -> Option<Result<Protection, SandboxError>> {
 
 /// Returns whether this system has a sandbox.
 pub fn has_sandbox() -> bool {
-    current().has_sandbox()
+    HAS_SANDBOX
 }
 
 /// Returns the number of threads of this process; `None` if the system does not report it.
 pub fn threads() -> Option<u64> {
-    status_line(&current().process_status(), "Threads:")?.parse().ok()
+    status_line(&process_status(), "Threads:")?.parse().ok()
 }
 
 /// Returns the peak memory of this process in bytes; `None` if the system does not report it.
 pub fn peak_bytes() -> Option<u64> {
-    bytes_in(&current().process_status(), "VmHWM:")
+    bytes_in(&process_status(), "VmHWM:")
 }
 
 /// Returns the number of bytes in the line of a process status that begins with `key`.
@@ -106,14 +77,13 @@ pub fn total_memory() -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::portable::Portable;
     use super::*;
     use std::os::unix::fs::FileExt;
 
     #[test]
-    fn a_shared_file_is_opened_once_and_leaves_no_name() {
-        let (file, path) = Portable.create_shared_file(4).unwrap();
-        Portable.open_shared_file(&path).unwrap().write_all_at(b"step", 0).unwrap();
+    fn a_portable_shared_file_is_opened_once_and_leaves_no_name() {
+        let (file, path) = portable::create_shared_file(4).unwrap();
+        portable::open_shared_file(&path).unwrap().write_all_at(b"step", 0).unwrap();
         let mut bytes = [0; 4];
         file.read_exact_at(&mut bytes, 0).unwrap();
         assert_eq!(&bytes, b"step");

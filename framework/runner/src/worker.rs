@@ -5,7 +5,7 @@ mod client;
 mod message;
 mod serve;
 
-pub(crate) use client::{Worker, WorkerEvent, invalid_reply};
+pub(crate) use client::{Worker, WorkerEvent};
 pub use client::{WorkerKind, Workers};
 pub(crate) use message::{Job, Observation};
 pub use serve::{Observer, ObserverKind, SendValue, StartObserver, WorkerError, serve};

@@ -7,7 +7,8 @@ use swapmeet_core::simulation::ProofScope;
 use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::{Case, RunOptions, SelectedAlgorithm};
-use swapmeet_runner::observe::{BatchEvent, observe};
+use swapmeet_runner::event::CaseEvent;
+use swapmeet_runner::observe::observe;
 use swapmeet_runner::plugin::Plugin;
 use swapmeet_runner::worker::{Observer, ObserverKind, WorkerKind, Workers, serve};
 use swapmeet_runner::{session, topology};
@@ -101,8 +102,8 @@ fn a_worker_with_a_failed_assertion_is_replaced() {
     let stop = AtomicBool::new(false);
     let question = (&OBSERVER, serde_json::Value::Null);
     observe(&[case()], &workers, question, &stop, &mut |event| match event {
-        BatchEvent::Finished { record, .. } => rows.push(*record),
-        BatchEvent::Log { line } => lines.push(line),
+        CaseEvent::Finished { record, .. } => rows.push(*record),
+        CaseEvent::Log { line } => lines.push(line),
         _ => {}
     });
     assert_eq!(rows.len(), 1, "{lines:?}");

@@ -14,6 +14,7 @@ use tempfile::tempdir;
 mod left_behind;
 mod limits;
 mod messages;
+#[cfg(any(not(target_os = "linux"), swapmeet_portable))]
 mod portable;
 
 /// Each algorithm of the torture plugin, with the status and the reason of its row.

@@ -4,7 +4,6 @@ use crate::about::AlgorithmAbout;
 use crate::bench::{Bench, Outcome};
 use crate::question::{Answer, Plan, Question, Ran, TestCase};
 use crate::report::{Examined, Finding};
-use crate::watch::where_it_was;
 use std::io;
 use swapmeet_core::delivery::collective::of_bits;
 use swapmeet_runner::plugin::ParamKind;
@@ -123,13 +122,14 @@ impl<'a> Examiner<'a> {
             } => {
                 self.fault("tables", at, why);
             }
-            Outcome::Answered { answer: Answer::ClosedFiles, .. } => {
-                let what = "closes files that it did not open: a run would lose its worker process";
+            Outcome::ClosedFiles => {
+                let what = "closes files that it did not open, or shuts them down: a run would lose its \
+                            worker process";
                 self.fault("survives", at, what.to_owned());
             }
-            Outcome::Answered { answer: Answer::UsedFiles, .. } => {
-                let what = "writes to files that it did not open, or shuts them down: a run would lose \
-                            its worker process";
+            Outcome::UsedFiles => {
+                let what =
+                    "writes to files that it did not open: a run would lose its worker process";
                 self.fault("survives", at, what.to_owned());
             }
             // If the plugin prints several times, report only the first time.
@@ -152,14 +152,9 @@ impl<'a> Examiner<'a> {
             Outcome::Died(how) => self.fault("survives", at, how),
             // End the examination of the algorithm after several hangs, because its remaining cases
             // could take hours.
-            Outcome::Hung(step) => {
+            Outcome::Hung(how) => {
                 self.hung += 1;
-                let (most, place) = (self.bench.limits().time.as_secs_f64(), where_it_was(step));
-                self.fault(
-                    "time",
-                    at,
-                    format!("not done after {most} s{place}, and it ignores the host: killed"),
-                );
+                self.fault("time", at, format!("{how}, and it ignores the host: killed"));
                 if self.hung == ENOUGH_HUNG {
                     self.remark(
                         "time",

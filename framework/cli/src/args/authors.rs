@@ -98,8 +98,6 @@ pub(crate) struct CheckQuestionArgs {
     pub plugin: PathBuf,
     /// The question to the plugin, as JSON.
     pub question: String,
-    /// The file to which the answer is written.
-    pub answer: PathBuf,
     /// Time limit of a schedule, in seconds.
     pub timeout: f64,
     /// Memory limit of this process, in bytes.

@@ -5,8 +5,9 @@ use crate::args::PluginArgs;
 use crate::failure::Failure;
 use std::sync::atomic::Ordering;
 use swapmeet_results::Record;
-use swapmeet_runner::batch::{Batch, BatchEvent};
+use swapmeet_runner::batch::Batch;
 use swapmeet_runner::case::Case;
+use swapmeet_runner::event::CaseEvent;
 use swapmeet_runner::unit::{self, units};
 
 /// Runs the cases and returns their rows, in the order of the cases; `None` after an interrupt.
@@ -37,11 +38,11 @@ pub(crate) fn for_each_row(
     let mut rows = 0;
     while let Some(event) = batch.next_unless(&interrupted) {
         match event {
-            Some(BatchEvent::Finished { case, record }) => {
+            Some(CaseEvent::Finished { case, record }) => {
                 rows += 1;
                 ended(case, *record);
             }
-            Some(BatchEvent::NoWorker { reason }) => {
+            Some(CaseEvent::NoWorker { reason }) => {
                 return Err(no_worker_left(&reason, cases.len() - rows));
             }
             _ => {}

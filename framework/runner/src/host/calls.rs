@@ -6,7 +6,7 @@ use super::network::{LinkTable, demand_of, vertices_of, write};
 use crate::defect;
 use crate::group_clock::PlanLimit;
 use crate::plugin::text;
-use crate::process::current_step::record_step;
+use crate::process::shared::record_step;
 use smallvec::SmallVec;
 use swapmeet_abi::hosting::{self, Claim, Passed, Room, Text, Unreadable};
 use swapmeet_abi::{

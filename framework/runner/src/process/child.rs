@@ -1,89 +1,182 @@
-//! A child process with a socket as its standard input and a pipe for its output.
+//! A child process that runs plugins: how it is started, receives and sends messages, prints and
+//! ends. Its standard input is a socket for messages, and pipes take what it prints.
+//!
+//! A plugin runs inside the child. It may print without end, hang, crash, or write to the socket.
+//! None of this can block the parent, because no wait is longer than 1 s and limits are checked
+//! between waits. Every failure ends in [`ChildEvent::Ended`], and the child has then been killed.
 
-use super::current_step::SharedStep;
 use super::environment::restrict_environment;
+use super::group::ProcessGroup;
 use super::lines::Lines;
 use super::printed::Printed;
+use super::shared::SharedNumbers;
 use super::threads::ThreadCheck;
 use crate::plugin_output::is_out_of_memory;
 use crate::system;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::Pid;
 use std::io::{self, ErrorKind, PipeReader, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use swapmeet_core::spec::format_size;
 
 /// Maximum duration of one wait for a child.
 const SLICE: Duration = Duration::from_millis(50);
 
-/// A child process and its process group. Dropping this value kills the whole group.
-pub(crate) struct Child {
+/// The limits that the parent enforces on a child.
+#[derive(Debug, Clone, Copy)]
+pub struct ChildLimits {
+    /// The time limit in messages about timeouts.
+    pub time: Duration,
+    /// The time after which the child is killed. It starts with the child, and again with each call
+    /// of [`Child::restart_clock`].
+    pub kill_after: Duration,
+    /// Maximum time for pricing cases. Up to this maximum, it does not count as time of the child.
+    pub pricing: Duration,
+    /// The child's limit on its address space in bytes, for error messages.
+    pub memory: u64,
+    /// Maximum length of a message in bytes.
+    pub message_bytes: usize,
+}
+
+impl ChildLimits {
+    /// Returns limits for a child that enforces the time limit itself. It is killed if it is still
+    /// running at 125 % of the limit plus 2 s.
+    pub fn with_grace(time: Duration, memory: u64, message_bytes: usize) -> Self {
+        let kill_after = time.saturating_add(time / 4).saturating_add(Duration::from_secs(2));
+        Self { time, kill_after, pricing: Duration::ZERO, memory, message_bytes }
+    }
+}
+
+/// The pipes for the output of a child.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutputPipes {
+    /// One pipe for standard output and standard error.
+    Joined,
+    /// A pipe for each of them. Only lines of standard output are reported; the last line of
+    /// standard error explains a failure.
+    Separate,
+}
+
+/// An event of a child.
+pub enum ChildEvent {
+    /// A line that the child has sent, or the block that [`Child::expect_block`] has announced.
+    Message(Vec<u8>),
+    /// A line that the child has printed.
+    Printed(String),
+    /// The child is not used any more.
+    Ended(ChildEnd),
+}
+
+/// The end of a child. The child has been killed if it had not ended by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChildEnd {
+    pub kind: ChildEndKind,
+    /// A description of the end, for the reason of a row.
+    pub message: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChildEndKind {
+    /// The parent has ended the child on request.
+    Cancelled,
+    TimedOut,
+    /// The child sent something other than a message, which only a plugin can have written.
+    Invalid,
+    TooManyThreads,
+    /// The child has closed the socket, but was still running.
+    Closed,
+    /// The process ended with exit status 0.
+    Succeeded,
+    /// The process ended with another exit status, or was killed by a signal.
+    Died,
+    /// The process died because the program itself, and not a plugin, used up its memory.
+    HostOutOfMemory,
+}
+
+/// A child process and its process group. Dropping this value kills the whole group. In place of
+/// the process, a test can have a thread, which ends when it next uses the closed socket.
+pub struct Child {
     process: Running,
     socket: UnixStream,
-    /// Bytes received from the socket that have not been returned as lines.
+    /// Bytes received from the socket that have not been returned as messages.
     lines: Lines,
-    /// Pipe for the child's output; `None` after all writers are closed. The pipe is not read in a
-    /// separate thread, because a process started by a plugin may keep the pipe, and thus the
-    /// thread, open forever.
-    pipe: Option<PipeReader>,
-    pub(crate) printed: Printed,
-    /// The number of the schedule's step that the child is processing.
-    progress: SharedStep,
+    /// What the child prints. A second entry is standard error, if it has a pipe of its own.
+    outputs: Vec<Output>,
+    shared: SharedNumbers,
     threads: ThreadCheck,
+    pub(crate) limits: ChildLimits,
+    run_time: RunTime,
+    /// The child's total time for pricing when the clock was restarted.
+    priced_before: Duration,
 }
 
 /// The process of a child, or the thread of a test in its place.
 enum Running {
-    Process(std::process::Child),
+    Process(ProcessGroup),
     #[cfg(feature = "in-process")]
     Thread(std::thread::JoinHandle<()>),
 }
 
+/// A pipe for the output of a child.
+struct Output {
+    /// `None` after all writers are closed. The pipe is not read in a separate thread, because a
+    /// process started by a plugin may keep the pipe, and thus the thread, open forever.
+    pipe: Option<PipeReader>,
+    printed: Printed,
+}
+
 /// The result of waiting for data from a child.
-pub(crate) enum Report {
-    /// A line, including its line feed, or the block that [`Child::expect_block`] has announced.
-    Line(Vec<u8>),
-    /// No complete line arrived within the waiting time.
+enum Received {
+    Message(Vec<u8>),
+    /// No complete message arrived within the waiting time.
     Nothing,
     /// The child exited or closed its socket.
     Gone,
 }
 
 impl Child {
-    /// Starts a child in its own process group. Ctrl-C at the terminal therefore signals only the
-    /// program, which ends its children itself.
-    pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
+    /// Starts a child.
+    pub fn start(
+        command: &mut Command,
+        limits: ChildLimits,
+        pipes: OutputPipes,
+    ) -> io::Result<Self> {
         let (ours, theirs) = UnixStream::pair()?;
-        let (pipe, writer) = io::pipe()?;
+        let (output, writer) = Output::new()?;
+        let mut outputs = vec![output];
+        let error_writer = match pipes {
+            OutputPipes::Joined => writer.try_clone()?,
+            OutputPipes::Separate => {
+                let (errors, writer) = Output::new()?;
+                outputs.push(errors);
+                writer
+            }
+        };
         ours.set_nonblocking(true)?;
         restrict_environment(command);
-        let progress = SharedStep::of(command);
+        let shared = SharedNumbers::of(command);
         command.stdin(Stdio::from(OwnedFd::from(theirs)));
         command
-            .stdout(Stdio::from(OwnedFd::from(writer.try_clone()?)))
-            .stderr(Stdio::from(OwnedFd::from(writer)));
-        let process = command.process_group(0).spawn()?;
-        // `command` still holds the child's ends of the socket and the pipe. While it does, the
+            .stdout(Stdio::from(OwnedFd::from(writer)))
+            .stderr(Stdio::from(OwnedFd::from(error_writer)));
+        let process = ProcessGroup::start(command)?;
+        // `command` still holds the child's ends of the socket and the pipes. While it does, the
         // parent cannot notice that the child has closed them, so replace them.
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        Ok(Self {
-            threads: ThreadCheck::new(process.id()),
-            process: Running::Process(process),
-            socket: ours,
-            lines: Lines::default(),
-            pipe: Some(pipe),
-            printed: Printed::default(),
-            progress,
-        })
+        let threads = ThreadCheck::new(process.id());
+        Ok(Self::new(Running::Process(process), ours, outputs, shared, threads, limits))
     }
 
-    /// Starts a thread that serves the other end of the socket, in place of a child process.
+    /// Starts a thread that serves the other end of the socket, in place of a child process. What a
+    /// plugin prints appears in the output of the test.
     #[cfg(feature = "in-process")]
     pub(crate) fn start_thread(
+        limits: ChildLimits,
         serve: impl FnOnce(UnixStream) + Send + 'static,
     ) -> io::Result<Self> {
         /// The stack of a process's main thread, which plugins can rely on.
@@ -91,32 +184,60 @@ impl Child {
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let builder = std::thread::Builder::new().name("plugin".to_owned()).stack_size(STACK_BYTES);
-        Ok(Self {
-            // There is no process with this number, so no threads are counted.
-            threads: ThreadCheck::new(0),
-            process: Running::Thread(builder.spawn(move || serve(theirs))?),
-            socket: ours,
-            lines: Lines::default(),
-            // What a plugin prints appears in the output of the test.
-            pipe: None,
-            printed: Printed::default(),
-            progress: SharedStep::none(),
-        })
+        let thread = Running::Thread(builder.spawn(move || serve(theirs))?);
+        let outputs = vec![Output { pipe: None, printed: Printed::default() }];
+        // There is no process with the number 0, so no threads are counted.
+        let threads = ThreadCheck::new(0);
+        Ok(Self::new(thread, ours, outputs, SharedNumbers::none(), threads, limits))
     }
 
-    /// Sends all bytes to the child. A suspended child accepts no data, so the function returns the
-    /// error `TimedOut` as soon as `is_over` returns true.
-    pub(crate) fn send(
-        &mut self,
-        mut bytes: &[u8],
-        mut is_over: impl FnMut() -> bool,
-    ) -> io::Result<()> {
+    fn new(
+        process: Running,
+        socket: UnixStream,
+        outputs: Vec<Output>,
+        shared: SharedNumbers,
+        threads: ThreadCheck,
+        limits: ChildLimits,
+    ) -> Self {
+        let (lines, run_time) = (Lines::default(), RunTime::new());
+        let priced_before = Duration::ZERO;
+        Self { process, socket, lines, outputs, shared, threads, limits, run_time, priced_before }
+    }
+
+    /// Returns the number of the process, or 0 for a thread.
+    pub fn id(&self) -> u32 {
+        match &self.process {
+            Running::Process(process) => process.id(),
+            #[cfg(feature = "in-process")]
+            Running::Thread(_) => 0,
+        }
+    }
+
+    /// Restarts the clock of the time limit.
+    pub(crate) fn restart_clock(&mut self) {
+        (self.run_time, self.priced_before) = (RunTime::new(), self.shared.priced());
+    }
+
+    /// Returns whether the time on the clock, without the time for pricing cases, is above the
+    /// limit plus `grace`.
+    fn is_late(&mut self, grace: Duration) -> bool {
+        let ChildLimits { kill_after, pricing, .. } = self.limits;
+        let most = kill_after.saturating_add(grace);
+        let spent = self.run_time.spent();
+        let priced = || self.shared.priced().saturating_sub(self.priced_before).min(pricing);
+        spent > most && spent.saturating_sub(priced()) > most
+    }
+
+    /// Sends all bytes to the child. The error is `TimedOut` if `stop` is set, or if the child
+    /// accepts no data for 10 s. Such a child must have been suspended.
+    pub(crate) fn send(&mut self, mut bytes: &[u8], stop: &AtomicBool) -> io::Result<()> {
+        const MOST: Duration = Duration::from_secs(10);
         while !bytes.is_empty() {
             match self.socket.write(bytes) {
                 Ok(0) => return Err(ErrorKind::WriteZero.into()),
                 Ok(n) => bytes = &bytes[n..],
                 Err(e) if e.kind() == ErrorKind::WouldBlock => {
-                    if is_over() {
+                    if stop.load(Ordering::Relaxed) || self.run_time.spent() > MOST {
                         return Err(ErrorKind::TimedOut.into());
                     }
                     self.wait(PollFlags::OUT);
@@ -128,44 +249,200 @@ impl Child {
         Ok(())
     }
 
-    /// Returns the next line. It waits at most `SLICE` and reads a limited number of bytes, so that
-    /// callers can check their limits between two calls.
-    pub(crate) fn listen(&mut self) -> Report {
+    /// Waits for the next event. If `stop` is set, kills the child.
+    pub fn next(&mut self, stop: &AtomicBool) -> ChildEvent {
+        loop {
+            // Check for cancellation first, because a plugin that prints without end must not delay
+            // it.
+            if stop.load(Ordering::Relaxed) {
+                return self.ended(ChildEndKind::Cancelled, "it was interrupted".to_owned());
+            }
+            if let Some(line) = self.next_printed() {
+                return ChildEvent::Printed(line);
+            }
+            if let Some(excess) = self.threads.excess() {
+                let message = format!("{excess}{}", self.shared.in_words());
+                return self.ended(ChildEndKind::TooManyThreads, message);
+            }
+            let received = self.receive();
+            // If a message has just arrived, extend the limit by 1 s, because a message that was
+            // sent before the limit may still be unread. Do not extend it further, because a plugin
+            // could send lines forever.
+            let is_idle = matches!(received, Received::Nothing);
+            let grace = Duration::from_secs(if is_idle { 0 } else { 1 });
+            if self.is_late(grace) {
+                let (limit, step) = (self.limits.time.as_secs_f64(), self.shared.in_words());
+                return self
+                    .ended(ChildEndKind::TimedOut, format!("not done after {limit} s{step}"));
+            }
+            let most = self.limits.message_bytes;
+            match received {
+                Received::Gone => return ChildEvent::Ended(self.exited()),
+                Received::Nothing if self.lines.held() > most => {
+                    return ChildEvent::Ended(self.too_long());
+                }
+                Received::Nothing => {}
+                Received::Message(line) if line.len() > most => {
+                    return ChildEvent::Ended(self.too_long());
+                }
+                Received::Message(line) => return ChildEvent::Message(line),
+            }
+        }
+    }
+
+    /// Returns the next printed line that has already been read. After the end of the child, these
+    /// are the last lines that it printed.
+    pub fn next_printed(&mut self) -> Option<String> {
+        self.outputs[0].printed.next()
+    }
+
+    /// Makes the next message a block of this number of bytes instead of a line.
+    pub(crate) fn expect_block(&mut self, bytes: usize) {
+        self.lines.expect_block(bytes);
+    }
+
+    /// Resets the counts and the last line of the output for a new job.
+    pub(crate) fn begin_output(&mut self) {
+        self.outputs[0].printed.begin();
+    }
+
+    /// Reads the output up to the mark of a job. Returns whether the mark has arrived.
+    pub(crate) fn read_to_mark(&mut self) -> bool {
+        /// Maximum time to wait for the mark. Reading the remaining content of the pipe's buffer
+        /// takes less time.
+        const ENOUGH: Duration = Duration::from_secs(1);
+        self.outputs[0].read_until(ENOUGH, Printed::take_mark)
+    }
+
+    /// Returns the number of bytes of memory that the child holds; 0 if the system does not report
+    /// it.
+    pub(crate) fn resident_bytes(&self) -> u64 {
+        let child = i32::try_from(self.id()).ok().and_then(Pid::from_raw);
+        let status = child.map(system::status_of).unwrap_or_default();
+        system::bytes_in(&status, "VmRSS:").unwrap_or_default()
+    }
+
+    /// Kills the child because its socket contained something other than a message.
+    pub(crate) fn invalid(&mut self, why: &str) -> ChildEnd {
+        self.kill();
+        let message = invalid_reply(why);
+        ChildEnd { kind: ChildEndKind::Invalid, message }
+    }
+
+    /// Kills the child and its process group. A thread ends when it next uses the closed socket.
+    pub(crate) fn kill(&mut self) {
+        match &mut self.process {
+            Running::Process(process) => process.kill(),
+            #[cfg(feature = "in-process")]
+            Running::Thread(_) => drop(self.socket.shutdown(std::net::Shutdown::Both)),
+        }
+    }
+
+    fn ended(&mut self, kind: ChildEndKind, message: String) -> ChildEvent {
+        self.kill();
+        ChildEvent::Ended(ChildEnd { kind, message })
+    }
+
+    /// Kills the child because its socket contained a message above the maximum length.
+    pub(crate) fn too_long(&mut self) -> ChildEnd {
+        let most = self.limits.message_bytes >> 20;
+        self.invalid(&format!("a line of more than {most} MiB, expected a shorter one"))
+    }
+
+    /// Returns the next message. It waits at most `SLICE` and reads a limited number of bytes, so
+    /// that limits can be checked between two calls.
+    fn receive(&mut self) -> Received {
         if let Some(line) = self.lines.next() {
-            return Report::Line(line);
+            return Received::Message(line);
         }
         self.wait(PollFlags::IN);
         let mut buffer = [0; 16384];
         match self.socket.read(&mut buffer) {
-            Ok(0) => Report::Gone,
+            Ok(0) => Received::Gone,
             Ok(n) => {
                 self.lines.push(&buffer[..n]);
-                self.lines.next().map_or(Report::Nothing, Report::Line)
+                self.lines.next().map_or(Received::Nothing, Received::Message)
             }
             // The child may have exited although the socket is still open, because a process
             // started by a plugin may keep it open.
             Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
-                if self.process.is_running() { Report::Nothing } else { Report::Gone }
+                if self.process.is_running() { Received::Nothing } else { Received::Gone }
             }
-            Err(_) => Report::Gone,
+            Err(_) => Received::Gone,
         }
     }
 
-    /// Waits until the socket is ready for one of the events in `socket`, or the pipe has data. In
+    /// Waits until the socket is ready for one of the events in `socket`, or a pipe has data. In
     /// the second case, reads the pipe. Waits at most [`SLICE`].
     fn wait(&mut self, socket: PollFlags) {
         let slice = Timespec { tv_sec: 0, tv_nsec: i64::from(SLICE.subsec_nanos()) };
+        let open = self.outputs.iter().filter_map(|output| output.pipe.as_ref());
         let mut ready = vec![PollFd::new(&self.socket, socket)];
-        ready.extend(self.pipe.as_ref().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
-        let polled = poll(&mut ready, Some(&slice));
-        let has_printed =
-            polled.is_ok() && ready.get(1).is_some_and(|pipe| !pipe.revents().is_empty());
-        if has_printed {
-            self.read_pipe();
+        ready.extend(open.map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+        if poll(&mut ready, Some(&slice)).is_err() {
+            return;
         }
+        let has_printed: Vec<bool> =
+            ready[1..].iter().map(|pipe| !pipe.revents().is_empty()).collect();
+        let open = self.outputs.iter_mut().filter(|output| output.pipe.is_some());
+        open.zip(has_printed).filter(|(_, has_printed)| *has_printed).for_each(|(o, _)| o.read());
     }
 
-    fn read_pipe(&mut self) {
+    /// Kills a child that has exited or closed its socket, and describes how it ended, with the
+    /// last line that it printed.
+    fn exited(&mut self) -> ChildEnd {
+        /// Maximum time between the moment when a process closes its socket and its exit.
+        const GRACE: Duration = Duration::from_millis(200);
+        /// Maximum time to read the last line, because a process started by a plugin may print
+        /// forever.
+        const ENOUGH: Duration = Duration::from_millis(200);
+        const CLOSED: &str = "the plugin closed the worker process's socket";
+        let begin = Instant::now();
+        let (mut kind, how) = loop {
+            match self.process.how_it_ended() {
+                Ok(Some(end)) => break end,
+                Ok(None) if begin.elapsed() < GRACE => std::thread::sleep(Duration::from_millis(2)),
+                Ok(None) | Err(_) => {
+                    break (ChildEndKind::Closed, CLOSED.to_owned());
+                }
+            }
+        };
+        self.kill();
+        for output in &mut self.outputs {
+            output.read_until(ENOUGH, |_| false);
+        }
+        let words = self.outputs.last().map_or("", |output| output.printed.last_words());
+        let is_out_of_memory = is_out_of_memory(words);
+        let words = match words {
+            "" => String::new(),
+            words if is_out_of_memory => format!(
+                "; its last output: {words} (--memory-limit is {})",
+                format_size(self.limits.memory)
+            ),
+            words => format!("; its last output: {words}"),
+        };
+        let mut message = format!("{how}{words}{}", self.shared.in_words());
+        if is_out_of_memory && !self.shared.is_in_plugin() {
+            kind = ChildEndKind::HostOutOfMemory;
+            message = format!("the program itself, not the plugin, ran out of memory: {message}");
+        }
+        ChildEnd { kind, message }
+    }
+}
+
+/// Returns the error message for data on the socket that is not a valid reply.
+pub(crate) fn invalid_reply(why: &str) -> String {
+    format!("invalid reply from the worker process: {why}")
+}
+
+impl Output {
+    /// Creates a pipe. Returns it with its other end.
+    fn new() -> io::Result<(Self, io::PipeWriter)> {
+        let (pipe, writer) = io::pipe()?;
+        Ok((Self { pipe: Some(pipe), printed: Printed::default() }, writer))
+    }
+
+    fn read(&mut self) {
         let mut buffer = [0; 16384];
         match self.pipe.as_mut().map(|pipe| pipe.read(&mut buffer)) {
             Some(Ok(n)) if n > 0 => self.printed.push(&buffer[..n]),
@@ -177,13 +454,9 @@ impl Child {
         }
     }
 
-    /// Reads printed output until `will_do` returns true, the pipe is closed, or the time `enough`
-    /// has passed. Returns whether `will_do` returned true.
-    pub(crate) fn read_printed(
-        &mut self,
-        enough: Duration,
-        mut will_do: impl FnMut(&mut Printed) -> bool,
-    ) -> bool {
+    /// Reads until `will_do` returns true, the pipe is closed, or the time `enough` has passed.
+    /// Returns whether `will_do` returned true.
+    fn read_until(&mut self, enough: Duration, will_do: impl Fn(&mut Printed) -> bool) -> bool {
         let begin = Instant::now();
         while !will_do(&mut self.printed) {
             let Some(pipe) = &self.pipe else { return false };
@@ -192,109 +465,14 @@ impl Child {
                 Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
             if matches!(poll(&mut [PollFd::new(pipe, PollFlags::IN)], Some(&left)), Ok(n) if n > 0)
             {
-                self.read_pipe();
+                self.read();
             }
         }
         true
     }
-
-    /// Makes the next report a block of this number of bytes instead of a line.
-    pub(crate) fn expect_block(&mut self, bytes: usize) {
-        self.lines.expect_block(bytes);
-    }
-
-    /// Returns the number of bytes received after the last complete line.
-    pub(crate) fn incomplete_line_bytes(&self) -> usize {
-        self.lines.held()
-    }
-
-    /// Describes how the child ended. Returns `None` if the child has closed its socket but is
-    /// still running.
-    fn end(&mut self) -> Option<String> {
-        /// Maximum time between the moment when a process closes its socket and its exit.
-        const GRACE: Duration = Duration::from_millis(200);
-        let begin = Instant::now();
-        loop {
-            match self.process.how_it_ended() {
-                Ok(Some(how)) => return Some(how),
-                Ok(None) if begin.elapsed() < GRACE => std::thread::sleep(Duration::from_millis(2)),
-                _ => return None,
-            }
-        }
-    }
-
-    /// Kills the child and describes how it ended, with the last line that it printed. If the child
-    /// was still running, the description is `unsaid`.
-    pub(crate) fn exit_message(&mut self, unsaid: &str, memory_limit: Option<u64>) -> String {
-        /// Maximum time to read the last line, because a process started by a plugin may print
-        /// forever.
-        const ENOUGH: Duration = Duration::from_millis(200);
-        let how = self.end();
-        self.kill();
-        self.read_printed(ENOUGH, |_| false);
-        let how = how.as_deref().unwrap_or(unsaid);
-        let words = match (self.printed.last_words(), memory_limit) {
-            ("", _) => String::new(),
-            (words, Some(limit)) if is_out_of_memory(words) => {
-                format!("; its last output: {words} (--memory-limit is {})", format_size(limit))
-            }
-            (words, _) => format!("; its last output: {words}"),
-        };
-        format!("{how}{words}{}", self.progress.in_words())
-    }
-
-    /// If the child has more threads than a child may have, kills it and describes this.
-    pub(crate) fn excess_threads(&mut self) -> Option<String> {
-        let excess = self.threads.excess()?;
-        self.kill();
-        Some(format!("{excess}{}", self.progress.in_words()))
-    }
-
-    /// Returns the number of bytes of memory that the child holds; 0 if the system does not report
-    /// it.
-    pub(crate) fn resident_bytes(&self) -> u64 {
-        let child = i32::try_from(self.process.id()).ok().and_then(Pid::from_raw);
-        let status = child.map(|child| system::current().status_of(child)).unwrap_or_default();
-        system::bytes_in(&status, "VmRSS:").unwrap_or_default()
-    }
-
-    /// Returns whether the program itself, and not a plugin, has used up the child's memory. Call
-    /// this after [`Child::exit_message`].
-    pub(crate) fn host_is_out_of_memory(&self) -> bool {
-        is_out_of_memory(self.printed.last_words()) && !self.progress.is_in_plugin()
-    }
-
-    /// Describes a timeout and the step of the schedule in which it occurred.
-    pub(crate) fn timeout_message(&self, limit: Duration) -> String {
-        format!("not done after {} s{}", limit.as_secs_f64(), self.progress.in_words())
-    }
-
-    /// Kills the child and its process group. A thread ends when it next uses the closed socket.
-    pub(crate) fn kill(&mut self) {
-        match &mut self.process {
-            Running::Process(process) => {
-                if let Some(group) = i32::try_from(process.id()).ok().and_then(Pid::from_raw) {
-                    let _ = kill_process_group(group, Signal::KILL);
-                }
-                let _ = process.kill();
-                let _ = process.wait();
-            }
-            #[cfg(feature = "in-process")]
-            Running::Thread(_) => drop(self.socket.shutdown(std::net::Shutdown::Both)),
-        }
-    }
 }
 
 impl Running {
-    /// Returns the number of the process, or 0 for a thread.
-    fn id(&self) -> u32 {
-        match self {
-            Self::Process(process) => process.id(),
-            #[cfg(feature = "in-process")]
-            Self::Thread(_) => 0,
-        }
-    }
-
     fn is_running(&mut self) -> bool {
         match self {
             Self::Process(process) => matches!(process.try_wait(), Ok(None)),
@@ -304,53 +482,44 @@ impl Running {
     }
 
     /// Returns a description of the end, or `None` if the child is still running.
-    fn how_it_ended(&mut self) -> io::Result<Option<String>> {
+    fn how_it_ended(&mut self) -> io::Result<Option<(ChildEndKind, String)>> {
         match self {
-            Self::Process(process) => Ok(process.try_wait()?.map(ended)),
+            Self::Process(process) => Ok(process.try_wait()?.map(|status| {
+                let kind =
+                    if status.success() { ChildEndKind::Succeeded } else { ChildEndKind::Died };
+                (kind, describe(status))
+            })),
             #[cfg(feature = "in-process")]
-            Self::Thread(thread) => {
-                Ok(thread.is_finished().then(|| "its thread ended, without an answer".to_owned()))
-            }
+            Self::Thread(thread) => Ok(thread
+                .is_finished()
+                .then(|| (ChildEndKind::Died, "its thread ended, without an answer".to_owned()))),
         }
     }
 }
 
-impl Drop for Child {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
-
 /// A clock that stops while this program itself is suspended, for example by Ctrl-Z.
-pub(crate) struct RunTime {
+struct RunTime {
     spent: Duration,
     last: Instant,
 }
 
 impl RunTime {
-    pub(crate) fn new() -> Self {
+    fn new() -> Self {
         Self { spent: Duration::ZERO, last: Instant::now() }
     }
 
     /// Returns the elapsed time. Call this method at least once per second, because a longer time
     /// between two calls counts as suspension.
-    pub(crate) fn spent(&mut self) -> Duration {
+    fn spent(&mut self) -> Duration {
         let now = Instant::now();
         self.spent += now.duration_since(self.last).min(SLICE * 20);
         self.last = now;
         self.spent
     }
-
-    /// Subtracts `time` from the elapsed time, but not below zero. Returns the subtracted time.
-    pub(crate) fn exclude(&mut self, time: Duration) -> Duration {
-        let excluded = time.min(self.spent());
-        self.spent -= excluded;
-        excluded
-    }
 }
 
 /// Returns a text that describes the exit status of a process.
-fn ended(status: ExitStatus) -> String {
+fn describe(status: ExitStatus) -> String {
     match (status.signal(), status.code()) {
         (Some(signal), _) => format!("its process was killed by signal {signal}{}", named(signal)),
         (None, Some(code)) => {

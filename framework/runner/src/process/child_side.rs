@@ -1,9 +1,12 @@
-//! Prepares a child process. The child calls these functions before it loads a plugin.
+//! The child's side of [`super::child`]: prepares the process before it loads a plugin, and sends
+//! messages.
 
-use super::{current_step, printed::MARK};
-use crate::limits::{limit_descriptors, limit_memory, no_core_file};
+use super::{printed::MARK, shared};
+use crate::limits::{MemoryLimit, limit_descriptors, no_core_file};
+use crate::sandbox::FileAccess;
 use crate::system;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde::Serialize;
 use std::ffi::{c_int, c_void};
 use std::fs::File;
 use std::io::{self, Write};
@@ -12,15 +15,15 @@ use std::os::fd::{AsFd, OwnedFd};
 /// Moves the socket from standard input to another descriptor, and begins to record the steps of
 /// schedules.
 pub(crate) fn take_socket() -> io::Result<OwnedFd> {
-    current_step::share();
+    shared::share();
     let socket = io::stdin().as_fd().try_clone_to_owned()?;
     rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
     Ok(socket)
 }
 
 /// Limits the child's memory and descriptors, disables core files, and makes the child end when the program exits.
-pub(crate) fn confine(memory: u64, socket: &impl AsFd) -> io::Result<()> {
-    system::current().end_with_program()?;
+pub(crate) fn confine(memory: MemoryLimit, socket: &impl AsFd) -> io::Result<()> {
+    system::end_with_program()?;
     // If the program has already exited, the child gets no signal. A job of the program may
     // nevertheless be in the socket, so check whether the program is still connected.
     let mut program = [PollFd::new(socket, PollFlags::empty())];
@@ -28,9 +31,45 @@ pub(crate) fn confine(memory: u64, socket: &impl AsFd) -> io::Result<()> {
     if program[0].revents().contains(PollFlags::HUP) {
         return Err(io::Error::other("the program that started it has ended"));
     }
-    limit_memory(memory)?;
+    memory.apply()?;
     limit_descriptors()?;
     no_core_file()
+}
+
+/// Prepares the current process, a child that only sends messages: limits its memory, enters a
+/// sandbox with access to these files, and returns the connection.
+pub fn begin(
+    memory: MemoryLimit,
+    is_sandboxed: bool,
+    access: &FileAccess<'_>,
+) -> io::Result<MessageSender> {
+    let socket = File::from(take_socket()?);
+    confine(memory, &socket)?;
+    if is_sandboxed {
+        system::enter_sandbox(access).map_err(io::Error::other)?;
+    }
+    let number = rustix::fs::fstat(&socket)?.st_ino;
+    Ok(MessageSender { socket, number })
+}
+
+/// The connection over which a child process sends its messages.
+pub struct MessageSender {
+    socket: File,
+    /// The number by which the system identifies the socket.
+    number: u64,
+}
+
+impl MessageSender {
+    /// Sends a message. Errors if the plugin has closed the socket, even if its descriptor now
+    /// belongs to another file.
+    pub fn send(&self, message: &impl Serialize) -> io::Result<()> {
+        if rustix::fs::fstat(&self.socket)?.st_ino != self.number {
+            return Err(io::ErrorKind::NotConnected.into());
+        }
+        let mut line = serde_json::to_vec(message)?;
+        line.push(b'\n');
+        (&self.socket).write_all(&line)
+    }
 }
 
 /// Flushes the output buffers of C and then prints a mark. A plugin may have closed the output, so

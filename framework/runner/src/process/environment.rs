@@ -32,7 +32,7 @@ const PASSED_PREFIXES: &[&str] = &["LC_", "SWAPMEET_"];
 /// Removes all variables from the environment of a command that are not on the list of this module.
 /// If the command runs without the sandbox, the plugin has all permissions of the user anyway, and
 /// the environment stays complete.
-pub fn restrict_environment(command: &mut Command) {
+pub(crate) fn restrict_environment(command: &mut Command) {
     if command.get_args().any(|arg| arg == NO_SANDBOX) {
         return;
     }

@@ -21,7 +21,7 @@ pub(crate) struct State {
 impl State {
     /// Returns the current state of this process.
     pub(crate) fn now() -> Self {
-        let status = system::current().process_status();
+        let status = system::process_status();
         let line = |key: &str| system::status_line(&status, key).map(str::to_owned);
         let limits = [
             Resource::Cpu,

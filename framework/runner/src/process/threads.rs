@@ -7,7 +7,7 @@ use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
 /// Counts the threads of a child process from time to time.
-pub struct ThreadCheck {
+pub(crate) struct ThreadCheck {
     child: Option<Pid>,
     last: Instant,
 }
@@ -16,19 +16,19 @@ impl ThreadCheck {
     /// The least time between two counts.
     const EVERY: Duration = Duration::from_millis(50);
 
-    pub fn new(child: u32) -> Self {
+    pub(crate) fn new(child: u32) -> Self {
         let child = i32::try_from(child).ok().and_then(Pid::from_raw);
         Self { child, last: Instant::now() }
     }
 
     /// Returns the number of threads, in words, if it is above the limit. The threads are counted
     /// at most every 50 ms.
-    pub fn excess(&mut self) -> Option<String> {
+    pub(crate) fn excess(&mut self) -> Option<String> {
         if self.last.elapsed() < Self::EVERY {
             return None;
         }
         self.last = Instant::now();
-        let status = system::current().status_of(self.child?);
+        let status = system::status_of(self.child?);
         let threads: u64 = system::status_line(&status, "Threads:")?.parse().ok()?;
         let most = most_threads();
         (threads > most)

@@ -6,30 +6,29 @@
 //! therefore pause ([`Evaluator::pause_at`]) in three situations:
 //!
 //! - Their case has reached its time limit. The time of a case is the planning time, which is the
-//!   same for all cases of the group, plus the time of its evaluator.
+//!   same for all cases of the plan, plus the time of its evaluator.
 //! - During planning, an evaluator takes far longer than the planning and all other evaluators
 //!   together. It is set aside, so that the other cases can end. Its case is planned again later.
 //! - After planning, the evaluators run in turns, so that cases which need little time are reported
 //!   early.
 
-use super::GroupEvent;
 use crate::defect;
 use crate::group_clock::GroupClock;
-use std::cell::{Cell, RefCell};
+use crate::process::shared::record_pricing;
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 use swapmeet_core::cost::model::{Evaluator, ModelKind};
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
 
-/// State that all evaluators of a group share.
-pub(super) struct Group<'a> {
+/// The state that all evaluators of a plan share.
+pub(super) struct SharedPlan {
     pub clock: GroupClock,
-    /// The time limit of a case. It is the same for all cases of the group.
+    /// The time limit of a case. It is the same for all cases of the plan.
     pub limit: Option<Duration>,
     /// Whether evaluators that take too long are set aside.
     pub sets_aside: bool,
     /// The number of evaluators that still listen.
     pub listening: Cell<usize>,
-    pub report: RefCell<&'a mut dyn FnMut(GroupEvent)>,
 }
 
 /// The state of an evaluator.
@@ -38,34 +37,23 @@ pub(super) enum State {
     Listening,
     SetAside,
     TimedOut,
-    /// An assertion failed in the evaluator, as this text describes. The other cases of the group
-    /// continue.
+    /// An assertion failed in the evaluator, as this text describes. The other cases continue.
     Failed(String),
 }
 
 pub(super) struct CaseEvaluator<'a> {
     evaluator: Box<dyn Evaluator>,
-    group: &'a Group<'a>,
+    plan: &'a SharedPlan,
     can_pause: bool,
     pub state: State,
     /// Total run time of this evaluator.
     pub spent: Duration,
-    /// The portion of `spent` that no event has reported yet.
-    unreported: Duration,
 }
 
 impl<'a> CaseEvaluator<'a> {
-    pub(super) fn new(mut evaluator: Box<dyn Evaluator>, group: &'a Group<'a>) -> Self {
-        group.listening.set(group.listening.get() + 1);
+    pub(super) fn new(mut evaluator: Box<dyn Evaluator>, plan: &'a SharedPlan) -> Self {
         let can_pause = evaluator.pause_at(None);
-        Self {
-            evaluator,
-            group,
-            can_pause,
-            state: State::Listening,
-            spent: Duration::ZERO,
-            unreported: Duration::ZERO,
-        }
+        Self { evaluator, plan, can_pause, state: State::Listening, spent: Duration::ZERO }
     }
 
     /// Returns the model's evaluator, which must have processed the whole schedule.
@@ -75,15 +63,15 @@ impl<'a> CaseEvaluator<'a> {
 
     /// Returns a text about the timeout of this case. `model` is the model of its machine.
     pub(super) fn timeout_message(&self, model: &ModelKind) -> String {
-        let limit = self.group.limit.unwrap_or_default().as_secs_f64();
+        let limit = self.plan.limit.unwrap_or_default().as_secs_f64();
         let spent = self.spent.as_secs_f64();
         format!("not done after {limit} s, {spent:.1} s of it in the model `{model}`")
     }
 
     /// Returns the remaining time of this case until its time limit.
     fn left(&self) -> Option<Duration> {
-        let used = self.group.clock.planning() + self.spent;
-        self.group.limit.map(|limit| limit.saturating_sub(used))
+        let used = self.plan.clock.planning() + self.spent;
+        self.plan.limit.map(|limit| limit.saturating_sub(used))
     }
 
     /// Returns how long the evaluator may still run before it is set aside; `None` if it is not set
@@ -95,8 +83,8 @@ impl<'a> CaseEvaluator<'a> {
         /// An evaluator is set aside when its run time exceeds this multiple of the total time of
         /// planning and all other evaluators.
         const MOST: u32 = 4;
-        let can_wait = self.group.sets_aside && self.group.listening.get() > 1;
-        let others = || self.group.clock.elapsed().saturating_sub(self.spent);
+        let can_wait = self.plan.sets_aside && self.plan.listening.get() > 1;
+        let others = || self.plan.clock.elapsed().saturating_sub(self.spent);
         can_wait.then(|| LEAST.max(others() * MOST).saturating_sub(self.spent))
     }
 
@@ -111,20 +99,15 @@ impl<'a> CaseEvaluator<'a> {
     /// Calls `work` with the model's evaluator, which pauses after the time `most` or at its time
     /// limit. Returns the time that the call took.
     fn work(&mut self, most: Option<Duration>, work: impl FnOnce(&mut dyn Evaluator)) -> Duration {
-        /// Minimum run time between two reports. More frequent reports would slow down the program.
-        const EVERY: Duration = Duration::from_millis(100);
         let started = Instant::now();
         let most = most.into_iter().chain(self.left()).min();
         self.evaluator.pause_at(most.and_then(|most| started.checked_add(most)));
         self.call(work);
         let took = started.elapsed();
         self.spent += took;
-        self.unreported += took;
-        self.group.clock.add_priced(took);
-        if self.unreported >= EVERY {
-            let spent = std::mem::take(&mut self.unreported);
-            (self.group.report.borrow_mut())(GroupEvent::Priced(spent));
-        }
+        self.plan.clock.add_priced(took);
+        // This time does not count towards the time limit that the parent process enforces.
+        record_pricing(took);
         if self.state == State::Listening && self.left().is_some_and(|left| left.is_zero()) {
             self.state = State::TimedOut;
         }
@@ -165,7 +148,7 @@ impl Listener for CaseEvaluator<'_> {
             }
         }
         if self.state != State::Listening {
-            self.group.listening.set(self.group.listening.get() - 1);
+            self.plan.listening.set(self.plan.listening.get() - 1);
         }
     }
 }

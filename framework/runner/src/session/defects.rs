@@ -2,8 +2,9 @@
 //! these tests can provoke one: their listeners and evaluators fail on purpose. The plugin is
 //! linked into the test program, so its SDK shares the panic hook with the program.
 
-use super::{GroupEvent, Pricing, pricing_context, report_with, run_group};
+use super::{Pricing, pricing_context, report_with, run_group};
 use crate::case::{Case, RunOptions, SelectedAlgorithm};
+use crate::event::CaseEvent;
 use crate::plugin::Plugin;
 use crate::topology;
 use std::path::Path;
@@ -136,9 +137,9 @@ fn rows_with(second: &dyn Fn() -> Box<dyn Evaluator>) -> Vec<Record> {
         }
     };
     let mut rows = vec![None; cases.len()];
-    report_with(&cases, Pricing::SlowApart, &evaluator, &mut [], &mut |event| {
-        if let GroupEvent::Row(index, record) = event {
-            assert!(rows[index].replace(*record).is_none(), "a second row of case {index}");
+    report_with(&cases, (Pricing::SlowApart, &evaluator), &mut [], &mut |event| {
+        if let CaseEvent::Finished { case, record } = event {
+            assert!(rows[case].replace(*record).is_none(), "a second row of case {case}");
         }
     });
     rows.into_iter().map(Option::unwrap).collect()

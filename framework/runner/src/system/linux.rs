@@ -1,10 +1,9 @@
-//! The operations of [`System`] on Linux.
+//! The operations of [`super`] on Linux.
 
 mod calls;
 mod files;
 mod trace;
 
-use super::System;
 use crate::sandbox::{FileAccess, Protection, SandboxError};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use rustix::process::{
@@ -16,62 +15,64 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-pub(super) struct Linux;
+/// Whether this system has a sandbox.
+pub(crate) const HAS_SANDBOX: bool = true;
 
-impl System for Linux {
-    fn has_sandbox(&self) -> bool {
-        true
-    }
+/// Restricts this thread, and the threads that it starts from now on, permanently. Only the
+/// files in `access` remain accessible.
+pub(crate) fn enter_sandbox(access: &FileAccess<'_>) -> Result<Protection, SandboxError> {
+    let landlock = files::confine_files(access).map_err(|error| SandboxError(error.to_string()))?;
+    let seccomp =
+        calls::filter(trace::is_requested()).map_err(|error| SandboxError(error.to_string()))?;
+    Ok(Protection { landlock, seccomp })
+}
 
-    fn enter_sandbox(&self, access: &FileAccess<'_>) -> Result<Protection, SandboxError> {
-        let landlock =
-            files::confine_files(access).map_err(|error| SandboxError(error.to_string()))?;
-        let seccomp = calls::filter(trace::is_requested())
-            .map_err(|error| SandboxError(error.to_string()))?;
-        Ok(Protection { landlock, seccomp })
-    }
+/// Limits the address space of this process.
+pub(crate) fn limit_address_space(limit: Rlimit) -> io::Result<()> {
+    Ok(setrlimit(Resource::As, limit)?)
+}
 
-    fn limit_address_space(&self, limit: Rlimit) -> io::Result<()> {
-        Ok(setrlimit(Resource::As, limit)?)
-    }
+/// Limits the address space of a child process.
+pub(crate) fn limit_address_space_of(child: Pid, limit: Rlimit) -> io::Result<()> {
+    prlimit(Some(child), Resource::As, limit)?;
+    Ok(())
+}
 
-    fn limit_address_space_of(&self, child: Pid, limit: Rlimit) -> io::Result<()> {
-        prlimit(Some(child), Resource::As, limit)?;
-        Ok(())
-    }
+/// Makes this process end when the program exits.
+pub(crate) fn end_with_program() -> io::Result<()> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    // Without a sandbox, a plugin can fork. The forked processes must end with the program,
+    // even if the program is killed. The sandbox forbids fork.
+    // SAFETY: the handlers only make system calls.
+    unsafe { libc::pthread_atfork(Some(remember_parent), None, Some(end_with_parent)) };
+    Ok(())
+}
 
-    fn end_with_program(&self) -> io::Result<()> {
-        set_parent_process_death_signal(Some(Signal::KILL))?;
-        // Without a sandbox, a plugin can fork. The forked processes must end with the program,
-        // even if the program is killed. The sandbox forbids fork.
-        // SAFETY: the handlers only make system calls.
-        unsafe { libc::pthread_atfork(Some(remember_parent), None, Some(end_with_parent)) };
-        Ok(())
-    }
+/// Creates a file without a name. Other processes open it as a descriptor of this process. The
+/// file is in memory that no limit counts, so its size is sealed.
+pub(crate) fn create_shared_file(bytes: u64) -> io::Result<(File, PathBuf)> {
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let file = File::from(memfd_create(c"progress", flags)?);
+    file.set_len(bytes)?;
+    fcntl_add_seals(&file, SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL)?;
+    let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
+    Ok((file, PathBuf::from(path)))
+}
 
-    /// Creates a file without a name. Other processes open it as a descriptor of this process. The
-    /// file is in memory that no limit counts, so its size is sealed.
-    fn create_shared_file(&self, bytes: u64) -> io::Result<(File, PathBuf)> {
-        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-        let file = File::from(memfd_create(c"progress", flags)?);
-        file.set_len(bytes)?;
-        fcntl_add_seals(&file, SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL)?;
-        let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
-        Ok((file, PathBuf::from(path)))
-    }
+/// Opens a file that the parent has created with [`create_shared_file`].
+pub(crate) fn open_shared_file(path: &Path) -> io::Result<File> {
+    File::options().read(true).write(true).open(path)
+}
 
-    fn open_shared_file(&self, path: &Path) -> io::Result<File> {
-        File::options().read(true).write(true).open(path)
-    }
+/// Returns the text of `/proc/self/status`; empty if there is no such file.
+pub(crate) fn process_status() -> String {
+    std::fs::read_to_string("/proc/self/status").unwrap_or_default()
+}
 
-    fn process_status(&self) -> String {
-        std::fs::read_to_string("/proc/self/status").unwrap_or_default()
-    }
-
-    fn status_of(&self, child: Pid) -> String {
-        let path = format!("/proc/{}/status", child.as_raw_nonzero());
-        std::fs::read_to_string(path).unwrap_or_default()
-    }
+/// Returns the text of `/proc/PID/status` of a child process; empty if there is no such file.
+pub(crate) fn status_of(child: Pid) -> String {
+    let path = format!("/proc/{}/status", child.as_raw_nonzero());
+    std::fs::read_to_string(path).unwrap_or_default()
 }
 
 /// The identifier of the process that has called fork. The forked process reads its own copy of

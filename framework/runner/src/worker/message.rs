@@ -2,10 +2,10 @@
 //! observer reports follows the line that announces it.
 
 use crate::case::{Case, RunOptions};
+use crate::event::{CaseEvent, Outcome};
 use crate::plugin::file::Stamp;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-use std::time::Duration;
 use swapmeet_results::CaseId;
 
 /// Maximum number of log lines of a job.
@@ -74,24 +74,16 @@ pub(crate) enum Reply {
 /// A message about a job.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum News {
-    /// A case has ended. The texts are the outcome columns of its row.
-    Row { case: usize, outcome: Vec<String> },
-    /// The case cannot be built, or its plugin cannot be loaded, for this reason.
-    Unknown { case: usize, reason: String },
-    /// Progress of the schedule.
-    Progress { steps: u64, messages: u64 },
-    /// The worker has spent this time on pricing cases, that is, on calculating their times on
-    /// their machines. No plugin ran during this time.
-    Priced { spent: Duration },
-    /// A line logged by the plugin.
-    Log { line: String },
-    /// A value reported by the observer.
-    Observed { value: serde_json::Value },
+    Case(CaseEvent<Outcome>),
     /// The observer reports a text of this number of bytes, at least 1. The text follows this line
     /// and is not part of the JSON. The JSON of a schedule contains so many quotation marks that
     /// escaping them would take as long as parsing the text.
-    ObservedText { bytes: usize },
+    ObservedText {
+        bytes: usize,
+    },
     /// The job has ended. If the job has changed the state of the process, the text names the
     /// change, such as an additional thread.
-    Done { left: Option<String> },
+    Done {
+        left: Option<String>,
+    },
 }

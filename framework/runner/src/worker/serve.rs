@@ -7,14 +7,16 @@
 use super::message::{Job, MAX_LOG_LINES, News, Reply};
 use crate::case::Case;
 use crate::defect;
+use crate::event::{CaseEvent, Outcome};
 use crate::host::Requested;
+use crate::limits::MemoryLimit;
 use crate::lookup::CaseLookup;
 use crate::plugin::file::KnownDigest;
 use crate::process::child_side::{confine, mark_prints, take_socket};
 use crate::process::state::{FloatingPoint, State};
 use crate::registry::Registry;
 use crate::sandbox::{FileAccess, SandboxError};
-use crate::session::{GroupEvent, Pricing, report_group};
+use crate::session::{Pricing, report_group};
 use crate::system;
 use std::cell::RefCell;
 use std::fs::File;
@@ -117,7 +119,7 @@ impl Outlet {
     /// Sends a value of an observer.
     fn observed(&self, value: serde_json::Value) {
         let serde_json::Value::String(text) = value else {
-            return self.say(News::Observed { value });
+            return self.case(CaseEvent::Observed { value });
         };
         if !text.is_empty() {
             let mut connection = self.connection.borrow_mut();
@@ -127,20 +129,21 @@ impl Outlet {
         }
     }
 
-    fn say(&self, news: News) {
+    /// Sends an event, with all buffered rows. A row itself is only buffered.
+    fn case(&self, event: CaseEvent<Outcome>) {
         /// Maximum number of buffered bytes.
         const ENOUGH: usize = 1 << 15;
-        let is_row = matches!(news, News::Row { .. });
+        let is_row = matches!(event, CaseEvent::Finished { .. });
         let mut connection = self.connection.borrow_mut();
-        connection.hold(&Reply::Of(self.job, news));
+        connection.hold(&Reply::Of(self.job, News::Case(event)));
         if !is_row || connection.held.len() > ENOUGH {
             connection.send();
         }
     }
 
-    /// Sends all buffered rows. This is done before a plugin runs.
-    fn clear(&self) {
-        self.connection.borrow_mut().send();
+    /// Reports that a case cannot be built, or that its plugin cannot be loaded.
+    fn refuse(&self, case: usize, reason: String) {
+        self.case(CaseEvent::Finished { case, record: Err(reason) });
     }
 
     fn broken(&self) -> io::Result<()> {
@@ -158,7 +161,9 @@ pub fn serve(
     let connection =
         Connection { socket: File::from(socket.try_clone()?), held: Vec::new(), broken: Ok(()) };
     let outlet = Outlet { connection: Rc::new(RefCell::new(connection)), job: 0 };
-    if let Err(error) = confine(memory_limit, &socket).map_err(WorkerError::Limits) {
+    if let Err(error) =
+        confine(MemoryLimit::Fixed(memory_limit), &socket).map_err(WorkerError::Limits)
+    {
         // Report this failure explicitly, so that it is not attributed to a plugin.
         outlet.send(&Reply::Unfit { reason: error.to_string() });
         return Err(error);
@@ -167,7 +172,7 @@ pub fn serve(
         if !is_sandboxed {
             return Ok(());
         }
-        system::current().enter_sandbox(&FileAccess {
+        system::enter_sandbox(&FileAccess {
             plugins: std::slice::from_ref(&job.plugin),
             readable: &job.readable,
             ..FileAccess::default()
@@ -220,7 +225,7 @@ fn run_jobs(
             outlet.send(&Reply::Ready);
         }
         state.run(&job, observers, &outlet);
-        outlet.say(News::Done { left: left(&state) });
+        outlet.send(&Reply::Of(outlet.job, News::Done { left: left(&state) }));
         outlet.broken()?;
     }
     Ok(())
@@ -248,7 +253,8 @@ impl Listener for Pulse {
         self.messages = self.messages.saturating_add(step.facts.messages);
         if self.last.elapsed() >= EVERY {
             self.last = Instant::now();
-            self.outlet.say(News::Progress { steps: step.number, messages: self.messages });
+            let (steps, messages) = (step.number, self.messages);
+            self.outlet.case(CaseEvent::Progress { case: 0, steps, messages });
         }
     }
 }
@@ -294,7 +300,7 @@ impl WorkerState {
                 }
                 // The program has just parsed the same case successfully, so a file must have been
                 // removed or changed since then.
-                Err(reason) => outlet.say(News::Unknown { case: number, reason }),
+                Err(reason) => outlet.refuse(number, reason),
             }
         }
         let Some(first) = cases.first() else { return };
@@ -303,13 +309,11 @@ impl WorkerState {
         let mut observer = match observer(job, observers, first, outlet) {
             Ok(observer) => observer,
             Err(reason) => {
-                return numbers
-                    .into_iter()
-                    .for_each(|case| outlet.say(News::Unknown { case, reason: reason.clone() }));
+                return numbers.into_iter().for_each(|case| outlet.refuse(case, reason.clone()));
             }
         };
         let mut pulse = Pulse { outlet: outlet.clone(), last: Instant::now(), messages: 0 };
-        let (mut lines, mut rows, mut asked) = (0, Vec::new(), Requested::default());
+        let (mut lines, mut rows) = (0, Vec::new());
         // With an observer, do not set cases aside and plan them again, because the observer
         // receives every plan of the job.
         let pricing = match (observer.needs_times(), &job.observation) {
@@ -319,29 +323,33 @@ impl WorkerState {
         };
         let mut listeners: Vec<&mut dyn Listener> = vec![&mut pulse];
         listeners.extend(observer.listeners());
-        report_group(&cases, pricing, &mut listeners, &mut |event| match event {
-            GroupEvent::Planning => outlet.clear(),
-            GroupEvent::Planned(for_these) => asked = for_these,
-            GroupEvent::Priced(spent) => outlet.say(News::Priced { spent }),
-            GroupEvent::Row(index, record) => {
-                outlet.say(News::Row { case: numbers[index], outcome: record.outcome().collect() });
+        let requested = report_group(&cases, pricing, &mut listeners, &mut |event| match event {
+            CaseEvent::Finished { case, record } => {
+                let outcome = record.outcome().collect();
+                outlet.case(CaseEvent::Finished { case: numbers[case], record: Ok(outcome) });
                 if job.observation.is_some() {
                     rows.push(record);
                 }
             }
-            GroupEvent::Log(line) => {
+            CaseEvent::Log { line } => {
                 lines += 1;
                 match lines {
-                    lines if lines < MAX_LOG_LINES => outlet.say(News::Log { line }),
-                    MAX_LOG_LINES => {
-                        outlet
-                            .say(News::Log { line: "(further log lines are omitted)".to_owned() });
-                    }
+                    lines if lines < MAX_LOG_LINES => outlet.case(CaseEvent::Log { line }),
+                    MAX_LOG_LINES => outlet.case(CaseEvent::Log {
+                        line: "(further log lines are omitted)".to_owned(),
+                    }),
                     _ => {}
                 }
             }
+            // No plugin code runs while rows are buffered. The progress before each plan sends them.
+            CaseEvent::Progress { case, steps, messages } => {
+                outlet.case(CaseEvent::Progress { case, steps, messages });
+            }
+            CaseEvent::Started { .. } | CaseEvent::Observed { .. } | CaseEvent::NoWorker { .. } => {
+                unreachable!("a group of cases only reports progress, rows and log lines")
+            }
         });
-        rows.iter().for_each(|record| observer.ended(record, asked));
+        rows.iter().for_each(|record| observer.ended(record, requested));
     }
 
     /// Returns the case with this identity. Returns an error if a file has changed since the

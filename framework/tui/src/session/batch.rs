@@ -10,23 +10,8 @@ use std::thread::JoinHandle;
 use swapmeet_results::{Record, Sink};
 use swapmeet_runner::batch;
 use swapmeet_runner::case::Case;
+use swapmeet_runner::event::CaseEvent;
 use swapmeet_runner::worker::Workers;
-
-/// An event of a batch. A case is identified by its index in the batch.
-#[derive(Debug)]
-pub(crate) enum BatchEvent {
-    /// A case has started.
-    Started(usize),
-    /// A case has made progress. The fields are the index of the case, the number of its steps so
-    /// far, and the number of its messages so far.
-    Progress(usize, u64, u64),
-    /// A case has ended.
-    Finished(usize, Box<Record>),
-    /// A line for the log.
-    Log(String),
-    /// The batch has ended.
-    Done,
-}
 
 /// The sink that receives rows. All batches of a session share it.
 pub type RowSink = Arc<Mutex<dyn Sink + Send>>;
@@ -34,7 +19,7 @@ pub type RowSink = Arc<Mutex<dyn Sink + Send>>;
 /// A running batch. Dropping it cancels its cases, and then waits until all rows are written.
 #[derive(Debug)]
 pub(crate) struct Batch {
-    events: Receiver<BatchEvent>,
+    events: Receiver<CaseEvent>,
     cancelled: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -51,19 +36,19 @@ impl Batch {
             thread.spawn(move || BatchThread { rows, events: sender }.run(&cases, &workers, &flag));
         if let Err(error) = &thread {
             // The send cannot fail, because this function still owns the receiver.
-            let _ = failed.send(BatchEvent::Log(format!("error: cannot start a thread: {error}")));
-            let _ = failed.send(BatchEvent::Done);
+            let line = format!("error: cannot start a thread: {error}");
+            let _ = failed.send(CaseEvent::Log { line });
         }
         Self { events, cancelled, thread: thread.ok() }
     }
 
-    /// Returns the next pending event. When the thread has ended and no event is pending, returns
-    /// [`BatchEvent::Done`].
-    pub(crate) fn try_next(&self) -> Option<BatchEvent> {
+    /// Returns `Some(Some(event))` for the next pending event, `Some(None)` if no event is pending,
+    /// and `None` if the thread has ended and no event is pending.
+    pub(crate) fn try_next(&self) -> Option<Option<CaseEvent>> {
         match self.events.try_recv() {
-            Ok(event) => Some(event),
-            Err(TryRecvError::Empty) => None,
-            Err(TryRecvError::Disconnected) => Some(BatchEvent::Done),
+            Ok(event) => Some(Some(event)),
+            Err(TryRecvError::Empty) => Some(None),
+            Err(TryRecvError::Disconnected) => None,
         }
     }
 
@@ -91,7 +76,7 @@ impl Drop for Batch {
 /// The data that belongs to the thread of the batch.
 struct BatchThread {
     rows: Option<RowSink>,
-    events: Sender<BatchEvent>,
+    events: Sender<CaseEvent>,
 }
 
 impl BatchThread {
@@ -100,47 +85,32 @@ impl BatchThread {
         // compare algorithms early.
         let batch = match batch::Batch::start_interleaved(cases, workers) {
             Ok(batch) => batch,
-            Err(error) => {
-                self.report(BatchEvent::Log(format!("error: cannot start a thread: {error}")));
-                return self.report(BatchEvent::Done);
-            }
+            Err(error) => return self.log(format!("error: cannot start a thread: {error}")),
         };
         while let Some(event) = batch.next_unless(cancelled) {
-            match event {
-                None => {}
-                Some(batch::BatchEvent::Started { cases }) => {
-                    cases.into_iter().for_each(|c| self.report(BatchEvent::Started(c)));
-                }
-                Some(batch::BatchEvent::Progress { case, steps, messages }) => {
-                    self.report(BatchEvent::Progress(case, steps, messages));
-                }
-                Some(batch::BatchEvent::Log { line }) => self.report(BatchEvent::Log(line)),
-                Some(batch::BatchEvent::NoWorker { reason }) => {
-                    let why = format!("error: no worker process could be started: {reason}");
-                    self.report(BatchEvent::Log(why));
-                }
-                // This event carries a value of an observer, and this batch has no observer.
-                Some(batch::BatchEvent::Observed { .. }) => {}
-                Some(batch::BatchEvent::Finished { case, record }) => {
-                    self.write(&record);
-                    self.report(BatchEvent::Finished(case, record));
-                }
+            let Some(event) = event else { continue };
+            if let CaseEvent::Finished { record, .. } = &event {
+                self.write(record);
             }
+            self.report(event);
         }
-        self.report(BatchEvent::Done);
     }
 
     fn write(&self, row: &Record) {
         if let Some(Err(error)) =
             self.rows.as_ref().and_then(|rows| rows.lock().ok()).map(|mut sink| sink.record(row))
         {
-            self.report(BatchEvent::Log(format!("error: writing rows: {error}")));
+            self.log(format!("error: writing rows: {error}"));
         }
+    }
+
+    fn log(&self, line: String) {
+        self.report(CaseEvent::Log { line });
     }
 
     /// Reports an event. A failure is ignored: the session may have ended, but the rows must still
     /// be written.
-    fn report(&self, event: BatchEvent) {
+    fn report(&self, event: CaseEvent) {
         drop(self.events.send(event));
     }
 }

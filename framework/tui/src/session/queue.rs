@@ -1,6 +1,5 @@
 //! The cases on screen and their states.
 
-use super::batch::BatchEvent;
 use super::suggestions::about;
 use crate::filter::{Filter, Found, Texts};
 use std::collections::{HashMap, HashSet};
@@ -9,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use swapmeet_results::{CaseId, Record, Status};
 use swapmeet_runner::case::{Case, RunOptions};
+use swapmeet_runner::event::CaseEvent;
 use swapmeet_runner::forecast::Forecast;
 use swapmeet_runner::lookup::CaseLookup;
 use swapmeet_runner::registry::Registry;
@@ -387,29 +387,34 @@ impl Queue {
     }
 
     /// Applies an event of the batch.
-    pub(crate) fn apply(&mut self, event: BatchEvent, now: Duration) {
-        let (index, state) = match event {
-            BatchEvent::Started(index) => (index, CaseState::Running(now)),
-            BatchEvent::Progress(index, steps, messages) => {
+    pub(crate) fn apply(&mut self, event: CaseEvent, now: Duration) {
+        match event {
+            CaseEvent::Started { cases } => {
+                cases.for_each(|case| self.enter(case, CaseState::Running(now)));
+            }
+            CaseEvent::Progress { case, steps, messages } => {
                 // Do not count progress as a change of the row's state, because no panel selects or
                 // sorts rows by their progress.
-                if let Some(row) = self.batch.get(index).and_then(|i| self.rows.get_mut(*i)) {
+                if let Some(row) = self.batch.get(case).and_then(|i| self.rows.get_mut(*i)) {
                     row.pace.reached(steps, messages, now);
                 }
-                return;
             }
-            BatchEvent::Finished(index, record) => {
-                self.forecast.ended(index, now.saturating_sub(self.began));
-                let row = self.batch.get(index).and_then(|i| self.rows.get(*i));
+            CaseEvent::Finished { case, record } => {
+                self.forecast.ended(case, now.saturating_sub(self.began));
+                let row = self.batch.get(case).and_then(|i| self.rows.get(*i));
                 if let Some(Ok(case)) = row.map(|row| &row.case) {
                     self.lengths.ended(case, &record);
                 }
-                (index, CaseState::Done(Arc::from(record)))
+                self.enter(case, CaseState::Done(Arc::from(record)));
             }
-            BatchEvent::Done => return self.stop(),
-            BatchEvent::Log(_) => return,
-        };
-        let Some(row) = self.batch.get(index).and_then(|i| self.rows.get_mut(*i)) else { return };
+            // This batch has no observer.
+            CaseEvent::Log { .. } | CaseEvent::NoWorker { .. } | CaseEvent::Observed { .. } => {}
+        }
+    }
+
+    /// Sets the state of a case of the batch.
+    fn enter(&mut self, case: usize, state: CaseState) {
+        let Some(row) = self.batch.get(case).and_then(|i| self.rows.get_mut(*i)) else { return };
         row.length = row.case.as_ref().ok().and_then(|case| self.lengths.of(case));
         *of(&mut self.tally, &row.state) -= 1;
         row.enter(state, &mut self.texts);

@@ -23,7 +23,8 @@ use swapmeet_core::cost::model::time_space::Entry;
 use swapmeet_core::network::topology::Network;
 use swapmeet_results::{CaseId, Record};
 use swapmeet_runner::case::Case;
-use swapmeet_runner::observe::{self, observe};
+use swapmeet_runner::event::CaseEvent;
+use swapmeet_runner::observe::observe;
 use swapmeet_runner::schedule_progress::ScheduleProgress;
 use swapmeet_runner::worker::Workers;
 
@@ -108,20 +109,14 @@ impl Recording {
         // If the thread cannot be started, the channel closes, and the simulation counts as over.
         drop(std::thread::Builder::new().name("schedule".to_owned()).spawn(move || {
             let Ok(request) = serde_json::to_value(request) else { return };
-            let mut report = |event: observe::BatchEvent| {
+            let mut report = |event: CaseEvent| {
                 let news = match event {
-                    observe::BatchEvent::Observed { value } => serde_json::from_value(value)
+                    CaseEvent::Observed { value } => serde_json::from_value(value)
                         .ok()
                         .map(|seen| RecordingEvent::WatchMessage(Box::new(seen))),
-                    observe::BatchEvent::Finished { record, .. } => {
-                        Some(RecordingEvent::Ended(record))
-                    }
-                    // These events are not needed, because they were already reported when the case
-                    // ran.
-                    observe::BatchEvent::Started { .. }
-                    | observe::BatchEvent::Progress { .. }
-                    | observe::BatchEvent::NoWorker { .. }
-                    | observe::BatchEvent::Log { .. } => None,
+                    CaseEvent::Finished { record, .. } => Some(RecordingEvent::Ended(record)),
+                    // The other events were already reported when the case ran.
+                    _ => None,
                 };
                 drop(news.map(|news| sender.send(news)));
             };

@@ -1,8 +1,8 @@
 //! Runs of cases. This module prepares, starts and cancels runs, and processes their events,
 //! without blocking the screen.
 
+use super::batch::Batch;
 pub use super::batch::RowSink;
-use super::batch::{Batch, BatchEvent};
 use super::queue::Prepared;
 use super::task::{Task, take_ended};
 use super::what_if::WhatIf;
@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use swapmeet_results::{Record, Status, units};
 use swapmeet_runner::case::Case;
+use swapmeet_runner::event::CaseEvent;
 use swapmeet_runner::worker::Workers;
 
 /// The state of the runs.
@@ -19,7 +20,9 @@ pub(crate) struct Runs {
     /// Whether the display is frozen. Events that arrive while it is frozen are stored in
     /// `held_back`.
     pub(crate) frozen: bool,
-    held_back: Vec<BatchEvent>,
+    held_back: Vec<CaseEvent>,
+    /// Whether the batch has ended while the display is frozen.
+    has_ended_unseen: bool,
     batch: Option<Batch>,
     /// The preparation of cases, if it is in progress.
     preparing: Option<Task<(Purpose, Result<Prepared, String>)>>,
@@ -59,6 +62,7 @@ impl Runs {
         Self {
             frozen: false,
             held_back: Vec::new(),
+            has_ended_unseen: false,
             batch: None,
             preparing: None,
             ending: Vec::new(),
@@ -86,7 +90,7 @@ impl Runs {
 
     /// Returns whether any case failed. This includes cases whose events are held back.
     pub(crate) fn some_failed(&self) -> bool {
-        let failed = |event: &BatchEvent| matches!(event, BatchEvent::Finished(_, record) if is_failure(record));
+        let failed = |event: &CaseEvent| matches!(event, CaseEvent::Finished { record, .. } if is_failure(record));
         self.some_failed || self.held_back.iter().any(failed)
     }
 
@@ -232,18 +236,21 @@ impl Session {
         const AT_ONCE: usize = 20_000;
         let mut news = false;
         for _ in 0..AT_ONCE {
-            let Some(event) = self.runs.batch.as_ref().and_then(Batch::try_next) else { break };
-            let done = matches!(event, BatchEvent::Done);
-            if self.runs.frozen {
-                self.runs.held_back.push(event);
-            } else {
-                self.apply(event);
+            let Some(batch) = &self.runs.batch else { break };
+            match batch.try_next() {
+                Some(None) => break,
+                Some(Some(event)) if self.runs.frozen => self.runs.held_back.push(event),
+                Some(Some(event)) => self.apply(event),
+                None => {
+                    let over = self.runs.batch.take();
+                    self.runs.ending.extend(over);
+                    match self.runs.frozen {
+                        true => self.runs.has_ended_unseen = true,
+                        false => self.report_outcome(),
+                    }
+                }
             }
             news = true;
-            if done {
-                let over = self.runs.batch.take();
-                self.runs.ending.extend(over);
-            }
         }
         self.runs.ending.retain(|batch| !batch.is_over());
         news
@@ -255,25 +262,31 @@ impl Session {
         for event in std::mem::take(&mut self.runs.held_back) {
             self.apply(event);
         }
+        if std::mem::take(&mut self.runs.has_ended_unseen) {
+            self.report_outcome();
+        }
     }
 
-    fn apply(&mut self, event: BatchEvent) {
+    fn apply(&mut self, event: CaseEvent) {
         match &event {
-            BatchEvent::Log(text) => {
+            CaseEvent::Log { line: text } => {
                 if text.starts_with("error: writing") && self.runs.unwritten.is_none() {
                     self.runs.unwritten = Some(text.clone());
                     self.show_message(text, true);
                 }
                 self.add_log(text, true);
             }
-            BatchEvent::Finished(_, record) => {
+            CaseEvent::Finished { record, .. } => {
                 self.runs.some_failed |= is_failure(record);
                 self.runs.saved = false;
                 self.analysis.is_stale = true;
                 self.log_remarks(record);
             }
-            BatchEvent::Done => self.report_outcome(),
-            BatchEvent::Started(_) | BatchEvent::Progress(..) => {}
+            CaseEvent::NoWorker { reason } => {
+                self.add_log(&format!("error: no worker process could be started: {reason}"), true);
+            }
+            CaseEvent::Started { .. } | CaseEvent::Progress { .. } | CaseEvent::Observed { .. } => {
+            }
         }
         self.queue.apply(event, self.now);
     }

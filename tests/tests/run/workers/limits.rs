@@ -6,8 +6,9 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 use swapmeet_results::{Record, Status, read_file, read_records};
-use swapmeet_runner::batch::{Batch, BatchEvent};
+use swapmeet_runner::batch::Batch;
 use swapmeet_runner::case::{Case, cases};
+use swapmeet_runner::event::CaseEvent;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::unit::{jobs, units};
@@ -117,8 +118,8 @@ fn cases_without_a_worker_get_no_row() {
         let ends: Vec<String> = Batch::start(cases.as_slice(), &workers)
             .unwrap()
             .filter_map(|event| match event {
-                BatchEvent::Finished { record, .. } => Some(record.reason),
-                BatchEvent::NoWorker { reason } => Some(reason),
+                CaseEvent::Finished { record, .. } => Some(record.reason),
+                CaseEvent::NoWorker { reason } => Some(reason),
                 _ => None,
             })
             .collect();
@@ -144,7 +145,7 @@ fn cases_that_share_a_schedule_are_divided_into_jobs_and_a_batch_can_be_dropped_
     let kind = WorkerKind::Processes([program().into()].into_iter().chain(command).collect());
     let workers = Workers { kind, jobs: 1, memory_limit: 1 << 30 };
     let batch = || Batch::start(Arc::clone(&cases), &workers).unwrap();
-    let rows = batch().filter(|event| matches!(event, BatchEvent::Finished { .. })).count();
+    let rows = batch().filter(|event| matches!(event, CaseEvent::Finished { .. })).count();
     assert_eq!(rows, 5000);
     // The thread of the batch waits until its events are received or the batch is dropped.
     drop(batch());

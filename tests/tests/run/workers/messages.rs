@@ -59,13 +59,13 @@ fn a_description_is_parsed_within_a_limit() {
                    for (fd = 3; fd < 16; fd++) { size_t at = 0; ssize_t n; \
                    while (at < i + 3 && (n = write(fd, b + at, i + 3 - at)) > 0) at += (size_t)n; }";
     let Some(message) = refused("numbers", numbers) else { return };
-    let invalid =
-        "its description cannot be read: its reply is invalid: expected value at line 1 column 1";
+    let invalid = "its description cannot be read: invalid reply from the worker process: expected \
+                   value at line 1 column 1";
     assert!(message.contains(invalid), "{message}");
     let endless = "static char b[1 << 20]; int fd = 3, i = 0; memset(b, 'x', sizeof b); \
                    while (fd < 16) if (i++ == 64 || write(fd, b, sizeof b) < 0) { fd++; i = 0; }";
     let message = refused("endless", endless).unwrap();
-    assert!(message.contains("its reply is longer than 16 MiB"), "{message}");
+    assert!(message.contains("a line of more than 16 MiB, expected a shorter one"), "{message}");
 }
 
 /// Runs the program with 256 MiB of address space.

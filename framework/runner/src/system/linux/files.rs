@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 pub(super) fn confine_files(access: &FileAccess<'_>) -> Result<u32, RulesetError> {
     const SUPPORTED: ABI = ABI::V6;
     let read: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::ReadDir;
-    let write = AccessFs::WriteFile | AccessFs::Truncate;
     let mut files = access.plugins.to_vec();
     let folders: BTreeSet<&Path> = access.plugins.iter().map(|plugin| folder_of(plugin)).collect();
     files.extend(folders.into_iter().flat_map(libraries_in));
@@ -38,8 +37,7 @@ pub(super) fn confine_files(access: &FileAccess<'_>) -> Result<u32, RulesetError
         ))?
         .add_rules(path_beneath_rules(["/proc/self/fd", "/proc/self/task"], AccessFs::ReadDir))?
         .add_rules(path_beneath_rules(folders, AccessFs::ReadDir))?
-        .add_rules(path_beneath_rules(files, AccessFs::ReadFile))?
-        .add_rules(path_beneath_rules(access.writable, write))?;
+        .add_rules(path_beneath_rules(files, AccessFs::ReadFile))?;
     // Allow writing to /dev/null, which has no effect.
     if let Ok(nowhere) = PathFd::new("/dev/null") {
         rules =

@@ -11,9 +11,10 @@ use swapmeet_core::cost::ledger::{Ledger, LedgerEvent, LedgerRecorder};
 use swapmeet_core::simulation::listener::Listener;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::Case;
+use swapmeet_runner::event::CaseEvent;
 use swapmeet_runner::host::Requested;
 use swapmeet_runner::max_bytes;
-use swapmeet_runner::observe::{self, observe};
+use swapmeet_runner::observe::observe;
 use swapmeet_runner::worker::{Observer, ObserverKind, SendValue, Workers};
 
 /// The maximum number of different steps in the facts of a schedule. Each of them takes about 300
@@ -191,7 +192,7 @@ fn fetch(
         let (mut facts, mut is_whole) = (Facts::default(), Some(false));
         let nothing = serde_json::Value::Null;
         observe(std::slice::from_ref(&case), workers, (&FACTS, nothing), stop, &mut |event| {
-            if let (observe::BatchEvent::Observed { value }, Some(false)) = (event, is_whole) {
+            if let (CaseEvent::Observed { value }, Some(false)) = (event, is_whole) {
                 is_whole = facts.take(value);
             }
         });

@@ -10,7 +10,7 @@ mod recalculation;
 mod slider_steps;
 
 use super::Session;
-use super::batch::{Batch, BatchEvent};
+use super::batch::Batch;
 use super::queue::{CaseRow, CaseState};
 pub use facts::FACTS;
 use facts::{Facts, FactsWorkers};
@@ -25,6 +25,7 @@ use swapmeet_core::cost::parameter::Parameter;
 use swapmeet_core::spec::Spec;
 use swapmeet_results::{CaseId, Record, Status, units};
 use swapmeet_runner::case::Case;
+use swapmeet_runner::event::CaseEvent;
 use swapmeet_runner::experiment::OwnMachine;
 use swapmeet_runner::input::Text;
 use swapmeet_workloads::Workload;
@@ -406,9 +407,10 @@ impl Session {
         }
         // Store the rows of cases that workers have planned again. If there are too many rows,
         // drop all earlier rows first.
-        while let Some(event) = what_if.following.as_ref().and_then(Batch::try_next) {
-            match event {
-                BatchEvent::Finished(_, record) => {
+        while let Some(batch) = &what_if.following {
+            match batch.try_next() {
+                Some(None) => break,
+                Some(Some(CaseEvent::Finished { record, .. })) => {
                     let answers = Arc::make_mut(&mut what_if.answers);
                     if answers.len() >= 4 * MOST {
                         answers.clear();
@@ -416,11 +418,8 @@ impl Session {
                     answers.insert(record.case().owned(), Arc::from(record));
                     news = true;
                 }
-                BatchEvent::Done => {
-                    what_if.following = None;
-                    break;
-                }
-                BatchEvent::Started(_) | BatchEvent::Progress(..) | BatchEvent::Log(_) => {}
+                Some(Some(_)) => {}
+                None => what_if.following = None,
             }
         }
         // Planning does not start after each change, but when no slider has changed for a moment.

@@ -1,6 +1,6 @@
-//! Shares the number of the current step of a schedule between a child process and its parent, and
-//! whether the child is executing the plugin. The parent can read both even after the child has
-//! crashed.
+//! Numbers that a child process shares with its parent: the current step of the schedule, whether
+//! the child is executing the plugin, and the time that it has spent on pricing cases (calculating
+//! their times on their machines). The parent can read them even after the child has crashed.
 
 use crate::system;
 use std::fs::File;
@@ -9,29 +9,30 @@ use std::os::unix::fs::FileExt;
 use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 /// The environment variable with the path of the shared file.
 const VARIABLE: &str = "SWAPMEET_PROGRESS";
 
-/// Size of the shared numbers in bytes: the step, and 1 if the child is executing the plugin.
-const SIZE: usize = 2 * size_of::<u64>();
+/// The shared numbers: the step, the number of threads that execute the plugin, and the time in µs.
+type Numbers = [AtomicU64; 3];
 
-/// The parent's access to the shared numbers. `None` if the file could not be created; the last step
-/// is then unknown.
-pub(crate) struct SharedStep(Option<File>);
+/// The parent's access to the shared numbers. `None` if the file could not be created; all numbers
+/// are then 0.
+pub(crate) struct SharedNumbers(Option<File>);
 
-impl SharedStep {
+impl SharedNumbers {
     /// Creates the shared numbers, and passes the path of its file to the child in an environment
     /// variable.
     pub(crate) fn of(command: &mut Command) -> Self {
-        let made = system::current().create_shared_file(SIZE as u64);
+        let made = system::create_shared_file(size_of::<Numbers>() as u64);
         Self(made.ok().map(|(file, path)| {
             command.env(VARIABLE, path);
             file
         }))
     }
 
-    /// Returns an access without a number, because a thread has no shared file.
+    /// Returns an access without numbers, because a thread has no shared file.
     #[cfg(feature = "in-process")]
     pub(crate) fn none() -> Self {
         Self(None)
@@ -45,6 +46,11 @@ impl SharedStep {
     /// Returns whether the child was executing the plugin.
     pub(crate) fn is_in_plugin(&self) -> bool {
         self.number(1) != 0
+    }
+
+    /// Returns the time that the child has spent on pricing.
+    pub(crate) fn priced(&self) -> Duration {
+        Duration::from_micros(self.number(2))
     }
 
     /// Returns a shared number; 0 if it cannot be read.
@@ -61,13 +67,14 @@ pub(crate) fn in_step(step: u64) -> String {
     if step == 0 { String::new() } else { format!("; it was in step {step}") }
 }
 
-static SHARED: OnceLock<&'static [AtomicU64; 2]> = OnceLock::new();
+static SHARED: OnceLock<&'static Numbers> = OnceLock::new();
 
-/// Prepares the child for [`record_step`]. From then on, steps are stored if the shared file is
-/// available.
+/// Prepares the child for the functions below. From then on, they store numbers if the shared file
+/// is available.
 pub(crate) fn share() {
+    const SIZE: usize = size_of::<Numbers>();
     let Some(file) = std::env::var_os(VARIABLE) else { return };
-    let Ok(file) = system::current().open_shared_file(file.as_ref()) else { return };
+    let Ok(file) = system::open_shared_file(file.as_ref()) else { return };
     if !file.metadata().is_ok_and(|m| m.len() == SIZE as u64) {
         return;
     }
@@ -78,22 +85,31 @@ pub(crate) fn share() {
     if page != libc::MAP_FAILED {
         // SAFETY: a page is aligned for every integer type and is never unmapped. It contains zeros
         // or stored numbers, and only this process stores numbers in it.
-        let numbers = unsafe { &*page.cast::<[AtomicU64; 2]>() };
+        let numbers = unsafe { &*page.cast::<Numbers>() };
         SHARED.get_or_init(|| numbers);
     }
 }
 
 /// Stores the number of the step that has begun; 0 at the start of a schedule.
 pub(crate) fn record_step(step: u64) {
-    if let Some([number, _]) = SHARED.get() {
+    if let Some([number, ..]) = SHARED.get() {
         number.store(step, Ordering::Relaxed);
     }
 }
 
-/// Stores whether this process is executing the plugin.
-pub(crate) fn record_plugin(is_executing: bool) {
-    if let Some([_, plugin]) = SHARED.get() {
-        plugin.store(is_executing.into(), Ordering::Relaxed);
+/// Runs code of the plugin, or loads it.
+pub(crate) fn in_plugin<R>(work: impl FnOnce() -> R) -> R {
+    let Some([_, calls, _]) = SHARED.get() else { return work() };
+    calls.fetch_add(1, Ordering::Relaxed);
+    let result = work();
+    calls.fetch_sub(1, Ordering::Relaxed);
+    result
+}
+
+/// Adds to the time that this process has spent on pricing.
+pub(crate) fn record_pricing(time: Duration) {
+    if let Some([.., priced]) = SHARED.get() {
+        priced.fetch_add(time.as_micros() as u64, Ordering::Relaxed);
     }
 }
 
@@ -104,7 +120,7 @@ mod tests {
     #[test]
     fn an_unwritten_page_has_no_step() {
         let mut command = Command::new("true");
-        let page = SharedStep::of(&mut command);
+        let page = SharedNumbers::of(&mut command);
         assert_eq!(page.in_words(), "");
         let file = page.0.as_ref().unwrap();
         file.write_all_at(&7_u64.to_ne_bytes(), 0).unwrap();
@@ -112,6 +128,8 @@ mod tests {
         assert!(!page.is_in_plugin());
         file.write_all_at(&1_u64.to_ne_bytes(), 8).unwrap();
         assert!(page.is_in_plugin());
+        file.write_all_at(&9_u64.to_ne_bytes(), 16).unwrap();
+        assert_eq!(page.priced(), Duration::from_micros(9));
         // A plugin could otherwise empty the file, or fill memory that no limit counts.
         assert!(file.set_len(3).is_err(), "the size of the file is sealed");
         assert!(file.set_len(1 << 20).is_err(), "the size of the file is sealed");

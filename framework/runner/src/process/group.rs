@@ -1,0 +1,79 @@
+//! A process and all processes that it starts, which form a process group.
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// A process and its process group. Dropping this value kills the whole group.
+pub struct ProcessGroup(Child);
+
+impl ProcessGroup {
+    /// Starts a process in its own group. Ctrl-C at the terminal therefore signals only the
+    /// program, which ends its children itself.
+    pub fn start(command: &mut Command) -> io::Result<Self> {
+        command.process_group(0).spawn().map(Self)
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// Returns how the process ended, or `None` if it is still running.
+    pub(crate) fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
+        self.0.try_wait()
+    }
+
+    /// Waits until the process ends. After the time limit, or when `stop` is set, asks the group to
+    /// end, kills it 2 s later, and returns `None`.
+    pub fn wait(
+        &mut self,
+        limit: Option<Duration>,
+        stop: &AtomicBool,
+    ) -> io::Result<Option<ExitStatus>> {
+        /// The interval between two checks whether the process has ended.
+        const SLICE: Duration = Duration::from_millis(5);
+        /// The time that the process gets for a clean exit before it is killed.
+        const CLEARING: Duration = Duration::from_secs(2);
+        let begin = Instant::now();
+        let is_late = || limit.is_some_and(|limit| begin.elapsed() >= limit);
+        loop {
+            if let Some(status) = self.try_wait()? {
+                return Ok(Some(status));
+            }
+            if stop.load(Ordering::Relaxed) || is_late() {
+                break;
+            }
+            std::thread::sleep(SLICE);
+        }
+        self.signal(Signal::TERM);
+        let asked = Instant::now();
+        while self.try_wait()?.is_none() && asked.elapsed() < CLEARING {
+            std::thread::sleep(SLICE);
+        }
+        self.kill();
+        Ok(None)
+    }
+
+    /// Kills the group.
+    pub(crate) fn kill(&mut self) {
+        self.signal(Signal::KILL);
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+
+    /// Signals the group. An error means that it has already ended.
+    fn signal(&self, signal: Signal) {
+        if let Some(group) = i32::try_from(self.id()).ok().and_then(Pid::from_raw) {
+            let _ = kill_process_group(group, signal);
+        }
+    }
+}
+
+impl Drop for ProcessGroup {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
