@@ -13,8 +13,7 @@ mod sample;
 mod winner;
 
 pub use by::By;
-pub(crate) use by::parameter;
-pub use by::without;
+pub(crate) use by::{parameter, without};
 pub use line_optimum::LineOptimum;
 pub use winner::{Margin, RunnerUp, Winner};
 
@@ -208,12 +207,13 @@ pub struct Comparison {
 
 /// Which comparisons are counted when p-values are corrected for the number of comparisons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum Correction {
-    /// All comparisons of all groups.
+    /// All comparisons.
     #[default]
     All,
-    /// Only the comparisons in the same group.
+    /// The comparisons of the same group.
     Group,
 }
 

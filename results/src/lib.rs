@@ -24,7 +24,6 @@ pub mod units;
 pub use bandwidth::Bandwidths;
 pub use case_id::{CaseId, Difference, Implementation, Setting, inputs_column};
 pub use command::{command, quoted};
-pub use compare::without as without_parameter;
 pub use compare::{
     By, CompareError, CompareOptions, Comparison, ComparisonLine, Correction, Group, LineOptimum,
     RowLocation, Tests, compare, compare_by,

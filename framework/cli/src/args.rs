@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use swapmeet_results::{By, Correction};
 
 mod authors;
 mod bridges;
@@ -31,7 +32,8 @@ pub(crate) use run::{AppearanceArgs, CaseArgs, ProofArg, RowFormat, RunArgs, Tui
 use run::{RUN_EXAMPLES, TUI_EXAMPLES};
 pub(crate) use shard::Shard;
 pub(crate) use show::{
-    FigureFormat, FigureKind, Legend, LogAxes, PlotArgs, ReportArgs, RowsArgs, Scales, XAxis, YAxis,
+    BarsArgs, FigureArgs, PlotArgs, PlotKind, ReportArgs, RowsArgs, in_todays_form,
+    with_kinds_of_flag,
 };
 use show::{PLOT_EXAMPLES, REPORT_EXAMPLES};
 
@@ -345,30 +347,6 @@ pub(crate) struct TraceArgs {
     pub plugins: PluginArgs,
 }
 
-/// The axis along which cases are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CompareBy {
-    /// Compare algorithms.
-    Algorithm,
-    /// Compare topologies, such as two networks with the same algorithm.
-    Topology,
-    /// Compare cost models of the same machine.
-    Model,
-    /// Compare machines.
-    Machine,
-    /// Compare placements of ranks (`place=` of a topology).
-    Placement,
-}
-
-/// The set of comparisons over which p-values are corrected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CorrectArg {
-    /// All comparisons.
-    All,
-    /// The comparisons of the same group.
-    Group,
-}
-
 /// The output format of `compare`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CompareFormat {
@@ -391,14 +369,14 @@ pub(crate) struct CompareArgs {
     pub files: Vec<PathBuf>,
     /// Compare along this axis; all other settings are equal within a group.
     #[arg(long, value_name = "AXIS", default_value = "algorithm")]
-    pub by: CompareBy,
+    pub by: By,
     /// Compare with this algorithm (with --by: this topology, model, etc.) [default: the fastest of
     /// each group, whose advantage is slightly overestimated if times vary].
     #[arg(long, value_name = "VALUE")]
     pub baseline: Option<String>,
     /// Correct p-values for the number of comparisons (Holm's method).
     #[arg(long, default_value = "all")]
-    pub correct: CorrectArg,
+    pub correct: Correction,
     /// Select the output format.
     #[arg(long, default_value = "table")]
     pub format: CompareFormat,

@@ -1,12 +1,11 @@
 //! `swapmeet compare`: prints statistics about the rows of result files.
 
-use crate::args::{CompareArgs, CompareBy, CompareFormat, CorrectArg};
+use crate::args::{CompareArgs, CompareFormat};
 use crate::failure::{ExitStatus, Failure, SUCCESS};
 use crate::{output, result_files};
 use swapmeet_core::spec::near_matches;
 use swapmeet_results::{
-    By, CompareError, CompareOptions, Correction, as_csv, as_json, as_latex, as_markdown, as_table,
-    compare_by,
+    CompareError, CompareOptions, as_csv, as_json, as_latex, as_markdown, as_table, compare_by,
 };
 use swapmeet_runner::input::Text;
 
@@ -14,18 +13,9 @@ use swapmeet_runner::input::Text;
 pub(crate) fn compare(args: &CompareArgs) -> Result<ExitStatus, Failure> {
     let files = result_files::read(&args.files)?;
     let options = CompareOptions {
-        by: match args.by {
-            CompareBy::Algorithm => By::Algorithm,
-            CompareBy::Topology => By::Topology,
-            CompareBy::Model => By::Model,
-            CompareBy::Machine => By::Machine,
-            CompareBy::Placement => By::Placement,
-        },
+        by: args.by,
         baseline: args.baseline.as_deref(),
-        correction: match args.correct {
-            CorrectArg::All => Correction::All,
-            CorrectArg::Group => Correction::Group,
-        },
+        correction: args.correct,
     };
     let comparison = compare_by(&files, &options).map_err(refused)?;
     let text = match args.format {

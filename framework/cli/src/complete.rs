@@ -21,7 +21,7 @@ const VARIABLE: &str = "COMPLETE";
 
 /// If the shell requests completions, prints them and exits. Otherwise, does nothing.
 pub(crate) fn answer() {
-    CompleteEnv::with_factory(with_values).var(VARIABLE).complete();
+    CompleteEnv::with_factory(|| with_values(Cli::command())).var(VARIABLE).complete();
 }
 
 /// Prints the completion script for a shell.
@@ -40,9 +40,9 @@ pub(crate) fn script(args: &CompletionsArgs) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
-/// Returns the definition of the command line with completion candidates for the values of flags.
-fn with_values() -> Command {
-    Cli::command().mut_subcommands(|command| command.mut_args(with_candidates))
+/// Returns a command and its subcommands with completion candidates for the values of flags.
+fn with_values(command: Command) -> Command {
+    command.mut_args(with_candidates).mut_subcommands(with_values)
 }
 
 fn with_candidates(arg: Arg) -> Arg {

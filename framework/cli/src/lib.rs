@@ -115,9 +115,13 @@ fn prepare() {
 
 /// Runs the command of a command line, whose first word is the name of the program.
 fn run_command(words: impl IntoIterator<Item = OsString>) -> ExitStatus {
+    let words = match args::in_todays_form(words.into_iter().collect()) {
+        Ok(words) => words,
+        Err(message) => return Failure::Usage(message).report(),
+    };
     let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
-        Err(error) => return without_command(&error),
+        Err(error) => return without_command(&args::with_kinds_of_flag(error)),
     };
     // Each subcommand has its own module. Hidden subcommands run only in child processes, which
     // other subcommands start.

@@ -1,20 +1,19 @@
 //! `swapmeet plot`: draws result files.
 
-use crate::args::{
-    FigureFormat, FigureKind, Legend, LogAxes, PlotArgs, RowsArgs, Scales, XAxis, YAxis,
-};
+use crate::args::{BarsArgs, FigureArgs, PlotArgs, PlotKind, RowsArgs};
 use crate::failure::{ExitStatus, Failure, SUCCESS};
 use crate::say::say;
 use crate::{output, result_files};
 use std::collections::BTreeSet;
 use swapmeet_plot::{
-    Appearance, Drawable, Figure, FigureError, FigureOptions, HeatColumns, HeatFigure, LegendPlace,
-    LogScales, NetworkFigure, Paper, Quantity, Reference, StackKind, StackedBars, WinnerFigure,
+    Appearance, DrawError, Drawable, Figure, FigureError, FigureFormat, FigureOptions, HeatColumns,
+    HeatFigure, Paper, Quantity, Reference, StackKind, StackedBars, WinnerFigure,
 };
 use swapmeet_results::Record;
 use swapmeet_results::analysis::Axis;
 
-pub(crate) fn plot(args: &PlotArgs) -> Result<ExitStatus, Failure> {
+pub(crate) fn plot(PlotArgs(kind): &PlotArgs) -> Result<ExitStatus, Failure> {
+    let args = kind.figure();
     // Report invalid names and sizes before any rows are read.
     let format = format(args)?;
     output::may_write(&args.out, args.over, &args.rows.files)?;
@@ -25,51 +24,16 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<ExitStatus, Failure> {
     let paper = Paper { width: args.width, font: args.font };
     paper.check().map_err(Failure::Usage)?;
     // Each kind of figure checks that the rows contain the values that the figure draws.
-    check_flags(args)?;
     let all = result_files::read(&args.rows.files)?;
     let algorithms = algorithms(&all);
     let files = selected(all, &args.rows)?;
-    let appearance = appearance(args, &algorithms);
-    let stacked = |stack| {
-        let shared = args.scales != Some(Scales::Free);
-        StackedBars::of(stack, shared, &files, &appearance)
-    };
-    let drawn: Result<Box<dyn Drawable>, FigureError> = match args.kind {
-        FigureKind::Curves | FigureKind::Scaling | FigureKind::Faults => {
-            Figure::of(&files, &curves(args, appearance)).map(boxed)
-        }
-        FigureKind::Links => NetworkFigure::of(&files, &appearance).map(boxed),
-        FigureKind::Winners => WinnerFigure::of(&files, &appearance).map(boxed),
-        FigureKind::Parts => stacked(StackKind::Parts).map(boxed),
-        FigureKind::Steps => stacked(StackKind::Steps).map(boxed),
-        FigureKind::Traffic => stacked(StackKind::Traffic).map(boxed),
-        FigureKind::Heat => {
-            let (x, y) = args
-                .axes
-                .as_ref()
-                .map_or(("block_bytes", "algorithm"), |(x, y)| (x.as_str(), y.as_str()));
-            let columns = HeatColumns { value: args.value.as_deref().unwrap_or("time_us"), x, y };
-            HeatFigure::of(&files, columns, &appearance).map(boxed)
-        }
-    };
-    let drawn = drawn.map_err(|e| refused(&e))?;
-    // Convert the figure to the requested file format.
-    let table = || drawn.csv().map(String::into_bytes).map_err(Failure::output);
-    let picture = || drawn.picture(&paper);
-    let bytes = match format {
-        FigureFormat::Svg => picture().svg().into_bytes(),
-        FigureFormat::Png => picture().png(f64::from(args.scale)).map_err(Failure::output)?,
-        FigureFormat::Pdf => picture().pdf(),
-        FigureFormat::Pgfplots => {
-            let expected = "pgfplots draws curves: for another --kind use svg, png, pdf or csv";
-            drawn.pgfplots(&paper).ok_or_else(|| Failure::Usage(expected.to_owned()))?.into_bytes()
-        }
-        FigureFormat::Csv => table()?,
-    };
+    let drawn = figure(kind, &files, &algorithms).map_err(Failure::usage)?;
     // Write the file only if the whole figure could be drawn.
+    let file = |format| drawn.file(format, &paper, f64::from(args.scale)).map_err(unwritten);
+    let bytes = file(format)?;
     output::file(&args.out, |out| out.write_all(&bytes))?;
     if let Some(data) = data {
-        let table = table()?;
+        let table = file(FigureFormat::Csv)?;
         output::file(&data, |out| out.write_all(&table))?;
     }
     for words in drawn.remarks() {
@@ -78,8 +42,57 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
-fn boxed(figure: impl Drawable + 'static) -> Box<dyn Drawable> {
-    Box::new(figure)
+/// Makes the figure of a kind. `algorithms` are all algorithms of the files, including those that
+/// are not shown.
+fn figure(
+    kind: &PlotKind,
+    files: &[(String, Vec<Record>)],
+    algorithms: &[String],
+) -> Result<Box<dyn Drawable>, FigureError> {
+    let FigureArgs { title, legend, .. } = kind.figure();
+    let plain = Appearance {
+        title: title.as_deref(),
+        legend: *legend,
+        algorithms,
+        ..Appearance::default()
+    };
+    let bars = |stack, args: &BarsArgs| -> Result<Box<dyn Drawable>, FigureError> {
+        let appearance = Appearance { labels: &args.labels.labels, ..plain };
+        Ok(Box::new(StackedBars::of(stack, args.scales, files, &appearance)?))
+    };
+    Ok(match kind {
+        PlotKind::Curves(args) => {
+            // Over failed links, also draw the optimum. It shows how much of the slowdown no
+            // schedule can avoid.
+            let optimum = args.x == Axis::Faults && args.y == Quantity::Time;
+            let optimum = optimum.then_some(Reference::Optimum);
+            let options = FigureOptions {
+                x: args.x,
+                y: args.y,
+                log: args.log,
+                baseline: args.baseline.as_deref(),
+                appearance: Appearance {
+                    labels: &args.labels.labels,
+                    colours: &args.colours.colours,
+                    ..plain
+                },
+                reference: if args.lower_bound { Some(Reference::LowerBound) } else { optimum },
+                crossovers: !args.no_crossovers,
+                share_y: args.share_y,
+            };
+            Box::new(Figure::of(files, &options)?)
+        }
+        PlotKind::Winners(args) => {
+            let (labels, colours) = (&args.labels.labels, &args.colours.colours);
+            Box::new(WinnerFigure::of(files, &Appearance { labels, colours, ..plain })?)
+        }
+        PlotKind::Parts(args) => bars(StackKind::Parts, args)?,
+        PlotKind::Traffic(args) => bars(StackKind::Traffic, args)?,
+        PlotKind::Heat(args) => {
+            let columns = HeatColumns { value: &args.value, x: &args.axes.0, y: &args.axes.1 };
+            Box::new(HeatFigure::of(files, columns, &plain)?)
+        }
+    })
 }
 
 /// Returns the names of all algorithms, without duplicates.
@@ -88,133 +101,18 @@ fn algorithms(files: &[(String, Vec<Record>)]) -> Vec<String> {
     names.collect::<BTreeSet<String>>().into_iter().collect()
 }
 
-fn appearance<'a>(args: &'a PlotArgs, algorithms: &'a [String]) -> Appearance<'a> {
-    Appearance {
-        title: args.title.as_deref(),
-        labels: &args.labels,
-        colours: &args.colours,
-        algorithms,
-        legend: match args.legend {
-            Legend::Bottom => LegendPlace::Bottom,
-            Legend::Top => LegendPlace::Top,
-            Legend::Right => LegendPlace::Right,
-            Legend::Inside => LegendPlace::Inside,
-            Legend::None => LegendPlace::None,
-        },
+/// Converts the error of writing a figure in a file format.
+fn unwritten(error: DrawError) -> Failure {
+    match error {
+        DrawError::NoCurves => Failure::usage(error),
+        DrawError::Size { .. } | DrawError::Png(_) | DrawError::Csv(_) => Failure::output(error),
     }
-}
-
-/// Returns the options of a figure that consists of curves.
-fn curves<'a>(args: &'a PlotArgs, appearance: Appearance<'a>) -> FigureOptions<'a> {
-    let has_faults = args.kind == FigureKind::Faults;
-    let y = quantity(args.y.unwrap_or(YAxis::Time));
-    // In a figure of failures, also draw the optimum. It shows how much of the slowdown no schedule
-    // can avoid.
-    let optimum = (has_faults && y == Quantity::Time).then_some(Reference::Optimum);
-    FigureOptions {
-        x: match args.x.unwrap_or(XAxis::Block) {
-            _ if has_faults => Axis::Faults,
-            _ if args.kind == FigureKind::Scaling => Axis::Nodes,
-            XAxis::Block => Axis::Block,
-            XAxis::Nodes => Axis::Nodes,
-            XAxis::Cv => Axis::Variation,
-        },
-        y,
-        log: args.log.map(|axes| LogScales {
-            x: matches!(axes, LogAxes::X | LogAxes::Both),
-            y: matches!(axes, LogAxes::Y | LogAxes::Both),
-        }),
-        baseline: args.rows.baseline.as_deref(),
-        appearance,
-        reference: if args.lower_bound { Some(Reference::LowerBound) } else { optimum },
-        crossovers: !args.no_crossovers,
-        share_y: args.share_y,
-    }
-}
-
-fn quantity(axis: YAxis) -> Quantity {
-    match axis {
-        YAxis::Time => Quantity::Time,
-        YAxis::Ratio => Quantity::Ratio,
-        YAxis::Bound => Quantity::Bound,
-        YAxis::Optimum => Quantity::Optimum,
-        YAxis::Contention => Quantity::Contention,
-        YAxis::Steps => Quantity::Steps,
-        YAxis::Messages => Quantity::Messages,
-        YAxis::LinkMessages => Quantity::LinkMessages,
-        YAxis::NodeBytes => Quantity::NodeBytes,
-        YAxis::Algbw => Quantity::AlgorithmBandwidth,
-        YAxis::Busbw => Quantity::BusBandwidth,
-    }
-}
-
-/// Errors if the user gives a flag that does not apply to the kind of the figure.
-fn check_flags(args: &PlotArgs) -> Result<(), Failure> {
-    let has_bars = matches!(args.kind, FigureKind::Parts | FigureKind::Steps | FigureKind::Traffic);
-    if args.scales.is_some() && !has_bars {
-        return Err(Failure::Usage(
-            "--scales is for parts, steps and traffic: omit it or choose one with --kind"
-                .to_owned(),
-        ));
-    }
-    if args.kind != FigureKind::Heat {
-        let given = [("--value", args.value.is_some()), ("--axes", args.axes.is_some())];
-        if let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) {
-            return Err(Failure::Usage(format!("{flag} is for --kind heat: omit it")));
-        }
-    }
-    // In heat maps and pictures of links, colours stand for values and not for algorithms. The axes
-    // of a heat map can be any columns, so labels of algorithms do not apply to them.
-    let unused: &[(&str, bool)] = match args.kind {
-        FigureKind::Heat => {
-            &[("--colour", !args.colours.is_empty()), ("--label", !args.labels.is_empty())]
-        }
-        FigureKind::Links => &[("--colour", !args.colours.is_empty())],
-        _ => &[],
-    };
-    if let Some((flag, _)) = unused.iter().find(|(_, given)| *given) {
-        let what = "is for figures whose curves, bars or cells are algorithms: omit it or --kind";
-        return Err(Failure::Usage(format!("{flag} {what}")));
-    }
-    let given: &[(&str, bool)] = match args.kind {
-        FigureKind::Curves => &[],
-        FigureKind::Scaling | FigureKind::Faults => &[("--x", args.x.is_some())],
-        _ => &[
-            ("--x", args.x.is_some()),
-            ("--y", args.y.is_some()),
-            ("--log", args.log.is_some()),
-            ("--baseline", args.rows.baseline.is_some()),
-            ("--lower-bound", args.lower_bound),
-            ("--no-crossovers", args.no_crossovers),
-            ("--share-y", args.share_y),
-            ("--legend inside", args.legend == Legend::Inside),
-        ],
-    };
-    match given.iter().find(|(_, given)| *given) {
-        Some((flag, _)) => Err(Failure::Usage(format!("{flag} is for curves: omit it or --kind"))),
-        None => Ok(()),
-    }
-}
-
-fn refused(error: &FigureError) -> Failure {
-    let is_about_optimum =
-        matches!(error, FigureError::Nothing(_, y) if *y == Quantity::Optimum.label());
-    let hint = if is_about_optimum { ": `run --optimum` makes rows that have it" } else { "" };
-    Failure::Usage(format!("{error}{hint}"))
 }
 
 /// Returns the file format that the user requests, or the format that belongs to the file name
 /// extension.
-fn format(args: &PlotArgs) -> Result<FigureFormat, Failure> {
-    let named = match args.out.extension().and_then(|e| e.to_str()) {
-        Some("svg") => Some(FigureFormat::Svg),
-        Some("png") => Some(FigureFormat::Png),
-        Some("pdf") => Some(FigureFormat::Pdf),
-        Some("tex") => Some(FigureFormat::Pgfplots),
-        Some("csv") => Some(FigureFormat::Csv),
-        Some(_) | None => None,
-    };
-    args.format.or(named).ok_or_else(|| {
+fn format(args: &FigureArgs) -> Result<FigureFormat, Failure> {
+    args.format.or_else(|| FigureFormat::of_path(&args.out)).ok_or_else(|| {
         let expected = "expected a name that ends in .svg, .png, .pdf, .tex or .csv, or --format";
         Failure::Usage(format!("--out {}: {expected}", args.out.display()))
     })

@@ -17,7 +17,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<ExitStatus, Failure> {
     let files = rows(&args.rows)?;
     let links: Vec<Link> =
         args.schedules.iter().map(|page| link(page, &args.out)).collect::<Result<_, _>>()?;
-    let page = page_of(&files, args.title.as_deref(), args.rows.baseline.as_deref(), &links);
+    let page = page_of(&files, args.title.as_deref(), args.baseline.as_deref(), &links);
     let text = page.map_err(Failure::usage)?;
     output::text(&args.out, &text)?;
     Ok(SUCCESS)

@@ -10,7 +10,8 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use swapmeet_plot::{
-    Drawable, Figure, FigureOptions, Paper, Quantity, StackKind, StackedBars, Styles, WinnerFigure,
+    Drawable, Figure, FigureFormat, FigureOptions, Paper, Quantity, Scales, StackKind, StackedBars,
+    Styles, WinnerFigure,
 };
 use swapmeet_results::units::count;
 use swapmeet_results::{Record, read_files};
@@ -228,16 +229,7 @@ fn render(request: &RenderRequest, rows: Vec<Record>) -> Result<Vec<u8>, String>
                 .map_err(|e| e.to_string());
         }
         RenderKind::Curves(x) => {
-            let wanted = FigureOptions {
-                x,
-                y: Quantity::Time,
-                log: None,
-                baseline,
-                appearance: swapmeet_plot::Appearance::default(),
-                crossovers: true,
-                share_y: false,
-                reference: None,
-            };
+            let wanted = FigureOptions { baseline, ..FigureOptions::new(x, Quantity::Time) };
             Box::new(Figure { styles, ..Figure::of(&files, &wanted).map_err(|e| e.to_string())? })
         }
         RenderKind::Winners => {
@@ -246,14 +238,15 @@ fn render(request: &RenderRequest, rows: Vec<Record>) -> Result<Vec<u8>, String>
             Box::new(WinnerFigure { styles, ..figure })
         }
         RenderKind::Parts => Box::new(
-            StackedBars::of(StackKind::Parts, true, &files, &swapmeet_plot::Appearance::default())
-                .map_err(|e| e.to_string())?,
+            StackedBars::of(
+                StackKind::Parts,
+                Scales::Shared,
+                &files,
+                &swapmeet_plot::Appearance::default(),
+            )
+            .map_err(|e| e.to_string())?,
         ),
     };
-    let picture = drawn.picture(&Paper::default());
-    Ok(match request.path.extension().and_then(|e| e.to_str()) {
-        Some("png") => picture.png(2.0).map_err(|e| e.to_string())?,
-        Some("pdf") => picture.pdf(),
-        Some(_) | None => picture.svg().into_bytes(),
-    })
+    let format = FigureFormat::of_path(&request.path).unwrap_or(FigureFormat::Svg);
+    drawn.file(format, &Paper::default(), 2.0).map_err(|e| e.to_string())
 }

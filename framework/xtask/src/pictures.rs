@@ -42,16 +42,16 @@ const PLOTS: [Plot; 5] = [
             "run --topology torus:4x4 --topology torus:8x8 --topology torus:16x16 --algorithm suh-shin \
              --algorithm bruck --algorithm linear --algorithm pairwise --algorithm torus-multiscatter \
              --workload uniform:16..64KiB*4 --machine paragon --out rows.csv",
-            "plot rows.csv --kind winners --out winners.svg",
+            "plot winners rows.csv --out winners.svg",
         ],
     ),
     ("curves.svg", &[TUTORIAL, "plot rows.csv --out curves.svg"]),
-    ("parts.svg", &[TUTORIAL, "plot rows.csv --kind parts --out parts.svg"]),
+    ("parts.svg", &[TUTORIAL, "plot parts rows.csv --out parts.svg"]),
     (
         "links.svg",
         &[
             "links --topology mesh:4x4 --algorithm linear --algorithm pairwise --out rows.csv",
-            "plot rows.csv --kind links --out links.svg",
+            "plot heat rows.csv --axes topology,algorithm --out links.svg",
         ],
     ),
     (
@@ -61,7 +61,7 @@ const PLOTS: [Plot; 5] = [
              --algorithm swing-allreduce --algorithm bucket-allreduce \
              --workload allreduce/uniform:1MiB --machine free:model=fluid,byte_us=0.001,startup_us=1 \
              --repetitions 4 --optimum --out rows.csv",
-            "plot rows.csv --kind faults --out faults.svg",
+            "plot curves rows.csv --x faults --out faults.svg",
         ],
     ),
 ];

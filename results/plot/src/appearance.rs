@@ -5,18 +5,16 @@ use crate::style::Styles;
 
 /// The position of the legend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum LegendPlace {
-    /// The legend is below the panels.
+    /// Below the panels.
     #[default]
     Bottom,
-    /// The legend is between the title and the panels.
+    /// Between the title and the panels.
     Top,
-    /// The legend is to the right of the panels.
+    /// To the right of the panels.
     Right,
-    /// The legend is at the upper end of the first panel, whose y axis is extended to make room.
-    /// Only for figures of curves.
-    Inside,
-    /// No legend is drawn.
+    /// No legend.
     None,
 }
 
@@ -74,7 +72,7 @@ impl LegendPlace {
                 let lower_end = legend(scene, (left, width - font), top + font);
                 body(scene, left, top).max(lower_end)
             }
-            Self::Inside | Self::None => body(scene, width, top),
+            Self::None => body(scene, width, top),
         }
     }
 }

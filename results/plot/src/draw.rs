@@ -7,9 +7,10 @@ mod panel;
 pub(crate) mod scale;
 
 use crate::figure::Figure;
+use crate::format::FigureFormat;
 use crate::marks::scene::{Anchor, Scene};
 use crate::marks::text::{width, wrapped};
-use crate::marks::{Paper, Picture};
+use crate::marks::{DrawError, Paper, Picture};
 use panel::Frame;
 
 /// A figure that can be drawn.
@@ -28,6 +29,20 @@ pub trait Drawable {
     /// Returns remarks that must be shown with the figure.
     fn remarks(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Returns the file of the figure. In a PNG, each pixel of the SVG becomes `scale` by `scale`
+    /// pixels.
+    fn file(&self, format: FigureFormat, paper: &Paper, scale: f64) -> Result<Vec<u8>, DrawError> {
+        Ok(match format {
+            FigureFormat::Svg => self.picture(paper).svg().into_bytes(),
+            FigureFormat::Png => self.picture(paper).png(scale)?,
+            FigureFormat::Pdf => self.picture(paper).pdf(),
+            FigureFormat::Pgfplots => self.pgfplots(paper).ok_or(DrawError::NoCurves)?.into_bytes(),
+            FigureFormat::Csv => {
+                self.csv().map_err(|e| DrawError::Csv(e.to_string()))?.into_bytes()
+            }
+        })
     }
 }
 
@@ -90,7 +105,6 @@ impl Figure {
         // In a row, the title that needs the most lines determines the space for all titles, so
         // that the axes of all panels are aligned.
         for row in self.panels.chunks(columns) {
-            let before = frames.len();
             let titles: Vec<Vec<String>> =
                 row.iter().map(|panel| wrapped(&panel.title, font, cell)).collect();
             let title_lines = titles.iter().map(Vec::len).max().unwrap_or(0);
@@ -103,7 +117,6 @@ impl Figure {
                 font,
                 title,
                 title_lines,
-                is_first: before + column == 0,
             }));
             top += 0.66 * cell + gap;
         }

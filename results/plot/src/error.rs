@@ -15,9 +15,9 @@ pub enum FigureError {
     /// The rows cannot be compared.
     #[error(transparent)]
     Rows(#[from] CompareError),
-    /// No row has values for both axes.
-    #[error("no row has values of {0} (x axis) and {1} (y axis)")]
-    Nothing(&'static str, &'static str),
+    /// No row has what the figure shows. The text says what is missing.
+    #[error("{0}")]
+    Nothing(String),
     /// The figure has too many panels.
     #[error("the rows make {count} panels, a figure has room for {most}: choose among their {differ}", most = MOST_PANELS)]
     ManyPanels {
@@ -25,24 +25,12 @@ pub enum FigureError {
         /// The columns in which the panels differ.
         differ: String,
     },
-    /// All cases have the same block size, network and machine, so there is no map.
-    #[error("a map needs rows of two block sizes, or of two networks or machines")]
-    NoMap,
-    #[error("no row has values for the bars")]
-    NoBars,
     /// A heat map was requested of a column that rows do not have.
     #[error("no column is called `{0}`: see the columns in the first line of the file")]
     NoColumn(String),
-    /// No row has both a number in the column of the values (the first name) and values in the
-    /// columns of the two axes.
-    #[error("no row has a number in `{0}` and values of `{1}`, `{2}`")]
-    NoHeat(String, String, String),
     /// A heat map has too many columns or rows.
     #[error("an axis has {count} values, a heat map has room for {most}: choose some rows")]
     ManyCells { count: usize, most: usize },
-    /// No case has both a row with a link and a row without it.
-    #[error("no network has rows with and without a link: `swapmeet links --out FILE` makes them")]
-    NoLinks,
     /// A label was given for an unknown algorithm.
     #[error(transparent)]
     Label(#[from] UnknownLabel),

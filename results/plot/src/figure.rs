@@ -7,7 +7,7 @@ mod shared;
 use crate::appearance::{Appearance, LegendPlace};
 use crate::error::{FigureError, MOST_CURVES, check_panels};
 use crate::labels::Labels;
-use crate::quantity::{LogScales, Quantity};
+use crate::quantity::{LogAxes, Quantity};
 use crate::style::Styles;
 use crate::titles::Titles;
 pub(crate) use reference::ErrorBars;
@@ -76,7 +76,7 @@ pub struct FigureOptions<'a> {
     /// The quantity of the y axis.
     pub y: Quantity,
     /// Which axes are logarithmic. With `None`, this is chosen from the values.
-    pub log: Option<LogScales>,
+    pub log: Option<LogAxes>,
     /// The baseline: the algorithm by whose time the times of all algorithms are divided to get
     /// ratios.
     pub baseline: Option<&'a str>,
@@ -89,6 +89,22 @@ pub struct FigureOptions<'a> {
     pub share_y: bool,
 }
 
+impl FigureOptions<'_> {
+    /// Returns the options of a figure with these axes and otherwise the defaults.
+    pub fn new(x: Axis, y: Quantity) -> Self {
+        Self {
+            x,
+            y,
+            log: None,
+            baseline: None,
+            appearance: Appearance::default(),
+            reference: None,
+            crossovers: true,
+            share_y: false,
+        }
+    }
+}
+
 /// A figure with all its panels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
@@ -97,7 +113,7 @@ pub struct Figure {
     /// The quantity of the y axis.
     pub y: Quantity,
     /// Which axes are logarithmic.
-    pub log: LogScales,
+    pub log: LogAxes,
     /// The title: the title that the user gave, or the settings that all panels have in common.
     pub title: String,
     /// The label of the x axis.
@@ -142,16 +158,24 @@ impl Figure {
         let values = || {
             families.iter().flat_map(|family| &family.curves).flat_map(|curve| rows.points(curve))
         };
-        let log = options.log.unwrap_or_else(|| {
-            LogScales::suits(options.x, options.y, values().map(|point| point.y))
-        });
-        let shown = |point: &Point| (!log.x || point.x > 0.0) && (!log.y || point.y > 0.0);
+        let log = options
+            .log
+            .unwrap_or_else(|| LogAxes::suits(options.x, options.y, values().map(|point| point.y)));
+        let shown = |point: &Point| (!log.x() || point.x > 0.0) && (!log.y() || point.y > 0.0);
         let mut panels: Vec<(&Family, Panel)> = families
             .iter()
             .filter_map(|family| Some((family, rows.panel(family, log, shown)?)))
             .collect();
         if panels.is_empty() {
-            return Err(FigureError::Nothing(options.x.label(), options.y.label()));
+            let hint = match options.y {
+                Quantity::Optimum => ": `run --optimum` makes rows that have it",
+                _ => "",
+            };
+            return Err(FigureError::Nothing(format!(
+                "no row has values of {} (x axis) and {} (y axis){hint}",
+                options.x.label(),
+                options.y.label()
+            )));
         }
         // Order the names for the legend: those with a given label come first.
         let mut names: Vec<String> = panels

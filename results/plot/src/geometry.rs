@@ -7,12 +7,11 @@ use crate::figure::{Figure, FigureOptions, Reference};
 use crate::heat::{HeatColumns, HeatFigure};
 use crate::marks::Paper;
 use crate::marks::scene::{Mark, Scene, Text};
-use crate::network::NetworkFigure;
 use crate::quantity::Quantity;
 use crate::stack::StackKind;
-use crate::stacked::StackedBars;
+use crate::stacked::{Scales, StackedBars};
 use crate::winners::WinnerFigure;
-use swapmeet_results::analysis::{Axis, DISCONNECTS};
+use swapmeet_results::analysis::Axis;
 use swapmeet_results::{Record, Status, Verified};
 
 pub(crate) const WIDTHS: [&str; 6] = ["84mm", "120mm", "160mm", "178mm", "190mm", "240mm"];
@@ -91,16 +90,8 @@ fn tori() -> Vec<(String, Vec<Record>)> {
 }
 
 fn options(x: Axis, y: Quantity) -> FigureOptions<'static> {
-    FigureOptions {
-        x,
-        y,
-        log: None,
-        baseline: None,
-        appearance: Appearance::default(),
-        reference: (y == Quantity::Time).then_some(Reference::LowerBound),
-        crossovers: true,
-        share_y: false,
-    }
+    let reference = (y == Quantity::Time).then_some(Reference::LowerBound);
+    FigureOptions { reference, ..FigureOptions::new(x, y) }
 }
 
 /// Returns rows with up to eight failed links, in three patterns each, with an optimum.
@@ -123,34 +114,6 @@ fn faults() -> Vec<(String, Vec<Record>)> {
     let mut files = rows_on(&[("torus:4x4", 16), ("torus:8x8", 64)], &[12]);
     files[0].1 = files[0].1.iter().flat_map(vary).collect();
     files
-}
-
-/// Returns rows of two algorithms, on some networks with all links and without some of them.
-fn lost_links() -> Vec<(String, Vec<Record>)> {
-    let networks: [(&str, &[&str]); 4] = [
-        ("torus:4x4", &["0-1", "0-4", "0-3"]),
-        ("torus:4x4x4", &["0-1", "0-16"]),
-        ("fat-tree:4x2", &["0-16", "16-20"]),
-        ("ring:16", &["0-1"]),
-    ];
-    let rows = networks.iter().flat_map(|(network, links)| {
-        let lost = (1..).zip(*links).map(move |(n, link)| (n, format!("{network},down={link}")));
-        let all = std::iter::once((0, (*network).to_owned())).chain(lost);
-        all.flat_map(|(number, topology)| {
-            [0, 4].map(|algorithm| {
-                let row = row(&topology, 16, algorithm, 4096, ALGORITHMS[algorithm]);
-                let slower = 1.0 + 0.25 * f64::from(number);
-                let cuts = topology.contains("down=0-16") && topology.starts_with("fat-tree");
-                Record {
-                    status: if cuts { Status::Unsupported } else { Status::Ok },
-                    reason: if cuts { DISCONNECTS.to_owned() } else { String::new() },
-                    time_us: row.time_us.filter(|_| !cuts).map(|time| slower * time),
-                    ..row
-                }
-            })
-        })
-    });
-    vec![("links.csv".to_owned(), rows.collect())]
 }
 
 /// Returns rows of irregular sizes with several coefficients of variation.
@@ -216,8 +179,6 @@ pub(crate) fn figures() -> Vec<(String, Box<dyn Drawable>)> {
     all.push(("one panel".to_owned(), Box::new(figure)));
     let figure = Figure::of(&tori(), &options(Axis::Nodes, Quantity::Time)).unwrap();
     all.push(("time against nodes".to_owned(), Box::new(figure)));
-    let links = NetworkFigure::of(&lost_links(), &Appearance::default()).unwrap();
-    all.push(("links of networks".to_owned(), Box::new(links)));
     let over_faults = FigureOptions {
         reference: Some(Reference::Optimum),
         ..options(Axis::Faults, Quantity::Time)
@@ -228,16 +189,14 @@ pub(crate) fn figures() -> Vec<(String, Box<dyn Drawable>)> {
     all.push(("time against variation".to_owned(), Box::new(figure)));
     let figure = Figure::of(&experts(), &options(Axis::Block, Quantity::Time)).unwrap();
     all.push(("one size with repetitions".to_owned(), Box::new(figure)));
-    for legend in [LegendPlace::Top, LegendPlace::Right, LegendPlace::Inside, LegendPlace::None] {
+    for legend in [LegendPlace::Top, LegendPlace::Right, LegendPlace::None] {
         let appearance = Appearance { legend, ..Appearance::default() };
         let time = options(Axis::Block, Quantity::Time);
         let options = FigureOptions { appearance, crossovers: false, reference: None, ..time };
         let figure = Figure::of(&files, &options).unwrap();
         all.push((format!("curves with the legend at {legend:?}"), Box::new(figure)));
-        if legend != LegendPlace::Inside {
-            let winners = WinnerFigure::of(&uneven(), &appearance).unwrap();
-            all.push((format!("winners with the legend at {legend:?}"), Box::new(winners)));
-        }
+        let winners = WinnerFigure::of(&uneven(), &appearance).unwrap();
+        all.push((format!("winners with the legend at {legend:?}"), Box::new(winners)));
     }
     let winners = WinnerFigure::of(&uneven(), &Appearance::default()).unwrap();
     all.push(("winners among unequal numbers".to_owned(), Box::new(winners)));
@@ -251,10 +210,10 @@ pub(crate) fn figures() -> Vec<(String, Box<dyn Drawable>)> {
         all.push((format!("{value} over {x} and {y}"), Box::new(heat)));
     }
     let few = rows_on(&[("torus:8x8x8", 512), ("torus:4x4", 16)], &[3, 12, 20]);
-    for kind in [StackKind::Parts, StackKind::Steps, StackKind::Traffic] {
-        for shared in [true, false] {
-            let bars = StackedBars::of(kind, shared, &few, &Appearance::default()).unwrap();
-            all.push((format!("{kind:?}, shared scale: {shared}"), Box::new(bars)));
+    for kind in [StackKind::Parts, StackKind::Traffic] {
+        for scales in [Scales::Shared, Scales::Free] {
+            let bars = StackedBars::of(kind, scales, &few, &Appearance::default()).unwrap();
+            all.push((format!("{kind:?}, {scales:?} scales"), Box::new(bars)));
         }
     }
     all
@@ -344,9 +303,9 @@ fn labels_cover_most_of_a_logarithmic_axis() {
 #[test]
 fn bars_of_all_panels_have_one_scale() {
     let rows = rows_on(&[("torus:8x8x8", 512), ("torus:4x4", 16)], &[3, 20]);
-    let lengths = |shared: bool| -> Vec<f64> {
+    let lengths = |scales: Scales| -> Vec<f64> {
         let bars =
-            StackedBars::of(StackKind::Parts, shared, &rows, &Appearance::default()).unwrap();
+            StackedBars::of(StackKind::Parts, scales, &rows, &Appearance::default()).unwrap();
         let picture = bars.picture(&Paper::default());
         let marks = &picture.scene().marks;
         let piece = |mark: &Mark| match mark {
@@ -359,7 +318,7 @@ fn bars_of_all_panels_have_one_scale() {
         pieces.into_iter().filter(|(_, hint)| hint.contains("startup")).map(|(x, _)| x).collect()
     };
     // The start-up time of the ring is the same for 8 B and for 1 MiB.
-    let (shared, free) = (lengths(true), lengths(false));
+    let (shared, free) = (lengths(Scales::Shared), lengths(Scales::Free));
     assert_eq!(shared.len(), 4);
     assert!(shared.iter().all(|length| (length - shared[0]).abs() < 1e-9), "{shared:?}");
     assert!(free[0] > 4.0 * free[1], "{free:?}");
@@ -456,8 +415,6 @@ fn a_legend_has_the_requested_place() {
     assert!(top.unwrap().1 < panel.1);
     let (right, panel, width) = place(LegendPlace::Right);
     assert!(right.unwrap().0 > panel.0 && right.unwrap().0 > 0.6 * width);
-    let (inside, panel, _) = place(LegendPlace::Inside);
-    assert!(inside.unwrap().1 < panel.1, "in the first panel");
     assert_eq!(place(LegendPlace::None).0, None);
 }
 

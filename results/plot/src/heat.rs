@@ -125,8 +125,9 @@ impl HeatFigure {
         let panels: Vec<(PanelKey, Vec<CellValue>)> = grouped(placed);
         let missing = rows().count() - panels.iter().map(|(_, values)| values.len()).sum::<usize>();
         if panels.is_empty() {
-            let [value, x, y] = [wanted.value, wanted.x, wanted.y].map(str::to_owned);
-            return Err(FigureError::NoHeat(value, x, y));
+            let HeatColumns { value, x, y } = wanted;
+            let missing = format!("no row has a number in `{value}` and values of `{x}`, `{y}`");
+            return Err(FigureError::Nothing(missing));
         }
         // Choose the titles of the figure and of its panels.
         let keys: Vec<CommonSettings> =

@@ -21,7 +21,7 @@ pub(crate) mod text;
 pub use paper::{Length, Paper};
 use scene::Scene;
 
-/// The reason why a picture could not be written.
+/// The reason why a figure could not be written in a file format.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum DrawError {
     /// The size of the picture is zero or too large.
@@ -29,6 +29,11 @@ pub enum DrawError {
     Size { width: f64, height: f64 },
     #[error("the picture could not be written: {0}")]
     Png(String),
+    #[error("the table could not be written: {0}")]
+    Csv(String),
+    /// LaTeX source was requested of a figure that does not consist of curves.
+    #[error("pgfplots draws curves: for another kind use svg, png, pdf or csv")]
+    NoCurves,
 }
 
 /// A figure laid out on a page, ready to be written in any format.

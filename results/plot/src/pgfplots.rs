@@ -136,10 +136,10 @@ impl Figure {
             format!("legend columns={legend_columns}"),
             "every axis plot/.append style={thick}".to_owned(),
         ];
-        if self.log.x {
+        if self.log.x() {
             options.push("xmode=log, log basis x=2".to_owned());
         }
-        if self.log.y {
+        if self.log.y() {
             options.push("ymode=log".to_owned());
         }
         if self.share_y {
@@ -148,7 +148,7 @@ impl Figure {
             let ys = curves.flat_map(|curve| &curve.points).map(|point| point.y);
             let (low, high) =
                 ys.fold((f64::MAX, f64::MIN), |(low, high), y| (low.min(y), high.max(y)));
-            let (low, high) = if self.log.y {
+            let (low, high) = if self.log.y() {
                 (low / 1.2, high * 1.2)
             } else {
                 (low - 0.05 * (high - low), high + 0.05 * (high - low))

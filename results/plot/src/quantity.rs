@@ -6,27 +6,31 @@ use swapmeet_results::{Bandwidths, Record};
 
 /// The quantity of the y axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Quantity {
+    /// Completion time.
     Time,
-    /// Completion time divided by the completion time of the baseline.
+    /// Completion time divided by the baseline's.
     Ratio,
     /// Completion time divided by the lower bound.
     Bound,
-    /// Completion time divided by the optimum.
+    /// Completion time divided by the optimum, in rows of `run --optimum`.
     Optimum,
-    /// Time added by sharing links or waiting for ports.
+    /// Time added by contention.
     Contention,
+    /// Number of steps.
     Steps,
-    /// The number of messages over all steps.
+    /// Number of messages.
     Messages,
-    /// The maximum number of messages on one link in one step.
+    /// Maximum number of messages on one link in one step.
     LinkMessages,
-    /// The maximum number of bytes that a node has in its memory at the same time.
+    /// Maximum number of bytes held by one node.
     NodeBytes,
-    /// Data size divided by time, as defined by nccl-tests.
+    /// Algorithm bandwidth (size divided by time), as defined by nccl-tests.
+    #[cfg_attr(feature = "clap", value(name = "algbw"))]
     AlgorithmBandwidth,
-    /// The algorithm bandwidth, multiplied by the minimum proportion of the data that must pass
-    /// through a node. It can be compared with the bandwidth of a node.
+    /// Bus bandwidth, as defined by nccl-tests; comparable to the bandwidth of a node.
+    #[cfg_attr(feature = "clap", value(name = "busbw"))]
     BusBandwidth,
 }
 
@@ -102,14 +106,31 @@ impl Quantity {
     }
 }
 
-/// Which axes are logarithmic.
+/// The logarithmic axes of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LogScales {
-    pub x: bool,
-    pub y: bool,
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum LogAxes {
+    /// No axis.
+    None,
+    /// The x axis.
+    X,
+    /// The y axis.
+    Y,
+    /// Both axes.
+    Both,
 }
 
-impl LogScales {
+impl LogAxes {
+    /// Returns whether the x axis is logarithmic.
+    pub fn x(self) -> bool {
+        matches!(self, Self::X | Self::Both)
+    }
+
+    /// Returns whether the y axis is logarithmic.
+    pub fn y(self) -> bool {
+        matches!(self, Self::Y | Self::Both)
+    }
+
     /// Chooses which axes are logarithmic, from the quantities and the values. Sizes, numbers of
     /// nodes and most quantities of the y axis span orders of magnitude, so their axes are
     /// logarithmic. Three kinds of figures often do not: ratios, link loads, and figures whose x
@@ -123,9 +144,13 @@ impl LogScales {
                 y,
                 Quantity::Ratio | Quantity::Bound | Quantity::Optimum | Quantity::LinkMessages
             );
-        Self {
-            x: !matches!(x, Axis::Variation | Axis::Faults),
-            y: !even || (least > 0.0 && most / least >= 10.0),
+        let is_log_x = !matches!(x, Axis::Variation | Axis::Faults);
+        let is_log_y = !even || (least > 0.0 && most / least >= 10.0);
+        match (is_log_x, is_log_y) {
+            (false, false) => Self::None,
+            (true, false) => Self::X,
+            (false, true) => Self::Y,
+            (true, true) => Self::Both,
         }
     }
 }
@@ -157,7 +182,7 @@ mod tests {
 
     #[test]
     fn values_over_a_decade_get_a_logarithmic_axis() {
-        let log_y = |x, y, values: &[f64]| LogScales::suits(x, y, values.iter().copied()).y;
+        let log_y = |x, y, values: &[f64]| LogAxes::suits(x, y, values.iter().copied()).y();
         assert!(
             !log_y(Axis::Block, Quantity::Ratio, &[1.0, 9.0])
                 && log_y(Axis::Block, Quantity::Ratio, &[1.0, 11.0])

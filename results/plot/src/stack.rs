@@ -8,9 +8,6 @@ use swapmeet_results::{Kind, Record, parts};
 pub enum StackKind {
     /// The parts of completion time, such as start-up and transmission.
     Parts,
-    /// The number of steps. A second piece shows how many additional rounds are needed if messages
-    /// on the same link are sent one after another.
-    Steps,
     /// The bytes that all links carry. The first piece counts each sent byte once. The second piece
     /// counts the byte again for each link of its route after the first link.
     Traffic,
@@ -21,7 +18,6 @@ impl StackKind {
     pub(crate) fn names(self) -> Vec<&'static str> {
         match self {
             Self::Parts => Kind::PARTS.map(Kind::name).to_vec(),
-            Self::Steps => vec!["steps", "additional rounds on shared links"],
             Self::Traffic => vec!["bytes sent", "over further links"],
         }
     }
@@ -30,7 +26,6 @@ impl StackKind {
     pub(crate) fn columns(self) -> Vec<String> {
         match self {
             Self::Parts => self.names().iter().map(|name| format!("{name}_us")).collect(),
-            Self::Steps => vec!["steps".to_owned(), "further_turns".to_owned()],
             Self::Traffic => vec!["bytes".to_owned(), "further_link_bytes".to_owned()],
         }
     }
@@ -41,31 +36,22 @@ impl StackKind {
         self,
         rows: impl Iterator<Item = &'a Record>,
     ) -> Option<(Vec<Option<f64>>, f64)> {
-        if self == Self::Parts {
-            let parts = parts::mean(rows);
-            return Some((Kind::PARTS.map(|kind| parts[kind]).to_vec(), parts::total(&parts)?));
-        }
-        let (mut sums, mut count) = ([0.0; 2], 0.0);
-        for [least, whole] in rows.filter_map(|row| self.first_and_total(row)) {
-            sums[0] += least;
-            sums[1] += (whole - least).max(0.0);
-            count += 1.0;
-        }
-        let pieces = sums.map(|sum| sum / count);
-        (count > 0.0).then(|| (pieces.map(Some).to_vec(), pieces.iter().sum()))
-    }
-
-    /// Returns the first piece of a row, and the sum of its two pieces.
-    fn first_and_total(self, row: &Record) -> Option<[f64; 2]> {
         match self {
-            Self::Parts => None,
-            Self::Steps => row
-                .steps
-                .map(|steps| [steps, row.sum_link_messages.unwrap_or(steps)].map(|n| n as f64)),
-            Self::Traffic => row
-                .total_bytes
-                .zip(row.total_hop_bytes)
-                .map(|(once, all)| [once, all].map(|n| n as f64)),
+            Self::Parts => {
+                let parts = parts::mean(rows);
+                Some((Kind::PARTS.map(|kind| parts[kind]).to_vec(), parts::total(&parts)?))
+            }
+            Self::Traffic => {
+                let (mut sums, mut count) = ([0.0; 2], 0.0);
+                let sent = rows.filter_map(|row| row.total_bytes.zip(row.total_hop_bytes));
+                for (once, all) in sent.map(|(once, all)| (once as f64, all as f64)) {
+                    sums[0] += once;
+                    sums[1] += (all - once).max(0.0);
+                    count += 1.0;
+                }
+                let pieces = sums.map(|sum| sum / count);
+                (count > 0.0).then(|| (pieces.map(Some).to_vec(), pieces.iter().sum()))
+            }
         }
     }
 
@@ -73,7 +59,6 @@ impl StackKind {
     pub(crate) fn unit(self) -> Unit {
         match self {
             Self::Parts => Unit::Time,
-            Self::Steps => Unit::Number,
             Self::Traffic => Unit::Bytes,
         }
     }
@@ -90,7 +75,6 @@ impl StackKind {
     pub(crate) fn axis(self) -> &'static str {
         match self {
             Self::Parts => "completion time",
-            Self::Steps => "steps and additional rounds",
             Self::Traffic => "bytes carried by all links",
         }
     }
@@ -99,7 +83,6 @@ impl StackKind {
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Parts => "where time goes",
-            Self::Steps => "steps, and additional rounds on shared links",
             Self::Traffic => "bytes over links",
         }
     }
@@ -109,24 +92,17 @@ impl StackKind {
 mod tests {
     use super::*;
 
-    fn row(steps: Option<u64>, sum_link_messages: Option<u64>, bytes: Option<[u128; 2]>) -> Record {
-        let [total_bytes, total_hop_bytes] = [0, 1].map(|i| bytes.map(|bytes| bytes[i]));
-        Record { steps, sum_link_messages, total_bytes, total_hop_bytes, ..Record::default() }
-    }
-
     #[test]
-    fn counts_are_split_into_two_pieces() {
-        let rows =
-            [row(Some(4), Some(10), Some([100, 250])), row(Some(6), Some(6), Some([100, 350]))];
-        assert_eq!(StackKind::Steps.of(rows.iter()), Some((vec![Some(5.0), Some(3.0)], 8.0)));
+    fn bytes_are_split_into_two_pieces() {
+        let row = |bytes: Option<[u128; 2]>| {
+            let [total_bytes, total_hop_bytes] = [0, 1].map(|i| bytes.map(|bytes| bytes[i]));
+            Record { total_bytes, total_hop_bytes, ..Record::default() }
+        };
+        let rows = [row(Some([100, 250])), row(None), row(Some([100, 350]))];
         assert_eq!(
             StackKind::Traffic.of(rows.iter()),
             Some((vec![Some(100.0), Some(200.0)], 300.0))
         );
-        assert_eq!(
-            StackKind::Steps.of([row(Some(4), None, None)].iter()),
-            Some((vec![Some(4.0), Some(0.0)], 4.0))
-        );
-        assert_eq!(StackKind::Traffic.of([row(Some(4), None, None)].iter()), None);
+        assert_eq!(StackKind::Traffic.of([row(None)].iter()), None);
     }
 }

@@ -25,6 +25,17 @@ const COLOURS: [Colour; 7] = [
     Colour(0x6e, 0x6e, 0x6e),
 ];
 
+/// The scales of the panels of stacked bars.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum Scales {
+    /// All panels have the same scale.
+    #[default]
+    Shared,
+    /// Each panel has its own scale.
+    Free,
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
     pub name: String,
@@ -48,8 +59,7 @@ pub struct BarPanel {
 pub struct StackedBars {
     /// The quantity that the bars show.
     pub stack: StackKind,
-    /// Whether all panels have the same scale.
-    pub shared: bool,
+    pub scales: Scales,
     pub legend: LegendPlace,
     /// The title: the title that the user gave, or the settings that all panels have in common.
     pub title: String,
@@ -62,10 +72,10 @@ pub struct StackedBars {
 
 impl StackedBars {
     /// Makes the figure from the rows of `files`, which are pairs of a file name and the rows of
-    /// the file. If `shared` is true, all panels have the same scale.
+    /// the file.
     pub fn of(
         stack: StackKind,
-        shared: bool,
+        scales: Scales,
         files: &[(String, Vec<Record>)],
         appearance: &Appearance<'_>,
     ) -> Result<Self, FigureError> {
@@ -84,7 +94,7 @@ impl StackedBars {
             }
         }
         if panels.is_empty() {
-            return Err(FigureError::NoBars);
+            return Err(FigureError::Nothing("no row has values for the bars".to_owned()));
         }
         let settings = |group: &Group| CommonSettings::of(&group.setting.borrowed());
         let settings: Vec<_> = panels.iter().map(|(group, _)| settings(group)).collect();
@@ -100,7 +110,7 @@ impl StackedBars {
         let panels = panels.into_iter().map(|(_, panel)| panel).collect();
         Ok(Self {
             stack,
-            shared,
+            scales,
             legend: appearance.legend,
             title,
             panels,
@@ -162,11 +172,11 @@ impl Drawable for StackedBars {
             // Panels with the same scale have a single axis, below the last panel.
             let mut columns = self.columns(right, &self.panels, font);
             for (number, panel) in self.panels.iter().enumerate() {
-                if !self.shared {
+                if self.scales == Scales::Free {
                     columns = self.columns(right, std::slice::from_ref(panel), font);
                 }
                 top = self.panel(scene, panel, &columns, top + 0.6 * font, font);
-                if !self.shared || number + 1 == self.panels.len() {
+                if self.scales == Scales::Free || number + 1 == self.panels.len() {
                     top = self.axis(scene, &columns, top, font);
                 }
             }

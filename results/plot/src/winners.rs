@@ -70,7 +70,8 @@ impl WinnerFigure {
         let of_one_row = |map: &WinnerMap| map.row_axis == RowAxis::Nodes && is_single(map);
         maps.extend(all.into_iter().filter(|map| of_one_row(map) && is_new(map)));
         if maps.is_empty() {
-            return Err(FigureError::NoMap);
+            let needed = "a map needs rows of two block sizes, or of two networks or machines";
+            return Err(FigureError::Nothing(needed.to_owned()));
         }
         check_panels(maps.len(), "topologies (--topology) or machines (--machine)")?;
         let names: BTreeSet<&str> = maps.iter().flat_map(WinnerMap::winners).collect();

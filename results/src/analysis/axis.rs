@@ -8,15 +8,16 @@ use swapmeet_workloads::CurveAxis;
 
 /// The quantity that varies along a family of cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Axis {
-    /// Bytes of a block. For `uniform` this is the size, for `irregular` the mean, and for all
-    /// other workloads the maximum.
+    /// Bytes per block (the mean of irregular sizes, the maximum of `one-spike`).
     Block,
     /// Number of nodes of topologies of the same kind.
     Nodes,
-    /// Coefficient of variation of the sizes.
+    /// Coefficient of variation of irregular sizes.
+    #[cfg_attr(feature = "clap", value(name = "cv"))]
     Variation,
-    /// Number of links that `faults=K` makes fail; 0 on the network without this argument.
+    /// Number of failed links (`faults=K`); 0 on the network without them.
     Faults,
 }
 

@@ -7,16 +7,19 @@ use std::borrow::Cow;
 
 /// The property in which the compared cases differ. All other properties are equal within a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum By {
+    /// Compare algorithms.
     #[default]
     Algorithm,
+    /// Compare topologies, such as two networks with the same algorithm.
     Topology,
-    /// The cost model. Machines that differ only in the parameter `model` are equal.
+    /// Compare cost models of the same machine.
     Model,
-    /// The machine, including its model.
+    /// Compare machines, including their models.
     Machine,
-    /// The parameter `place` of the topology.
+    /// Compare placements of ranks (`place=` of a topology).
     Placement,
 }
 
@@ -80,7 +83,7 @@ pub(crate) fn parameter<'a>(spec: &'a str, key: &str) -> Option<&'a str> {
 }
 
 /// Returns a spec without one of the parameters at its outermost level.
-pub fn without<'a>(spec: &'a str, key: &str) -> Cow<'a, str> {
+pub(crate) fn without<'a>(spec: &'a str, key: &str) -> Cow<'a, str> {
     if parameter(spec, key).is_none() {
         return Cow::Borrowed(spec);
     }

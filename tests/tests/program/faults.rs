@@ -222,30 +222,6 @@ fn links_ranks_the_failures_of_single_links() {
     args.extend(["--workload", "uniform:100"]);
     args.extend(["--machine", "free:model=wormhole,byte_us=1,ports=all"]);
     assert_eq!(crate::support::timeless(&rows(&args)[0]).time_us, all[2].time_us);
-    // A picture shows the same ratios.
-    let plot = |file: &str| {
-        let file = folder.path().join(file);
-        let args =
-            ["plot", out.to_str().unwrap(), "--kind", "links", "--out", file.to_str().unwrap()];
-        let output = swapmeet(&args).assert().success().get_output().stderr.clone();
-        (String::from_utf8(output).unwrap(), std::fs::read_to_string(&file).unwrap())
-    };
-    let (message, picture) = plot("net.svg");
-    assert_eq!(
-        message,
-        "linear: 400.0 µs instead of 300.0 µs (1.333 x) without one of the links 1-2, 1-3; \
-         ranks are disconnected without the link 0-1\n"
-    );
-    for text in ["1-2: 400.0 µs (1.333 x)", "2-3: 300.0 µs (1.000 x)", "0-1: disconnects ranks"] {
-        assert!(picture.contains(text), "{text}: {picture}");
-    }
-    insta::assert_snapshot!(plot("net.csv").1.replace('\r', ""), @r"
-    panel,link,ratio,disconnects
-    linear,0-1,,yes
-    linear,1-2,1.3333333333333333,no
-    linear,1-3,1.3333333333333333,no
-    linear,2-3,1,no
-    ");
     // On a network that already lacks a link, each row but the first has one more failed link.
     let mut args = words("links --algorithm linear --out - --topology torus:3x3,down=0-1");
     args.extend(["--workload", "uniform:8", "--machine", "free:byte_us=1"]);
@@ -278,28 +254,6 @@ fn one_link_of_each_orbit_stands_for_all() {
         .concat(),
     );
     assert!(text.contains("0-1           12  ") && text.contains("0-4           12  "), "{text}");
-}
-
-/// The links that `links` did not examine are drawn, too.
-#[test]
-fn a_picture_of_links_needs_rows_of_links() {
-    let folder = tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let (rows, out) = (path("rows.csv"), path("net.svg"));
-    let run = "run --topology torus:3x4 --algorithm linear --quiet --out";
-    swapmeet(&[&words(run)[..], &[&rows]].concat()).assert().success();
-    let plot = ["plot", &rows, "--kind", "links", "--out", &out];
-    let error = crate::support::refused(&plot);
-    let expected =
-        "no network has rows with and without a link: `swapmeet links --out FILE` makes them";
-    assert!(error.contains(expected), "{error}");
-    let links = "links --topology torus:3x4 --algorithm linear --one-per-orbit --force --out";
-    swapmeet(&[&words(links)[..], &[&rows]].concat()).assert().success();
-    swapmeet(&plot).assert().success();
-    let svg = std::fs::read_to_string(&out).unwrap();
-    assert!(svg.contains(">not examined<") && svg.contains("2-3: not examined"), "{svg}");
-    let error = crate::support::refused(&[&plot[..], &["--force", "--y", "ratio"]].concat());
-    assert!(error.contains("--y is for curves: omit it or --kind"), "{error}");
 }
 
 /// An algorithm that does not support the intact network has no times, and the reason is printed.
@@ -376,7 +330,7 @@ fn a_figure_over_failed_links_has_means_ranges_and_the_optimum() {
     swapmeet(&args).assert().success();
     let with = |out: &'static str, more: &[&'static str]| {
         let out = if out == "points" { &points } else { &picture };
-        let args = ["plot", &rows, "--kind", "faults", "--force", "--out", out];
+        let args = ["plot", "curves", &rows, "--x", "faults", "--force", "--out", out];
         swapmeet(&[&args[..], more].concat())
     };
     let output = with("points", &[]).assert().success();
@@ -422,15 +376,8 @@ fn a_figure_over_failed_links_has_means_ranges_and_the_optimum() {
     for text in ["failed links", "optimum", "swing-allreduce", "0", "4", bars] {
         assert!(svg.contains(&format!(">{text}<")), "{text}: {svg}");
     }
-    for (more, message) in [
-        (
-            &["--topology", "mesh:4x4"][..],
-            "no row has values of failed links (x axis) and completion time (y axis)",
-        ),
-        (&["--x", "nodes"], "--x is for curves: omit it or --kind"),
-    ] {
-        let output = with("picture", more).assert().code(2);
-        let printed = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
-        assert!(printed.contains(message), "{printed}");
-    }
+    let output = with("picture", &["--topology", "mesh:4x4"]).assert().code(2);
+    let printed = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+    let message = "no row has values of failed links (x axis) and completion time (y axis)";
+    assert!(printed.contains(message), "{printed}");
 }

@@ -27,9 +27,13 @@ fn rows_in(dir: &TempDir) -> PathBuf {
     out
 }
 
+/// Draws rows. `args` may begin with a kind of figure.
 fn plot(rows: &Path, out: &Path, args: &[&str]) -> assert_cmd::assert::Assert {
-    swapmeet(&["plot", rows.to_str().unwrap(), "--force", "--out", out.to_str().unwrap()])
-        .args(args)
+    let (kind, flags) =
+        args.split_at(usize::from(args.first().is_some_and(|a| !a.starts_with('-'))));
+    swapmeet(&[&["plot"], kind].concat())
+        .args([rows.to_str().unwrap(), "--force", "--out", out.to_str().unwrap()])
+        .args(flags)
         .assert()
 }
 
@@ -121,7 +125,7 @@ fn comparisons_mention_unequal_charges_for_rearrangement() {
         texts.join(" ").contains(&remark.replace('`', ""))
     };
     for kind in ["curves", "winners", "parts"] {
-        assert!(has_remark(&["--kind", kind]), "{kind}");
+        assert!(has_remark(&[kind]), "{kind}");
     }
     assert!(!has_remark(&["--y", "steps"]));
     assert!(!has_remark(&["--machine", "paragon:rearrangement=packed"]));
@@ -261,16 +265,7 @@ fn rows_that_cannot_be_plotted_are_reported() {
             "--colour nobody=#000000",
             "--colour nobody: no algorithm has that name; there are bruck, pex, suh-shin",
         ),
-        (
-            "f.svg",
-            "--scales free",
-            "--scales is for parts, steps and traffic: omit it or choose one with --kind",
-        ),
-        (
-            "f.svg",
-            "--kind winners --legend inside",
-            "--legend inside is for curves: omit it or --kind",
-        ),
+        ("f.svg", "--scales free", "unexpected argument '--scales' found"),
         (
             "f.svg",
             "--y ratio --lower-bound",
@@ -283,23 +278,19 @@ fn rows_that_cannot_be_plotted_are_reported() {
         ),
         ("f.svg", "--baseline gen", "baseline `gen`"),
         ("f.svg", "--x cv", "no row has values of coefficient of variation"),
-        ("f.svg", "--kind parts", "a figure has room for 12: choose among their "),
-        ("f.svg", "--kind winners --y ratio", "--y is for curves: omit it or --kind"),
-        (
-            "f.tex",
-            "--kind winners",
-            "pgfplots draws curves: for another --kind use svg, png, pdf or csv",
-        ),
+        ("f.svg", "parts", "a figure has room for 12: choose among their "),
+        ("f.svg", "winners --y ratio", "unexpected argument '--y' found"),
+        ("f.tex", "winners", "pgfplots draws curves: for another kind use svg, png, pdf or csv"),
         (
             "f.svg",
-            "--kind winners --label nobody=x",
+            "winners --label nobody=x",
             "no algorithm has that name; there are bruck, pex, suh-shin",
         ),
     ] {
         refused(out, &words(args), message);
     }
     // The rows have one size and one network, so there is no map.
-    let one = words("--workload uniform:64 --topology torus:8x8 --machine own --kind winners");
+    let one = words("winners --workload uniform:64 --topology torus:8x8 --machine own");
     refused("f.svg", &one, "a map needs rows of two block sizes, or of two networks or machines");
     // A message names what the figure does not show.
     plot(&rows, &dir.path().join("f.svg"), &["--y", "contention", "--machine", "paragon"])

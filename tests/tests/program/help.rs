@@ -1,6 +1,6 @@
 //! Help, manual pages and completions, which are all generated from one definition.
 
-use crate::support::{swapmeet, swapmeet_process};
+use crate::support::{swapmeet, swapmeet_process, words};
 use tempfile::tempdir;
 
 pub(crate) fn output_of(args: &[&str]) -> String {
@@ -10,8 +10,18 @@ pub(crate) fn output_of(args: &[&str]) -> String {
 
 /// Returns the commands that the help of the program lists, except `help`.
 pub(crate) fn commands() -> Vec<String> {
-    let help = output_of(&["--help"]);
-    let listed = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap().to_owned();
+    listed(&output_of(&["--help"]), "Commands")
+}
+
+/// Returns the kinds of figures.
+fn plot_kinds() -> Vec<String> {
+    listed(&output_of(&["plot", "--help"]), "Kinds")
+}
+
+/// Returns the names in the section `heading` of a help text, except `help`.
+fn listed(help: &str, heading: &str) -> Vec<String> {
+    let listed = help.split(&format!("{heading}:\n")).nth(1).unwrap();
+    let listed = listed.split("\n\n").next().unwrap();
     let names = listed.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     names
         .map(|line| line.split_whitespace().next().unwrap().to_owned())
@@ -22,8 +32,9 @@ pub(crate) fn commands() -> Vec<String> {
 /// Every command says what it does and shows an example, and every flag and argument has a text.
 #[test]
 fn every_command_and_flag_is_described() {
-    for command in commands() {
-        let help = output_of(&[&command, "--help"]);
+    let kinds = plot_kinds().into_iter().map(|kind| format!("plot {kind}"));
+    for command in commands().into_iter().chain(kinds) {
+        let help = output_of(&[&words(&command)[..], &["--help"]].concat());
         assert!(help.contains("Examples:\n  swapmeet "), "{command}: {help}");
         let (about, _) = help.split_once("\n\nUsage: ").unwrap();
         assert!(about.len() > 10, "{command}: {about}");
@@ -55,7 +66,11 @@ fn there_is_a_manual_page_for_every_command() {
     }
     assert_eq!(page("swapmeet"), output_of(&["man"]));
     let pages = std::fs::read_dir(&folder).unwrap().count();
-    assert_eq!(pages, commands().len() + 1, "and for nothing that only the program itself calls");
+    assert_eq!(
+        pages,
+        1 + commands().len() + plot_kinds().len(),
+        "and for nothing that only the program itself calls"
+    );
 }
 
 /// Returns the completions of the last of these words.
@@ -95,6 +110,9 @@ fn commands_flags_and_specs_are_completed() {
         assert_eq!(completed(&["run", flag, begun]), [whole], "{flag}");
     }
     assert_eq!(completed(&["reproduce", "thak"]), ["thakur"]);
+    assert_eq!(completed(&["plot", "winn"]), ["winners"]);
+    assert_eq!(completed(&["plot", "heat", "rows.csv", "--val"]), ["--value"]);
+    assert_eq!(completed(&["plot", "rows.csv", "--algorithm", "suh"]), ["suh-shin"]);
 }
 
 /// Bash divides a spec at colons and equals signs, and replaces only the last part by a completion.

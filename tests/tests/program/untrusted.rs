@@ -147,7 +147,7 @@ fn no_csv_output_has_formulas() {
     assert!(!formulas(&printed("compare --format csv", &rows)));
     for kind in ["curves", "winners", "parts", "traffic"] {
         let figure = dir.path().join(format!("{kind}.svg"));
-        let plot = format!("plot --force --data --kind {kind} --out {}", figure.display());
+        let plot = format!("plot {kind} --force --data --out {}", figure.display());
         swapmeet(&words(&plot)).arg(&rows).assert().success();
         let data = std::fs::read_to_string(figure.with_extension("csv")).unwrap();
         assert!(!formulas(&data), "{kind}");

@@ -90,7 +90,7 @@ fn an_incomplete_last_row_loses_no_other() {
         std::fs::write(at("cut.csv"), &text[..text.len() - cut]).unwrap();
         for reader in [
             &["compare", "cut.csv"][..],
-            &["plot", "cut.csv", "--kind", "parts", "--out", "parts.svg", "--force"],
+            &["plot", "parts", "cut.csv", "--out", "parts.svg", "--force"],
             &["report", "cut.csv", "--out", "page.html", "--force"],
             &["rerun", "cut.csv", "--row", "1"],
             &["merge", "cut.csv", "--out", "merged.csv", "--force"],

@@ -10,7 +10,7 @@ Examples:
   swapmeet links --topology torus:4x4x4 --algorithm dim-rotation \\
     --one-per-orbit --machine free:model=fluid,byte_us=0.001
   swapmeet links --topology fat-tree:2x3 --algorithm linear --out rows.csv
-  swapmeet plot rows.csv --kind links --out network.svg
+  swapmeet plot heat rows.csv --axes topology,algorithm --out links.svg
 
 The ranking starts with links whose failure disconnects ranks. Rows in --out are
 those of `swapmeet run`: for each algorithm, one row for the intact network and

@@ -1,29 +1,56 @@
 //! Arguments of the commands that show results: `plot` and `report`.
 
 use super::Overwrite;
-use clap::{Args, ValueEnum};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
+use std::ffi::OsString;
 use std::path::PathBuf;
-use swapmeet_plot::{Colour, Length};
+use swapmeet_plot::{Colour, FigureFormat, LegendPlace, Length, LogAxes, Quantity, Scales};
+use swapmeet_results::analysis::Axis;
 
 pub(super) const PLOT_EXAMPLES: &str = "\
 Examples:
   swapmeet plot rows.csv --out figure.svg
-  swapmeet plot rows.csv --x nodes --machine paragon --out figure.png
-  swapmeet plot rows.csv --y ratio --baseline pex --log x --out figure.svg
-  swapmeet plot rows.csv --kind winners --out winners.pdf
-  swapmeet plot rows.csv --kind parts --topology torus:8x8 --out parts.svg
-  swapmeet plot rows.csv --kind traffic --workload uniform:1KiB \\
-    --out traffic.svg
-  swapmeet plot rows.csv --kind faults --out faults.svg
-  swapmeet plot rows.csv --kind heat --value contention_us \\
-    --axes nodes,algorithm --out heat.svg
-  swapmeet plot links.csv --kind links --out links.svg
-  swapmeet plot rows.csv --width 84mm --font 8pt --label pex=Pairwise \\
+  swapmeet plot curves rows.csv --x nodes --machine paragon --out figure.png
+  swapmeet plot winners rows.csv --out winners.pdf
+  swapmeet plot parts rows.csv --topology torus:8x8 --out parts.svg
+
+Without KIND, the kind is curves. `plot KIND --help` shows the flags of a kind.
+Each topology and machine has its own panel.";
+
+const CURVES_EXAMPLES: &str = "\
+Examples:
+  swapmeet plot curves rows.csv --out figure.svg
+  swapmeet plot curves rows.csv --x nodes --machine paragon --out figure.png
+  swapmeet plot curves rows.csv --x faults --out faults.svg
+  swapmeet plot curves rows.csv --y ratio --baseline pex --log x \\
+    --out figure.svg
+  swapmeet plot curves rows.csv --width 84mm --font 8pt --label pex=Pairwise \\
     --lower-bound --out figure.pdf
 
-Each topology and machine has its own panel. Error bars are 95 % confidence
-intervals of repetitions. Letters mark where another algorithm becomes the
-fastest; they always compare times, also if --y shows another quantity.";
+Error bars are 95 % confidence intervals of repetitions; with --x faults, they
+are ranges over the patterns of failed links. Letters mark where another
+algorithm becomes the fastest; they always compare times, also if --y shows
+another quantity.";
+
+const WINNERS_EXAMPLES: &str = "\
+Examples:
+  swapmeet plot winners rows.csv --out winners.pdf
+  swapmeet plot winners rows.csv --machine paragon --out winners.svg";
+
+const PARTS_EXAMPLES: &str = "\
+Examples:
+  swapmeet plot parts rows.csv --topology torus:8x8 --out parts.svg";
+
+const TRAFFIC_EXAMPLES: &str = "\
+Examples:
+  swapmeet plot traffic rows.csv --workload uniform:1KiB --out traffic.svg";
+
+const HEAT_EXAMPLES: &str = "\
+Examples:
+  swapmeet plot heat rows.csv --out heat.svg
+  swapmeet plot heat rows.csv --value contention_us --axes nodes,algorithm \\
+    --out heat.svg";
 
 pub(super) const REPORT_EXAMPLES: &str = "\
 Examples:
@@ -35,120 +62,140 @@ Examples:
 The page is a single file without external resources. It only links to the pages
 of --schedule, which must stay at their places.";
 
-/// The kind of a figure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum FigureKind {
-    /// Draw one curve per algorithm over block sizes, nodes or the variation of sizes (see --x).
-    #[default]
-    Curves,
-    /// Draw one curve per algorithm over nodes, with a panel for each block size.
-    Scaling,
+/// The kind of a figure, with the arguments of this kind.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PlotKind {
+    /// Draw one curve per algorithm over block sizes, nodes, variation or failed links.
+    #[command(after_help = CURVES_EXAMPLES)]
+    Curves(CurvesArgs),
     /// Show the fastest algorithm for each block size and network or machine.
-    Winners,
+    #[command(after_help = WINNERS_EXAMPLES)]
+    Winners(WinnersArgs),
     /// Show the components of each algorithm's time as stacked bars.
-    Parts,
-    /// Show the number of steps, and how many additional rounds are needed if messages that share a
-    /// link in a step are sent one after another.
-    Steps,
+    #[command(after_help = PARTS_EXAMPLES)]
+    Parts(BarsArgs),
     /// Show the number of bytes sent, and the sum of the bytes over all links that they cross.
-    Traffic,
-    /// Draw one curve per algorithm over the number of failed links (`faults=K`).
-    Faults,
+    #[command(after_help = TRAFFIC_EXAMPLES)]
+    Traffic(BarsArgs),
     /// Show any column of the rows over two other columns, as the colours of cells.
-    Heat,
-    /// Show networks whose links are coloured by what their loss costs, from rows of `links`.
-    Links,
+    #[command(after_help = HEAT_EXAMPLES)]
+    Heat(HeatArgs),
 }
 
-/// The quantity on the x axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum XAxis {
-    /// Bytes per block (the mean of irregular sizes, the maximum of `one-spike`).
-    Block,
-    /// Number of nodes.
-    Nodes,
-    /// Coefficient of variation of irregular sizes.
-    Cv,
+/// The arguments of `plot`: a kind with its arguments, or the arguments of curves.
+#[derive(Debug)]
+pub(crate) struct PlotArgs(pub PlotKind);
+
+impl FromArgMatches for PlotArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        match matches.subcommand_name() {
+            Some(_) => PlotKind::from_arg_matches(matches).map(Self),
+            None => CurvesArgs::from_arg_matches(matches).map(PlotKind::Curves).map(Self),
+        }
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
-/// The quantity on the y axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum YAxis {
-    /// Completion time.
-    Time,
-    /// Completion time divided by the baseline's.
-    Ratio,
-    /// Completion time divided by the lower bound.
-    Bound,
-    /// Completion time divided by the optimum, in rows of `run --optimum`.
-    Optimum,
-    /// Time added by contention.
-    Contention,
-    /// Number of steps.
-    Steps,
-    /// Number of messages.
-    Messages,
-    /// Maximum number of messages on one link in one step.
-    LinkMessages,
-    /// Maximum number of bytes held by one node.
-    NodeBytes,
-    /// Algorithm bandwidth (size divided by time), as defined by nccl-tests.
-    Algbw,
-    /// Bus bandwidth, as defined by nccl-tests; comparable to the bandwidth of a node.
-    Busbw,
+impl Args for PlotArgs {
+    fn augment_args(command: Command) -> Command {
+        PlotKind::augment_subcommands(CurvesArgs::augment_args(command))
+            .args_conflicts_with_subcommands(true)
+            .subcommand_negates_reqs(true)
+            .disable_help_subcommand(true)
+            .subcommand_value_name("KIND")
+            .subcommand_help_heading("Kinds")
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
 }
 
-/// The logarithmic axes of a figure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LogAxes {
-    /// No axis.
-    None,
-    /// The x axis.
-    X,
-    /// The y axis.
-    Y,
-    /// Both axes.
-    Both,
+/// The kinds and values of flags that earlier versions had: the flag, its value and the message
+/// that names the replacement.
+const REMOVED: [(&str, &str, &str); 5] = [
+    ("--kind", "scaling", "`plot scaling` is now `plot curves --x nodes`"),
+    ("--kind", "faults", "`plot faults` is now `plot curves --x faults`"),
+    (
+        "--kind",
+        "steps",
+        "`plot steps` has been removed: `swapmeet trace` prints the steps of a schedule, and \
+         `plot curves --y steps` draws their number",
+    ),
+    (
+        "--kind",
+        "links",
+        "`plot links` has been removed: `swapmeet links` prints the links as a table, and \
+         `swapmeet trace --format html` writes a page that plays a schedule on the network",
+    ),
+    ("--legend", "inside", "`--legend inside` has been removed: use bottom, top, right or none"),
+];
+
+/// Returns the words of a command line in today's form. Earlier versions had `plot FILE.csv --kind
+/// KIND` instead of `plot KIND FILE.csv`; all other command lines are returned unchanged. Errors if
+/// a `plot` command has a kind that does not exist, or a value of [`REMOVED`].
+pub(crate) fn in_todays_form(mut words: Vec<OsString>) -> Result<Vec<OsString>, String> {
+    /// The index of the kind in the command line `swapmeet plot KIND`.
+    const KIND: usize = 2;
+    if words.get(KIND - 1).is_none_or(|word| word != "plot") {
+        return Ok(words);
+    }
+    // Returns the words of a flag, `--flag VALUE` or `--flag=VALUE`, and its value.
+    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let value = |flag: &str| {
+        (KIND..end).find_map(|at| match words[at].to_str()?.strip_prefix(flag)? {
+            "" => Some((at..at + 2, words.get(at + 1)?.to_str()?.to_owned())),
+            rest => Some((at..at + 1, rest.strip_prefix('=')?.to_owned())),
+        })
+    };
+    let kind = value("--kind");
+    let first = words.get(KIND).and_then(|word| word.to_str());
+    let name = kind.as_ref().map(|(_, name)| name.as_str()).or(first);
+    let legend = value("--legend").map(|(_, place)| place);
+    for (flag, removed, message) in REMOVED {
+        let given = if flag == "--kind" { name } else { legend.as_deref() };
+        if given == Some(removed) {
+            return Err(message.to_owned());
+        }
+    }
+    if let Some((flag, name)) = kind {
+        if !PlotKind::has_subcommand(&name) {
+            return Err(format!("--kind {name}: expected one of {}", kinds(|_| true).join(", ")));
+        }
+        words.drain(flag);
+        words.insert(KIND, name.into());
+    }
+    Ok(words)
 }
 
-/// The format of a figure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FigureFormat {
-    /// Vector graphics for web pages.
-    Svg,
-    /// Pixel graphics.
-    Png,
-    /// A PDF page of the figure's size.
-    Pdf,
-    /// LaTeX source for pgfplots.
-    Pgfplots,
-    /// The plotted points.
-    Csv,
+/// Returns the names of the kinds for whose commands `condition` is true.
+fn kinds(condition: impl Fn(&Command) -> bool) -> Vec<String> {
+    let plot = PlotKind::augment_subcommands(Command::new("plot"));
+    let kinds = plot.get_subcommands().filter(|kind| condition(kind));
+    kinds.map(|kind| kind.get_name().to_owned()).collect()
 }
 
-/// The position of the legend.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum Legend {
-    /// Below the panels.
-    #[default]
-    Bottom,
-    /// Between the title and the panels.
-    Top,
-    /// To the right of the panels.
-    Right,
-    /// Inside the first panel (only with --kind curves).
-    Inside,
-    /// No legend.
-    None,
-}
-
-/// The scales of the panels of stacked bars.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Scales {
-    /// All panels have the same scale.
-    Shared,
-    /// Each panel has its own scale.
-    Free,
+/// Adds the names of the kinds that have a flag to the error that another kind does not have it.
+pub(crate) fn with_kinds_of_flag(mut error: Error) -> Error {
+    let is_of_plot = |usage: &ContextValue| usage.to_string().starts_with("Usage: swapmeet plot");
+    if !error.get(ContextKind::Usage).is_some_and(is_of_plot) {
+        return error;
+    }
+    let Some(flag) = error.get(ContextKind::InvalidArg).map(ToString::to_string) else {
+        return error;
+    };
+    let name = flag.trim_start_matches('-');
+    let kinds = kinds(|kind| kind.get_arguments().any(|arg| arg.get_long() == Some(name)));
+    if error.kind() == ErrorKind::UnknownArgument && !kinds.is_empty() {
+        let tip = format!("{flag} is a flag of `plot {}`", kinds.join("`, `plot "));
+        error.remove(ContextKind::SuggestedArg);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    error
 }
 
 /// Parses the names of two different columns.
@@ -189,13 +236,11 @@ pub(crate) struct RowsArgs {
     /// Use only rows of this machine. Can be repeated.
     #[arg(long = "machine", value_name = "SPEC")]
     pub machines: Vec<String>,
-    /// Compare with this algorithm [default: the fastest].
-    #[arg(long, value_name = "ALGO")]
-    pub baseline: Option<String>,
 }
 
+/// The arguments of all kinds of figures.
 #[derive(Debug, Args)]
-pub(crate) struct PlotArgs {
+pub(crate) struct FigureArgs {
     /// The rows to plot.
     #[command(flatten)]
     pub rows: RowsArgs,
@@ -208,48 +253,12 @@ pub(crate) struct PlotArgs {
     /// Select the format [default: by file extension].
     #[arg(long)]
     pub format: Option<FigureFormat>,
-    /// Select the kind of figure.
-    #[arg(long, default_value = "curves")]
-    pub kind: FigureKind,
-    /// Select the x axis of curves [default: block].
-    #[arg(long)]
-    pub x: Option<XAxis>,
-    /// Select the y axis of curves [default: time].
-    #[arg(long)]
-    pub y: Option<YAxis>,
-    /// Select logarithmic axes; without a value, select both [default: chosen by the data].
-    #[arg(long, value_name = "AXES", num_args = 0..=1, default_missing_value = "both")]
-    pub log: Option<LogAxes>,
     /// Set the title [default: what all rows have in common].
     #[arg(long)]
     pub title: Option<String>,
-    /// Label an algorithm. Can be repeated; the legend has the same order.
-    #[arg(long = "label", value_name = "ALGO=TEXT", value_parser = label)]
-    pub labels: Vec<(String, String)>,
-    /// Choose the colour of an algorithm. Can be repeated.
-    #[arg(long = "colour", value_name = "ALGO=#RRGGBB", value_parser = colour)]
-    pub colours: Vec<(String, Colour)>,
     /// Place the legend.
     #[arg(long, default_value = "bottom")]
-    pub legend: Legend,
-    /// Also draw the lower bound.
-    #[arg(long)]
-    pub lower_bound: bool,
-    /// Do not mark where another algorithm becomes the fastest (only with --kind curves).
-    #[arg(long)]
-    pub no_crossovers: bool,
-    /// Give the y axes of all panels of curves the same range.
-    #[arg(long)]
-    pub share_y: bool,
-    /// Select the column that a heat map shows [default: time_us].
-    #[arg(long, value_name = "COLUMN")]
-    pub value: Option<String>,
-    /// Select the columns of both axes of a heat map [default: block_bytes,algorithm].
-    #[arg(long, value_name = "X,Y", value_parser = axes)]
-    pub axes: Option<(String, String)>,
-    /// Choose the scales of the panels of --kind parts, steps or traffic [default: shared].
-    #[arg(long)]
-    pub scales: Option<Scales>,
+    pub legend: LegendPlace,
     /// Set the width, such as 84mm, 3.3in or 240pt [default: as wide as needed].
     #[arg(long, value_name = "LENGTH")]
     pub width: Option<Length>,
@@ -264,11 +273,115 @@ pub(crate) struct PlotArgs {
     pub scale: u8,
 }
 
+/// The labels of algorithms.
+#[derive(Debug, Args)]
+pub(crate) struct LabelArgs {
+    /// Label an algorithm. Can be repeated; the legend has the same order.
+    #[arg(long = "label", value_name = "ALGO=TEXT", value_parser = label)]
+    pub labels: Vec<(String, String)>,
+}
+
+/// The colours of algorithms.
+#[derive(Debug, Args)]
+pub(crate) struct ColourArgs {
+    /// Choose the colour of an algorithm. Can be repeated.
+    #[arg(long = "colour", value_name = "ALGO=#RRGGBB", value_parser = colour)]
+    pub colours: Vec<(String, Colour)>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CurvesArgs {
+    /// Select the x axis.
+    #[arg(long, default_value = "block")]
+    pub x: Axis,
+    /// Select the y axis.
+    #[arg(long, default_value = "time")]
+    pub y: Quantity,
+    /// Select logarithmic axes; without a value, select both [default: chosen by the data].
+    #[arg(long, value_name = "AXES", num_args = 0..=1, default_missing_value = "both")]
+    pub log: Option<LogAxes>,
+    /// Compare with this algorithm [default: the fastest].
+    #[arg(long, value_name = "ALGO")]
+    pub baseline: Option<String>,
+    /// Also draw the lower bound. With `--x faults`, it replaces the optimum.
+    #[arg(long)]
+    pub lower_bound: bool,
+    /// Do not mark where another algorithm becomes the fastest.
+    #[arg(long)]
+    pub no_crossovers: bool,
+    /// Give the y axes of all panels the same range.
+    #[arg(long)]
+    pub share_y: bool,
+    /// The labels of the curves.
+    #[command(flatten)]
+    pub labels: LabelArgs,
+    /// The colours of the curves.
+    #[command(flatten)]
+    pub colours: ColourArgs,
+    /// The arguments of all kinds.
+    #[command(flatten)]
+    pub figure: FigureArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WinnersArgs {
+    /// The labels of the algorithms.
+    #[command(flatten)]
+    pub labels: LabelArgs,
+    /// The colours of the algorithms.
+    #[command(flatten)]
+    pub colours: ColourArgs,
+    /// The arguments of all kinds.
+    #[command(flatten)]
+    pub figure: FigureArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BarsArgs {
+    /// Choose the scales of the panels.
+    #[arg(long, default_value = "shared")]
+    pub scales: Scales,
+    /// The labels of the bars.
+    #[command(flatten)]
+    pub labels: LabelArgs,
+    /// The arguments of all kinds.
+    #[command(flatten)]
+    pub figure: FigureArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HeatArgs {
+    /// Select the column that the colours show.
+    #[arg(long, value_name = "COLUMN", default_value = "time_us")]
+    pub value: String,
+    /// Select the columns of both axes.
+    #[arg(long, value_name = "X,Y", value_parser = axes, default_value = "block_bytes,algorithm")]
+    pub axes: (String, String),
+    /// The arguments of all kinds.
+    #[command(flatten)]
+    pub figure: FigureArgs,
+}
+
+impl PlotKind {
+    /// Returns the arguments that all kinds have.
+    pub(crate) fn figure(&self) -> &FigureArgs {
+        match self {
+            Self::Curves(args) => &args.figure,
+            Self::Winners(args) => &args.figure,
+            Self::Parts(args) | Self::Traffic(args) => &args.figure,
+            Self::Heat(args) => &args.figure,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
     /// The rows of the report.
     #[command(flatten)]
     pub rows: RowsArgs,
+    /// Compare with this algorithm [default: the fastest].
+    #[arg(long, value_name = "ALGO")]
+    pub baseline: Option<String>,
     /// Write the page to this file (`-` for standard output).
     #[arg(long, value_name = "REPORT.html")]
     pub out: PathBuf,

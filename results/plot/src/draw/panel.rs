@@ -1,10 +1,9 @@
 //! One panel: axes, curves, and rings at the crossovers.
 
-use super::legend::{self, REFERENCE_DASHES};
+use super::legend::REFERENCE_DASHES;
 use super::letter;
 use super::marker::marker;
 use super::scale::{Base, Scale, Tick};
-use crate::appearance::LegendPlace;
 use crate::figure::{Curve, ErrorBars, Figure, Panel, Point};
 use crate::marks::outline::Point as Position;
 use crate::marks::scene::{
@@ -31,8 +30,6 @@ pub(super) struct Frame {
     pub title: Vec<String>,
     /// The number of lines that the titles of the panel's row need.
     pub title_lines: usize,
-    /// Whether this is the first panel of the figure.
-    pub is_first: bool,
 }
 
 /// The axes of a panel, with their ticks.
@@ -103,21 +100,6 @@ impl Frame {
             }
         }
         self.crossings(scene, figure, panel, &axes, letters);
-        if self.has_legend(figure) {
-            self.legend(scene, figure, axes.x.ends);
-        }
-    }
-
-    /// Returns the y coordinate of the lower end of a legend between `left` and `right`, at the
-    /// upper end of the axes. The legend is drawn on `scene`.
-    fn legend(&self, scene: &mut Scene, figure: &Figure, (left, right): (f64, f64)) -> f64 {
-        let inset = 0.5 * self.font;
-        legend::names(scene, figure, (left + inset, right), self.top, self.font)
-    }
-
-    /// Returns whether the legend is drawn inside this panel.
-    fn has_legend(&self, figure: &Figure) -> bool {
-        figure.legend == LegendPlace::Inside && self.is_first
     }
 
     /// Returns the labels of the ticks of the x axis and of the y axis.
@@ -139,17 +121,11 @@ impl Frame {
             let reference = panel.reference.iter().flat_map(|curve| &curve.points);
             points.flat_map(|point| heights(figure, point)).chain(reference.map(|point| point.y))
         });
-        let mut y = Scale::around(heights, figure.log.y, 0.06);
+        let mut y = Scale::around(heights, figure.log.y(), 0.06);
         // The label of the x axis may need several lines, below the labels of the ticks.
         let x_label = wrapped(figure.x_label, font, 0.7 * self.width);
         let below = 3.8 * font + (x_label.len() as f64 - 1.0) * 1.2 * font;
         y.ends = (self.top + self.height - below, self.top);
-        if self.has_legend(figure) || figure.share_y && figure.legend == LegendPlace::Inside {
-            // Extend the axis, so that the legend is above all points.
-            let (wide, height) = (0.7 * self.width, y.ends.0 - y.ends.1);
-            let legend = self.legend(&mut Scene::new(wide, 1.0), figure, (0.0, wide)) - self.top;
-            y.extend(height / (height - legend).max(0.3 * height));
-        }
         let unit = figure.y.unit();
         let y_ticks =
             y.vertical_ticks(Base::of(unit), size, |value, digits| unit.text_to(value, digits));
@@ -162,7 +138,7 @@ impl Frame {
             let high = panel.curves.len() as f64;
             Scale { log: false, low: 0.0, high, ends: (0.0, 1.0) }
         } else {
-            Scale::around(points().map(|point| point.x), figure.log.x, 0.04)
+            Scale::around(points().map(|point| point.x), figure.log.x(), 0.04)
         };
         x.ends = (self.left + title * 1.3 * font + labels + 1.2 * font, self.left + self.width);
         let x_ticks = if is_single {
@@ -372,7 +348,7 @@ fn label_offset(number: u32) -> (f64, f64) {
 /// Returns the y values of a point and of both ends of its error bar. On a logarithmic axis, the
 /// lower end is at least a tenth of the point's value, because the bar may reach 0.
 fn heights(figure: &Figure, point: &Point) -> [f64; 3] {
-    let least = if figure.log.y { point.y / 10.0 } else { f64::MIN };
+    let least = if figure.log.y() { point.y / 10.0 } else { f64::MIN };
     let (low, high) = point.interval.map_or((point.y, point.y), |i| (i.low, i.high));
     [point.y, low.max(least), high]
 }

@@ -80,16 +80,6 @@ impl Scale {
         scale
     }
 
-    /// Extends the axis at its end, so that it is `factor` times as long.
-    pub(crate) fn extend(&mut self, factor: f64) {
-        if self.log {
-            self.high = self.low * (factor * ln_of_quotient(self.high, self.low)).exp();
-        } else {
-            self.high = self.low + (self.high - self.low) * factor;
-        }
-        self.high = self.high.min(MOST);
-    }
-
     /// Returns the position of a value on the page.
     pub(crate) fn at(&self, value: f64) -> f64 {
         let share = if self.log {
@@ -337,7 +327,6 @@ mod tests {
                     [(true, Base::Ten), (true, Base::Two), (false, Base::Ten), (false, Base::Two)]
                 {
                     let mut scale = Scale::around([least, *most].into_iter(), log, 0.05);
-                    scale.extend(1.1);
                     scale.ends = (0.0, 100.0);
                     let context = format!("{least:e} to {most:e}: {scale:?}");
                     assert!(scale.low < scale.high && scale.high.is_finite(), "{context}");

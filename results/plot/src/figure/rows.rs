@@ -1,7 +1,7 @@
 //! The panels of a figure, computed from compared rows.
 
 use super::{Crossing, Curve, ErrorBars, Panel, Point, Reference};
-use crate::quantity::{LogScales, Quantity};
+use crate::quantity::{LogAxes, Quantity};
 use swapmeet_results::analysis::{Crossover, Curve as TimeCurve, Family, crossover_interval};
 use swapmeet_results::stats::{Interval, Summary};
 use swapmeet_results::{Comparison, ComparisonLine, Record, Status};
@@ -62,7 +62,7 @@ impl FigureData<'_> {
     pub(super) fn panel(
         &self,
         family: &Family,
-        log: LogScales,
+        log: LogAxes,
         shown: impl Fn(&Point) -> bool,
     ) -> Option<Panel> {
         let reference = self.reference.and_then(|reference| self.curve_of(reference, family, log));
@@ -100,7 +100,7 @@ impl FigureData<'_> {
         panel: &Panel,
         family: &Family,
         crossover: &Crossover,
-        log: LogScales,
+        log: LogAxes,
     ) -> Option<(f64, f64)> {
         let is_of_times = matches!(
             self.y,
@@ -114,7 +114,7 @@ impl FigureData<'_> {
         let ends = |name: &str| {
             let curve = panel.curves.iter().find(|curve| curve.name == name)?;
             let at = |x: f64| curve.points.iter().find(|point| point.x == x);
-            Some([at(left)?.y, at(right)?.y].map(|y| scaled(y, log.y)))
+            Some([at(left)?.y, at(right)?.y].map(|y| scaled(y, log.y())))
         };
         let ([a, b], [c, d]) = (ends(&crossover.before)?, ends(&crossover.after)?);
         let (before, after) = (c - a, d - b);
@@ -124,18 +124,18 @@ impl FigureData<'_> {
             if log { value.exp() } else { value }
         };
         let y = a + (b - a) * share;
-        Some((between(left, right, log.x), if log.y { y.exp() } else { y }))
+        Some((between(left, right, log.x()), if log.y() { y.exp() } else { y }))
     }
 
     /// Returns the curve of a reference. In each case, a reference is the same for all algorithms.
-    fn curve_of(&self, reference: Reference, family: &Family, log: LogScales) -> Option<Curve> {
+    fn curve_of(&self, reference: Reference, family: &Family, log: LogAxes) -> Option<Curve> {
         let at = |x: &f64| {
             let on =
                 family.curves.iter().flat_map(|curve| &curve.points).find(|point| point.x == *x)?;
             let rows = self.line(on.group, on.line).records(self.files);
             let values: Vec<f64> = rows.filter_map(|row| reference.of(row)).collect();
             let y = Summary::of(&values)?.mean;
-            (!log.y || y > 0.0).then_some(Point { x: *x, y, interval: None })
+            (!log.y() || y > 0.0).then_some(Point { x: *x, y, interval: None })
         };
         let points: Vec<Point> =
             family.xs().iter().filter(|x| !family.shared_xs.contains(x)).filter_map(at).collect();

@@ -82,16 +82,7 @@ fn of_collective(
     let ratio = baseline.map(|_| Quantity::Ratio);
     for y in [Some(Quantity::Time), ratio].into_iter().flatten() {
         for x in Axis::ALL {
-            let options = FigureOptions {
-                x,
-                y,
-                log: None,
-                baseline,
-                appearance: Appearance::default(),
-                reference: None,
-                crossovers: true,
-                share_y: false,
-            };
+            let options = FigureOptions { baseline, ..FigureOptions::new(x, y) };
             let curves = drawn(files, MOST_PANELS, |figure| figure.panels.len(), &|part| {
                 Figure::of(part, &options)
             });

@@ -101,7 +101,7 @@ fn a_plot_has_the_requested_appearance() {
     let shared = svg(&[&both[..], &["--share-y"]].concat());
     let labels = |svg: &str, text: &str| svg.matches(&format!(">{text}<")).count();
     assert_eq!(labels(&shared, "10 ms"), 2, "{shared}");
-    let bars = ["--kind", "parts", "--machine", "own", "--topology", "torus:8x8"];
+    let bars = ["parts", "--machine", "own", "--topology", "torus:8x8"];
     let (one, each) = (svg(&bars), svg(&[&bars[..], &["--scales", "free"]].concat()));
     assert_eq!((labels(&one, "completion time"), labels(&each, "completion time")), (1, 4));
 }

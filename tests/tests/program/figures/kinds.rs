@@ -7,39 +7,26 @@ use predicates::prelude::*;
 use swapmeet_results::{Record, Status, read_file};
 use tempfile::tempdir;
 
-/// A plot of the kind `scaling` has a panel for each size, and the numbers of nodes are the labels
-/// of its axis. A heat map of the same rows shows the numbers of messages as texts.
+/// A plot against nodes has a panel for each size, and the numbers of nodes are the labels of its
+/// axis. A heat map of the same rows shows the numbers of messages as texts.
 #[test]
-fn scaling_is_drawn_against_nodes_and_columns_as_heat() {
+fn times_are_drawn_against_nodes_and_columns_as_heat() {
     let dir = tempdir().unwrap();
     let [rows, out] = ["rows.csv", "figure.svg"].map(|name| dir.path().join(name));
     let run = "run --quiet --topology torus:2x2 --topology torus:4x4 --topology torus:8x8 \
         --algorithm pex --algorithm bruck --workload uniform:64 --workload uniform:4KiB --out";
     swapmeet(&words(run)).arg(&rows).assert().success();
-    let svg = drawn(&rows, &out, &["--kind", "scaling"]);
+    let svg = drawn(&rows, &out, &["curves", "--x", "nodes"]);
     for (text, count) in [("nodes", 2), ("16", 2), ("64", 2), ("uniform:64", 1), ("bruck", 1)] {
         assert_eq!(svg.matches(&format!(">{text}<")).count(), count, "{text}: {svg}");
     }
-    plot(&rows, &out, &["--kind", "scaling", "--x", "cv"])
-        .code(2)
-        .stderr(predicate::str::contains("--x is for curves: omit it or --kind"));
     // Pairwise exchange among n nodes has n (n - 1) messages, whatever the size.
-    let heat = ["--kind", "heat", "--value", "messages", "--axes", "nodes,algorithm"];
+    let heat = ["heat", "--value", "messages", "--axes", "nodes,algorithm"];
     let svg = drawn(&rows, &out, &heat);
     for text in ["12", "240", "4032", "uniform:64", "uniform:4KiB"] {
         assert!(svg.contains(&format!(">{text}<")), "{text}: {svg}");
     }
-    for (flag, value) in [("--value", "messages"), ("--axes", "nodes,algorithm")] {
-        plot(&rows, &out, &[flag, value])
-            .code(2)
-            .stderr(predicate::str::contains(format!("{flag} is for --kind heat: omit it")));
-    }
-    for (flag, value) in [("--colour", "bruck=#ff0000"), ("--label", "bruck=B")] {
-        let expected = format!("{flag} is for figures whose curves, bars or cells are algorithms");
-        let given = [&heat[..], &[flag, value]].concat();
-        plot(&rows, &out, &given).code(2).stderr(predicate::str::contains(expected));
-    }
-    plot(&rows, &out, &["--kind", "heat", "--axes", "nodes,nodes"])
+    plot(&rows, &out, &["heat", "--axes", "nodes,nodes"])
         .code(2)
         .stderr(predicate::str::contains("expected two columns such as block_bytes,topology"));
 }
@@ -73,9 +60,7 @@ fn networks_are_compared_with_each_other() {
 fn the_map_of_winners_agrees_with_the_rows() {
     let dir = tempdir().unwrap();
     let (rows, out) = (rows_in(&dir), dir.path().join("winners.svg"));
-    plot(&rows, &out, &["--kind", "winners", "--data", "--label", "pex=Pairwise"])
-        .success()
-        .stderr("");
+    plot(&rows, &out, &["winners", "--data", "--label", "pex=Pairwise"]).success().stderr("");
     let svg = std::fs::read_to_string(&out).unwrap();
     for text in ["torus:8x8, uniform", "paragon", "own", "4 KiB", "block size", "not told apart"] {
         assert!(svg.contains(&format!(">{text}<")), "{text}: {svg}");
@@ -110,7 +95,7 @@ const ONE_NETWORK: [&str; 4] = ["--machine", "own", "--topology", "torus:8x8"];
 fn bars_of_parts_agree_with_the_rows() {
     let dir = tempdir().unwrap();
     let (rows, out) = (rows_in(&dir), dir.path().join("parts.csv"));
-    let args = [&["--kind", "parts"], &ONE_NETWORK[..]].concat();
+    let args = [&["parts"], &ONE_NETWORK[..]].concat();
     plot(&rows, &out, &args).success().stderr("");
     let (columns, bars) = table(&std::fs::read_to_string(&out).unwrap());
     assert_eq!(bars.len(), 3 * 4);
@@ -134,22 +119,116 @@ fn bars_of_parts_agree_with_the_rows() {
     }
 }
 
-/// A bar consists of the least possible value and the remainder up to the value of the row.
+/// A bar consists of the bytes that are sent, and of the bytes on all links but the first of each
+/// route.
 #[test]
-fn bars_of_steps_and_traffic_agree_with_the_rows() {
+fn bars_of_traffic_agree_with_the_rows() {
     let dir = tempdir().unwrap();
     let (rows, out) = (rows_in(&dir), dir.path().join("bars.csv"));
     let records: Vec<Record> = read_file(&rows).unwrap();
-    let steps = |r: &Record| [r.steps.unwrap() as f64, r.sum_link_messages.unwrap() as f64];
-    let bytes = |r: &Record| [r.total_bytes.unwrap() as f64, r.total_hop_bytes.unwrap() as f64];
-    for (kind, parts) in [("steps", &steps as &dyn Fn(&Record) -> _), ("traffic", &bytes)] {
-        let (_, bars) = table(&drawn(&rows, &out, &[&["--kind", kind], &ONE_NETWORK[..]].concat()));
-        assert_eq!(bars.len(), 3 * 4);
-        for bar in &bars {
-            let row = row_of(&records, ["torus:8x8", "own", &bar[0], &bar[1]]);
-            let pieces = [2, 3].map(|at: usize| bar[at].parse::<f64>().unwrap());
-            let [least, whole] = parts(row);
-            assert_eq!(pieces, [least, whole - least], "{kind}: {bar:?}");
+    let (_, bars) = table(&drawn(&rows, &out, &[&["traffic"], &ONE_NETWORK[..]].concat()));
+    assert_eq!(bars.len(), 3 * 4);
+    for bar in &bars {
+        let row = row_of(&records, ["torus:8x8", "own", &bar[0], &bar[1]]);
+        let pieces = [2, 3].map(|at: usize| bar[at].parse::<f64>().unwrap());
+        let [once, all] = [row.total_bytes, row.total_hop_bytes].map(|n| n.unwrap() as f64);
+        assert_eq!(pieces, [once, all - once], "{bar:?}");
+    }
+}
+
+/// A flag of one kind is refused by the kinds to which it does not apply, and is not part of their
+/// help.
+#[test]
+fn each_kind_has_its_own_flags() {
+    let curves =
+        "--x=nodes --y=steps --log=x --baseline=pex --lower-bound --no-crossovers --share-y";
+    let dir = tempdir().unwrap();
+    let (rows, out) = (rows_in(&dir), dir.path().join("figure.svg"));
+    for (kind, own, others) in [
+        (
+            "curves",
+            format!("{curves} --label=a=b --colour=a=#ffffff"),
+            "--scales=free --value=steps --axes=nodes,seed".to_owned(),
+        ),
+        (
+            "winners",
+            "--label=a=b --colour=a=#ffffff".to_owned(),
+            format!("{curves} --scales=free --value=steps --axes=nodes,seed"),
+        ),
+        (
+            "parts",
+            "--scales=free --label=a=b".to_owned(),
+            format!("{curves} --colour=a=#ffffff --value=steps"),
+        ),
+        (
+            "traffic",
+            "--scales=free --label=a=b".to_owned(),
+            format!("{curves} --colour=a=#ffffff --value=steps"),
+        ),
+        (
+            "heat",
+            "--value=steps --axes=nodes,seed".to_owned(),
+            format!("{curves} --label=a=b --colour=a=#ffffff --scales=free"),
+        ),
+    ] {
+        let [help, _] = texts_of(swapmeet(&["plot", kind, "--help"]).assert());
+        let name = |flag: &str| flag.split('=').next().unwrap().to_owned();
+        let has = |flag: &str| {
+            help.lines().any(|line| line.split([' ', ',', '[']).any(|word| word == name(flag)))
+        };
+        assert!(help.contains("Examples:\n  swapmeet plot "), "{help}");
+        for flag in words(&own) {
+            assert!(has(flag), "{kind} {flag}: {help}");
+        }
+        for flag in words(&others) {
+            assert!(!has(flag), "{kind} {flag}: {help}");
+            let [refused, named] = [
+                format!("unexpected argument '{}' found", name(flag)),
+                format!("{} is a flag of `plot ", name(flag)),
+            ];
+            let both = predicate::str::contains(refused).and(predicate::str::contains(named));
+            plot(&rows, &out, &[kind, flag]).code(2).stderr(both);
         }
     }
+}
+
+/// `plot FILE.csv --kind KIND` draws the same figure as `plot KIND FILE.csv`. A kind or a place of
+/// the legend that was removed names its replacement.
+#[test]
+fn command_lines_of_earlier_versions_draw_the_same_figures() {
+    let dir = tempdir().unwrap();
+    let (rows, out) = (rows_in(&dir), dir.path().join("figure.svg"));
+    let with =
+        |kind: &[&str], flags: &[&str]| drawn(&rows, &out, &[kind, &ONE_NETWORK, flags].concat());
+    assert_eq!(with(&[], &[]), with(&["curves"], &[]));
+    plot(&rows, &out, &["--value", "steps"])
+        .code(2)
+        .stderr(predicate::str::contains("tip: --value is a flag of `plot heat`\n"));
+    for kind in ["curves", "winners", "parts", "traffic", "heat"] {
+        let figure = with(&[kind], &[]);
+        assert_eq!(with(&[], &["--kind", kind]), figure, "{kind}");
+        assert_eq!(with(&[], &[&format!("--kind={kind}")]), figure, "{kind}");
+    }
+    for (kind, message) in [
+        ("scaling", "`plot scaling` is now `plot curves --x nodes`"),
+        ("faults", "`plot faults` is now `plot curves --x faults`"),
+        ("steps", "`plot steps` has been removed: `swapmeet trace` prints the steps"),
+        ("links", "`plot links` has been removed: `swapmeet links` prints the links as a table"),
+        ("circles", "--kind circles: expected one of curves, winners, parts, traffic, heat"),
+    ] {
+        let message = predicate::str::contains(message);
+        plot(&rows, &out, &["--kind", kind]).code(2).stderr(message.clone());
+        if kind != "circles" {
+            plot(&rows, &out, &[kind]).code(2).stderr(message);
+        }
+    }
+    for inside in [&["--legend", "inside"][..], &["curves", "--legend=inside"]] {
+        let message = "`--legend inside` has been removed: use bottom, top, right or none";
+        plot(&rows, &out, inside).code(2).stderr(predicate::str::contains(message));
+    }
+    // The words after `--` are files.
+    swapmeet(&["plot", "--out", out.to_str().unwrap(), "--force", "--", "--kind", "faults"])
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("--kind: "));
 }
