@@ -15,7 +15,7 @@ mod shard;
 mod show;
 
 use authors::{CHECK_EXAMPLES, HEADER_EXAMPLES, NEW_PLUGIN_EXAMPLES};
-pub(crate) use authors::{CheckArgs, CheckQuestionArgs, Lang, NewPluginArgs, ReportFormat};
+pub(crate) use authors::{CheckArgs, CheckQuestionArgs, NewPluginArgs, ReportFormat};
 use bridges::{EXPORT_EXAMPLES, EXPORT_USAGE, FIT_EXAMPLES, IMPORT_EXAMPLES, TUNE_EXAMPLES};
 pub(crate) use bridges::{ExportArgs, FitArgs, ImportArgs, On, RealRanks, TuneArgs};
 pub(crate) use internal::{DescribePluginsArgs, ReproducePaperArgs, WorkerArgs};
@@ -27,7 +27,7 @@ use optimum::OPTIMUM_EXAMPLES;
 pub(crate) use optimum::{OptimumArgs, OptimumFormat};
 use result_files::{MERGE_EXAMPLES, RERUN_EXAMPLES};
 pub(crate) use result_files::{MergeArgs, RerunArgs};
-pub(crate) use run::{AppearanceArgs, CaseArgs, ProofArg, RowFormat, RunArgs, TuiArgs};
+pub(crate) use run::{AppearanceArgs, CaseArgs, RowFormat, RunArgs, TuiArgs};
 use run::{RUN_EXAMPLES, TUI_EXAMPLES};
 pub(crate) use shard::Shard;
 pub(crate) use show::{
