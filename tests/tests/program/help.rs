@@ -8,15 +8,12 @@ pub(crate) fn output_of(args: &[&str]) -> String {
         .unwrap()
 }
 
-/// Returns the commands that the help of the program lists, except `help`.
+/// Returns the commands that the help of the program lists.
 pub(crate) fn commands() -> Vec<String> {
     let help = output_of(&["--help"]);
-    let listed = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap().to_owned();
-    let names = listed.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
-    names
-        .map(|line| line.split_whitespace().next().unwrap().to_owned())
-        .filter(|name| name != "help")
-        .collect()
+    let (groups, _) = help.split_once("\nOptions:").unwrap();
+    let names = groups.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    names.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
 }
 
 /// Every command says what it does and shows an example, and every flag and argument has a text.
