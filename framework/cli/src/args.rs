@@ -6,6 +6,7 @@ use swapmeet_results::{By, Correction};
 
 mod authors;
 mod bridges;
+mod groups;
 mod internal;
 mod links;
 mod manual;
@@ -16,7 +17,7 @@ mod shard;
 mod show;
 
 use authors::{CHECK_EXAMPLES, HEADER_EXAMPLES, NEW_PLUGIN_EXAMPLES};
-pub(crate) use authors::{CheckArgs, CheckQuestionArgs, Lang, NewPluginArgs, ReportFormat};
+pub(crate) use authors::{CheckArgs, CheckQuestionArgs, NewPluginArgs, ReportFormat};
 use bridges::{EXPORT_EXAMPLES, EXPORT_USAGE, FIT_EXAMPLES, IMPORT_EXAMPLES, TUNE_EXAMPLES};
 pub(crate) use bridges::{ExportArgs, FitArgs, ImportArgs, On, RealRanks, TuneArgs};
 pub(crate) use internal::{DescribePluginsArgs, ReproducePaperArgs, WorkerArgs};
@@ -28,7 +29,7 @@ use optimum::OPTIMUM_EXAMPLES;
 pub(crate) use optimum::{OptimumArgs, OptimumFormat};
 use result_files::{MERGE_EXAMPLES, RERUN_EXAMPLES};
 pub(crate) use result_files::{MergeArgs, RerunArgs};
-pub(crate) use run::{AppearanceArgs, CaseArgs, ProofArg, RowFormat, RunArgs, TuiArgs};
+pub(crate) use run::{AppearanceArgs, CaseArgs, RowFormat, RunArgs, TuiArgs};
 use run::{RUN_EXAMPLES, TUI_EXAMPLES};
 pub(crate) use shard::Shard;
 pub(crate) use show::{
@@ -40,7 +41,8 @@ use show::{PLOT_EXAMPLES, REPORT_EXAMPLES};
 /// A workbench for collective-communication algorithms: add an algorithm as a plugin, select a
 /// topology, a workload and a machine, verify that every block is delivered, and compare times.
 #[derive(Debug, Parser)]
-#[command(name = "swapmeet", version, help_expected = true, max_term_width = 80, after_help = EXAMPLES)]
+#[command(name = "swapmeet", version, help_expected = true, max_term_width = 80)]
+#[command(help_template = groups::template(), after_help = EXAMPLES)]
 pub(crate) struct Cli {
     /// The command to run.
     #[command(subcommand)]
@@ -55,8 +57,7 @@ Examples:
   swapmeet trace --topology torus:8x8 --algorithm suh-shin
   swapmeet list algorithms
 
-Commands for plugin authors: new-plugin, header, check.
-Commands for presenting results: plot, report.
+`swapmeet COMMAND --help` describes the flags of a command and shows examples.
 
 Exit status:
   0    every case ran or is unsupported
@@ -68,10 +69,10 @@ Exit status:
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run cases: verify each schedule, compute its time, and write one row per case.
+    /// Run cases: verify each schedule and compute its time.
     #[command(after_help = RUN_EXAMPLES)]
     Run(RunArgs),
-    /// Join the result files of shards; report missing and duplicate rows.
+    /// Join result files of shards; report missing and duplicate rows.
     #[command(after_help = MERGE_EXAMPLES)]
     Merge(MergeArgs),
     /// Run rows of a result file again and report the differences.
@@ -86,19 +87,19 @@ pub(crate) enum Command {
     /// Describe a plugin file to the swapmeet process that started this one.
     #[command(hide = true)]
     DescribePlugins(DescribePluginsArgs),
-    /// Open the dashboard: run experiments, watch them and compare results.
+    /// Open the dashboard: run experiments and compare results.
     #[command(after_help = TUI_EXAMPLES)]
     Tui(TuiArgs),
-    /// List algorithms, topologies, workloads, machines, plugins or columns.
+    /// List algorithms, topologies, workloads, machines or columns.
     #[command(after_help = LIST_EXAMPLES)]
     List(ListArgs),
     /// Print a schedule step by step.
     #[command(after_help = TRACE_EXAMPLES)]
     Trace(TraceArgs),
-    /// Find the least time in which a network can move a workload's data, with a proof.
+    /// Find the least time of a workload on a network, with a proof.
     #[command(after_help = OPTIMUM_EXAMPLES)]
     Optimum(OptimumArgs),
-    /// Rank the links of a network by what the failure of each one costs.
+    /// Rank the links of a network by the cost of their failure.
     #[command(after_help = LINKS_EXAMPLES)]
     Links(LinksArgs),
     /// Write a verified schedule in the format of another program.
@@ -107,7 +108,7 @@ pub(crate) enum Command {
     /// Convert measurements of other programs to rows.
     #[command(after_help = IMPORT_EXAMPLES)]
     Import(ImportArgs),
-    /// Fit the parameters of a machine, such as its start-up time, to measurements.
+    /// Fit the parameters of a machine to measurements.
     #[command(after_help = FIT_EXAMPLES)]
     Fit(FitArgs),
     /// Write the decision table of an MPI library or NCCL from a sweep.
@@ -116,10 +117,10 @@ pub(crate) enum Command {
     /// Compare algorithms in result files, with statistics.
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(CompareArgs),
-    /// Reproduce the tables of published papers and report the agreement of each cell.
+    /// Reproduce the tables of papers; report where they agree.
     #[command(after_help = REPRODUCE_EXAMPLES)]
     Reproduce(ReproduceArgs),
-    /// Create a plugin project that builds, has tests and passes `swapmeet check`.
+    /// Create a plugin project that builds and passes `check`.
     #[command(name = "new-plugin", after_help = NEW_PLUGIN_EXAMPLES)]
     NewPlugin(NewPluginArgs),
     /// Print swapmeet.h, the C header of the plugin interface.

@@ -1,7 +1,7 @@
 //! `swapmeet new-plugin` creates the first files of a new plugin. `swapmeet header` prints the C
 //! header of the plugin interface.
 
-use crate::args::{Lang, NewPluginArgs};
+use crate::args::NewPluginArgs;
 use crate::failure::{ExitStatus, Failure, SUCCESS};
 use crate::output;
 use crate::run::bundled_owner;
@@ -12,19 +12,15 @@ use swapmeet_template::{HEADER, Language, Name, Workspace, WriteError, files, wr
 /// Creates the folder of a new plugin, and prints the next steps for its author.
 pub(crate) fn new_plugin(args: &NewPluginArgs) -> Result<ExitStatus, Failure> {
     let name = Name::parse(&args.name).map_err(Failure::usage)?;
-    let language = match args.lang {
-        Lang::Rust => Language::Rust,
-        Lang::C => Language::C,
-    };
     let folder = Path::new(name.as_str());
     let above = Workspace::above(folder);
-    write(folder, &files(&name, language, &above)).map_err(|e| match e {
+    write(folder, &files(&name, args.lang, &above)).map_err(|e| match e {
         WriteError::Io { path, source } => Failure::file(&path, &source),
         WriteError::Exists(_) => Failure::Usage(e.to_string()),
     })?;
     let build = match args.lang {
-        Lang::Rust => "cargo build --release",
-        Lang::C => "make",
+        Language::Rust => "cargo build --release",
+        Language::C => "make",
     };
     if let Some(plugin) = bundled_owner(name.as_str()) {
         say!(
@@ -32,7 +28,7 @@ pub(crate) fn new_plugin(args: &NewPluginArgs) -> Result<ExitStatus, Failure> {
             args.name
         );
     }
-    if let (Workspace::NotMember(root), Lang::Rust) = (&above, args.lang) {
+    if let (Workspace::NotMember(root), Language::Rust) = (&above, args.lang) {
         say!(
             "remark: {} is a workspace of its own, because the workspace in {} does not list it",
             args.name,

@@ -61,7 +61,7 @@ pub(crate) fn run(
     if args.resume {
         return Err(Failure::Usage("--resume: measurements cannot be continued".to_owned()));
     }
-    if args.optimum {
+    if args.settings.has("optimum") {
         let why = "--optimum: measured rows have no optimum, because it depends on a model";
         return Err(Failure::Usage(why.to_owned()));
     }

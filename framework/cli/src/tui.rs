@@ -17,7 +17,7 @@ use swapmeet_results::units::count;
 use swapmeet_results::{Record, read_files};
 use swapmeet_runner::case::Product;
 use swapmeet_runner::experiment::Experiment;
-use swapmeet_runner::input::Text;
+use swapmeet_runner::input::{InputError, Text};
 use swapmeet_runner::lookup::experiment_of;
 use swapmeet_tui::{
     Appearance, Background, Outcome, RenderKind, RenderRequest, Setup, Theme, is_ascii_terminal,
@@ -94,14 +94,14 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitStatus, Failure> {
     let mut experiment = run::experiment(args)?;
     let is_example = is_bare(args, files);
     if is_example {
-        experiment = example(experiment)?;
+        experiment = run::with_flags(&example().map_err(Failure::usage)?, args);
     }
-    let is_named = !experiment.topologies.is_empty() && !experiment.algorithms.is_empty();
+    let is_named = (!experiment.topologies.is_empty()
+        || experiment.is_named_by_blocks(|block| &block.topologies))
+        && (!experiment.algorithms.is_empty()
+            || experiment.is_named_by_blocks(|block| &block.algorithms));
     let complete = is_named && opened.is_empty();
-    if experiment.topologies.is_empty() {
-        experiment.topologies.push(Text::flag("--topology", "torus:16x16"));
-    }
-    run::fill_in(&mut experiment)?;
+    fill_in(&mut experiment)?;
     let registry = run::registry_within(&args.plugins, args.memory_limit)?;
     // Build the cases before the dashboard opens, so that errors in flags or files are reported
     // first, even if the experiment is incomplete.
@@ -109,7 +109,8 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitStatus, Failure> {
     // Select the available topologies, algorithms, workloads and machines of the rows, so that the
     // user can run the same cases. The rows are shown even if their specs are not available.
     if !opened.is_empty() && args.experiment.is_none() {
-        pick(&mut experiment, args, experiment_of(opened.iter(), &registry));
+        experiment = run::with_flags(&experiment_of(opened.iter(), &registry), args);
+        fill_in(&mut experiment)?;
     }
     let cases = run::shard_cases(&all, args.shard)?;
     let cases = if complete { cases } else { Vec::new() };
@@ -189,32 +190,20 @@ fn is_bare(args: &CaseArgs, files: &[PathBuf]) -> bool {
 }
 
 /// Returns the experiment that the dashboard runs if the user selects none, so that every panel
-/// shows something. The settings are those of the command line.
-fn example(given: Experiment) -> Result<Experiment, Failure> {
-    let Some(study) = shipped().iter().find(|study| study.name == "quick-start") else {
-        return Ok(given);
-    };
-    let study = Experiment::parse(study.name, study.text).map_err(Failure::usage)?;
-    let Experiment { repetitions, seed, timeout_secs, optimum, proof_scope, .. } = given;
-    Ok(Experiment { repetitions, seed, timeout_secs, optimum, proof_scope, ..study })
+/// shows something.
+fn example() -> Result<Experiment, InputError> {
+    let example = shipped().iter().find(|study| study.name == "quick-start");
+    let example = example.unwrap_or_else(|| unreachable!("quick-start is bundled"));
+    Experiment::parse(example.name, example.text)
 }
 
-/// Replaces the name, the lists of specs, the repetitions and the seed of the experiment by those
-/// of the opened rows. Lists and values that the user gives by flags stay unchanged.
-fn pick(experiment: &mut Experiment, args: &CaseArgs, of_rows: Experiment) {
-    for (given, list, named) in [
-        (&args.topologies, &mut experiment.topologies, of_rows.topologies),
-        (&args.algorithms, &mut experiment.algorithms, of_rows.algorithms),
-        (&args.workloads, &mut experiment.workloads, of_rows.workloads),
-        (&args.machines, &mut experiment.machines, of_rows.machines),
-    ] {
-        if given.is_empty() && !named.is_empty() {
-            *list = named;
-        }
+/// Adds the default topology, workload and machine if the experiment has none.
+fn fill_in(experiment: &mut Experiment) -> Result<(), Failure> {
+    if experiment.topologies.is_empty() && !experiment.is_named_by_blocks(|block| &block.topologies)
+    {
+        experiment.topologies.push(Text::flag("--topology", "torus:16x16"));
     }
-    experiment.name = of_rows.name;
-    experiment.repetitions = args.repetitions.unwrap_or(of_rows.repetitions);
-    experiment.seed = args.seed.unwrap_or(of_rows.seed);
+    run::fill_in(experiment)
 }
 
 /// Renders rows as a figure or a report, like the commands `plot` and `report`.

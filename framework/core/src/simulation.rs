@@ -51,12 +51,15 @@ pub struct Task {
 
 /// The nodes on which delivery is verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum ProofScope {
-    /// One node of each symmetry orbit, if the plugin declares a symmetry and the symmetry can be
-    /// used. Otherwise all nodes.
+    /// Verify one node of each set of nodes that the algorithm declares equivalent. To check this
+    /// claim, also compute the sends of other nodes and compare them: of all nodes if the schedule
+    /// has at most 2^20 sends, otherwise of a few (column `compared_on`). If no symmetry is
+    /// declared, verify every node.
     #[default]
     Auto,
-    /// All nodes, whatever symmetry the plugin declares.
+    /// Verify every node.
     Full,
 }
 

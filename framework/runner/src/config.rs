@@ -1,7 +1,8 @@
 //! The user's default settings in `swapmeet.toml`: machine, theme and plugin directories.
 
 use crate::input::{InputError, Text};
-use crate::toml_reader::TomlReader;
+use crate::toml_reader::{self, texts};
+use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 /// The settings of a configuration file. Specs in them have not been parsed.
@@ -15,7 +16,15 @@ pub struct Config {
     pub theme: Option<Text>,
 }
 
-const KEYS: [&str; 3] = ["plugin_dirs", "machine", "theme"];
+/// The content of a configuration file.
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct File {
+    #[serde(deserialize_with = "texts")]
+    plugin_dirs: Vec<Text>,
+    machine: Option<Text>,
+    theme: Option<Text>,
+}
 
 /// Owner of a configuration file. The owner decides whether the file may name plugin directories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,31 +40,18 @@ pub enum Owner<'a> {
 impl Config {
     /// Parses a configuration file. `source` is the file's name for error messages.
     pub fn parse(source: &str, content: &str, owner: Owner<'_>) -> Result<Self, InputError> {
-        let reader = TomlReader::new(source, content);
-        let tree = reader.tree()?;
-        let mut config = Self::default();
-        for (key, value) in tree.get_ref() {
-            match key.get_ref().as_ref() {
-                "machine" => config.machine = Some(reader.string(value)?),
-                "theme" => config.theme = Some(reader.string(value)?),
-                "plugin_dirs" => {
-                    match owner {
-                        Owner::User(folder) => {
-                            let dirs = reader.strings(value)?;
-                            config.plugin_dirs =
-                                dirs.into_iter().map(|dir| folder.join(dir.value)).collect();
-                        }
-                        Owner::Folder => {
-                            let error = reader.text("", key.span());
-                            let error = error.error("the current folder's swapmeet.toml may not name folders of plugins");
-                            return Err(error.help("put it into your own, or give --plugin-dir"));
-                        }
-                    }
-                }
-                _ => return Err(reader.unknown(key, "swapmeet.toml", KEYS)),
+        let File { plugin_dirs, machine, theme } = toml_reader::read(source, content)?;
+        let plugin_dirs = match (owner, plugin_dirs.first()) {
+            (Owner::User(folder), _) => {
+                plugin_dirs.iter().map(|dir| folder.join(&dir.value)).collect()
             }
-        }
-        Ok(config)
+            (Owner::Folder, None) => Vec::new(),
+            (Owner::Folder, Some(dir)) => {
+                let what = "the current folder's swapmeet.toml may not name folders of plugins";
+                return Err(dir.error(what).help("put it into your own, or give --plugin-dir"));
+            }
+        };
+        Ok(Self { plugin_dirs, machine, theme })
     }
 
     /// Returns this configuration, with the values of `other` for all settings that this one does

@@ -1,50 +1,81 @@
-//! Parses experiment files.
+//! Experiments, as files and flags define them.
+//!
+//! A key of the file is a field of [`Experiment`]. If it is a single value, such as the seed, its
+//! row of [`SETTINGS`] makes it a flag of `run` and a setting of the dashboard.
 
 use crate::input::{InputError, Text};
-use crate::toml_reader::TomlReader;
+use crate::toml_reader::{self, place, text, texts, texts_not_table};
+use serde::de::{self, Unexpected};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
 use swapmeet_core::simulation::ProofScope;
+use swapmeet_core::text::escaped;
+use swapmeet_results::{quoted, units};
 use toml::Spanned;
-use toml::de::DeValue;
 
 /// An experiment, as a file or flags define it. Its specs have not been parsed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Experiment {
     /// Name of the experiment, which its rows contain.
+    #[serde(deserialize_with = "escaped_text")]
     pub name: String,
+    #[serde(deserialize_with = "texts", skip_serializing_if = "Vec::is_empty")]
     pub topologies: Vec<Text>,
+    #[serde(deserialize_with = "texts", skip_serializing_if = "Vec::is_empty")]
     pub algorithms: Vec<Text>,
+    #[serde(deserialize_with = "texts", skip_serializing_if = "Vec::is_empty")]
     pub workloads: Vec<Text>,
     /// Machine specs, or names of machines in `own_machines`.
+    #[serde(deserialize_with = "machines", skip_serializing_if = "Vec::is_empty")]
     pub machines: Vec<Text>,
-    /// Machines that the `machine` tables of the file define.
-    pub own_machines: Vec<OwnMachine>,
-    /// The `case` tables of the file. If there are any, only their combinations are run.
-    pub blocks: Vec<Block>,
-    /// The `exclude` tables of the file. Their combinations are not run.
-    pub exclude: Vec<Block>,
     /// The algorithm with which the other algorithms are compared.
     pub baseline: Option<Text>,
     /// Number of repetitions of each case. Repetition r (counted from 0) uses the seed `seed + r`.
+    #[serde(deserialize_with = "one_or_more")]
     pub repetitions: u32,
     pub seed: u64,
     /// Time limit of a case, in seconds.
+    #[serde(deserialize_with = "time_limit")]
     pub timeout_secs: Option<f64>,
     /// Whether rows must contain the optimum of their network and workload.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub optimum: bool,
+    /// Machines that the `machine` tables of the file define.
+    #[serde(rename = "machine", with = "own_machines", skip_serializing_if = "Vec::is_empty")]
+    pub own_machines: Vec<OwnMachine>,
+    /// The `case` tables of the file. If there are any, only their combinations are run.
+    #[serde(rename = "case", deserialize_with = "blocks", skip_serializing_if = "Vec::is_empty")]
+    pub blocks: Vec<Block>,
+    /// The `exclude` tables of the file. Their combinations are not run.
+    #[serde(deserialize_with = "blocks", skip_serializing_if = "Vec::is_empty")]
+    pub exclude: Vec<Block>,
     /// The nodes on which delivery is verified. It is not a key of the file, because results do not
     /// depend on it.
+    #[serde(skip)]
     pub proof_scope: ProofScope,
+    /// The file that defines exactly this experiment, if there is one.
+    #[serde(skip)]
+    pub file: Option<PathBuf>,
 }
 
 /// A `case` or `exclude` table, which is a part of an experiment: all combinations of the table's
 /// lists. An empty list stands for the list of the experiment.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Block {
     /// The position of the table, for messages.
+    #[serde(skip)]
     pub place: Text,
+    #[serde(deserialize_with = "texts", skip_serializing_if = "Vec::is_empty")]
     pub topologies: Vec<Text>,
+    #[serde(deserialize_with = "texts", skip_serializing_if = "Vec::is_empty")]
     pub algorithms: Vec<Text>,
+    #[serde(deserialize_with = "texts", skip_serializing_if = "Vec::is_empty")]
     pub workloads: Vec<Text>,
+    #[serde(deserialize_with = "texts", skip_serializing_if = "Vec::is_empty")]
     pub machines: Vec<Text>,
 }
 
@@ -65,17 +96,127 @@ impl Default for Experiment {
             algorithms: Vec::new(),
             workloads: Vec::new(),
             machines: Vec::new(),
-            own_machines: Vec::new(),
-            blocks: Vec::new(),
-            exclude: Vec::new(),
             baseline: None,
             repetitions: 1,
             seed: 42,
             timeout_secs: None,
             optimum: false,
+            own_machines: Vec::new(),
+            blocks: Vec::new(),
+            exclude: Vec::new(),
             proof_scope: ProofScope::Auto,
+            file: None,
         }
     }
+}
+
+/// A value of an experiment that a flag of `run` or the dashboard sets.
+#[derive(Debug)]
+pub struct Setting {
+    /// The key of the experiment file.
+    pub key: &'static str,
+    /// The name of the flag without hyphens, if there is a flag, and the name of its value. A
+    /// switch has no value.
+    pub flag: Option<(&'static str, Option<&'static str>)>,
+    pub about: &'static str,
+    /// Returns the value as text. A value that is not set is an empty text.
+    pub get: fn(&Experiment) -> String,
+    /// Sets the value from a text. The error is a description of a valid text.
+    pub set: fn(&mut Experiment, &str) -> Result<(), String>,
+}
+
+/// All settings, in the order of the dashboard.
+pub const SETTINGS: &[Setting] = &[
+    Setting {
+        key: "repetitions",
+        flag: Some(("repetitions", Some("N"))),
+        about: "Run each case N times, each time with the next seed [default: 1].",
+        get: |experiment| experiment.repetitions.to_string(),
+        set: |experiment, text| {
+            let given = text.parse().ok().filter(|n| *n >= 1);
+            experiment.repetitions =
+                given.ok_or_else(|| format!("a whole number from 1 to {}", u32::MAX))?;
+            Ok(())
+        },
+    },
+    Setting {
+        key: "seed",
+        flag: Some(("seed", Some("SEED"))),
+        about: "Set the seed of the first repetition; repetition r, counted from 0, uses SEED + r \
+                [default: 42].",
+        get: |experiment| experiment.seed.to_string(),
+        set: |experiment, text| {
+            experiment.seed =
+                text.parse().map_err(|_| format!("a whole number from 0 to {}", u64::MAX))?;
+            Ok(())
+        },
+    },
+    Setting {
+        key: "timeout_secs",
+        flag: Some(("timeout", Some("SECS"))),
+        about: "Stop a case after SECS seconds [default: 600].",
+        get: |experiment| experiment.timeout_secs.map(|s| s.to_string()).unwrap_or_default(),
+        set: |experiment, text| {
+            experiment.timeout_secs =
+                if text.is_empty() { None } else { Some(seconds(text).map_err(str::to_owned)?) };
+            Ok(())
+        },
+    },
+    Setting {
+        key: "optimum",
+        flag: Some(("optimum", None)),
+        about: "Also find the least time of any schedule, once for each network and workload, and \
+                fill the columns optimum_us and optimum_gap (see docs/optimum.md).",
+        get: |experiment| if experiment.optimum { "true".to_owned() } else { String::new() },
+        set: |experiment, text| {
+            let given = if text.is_empty() { "false" } else { text };
+            experiment.optimum = given.parse().map_err(|_| "true or false".to_owned())?;
+            Ok(())
+        },
+    },
+    Setting {
+        key: "name",
+        flag: None,
+        about: "Set the name of the experiment in the rows.",
+        get: |experiment| experiment.name.clone(),
+        set: |experiment, text| {
+            if text.is_empty() {
+                return Err("a name".to_owned());
+            }
+            text.clone_into(&mut experiment.name);
+            Ok(())
+        },
+    },
+    Setting {
+        key: "case",
+        flag: None,
+        about: "Run only the combinations within each [[case]] table of the file; empty: run all \
+                combinations of the lists.",
+        get: |experiment| number_of_tables(&experiment.blocks),
+        set: |experiment, text| remove_tables(&mut experiment.blocks, text),
+    },
+    Setting {
+        key: "exclude",
+        flag: None,
+        about: "Do not run the combinations within the `exclude` tables of the file; empty: \
+                exclude nothing.",
+        get: |experiment| number_of_tables(&experiment.exclude),
+        set: |experiment, text| remove_tables(&mut experiment.exclude, text),
+    },
+];
+
+fn number_of_tables(blocks: &[Block]) -> String {
+    if blocks.is_empty() { String::new() } else { units::count(blocks.len(), "table") }
+}
+
+fn remove_tables(blocks: &mut Vec<Block>, text: &str) -> Result<(), String> {
+    if !text.is_empty() && text != number_of_tables(blocks) {
+        return Err("no text: the tables can only be removed".to_owned());
+    }
+    if text.is_empty() {
+        blocks.clear();
+    }
+    Ok(())
 }
 
 /// Default time limit of a case, in seconds. Without a limit, a plugin that never ends would block
@@ -85,143 +226,334 @@ pub const DEFAULT_TIMEOUT_SECS: f64 = 600.0;
 /// The description of a valid time limit, for error messages.
 const SECONDS: &str = "a number of seconds above 0, at most 1000000000";
 
-/// Parses a time limit. The error is a description of a valid limit. The maximum, about 30 years,
-/// is small enough to be added to the current time.
+/// Parses a time limit. The error is a description of a valid limit.
 pub fn seconds(text: &str) -> Result<f64, &'static str> {
-    text.parse().ok().filter(|seconds| *seconds > 0.0 && *seconds <= 1e9).ok_or(SECONDS)
+    text.parse().ok().filter(|seconds| is_time_limit(*seconds)).ok_or(SECONDS)
 }
 
-const KEYS: [&str; 13] = [
-    "name",
-    "topologies",
-    "algorithms",
-    "workloads",
-    "machines",
-    "baseline",
-    "repetitions",
-    "seed",
-    "timeout_secs",
-    "optimum",
-    "machine",
-    "case",
-    "exclude",
-];
+/// The maximum, about 30 years, is small enough to be added to the current time.
+fn is_time_limit(seconds: f64) -> bool {
+    seconds > 0.0 && seconds <= 1e9
+}
 
 impl Experiment {
+    /// Parses an experiment file. `source` is the file's name for error messages.
+    pub fn parse(source: &str, content: &str) -> Result<Self, InputError> {
+        let experiment: Self = toml_reader::read(source, content)?;
+        let mut tables = experiment.blocks.iter().chain(&experiment.exclude);
+        // A list in a file is not empty.
+        if let Some(block) = tables.find(|block| block.lists().iter().all(|list| list.is_empty())) {
+            let error = block.place.error("the table is empty");
+            return Err(error.help("expected some of topologies, algorithms, workloads, machines"));
+        }
+        Ok(experiment)
+    }
+
+    /// Returns the content of a file that defines this experiment.
+    pub fn to_toml(&self) -> String {
+        let written = |text: Result<String, toml::ser::Error>| {
+            text.unwrap_or_else(|e| unreachable!("every experiment can be written: {e}"))
+        };
+        let text = written(toml::to_string(self));
+        // Long lists are written with one line for each entry.
+        let is_short = text.lines().all(|line| line.len() <= 100);
+        if is_short { text } else { written(toml::to_string_pretty(self)) }
+    }
+
+    /// Returns the flags of `run` for all settings that differ from `base`, quoted for a shell.
+    pub fn flags(&self, base: &Self) -> Vec<String> {
+        let flag = |setting: &Setting| {
+            let ((name, value), text) = (setting.flag?, (setting.get)(self));
+            let is_set = !text.is_empty() && text != (setting.get)(base);
+            is_set.then(|| match value {
+                Some(_) => format!("--{name} {}", quoted(&text)),
+                None => format!("--{name}"),
+            })
+        };
+        SETTINGS.iter().filter_map(flag).collect()
+    }
+
+    /// Returns whether the experiment has `case` or `exclude` tables, so that its cases are not all
+    /// combinations of its lists.
+    pub fn has_blocks(&self) -> bool {
+        !self.blocks.is_empty() || !self.exclude.is_empty()
+    }
+
     /// Returns whether there are `case` tables and all of them have entries in the list that `list`
     /// returns. The experiment's own list of this kind may then be empty.
     pub fn is_named_by_blocks(&self, list: fn(&Block) -> &Vec<Text>) -> bool {
         !self.blocks.is_empty() && self.blocks.iter().all(|block| !list(block).is_empty())
     }
 
-    /// Parses an experiment file. `source` is the file's name for error messages.
-    pub fn parse(source: &str, content: &str) -> Result<Self, InputError> {
-        let reader = TomlReader::new(source, content);
-        let tree = reader.tree()?;
-        let mut experiment = Self::default();
-        for (key, value) in tree.get_ref() {
-            match key.get_ref().as_ref() {
-                "name" => experiment.name = reader.string(value)?.value,
-                "topologies" => experiment.topologies = reader.strings(value)?,
-                "algorithms" => experiment.algorithms = reader.strings(value)?,
-                "workloads" => experiment.workloads = reader.strings(value)?,
-                "machines" if matches!(value.get_ref(), DeValue::Table(_)) => {
-                    let error = reader
-                        .text("", value.span())
-                        .error("`machines` is the list of machines to run on");
-                    return Err(error.help("a machine of the experiment's own is `[machine.NAME]`"));
-                }
-                "machines" => experiment.machines = reader.strings(value)?,
-                "baseline" => experiment.baseline = Some(reader.string(value)?),
-                "repetitions" => {
-                    experiment.repetitions = reader.whole(value, 1, u64::from(u32::MAX))? as u32;
-                }
-                "seed" => experiment.seed = reader.whole(value, 0, u64::MAX)?,
-                "timeout_secs" => experiment.timeout_secs = Some(time_limit(&reader, value)?),
-                "optimum" => experiment.optimum = reader.truth(value)?,
-                "case" => experiment.blocks = blocks(&reader, value)?,
-                "exclude" => experiment.exclude = blocks(&reader, value)?,
-                "machine" => experiment.own_machines = own_machines(&reader, value)?,
-                _ => return Err(reader.unknown(key, "an experiment", KEYS)),
-            }
+    /// Checks that the seed of the last repetition does not exceed `u64::MAX`.
+    pub fn check_seeds(&self) -> Result<(), InputError> {
+        if self.seed.checked_add(u64::from(self.repetitions.saturating_sub(1))).is_some() {
+            return Ok(());
         }
-        Ok(experiment)
+        let message =
+            format!("{} repetitions exceed the largest seed, {}", self.repetitions, u64::MAX);
+        let error = Text::flag("seed", &self.seed.to_string()).error(message);
+        Err(error.help("repetition r uses the seed plus r"))
     }
 }
 
-/// Reads a list of tables, such as `[[case]]` or `exclude = [{ topologies = ["ring:4"] }]`.
-fn blocks(reader: &TomlReader, value: &Spanned<DeValue<'_>>) -> Result<Vec<Block>, InputError> {
-    const KEYS: [&str; 4] = ["topologies", "algorithms", "workloads", "machines"];
-    let DeValue::Array(list) = value.get_ref() else {
-        return Err(reader.wrong(value, "a list of tables"));
-    };
-    let block = |value: &Spanned<DeValue<'_>>| {
-        let mut block = Block {
-            place: reader.text("", value.span()),
-            topologies: Vec::new(),
-            algorithms: Vec::new(),
-            workloads: Vec::new(),
-            machines: Vec::new(),
-        };
-        let table = reader.table(value)?;
-        for (key, value) in table {
-            let list = match key.get_ref().as_ref() {
-                "topologies" => &mut block.topologies,
-                "algorithms" => &mut block.algorithms,
-                "workloads" => &mut block.workloads,
-                "machines" => &mut block.machines,
-                _ => return Err(reader.unknown(key, "a block of cases", KEYS)),
-            };
-            *list = reader.strings(value)?;
-        }
-        if table.is_empty() {
-            let error = block.place.error("the table is empty");
-            return Err(error.help(format!("expected some of {}", KEYS.join(", "))));
-        }
-        Ok(block)
-    };
-    list.iter().map(block).collect()
-}
-
-fn time_limit(reader: &TomlReader, value: &Spanned<DeValue<'_>>) -> Result<f64, InputError> {
-    match value.get_ref() {
-        DeValue::Integer(_) | DeValue::Float(_) => {
-            let number = reader.number(value).unwrap_or_default();
-            seconds(&number).map_err(|expected| {
-                reader.text("", value.span()).error(format!("expected {expected}, found {number}"))
-            })
-        }
-        _ => Err(reader.wrong(value, SECONDS)),
+impl Block {
+    fn lists(&self) -> [&[Text]; 4] {
+        [&self.topologies, &self.algorithms, &self.workloads, &self.machines]
     }
 }
 
-fn own_machines(
-    reader: &TomlReader,
-    value: &Spanned<DeValue<'_>>,
-) -> Result<Vec<OwnMachine>, InputError> {
-    let mut machines = Vec::new();
-    for (name, value) in reader.table(value)? {
-        let mut machine = OwnMachine {
-            name: reader.text(name.get_ref(), name.span()),
-            base: None,
-            parameters: Vec::new(),
-        };
-        for (key, value) in reader.table(value)? {
-            if key.get_ref() == "base" {
-                machine.base = Some(reader.string(value)?);
-                continue;
-            }
-            let number =
-                reader.number(value).ok_or_else(|| reader.wrong(value, "a number or a text"))?;
-            if matches!(value.get_ref(), DeValue::String(_)) && number.trim().parse::<f64>().is_ok()
-            {
-                return Err(reader.wrong(value, "a number, without quotes"));
+fn escaped_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    Ok(Text::deserialize(deserializer)?.value)
+}
+
+fn machines<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Text>, D::Error> {
+    let hint = "`machines` is the list of machines to run on; \
+                a machine of the experiment's own is `[machine.NAME]`";
+    texts_not_table(deserializer, Some(hint))
+}
+
+fn one_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    NonZeroU32::deserialize(deserializer).map(NonZeroU32::get)
+}
+
+fn time_limit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    let seconds = f64::deserialize(deserializer)?;
+    if is_time_limit(seconds) {
+        Ok(Some(seconds))
+    } else {
+        Err(de::Error::invalid_value(Unexpected::Float(seconds), &SECONDS))
+    }
+}
+
+fn blocks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Block>, D::Error> {
+    let blocks = Vec::<Spanned<Block>>::deserialize(deserializer)?;
+    let with_place = |block: Spanned<Block>| {
+        let place = Text { value: String::new(), place: place(block.span()) };
+        Block { place, ..block.into_inner() }
+    };
+    Ok(blocks.into_iter().map(with_place).collect())
+}
+
+/// The `machine` tables: a table for each machine, whose keys are `base` and parameters.
+mod own_machines {
+    use super::*;
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<OwnMachine>, D::Error> {
+        type Table<T> = BTreeMap<Spanned<String>, T>;
+        let machine = |(name, entries): (Spanned<String>, Table<Parameter>)| {
+            let mut machine = OwnMachine { name: text(&name), base: None, parameters: Vec::new() };
+            for (key, Parameter(value)) in entries {
+                match key.get_ref().as_str() {
+                    "base" => machine.base = Some(value),
+                    _ => machine.parameters.push((text(&key), value)),
+                }
             }
             machine
-                .parameters
-                .push((reader.text(key.get_ref(), key.span()), reader.text(&number, value.span())));
-        }
-        machines.push(machine);
+        };
+        Ok(Table::<Table<Parameter>>::deserialize(deserializer)?.into_iter().map(machine).collect())
     }
-    Ok(machines)
+
+    pub(super) fn serialize<S: Serializer>(
+        machines: &[OwnMachine],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(machines.iter().map(|own| (&own.name, own)))
+    }
+}
+
+impl Serialize for OwnMachine {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(untagged)]
+        enum Value<'a> {
+            Whole(i64),
+            Number(f64),
+            Text(&'a str),
+        }
+        fn value(Text { value: text, .. }: &Text) -> Value<'_> {
+            let whole = text.parse().map(Value::Whole);
+            whole.or_else(|_| text.parse().map(Value::Number)).unwrap_or(Value::Text(text))
+        }
+        let base = self.base.iter().map(|base| ("base", Value::Text(&base.value)));
+        let parameters = self.parameters.iter().map(|(key, text)| (&*key.value, value(text)));
+        serializer.collect_map(base.chain(parameters))
+    }
+}
+
+/// The value of a machine's parameter: a number as the file has it, or a text.
+struct Parameter(Text);
+
+impl<'de> Deserialize<'de> for Parameter {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Spanned::<toml::Value>::deserialize(deserializer)?;
+        let place = place(value.span());
+        let text = match value.into_inner() {
+            toml::Value::String(text) if text.trim().parse::<f64>().is_ok() => {
+                let found = Unexpected::Str(&text);
+                return Err(de::Error::invalid_type(found, &"a number, without quotes"));
+            }
+            toml::Value::String(text) => escaped(&text).into_owned(),
+            toml::Value::Integer(_) | toml::Value::Float(_) => {
+                place.content[place.span.clone()].replace('_', "")
+            }
+            other => {
+                let found = Unexpected::Other(other.type_str());
+                return Err(de::Error::invalid_type(found, &"a number or a text"));
+            }
+        };
+        Ok(Self(Text { value: text, place }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = r#"name = 'a "b"'
+topologies = ["torus:4x4", "rdn:1(hypercube:3)"]
+algorithms = ["pex"]
+workloads = ["uniform:64"]
+machines = ["mine", "my own"]
+baseline = "pex"
+repetitions = 3
+seed = 18446744073709551615
+timeout_secs = 0.5
+optimum = true
+
+[machine.mine]
+base = "paragon"
+ports = "all"
+startup_us = 220.0
+
+[machine."my own"]
+base = "delta"
+
+[[case]]
+topologies = ["ring:4"]
+
+[[case]]
+algorithms = ["bruck"]
+workloads = ["uniform:8..64"]
+
+[[exclude]]
+topologies = ["torus:4x4"]
+machines = ["mine"]
+"#;
+
+    /// The texts of an experiment that is read from its own file have the same positions, so the
+    /// experiments are equal if nothing is lost.
+    #[test]
+    fn experiments_survive_a_round_trip() {
+        let experiment = Experiment::parse("x", FILE).unwrap();
+        assert_eq!(experiment.to_toml(), FILE);
+        assert_eq!(experiment.own_machines[0].parameters[1].1.value, "220.0");
+        let bare = Experiment::parse("x", "").unwrap();
+        assert_eq!(bare, Experiment::default());
+        assert_eq!(Experiment::parse("x", &bare.to_toml()).unwrap(), bare);
+    }
+
+    #[test]
+    fn long_lists_have_a_line_for_each_entry() {
+        let topologies = (4..30).map(|n| Text::flag("", &format!("ring:{n}"))).collect();
+        let text = Experiment { topologies, ..Experiment::default() }.to_toml();
+        assert!(text.contains("topologies = [\n    \"ring:4\",\n    \"ring:5\",\n"), "{text}");
+        assert_eq!(Experiment::parse("x", &text).unwrap().topologies.len(), 26);
+    }
+
+    /// The position and the message of a mistake, and the help if there is one.
+    #[test]
+    fn mistakes_have_positions() {
+        let mistake = |content: &str| {
+            let error = Experiment::parse("x", content).unwrap_err();
+            let help = error.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
+            format!("{error}{help}")
+        };
+        let cases = [
+            (
+                "seed = 1\nrepetition = 2\n",
+                "x:2:1: unknown key `repetition`; did you mean `repetitions`?",
+            ),
+            (
+                "[[case]]\ntopology = []\n",
+                "x:2:1: unknown key `topology`; expected one of topologies, algorithms, workloads, machines",
+            ),
+            ("name = 3\n", "x:1:8: expected a text in quotes, found 3"),
+            ("name = [3]\n", "x:1:8: expected a text in quotes, found a list"),
+            ("name = { a = 3 }\n", "x:1:8: expected a text in quotes, found a table"),
+            ("name = 2026-11-28\n", "x:1:8: expected a text in quotes, found 2026-11-28"),
+            ("topologies = [\"ring:4\", 5]\n", "x:1:25: expected a text in quotes, found 5"),
+            (
+                "topologies = { a = 5 }\n",
+                "x:1:14: expected a list of texts in quotes, found a table",
+            ),
+            ("algorithms = []\n", "x:1:14: the list is empty, expected at least one entry"),
+            ("optimum = 1\n", "x:1:11: expected true or false, found 1"),
+            (
+                "repetitions = \"3\"\n",
+                "x:1:15: expected a whole number from 1 to 4294967295, found a text",
+            ),
+            (
+                "repetitions = 5_000_000_000\n",
+                "x:1:15: expected a whole number from 1 to 4294967295, found 5000000000",
+            ),
+            (
+                "seed = -1\n",
+                "x:1:8: expected a whole number from 0 to 18446744073709551615, found -1",
+            ),
+            (
+                "seed = 18446744073709551616\n",
+                "x:1:8: expected a whole number from 0 to 18446744073709551615, found 18446744073709551616",
+            ),
+            ("timeout_secs = \"1\"\n", "x:1:16: expected a number, found a text"),
+            ("case = 3\n", "x:1:8: expected a list of tables, found 3"),
+            ("case = [3]\n", "x:1:9: expected a table, found 3"),
+            (
+                "[[case]]\nworkloads = [\"uniform:1\"]\n[[exclude]]\n",
+                "x:3:1: the table is empty; expected some of topologies, algorithms, workloads, machines",
+            ),
+            ("machine = 3\n", "x:1:11: expected a table, found 3"),
+            ("[machine]\na = 3\n", "x:2:5: expected a table, found 3"),
+            ("[machine.a]\nports = true\n", "x:2:9: expected a number or a text, found true"),
+            (
+                "[machine.a]\nstartup_us = \" 2.0\"\n",
+                "x:2:14: expected a number, without quotes, found a text",
+            ),
+            ("[machine.a]\nbase = [1]\n", "x:2:8: expected a number or a text, found [1]"),
+            ("seed = 1\nseed = 2\n", "x:2:1: duplicate key"),
+            ("name = \"a\n", "x:1:10: invalid basic string, expected `\"`"),
+        ];
+        let found = cases.map(|(content, _)| mistake(content));
+        assert_eq!(found, cases.map(|(_, expected)| expected.to_owned()));
+    }
+
+    #[test]
+    fn control_characters_are_escaped() {
+        let text =
+            "name = \"a\\u001b\"\ntopologies = [\"b\\u001b\"]\n[machine.c]\nd = \"e\\u001b\"\n";
+        let experiment = Experiment::parse("x", text).unwrap();
+        let parameter = &experiment.own_machines[0].parameters[0].1.value;
+        for text in [&experiment.name, &experiment.topologies[0].value, parameter] {
+            assert!(!text.contains('\u{1b}') && text.len() > 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn flags_set_what_they_print() {
+        let mut experiment = Experiment::parse("x", FILE).unwrap();
+        experiment.blocks.clear();
+        let flags = experiment.flags(&Experiment::default());
+        assert_eq!(
+            flags,
+            ["--repetitions 3", "--seed 18446744073709551615", "--timeout 0.5", "--optimum"]
+        );
+        let mut copy = Experiment::default();
+        for setting in SETTINGS {
+            (setting.set)(&mut copy, &(setting.get)(&experiment)).unwrap_or_default();
+        }
+        assert_eq!(copy.flags(&experiment), [""; 0]);
+        assert_eq!(copy.name, experiment.name);
+    }
 }

@@ -4,14 +4,14 @@ use std::fmt;
 use std::ops::Range;
 
 /// A text that the user has written, and its position.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Text {
     pub value: String,
     pub place: Place,
 }
 
 /// The position of a text in a file or flag.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Place {
     /// Name of the file or flag.
     pub source: String,

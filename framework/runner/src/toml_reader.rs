@@ -1,143 +1,133 @@
-//! Reads TOML from the parsed tree instead of through serde. In the tree, every key and every list
-//! entry has its position in the file, which error messages need.
+//! Reads TOML files into types that serde derives. Texts know their positions in the file, and each
+//! mistake becomes an error with its position and, if possible, a suggestion.
 
 use crate::input::{InputError, Place, Text};
-use std::borrow::Cow;
-use std::sync::Arc;
+use serde::de::{DeserializeOwned, Error, SeqAccess, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::cell::RefCell;
+use std::fmt;
+use std::ops::Range;
 use swapmeet_core::spec::near_matches;
 use swapmeet_core::text::escaped;
 use toml::Spanned;
-use toml::de::{DeArray, DeTable, DeValue};
 
-/// The text of a TOML file, with methods that read its values.
-pub(crate) struct TomlReader {
-    source: String,
-    content: Arc<str>,
+thread_local! {
+    /// The file that this thread reads. Its texts need it for their positions, and serde passes no
+    /// other context to a type.
+    static FILE: RefCell<Option<Place>> = const { RefCell::new(None) };
 }
 
-impl TomlReader {
-    pub(crate) fn new(source: &str, content: &str) -> Self {
-        Self { source: source.to_owned(), content: content.into() }
-    }
+/// Reads a TOML file. `source` is its name for error messages.
+pub(crate) fn read<T: DeserializeOwned>(source: &str, content: &str) -> Result<T, InputError> {
+    let file =
+        Place { source: source.to_owned(), content: content.into(), span: 0..0, is_file: true };
+    FILE.set(Some(file.clone()));
+    let value = toml::Deserializer::parse(content).and_then(T::deserialize);
+    FILE.set(None);
+    value.map_err(|error| {
+        let place = Place { span: error.span().unwrap_or_default(), ..file };
+        input_error(&Text { value: String::new(), place }, error.message())
+    })
+}
 
-    /// Parses the file and returns its tree of tables, in which each value has its position in the
-    /// file.
-    pub(crate) fn tree(&self) -> Result<Spanned<DeTable<'_>>, InputError> {
-        DeTable::parse(&self.content).map_err(|e| {
-            let text = self.text("", e.span().unwrap_or(0..0));
-            text.error(e.message().trim_end().replace('\n', ", "))
-        })
-    }
+/// Returns the place of a part of the file that this thread reads.
+pub(crate) fn place(span: Range<usize>) -> Place {
+    let file = FILE.with_borrow(Clone::clone).unwrap_or_else(|| unreachable!("no file is read"));
+    Place { span, ..file }
+}
 
-    /// Returns the error for a key that is not one of `keys`. `what` is the name of the table for
-    /// the message.
-    pub(crate) fn unknown<const N: usize>(
-        &self,
-        key: &Spanned<Cow<'_, str>>,
-        what: &str,
-        keys: [&str; N],
-    ) -> InputError {
-        let name = key.get_ref().as_ref();
-        let error = self.text(name, key.span()).error(format!("unknown key `{name}`"));
-        error.near(&near_matches(name, keys), &format!("{what} has: {}", keys.join(", ")))
-    }
+/// Returns a text of the file that this thread reads. Control characters are escaped.
+pub(crate) fn text(text: &Spanned<String>) -> Text {
+    Text { value: escaped(text.get_ref()).into_owned(), place: place(text.span()) }
+}
 
-    /// Returns a text of the file with escaped control characters, and its position.
-    pub(crate) fn text(&self, value: &str, span: std::ops::Range<usize>) -> Text {
-        let place = Place {
-            source: self.source.clone(),
-            content: Arc::clone(&self.content),
-            span,
-            is_file: true,
-        };
-        Text { value: escaped(value).into_owned(), place }
+/// Returns the error at a place of the file for a message of serde, in the words of this program.
+fn input_error(at: &Text, message: &str) -> InputError {
+    if let Some((key, keys)) =
+        message.strip_prefix("unknown field `").and_then(|rest| rest.rsplit_once("`, expected "))
+    {
+        let keys: Vec<&str> = keys.split('`').skip(1).step_by(2).collect();
+        let near = near_matches(key, keys.iter().copied());
+        let error = at.error(format!("unknown key `{}`", escaped(key)));
+        return error.near(&near, &format!("expected one of {}", keys.join(", ")));
     }
+    let wrong = message.strip_prefix("invalid type: ");
+    let Some((found, expected)) = wrong
+        .or_else(|| message.strip_prefix("invalid value: "))
+        .and_then(|rest| rest.rsplit_once(", expected "))
+    else {
+        return at.error(message.trim_end().replace('\n', ", "));
+    };
+    let expected = match expected {
+        "a boolean" => "true or false",
+        "a map" => "a table",
+        // Lists of texts are read by `texts`.
+        "a sequence" => "a list of tables",
+        "a string" => "a text in quotes",
+        "a nonzero u32" => "a whole number from 1 to 4294967295",
+        "f64" => "a number",
+        "u64" => "a whole number from 0 to 18446744073709551615",
+        other => other,
+    };
+    let written = &at.place.content[at.place.span.clone()];
+    let is_date = written.starts_with(|c: char| c.is_ascii_digit());
+    let found = match found.split(' ').next() {
+        Some("string") => "a text".to_owned(),
+        Some("sequence") => "a list".to_owned(),
+        Some("map") if !is_date => "a table".to_owned(),
+        _ => written.replace('_', ""),
+    };
+    at.error(format!("expected {expected}, found {found}"))
+}
 
-    pub(crate) fn wrong(&self, value: &Spanned<DeValue<'_>>, expected: &str) -> InputError {
-        self.text("", value.span())
-            .error(format!("expected {expected}, found {}", named(value.get_ref())))
-    }
-
-    pub(crate) fn string(&self, value: &Spanned<DeValue<'_>>) -> Result<Text, InputError> {
-        match value.get_ref() {
-            DeValue::String(s) => Ok(self.text(s, value.span())),
-            _ => Err(self.wrong(value, "a text in quotes")),
-        }
-    }
-
-    pub(crate) fn strings(&self, value: &Spanned<DeValue<'_>>) -> Result<Vec<Text>, InputError> {
-        let list: &DeArray<'_> = match value.get_ref() {
-            DeValue::Array(list) => list,
-            _ => return Err(self.wrong(value, "a list of texts in quotes")),
-        };
-        if list.is_empty() {
-            return Err(self
-                .text("", value.span())
-                .error("the list is empty, expected at least one entry"));
-        }
-        list.iter().map(|entry| self.string(entry)).collect()
-    }
-
-    pub(crate) fn whole(
-        &self,
-        value: &Spanned<DeValue<'_>>,
-        least: u64,
-        most: u64,
-    ) -> Result<u64, InputError> {
-        let expected = || format!("a whole number from {least} to {most}");
-        let DeValue::Integer(i) = value.get_ref() else {
-            return Err(self.wrong(value, &expected()));
-        };
-        let digits = i.as_str().replace('_', "");
-        u64::from_str_radix(digits.trim_start_matches('+'), i.radix())
-            .ok()
-            .filter(|n| (least..=most).contains(n))
-            .ok_or_else(|| {
-                self.text("", value.span())
-                    .error(format!("expected {}, found {digits}", expected()))
-            })
-    }
-
-    pub(crate) fn truth(&self, value: &Spanned<DeValue<'_>>) -> Result<bool, InputError> {
-        match value.get_ref() {
-            DeValue::Boolean(truth) => Ok(*truth),
-            _ => Err(self.wrong(value, "true or false")),
-        }
-    }
-
-    pub(crate) fn number(&self, value: &Spanned<DeValue<'_>>) -> Option<String> {
-        match value.get_ref() {
-            DeValue::Integer(i) if i.radix() == 10 => Some(i.as_str().replace('_', "")),
-            DeValue::Float(x) => Some(x.as_str().replace('_', "")),
-            DeValue::String(s) => Some(s.to_string()),
-            // Refuse a hexadecimal, octal or binary integer, which is probably meant as a bit mask.
-            DeValue::Integer(_)
-            | DeValue::Boolean(_)
-            | DeValue::Datetime(_)
-            | DeValue::Array(_)
-            | DeValue::Table(_) => None,
-        }
-    }
-
-    pub(crate) fn table<'v>(
-        &self,
-        value: &'v Spanned<DeValue<'v>>,
-    ) -> Result<&'v DeTable<'v>, InputError> {
-        match value.get_ref() {
-            DeValue::Table(table) => Ok(table),
-            _ => Err(self.wrong(value, "a table")),
-        }
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(text(&Spanned::deserialize(deserializer)?))
     }
 }
 
-fn named(value: &DeValue<'_>) -> &'static str {
-    match value {
-        DeValue::String(_) => "a text",
-        DeValue::Integer(_) => "a whole number",
-        DeValue::Float(_) => "a number",
-        DeValue::Boolean(_) => "a truth value",
-        DeValue::Datetime(_) => "a date",
-        DeValue::Array(_) => "a list",
-        DeValue::Table(_) => "a table",
+impl Serialize for Text {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.value)
     }
+}
+
+/// Reads a list of texts that has at least one entry.
+pub(crate) fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Text>, D::Error> {
+    texts_not_table(deserializer, None)
+}
+
+/// Reads a list of texts as [`texts`] does. If there is a table instead, `hint` is the error.
+pub(crate) fn texts_not_table<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    hint: Option<&'static str>,
+) -> Result<Vec<Text>, D::Error> {
+    struct Texts(Option<&'static str>);
+
+    impl<'de> Visitor<'de> for Texts {
+        type Value = Vec<Text>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list of texts in quotes")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<Text>, A::Error> {
+            let mut texts = Vec::new();
+            while let Some(text) = list.next_element()? {
+                texts.push(text);
+            }
+            if texts.is_empty() {
+                return Err(A::Error::custom("the list is empty, expected at least one entry"));
+            }
+            Ok(texts)
+        }
+
+        fn visit_map<A: serde::de::MapAccess<'de>>(self, _: A) -> Result<Vec<Text>, A::Error> {
+            Err(self
+                .0
+                .map_or_else(|| A::Error::invalid_type(Unexpected::Map, &self), A::Error::custom))
+        }
+    }
+
+    deserializer.deserialize_seq(Texts(hint))
 }

@@ -18,10 +18,11 @@ use std::path::{Path, PathBuf};
 
 /// The programming language of a plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Language {
-    /// Rust, with the sources of the SDK.
+    /// Create a Rust project that uses the SDK.
     Rust,
-    /// C, with the header of the ABI.
+    /// Create a C project that uses swapmeet.h.
     C,
 }
 

@@ -2,7 +2,10 @@
 
 use super::pty::Terminal;
 use super::sessions::Session;
+use crate::support::swapmeet;
 use crossterm::event::KeyCode;
+use std::path::Path;
+use swapmeet_results::{Record, read_file};
 use swapmeet_runner::describe::PluginReader;
 use swapmeet_tests::plugin_file;
 
@@ -254,6 +257,122 @@ fn the_command_of_the_selection_is_copied() {
     session.keys("y");
     let expected = "copied: swapmeet run --algorithm pex --algorithm bruck --topology torus:4x4 --workload uniform:64 --machine paragon --seed 7";
     assert!(session.screen(200, 24).contains(expected), "{}", session.screen(200, 24));
+}
+
+/// An experiment whose cases are not all combinations of its lists. Its `case` tables name all
+/// topologies and algorithms.
+const TABLES: &str = r#"
+    workloads = ["uniform:64"]
+    machines = ["paragon", "mine"]
+    exclude = [{ topologies = ["ring:4"], algorithms = ["bruck"] }]
+
+    [machine.mine]
+    base = "paragon"
+    startup_us = 1
+
+    [[case]]
+    topologies = ["ring:4", "torus:2x2"]
+    algorithms = ["pex", "bruck"]
+
+    [[case]]
+    topologies = ["torus:4x4"]
+    algorithms = ["pex"]
+    workloads = ["uniform:8..16"]
+    machines = ["mine"]
+"#;
+
+/// The cases of [`TABLES`], listed by hand.
+const CASES: [&str; 8] = [
+    "ring:4 pex uniform:64 mine",
+    "ring:4 pex uniform:64 paragon",
+    "torus:2x2 bruck uniform:64 mine",
+    "torus:2x2 bruck uniform:64 paragon",
+    "torus:2x2 pex uniform:64 mine",
+    "torus:2x2 pex uniform:64 paragon",
+    "torus:4x4 pex uniform:16 mine",
+    "torus:4x4 pex uniform:8 mine",
+];
+
+fn sorted_cases<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Vec<String> {
+    let case = |row: &Record| {
+        format!("{} {} {} {}", row.topology, row.algorithm, row.workload, row.machine)
+    };
+    let mut cases: Vec<String> = rows.into_iter().map(case).collect();
+    cases.sort();
+    cases
+}
+
+/// Runs a command that the dashboard has copied. Returns the cases of its rows.
+fn cases_of_command(message: &str, folder: &Path) -> Vec<String> {
+    let words = message.strip_prefix("copied: swapmeet ").unwrap_or_else(|| panic!("{message}"));
+    let rows = folder.join("copied.csv");
+    let command = swapmeet(&words.split(' ').collect::<Vec<_>>())
+        .current_dir(folder)
+        .args(["--quiet", "--force", "--out", rows.to_str().unwrap()])
+        .assert();
+    command.success();
+    sorted_cases(&read_file(&rows).unwrap())
+}
+
+/// What the dashboard runs, saves and copies has exactly the cases of the experiment, even if they
+/// are not all combinations of its lists.
+#[test]
+fn a_selection_with_case_and_exclude_tables_keeps_its_cases() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("saved.toml");
+    let mut session = Session::run(TABLES);
+    assert_eq!(sorted_cases(&session.app.outcome().records), CASES);
+    session.keys("1");
+    let screen = session.screen(100, 30);
+    assert!(screen.contains("Explore: cases of the experiment's tables selected"), "{screen}");
+    session.keys("llll");
+    assert_eq!(picked(&mut session, "Topologies"), "given by the [[case]] tables");
+    // Flags cannot express the tables.
+    let message = |session: &mut Session| session.app.message().unwrap_or_default().to_owned();
+    session.keys("y");
+    assert!(message(&mut session).contains("flags cannot express [[case]]"));
+    // The saved file has them, so the command names this file.
+    session.keys("S");
+    session.control('u');
+    session.keys(&file.display().to_string());
+    session.key(KeyCode::Enter);
+    session.keys("y");
+    let command = message(&mut session);
+    assert_eq!(command, format!("copied: swapmeet run {}", file.display()));
+    assert_eq!(cases_of_command(&command, folder.path()), CASES);
+    // After a change, the file no longer has the selection.
+    session.keys("gi");
+    session.control('u');
+    session.keys("2");
+    session.key(KeyCode::Enter);
+    session.keys("y");
+    assert!(message(&mut session).contains("flags cannot express [[case]]"));
+    session.keys("uy");
+    assert_eq!(message(&mut session), command);
+    // Without the tables, all combinations of the lists are selected, and the lists are empty.
+    let screen = session.screen(100, 30);
+    assert!(screen.contains("2 tables"), "{screen}");
+    session.keys("Gki");
+    session.control('u');
+    session.key(KeyCode::Enter);
+    assert!(!session.screen(100, 30).contains("2 tables"), "{}", session.screen(100, 30));
+    assert_eq!(picked(&mut session, "Topologies"), "none selected");
+}
+
+/// `tui` runs the cases of the file at once, and copies a command that names the file.
+#[test]
+fn an_experiment_file_with_tables_is_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("e.toml"), TABLES).unwrap();
+    let mut terminal = Terminal::start(folder.path(), "swapmeet tui e.toml", 120, 40);
+    terminal.wait_for("done: 8 cases verified");
+    terminal.keys("y");
+    terminal.wait_for("copied: swapmeet run e.toml");
+    terminal.keys("S\u{15}again.toml\r");
+    terminal.wait_for("saved again.toml");
+    terminal.keys("q");
+    terminal.end(0);
+    assert_eq!(sorted_cases(&read_file(&folder.path().join("again.csv")).unwrap()), CASES);
 }
 
 #[test]

@@ -107,11 +107,11 @@ fn a_configuration_file_sets_defaults() {
     help: did you mean `cm5`?
     "#);
     insta::assert_snapshot!(refused("plugin_dirs = [\".\"]\n"), @r#"
-    error: swapmeet.toml:1:1: the current folder's swapmeet.toml may not name folders of plugins
-     --> swapmeet.toml:1:1
+    error: swapmeet.toml:1:16: the current folder's swapmeet.toml may not name folders of plugins
+     --> swapmeet.toml:1:16
       |
     1 | plugin_dirs = ["."]
-      | ^^^^^^^^^^^ here
+      |                ^^^ here
       |
     help: put it into your own, or give --plugin-dir
     "#);

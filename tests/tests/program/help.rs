@@ -8,25 +8,29 @@ pub(crate) fn output_of(args: &[&str]) -> String {
         .unwrap()
 }
 
-/// Returns the commands that the help of the program lists, except `help`.
+/// Returns the commands that the help of the program lists.
 pub(crate) fn commands() -> Vec<String> {
-    listed(&output_of(&["--help"]), "Commands")
+    let help = output_of(&["--help"]);
+    let (groups, _) = help.split_once("
+Options:").unwrap();
+    names(groups)
 }
 
 /// Returns the kinds of figures.
 fn plot_kinds() -> Vec<String> {
-    listed(&output_of(&["plot", "--help"]), "Kinds")
+    let help = output_of(&["plot", "--help"]);
+    let kinds = help.split("Kinds:
+").nth(1).unwrap();
+    let kinds = names(kinds.split("
+
+").next().unwrap());
+    kinds.into_iter().filter(|name| name != "help").collect()
 }
 
-/// Returns the names in the section `heading` of a help text, except `help`.
-fn listed(help: &str, heading: &str) -> Vec<String> {
-    let listed = help.split(&format!("{heading}:\n")).nth(1).unwrap();
-    let listed = listed.split("\n\n").next().unwrap();
-    let names = listed.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
-    names
-        .map(|line| line.split_whitespace().next().unwrap().to_owned())
-        .filter(|name| name != "help")
-        .collect()
+/// Returns the names at the start of the lines of a list.
+fn names(list: &str) -> Vec<String> {
+    let lines = list.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    lines.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
 }
 
 /// Every command says what it does and shows an example, and every flag and argument has a text.

@@ -98,7 +98,7 @@ fn every_key_is_documented() {
     let message = swapmeet(&["run", file.to_str().unwrap()]).assert().code(2);
     let message = String::from_utf8_lossy(&message.get_output().stderr).into_owned();
     let keys: Vec<&str> =
-        message.split("an experiment has: ").nth(1).unwrap().trim().split(", ").collect();
+        message.split("expected one of ").nth(1).unwrap().trim().split(", ").collect();
     assert_eq!(keys.len(), 13, "{message}");
     let text = std::fs::read_to_string(project("docs/specs.md")).unwrap();
     for key in keys {

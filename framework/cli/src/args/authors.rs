@@ -4,6 +4,7 @@ use super::memory;
 use super::seconds;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+use swapmeet_template::Language;
 
 pub(super) const NEW_PLUGIN_EXAMPLES: &str = "\
 Examples:
@@ -37,15 +38,6 @@ The check covers:
 
 Exit status: 0 if no fault was found, 1 if a fault was found, 2 for bad usage.";
 
-/// The language of a new plugin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Lang {
-    /// Create a Rust project that uses the SDK.
-    Rust,
-    /// Create a C project that uses swapmeet.h.
-    C,
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct NewPluginArgs {
     /// Set the name of the plugin, its directory and its algorithm (lower-case letters, digits and
@@ -53,7 +45,7 @@ pub(crate) struct NewPluginArgs {
     pub name: String,
     /// Select the language.
     #[arg(long, default_value = "rust")]
-    pub lang: Lang,
+    pub lang: Language,
 }
 
 #[derive(Debug, Args)]

@@ -1,8 +1,10 @@
 //! Arguments of `run` and `tui`.
 
-use super::{PluginArgs, RealRanks, Shard, memory, seconds};
-use clap::{Args, ValueEnum};
+use super::{PluginArgs, RealRanks, Shard, memory};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use std::path::PathBuf;
+use swapmeet_core::simulation::ProofScope;
+use swapmeet_runner::experiment::{Experiment, SETTINGS, Setting};
 
 pub(super) const RUN_EXAMPLES: &str = "\
 Examples:
@@ -79,23 +81,12 @@ pub(crate) struct CaseArgs {
     /// paragon].
     #[arg(long = "machine", value_name = "SPEC")]
     pub machines: Vec<String>,
-    /// Set the seed of the first repetition; repetition r, counted from 0, uses SEED + r [default:
-    /// 42].
-    #[arg(long, value_name = "SEED")]
-    pub seed: Option<u64>,
-    /// Run each case N times [default: 1].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub repetitions: Option<u32>,
+    /// The settings of the experiment.
+    #[command(flatten)]
+    pub settings: SettingArgs,
     /// Write rows to FILE as CSV. `-` is standard output, but not in the dashboard.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Stop a case after SECS seconds [default: 600].
-    #[arg(long, value_name = "SECS", value_parser = seconds, allow_negative_numbers = true)]
-    pub timeout: Option<f64>,
-    /// Also find the least time of any schedule, once for each network and workload, and fill the
-    /// columns optimum_us and optimum_gap (see docs/optimum.md).
-    #[arg(long)]
-    pub optimum: bool,
     /// Continue an interrupted run: keep the rows in --out and run only the missing cases.
     #[arg(long)]
     pub resume: bool,
@@ -109,7 +100,7 @@ pub(crate) struct CaseArgs {
     /// is correct, the times are the same with both values. If the sends of two nodes contradict
     /// this symmetry, the case is invalid (see docs/abi.md).
     #[arg(long, default_value = "auto")]
-    pub proof: ProofArg,
+    pub proof: ProofScope,
     /// Run N cases at a time, each in its own process [default: number of cores].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub jobs: Option<u32>,
@@ -160,14 +151,67 @@ pub(crate) struct AppearanceArgs {
     pub ascii: bool,
 }
 
-/// The nodes on which delivery is verified.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ProofArg {
-    /// Verify one node of each set of nodes that the algorithm declares equivalent. To check this
-    /// claim, also compute the sends of other nodes and compare them: of all nodes if the schedule
-    /// has at most 2^20 sends, otherwise of a few (column `compared_on`). If no symmetry is
-    /// declared, verify every node.
-    Auto,
-    /// Verify every node.
-    Full,
+/// The settings that are given as flags. The flags are those of [`SETTINGS`].
+#[derive(Debug, Clone)]
+pub(crate) struct SettingArgs(Vec<(&'static Setting, String)>);
+
+impl SettingArgs {
+    pub(crate) fn apply(&self, experiment: &mut Experiment) {
+        for (setting, text) in &self.0 {
+            (setting.set)(experiment, text).unwrap_or_else(|expected| {
+                unreachable!("the flag of {} has been checked: {expected}", setting.key)
+            });
+        }
+    }
+
+    /// Returns whether the flag of this key is given.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.0.iter().any(|(setting, _)| setting.key == key)
+    }
+}
+
+impl FromArgMatches for SettingArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let given = |setting: &'static Setting| {
+            let text = match setting.flag? {
+                (_, Some(_)) => matches.get_one::<String>(setting.key)?.clone(),
+                (_, None) => matches.get_flag(setting.key).then(|| "true".to_owned())?,
+            };
+            Some((setting, text))
+        };
+        Ok(Self(SETTINGS.iter().filter_map(given).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for SettingArgs {
+    fn augment_args(command: Command) -> Command {
+        let flag = |setting: &'static Setting| {
+            let (flag, value) = setting.flag?;
+            let arg = Arg::new(setting.key).long(flag).help(setting.about);
+            let check = |text: &str| {
+                if text.is_empty() {
+                    return Err("expected a value".to_owned());
+                }
+                (setting.set)(&mut Experiment::default(), text)
+                    .map(|()| text.to_owned())
+                    .map_err(|expected| format!("expected {expected}"))
+            };
+            Some(match value {
+                Some(value) => {
+                    arg.value_name(value).allow_negative_numbers(true).value_parser(check)
+                }
+                None => arg.action(ArgAction::SetTrue),
+            })
+        };
+        command.args(SETTINGS.iter().filter_map(flag))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
 }

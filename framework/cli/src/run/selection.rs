@@ -2,14 +2,13 @@
 //! available plugins.
 
 use super::child;
-use crate::args::{CaseArgs, PluginArgs, ProofArg, Shard};
+use crate::args::{CaseArgs, PluginArgs, Shard};
 use crate::config;
 use crate::failure::Failure;
 use crate::say::say;
 use crate::streams;
 use std::borrow::Borrow;
 use std::path::{Path, PathBuf};
-use swapmeet_core::simulation::ProofScope;
 use swapmeet_runner::case::{Case, Product};
 use swapmeet_runner::describe::{PluginReader, READER_MEMORY};
 use swapmeet_runner::experiment::{Block, Experiment};
@@ -30,10 +29,22 @@ pub(crate) struct SpecLists<'a> {
 /// Returns the experiment that a file and flags describe. This function does not check whether its
 /// specs exist.
 pub(crate) fn experiment(args: &CaseArgs) -> Result<Experiment, Failure> {
-    let mut experiment = match &args.experiment {
+    let experiment = match &args.experiment {
         Some(path) => read(path)?,
         None => Experiment::default(),
     };
+    let experiment = with_flags(&experiment, args);
+    for text in experiment.workloads.iter().filter(|_| !args.quiet) {
+        if let Some((last, end)) = swapmeet_workloads::unreached_end(&text.value) {
+            say!("remark: workload `{}`: the last size is {last}, not {end}", text.value);
+        }
+    }
+    Ok(experiment)
+}
+
+/// Replaces the lists and settings of an experiment by those that are given as flags.
+pub(crate) fn with_flags(given: &Experiment, args: &CaseArgs) -> Experiment {
+    let mut experiment = given.clone();
     let lists = SpecLists {
         topologies: &args.topologies,
         algorithms: &args.algorithms,
@@ -41,20 +52,12 @@ pub(crate) fn experiment(args: &CaseArgs) -> Result<Experiment, Failure> {
         machines: &args.machines,
     };
     override_lists(&mut experiment, &lists);
-    experiment.seed = args.seed.unwrap_or(experiment.seed);
-    experiment.repetitions = args.repetitions.unwrap_or(experiment.repetitions);
-    experiment.timeout_secs = args.timeout.or(experiment.timeout_secs);
-    experiment.optimum |= args.optimum;
-    experiment.proof_scope = match args.proof {
-        ProofArg::Auto => ProofScope::Auto,
-        ProofArg::Full => ProofScope::Full,
-    };
-    for text in experiment.workloads.iter().filter(|_| !args.quiet) {
-        if let Some((last, end)) = swapmeet_workloads::unreached_end(&text.value) {
-            say!("remark: workload `{}`: the last size is {last}, not {end}", text.value);
-        }
+    args.settings.apply(&mut experiment);
+    if experiment != *given {
+        experiment.file = None;
     }
-    Ok(experiment)
+    experiment.proof_scope = args.proof;
+    experiment
 }
 
 fn read(path: &Path) -> Result<Experiment, Failure> {
@@ -64,7 +67,8 @@ fn read(path: &Path) -> Result<Experiment, Failure> {
     // Read the file only once, so that it may be a pipe.
     let content = read_bounded(path, LONGEST, "an experiment")
         .map_err(|what| Failure::Usage(format!("{}: {what}", path.display())))?;
-    Ok(Experiment::parse(&path.display().to_string(), &content)?)
+    let experiment = Experiment::parse(&path.display().to_string(), &content)?;
+    Ok(Experiment { file: Some(path.to_owned()), ..experiment })
 }
 
 fn override_lists(experiment: &mut Experiment, lists: &SpecLists<'_>) {

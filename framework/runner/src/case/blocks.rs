@@ -33,7 +33,7 @@ impl Selection<'_> {
         experiment: &Experiment,
         name: impl Fn(usize, &Text) -> Result<String, InputError>,
     ) -> Result<Option<Vec<usize>>, InputError> {
-        if experiment.blocks.is_empty() && experiment.exclude.is_empty() {
+        if !experiment.has_blocks() {
             return Ok(None);
         }
         let mut selected = BTreeSet::new();

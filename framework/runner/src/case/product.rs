@@ -97,7 +97,7 @@ impl Product {
             |(machine, _)| machine.to_string(),
         )?;
         check_baseline(experiment, &algorithms, registry)?;
-        check_seeds(experiment)?;
+        experiment.check_seeds()?;
         // Workloads may have different numbers of cases, because a workload with several files has
         // one repetition for each file.
         let mut before = vec![0];
@@ -259,17 +259,6 @@ fn check_baseline(
 /// have an algorithm of the same name.
 fn qualified(algorithm: &SelectedAlgorithm) -> String {
     format!("{}/{algorithm}", algorithm.algorithm.plugin.name)
-}
-
-/// Checks that the seed of the last repetition does not exceed `u64::MAX`.
-fn check_seeds(experiment: &Experiment) -> Result<(), InputError> {
-    if experiment.seed.checked_add(u64::from(experiment.repetitions.saturating_sub(1))).is_none() {
-        let seed = Text::flag("seed", &experiment.seed.to_string());
-        let message =
-            format!("{} repetitions exceed the largest seed, {}", experiment.repetitions, u64::MAX);
-        return Err(seed.error(message).help("repetition r uses the seed plus r"));
-    }
-    Ok(())
 }
 
 /// Returns the network for a case with this seed. If the network has random properties, the seed

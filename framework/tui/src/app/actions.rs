@@ -213,11 +213,13 @@ impl App {
                 let prompt = Prompt::for_file(Purpose::SaveAs, title, "toml", &session.selection);
                 self.prompt = Some(prompt);
             }
-            Action::Copy => {
-                let command = session.selection.command(&session.plugin_dirs);
-                session.show_message(&format!("copied: {command}"), false);
-                self.terminal_request = Some(TerminalRequest::Copy(command));
-            }
+            Action::Copy => match session.selection.command(&session.plugin_dirs) {
+                Ok(command) => {
+                    session.show_message(&format!("copied: {command}"), false);
+                    self.terminal_request = Some(TerminalRequest::Copy(command));
+                }
+                Err(why) => session.show_message(why, true),
+            },
             Action::Undo => session.undo(),
             Action::Redo => session.redo(),
             Action::Command => self.prompt = Some(Prompt::new(Purpose::Command, "command", "")),

@@ -6,9 +6,9 @@ use crate::filter::Filter;
 use crate::keys::{Binding, ENTER, KeyRow, bind, ctrl, find, key};
 use crate::panel::wrap_index;
 use crate::session::files::{OutputFile, refusal, rendered_file, save};
-use crate::session::selection::{Selection, Setting};
+use crate::session::selection::Selection;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use swapmeet_runner::input::{InputError, Text};
 use tui_input::{Input, InputRequest};
 
@@ -95,9 +95,8 @@ impl Prompt {
         extension: &str,
         selection: &Selection,
     ) -> Self {
-        let name = selection
-            .setting(Setting::Name)
-            .replace(|c: char| !c.is_alphanumeric() && !"-_.".contains(c), "-");
+        let name =
+            selection.name().replace(|c: char| !c.is_alphanumeric() && !"-_.".contains(c), "-");
         Self::new(purpose, title, &format!("{name}.{extension}"))
     }
 }
@@ -249,6 +248,7 @@ impl App {
         match save(files) {
             Ok(text) => {
                 self.session.runs.saved = true;
+                self.session.selection.set_file(PathBuf::from(name));
                 self.session.runs.saved_as = Some(Path::new(name).with_extension("csv"));
                 self.session.show_message(&text, false);
                 self.session.add_log(&text, false);

@@ -8,8 +8,8 @@ use crate::click_map::PanelPosition;
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch, key};
 use crate::paint::Painter;
 use crate::panel::{Keyed, List, Panel};
-use crate::session::files::{OutputFile, as_toml};
-use crate::session::selection::{ListItem, Section, Setting};
+use crate::session::files::OutputFile;
+use crate::session::selection::{ListItem, Section};
 use crate::session::suggestions::Study;
 use crate::session::{Request, Session};
 use crossterm::event::KeyCode;
@@ -19,6 +19,7 @@ use ratatui::layout::Rect;
 use std::io::Write;
 use std::path::Path;
 use swapmeet_results::units;
+use swapmeet_runner::experiment::Setting;
 use swapmeet_runner::input::InputError;
 
 /// The maximum number of rows of the description of the line under the cursor.
@@ -43,7 +44,7 @@ enum InputTarget {
     /// A spec of this list. The index is that of the spec to replace. If it is `None`, the spec is
     /// added to the list.
     Spec(Section, Option<usize>),
-    Setting(Setting),
+    Setting(&'static Setting),
     /// The parameter under the cursor of the form.
     Field,
 }
@@ -202,7 +203,10 @@ impl Panel for Explore {
     fn accept(&mut self, text: &str, session: &mut Session) -> Result<(), InputError> {
         match self.input_target {
             None => {}
-            Some(InputTarget::Setting(setting)) => session.selection.set(setting, text)?,
+            Some(InputTarget::Setting(setting)) => {
+                session.selection.set(setting, text)?;
+                self.clamp(session);
+            }
             Some(InputTarget::Field) => {
                 if let Some(form) = &mut self.form {
                     form.set(text, session)?;
@@ -238,21 +242,16 @@ impl Panel for Explore {
     }
 
     fn output_file(&self, session: &Session, name: &Path) -> Option<OutputFile> {
-        let what =
-            units::count(usize::try_from(session.selection.count()).unwrap_or(usize::MAX), "case");
+        let what = session.selection.size();
         let about = format!("{what} selected; run the file with `swapmeet run`");
-        let text = as_toml(&session.selection.experiment(session.baseline.as_deref()));
+        let text = session.selection.experiment(session.baseline.as_deref()).to_toml();
         let content = Box::new(move |file: &mut dyn Write| file.write_all(text.as_bytes()));
         Some(OutputFile { file: name.to_owned(), summary: what, preview: about, content })
     }
 
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
-        let count = usize::try_from(session.selection.count()).unwrap_or(usize::MAX);
-        let title = format!(
-            "Explore: {} selected{}",
-            units::count(count, "case"),
-            self.list().filter.suffix()
-        );
+        let (size, suffix) = (session.selection.size(), self.list().filter.suffix());
+        let title = format!("Explore: {size} selected{suffix}");
         let area = painter.panel(area, &title);
         let sections = Section::ALL.len() as u16;
         // Reserve rows for the description of the line under the cursor, but leave most of the area
@@ -358,7 +357,7 @@ impl Explore {
     fn ask(&mut self, what: InputTarget, text: &str, session: &mut Session) {
         let title = match what {
             InputTarget::Spec(section, _) => section.singular(),
-            InputTarget::Setting(setting) => setting.name(),
+            InputTarget::Setting(setting) => setting.key,
             InputTarget::Field => "value",
         };
         self.input_target = Some(what);
@@ -460,7 +459,7 @@ impl Explore {
                 format!("{}; press Enter to type it", suggestion.about)
             }
             Some(ListItem::Suggestion(suggestion)) => suggestion.about.clone(),
-            Some(ListItem::Setting(setting)) => setting.about().to_owned(),
+            Some(ListItem::Setting(setting)) => setting.about.to_owned(),
             Some(ListItem::Study(study)) => {
                 format!("{}; Enter selects its contents, i opens another file", study.about)
             }

@@ -8,63 +8,6 @@ use swapmeet_results::analysis::Axis;
 use swapmeet_results::{CsvSink, Record, Sink, atomic_file, quoted, units};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::experiment::{DEFAULT_TIMEOUT_SECS, Experiment};
-use swapmeet_runner::input::Text;
-
-/// Returns an experiment as TOML.
-pub(crate) fn as_toml(experiment: &Experiment) -> String {
-    let list = |key: &str, texts: &[Text]| {
-        let texts: Vec<String> = texts.iter().map(|t| text_of(&t.value)).collect();
-        // A long list is written with one line per entry.
-        let one_line = format!("{key} = [{}]\n", texts.join(", "));
-        if one_line.len() <= 100 {
-            one_line
-        } else {
-            format!("{key} = [\n    {},\n]\n", texts.join(",\n    "))
-        }
-    };
-    let mut text = format!("name = {}\n", text_of(&experiment.name));
-    text += &list("topologies", &experiment.topologies);
-    text += &list("algorithms", &experiment.algorithms);
-    text += &list("workloads", &experiment.workloads);
-    text += &list("machines", &experiment.machines);
-    if let Some(baseline) = &experiment.baseline {
-        text += &format!("baseline = {}\n", text_of(&baseline.value));
-    }
-    text += &format!("repetitions = {}\nseed = {}\n", experiment.repetitions, experiment.seed);
-    if let Some(seconds) = experiment.timeout_secs {
-        text += &format!("timeout_secs = {seconds}\n");
-    }
-    if experiment.optimum {
-        text += "optimum = true\n";
-    }
-    for machine in &experiment.own_machines {
-        text += &format!("\n[machine.{}]\n", key(&machine.name.value));
-        if let Some(base) = &machine.base {
-            text += &format!("base = {}\n", text_of(&base.value));
-        }
-        for (name, value) in &machine.parameters {
-            text += &format!("{} = {}\n", name.value, number_or_text(&value.value));
-        }
-    }
-    text
-}
-
-fn text_of(text: &str) -> String {
-    toml::Value::from(text).to_string()
-}
-
-/// Returns a name as a TOML key, in quotation marks if necessary.
-fn key(name: &str) -> String {
-    let is_bare = !name.is_empty()
-        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
-    if is_bare { name.to_owned() } else { text_of(name) }
-}
-
-/// Returns the value of a machine parameter in TOML. Only text is in quotation marks, not numbers.
-fn number_or_text(value: &str) -> String {
-    let is_number = value.parse::<toml::Value>().is_ok_and(|v| v.is_integer() || v.is_float());
-    if is_number { value.to_owned() } else { text_of(value) }
-}
 
 /// A file to write.
 pub(crate) struct OutputFile {
@@ -211,47 +154,26 @@ pub(crate) fn write_rows(file: &mut dyn Write, rows: &[Arc<Record>]) -> io::Resu
 
 /// Returns the command that repeats a case.
 pub(crate) fn command(case: &Case, plugin_dirs: &[PathBuf]) -> String {
-    let mut words = vec![case.id().borrowed().command()];
-    let mut flag = |flag: &str, value: &str| words.extend([flag.to_owned(), quoted(value)]);
     let timeout = case.options.timeout.map(|limit| limit.as_secs_f64());
-    if let Some(seconds) = timeout.filter(|seconds| *seconds != DEFAULT_TIMEOUT_SECS) {
-        flag("--timeout", &seconds.to_string());
-    }
-    for dir in plugin_dirs {
-        flag("--plugin-dir", &dir.display().to_string());
-    }
-    words.extend(case.optima.is_some().then(|| "--optimum".to_owned()));
+    let settings = Experiment {
+        timeout_secs: timeout.filter(|seconds| *seconds != DEFAULT_TIMEOUT_SECS),
+        optimum: case.optima.is_some(),
+        ..Experiment::default()
+    };
+    let mut words = vec![case.id().borrowed().command()];
+    words.extend(settings.flags(&Experiment::default()));
+    words.extend(plugin_flags(plugin_dirs));
     words.join(" ")
+}
+
+/// Returns the flags that select plugin directories.
+pub(crate) fn plugin_flags(plugin_dirs: &[PathBuf]) -> impl Iterator<Item = String> {
+    plugin_dirs.iter().map(|dir| format!("--plugin-dir {}", quoted(&dir.display().to_string())))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const FILE: &str = r#"name = 'a "b"'
-topologies = ["torus:4x4", "rdn:1(hypercube:3)"]
-algorithms = ["pex"]
-workloads = ["uniform:64"]
-machines = ["mine", "my own"]
-repetitions = 3
-seed = 18446744073709551615
-timeout_secs = 0.5
-optimum = true
-
-[machine.mine]
-base = "paragon"
-ports = "all"
-startup_us = 220.0
-
-[machine."my own"]
-base = "delta"
-"#;
-
-    #[test]
-    fn experiments_survive_a_round_trip() {
-        let experiment = Experiment::parse("x", FILE).unwrap();
-        assert_eq!(as_toml(&experiment), FILE);
-    }
 
     #[test]
     fn existing_files_are_protected() {

@@ -131,7 +131,7 @@ impl Session {
     pub(crate) fn new(setup: Setup) -> Self {
         // Initially, the experiment of the command line is selected.
         let mut session = Self {
-            selection: Selection::new(&setup.experiment, &setup.registry),
+            selection: Selection::new(setup.experiment.clone(), &setup.registry),
             plugin_dirs: setup.plugin_dirs,
             abouts: setup
                 .registry
@@ -394,8 +394,8 @@ impl Session {
     pub(crate) fn load(&mut self, study: &Study) {
         match study.experiment() {
             Ok(experiment) => {
-                self.selection.load(&experiment, &self.registry);
                 self.baseline = experiment.baseline.as_ref().map(|baseline| baseline.value.clone());
+                self.selection.load(experiment, &self.registry);
                 self.analysis.is_stale = true;
                 self.show_message(
                     &format!("selected {}: R runs it, u undoes it", study.name),

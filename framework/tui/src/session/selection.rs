@@ -4,16 +4,16 @@
 mod collectives;
 mod typed;
 
+use super::files::plugin_flags;
 use super::suggestions::{Study, Suggestion, own_machine, studies, suggestions};
 use crate::filter::Filter;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use swapmeet_core::cost::machine::presets;
 use swapmeet_core::delivery::collective::COLLECTIVES;
-use swapmeet_core::simulation::ProofScope;
-use swapmeet_results::quoted;
-use swapmeet_runner::case::{self, Case};
-use swapmeet_runner::experiment::{Experiment, OwnMachine, seconds};
+use swapmeet_results::{quoted, units};
+use swapmeet_runner::case::{self, Case, Product};
+use swapmeet_runner::experiment::{Experiment, OwnMachine, SETTINGS, Setting};
 use swapmeet_runner::input::{InputError, Text};
 use swapmeet_runner::registry::Registry;
 
@@ -77,63 +77,21 @@ pub(crate) struct Choice {
 }
 
 /// A line of a list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum ListItem<'a> {
     /// The index of a spec in the list, and the spec.
     Choice(usize, &'a Choice),
     Suggestion(&'a Suggestion),
-    Setting(Setting),
+    Setting(&'static Setting),
     Study(&'a Study),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Setting {
-    /// The number of times that each case runs.
-    Repetitions,
-    Seed,
-    /// The time limit of a case in seconds.
-    Timeout,
-    /// Whether rows contain the optimum.
-    Optimum,
-    Name,
-}
-
-impl Setting {
-    const ALL: [Self; 5] =
-        [Self::Repetitions, Self::Seed, Self::Timeout, Self::Optimum, Self::Name];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Repetitions => "repetitions",
-            Self::Seed => "seed",
-            Self::Timeout => "timeout_secs",
-            Self::Optimum => "optimum",
-            Self::Name => "name",
-        }
-    }
-
-    /// Returns the description of the setting.
-    pub(crate) fn about(self) -> &'static str {
-        match self {
-            Self::Repetitions => "how often each case is run, each time with the next seed",
-            Self::Seed => "the seed of the first repetition",
-            Self::Timeout => "time limit of a case in seconds; empty for no limit",
-            Self::Optimum => "true: also find the least time of any schedule; empty for false",
-            Self::Name => "the name of the experiment in the rows",
-        }
-    }
 }
 
 /// The parts of the selection that undo restores.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SelectionState {
     choices: [Vec<Choice>; 4],
-    own_machines: Vec<OwnMachine>,
-    name: String,
-    repetitions: u32,
-    seed: u64,
-    timeout_secs: Option<f64>,
-    optimum: bool,
+    /// The experiment without its four lists, which are in `choices`, and without its baseline.
+    experiment: Experiment,
 }
 
 /// The selection of cases, and the suggestions for its lists.
@@ -142,41 +100,35 @@ pub(crate) struct Selection {
     state: SelectionState,
     suggestions: [Vec<Suggestion>; 4],
     studies: Vec<Study>,
-    proof_scope: ProofScope,
+    /// A file, and the selection for which it was read or written.
+    file: Option<(PathBuf, SelectionState)>,
 }
 
 impl Selection {
     /// Selects the cases of an experiment. The suggestions come from the registry.
-    pub(crate) fn new(experiment: &Experiment, registry: &Registry) -> Self {
+    pub(crate) fn new(mut experiment: Experiment, registry: &Registry) -> Self {
+        let suggestions = suggestions(&experiment, registry);
+        let selected = |list: Vec<Text>| {
+            let mut seen = BTreeSet::new();
+            let new = list.into_iter().filter(|t| seen.insert(t.value.clone()));
+            new.map(|t| Choice { spec: t.value, on: true }).collect()
+        };
         // Keep an invalid range of sizes unchanged. The error is reported when the user starts a
         // run.
-        let workloads =
-            case::expanded(&experiment.workloads).unwrap_or_else(|_| experiment.workloads.clone());
-        let selected = |list: &[Text]| {
-            let mut seen = BTreeSet::new();
-            let new = list.iter().filter(|t| seen.insert(t.value.clone()));
-            new.map(|t| Choice { spec: t.value.clone(), on: true }).collect()
-        };
-        let state = SelectionState {
-            choices: [
-                selected(&experiment.algorithms),
-                selected(&experiment.topologies),
-                selected(&workloads),
-                selected(&experiment.machines),
-            ],
-            own_machines: experiment.own_machines.clone(),
-            name: experiment.name.clone(),
-            repetitions: experiment.repetitions,
-            seed: experiment.seed,
-            timeout_secs: experiment.timeout_secs,
-            optimum: experiment.optimum,
-        };
-        Self {
-            state,
-            suggestions: suggestions(experiment, registry),
-            studies: studies(),
-            proof_scope: experiment.proof_scope,
-        }
+        let workloads = case::expanded(&experiment.workloads);
+        let workloads = workloads.unwrap_or_else(|_| experiment.workloads.clone());
+        experiment.workloads.clear();
+        experiment.baseline = None;
+        let file = experiment.file.take();
+        let choices = [
+            selected(std::mem::take(&mut experiment.algorithms)),
+            selected(std::mem::take(&mut experiment.topologies)),
+            selected(workloads),
+            selected(std::mem::take(&mut experiment.machines)),
+        ];
+        let state = SelectionState { choices, experiment };
+        let file = file.map(|file| (file, state.clone()));
+        Self { state, suggestions, studies: studies(), file }
     }
 
     pub(crate) fn choices(&self, section: Section) -> &[Choice] {
@@ -201,10 +153,14 @@ impl Selection {
         let names = COLLECTIVES.map(|kind| kind.word);
         let filter = &filter.with_tags(if section == Section::Algorithms { &names } else { &[] });
         if section == Section::Settings {
-            let passes = |setting: &Setting| {
-                filter.passes(&format!("{} {}", setting.name(), setting.about()))
+            // The settings for tables of the experiment can only remove them.
+            let applies = |setting: &&Setting| {
+                !matches!(setting.key, "case" | "exclude") || !self.setting(setting).is_empty()
             };
-            return Setting::ALL.into_iter().filter(passes).map(ListItem::Setting).collect();
+            let passes =
+                |setting: &&Setting| filter.passes(&format!("{} {}", setting.key, setting.about));
+            let settings = SETTINGS.iter().filter(applies).filter(passes);
+            return settings.map(ListItem::Setting).collect();
         }
         if section == Section::Studies {
             let passes = |study: &&Study| filter.passes(&format!("{} {}", study.name, study.about));
@@ -312,74 +268,47 @@ impl Selection {
     /// Adds a machine to the experiment and selects it.
     pub(crate) fn add_machine(&mut self, own: OwnMachine) -> Result<(), String> {
         let name = own.name.value.clone();
-        if self.state.own_machines.iter().any(|known| known.name.value == name)
+        if self.own_machines().iter().any(|known| known.name.value == name)
             || presets().iter().any(|p| p.name == name)
         {
             return Err(format!("machine `{name}` exists already"));
         }
         let flag = Text::flag("machine", &name);
         case::machine(&flag, std::slice::from_ref(&own)).map_err(|e| e.to_string())?;
-        self.state.own_machines.push(own);
+        self.state.experiment.own_machines.push(own);
         self.suggestions[Section::Machines as usize].insert(0, own_machine(&name));
         self.put(Section::Machines, name, None);
         Ok(())
     }
 
+    /// Returns the machines that the experiment defines.
+    fn own_machines(&self) -> &[OwnMachine] {
+        &self.state.experiment.own_machines
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.state.experiment.name
+    }
+
     /// Returns the value of a setting as text.
-    pub(crate) fn setting(&self, setting: Setting) -> String {
-        match setting {
-            Setting::Repetitions => self.state.repetitions.to_string(),
-            Setting::Seed => self.state.seed.to_string(),
-            Setting::Timeout => self.state.timeout_secs.map(|s| s.to_string()).unwrap_or_default(),
-            Setting::Optimum if self.state.optimum => "true".to_owned(),
-            Setting::Optimum => String::new(),
-            Setting::Name => self.state.name.clone(),
-        }
+    pub(crate) fn setting(&self, setting: &Setting) -> String {
+        (setting.get)(&self.state.experiment)
     }
 
     /// Sets a setting from a text.
-    pub(crate) fn set(&mut self, setting: Setting, text: &str) -> Result<(), InputError> {
-        let flag = Text::flag(setting.name(), text);
-        let bad = |expected: &str| flag.error(format!("expected {expected}, found `{text}`"));
-        // Repetition `r` uses the seed `seed + r`. This sum must not overflow.
-        let seeds = |seed: u64, repetitions: u32| match seed
-            .checked_add(u64::from(repetitions.saturating_sub(1)))
-        {
-            Some(_) => Ok(()),
-            None => Err(flag
-                .error(format!("{repetitions} repetitions exceed the largest seed, {}", u64::MAX))),
-        };
-        match setting {
-            Setting::Repetitions => {
-                let given = text.parse().ok().filter(|n| *n >= 1);
-                let repetitions =
-                    given.ok_or_else(|| bad(&format!("a whole number from 1 to {}", u32::MAX)))?;
-                seeds(self.state.seed, repetitions)?;
-                self.state.repetitions = repetitions;
-            }
-            Setting::Seed => {
-                let seed = text
-                    .parse()
-                    .map_err(|_| bad(&format!("a whole number from 0 to {}", u64::MAX)))?;
-                seeds(seed, self.state.repetitions)?;
-                self.state.seed = seed;
-            }
-            Setting::Timeout if text.is_empty() => self.state.timeout_secs = None,
-            Setting::Timeout => {
-                self.state.timeout_secs = Some(seconds(text).map_err(bad)?);
-            }
-            Setting::Optimum => {
-                let given = if text.is_empty() { "false" } else { text };
-                self.state.optimum = given.parse().map_err(|_| bad("true or false"))?;
-            }
-            Setting::Name if text.is_empty() => return Err(bad("a name")),
-            Setting::Name => text.clone_into(&mut self.state.name),
-        }
+    pub(crate) fn set(&mut self, setting: &Setting, text: &str) -> Result<(), InputError> {
+        let flag = Text::flag(setting.key, text);
+        let mut experiment = self.state.experiment.clone();
+        (setting.set)(&mut experiment, text)
+            .map_err(|expected| flag.error(format!("expected {expected}, found `{text}`")))?;
+        // The error marks the text that is typed.
+        experiment.check_seeds().map_err(|e| InputError { place: flag.place, ..e })?;
+        self.state.experiment = experiment;
         Ok(())
     }
 
     /// Replaces the selection by an experiment.
-    pub(crate) fn load(&mut self, experiment: &Experiment, registry: &Registry) {
+    pub(crate) fn load(&mut self, experiment: Experiment, registry: &Registry) {
         let studies = std::mem::take(&mut self.studies);
         *self = Self { studies, ..Self::new(experiment, registry) };
     }
@@ -391,19 +320,15 @@ impl Selection {
 
     /// Restores another state of the selection.
     pub(super) fn restore(&mut self, state: SelectionState) {
-        let is_gone = |own: &OwnMachine| {
-            state.own_machines.iter().all(|kept| kept.name.value != own.name.value)
-        };
-        for own in self.state.own_machines.iter().filter(|own| is_gone(own)) {
-            self.suggestions[Section::Machines as usize]
-                .retain(|suggestion| suggestion.prefill != own.name.value);
-        }
-        let is_new = |own: &&OwnMachine| {
-            self.state.own_machines.iter().all(|known| known.name.value != own.name.value)
-        };
-        let new = state.own_machines.iter().filter(is_new).map(|own| own_machine(&own.name.value));
-        self.suggestions[Section::Machines as usize].splice(0..0, new);
-        self.state = state;
+        let old = std::mem::replace(&mut self.state, state).experiment.own_machines;
+        let new = &self.state.experiment.own_machines;
+        let is_in = |list: &[OwnMachine], name: &str| list.iter().any(|own| own.name.value == name);
+        let suggestions = &mut self.suggestions[Section::Machines as usize];
+        suggestions.retain(|suggestion| {
+            !is_in(&old, &suggestion.prefill) || is_in(new, &suggestion.prefill)
+        });
+        let added = new.iter().map(|own| &own.name.value).filter(|name| !is_in(&old, name));
+        suggestions.splice(0..0, added.map(|name| own_machine(name)));
     }
 
     /// Returns the selected experiment. It contains the baseline if the baseline is one of the
@@ -414,60 +339,78 @@ impl Selection {
             self.selected(section).map(text).collect::<Vec<_>>()
         };
         let algorithms = list(Section::Algorithms);
-        let baseline =
-            baseline.and_then(|name| algorithms.iter().find(|a| a.value == name).cloned());
         Experiment {
-            name: self.state.name.clone(),
+            baseline: baseline
+                .and_then(|name| algorithms.iter().find(|a| a.value == name).cloned()),
             topologies: list(Section::Topologies),
             algorithms,
             workloads: list(Section::Workloads),
             machines: list(Section::Machines),
-            own_machines: self.state.own_machines.clone(),
-            // The dashboard always runs all combinations of the specs in its lists, without `case`
-            // tables and exclusions.
-            blocks: Vec::new(),
-            exclude: Vec::new(),
-            baseline,
-            repetitions: self.state.repetitions,
-            seed: self.state.seed,
-            timeout_secs: self.state.timeout_secs,
-            optimum: self.state.optimum,
-            proof_scope: self.proof_scope,
+            ..self.state.experiment.clone()
         }
+    }
+
+    /// Records that a file has the selected experiment.
+    pub(crate) fn set_file(&mut self, file: PathBuf) {
+        self.file = Some((file, self.state.clone()));
     }
 
     /// Returns the command that runs the selection. Machines of the experiment are written with
-    /// their definitions.
-    pub(crate) fn command(&self, plugin_dirs: &[PathBuf]) -> String {
+    /// their definitions. The error says why there is no such command.
+    pub(crate) fn command(&self, plugin_dirs: &[PathBuf]) -> Result<String, &'static str> {
         let mut words = vec!["swapmeet run".to_owned()];
-        let mut flag = |flag: &str, value: &str| words.extend([flag.to_owned(), quoted(value)]);
-        let lists = ["--algorithm", "--topology", "--workload", "--machine"];
-        for (section, name) in Section::ALL.into_iter().zip(lists) {
-            for spec in self.selected(section) {
-                let text = Text::flag(section.singular(), spec);
-                let machine = (section == Section::Machines)
-                    .then(|| case::machine(&text, &self.state.own_machines).ok()?.definition());
-                flag(name, machine.flatten().as_deref().unwrap_or(spec));
+        let experiment = &self.state.experiment;
+        // Flags cannot express `case` and `exclude` tables, but a file can.
+        if experiment.has_blocks() {
+            let file = self.file.as_ref().filter(|(_, state)| *state == self.state);
+            let (file, _) = file.ok_or(
+                "flags cannot express [[case]] and exclude: S saves a file, then y copies it",
+            )?;
+            words.push(quoted(&file.display().to_string()));
+        } else {
+            let lists = ["--algorithm", "--topology", "--workload", "--machine"];
+            for (section, flag) in Section::ALL.into_iter().zip(lists) {
+                for spec in self.selected(section) {
+                    let text = Text::flag(section.singular(), spec);
+                    let machine = (section == Section::Machines)
+                        .then(|| case::machine(&text, self.own_machines()).ok()?.definition());
+                    let spec = machine.flatten().unwrap_or_else(|| spec.to_owned());
+                    words.push(format!("{flag} {}", quoted(&spec)));
+                }
             }
+            words.extend(experiment.flags(&Experiment::default()));
         }
-        flag("--seed", &self.state.seed.to_string());
-        if self.state.repetitions > 1 {
-            flag("--repetitions", &self.state.repetitions.to_string());
-        }
-        if let Some(seconds) = self.state.timeout_secs {
-            flag("--timeout", &seconds.to_string());
-        }
-        for dir in plugin_dirs {
-            flag("--plugin-dir", &dir.display().to_string());
-        }
-        words.extend(self.state.optimum.then(|| "--optimum".to_owned()));
-        words.join(" ")
+        words.extend(plugin_flags(plugin_dirs));
+        Ok(words.join(" "))
     }
 
-    /// Returns the number of selected cases.
-    pub(crate) fn count(&self) -> u64 {
+    /// Returns whether the `case` tables of the experiment give all entries of a kind, so that its
+    /// list may be empty.
+    pub(crate) fn is_named_by_blocks(&self, section: Section) -> bool {
+        let experiment = &self.state.experiment;
+        match section {
+            Section::Algorithms => experiment.is_named_by_blocks(|block| &block.algorithms),
+            Section::Topologies => experiment.is_named_by_blocks(|block| &block.topologies),
+            Section::Workloads => experiment.is_named_by_blocks(|block| &block.workloads),
+            Section::Machines => experiment.is_named_by_blocks(|block| &block.machines),
+            Section::Settings | Section::Studies => false,
+        }
+    }
+
+    /// Returns the number of selected cases in words. With `case` or `exclude` tables, the number
+    /// is not known until the specs are parsed.
+    pub(crate) fn size(&self) -> String {
+        if self.state.experiment.has_blocks() {
+            return "cases of the experiment's tables".to_owned();
+        }
+        units::count(usize::try_from(self.count()).unwrap_or(usize::MAX), "case")
+    }
+
+    /// Returns the number of combinations of the lists.
+    fn count(&self) -> u64 {
         let lists = Section::ALL[..4].iter().map(|s| self.selected(*s).count() as u64);
-        lists.chain([u64::from(self.state.repetitions)]).fold(1, u64::saturating_mul)
+        let repetitions = u64::from(self.state.experiment.repetitions);
+        lists.chain([repetitions]).fold(1, u64::saturating_mul)
     }
 
     /// Returns the selected cases. The error names a list without selected entries, or an invalid
@@ -476,7 +419,7 @@ impl Selection {
         /// The maximum number of cases in the dashboard. `swapmeet run` accepts more cases.
         const MOST: u64 = 100_000;
         for section in &Section::ALL[..4] {
-            if self.selected(*section).next().is_none() {
+            if self.selected(*section).next().is_none() && !self.is_named_by_blocks(*section) {
                 return Err(format!(
                     "no {} is selected: press 1, go to {} and select a line with Space",
                     section.singular(),
@@ -484,9 +427,15 @@ impl Selection {
                 ));
             }
         }
-        if self.count() > MOST {
-            return Err(format!("{} cases are selected; the maximum is {MOST}", self.count()));
+        let too_many =
+            |count: u64| Err(format!("{count} cases are selected; the maximum is {MOST}"));
+        if !self.state.experiment.has_blocks() && self.count() > MOST {
+            return too_many(self.count());
         }
-        case::cases(&self.experiment(None), registry).map_err(|e| e.to_string())
+        let cases = Product::of(&self.experiment(None), registry).map_err(|e| e.to_string())?;
+        if cases.len() as u64 > MOST {
+            return too_many(cases.len() as u64);
+        }
+        Ok(cases.iter().collect())
     }
 }

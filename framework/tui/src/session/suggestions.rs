@@ -2,7 +2,7 @@
 //! accepts.
 
 use std::fs::DirEntry;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use swapmeet_core::cost::machine::presets;
 use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES, PERMUTATION, of_bits};
@@ -57,7 +57,9 @@ impl Study {
                 text.map_err(|why| format!("{} {why}", self.name))?
             }
         };
-        Experiment::parse(&self.name, &text).map_err(|error| error.to_string())
+        let experiment = Experiment::parse(&self.name, &text).map_err(|error| error.to_string())?;
+        let file = self.text.is_none().then(|| PathBuf::from(&self.name));
+        Ok(Experiment { file, ..experiment })
     }
 }
 

@@ -46,7 +46,7 @@ impl Explore {
             let end = painter.put(area, 6, y, &cut_middle(&name(item), room), style);
             // A setting shows its value; all other lines show their descriptions.
             let (text, about) = match item {
-                ListItem::Setting(setting) => (session.selection.setting(*setting), style),
+                ListItem::Setting(setting) => (session.selection.setting(setting), style),
                 ListItem::Choice(..) | ListItem::Suggestion(_) | ListItem::Study(_) => {
                     (about_short(item, session, section), if here { style } else { theme.dim })
                 }
@@ -80,11 +80,12 @@ pub(super) fn heading(
     // The heading of a closed list shows its selected entries, so that the whole experiment is
     // always visible.
     let picked: Vec<&str> = session.selection.selected(section).collect();
+    let by_blocks = picked.is_empty() && session.selection.is_named_by_blocks(section);
     let text = match (section, open) {
         (Section::Settings, false) => {
             let set = |item: &ListItem<'_>| match item {
                 ListItem::Setting(setting) => {
-                    Some((setting.name(), session.selection.setting(*setting)))
+                    Some((setting.key, session.selection.setting(setting)))
                 }
                 ListItem::Choice(..) | ListItem::Suggestion(_) | ListItem::Study(_) => None,
             };
@@ -100,11 +101,13 @@ pub(super) fn heading(
             )
         }
         (_, true) => format!("{} selected", picked.len()),
+        (_, false) if by_blocks => "given by the [[case]] tables".to_owned(),
         (_, false) if picked.is_empty() => "none selected".to_owned(),
         (_, false) => picked.join(" "),
     };
     // If nothing is selected in this list, no case can run, so the text has the style of a warning.
-    let missing = picked.is_empty() && !matches!(section, Section::Settings | Section::Studies);
+    let has_specs = !matches!(section, Section::Settings | Section::Studies);
+    let missing = picked.is_empty() && has_specs && !by_blocks;
     painter.put(area, x.max(14) + 1, y, &text, if missing { theme.warn } else { theme.dim });
 }
 
@@ -112,7 +115,7 @@ fn name(item: &ListItem<'_>) -> String {
     match item {
         ListItem::Choice(_, choice) => choice.spec.clone(),
         ListItem::Suggestion(suggestion) => suggestion.shown.clone(),
-        ListItem::Setting(setting) => setting.name().to_owned(),
+        ListItem::Setting(setting) => setting.key.to_owned(),
         ListItem::Study(study) => study.name.clone(),
     }
 }
@@ -122,7 +125,7 @@ fn about_short(item: &ListItem<'_>, session: &Session, section: Section) -> Stri
     let long = match item {
         ListItem::Choice(_, choice) => about_spec(session, section, &choice.spec),
         ListItem::Suggestion(suggestion) => suggestion.about.clone(),
-        ListItem::Setting(setting) => setting.about().to_owned(),
+        ListItem::Setting(setting) => setting.about.to_owned(),
         ListItem::Study(study) => study.about.clone(),
     };
     long.split(';').next().unwrap_or("").to_owned()

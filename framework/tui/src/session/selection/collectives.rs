@@ -21,7 +21,9 @@ impl Selection {
         registry: &Registry,
     ) -> Option<(&'static str, String)> {
         let collectives = collectives(algorithm, registry)?;
-        if self.selected(Section::Workloads).any(|workload| fits(collectives, workload)) {
+        if self.is_named_by_blocks(Section::Workloads)
+            || self.selected(Section::Workloads).any(|workload| fits(collectives, workload))
+        {
             return None;
         }
         let kind = of_bits(collectives).next()?;

@@ -73,7 +73,7 @@ impl Selection {
                     .map(|t| read(t).map(|w| w.to_string()))
                     .collect();
             }
-            Section::Machines => case::machine(&flag, &self.state.own_machines)?.to_string(),
+            Section::Machines => case::machine(&flag, self.own_machines())?.to_string(),
             Section::Settings | Section::Studies => text.to_owned(),
         };
         Ok(vec![one])
@@ -123,8 +123,7 @@ impl Selection {
     ) -> Vec<FormParameter> {
         match section {
             Section::Machines => {
-                let Ok(machine) =
-                    case::machine(&Text::flag("machine", name), &self.state.own_machines)
+                let Ok(machine) = case::machine(&Text::flag("machine", name), self.own_machines())
                 else {
                     return Vec::new();
                 };
