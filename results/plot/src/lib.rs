@@ -33,7 +33,7 @@ pub use labels::{Labels, UnknownLabel};
 pub use marks::scene::Colour;
 pub use marks::{DrawError, Length, Paper, Picture};
 pub use network::{NetworkFigure, NetworkPanel};
-pub use page::{Link, PageOptions, page};
+pub use page::{Link, Page, PageOptions};
 pub use quantity::{LogScales, Quantity};
 pub use stack::StackKind;
 pub use stacked::{Bar, BarPanel, StackedBars};
