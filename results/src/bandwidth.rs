@@ -21,9 +21,18 @@ impl Bandwidths {
     /// (`doc/PERFORMANCE.md`). Returns `None` if nccl-tests defines no factor for the collective,
     /// or if the block sizes differ.
     pub fn of(record: &Record, time_us: f64) -> Option<Self> {
-        let (block, n) = (record.block_bytes? as f64, record.nodes as f64);
+        Self::of_case(&record.collective, record.nodes, record.block_bytes, time_us)
+    }
+
+    pub(crate) fn of_case(
+        collective: &str,
+        nodes: u64,
+        block_bytes: Option<u64>,
+        time_us: f64,
+    ) -> Option<Self> {
+        let (block, n) = (block_bytes? as f64, nodes as f64);
         let others = (n - 1.0) / n;
-        let (size, factor) = match record.collective.as_str() {
+        let (size, factor) = match collective {
             "allreduce" => (block, 2.0 * others),
             "reduce" | "broadcast" => (block, 1.0),
             "reduce-scatter" | "allgather" | "alltoall" => (n * block, others),

@@ -6,6 +6,7 @@
 //! copying texts.
 
 use crate::record::Record;
+use indexmap::{Equivalent, IndexSet};
 use serde::{Deserialize, Serialize};
 
 macro_rules! texts {
@@ -27,6 +28,13 @@ macro_rules! texts {
             /// Borrows the texts.
             pub fn borrowed(&self) -> $type<&str> {
                 $type { $($name: &self.$name),+ }
+            }
+        }
+
+        /// A stored value is found without copying texts.
+        impl Equivalent<$type> for $type<&str> {
+            fn equivalent(&self, stored: &$type) -> bool {
+                *self == stored.borrowed()
             }
         }
 
@@ -176,6 +184,65 @@ impl<'a> CaseId<&'a str> {
     }
 }
 
+/// The settings and implementations of many cases. Each of them is stored once, so that a case is
+/// only a [`CaseKey`].
+#[derive(Debug, Default)]
+pub(crate) struct CaseTable {
+    pub(crate) settings: IndexSet<Setting>,
+    pub(crate) implementations: IndexSet<Implementation>,
+}
+
+/// The identity of a case of a [`CaseTable`]. Two cases of a table are equal if and only if their
+/// keys are equal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct CaseKey {
+    /// Index of the setting in the table.
+    pub(crate) setting: u32,
+    /// Index of the implementation in the table.
+    pub(crate) implementation: u32,
+    pub(crate) repetition: u32,
+    pub(crate) seed: u64,
+}
+
+impl CaseTable {
+    /// Returns the key of a case, which the table then contains.
+    pub(crate) fn insert(&mut self, case: &CaseId<&str>) -> CaseKey {
+        self.key(case).unwrap_or_else(|| {
+            let CaseId { setting, implementation, repetition, seed } = *case;
+            let setting = index(self.settings.insert_full(setting.owned()).0);
+            let implementation = index(self.implementations.insert_full(implementation.owned()).0);
+            CaseKey { setting, implementation, repetition, seed }
+        })
+    }
+
+    /// Returns the key of a case. Returns `None` if no case of the table has its setting, or none
+    /// has its implementation.
+    pub(crate) fn key(&self, case: &CaseId<&str>) -> Option<CaseKey> {
+        let CaseId { setting, implementation, repetition, seed } = *case;
+        Some(CaseKey {
+            setting: index(self.settings.get_index_of(&setting)?),
+            implementation: index(self.implementations.get_index_of(&implementation)?),
+            repetition,
+            seed,
+        })
+    }
+
+    pub(crate) fn case(&self, key: CaseKey) -> CaseId<&str> {
+        CaseId {
+            setting: self.settings[key.setting as usize].borrowed(),
+            implementation: self.implementations[key.implementation as usize].borrowed(),
+            repetition: key.repetition,
+            seed: key.seed,
+        }
+    }
+}
+
+/// Converts the index of an entry to 32 bits.
+#[expect(clippy::expect_used, reason = "so many entries do not fit into memory")]
+pub(crate) fn index(number: usize) -> u32 {
+    u32::try_from(number).expect("a table has less than 2^32 entries")
+}
+
 /// The beginning of a digest.
 const DIGEST: &str = "sha256:";
 
@@ -285,6 +352,19 @@ mod tests {
             ..record.clone()
         };
         assert_eq!(later.case(), record.case());
+    }
+
+    #[test]
+    fn cases_of_a_table_have_equal_keys_if_they_are_equal() {
+        let mut table = CaseTable::default();
+        let rows = [row("pex", 0, 1.0), row("pex", 1, 1.0), row("gen", 0, 1.0)];
+        let keys = rows.each_ref().map(|row| table.insert(&row.case()));
+        assert_eq!((table.settings.len(), table.implementations.len()), (1, 2));
+        for (row, key) in rows.iter().zip(keys) {
+            assert_eq!((table.key(&row.case()), table.case(key)), (Some(key), row.case()));
+            assert_eq!(keys.iter().filter(|other| **other == key).count(), 1);
+        }
+        assert_eq!(table.key(&Record { model: "flat".to_owned(), ..rows[0].clone() }.case()), None);
     }
 
     #[test]

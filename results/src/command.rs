@@ -1,12 +1,11 @@
 //! The command that reproduces a row.
 
 use crate::case_id::{CaseId, Setting};
-use crate::record::Record;
 
-/// Returns the command that reproduces this row. The command writes a row with the same values,
-/// except that the experiment has no name and the repetition has the number 0.
-pub fn command(record: &Record) -> String {
-    format!("{} --out -", record.case().command())
+/// Returns the command that reproduces the row of a case. The command writes a row with the same
+/// values, except that the experiment has no name and the repetition has the number 0.
+pub fn command(case: &CaseId<&str>) -> String {
+    format!("{} --out -", case.command())
 }
 
 impl<'a> Setting<&'a str> {
@@ -56,11 +55,12 @@ pub fn quoted(word: &str) -> String {
 mod tests {
     use super::*;
     use crate::compare::tests::row;
+    use crate::record::Record;
 
     #[test]
     fn the_command_has_all_specs_and_the_seed() {
         assert_eq!(
-            command(&row("pex", 3, 1.0)),
+            command(&row("pex", 3, 1.0).case()),
             "swapmeet run --topology torus:4x4 --algorithm pex --workload uniform:64 --machine paragon --seed 45 --out -"
         );
     }
@@ -73,9 +73,9 @@ mod tests {
             ..row("pex", 0, 1.0)
         };
         assert!(
-            command(&mine).contains("--machine sp2:startup_us=1,ports=2 "),
+            command(&mine.case()).contains("--machine sp2:startup_us=1,ports=2 "),
             "{}",
-            command(&mine)
+            command(&mine.case())
         );
     }
 

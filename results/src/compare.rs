@@ -9,21 +9,25 @@ mod group;
 mod grouping;
 mod line_optimum;
 mod rearrangement;
+pub(crate) mod rows;
 mod sample;
 mod winner;
 
 pub use by::By;
 pub(crate) use by::{parameter, without};
 pub use line_optimum::LineOptimum;
+pub use rows::ComparedRows;
 pub use winner::{Margin, RunnerUp, Winner};
 
 use crate::bandwidth::Bandwidths;
-use crate::case_id::{Implementation, Setting};
+use crate::case_id::Setting;
 use crate::record::{Record, Status, Verified};
 use crate::residual::{Residual, residuals};
 use crate::stats::{Ratio, Summary, holm};
-use serde::Serialize;
+use grouping::{Contradiction, Repeated, distinct_rows, group_rows};
+use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::network::topology;
 use swapmeet_workloads::is_random;
@@ -61,13 +65,13 @@ pub struct ComparisonLine {
     /// The name of the algorithm. If the group has several plugins, versions or builds of the
     /// algorithm, the name also includes the columns in which these differ.
     pub algorithm: String,
-    /// The algorithm and its build.
+    /// The value of the compared property, such as the name of the algorithm without its build.
     #[serde(skip)]
-    pub implementation: Implementation,
+    pub subject: Box<str>,
     /// `ok` if all rows are `ok`. Otherwise the status of the first row that is not `ok`.
     pub status: Status,
     /// Number of rows by status.
-    pub rows: BTreeMap<Status, usize>,
+    pub rows: StatusCounts,
     /// The reasons of the rows that are not `ok`, without duplicates.
     pub reason: String,
     /// The weakest verification among the `ok` rows.
@@ -88,9 +92,54 @@ pub struct ComparisonLine {
     pub optimum: Option<LineOptimum>,
     /// The bandwidths of the mean time; `None` if nccl-tests defines none for the collective.
     pub bandwidths: Option<Bandwidths>,
+    /// The times of the `ok` rows, in the order of the files.
+    #[serde(skip)]
+    pub runs: Box<[RunTime]>,
     /// The locations of all rows, whatever their status.
     #[serde(skip)]
-    pub members: Vec<RowLocation>,
+    pub members: Box<[RowLocation]>,
+    /// Whether the algorithm declares no rearrangement although it needs some.
+    #[serde(skip)]
+    pub declares_none: bool,
+}
+
+/// The number of rows of each status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StatusCounts([u32; Status::ALL.len()]);
+
+impl StatusCounts {
+    fn add(&mut self, status: Status) {
+        self.0[status as usize] += 1;
+    }
+
+    pub fn get(&self, status: Status) -> u32 {
+        self.0[status as usize]
+    }
+
+    /// Returns the statuses that occur, with their numbers of rows.
+    pub fn iter(&self) -> impl Iterator<Item = (Status, u32)> + '_ {
+        Status::ALL.iter().map(|status| (*status, self.get(*status))).filter(|(_, n)| *n > 0)
+    }
+}
+
+impl Serialize for StatusCounts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
+
+/// The time of an `ok` row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RunTime {
+    pub repetition: u32,
+    pub seed: u64,
+    pub time_us: f64,
+}
+
+impl RunTime {
+    fn run(&self) -> (u32, u64) {
+        (self.repetition, self.seed)
+    }
 }
 
 /// Tests of whether the times of two algorithms differ, and the size of the difference.
@@ -118,18 +167,24 @@ pub struct Tests {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowLocation {
     /// Index of the file, from 0.
-    pub file: usize,
+    pub file: u32,
     /// Index of the row in the file, from 0.
-    pub row: usize,
+    pub row: u32,
+}
+
+impl RowLocation {
+    fn order(self) -> (u32, u32) {
+        (self.file, self.row)
+    }
 }
 
 impl ComparisonLine {
-    /// Returns the rows that belong to this line.
+    /// Returns the rows that belong to this line. `files` are the compared files.
     pub fn records<'a>(
         &'a self,
         files: &'a [(String, Vec<Record>)],
     ) -> impl Iterator<Item = &'a Record> {
-        self.members.iter().filter_map(|at| files.get(at.file)?.1.get(at.row))
+        self.members.iter().map(|at| &files[at.file as usize].1[at.row as usize])
     }
 
     pub fn mean(&self) -> Option<f64> {
@@ -155,6 +210,9 @@ pub struct Group {
     pub winner: Option<Winner>,
     /// The lines, fastest first; lines without a time are last.
     pub lines: Vec<ComparisonLine>,
+    /// The numbers of repeated rows, by file.
+    #[serde(skip)]
+    repeated: BTreeMap<u32, Repeated>,
 }
 
 impl Group {
@@ -165,7 +223,7 @@ impl Group {
         let machine = self.setting.borrowed().machine_spec();
         // If machines are compared, the setting has no machine, and each line has its own machine.
         let has_no_noise = if machine.is_empty() {
-            let machine = |line: &ComparisonLine| Machine::parse(&line.implementation.algorithm);
+            let machine = |line: &ComparisonLine| Machine::parse(&line.subject);
             self.lines.iter().all(|line| machine(line).is_ok_and(|m| !m.is_noisy()))
         } else {
             !Machine::parse(machine).is_ok_and(|m| m.is_noisy())
@@ -173,7 +231,7 @@ impl Group {
         let is_measured = *model == crate::residual::MEASURED
             || self.lines.iter().any(|line| line.algorithm == crate::residual::MEASURED);
         // If topologies are compared, each line has its own topology.
-        let mut topologies = self.lines.iter().map(|line| line.implementation.algorithm.as_str());
+        let mut topologies = self.lines.iter().map(|line| &*line.subject);
         let has_fixed_topology =
             !topology::is_random(topology) && !topologies.any(topology::is_random);
         !is_measured && is_random(workload) == Some(false) && has_fixed_topology && has_no_noise
@@ -188,7 +246,7 @@ impl Group {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
     /// The groups in the order of their first rows.
-    pub groups: Vec<Group>,
+    pub groups: Vec<Arc<Group>>,
     /// The property along which cases are compared.
     pub by: By,
     /// Which comparisons are counted when p-values are corrected for the number of comparisons.
@@ -203,6 +261,9 @@ pub struct Comparison {
     /// Comparisons of measured times with predictions of the same cases.
     #[serde(rename = "beside", skip_serializing_if = "Vec::is_empty")]
     pub residuals: Vec<Residual>,
+    /// The names of the compared files.
+    #[serde(skip)]
+    files: Vec<String>,
 }
 
 /// Which comparisons are counted when p-values are corrected for the number of comparisons.
@@ -241,43 +302,98 @@ pub fn compare_by(
     files: &[(String, Vec<Record>)],
     options: &CompareOptions<'_>,
 ) -> Result<Comparison, CompareError> {
+    compare_rows(&ComparedRows::of(files), options)
+}
+
+/// Compares rows by the property in `options`, such as the machine.
+pub fn compare_rows(
+    rows: &ComparedRows,
+    options: &CompareOptions<'_>,
+) -> Result<Comparison, CompareError> {
     let CompareOptions { by, baseline, correction } = *options;
-    let merged = grouping::group_rows(files, by)?;
-    if merged.groups.is_empty() {
+    if rows.rows.is_empty() {
         return Err(CompareError::NoRows);
     }
-    let mut groups: Vec<Group> =
-        merged.groups.iter().map(|rows| group::group(rows, by, baseline)).collect();
-    if let Some(baseline) = baseline {
-        let mut known: Vec<&str> =
-            merged.groups.iter().flatten().map(|(r, _)| by.subject(r)).collect();
-        known.extend(groups.iter().flat_map(|g| &g.lines).map(|l| l.algorithm.as_str()));
-        known.sort_unstable();
-        known.dedup();
-        if !known.contains(&baseline) {
-            return Err(CompareError::NoBaseline {
-                baseline: baseline.to_owned(),
-                known: known.into_iter().map(str::to_owned).collect(),
-            });
+    let mut groups: Vec<Group> = Vec::new();
+    let mut contradiction: Option<Contradiction<'_>> = None;
+    for numbers in group_rows(rows, by) {
+        match distinct_rows(numbers.iter().map(|number| &rows.rows[*number as usize])) {
+            Ok(distinct) => groups.push(group::group(rows, distinct, by, baseline)),
+            // Report the contradiction that a reader of the files finds first.
+            Err(other) => {
+                let is_earlier = |first: &Contradiction<'_>| {
+                    other.second.location.order() < first.second.location.order()
+                };
+                if contradiction.as_ref().is_none_or(is_earlier) {
+                    contradiction = Some(other);
+                }
+            }
         }
+    }
+    if let Some(contradiction) = contradiction {
+        return Err(contradiction.error(rows));
     }
     let tested = match correction {
         Correction::All => correct(&mut groups),
         Correction::Group => groups.chunks_mut(1).map(correct).sum(),
     };
-    let rearrangement_remarks = match by {
-        By::Algorithm => rearrangement::remarks(&groups, files),
-        _ => Vec::new(),
-    };
-    Ok(Comparison {
-        groups,
+    let comparison = Comparison {
+        groups: groups.into_iter().map(Arc::new).collect(),
         by,
         correction,
         tested,
-        notes: merged.notes,
-        rearrangement_remarks,
-        residuals: residuals(files),
-    })
+        notes: Vec::new(),
+        rearrangement_remarks: Vec::new(),
+        residuals: residuals(rows),
+        files: rows.files().map(|(name, _)| name.to_owned()).collect(),
+    };
+    if let Some(baseline) = baseline {
+        comparison.check_baseline(baseline)?;
+    }
+    Ok(comparison.with_remarks())
+}
+
+impl Comparison {
+    /// Returns a comparison of only those groups for which `keep` returns true. Residuals and the
+    /// correction of p-values remain those of all groups.
+    pub fn part(&self, keep: impl Fn(&Group) -> bool) -> Self {
+        let groups = self.groups.iter().filter(|group| keep(group)).cloned().collect();
+        Self {
+            groups,
+            residuals: self.residuals.clone(),
+            files: self.files.clone(),
+            notes: Vec::new(),
+            rearrangement_remarks: Vec::new(),
+            ..*self
+        }
+        .with_remarks()
+    }
+
+    /// Errors if no row has the value `baseline` of the compared property.
+    pub fn check_baseline(&self, baseline: &str) -> Result<(), CompareError> {
+        let lines = self.groups.iter().flat_map(|group| &group.lines);
+        let mut known: Vec<&str> =
+            lines.flat_map(|line| [&*line.subject, &*line.algorithm]).collect();
+        known.sort_unstable();
+        known.dedup();
+        match known.contains(&baseline) {
+            true => Ok(()),
+            false => Err(CompareError::NoBaseline {
+                baseline: baseline.to_owned(),
+                known: known.into_iter().map(str::to_owned).collect(),
+            }),
+        }
+    }
+
+    /// Adds the remarks on duplicates and on rearrangement, which follow from the groups.
+    fn with_remarks(self) -> Self {
+        let notes = grouping::notes(&self.files, self.groups.iter().map(|group| &group.repeated));
+        let rearrangement_remarks = match self.by {
+            By::Algorithm => rearrangement::remarks(&self.groups),
+            _ => Vec::new(),
+        };
+        Self { notes, rearrangement_remarks, ..self }
+    }
 }
 
 /// Corrects the p-values for the number of comparisons, and returns that number.

@@ -6,6 +6,8 @@
 //! information. A rounded value is written with the fewest digits from which the same value is read
 //! back (Rust's `{}`).
 
+use std::hash::{Hash, Hasher};
+use std::io::Write;
 use swapmeet_core::text::escaped;
 
 /// The number of rounding steps in one microsecond.
@@ -47,6 +49,9 @@ pub(crate) trait Field: Clone {
         self.clone()
     }
 
+    /// Hashes the value that a reader gets after this value was written.
+    fn hash_as_written(&self, state: &mut impl Hasher);
+
     /// Returns the value if the field is a floating-point number.
     fn number(&self) -> Option<f64> {
         None
@@ -69,6 +74,9 @@ impl Field for String {
     fn as_written(&self) -> Self {
         escaped(self).into_owned()
     }
+    fn hash_as_written(&self, state: &mut impl Hasher) {
+        escaped(self).hash(state);
+    }
 }
 
 /// Formats rows as CSV. The first line has the names of the columns. Texts that a spreadsheet would
@@ -77,16 +85,28 @@ pub fn csv_table<R>(rows: impl IntoIterator<Item = R>) -> Result<String, csv::Er
 where
     R: IntoIterator<Item: AsRef<str>>,
 {
+    let mut bytes = Vec::new();
+    write_csv_table(&mut bytes, rows)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Writes rows like [`csv_table`].
+pub(crate) fn write_csv_table<R>(
+    out: impl Write,
+    rows: impl IntoIterator<Item = R>,
+) -> Result<(), csv::Error>
+where
+    R: IntoIterator<Item: AsRef<str>>,
+{
     let is_number = |text: &str| text.parse().is_ok_and(f64::is_finite);
     let field = |text: &str| {
         if is_number(text) { text.to_owned() } else { Field::write(&text.to_owned()) }
     };
-    let mut writer = csv::Writer::from_writer(Vec::new());
+    let mut writer = csv::Writer::from_writer(out);
     for row in rows {
         writer.write_record(row.into_iter().map(|text| field(text.as_ref())))?;
     }
-    let bytes = writer.into_inner().map_err(|e| csv::Error::from(e.into_error()))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(writer.flush()?)
 }
 
 /// Returns whether a spreadsheet would execute this text as a formula, ignoring any apostrophes at
@@ -106,6 +126,9 @@ macro_rules! integer_fields {
             fn read(text: &str) -> Result<Self, String> {
                 text.parse().map_err(|_| "a whole number".to_owned())
             }
+            fn hash_as_written(&self, state: &mut impl Hasher) {
+                self.hash(state);
+            }
         }
     )+};
 }
@@ -123,6 +146,9 @@ impl Field for f64 {
     }
     fn as_written(&self) -> Self {
         rounded(*self)
+    }
+    fn hash_as_written(&self, state: &mut impl Hasher) {
+        rounded(*self).to_bits().hash(state);
     }
     fn number(&self) -> Option<f64> {
         Some(*self)
@@ -145,6 +171,10 @@ impl<T: Field> Field for Option<T> {
     }
     fn as_written(&self) -> Self {
         self.as_ref().map(T::as_written)
+    }
+    fn hash_as_written(&self, state: &mut impl Hasher) {
+        self.is_some().hash(state);
+        self.iter().for_each(|value| value.hash_as_written(state));
     }
     fn number(&self) -> Option<f64> {
         self.as_ref().and_then(T::number)
@@ -194,6 +224,9 @@ macro_rules! words {
                     $($word => Ok(Self::$variant),)+
                     _ => Err(format!("one of {}", [$($word),+].join(", "))),
                 }
+            }
+            fn hash_as_written(&self, state: &mut impl std::hash::Hasher) {
+                std::hash::Hash::hash(self, state);
             }
         }
     };

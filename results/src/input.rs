@@ -114,7 +114,7 @@ pub struct ResultFiles {
 }
 
 /// The maximum total size of all files that are read together. This is enough for about a million
-/// rows. A comparison of so many rows needs four times as much memory.
+/// rows.
 const MAX_TOTAL_BYTES: u64 = 512 << 20;
 
 /// Reads the rows of a result file, which may be a pipe. Errors if the last row is incomplete.
@@ -126,35 +126,60 @@ pub fn read_file(path: &Path) -> Result<Vec<Record>, ReadError> {
 
 /// Reads the rows of result files, each of which may have an incomplete last row.
 pub fn read_files<P: AsRef<Path>>(paths: &[P]) -> Result<ResultFiles, ReadError> {
-    read_up_to(paths, MAX_TOTAL_BYTES)
+    let names = paths.iter().map(|path| path.as_ref().display().to_string());
+    let mut files: Vec<(String, Vec<Record>)> = names.map(|name| (name, Vec::new())).collect();
+    let torn = for_each_row(paths, |file, row| files[file].1.push(row))?;
+    Ok(ResultFiles { files, torn })
 }
 
-fn read_up_to<P: AsRef<Path>>(paths: &[P], most: u64) -> Result<ResultFiles, ReadError> {
+/// Reads result files, each of which may have an incomplete last row, and calls `receive` with the
+/// index of the file and each row. Returns the incomplete last rows.
+pub fn for_each_row<P: AsRef<Path>>(
+    paths: &[P],
+    receive: impl FnMut(usize, Record),
+) -> Result<Vec<TornRow>, ReadError> {
+    read_up_to(paths, MAX_TOTAL_BYTES, receive)
+}
+
+fn read_up_to<P: AsRef<Path>>(
+    paths: &[P],
+    most: u64,
+    mut receive: impl FnMut(usize, Record),
+) -> Result<Vec<TornRow>, ReadError> {
     let mut left = most;
-    let mut read = ResultFiles::default();
-    for path in paths {
+    let mut torn = Vec::new();
+    for (number, path) in paths.iter().enumerate() {
         let file = path.as_ref().display().to_string();
         let failed = |source| ReadError::Io { file: file.clone(), source };
         // Rows are parsed while the file is read, so that an invalid file is not read to its end.
         let mut text = File::open(path).map_err(failed)?.take(left + 1);
-        let found = read_rows(file.clone(), &mut text);
+        let found = read_each(file.clone(), &mut text, |row| receive(number, row));
         left = text
             .limit()
             .checked_sub(1)
             .ok_or_else(|| ReadError::TooMuch { file: file.clone(), most })?;
-        let FileRows { rows, torn } = found?;
-        read.files.push((file, rows));
-        read.torn.extend(torn);
+        torn.extend(found?);
     }
-    Ok(read)
+    Ok(torn)
+}
+
+/// Calls `receive` with each row of a text. Returns the last row if it is incomplete.
+fn read_each(
+    file: String,
+    text: impl Read,
+    mut receive: impl FnMut(Record),
+) -> Result<Option<TornRow>, ReadError> {
+    let mut rows = Rows::new(file, text)?;
+    rows.by_ref().try_for_each(|row| row.map(|row| receive(row.record)))?;
+    Ok(rows.into_torn())
 }
 
 /// Reads the rows from the text of a result file, which may have any length and an incomplete last
 /// row. `file` is the file's name for error messages.
 pub fn read_rows(file: String, text: impl Read) -> Result<FileRows, ReadError> {
-    let mut rows = Rows::new(file, text)?;
-    let records = rows.by_ref().map(|row| row.map(|row| row.record)).collect::<Result<_, _>>()?;
-    Ok(FileRows { rows: records, torn: rows.into_torn() })
+    let mut rows = Vec::new();
+    let torn = read_each(file, text, |row| rows.push(row))?;
+    Ok(FileRows { rows, torn })
 }
 
 fn line_ends(bytes: &[u8]) -> u64 {
@@ -268,14 +293,16 @@ pub(crate) mod tests {
         let text = written(&[Record::default()]);
         paths.iter().for_each(|path| std::fs::write(path, &text).unwrap());
         let both = 2 * text.len() as u64;
-        assert_eq!(read_up_to(&paths, both).unwrap().files.len(), 2);
-        let error = read_up_to(&paths, both - 1).unwrap_err().to_string();
+        let mut rows = 0;
+        read_up_to(&paths, both, |_, _| rows += 1).unwrap();
+        assert_eq!(rows, 2);
+        let error = read_up_to(&paths, both - 1, |_, _| ()).unwrap_err().to_string();
         let size = format_size(both - 1);
         let expected =
             format!("b.csv: more than {size} of rows in all files together, expected less");
         assert!(error.ends_with(&expected), "{error}");
         // An endless file is refused, too.
-        let error = read_up_to(&["/dev/zero"], 1 << 20).unwrap_err().to_string();
+        let error = read_up_to(&["/dev/zero"], 1 << 20, |_, _| ()).unwrap_err().to_string();
         assert!(error.starts_with("/dev/zero: more than 1MiB of rows"), "{error}");
     }
 

@@ -25,13 +25,14 @@ pub use bandwidth::Bandwidths;
 pub use case_id::{CaseId, Difference, Implementation, Setting, inputs_column};
 pub use command::{command, quoted};
 pub use compare::{
-    By, CompareError, CompareOptions, Comparison, ComparisonLine, Correction, Group, LineOptimum,
-    RowLocation, Tests, compare, compare_by,
+    By, CompareError, CompareOptions, ComparedRows, Comparison, ComparisonLine, Correction, Group,
+    LineOptimum, RowLocation, RunTime, StatusCounts, Tests, compare, compare_by, compare_rows,
 };
 pub use field::{NotFinite, csv_table};
 pub use grouped::grouped;
 pub use input::{
-    FileRows, ReadError, ResultFiles, TornRow, read_file, read_files, read_records, read_rows,
+    FileRows, ReadError, ResultFiles, TornRow, for_each_row, read_file, read_files, read_records,
+    read_rows,
 };
 pub use merge::{InconsistentRows, MergeError, MergedOrder, MissingCases, Shards};
 pub use output::{CsvSink, Sink};
@@ -39,8 +40,8 @@ pub use record::{
     ColumnInfo, MOST_US, Record, Status, Verified, column_infos, columns, outcome_columns,
 };
 pub use render::{
-    as_csv, as_html, as_json, as_latex, as_markdown, as_table, escaped, html_table, in_words,
-    latex_escaped, single_line,
+    escaped, html_table, in_words, latex_escaped, single_line, write_csv, write_html, write_json,
+    write_latex, write_markdown, write_table,
 };
 pub use residual::{MEASURED, Residual, is_measured};
 pub use style_number::{STYLES_IN_GROUP, style_numbers};

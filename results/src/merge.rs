@@ -1,21 +1,20 @@
 //! Joins the rows of shards, so that no row is lost or duplicated.
 //!
 //! Files are read twice instead of being kept in memory, so that sweeps of any size can be joined.
-//! The first pass reads each file from start to end, and stores the position and a fingerprint of
-//! the case for each row. The second pass reads the rows in the order of the output.
+//! The first pass reads each file from start to end, and stores the position and the case of each
+//! row. The second pass reads the rows in the order of the output.
 
 mod definitions;
-mod fingerprint;
 mod missing;
 mod source_file;
 
-use crate::case_id::CaseId;
+use crate::case_id::{CaseId, CaseKey, CaseTable};
 use crate::input::{ReadError, TornRow};
 use crate::record::Record;
 use crate::residual::is_measured;
 use definitions::Definitions;
 pub use definitions::InconsistentRows;
-use fingerprint::{Fingerprint, Fingerprints};
+use indexmap::IndexSet;
 pub use missing::MissingCases;
 use missing::NamedValues;
 use source_file::{RowReader, SourceFile};
@@ -40,9 +39,6 @@ pub enum MergeError {
     /// The files contain no rows.
     #[error("no rows to join")]
     NoRows,
-    /// A row could not be read in the second pass.
-    #[error(transparent)]
-    Unreadable(#[from] ReadError),
 }
 
 /// The rows that remain after joining, in the order of the output. [`Shards::rows`] reads them in
@@ -73,16 +69,18 @@ pub struct Shards {
     sources: Vec<SourceFile>,
     /// All rows, in the order of the files.
     rows: Vec<RowEntry>,
-    fingerprints: Fingerprints,
+    cases: CaseTable,
     /// For each file, the distinct values in its predicted rows (the rows that are not measured).
     named: Vec<NamedValues>,
+    /// The texts of these values.
+    texts: IndexSet<String>,
     inconsistency: Option<InconsistentRows>,
     torn: Vec<TornRow>,
 }
 
 /// The position and the case of a row.
 struct RowEntry {
-    case: Fingerprint,
+    case: CaseKey,
     from: u64,
     /// Index of the source file.
     source: u32,
@@ -98,8 +96,9 @@ impl Shards {
                 .map(|path| SourceFile::of(path.as_ref()))
                 .collect::<Result<_, _>>()?,
             rows: Vec::new(),
-            fingerprints: Fingerprints::default(),
+            cases: CaseTable::default(),
             named: vec![NamedValues::default(); paths.len()],
+            texts: IndexSet::new(),
             inconsistency: None,
             torn: Vec::new(),
         };
@@ -111,7 +110,7 @@ impl Shards {
                 let is_measured = is_measured(&row.record);
                 // A measured row does not belong to an experiment.
                 if !is_measured {
-                    shards.named[number as usize].add(&row.record, &shards.fingerprints);
+                    shards.named[number as usize].add(&row.record, &mut shards.texts);
                     // If a file cannot be read, that error is reported instead of an inconsistency
                     // between rows. Therefore reading continues after the first inconsistency.
                     let place = || place(&source.name, i + 1);
@@ -119,7 +118,7 @@ impl Shards {
                         .inconsistency
                         .or_else(|| definitions.check(&row.record, place).err());
                 }
-                let case = shards.fingerprints.of(&row.record.case());
+                let case = shards.cases.insert(&row.record.case());
                 shards.rows.push(RowEntry { case, from: row.from, source: number, is_measured });
             }
             shards.torn.extend(rows.into_torn());
@@ -141,7 +140,7 @@ impl Shards {
             let mut missing = MissingCases::default();
             let sweeps = NamedValues::sweeps(self.named.iter().cloned());
             for sweep in &sweeps {
-                sweep.add_missing(&self.fingerprints, &mut missing);
+                sweep.add_missing(&self.texts, &mut missing);
             }
             Ok(MergedOrder { order, missing, sweeps: sweeps.len() })
         })
@@ -156,17 +155,15 @@ impl Shards {
             let mut merged = MergedOrder::default();
             for case in cases() {
                 let case = case.borrowed();
-                match at.remove(&self.fingerprints.of(&case)) {
+                match self.cases.key(&case).and_then(|key| at.remove(&key)) {
                     Some(row) => merged.order.push(row),
                     None => merged.missing.add(&case),
                 }
             }
             match at.into_values().min() {
                 Some(row) => {
-                    let why = self
-                        .row(&mut RowReader::new(&self.sources), row)?
-                        .case()
-                        .difference_from_nearest(cases());
+                    let case = self.cases.case(self.rows[row].case);
+                    let why = case.difference_from_nearest(cases());
                     Err(MergeError::UnknownCase { at: self.place(row), why })
                 }
                 None => Ok(merged),
@@ -185,7 +182,7 @@ impl Shards {
     /// predicted rows. A measured row is never expected, and never reported as missing.
     fn join_rows(
         &self,
-        join: impl FnOnce(Vec<usize>, HashMap<Fingerprint, usize>) -> Result<MergedOrder, MergeError>,
+        join: impl FnOnce(Vec<usize>, HashMap<CaseKey, usize>) -> Result<MergedOrder, MergeError>,
     ) -> Result<MergedOrder, MergeError> {
         let (measured, predicted): (Vec<usize>, Vec<usize>) =
             (0..self.rows.len()).partition(|row| self.rows[*row].is_measured);
@@ -204,13 +201,13 @@ impl Shards {
     }
 
     /// Returns a map from cases to rows. Returns an error if two rows belong to the same case.
-    fn by_case(&self, rows: &[usize]) -> Result<HashMap<Fingerprint, usize>, MergeError> {
-        let mut at = HashMap::new();
+    fn by_case(&self, rows: &[usize]) -> Result<HashMap<CaseKey, usize>, MergeError> {
+        let mut at = HashMap::with_capacity(rows.len());
         for row in rows {
-            if let Some(first) = at.insert(self.rows[*row].case, *row) {
-                let case = self.row(&mut RowReader::new(&self.sources), *row)?.case().in_words();
+            let case = self.rows[*row].case;
+            if let Some(first) = at.insert(case, *row) {
                 return Err(MergeError::Duplicate {
-                    case,
+                    case: self.cases.case(case).in_words(),
                     first: self.place(first),
                     second: self.place(*row),
                 });
@@ -222,7 +219,7 @@ impl Shards {
     fn row(&self, reader: &mut RowReader<'_>, row: usize) -> Result<Record, ReadError> {
         let RowEntry { case, from, source, .. } = self.rows[row];
         let record = reader.row(source as usize, from)?;
-        match self.fingerprints.of(&record.case()) == case {
+        match record.case() == self.cases.case(case) {
             true => Ok(record),
             false => Err(ReadError::Changed { file: self.sources[source as usize].name.clone() }),
         }

@@ -8,6 +8,7 @@
 
 use crate::field::{Field, NotFinite, words};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
+use std::hash::{BuildHasher, Hasher};
 
 words! {
     /// How a case ended.
@@ -107,6 +108,13 @@ macro_rules! record {
             /// to a millionth of a microsecond.
             pub fn as_written(&self) -> Self {
                 Self { $($name: self.$name.as_written(),)+ }
+            }
+
+            /// Hashes the outcome columns for whose names `is_hashed` returns true.
+            fn hash_outcome(&self, state: &mut impl Hasher, is_hashed: impl Fn(&str) -> bool) {
+                $(if is_outcome!($kind) && is_hashed(stringify!($name)) {
+                    self.$name.hash_as_written(state);
+                })+
             }
         }
 
@@ -337,12 +345,21 @@ impl Record {
     /// only some nodes were compared with a claimed symmetry, the text includes the number of these
     /// nodes.
     pub fn verification(&self) -> String {
-        match self.compared_on {
-            Some(compared) if compared < self.nodes => {
-                format!("{} ({compared} of {})", self.verified, self.nodes)
-            }
-            _ => self.verified.to_string(),
-        }
+        verification(self.verified, self.compared_on, self.nodes)
+    }
+
+    /// Hashes the values that are equal in all rows of the same case and repetition, except those
+    /// that identify the case. `plan_ms`, `wall_ms` and the name of the experiment may differ. The
+    /// note and the randomly drawn faults are missing in files of earlier versions. The optimum is
+    /// missing in rows of a run without `--optimum`.
+    pub(crate) fn hash_comparable(&self, hasher: &impl BuildHasher) -> u64 {
+        const DIFFERING: [&str; 6] =
+            ["plan_ms", "wall_ms", "note", "optimum_us", "optimum_gap", "faults"];
+        let mut state = hasher.build_hasher();
+        self.hash_outcome(&mut state, |column| !DIFFERING.contains(&column));
+        self.nodes.hash_as_written(&mut state);
+        self.block_bytes.hash_as_written(&mut state);
+        state.finish()
     }
 
     /// Returns an error for the first column whose value could not be read back.
@@ -351,6 +368,15 @@ impl Record {
             let value = (c.number)(self).filter(|value| !value.is_finite())?;
             Some(NotFinite { column: c.info.name, value })
         })
+    }
+}
+
+/// Formats a verification as tables show it. `compared_on` is the number of `nodes` whose plans were
+/// compared with a claimed symmetry.
+pub(crate) fn verification(verified: Verified, compared_on: Option<u64>, nodes: u64) -> String {
+    match compared_on {
+        Some(compared) if compared < nodes => format!("{verified} ({compared} of {nodes})"),
+        _ => verified.to_string(),
     }
 }
 

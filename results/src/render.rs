@@ -1,5 +1,5 @@
 //! Output of a comparison as a text table, CSV, JSON, Markdown, HTML, and sentences. No format uses
-//! colour.
+//! colour. Groups are written one after another, so that the text is never in memory as a whole.
 
 mod csv;
 mod html;
@@ -11,13 +11,13 @@ mod optimum;
 mod table;
 mod words;
 
-pub use csv::as_csv;
-pub use html::{as_html, escaped, html_table};
-pub use json::as_json;
-pub use latex::{as_latex, latex_escaped};
+pub use csv::write_csv;
+pub use html::{escaped, html_table, write_html};
+pub use json::write_json;
+pub use latex::{latex_escaped, write_latex};
 use limits::limits;
-pub use markdown::as_markdown;
-pub use table::as_table;
+pub use markdown::write_markdown;
+pub use table::write_table;
 pub use words::in_words;
 
 use crate::case_id::Setting;
@@ -26,6 +26,7 @@ use crate::record::Status;
 use crate::residual::Residual;
 use crate::stats::Interval;
 use crate::units::number_to;
+use std::sync::Arc;
 use swapmeet_core::text::is_unsafe;
 
 /// The columns of tables for people.
@@ -64,8 +65,8 @@ struct Section {
 }
 
 /// Returns all tables: one for each group, then the table of residuals, if there are any.
-fn sections(comparison: &Comparison) -> Vec<Section> {
-    let group = |group: &Group| Section {
+fn sections(comparison: &Comparison) -> impl Iterator<Item = Section> {
+    let group = |group: &Arc<Group>| Section {
         title: title(group),
         cells: cells(group, comparison.by),
         sentences: reasons(group)
@@ -73,7 +74,7 @@ fn sections(comparison: &Comparison) -> Vec<Section> {
             .chain(optimum::sentence(group))
             .collect(),
     };
-    comparison.groups.iter().map(group).chain(measured(comparison)).collect()
+    comparison.groups.iter().map(group).chain(measured(comparison))
 }
 
 /// Returns the table of measured and predicted times.
@@ -166,7 +167,7 @@ fn line_cells(group: &Group, line: &ComparisonLine, repeated: bool) -> [String; 
 /// Returns the remarks that concern all groups. They mention duplicates, times that are exact, and
 /// the correction of p-values.
 fn notes(comparison: &Comparison) -> Vec<String> {
-    let single = |group: &&Group| group.is_exact() && words::is_of_single_runs(group);
+    let single = |group: &&Arc<Group>| group.is_exact() && words::is_of_single_runs(group);
     let exact = comparison.groups.iter().filter(single).count();
     let exact = (exact > 0).then(|| {
         if exact == comparison.groups.len() {
@@ -196,7 +197,10 @@ fn notes(comparison: &Comparison) -> Vec<String> {
 /// Describes the status of a line's rows. If all rows have the same status, the text is this
 /// status. Otherwise it has the number of rows for each status.
 fn status_text(line: &ComparisonLine) -> String {
-    if line.rows.len() == 1 && (line.status == Status::Ok || line.rows.values().all(|n| *n == 1)) {
+    let mut counts = line.rows.iter();
+    let (first, second) = (counts.next(), counts.next());
+    let is_single = line.status == Status::Ok || first.is_some_and(|(_, n)| n == 1);
+    if second.is_none() && is_single {
         return line.status.to_string();
     }
     line.rows.iter().map(|(status, n)| format!("{n} {status}")).collect::<Vec<_>>().join(", ")
@@ -245,6 +249,17 @@ pub(crate) mod tests {
     use crate::compare::tests::{failed, files, row};
     use crate::compare::{CompareOptions, compare, compare_by};
     use crate::record::Record;
+    use std::io::Write;
+
+    /// Returns the whole text of an output, without spaces and line ends at its end.
+    pub(crate) fn text_of<E: std::fmt::Debug>(
+        write: impl FnOnce(&Comparison, &mut dyn Write) -> Result<(), E>,
+        comparison: &Comparison,
+    ) -> String {
+        let mut text = Vec::new();
+        write(comparison, &mut text).unwrap();
+        String::from_utf8(text).unwrap().trim_end().to_owned()
+    }
 
     pub(crate) fn comparison(records: Vec<Record>) -> Comparison {
         compare(&files(records), None).unwrap()
@@ -275,7 +290,7 @@ pub(crate) mod tests {
 
     #[test]
     fn titles_omit_defaults() {
-        let mut group = repeated().groups.remove(0);
+        let mut group = Arc::unwrap_or_clone(repeated().groups.remove(0));
         assert_eq!(title(&group), "torus:4x4, uniform:64, paragon, wormhole");
         let [collective, machine, machine_definition] =
             ["scatter", "mine", "sp2"].map(str::to_owned);
@@ -350,10 +365,10 @@ pub(crate) mod tests {
         assert_eq!(printed(allreduce).as_deref(), Some("1 1.875"), "2 (n - 1)/n of one vector");
         assert_eq!(printed(vec![of("gather", 0, 1.0)]), None, "nccl-tests defines no factor");
         let rows = vec![of("alltoall", 0, 1.024)];
-        let csv = as_csv(&comparison(rows.clone())).unwrap();
-        assert!(csv.contains(",algbw_gb_s,busbw_gb_s\n") && csv.ends_with(",1,0.9375\n"), "{csv}");
+        let csv = text_of(write_csv, &comparison(rows.clone()));
+        assert!(csv.contains(",algbw_gb_s,busbw_gb_s\n") && csv.ends_with(",1,0.9375"), "{csv}");
         let json: serde_json::Value =
-            serde_json::from_str(&as_json(&comparison(rows)).unwrap()).unwrap();
+            serde_json::from_str(&text_of(write_json, &comparison(rows))).unwrap();
         let expected = serde_json::json!({ "algbw_gb_s": 1.0, "busbw_gb_s": 0.9375 });
         assert_eq!(json["groups"][0]["lines"][0]["bandwidths"], expected);
     }

@@ -1,6 +1,8 @@
 //! Residuals: measured times compared with predicted times of the same topology, collective,
 //! workload and algorithm.
 
+use crate::case_id::{CaseId, Setting};
+use crate::compare::ComparedRows;
 use crate::record::{Record, Status};
 use crate::stats::Summary;
 use serde::Serialize;
@@ -41,17 +43,21 @@ pub fn is_measured(row: &Record) -> bool {
 
 /// Returns a residual for each pair of a measured case and a prediction of this case, ordered by
 /// the columns of the case.
-pub(crate) fn residuals(files: &[(String, Vec<Record>)]) -> Vec<Residual> {
+pub(crate) fn residuals(rows: &ComparedRows) -> Vec<Residual> {
+    if rows.settings().all(|setting| setting.model != MEASURED) {
+        return Vec::new();
+    }
     // For each case, collect the predicted and the measured times by machine.
     type Case<'a> = [&'a str; 4];
     type Times<'a> = BTreeMap<(&'a str, &'a str), Vec<f64>>;
     let mut cases: BTreeMap<Case<'_>, [Times<'_>; 2]> = BTreeMap::new();
-    for row in files.iter().flat_map(|(_, rows)| rows).filter(|row| row.status == Status::Ok) {
+    for row in rows.rows.iter().filter(|row| row.status == Status::Ok) {
         let Some(time) = row.time_us.filter(|time| *time > 0.0) else { continue };
-        let case = [&*row.topology, &row.collective, &row.workload, &row.algorithm];
-        let machine = row.case().setting.machine_spec();
-        let of = &mut cases.entry(case).or_default()[usize::from(is_measured(row))];
-        of.entry((machine, &row.model)).or_default().push(time);
+        let CaseId { setting, implementation, .. } = rows.case(row);
+        let Setting { topology, collective, workload, model, .. } = setting;
+        let case = [topology, collective, workload, implementation.algorithm];
+        let of = &mut cases.entry(case).or_default()[usize::from(model == MEASURED)];
+        of.entry((setting.machine_spec(), model)).or_default().push(time);
     }
     // Compare each measurement with each prediction. Measured times are summarised by their median,
     // which is robust against outliers. Predicted times have no outliers, so they are summarised by
@@ -98,6 +104,7 @@ pub(crate) fn residuals(files: &[(String, Vec<Record>)]) -> Vec<Residual> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::ComparedRows;
     use crate::compare::tests::{files, row};
 
     #[test]
@@ -109,7 +116,7 @@ mod tests {
             let model = MEASURED.to_owned();
             [Record { machine, model, ..predicted.clone() }, predicted]
         });
-        let found = residuals(&files(rows.collect()));
+        let found = residuals(&ComparedRows::of(&files(rows.collect())));
         let order: Vec<&str> = found.iter().map(|residual| &*residual.workload).collect();
         assert_eq!(order, ["8", "64", "1KiB", "16KiB", "1MiB"].map(|s| format!("uniform:{s}")));
     }
@@ -134,7 +141,7 @@ mod tests {
             measured(1, 12.0),
             measured(2, 12.5),
         ]);
-        let found: Vec<_> = residuals(&rows)
+        let found: Vec<_> = residuals(&ComparedRows::of(&rows))
             .into_iter()
             .map(|b| {
                 (
@@ -153,6 +160,6 @@ mod tests {
             },
         );
         assert_eq!(found, expected);
-        assert_eq!(residuals(&files(vec![row("ring", 0, 10.0)])), []);
+        assert_eq!(residuals(&ComparedRows::of(&files(vec![row("ring", 0, 10.0)]))), []);
     }
 }

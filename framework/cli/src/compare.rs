@@ -5,27 +5,29 @@ use crate::failure::{ExitStatus, Failure, SUCCESS};
 use crate::{output, result_files};
 use swapmeet_core::spec::near_matches;
 use swapmeet_results::{
-    CompareError, CompareOptions, as_csv, as_json, as_latex, as_markdown, as_table, compare_by,
+    CompareError, CompareOptions, compare_rows, write_csv, write_json, write_latex, write_markdown,
+    write_table,
 };
 use swapmeet_runner::input::Text;
 
 /// Compares the times in result files, and prints the result.
 pub(crate) fn compare(args: &CompareArgs) -> Result<ExitStatus, Failure> {
-    let files = result_files::read(&args.files)?;
+    let rows = result_files::compared(&args.files, |_| true)?;
     let options = CompareOptions {
         by: args.by,
         baseline: args.baseline.as_deref(),
         correction: args.correct,
     };
-    let comparison = compare_by(&files, &options).map_err(refused)?;
-    let text = match args.format {
-        CompareFormat::Table => as_table(&comparison),
-        CompareFormat::Markdown => as_markdown(&comparison),
-        CompareFormat::Latex => as_latex(&comparison),
-        CompareFormat::Csv => as_csv(&comparison).map_err(Failure::output)?,
-        CompareFormat::Json => as_json(&comparison).map_err(Failure::output)?,
+    let comparison = compare_rows(&rows, &options).map_err(refused)?;
+    drop(rows);
+    let write = match args.format {
+        CompareFormat::Table => write_table,
+        CompareFormat::Markdown => write_markdown,
+        CompareFormat::Latex => write_latex,
+        CompareFormat::Csv => write_csv,
+        CompareFormat::Json => write_json,
     };
-    output::print(&format!("{}\n", text.trim_end()))?;
+    output::print_trimmed(|out| write(&comparison, out))?;
     Ok(SUCCESS)
 }
 

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::signals::interrupts;
 use crate::streams;
 use std::fs::{File, Metadata};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,6 +22,43 @@ pub(crate) fn is_terminal() -> bool {
 /// Writes text to standard output and flushes it.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     self::text(Path::new("-"), text)
+}
+
+/// Writes text to standard output, without the spaces and line ends at its end, and ends the last
+/// line.
+pub(crate) fn print_trimmed(
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
+    file(Path::new("-"), |out| {
+        let mut out = Trimmed { out: BufWriter::new(out), space: Vec::new() };
+        write(&mut out)?;
+        out.out.write_all(b"\n")?;
+        out.out.flush()
+    })
+}
+
+/// A destination that leaves out the spaces and line ends at the end of a text.
+struct Trimmed<W> {
+    out: W,
+    /// The spaces and line ends that may be the last ones.
+    space: Vec<u8>,
+}
+
+impl<W: Write> Write for Trimmed<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = bytes.trim_ascii_end();
+        if !text.is_empty() {
+            self.out.write_all(&self.space)?;
+            self.out.write_all(text)?;
+            self.space.clear();
+        }
+        self.space.extend_from_slice(&bytes[text.len()..]);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 /// Returns whether a path that the user gives stands for standard output.

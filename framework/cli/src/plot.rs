@@ -24,9 +24,11 @@ pub(crate) fn plot(PlotArgs(kind): &PlotArgs) -> Result<ExitStatus, Failure> {
     let paper = Paper { width: args.width, font: args.font };
     paper.check().map_err(Failure::Usage)?;
     // Each kind of figure checks that the rows contain the values that the figure draws.
-    let all = result_files::read(&args.rows.files)?;
-    let algorithms = algorithms(&all);
-    let files = selected(all, &args.rows)?;
+    let mut files = result_files::read(&args.rows.files)?;
+    let algorithms = algorithms(&files);
+    let mut selection = RowSelection::new(&args.rows);
+    files.iter_mut().for_each(|(_, rows)| rows.retain(|row| selection.contains(row)));
+    selection.check()?;
     let drawn = figure(kind, &files, &algorithms).map_err(Failure::usage)?;
     // Write the file only if the whole figure could be drawn.
     let file = |format| drawn.file(format, &paper, f64::from(args.scale)).map_err(unwritten);
@@ -118,39 +120,55 @@ fn format(args: &FigureArgs) -> Result<FigureFormat, Failure> {
     })
 }
 
-/// Reads files and returns the rows that the user selects, as pairs of a file name and its rows.
-pub(crate) fn rows(args: &RowsArgs) -> Result<Vec<(String, Vec<Record>)>, Failure> {
-    selected(result_files::read(&args.files)?, args)
+/// The rows that the flags `--topology`, `--algorithm`, `--workload` and `--machine` select.
+pub(crate) struct RowSelection<'a> {
+    choices: [Choice<'a>; 4],
 }
 
-/// Returns the rows that the user selects, as pairs of a file name and its rows.
-fn selected(
-    mut files: Vec<(String, Vec<Record>)>,
-    args: &RowsArgs,
-) -> Result<Vec<(String, Vec<Record>)>, Failure> {
-    type Text = fn(&Record) -> &str;
-    let choices: [(&str, &[String], Text); 4] = [
-        ("--topology", &args.topologies, |r| &r.topology),
-        ("--algorithm", &args.algorithms, |r| &r.algorithm),
-        ("--workload", &args.workloads, |r| &r.workload),
-        ("--machine", &args.machines, |r| &r.machine),
-    ];
-    for (flag, wanted, text) in choices {
-        for value in wanted {
-            if !files.iter().flat_map(|(_, rows)| rows).any(|r| text(r) == value) {
-                let mut known: Vec<&str> =
-                    files.iter().flat_map(|(_, rows)| rows).map(text).collect();
-                known.sort_unstable();
-                known.dedup();
+/// The values of a column that the user selects. If there are none, all rows are selected.
+struct Choice<'a> {
+    flag: &'static str,
+    wanted: &'a [String],
+    text: fn(&Record) -> &str,
+    /// The values of the rows that the flags before this one select.
+    known: BTreeSet<String>,
+}
+
+impl<'a> RowSelection<'a> {
+    pub(crate) fn new(args: &'a RowsArgs) -> Self {
+        let choice = |flag, wanted, text| Choice { flag, wanted, text, known: BTreeSet::new() };
+        Self {
+            choices: [
+                choice("--topology", &*args.topologies, |r: &Record| &r.topology),
+                choice("--algorithm", &*args.algorithms, |r| &r.algorithm),
+                choice("--workload", &*args.workloads, |r| &r.workload),
+                choice("--machine", &*args.machines, |r| &r.machine),
+            ],
+        }
+    }
+
+    /// Returns whether a row is selected.
+    pub(crate) fn contains(&mut self, row: &Record) -> bool {
+        self.choices.iter_mut().all(|Choice { wanted, text, known, .. }| {
+            let value = text(row);
+            if !wanted.is_empty() && !known.contains(value) {
+                known.insert(value.to_owned());
+            }
+            wanted.is_empty() || wanted.iter().any(|one| one == value)
+        })
+    }
+
+    /// Errors if no row has a value that the user selects. Call this function after all rows.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        for Choice { flag, wanted, known, .. } in &self.choices {
+            if let Some(value) = wanted.iter().find(|value| !known.contains(*value)) {
+                let known: Vec<&str> = known.iter().map(String::as_str).collect();
                 return Err(Failure::Usage(format!(
                     "{flag} {value}: no row has this value, expected one of {}",
                     known.join(", ")
                 )));
             }
         }
-        for (_, rows) in &mut files {
-            rows.retain(|row| wanted.is_empty() || wanted.iter().any(|value| value == text(row)));
-        }
+        Ok(())
     }
-    Ok(files)
 }

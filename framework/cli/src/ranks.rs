@@ -4,18 +4,17 @@
 use crate::args::{CaseArgs, On, Overwrite, RowFormat, RunArgs};
 use crate::export::translated;
 use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS, print_reason};
+use crate::output;
 use crate::run::row_file::Remarks;
-use crate::run::rows::Rows;
 use crate::run::{
     Tally, complete, experiment, interrupts, place_for, print_remarks, protect_inputs,
     refuse_appearance, shard_cases,
 };
 use crate::say::say;
-use crate::{output, streams, table};
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -119,7 +118,7 @@ fn run_with_launcher(
     let program = compile_program(folder.path())?;
     let interrupted = interrupts();
     // Cases run one after another, because each of them needs all ranks.
-    let mut tally = Tally::default();
+    let (mut tally, mut written) = (Tally::default(), 0);
     let mut finished = true;
     // A broken launcher fails in the same way in every case, so each reason is printed only once.
     let mut reasons = HashSet::new();
@@ -146,16 +145,14 @@ fn run_with_launcher(
             if is_new && !args.quiet {
                 print_reason(&record);
             }
-            rows.push(record)?;
+            rows.push(written, Box::new(record))?;
+            written += 1;
         }
         drop(std::fs::remove_dir_all(&place));
     }
     // The table, the summary and the exit status are the same as for simulated runs.
     rows.finish()?;
-    if let Rows::Kept(rows) = &rows {
-        let text = table::results(rows, table::terminal_width());
-        writeln!(streams::stdout(), "{text}").map_err(|e| Failure::printing(&e))?;
-    }
+    rows.print_table()?;
     if !args.quiet {
         say!("{}{tally}, measured", if finished { "" } else { "interrupted: " });
     }

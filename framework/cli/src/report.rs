@@ -2,42 +2,57 @@
 
 use crate::args::ReportArgs;
 use crate::failure::{ExitStatus, Failure, SUCCESS};
-use crate::output;
-use crate::plot::rows;
+use crate::plot::RowSelection;
 use crate::trace::{MOST_BYTES, title_of};
+use crate::{output, result_files};
 use std::fs::File;
-use std::io::Read;
+use std::io::{BufWriter, Read, Write};
 use std::path::Path;
-use swapmeet_plot::{Link, PageOptions, page};
-use swapmeet_results::{CompareError, Record};
+use swapmeet_plot::{Link, Page, PageOptions};
+use swapmeet_results::{ComparedRows, Record};
 use swapmeet_runner::experiment::Experiment;
 
 pub(crate) fn report(args: &ReportArgs) -> Result<ExitStatus, Failure> {
     output::may_write(&args.out, args.over, args.rows.files.iter().chain(&args.schedules))?;
-    let files = rows(&args.rows)?;
+    let mut selection = RowSelection::new(&args.rows);
+    let mut title = DefaultTitle::default();
+    let rows = result_files::compared(&args.rows.files, |row| {
+        let is_selected = selection.contains(row);
+        if is_selected {
+            title.add(row);
+        }
+        is_selected
+    })?;
+    selection.check()?;
     let links: Vec<Link> =
         args.schedules.iter().map(|page| link(page, &args.out)).collect::<Result<_, _>>()?;
-    let page = page_of(&files, args.title.as_deref(), args.baseline.as_deref(), &links);
-    let text = page.map_err(Failure::usage)?;
-    output::text(&args.out, &text)?;
+    let title = args.title.clone().unwrap_or_else(|| title.text());
+    let page = Page::of(&rows, options(&title, args.baseline.as_deref(), &links));
+    let page = page.map_err(Failure::usage)?;
+    output::file(&args.out, |out| {
+        let mut out = BufWriter::new(out);
+        page.write(&mut out).and_then(|()| out.flush())
+    })?;
     Ok(SUCCESS)
 }
 
-/// Returns a page that summarises rows. The default title lists the names of the experiments.
+fn options<'a>(title: &'a str, baseline: Option<&'a str>, links: &'a [Link]) -> PageOptions<'a> {
+    let program = concat!("swapmeet ", env!("CARGO_PKG_VERSION"));
+    PageOptions { title, baseline, program, links }
+}
+
+/// Returns a page that summarises rows of the dashboard.
 pub(crate) fn page_of(
     files: &[(String, Vec<Record>)],
-    title: Option<&str>,
     baseline: Option<&str>,
-    links: &[Link],
-) -> Result<String, CompareError> {
-    let title = title.map_or_else(|| experiments(files), str::to_owned);
-    let wanted = PageOptions {
-        title: &title,
-        baseline,
-        program: concat!("swapmeet ", env!("CARGO_PKG_VERSION")),
-        links,
-    };
-    page(files, &wanted)
+) -> Result<Vec<u8>, String> {
+    let mut title = DefaultTitle::default();
+    files.iter().flat_map(|(_, rows)| rows).for_each(|row| title.add(row));
+    let (title, rows) = (title.text(), ComparedRows::of(files));
+    let page = Page::of(&rows, options(&title, baseline, &[])).map_err(|e| e.to_string())?;
+    let mut text = Vec::new();
+    page.write(&mut text).map_err(|e| e.to_string())?;
+    Ok(text)
 }
 
 /// Returns a link from the report at `out` to a page of `trace --format html`.
@@ -63,14 +78,18 @@ fn link(page: &Path, out: &Path) -> Result<Link, Failure> {
     Ok(Link { path: path.to_string_lossy().into_owned(), title })
 }
 
-/// Returns the default title: the names of the experiments without duplicates.
-fn experiments(files: &[(String, Vec<Record>)]) -> String {
-    let mut names: Vec<&str> = Vec::new();
-    for row in files.iter().flat_map(|(_, rows)| rows) {
-        let named = row.experiment != Experiment::default().name;
-        if named && !names.contains(&row.experiment.as_str()) {
-            names.push(&row.experiment);
+/// The names of the experiments of rows, without duplicates.
+#[derive(Default)]
+struct DefaultTitle(Vec<String>);
+
+impl DefaultTitle {
+    fn add(&mut self, row: &Record) {
+        if row.experiment != Experiment::default().name && !self.0.contains(&row.experiment) {
+            self.0.push(row.experiment.clone());
         }
     }
-    if names.is_empty() { "Swapmeet report".to_owned() } else { names.join(", ") }
+
+    fn text(&self) -> String {
+        if self.0.is_empty() { "Swapmeet report".to_owned() } else { self.0.join(", ") }
+    }
 }

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::say::say;
 use std::path::Path;
-use swapmeet_results::{Record, TornRow, read_files};
+use swapmeet_results::{ComparedRows, Record, TornRow, for_each_row, read_files};
 
 /// Reads result files, and prints a warning for each file with an incomplete last row. Returns
 /// pairs of a file name and its rows.
@@ -11,6 +11,22 @@ pub(crate) fn read<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<(String, Vec<Recor
     let read = read_files(paths).map_err(Failure::usage)?;
     warn(&read.torn);
     Ok(read.files)
+}
+
+/// Reads what a comparison needs of those rows for which `keep` returns true.
+pub(crate) fn compared<P: AsRef<Path>>(
+    paths: &[P],
+    mut keep: impl FnMut(&Record) -> bool,
+) -> Result<ComparedRows, Failure> {
+    let names = paths.iter().map(|path| path.as_ref().display().to_string());
+    let mut rows = ComparedRows::of_files(names);
+    let torn = for_each_row(paths, |file, row| {
+        if keep(&row) {
+            rows.add(file, &row);
+        }
+    });
+    warn(&torn.map_err(Failure::usage)?);
+    Ok(rows)
 }
 
 /// Reads the rows of result files, like [`read`], but without the names of the files.

@@ -2,19 +2,19 @@
 
 use crate::args::{AppearanceArgs, CaseArgs, PluginArgs, RowFormat, RunArgs};
 use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS};
+use crate::output;
 use crate::say::say;
-use crate::{output, streams, table};
 use progress::Progress;
 use row_file::Remarks;
 use rows::{Before, Found, Rows};
 use std::collections::BTreeSet;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once, PoisonError};
 use swapmeet_core::delivery::fault::Count;
 use swapmeet_results::{Record, Status};
-use swapmeet_runner::batch::{Batch, DESCRIPTORS_OF_A_JOB, ReorderBuffer};
+use swapmeet_runner::batch::{Batch, DESCRIPTORS_OF_A_JOB};
 use swapmeet_runner::case::{Case, Product};
 use swapmeet_runner::event::CaseEvent;
 use swapmeet_runner::limits;
@@ -62,39 +62,25 @@ pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitS
     // interrupted.
     let mut tally = Tally::default();
     found.rows.iter().flatten().for_each(|record| tally.add(record));
-    let is_in_order = found.in_order;
     let open = cases.iter().zip(found.rows).filter(|(_, row)| row.is_none());
     let to_run: Arc<[Case]> = match kept {
         0 => Arc::clone(&cases),
         _ => open.map(|(case, _)| case.clone()).collect(),
     };
     let progress = Progress::new(cases.len(), &to_run, args.quiet);
-    let mut course = Progression {
-        progress,
-        tally,
-        rows: &mut rows,
-        ordered: ReorderBuffer::default(),
-        ended: 0,
-        lines: 0,
-        in_order: is_in_order,
-    };
-    // Rows are written to a file in the order in which cases end, and sorted after the last case.
-    // After an interrupt, the rows stay unsorted until a run with `--resume` sorts them.
+    let mut course = Progression { progress, tally, rows: &mut rows, ended: 0, lines: 0 };
+    // After an interrupt, the rows of a file stay unsorted until a run with `--resume` sorts them.
     let finished = course.follow(
         &to_run,
         &workers(args.jobs, args.memory_limit, unit::jobs(units(&*to_run)).len(), &args.plugins)?,
         &interrupted,
     )?;
-    let Progression { tally, progress, in_order, .. } = course;
-    rows.finish()?;
+    let Progression { tally, progress, .. } = course;
     progress.finish();
-    let unsorted = if finished { rows.sort(&cases, in_order)? } else { None };
+    let unsorted = if finished { rows.sort(&cases)? } else { None };
     // Without `--out`, print the rows as a table on standard output. The summary is printed to
     // standard error.
-    if let Rows::Kept(rows) = &rows {
-        let text = table::results(rows, table::terminal_width());
-        writeln!(streams::stdout(), "{text}").map_err(|e| Failure::printing(&e))?;
-    }
+    rows.print_table()?;
     if !args.quiet {
         let place = match &args.out {
             Some(path) if !output::is_stdout(path) => format!("; rows in {}", path.display()),
@@ -240,7 +226,7 @@ pub(crate) fn workers(
 /// Returns how workers are started: as child processes, or as threads of a test.
 fn worker_kind(plugins: &PluginArgs) -> Result<WorkerKind, Failure> {
     #[cfg(feature = "in-process")]
-    if streams::is_test() {
+    if crate::streams::is_test() {
         return Ok(WorkerKind::Threads(crate::OBSERVERS));
     }
     is_sandboxed(plugins.no_sandbox);
@@ -312,14 +298,10 @@ struct Progression<'a> {
     progress: Progress,
     tally: Tally,
     rows: &'a mut Rows,
-    ordered: ReorderBuffer,
     /// The number of cases that have ended.
     ended: usize,
     /// The number of log lines from plugins so far.
     lines: u64,
-    /// Whether the rows in the file are in the order of their cases so far. This value is only used
-    /// for files that can be sorted later.
-    in_order: bool,
 }
 
 impl Progression<'_> {
@@ -350,25 +332,12 @@ impl Progression<'_> {
                 Some(CaseEvent::Finished { case, record }) => {
                     self.tally.add(&record);
                     self.progress.finished(case, &cases[case], &record);
-                    if self.rows.can_be_sorted() {
-                        // Write the row without waiting for earlier cases. A row that waits in
-                        // memory would be lost if this program failed.
-                        self.in_order &= case == self.ended;
-                        self.rows.push(*record)?;
-                    } else {
-                        for row in self.ordered.push(case, record) {
-                            self.rows.push(row)?;
-                        }
-                    }
+                    self.rows.push(case, record)?;
                     self.ended += 1;
                 }
             }
         }
-        // Rows are written in the order of their cases. After an interrupt, some rows still wait
-        // for an earlier case, which will not run. Write these rows, too.
-        for row in std::mem::take(&mut self.ordered).left() {
-            self.rows.push(row)?;
-        }
+        self.rows.finish()?;
         self.log_rest();
         if let Some(reason) = no_worker {
             self.progress.finish();

@@ -212,11 +212,7 @@ fn render(request: &RenderRequest, rows: Vec<Record>) -> Result<Vec<u8>, String>
     let baseline = request.baseline.as_deref();
     let styles = Styles::numbered(&request.styles);
     let drawn: Box<dyn Drawable> = match request.kind {
-        RenderKind::Report => {
-            return crate::report::page_of(&files, None, baseline, &[])
-                .map(String::into_bytes)
-                .map_err(|e| e.to_string());
-        }
+        RenderKind::Report => return crate::report::page_of(&files, baseline),
         RenderKind::Curves(x) => {
             let wanted = FigureOptions { baseline, ..FigureOptions::new(x, Quantity::Time) };
             Box::new(Figure { styles, ..Figure::of(&files, &wanted).map_err(|e| e.to_string())? })

@@ -17,7 +17,7 @@ use shared::shared_x_note;
 use swapmeet_results::analysis::{Axis, CommonSettings, Crossover, Families, Family, families};
 use swapmeet_results::stats::Interval;
 use swapmeet_results::units::count;
-use swapmeet_results::{Record, compare};
+use swapmeet_results::{Comparison, Record, compare};
 
 /// A point of a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -144,17 +144,29 @@ impl Figure {
         if options.reference.is_some() && options.y != Quantity::Time {
             return Err(FigureError::BoundOfTimes(options.y.label()));
         }
+        Self::of_comparison(&compare(files, options.baseline)?, files, options)
+    }
+
+    /// Makes a figure from compared rows. `files` are the files of the comparison; they may be empty
+    /// if the figure has no reference and shows times or ratios, which the comparison contains.
+    pub(crate) fn of_comparison(
+        comparison: &Comparison,
+        files: &[(String, Vec<Record>)],
+        options: &FigureOptions<'_>,
+    ) -> Result<Self, FigureError> {
+        if let Some(baseline) = options.baseline {
+            comparison.check_baseline(baseline)?;
+        }
         // Group the rows into families along the x axis. Each family becomes a panel.
-        let comparison = compare(files, options.baseline)?;
         let rows = FigureData {
             files,
-            comparison: &comparison,
+            comparison,
             y: options.y,
             bars: ErrorBars::of(options.x, options.y),
             reference: options.reference,
             crossovers: options.crossovers,
         };
-        let Families { families, off_axis } = families(&comparison, options.x);
+        let Families { families, off_axis } = families(comparison, options.x);
         let values = || {
             families.iter().flat_map(|family| &family.curves).flat_map(|curve| rows.points(curve))
         };

@@ -33,7 +33,7 @@ pub use heat::{HeatColumns, HeatFigure, HeatPanel};
 pub use labels::{Labels, UnknownLabel};
 pub use marks::scene::Colour;
 pub use marks::{DrawError, Length, Paper, Picture};
-pub use page::{Link, PageOptions, page};
+pub use page::{Link, Page, PageOptions};
 pub use quantity::{LogAxes, Quantity};
 pub use stack::StackKind;
 pub use stacked::{Bar, BarPanel, Scales, StackedBars};

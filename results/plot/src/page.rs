@@ -11,16 +11,19 @@ mod sources;
 mod summary;
 
 use crate::style::Styles;
-use figures::figures;
+use figures::{Figures, figures};
 pub use links::Link;
 use links::schedules;
-use sources::{commands, machines, versions};
+use sources::{machines, versions, write_commands};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::io::{self, Write};
 use summary::summary;
 use swapmeet_results::analysis::Overview;
 use swapmeet_results::units::count;
-use swapmeet_results::{CompareError, Record, as_html, compare, escaped};
+use swapmeet_results::{
+    CompareError, CompareOptions, ComparedRows, Comparison, Verified, compare_rows, escaped,
+    write_html,
+};
 
 /// The options of a report page.
 #[derive(Debug, Clone, Copy)]
@@ -34,99 +37,142 @@ pub struct PageOptions<'a> {
     pub links: &'a [Link],
 }
 
-/// Pairs of a file name and its rows.
-type Files = [(String, Vec<Record>)];
-
-/// A part of the page with a heading, to which the table of contents links.
-struct Chapter {
-    /// The name by which links refer to the chapter.
-    id: String,
-    heading: String,
-    body: String,
+/// A report page. Its long tables and lists are never in memory as texts.
+pub struct Page<'a> {
+    rows: &'a ComparedRows,
+    options: PageOptions<'a>,
+    comparison: Comparison,
+    figures: Vec<Figures>,
 }
 
-impl Chapter {
-    fn new(id: &str, heading: &str, body: String) -> Self {
-        Self { id: id.to_owned(), heading: heading.to_owned(), body }
-    }
+/// A part of the page with a heading, to which the table of contents links.
+struct Chapter<'a> {
+    /// The name by which links refer to the chapter.
+    id: &'a str,
+    heading: &'a str,
+    body: Body<'a>,
+}
+
+/// Writes the HTML of a part of the page.
+type Body<'a> = Box<dyn Fn(&mut dyn Write) -> io::Result<()> + 'a>;
+
+/// Returns a body that is a text.
+fn text<'a>(text: String) -> Body<'a> {
+    Box::new(move |out| out.write_all(text.as_bytes()))
 }
 
 const HEAD: &str = include_str!("page/head.html");
 
-/// Returns the report page about the rows of `files`, which are pairs of a file name and its rows.
-pub fn page(files: &Files, options: &PageOptions<'_>) -> Result<String, CompareError> {
-    let comparison = compare(files, options.baseline)?;
-    let rows: Vec<&Record> = files.iter().flat_map(|(_, rows)| rows).collect();
-    // An algorithm has the same style in all figures.
-    let styles = Styles::of(
-        comparison.groups.iter().flat_map(|group| &group.lines).map(|line| line.algorithm.as_str()),
-    );
-    let mut chapters =
-        vec![Chapter::new("summary", "Summary", summary(&Overview::of(&comparison)))];
-    chapters.extend(figures(files, options.baseline, &styles));
-    if !options.links.is_empty() {
-        let links = schedules(options.links);
-        chapters.push(Chapter::new("schedules", "Schedules, step by step", links));
+impl<'a> Page<'a> {
+    /// Makes the report page about `rows`.
+    pub fn of(rows: &'a ComparedRows, options: PageOptions<'a>) -> Result<Self, CompareError> {
+        let baseline = options.baseline;
+        let comparison =
+            compare_rows(rows, &CompareOptions { baseline, ..CompareOptions::default() })?;
+        // An algorithm has the same style in all figures.
+        let lines = comparison.groups.iter().flat_map(|group| &group.lines);
+        let styles = Styles::of(lines.map(|line| line.algorithm.as_str()));
+        let figures = figures(&comparison, baseline, &styles);
+        Ok(Self { rows, options, comparison, figures })
     }
-    let tables = count(comparison.groups.len(), "table");
-    let machines = machines(&rows);
-    chapters.extend([
-        Chapter::new(
-            "comparison",
-            "Comparison",
-            closed(&format!("{tables} of all times and statistics"), &as_html(&comparison)),
-        ),
-        Chapter::new(
-            "machines",
-            "Machines",
-            closed(&count(machines.matches("<h3>").count(), "machine"), &machines),
-        ),
-        Chapter::new(
-            "versions",
-            "Versions",
-            closed("plugins and program", &versions(&rows, options.program)),
-        ),
-        Chapter::new("commands", "Commands to reproduce the rows", commands(&rows)),
-    ]);
-    let mut out = HEAD.replace("{title}", &escaped(options.title));
-    let _ = writeln!(out, "<h1>{}</h1>\n{}", escaped(options.title), statuses(files, &rows));
-    let links = chapters
-        .iter()
-        .map(|chapter| format!("<a href=\"#{}\">{}</a>", chapter.id, escaped(&chapter.heading)));
-    let _ = writeln!(out, "<nav>\n{}</nav>", list(links));
-    for Chapter { id, heading, body } in &chapters {
-        let _ = writeln!(out, "<h2 id=\"{id}\">{}</h2>\n{body}", escaped(heading));
-    }
-    out += "</body>\n</html>\n";
-    Ok(out)
-}
 
-/// Formats the number of rows of each status.
-fn statuses(files: &Files, rows: &[&Record]) -> String {
-    let mut ends: BTreeMap<String, usize> = BTreeMap::new();
-    for row in rows {
-        let end = match row.verified.to_string().as_str() {
-            "none" => row.status.to_string(),
-            proof => format!("{} (verified: {proof})", row.status),
-        };
-        *ends.entry(end).or_default() += 1;
+    /// Writes the page as HTML.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let title = escaped(self.options.title);
+        out.write_all(HEAD.replace("{title}", &title).as_bytes())?;
+        writeln!(out, "<h1>{title}</h1>\n{}", self.statuses())?;
+        let chapters = self.chapters();
+        let links = chapters.iter().map(|Chapter { id, heading, .. }| {
+            format!("<a href=\"#{id}\">{}</a>", escaped(heading))
+        });
+        writeln!(out, "<nav>\n{}</nav>", list(links))?;
+        for Chapter { id, heading, body } in &chapters {
+            writeln!(out, "<h2 id=\"{id}\">{}</h2>", escaped(heading))?;
+            body(out)?;
+            writeln!(out)?;
+        }
+        out.write_all(b"</body>\n</html>\n")
     }
-    let ends: Vec<String> = ends.iter().map(|(end, n)| format!("{n} {end}")).collect();
-    let names: Vec<String> = files
-        .iter()
-        .map(|(name, rows)| format!("{} ({} rows)", escaped(name), rows.len()))
-        .collect();
-    format!(
-        "<p>{} rows: {}. From {}.</p>\n",
-        rows.len(),
-        escaped(&ends.join(", ")),
-        names.join(", ")
-    )
+
+    fn chapters(&self) -> Vec<Chapter<'_>> {
+        let Self { rows, options, comparison, figures } = self;
+        let chapter = |id, heading, body| Chapter { id, heading, body };
+        let tables = count(comparison.groups.len(), "table");
+        let machines = machines(rows);
+        let mut chapters =
+            vec![chapter("summary", "Summary", text(summary(&Overview::of(comparison))))];
+        chapters.extend(figures.iter().map(|Figures { id, heading, body }| {
+            chapter(id, heading, Box::new(|out| out.write_all(body.as_bytes())))
+        }));
+        if !options.links.is_empty() {
+            let links = text(schedules(options.links));
+            chapters.push(chapter("schedules", "Schedules, step by step", links));
+        }
+        chapters.extend([
+            chapter(
+                "comparison",
+                "Comparison",
+                Box::new(move |out| {
+                    let title = format!("{tables} of all times and statistics");
+                    write_closed(out, &title, &|out| write_html(comparison, out))
+                }),
+            ),
+            chapter(
+                "machines",
+                "Machines",
+                text(closed(&count(machines.matches("<h3>").count(), "machine"), &machines)),
+            ),
+            chapter(
+                "versions",
+                "Versions",
+                text(closed("plugins and program", &versions(rows, options.program))),
+            ),
+            chapter(
+                "commands",
+                "Commands to reproduce the rows",
+                Box::new(|out| write_commands(rows, out)),
+            ),
+        ]);
+        chapters
+    }
+
+    /// Formats the number of rows of each status.
+    fn statuses(&self) -> String {
+        let mut ends: BTreeMap<String, usize> = BTreeMap::new();
+        for (status, verified) in self.rows.outcomes() {
+            let end = match verified {
+                Verified::None => status.to_string(),
+                proof => format!("{status} (verified: {proof})"),
+            };
+            *ends.entry(end).or_default() += 1;
+        }
+        let ends: Vec<String> = ends.iter().map(|(end, n)| format!("{n} {end}")).collect();
+        let files = self.rows.files();
+        let names: Vec<String> =
+            files.map(|(name, rows)| format!("{} ({rows} rows)", escaped(name))).collect();
+        format!(
+            "<p>{} rows: {}. From {}.</p>\n",
+            self.rows.outcomes().len(),
+            escaped(&ends.join(", ")),
+            names.join(", ")
+        )
+    }
 }
 
 /// Returns an element that shows only its title until a reader opens it.
 fn closed(title: &str, body: &str) -> String {
     format!("<details><summary>{}</summary>\n{body}</details>\n", escaped(title))
+}
+
+/// Writes an element like [`closed`].
+fn write_closed(
+    out: &mut dyn Write,
+    title: &str,
+    body: &dyn Fn(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    writeln!(out, "<details><summary>{}</summary>", escaped(title))?;
+    body(out)?;
+    writeln!(out, "</details>")
 }
 
 fn list(items: impl Iterator<Item = String>) -> String {

@@ -18,7 +18,7 @@ use swapmeet_results::analysis::{
     Axis, MapCell, Margin, RowAxis, WinnerMap, WinnerMaps, winner_maps,
 };
 use swapmeet_results::units::count;
-use swapmeet_results::{Record, compare, csv_table};
+use swapmeet_results::{Comparison, Record, compare, csv_table};
 
 /// For each margin, the strength of the colour and the label in the legend.
 const MARGINS: [(Margin, f64, &str); 6] = [
@@ -58,8 +58,15 @@ impl WinnerFigure {
         files: &[(String, Vec<Record>)],
         appearance: &Appearance<'_>,
     ) -> Result<Self, FigureError> {
-        let comparison = compare(files, None)?;
-        let WinnerMaps { maps: all, single_groups } = winner_maps(&comparison);
+        Self::of_comparison(&compare(files, None)?, appearance)
+    }
+
+    /// Makes maps from compared rows.
+    pub(crate) fn of_comparison(
+        comparison: &Comparison,
+        appearance: &Appearance<'_>,
+    ) -> Result<Self, FigureError> {
+        let WinnerMaps { maps: all, single_groups } = winner_maps(comparison);
         // If all cases are on one network and one machine, there are two equal maps with a single
         // row: a map of networks and a map of machines. Only the map of networks is shown, and only
         // if no larger map contains its cases.

@@ -3,7 +3,6 @@
 use super::envelope::Crossover;
 use super::family::Family;
 use crate::compare::Comparison;
-use crate::record::{Record, Status};
 use crate::stats::{Interval, Summary};
 use std::collections::BTreeMap;
 
@@ -18,7 +17,6 @@ const HALVINGS: u32 = 40;
 /// algorithms contains 0 (Fieller's interval, with repetitions as pairs). Both ends lie between the
 /// two points; if an end is one of them, the crossover may be beyond it.
 pub fn crossover_interval(
-    files: &[(String, Vec<Record>)],
     comparison: &Comparison,
     family: &Family,
     crossover: &Crossover,
@@ -30,9 +28,8 @@ pub fn crossover_interval(
     let times = |algorithm: &str, x: f64| -> Option<BTreeMap<u32, f64>> {
         let curve = family.curves.iter().find(|curve| curve.algorithm == algorithm)?;
         let point = curve.points.iter().find(|point| point.x == x)?;
-        let rows = comparison.groups[point.group].lines[point.line].records(files);
-        let rows = rows.filter(|row| row.status == Status::Ok);
-        rows.map(|row| Some((row.repetition, row.time_us?))).collect()
+        let runs = &comparison.groups[point.group].lines[point.line].runs;
+        Some(runs.iter().map(|run| (run.repetition, run.time_us)).collect())
     };
     // For each repetition, the difference between the two algorithms at both points.
     let differences = |x: f64| -> Option<BTreeMap<u32, f64>> {
@@ -74,6 +71,7 @@ mod tests {
     use crate::analysis::{Axis, families};
     use crate::compare::compare;
     use crate::compare::tests::{files, row};
+    use crate::record::Record;
 
     /// The time of `rate` is 5 and 45 at 0 B and 100 B, that of `start` is 25 plus a deviation that
     /// is the same at both sizes. So the difference at x is x * 0.4 - 20 - deviation, and the
@@ -94,11 +92,10 @@ mod tests {
                     at(100, "start", run, 25.0 + deviation),
                 ]
             });
-            let files = files(rows.collect());
-            let comparison = compare(&files, None).unwrap();
+            let comparison = compare(&files(rows.collect()), None).unwrap();
             let family = &families(&comparison, Axis::Block).families[0];
             let crossover = &family.envelope().crossovers[0];
-            (crossover.x, crossover_interval(&files, &comparison, family, crossover))
+            (crossover.x, crossover_interval(&comparison, family, crossover))
         };
         let (x, interval) = of(&deviations);
         let interval = interval.unwrap();

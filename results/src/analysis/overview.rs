@@ -107,7 +107,7 @@ fn standings(comparison: &Comparison) -> Vec<Standing> {
     let compared = comparison.groups.iter().filter_map(|group| {
         let winner = group.winner.as_ref().filter(|winner| winner.competitors > 1)?;
         let Setting { collective, model, .. } = &group.setting;
-        Some(([collective.clone(), group.machine_in_full(), model.clone()], (group, winner)))
+        Some(([collective.clone(), group.machine_in_full(), model.clone()], (&**group, winner)))
     });
     let mut standings = Vec::new();
     for ([collective, machine, model], groups) in grouped(compared) {
@@ -165,7 +165,7 @@ fn places(comparison: &Comparison) -> Vec<Place> {
         let settings = CommonSettings::of(&group.setting.borrowed());
         let workload = at.as_ref().map_or(settings.workload, |at| at.workload.clone());
         let key = [settings.topology, workload, settings.machine, settings.model];
-        (key, (at.map(|at| at.x), group))
+        (key, (at.map(|at| at.x), &**group))
     });
     let place = |(key, mut cases): ([String; 4], Vec<SizedCase<'_>>)| {
         cases.sort_by(|(a, _), (b, _)| a.unwrap_or(0.0).total_cmp(&b.unwrap_or(0.0)));

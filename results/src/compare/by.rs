@@ -1,7 +1,6 @@
 //! The property by which cases are compared.
 
-use crate::case_id::{Implementation, Setting};
-use crate::record::Record;
+use crate::case_id::{CaseId, Setting};
 use serde::Serialize;
 use std::borrow::Cow;
 
@@ -38,41 +37,36 @@ impl By {
         }
     }
 
-    /// Returns the compared property of a row.
-    pub(super) fn subject(self, row: &Record) -> &str {
+    /// Returns the compared property of a case.
+    pub(super) fn subject<'a>(self, case: &CaseId<&'a str>) -> &'a str {
+        let Setting { topology, machine, model, .. } = case.setting;
         match self {
-            Self::Algorithm => &row.algorithm,
-            Self::Topology => &row.topology,
-            Self::Model => &row.model,
-            Self::Machine => &row.machine,
-            Self::Placement => parameter(&row.topology, "place").unwrap_or(DEFAULT_PLACE),
+            Self::Algorithm => case.implementation.algorithm,
+            Self::Topology => topology,
+            Self::Model => model,
+            Self::Machine => machine,
+            Self::Placement => parameter(topology, "place").unwrap_or(DEFAULT_PLACE),
         }
     }
 
-    /// Returns the setting of a row without the compared property.
-    pub(super) fn setting(self, row: &Record) -> Setting<Cow<'_, str>> {
-        let setting = Setting::of(row).map(Cow::Borrowed);
+    /// Returns a setting without the compared property.
+    pub(super) fn without_subject(self, of: Setting<&str>) -> Setting<Cow<'_, str>> {
+        let setting = of.map(Cow::Borrowed);
         let none = || Cow::Borrowed("");
         match self {
             Self::Algorithm => setting,
             Self::Topology => Setting { topology: none(), ..setting },
             Self::Model => Setting {
                 model: none(),
-                machine: without(&row.machine, "model"),
-                machine_definition: without(&row.machine_definition, "model"),
+                machine: without(of.machine, "model"),
+                machine_definition: without(of.machine_definition, "model"),
                 ..setting
             },
             Self::Machine => {
                 Setting { machine: none(), machine_definition: none(), model: none(), ..setting }
             }
-            Self::Placement => Setting { topology: without(&row.topology, "place"), ..setting },
+            Self::Placement => Setting { topology: without(of.topology, "place"), ..setting },
         }
-    }
-
-    /// Returns the algorithm and its build if they are the same in all cases of a group: if another
-    /// property is compared.
-    pub(super) fn fixed(self, row: &Record) -> Option<Implementation<&str>> {
-        (self != Self::Algorithm).then(|| Implementation::of(row))
     }
 }
 

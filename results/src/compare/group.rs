@@ -1,14 +1,14 @@
 //! One group of cases: a line for each algorithm, compared with the baseline.
 
+use super::grouping::DistinctRows;
+use super::rows::ComparedRows;
 use super::sample::{Sample, against, samples};
 use super::winner::winner;
-use super::{By, ComparisonLine, Group, LineOptimum, RowLocation};
-use crate::bandwidth::Bandwidths;
-use crate::record::{Record, Status, Verified};
+use super::{By, ComparisonLine, Group, LineOptimum, StatusCounts};
+use crate::record::{Status, Verified};
 use crate::stats::Ratio;
 use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
-use std::collections::BTreeMap;
 
 /// Orders samples by mean time. Samples with equal times are ordered by name, like the curves of a
 /// family. Samples without a time keep their order.
@@ -48,35 +48,42 @@ fn status(sample: &Sample<'_>) -> Status {
 }
 
 /// Makes a group from its rows; there must be at least one.
-pub(super) fn group(rows: &[(&Record, RowLocation)], by: By, baseline: Option<&str>) -> Group {
-    let samples = samples(rows, by);
+pub(super) fn group(
+    all: &ComparedRows,
+    distinct: DistinctRows<'_>,
+    by: By,
+    baseline: Option<&str>,
+) -> Group {
+    let DistinctRows { rows, repeated } = distinct;
+    let samples = samples(all, &rows, by);
     let (baseline, no_baseline) = match find_baseline(&samples, baseline) {
         Ok(sample) => (Some(sample), String::new()),
         Err(reason) => (None, reason),
     };
     let mut ranked: Vec<&Sample<'_>> = samples.iter().collect();
     ranked.sort_by(|a, b| by_time(a, b));
+    let first = all.case(rows[0]);
+    let of_algorithm = (by != By::Algorithm).then(|| first.implementation.algorithm.to_owned());
     Group {
-        setting: rows.first().map(|(r, _)| by.setting(r).map(Cow::into_owned)).unwrap_or_default(),
-        of_algorithm: rows.first().and_then(|(r, _)| Some(by.fixed(r)?.algorithm.to_owned())),
-        nodes: rows.first().map_or(0, |(r, _)| r.nodes),
+        setting: by.without_subject(first.setting).map(Cow::into_owned),
+        of_algorithm,
+        nodes: rows[0].nodes,
+        repeated,
         baseline: baseline.map(|b| b.label.clone()),
         no_baseline,
         winner: winner(&ranked),
-        lines: ranked.into_iter().map(|sample| line(sample, baseline)).collect(),
+        lines: ranked.into_iter().map(|sample| line(all, sample, baseline)).collect(),
     }
 }
 
-fn line(sample: &Sample<'_>, baseline: Option<&Sample<'_>>) -> ComparisonLine {
-    let mut counts = BTreeMap::new();
+fn line(all: &ComparedRows, sample: &Sample<'_>, baseline: Option<&Sample<'_>>) -> ComparisonLine {
+    let mut counts = StatusCounts::default();
     let mut reasons: Vec<&str> = Vec::new();
     for row in &sample.rows {
-        *counts.entry(row.status).or_insert(0) += 1;
-        if row.status != Status::Ok
-            && !row.reason.is_empty()
-            && !reasons.contains(&row.reason.as_str())
-        {
-            reasons.push(&row.reason);
+        counts.add(row.status);
+        let reason = all.reason(row);
+        if row.status != Status::Ok && !reason.is_empty() && !reasons.contains(&reason) {
+            reasons.push(reason);
         }
     }
     // A line shows the weakest verification of its rows.
@@ -90,7 +97,7 @@ fn line(sample: &Sample<'_>, baseline: Option<&Sample<'_>>) -> ComparisonLine {
     let to_itself = || sample.time.as_ref().filter(|t| is_baseline && t.mean > 0.0);
     ComparisonLine {
         algorithm: sample.label.clone(),
-        implementation: sample.implementation.owned(),
+        subject: sample.implementation.algorithm.into(),
         status: status(sample),
         rows: counts,
         reason: reasons.join("; "),
@@ -100,8 +107,12 @@ fn line(sample: &Sample<'_>, baseline: Option<&Sample<'_>>) -> ComparisonLine {
         ratio: ratio.or_else(|| to_itself().map(|_| Ratio { value: 1.0, interval: None })),
         tests,
         optimum: LineOptimum::of(&sample.rows),
-        bandwidths: timed.zip(sample.time.as_ref()).and_then(|(r, t)| Bandwidths::of(r, t.mean)),
-        members: sample.members.clone(),
+        bandwidths: timed
+            .zip(sample.time.as_ref())
+            .and_then(|(row, time)| all.bandwidths(row, time.mean)),
+        runs: sample.rows.iter().filter_map(|row| row.run()).collect(),
+        members: sample.rows.iter().map(|row| row.location).collect(),
+        declares_none: sample.rows.iter().any(|row| row.declares_none),
     }
 }
 
@@ -110,11 +121,12 @@ mod tests {
     use crate::compare::tests::{failed, files, row};
     use crate::compare::{Group, compare};
     use crate::record::{Record, Status, Verified};
+    use std::sync::Arc;
 
     fn one_group(records: Vec<Record>, baseline: Option<&str>) -> Group {
         let mut groups = compare(&files(records), baseline).unwrap().groups;
         assert_eq!(groups.len(), 1);
-        groups.remove(0)
+        Arc::unwrap_or_clone(groups.remove(0))
     }
 
     #[test]
@@ -163,7 +175,7 @@ mod tests {
             (line.status, line.reason.as_str(), line.verified),
             (Status::Timeout, "60 s; signal 11", Verified::Amounts)
         );
-        assert_eq!(line.rows.values().copied().collect::<Vec<_>>(), [2, 1, 2]);
+        assert_eq!(line.rows.iter().map(|(_, n)| n).collect::<Vec<_>>(), [2, 1, 2]);
         assert_eq!(line.time.as_ref().map(|t| (t.n, t.mean)), Some((2, 11.0)));
     }
 

@@ -1,118 +1,122 @@
-//! Groups the rows of several files by setting and removes duplicates.
+//! Groups the rows of several files by setting, and removes duplicates.
 
-use super::{By, CompareError, RowLocation};
-use crate::case_id::{CaseId, Implementation, Setting};
-use crate::record::{Record, Status};
+use super::rows::{ComparedRow, ComparedRows};
+use super::{By, CompareError};
+use crate::case_id::{Setting, index};
+use crate::record::Status;
 use crate::units::count;
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-/// Rows by group, and remarks on duplicates.
-pub(super) struct GroupedRows<'a> {
-    /// The rows of each group, in the order of the files.
-    pub groups: Vec<Vec<(&'a Record, RowLocation)>>,
-    pub notes: Vec<String>,
-}
-
-/// The properties that all rows of a group have in common.
-type GroupKey<'a> = (Setting<Cow<'a, str>>, Option<Implementation<&'a str>>);
-
-/// A row, its file, and its row number in the file.
-struct KnownRow<'a> {
-    record: &'a Record,
-    file: &'a str,
-    row: usize,
-}
-
-impl KnownRow<'_> {
-    fn place(&self) -> String {
-        format!("{} (row {})", self.file, self.row)
+/// Returns the rows of each group. Groups are in the order of their first rows, and the rows of a
+/// group are in the order of the files.
+pub(super) fn group_rows(all: &ComparedRows, by: By) -> Vec<Vec<u32>> {
+    // Settings that differ only in the compared property are the same kind.
+    let mut kinds: IndexSet<Setting<Cow<'_, str>>> = IndexSet::new();
+    let kind_of: Vec<usize> =
+        all.settings().map(|setting| kinds.insert_full(by.without_subject(setting)).0).collect();
+    let mut groups: IndexMap<(usize, Option<u32>), Vec<u32>> = IndexMap::new();
+    for (number, row) in all.rows.iter().enumerate() {
+        // If another property than the algorithm is compared, a group has a single implementation.
+        let implementation = (by != By::Algorithm).then_some(row.case.implementation);
+        let key = (kind_of[row.case.setting as usize], implementation);
+        groups.entry(key).or_default().push(index(number));
     }
+    groups.into_values().collect()
 }
 
-/// Returns the row without the columns that may differ between two rows of the same case and
-/// repetition. `plan_ms`, `wall_ms` and the name of the experiment may differ. The note and the
-/// randomly drawn faults are missing in files of earlier versions. The optimum is missing in rows
-/// of a run without `--optimum`.
-fn comparable(r: &Record) -> Record {
-    Record {
-        plan_ms: None,
-        wall_ms: None,
-        experiment: String::new(),
-        note: String::new(),
-        optimum_us: None,
-        optimum_gap: None,
-        faults: String::new(),
-        ..r.as_written()
+/// The number of rows of a file in a group that repeat the case of an earlier row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Repeated {
+    /// Rows that do not count, because they are copies of earlier rows.
+    duplicates: usize,
+    /// Rows of cases that failed and were run again.
+    reruns: usize,
+}
+
+/// The rows of a group that count, and the number of repeated rows of each file.
+pub(super) struct DistinctRows<'a> {
+    pub(super) rows: Vec<&'a ComparedRow>,
+    pub(super) repeated: BTreeMap<u32, Repeated>,
+}
+
+/// Two rows of the same case that have different values.
+pub(super) struct Contradiction<'a> {
+    pub(super) first: &'a ComparedRow,
+    pub(super) second: &'a ComparedRow,
+}
+
+/// Removes duplicates from the rows of a group. If a row is duplicated, only one copy counts. If a
+/// case failed for a transient reason and was run again, both rows count. If two rows of a case
+/// differ in any other way, that is an error.
+pub(super) fn distinct_rows<'a>(
+    rows: impl Iterator<Item = &'a ComparedRow>,
+) -> Result<DistinctRows<'a>, Contradiction<'a>> {
+    let mut distinct = DistinctRows { rows: Vec::new(), repeated: BTreeMap::new() };
+    let mut known: HashMap<_, Vec<&ComparedRow>> = HashMap::new();
+    for row in rows {
+        let same_case = known.entry(row.case).or_default();
+        // If the case has occurred before, this row is a duplicate, a contradiction, or a new
+        // attempt after a transient failure.
+        if same_case.iter().any(|other| other.is_copy_of(row)) {
+            distinct.repeated.entry(row.location.file).or_default().duplicates += 1;
+            continue;
+        }
+        if !is_transient_failure(row)
+            && let Some(first) = same_case.iter().find(|other| !is_transient_failure(other))
+        {
+            return Err(Contradiction { first, second: row });
+        }
+        if !same_case.is_empty() {
+            distinct.repeated.entry(row.location.file).or_default().reruns += 1;
+        }
+        same_case.push(row);
+        distinct.rows.push(row);
     }
+    Ok(distinct)
 }
 
 /// Returns whether the case failed for a reason that may not occur if it is run again.
-fn is_transient_failure(r: &Record) -> bool {
-    matches!(r.status, Status::Timeout | Status::Crashed | Status::Error)
+fn is_transient_failure(row: &ComparedRow) -> bool {
+    matches!(row.status, Status::Timeout | Status::Crashed | Status::Error)
 }
 
-/// Groups the rows of files. If a row is duplicated, only one copy counts. If a case failed for a
-/// transient reason and was run again, both rows count. If two rows of a case differ in any other
-/// way, that is an error.
-pub(super) fn group_rows(
-    files: &[(String, Vec<Record>)],
-    by: By,
-) -> Result<GroupedRows<'_>, CompareError> {
-    // Groups are in the order of their first rows.
-    let mut groups: IndexMap<GroupKey<'_>, Vec<(&Record, RowLocation)>> = IndexMap::new();
-    let mut notes = Vec::new();
-    let mut known: HashMap<CaseId<&str>, Vec<KnownRow<'_>>> = HashMap::new();
-    for (file_number, (file, records)) in files.iter().enumerate() {
-        let (mut duplicates, mut reruns) = (0, 0);
-        for (row, record) in records.iter().enumerate() {
-            // Rows of one setting form a group.
-            let found = KnownRow { record, file, row: row + 1 };
-            let group = groups.entry((by.setting(record), by.fixed(record))).or_default();
-            let same_case = known.entry(record.case()).or_default();
-            // If the case has occurred before, this row is a duplicate, a contradiction, or a new
-            // attempt after a transient failure.
-            if same_case.iter().any(|other| comparable(other.record) == comparable(record)) {
-                duplicates += 1;
-                continue;
-            }
-            if !is_transient_failure(record)
-                && let Some(other) =
-                    same_case.iter().find(|other| !is_transient_failure(other.record))
-            {
-                return Err(contradiction(other, &found));
-            }
-            reruns += usize::from(!same_case.is_empty());
-            same_case.push(found);
-            group.push((record, RowLocation { file: file_number, row }));
-        }
-        // Tell users which rows do not count.
-        let rows = |n: usize, one: &str, many: &str| {
-            format!("{} {}", count(n, "row"), if n == 1 { one } else { many })
-        };
-        if duplicates > 0 {
-            let verb = if duplicates == 1 { "is" } else { "are" };
-            let text = count(duplicates, "duplicate row");
-            notes.push(format!("{file}: {text} {verb} counted once"));
-        }
-        if reruns > 0 {
-            let text = rows(
-                reruns,
-                "is of a case run again after it failed",
-                "are of cases run again after they failed",
-            );
-            notes.push(format!("{file}: {text}; both outcomes are shown"));
-        }
+/// Tells users which rows do not count. `repeated` has the numbers of each group, by file.
+pub(super) fn notes<'a>(
+    files: &[String],
+    repeated: impl IntoIterator<Item = &'a BTreeMap<u32, Repeated>>,
+) -> Vec<String> {
+    let mut sums = vec![Repeated::default(); files.len()];
+    for (file, Repeated { duplicates, reruns }) in repeated.into_iter().flatten() {
+        let sum = &mut sums[*file as usize];
+        sum.duplicates += duplicates;
+        sum.reruns += reruns;
     }
-    Ok(GroupedRows { groups: groups.into_values().collect(), notes })
+    let note = |(file, Repeated { duplicates, reruns }): (&String, Repeated)| {
+        let duplicates = (duplicates > 0).then(|| {
+            let verb = if duplicates == 1 { "is" } else { "are" };
+            format!("{file}: {} {verb} counted once", count(duplicates, "duplicate row"))
+        });
+        let reruns = (reruns > 0).then(|| {
+            let what = match reruns {
+                1 => "is of a case run again after it failed",
+                _ => "are of cases run again after they failed",
+            };
+            format!("{file}: {} {what}; both outcomes are shown", count(reruns, "row"))
+        });
+        [duplicates, reruns]
+    };
+    files.iter().zip(sums).flat_map(note).flatten().collect()
 }
 
-fn contradiction(first: &KnownRow<'_>, second: &KnownRow<'_>) -> CompareError {
-    CompareError::Contradiction {
-        case: second.record.case().in_words(),
-        first: first.place(),
-        second: second.place(),
+impl Contradiction<'_> {
+    pub(super) fn error(&self, all: &ComparedRows) -> CompareError {
+        CompareError::Contradiction {
+            case: all.case(self.second).in_words(),
+            first: all.place(self.first),
+            second: all.place(self.second),
+        }
     }
 }
 
@@ -121,6 +125,7 @@ mod tests {
     use super::*;
     use crate::compare::tests::{failed, row};
     use crate::compare::{Comparison, compare};
+    use crate::record::Record;
 
     fn two(first: Vec<Record>, second: Vec<Record>) -> Result<Comparison, CompareError> {
         compare(&[("a.csv".to_owned(), first), ("b.csv".to_owned(), second)], None)
@@ -183,9 +188,6 @@ mod tests {
         );
         let line = &compared.groups[0].lines[0];
         assert_eq!(line.time.as_ref().unwrap().n, 2);
-        assert_eq!(
-            line.rows.iter().map(|(s, n)| (*s, *n)).collect::<Vec<_>>(),
-            [(Status::Ok, 2), (Status::Timeout, 1)]
-        );
+        assert_eq!(line.rows.iter().collect::<Vec<_>>(), [(Status::Ok, 2), (Status::Timeout, 1)]);
     }
 }

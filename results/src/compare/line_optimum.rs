@@ -1,6 +1,6 @@
 //! The optimum of the cases of a line, from rows of `run --optimum`.
 
-use crate::record::Record;
+use super::rows::ComparedRow;
 use serde::Serialize;
 
 /// The optimum of the cases of a line of the comparison.
@@ -16,7 +16,7 @@ pub struct LineOptimum {
 
 impl LineOptimum {
     /// Returns the optimum of rows; `None` if no row has an optimum, or if their sum is 0.
-    pub(super) fn of(rows: &[&Record]) -> Option<Self> {
+    pub(super) fn of(rows: &[&ComparedRow]) -> Option<Self> {
         let known = || rows.iter().filter_map(|r| Some((r.time_us?, r.optimum_us?, r.optimum_gap)));
         let (count, time, optimum) =
             known().fold((0.0, 0.0, 0.0), |(n, time, sum), (t, o, _)| (n + 1.0, time + t, sum + o));

@@ -3,16 +3,14 @@
 //! declares. Some algorithms need rearrangement but do not declare it.
 
 use super::{ComparisonLine, Group};
-use crate::record::Record;
 use std::collections::{BTreeMap, BTreeSet};
-use swapmeet_core::cost::model::UNDECLARED;
+use std::sync::Arc;
 
 /// Returns a remark for each machine that charges only some of the compared algorithms.
-pub(super) fn remarks(groups: &[Group], files: &[(String, Vec<Record>)]) -> Vec<String> {
+pub(super) fn remarks(groups: &[Arc<Group>]) -> Vec<String> {
     let mut unlike: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for group in groups {
-        let declares_none =
-            |line: &&ComparisonLine| line.records(files).any(|row| row.note.contains(UNDECLARED));
+        let declares_none = |line: &&ComparisonLine| line.declares_none;
         let timed = group.lines.iter().filter(|line| line.time.is_some());
         let (undeclared, others): (Vec<&ComparisonLine>, Vec<&ComparisonLine>) =
             timed.partition(declares_none);
@@ -36,9 +34,10 @@ pub(super) fn remarks(groups: &[Group], files: &[(String, Vec<Record>)]) -> Vec<
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::compare::compare;
     use crate::compare::tests::{files, row};
+    use crate::record::Record;
+    use swapmeet_core::cost::model::UNDECLARED;
 
     fn free(name: &str) -> Record {
         Record { note: format!("run in rounds: so; {UNDECLARED}"), ..row(name, 0, 1.0) }

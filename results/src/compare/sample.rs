@@ -1,9 +1,9 @@
 //! The rows of one algorithm within a group.
 
-use super::{By, RowLocation, Tests};
+use super::rows::{ComparedRow, ComparedRows};
+use super::{By, RunTime, Tests};
 use crate::case_id::Implementation;
 use crate::grouped::grouped;
-use crate::record::{Record, Status};
 use crate::stats::{
     Ratio, Summary, effect, mann_whitney_p, paired_effect, paired_ratio, paired_t_p, ratio,
     welch_p, wilcoxon_p,
@@ -13,10 +13,9 @@ use crate::stats::{
 pub(super) struct Sample<'a> {
     pub(super) label: String,
     pub(super) implementation: Implementation<&'a str>,
-    pub(super) rows: Vec<&'a Record>,
-    pub(super) members: Vec<RowLocation>,
-    /// The times of the `ok` rows, each with its repetition and seed.
-    times: Vec<((u32, u64), f64)>,
+    pub(super) rows: Vec<&'a ComparedRow>,
+    /// The times of the `ok` rows, by repetition and seed.
+    times: Vec<RunTime>,
     pub(super) time: Option<Summary>,
 }
 
@@ -26,38 +25,38 @@ impl Sample<'_> {
     }
 
     fn values(&self) -> Vec<f64> {
-        self.times.iter().map(|(_, time)| *time).collect()
+        self.times.iter().map(|run| run.time_us).collect()
     }
 
     /// Returns whether both samples have the same repetitions with the same seeds, so that they can
     /// be compared in pairs.
     fn is_paired_with(&self, other: &Self) -> bool {
-        let alone =
-            |times: &[((u32, u64), f64)]| times.windows(2).all(|pair| pair[0].0 != pair[1].0);
-        let same = self.times.iter().map(|(run, _)| run).eq(other.times.iter().map(|(run, _)| run));
+        let alone = |times: &[RunTime]| times.windows(2).all(|pair| pair[0].run() != pair[1].run());
+        let same = self.times.iter().map(RunTime::run).eq(other.times.iter().map(RunTime::run));
         same && self.times.len() > 1 && alone(&self.times)
     }
 }
 
 /// Divides rows by the compared property and by implementation. The samples are in the order of
 /// their first rows.
-pub(super) fn samples<'a>(rows: &[(&'a Record, RowLocation)], by: By) -> Vec<Sample<'a>> {
-    let by_implementation = rows.iter().map(|(row, at)| {
-        let own = Implementation::of(row);
-        (Implementation { algorithm: by.subject(row), ..own }, (*row, *at))
+pub(super) fn samples<'a>(
+    all: &'a ComparedRows,
+    rows: &[&'a ComparedRow],
+    by: By,
+) -> Vec<Sample<'a>> {
+    let by_implementation = rows.iter().map(|row| {
+        let case = all.case(row);
+        (Implementation { algorithm: by.subject(&case), ..case.implementation }, *row)
     });
     let parted = grouped(by_implementation);
-    let all: Vec<Implementation<&str>> =
+    let distinct: Vec<Implementation<&str>> =
         parted.iter().map(|(implementation, _)| *implementation).collect();
-    let sample = |(implementation, rows): (_, Vec<(&'a Record, RowLocation)>)| {
-        let (rows, members): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
-        let ok = rows.iter().filter(|r| r.status == Status::Ok);
-        let mut times: Vec<_> =
-            ok.filter_map(|r| Some(((r.repetition, r.seed), r.time_us?))).collect();
-        times.sort_by_key(|(run, _)| *run);
-        let time = Summary::of(&times.iter().map(|(_, time)| *time).collect::<Vec<_>>());
-        let label = label(&implementation, &all);
-        Sample { label, implementation, time, rows, members, times }
+    let sample = |(implementation, rows): (_, Vec<&'a ComparedRow>)| {
+        let mut times: Vec<RunTime> = rows.iter().filter_map(|row| row.run()).collect();
+        times.sort_by_key(RunTime::run);
+        let time = Summary::of(&times.iter().map(|run| run.time_us).collect::<Vec<_>>());
+        let label = label(&implementation, &distinct);
+        Sample { label, implementation, time, rows, times }
     };
     parted.into_iter().map(sample).collect()
 }

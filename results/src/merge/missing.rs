@@ -1,7 +1,6 @@
 //! Cases without a row.
 
-use super::fingerprint::{Fingerprint, Fingerprints};
-use crate::case_id::{CaseId, Implementation, Setting};
+use crate::case_id::{CaseId, Implementation, Setting, index};
 use crate::record::Record;
 use indexmap::IndexSet;
 use std::collections::HashSet;
@@ -26,27 +25,31 @@ impl MissingCases {
 }
 
 /// All values that occur in the rows of a file or of a sweep. Without an experiment file, every
-/// combination of the values of a sweep is an expected case.
+/// combination of the values of a sweep is an expected case. Texts are indices in a list that all
+/// files share.
 #[derive(Clone, Default)]
 pub(super) struct NamedValues {
     /// The topologies, algorithms, workloads and machines, in this order.
-    texts: [IndexSet<String>; 4],
+    texts: [IndexSet<u32>; 4],
     repetitions: IndexSet<u32>,
-    combinations: HashSet<Fingerprint>,
+    /// The four texts and the repetition of each row.
+    combinations: HashSet<([u32; 4], u32)>,
 }
 
 impl NamedValues {
-    pub(super) fn add(&mut self, row: &Record, fingerprints: &Fingerprints) {
-        let texts =
-            [&row.topology, &row.algorithm, &row.workload, &row.machine].map(String::as_str);
+    /// Adds the values of a row. `all` are the texts of all files.
+    pub(super) fn add(&mut self, row: &Record, all: &mut IndexSet<String>) {
+        let texts = [&row.topology, &row.algorithm, &row.workload, &row.machine];
+        // Most texts have occurred before, so they need no copy.
+        let texts = texts.map(|text| {
+            let known = all.get_index_of(text);
+            index(known.unwrap_or_else(|| all.insert_full(text.clone()).0))
+        });
         for (once, text) in self.texts.iter_mut().zip(texts) {
-            // Most texts have occurred before, so they need no copy.
-            if !once.contains(text) {
-                once.insert(text.to_owned());
-            }
+            once.insert(text);
         }
         self.repetitions.insert(row.repetition);
-        self.combinations.insert(fingerprints.of(&(texts, row.repetition)));
+        self.combinations.insert((texts, row.repetition));
     }
 
     /// Adds the values of another file of the same sweep.
@@ -86,18 +89,17 @@ impl NamedValues {
         sweeps.into_iter().filter_map(joined).collect()
     }
 
-    /// Adds the combinations without a row to `missing`.
-    pub(super) fn add_missing(&self, fingerprints: &Fingerprints, missing: &mut MissingCases) {
+    /// Adds the combinations without a row to `missing`. `all` are the texts of all files.
+    pub(super) fn add_missing(&self, all: &IndexSet<String>, missing: &mut MissingCases) {
         let [topologies, algorithms, workloads, machines] = &self.texts;
         for topology in topologies {
             for algorithm in algorithms {
                 for workload in workloads {
                     for machine in machines {
                         for repetition in &self.repetitions {
-                            let texts =
-                                [topology, algorithm, workload, machine].map(String::as_str);
-                            if !self.combinations.contains(&fingerprints.of(&(texts, *repetition)))
-                            {
+                            let texts = [topology, algorithm, workload, machine].map(|text| *text);
+                            if !self.combinations.contains(&(texts, *repetition)) {
+                                let texts = texts.map(|text| all[text as usize].as_str());
                                 missing.add(&case(texts, *repetition));
                             }
                         }

@@ -1,25 +1,21 @@
 //! Output of a comparison as CSV, for other programs.
 
 use crate::compare::{By, Comparison, ComparisonLine, Group};
-use crate::field::csv_table;
+use crate::field::write_csv_table;
 use crate::record::Status;
 use crate::stats::Interval;
+use std::io::{self, Write};
 
-/// Formats one row for each line of a group, with all digits. Unknown values are empty.
-pub fn as_csv(comparison: &Comparison) -> Result<String, csv::Error> {
-    let lines = comparison
-        .groups
-        .iter()
-        .flat_map(|group| group.lines.iter().map(move |line| columns(group, line, comparison.by)));
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    for columns in lines {
-        let (names, texts) = columns.into_iter().unzip();
-        if rows.is_empty() {
-            rows.push(names);
-        }
-        rows.push(texts);
-    }
-    csv_table(rows)
+/// Writes one row for each line of a group, with all digits. Unknown values are empty.
+pub fn write_csv(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
+    let lines = || {
+        let groups = comparison.groups.iter();
+        let lines = groups.flat_map(|group| group.lines.iter().map(move |line| (group, line)));
+        lines.map(|(group, line)| columns(group, line, comparison.by).into_iter().unzip())
+    };
+    let header = lines().next().map(|(names, _): (Vec<String>, Vec<String>)| names);
+    let rows = lines().map(|(_, texts): (Vec<String>, Vec<String>)| texts);
+    write_csv_table(out, header.into_iter().chain(rows)).map_err(io::Error::from)
 }
 
 /// Returns the name and text of each column.
@@ -67,7 +63,7 @@ fn columns(group: &Group, line: &ComparisonLine, by: By) -> Vec<(String, String)
     .map(|(name, text)| (name.to_owned(), text))
     .into();
     // Every status has a column, so that the files of all comparisons have the same columns.
-    let count = |status: &Status| line.rows.get(status).copied().unwrap_or(0).to_string();
+    let count = |status: &Status| line.rows.get(*status).to_string();
     columns.extend(Status::ALL.iter().map(|status| (format!("rows_{status}"), count(status))));
     columns.extend([
         ("algbw_gb_s".to_owned(), number(line.bandwidths.map(|b| b.algorithm))),
@@ -85,11 +81,11 @@ mod tests {
     use crate::compare::tests::{files, row};
     use crate::compare::{CompareOptions, compare_by};
     use crate::record::Record;
-    use crate::render::tests::{comparison, partly_failed, repeated};
+    use crate::render::tests::{comparison, partly_failed, repeated, text_of};
 
     #[test]
     fn values_have_all_digits() {
-        insta::assert_snapshot!(as_csv(&repeated()).unwrap(), @r"
+        insta::assert_snapshot!(text_of(write_csv, &repeated()), @r"
         topology,collective,workload,inputs,machine,machine_definition,model,baseline,algorithm,status,reason,verified,n,mean_us,median_us,sd_us,mean_low_us,mean_high_us,ratio,ratio_low,ratio_high,paired,t_p,rank_p,t_p_holm,rank_p_holm,effect,rows_ok,rows_unsupported,rows_invalid,rows_crashed,rows_timeout,rows_error,algbw_gb_s,busbw_gb_s
         torus:4x4,alltoall,uniform:64,,paragon,,wormhole,fast,fast,ok,,blocks,3,10.066666666666666,10,0.3055050463303892,9.307750059947313,10.82558327338602,1,,,,,,,,,3,0,0,0,0,0,,
         torus:4x4,alltoall,uniform:64,,paragon,,wormhole,fast,alike,ok,,blocks,3,10.1,10.1,0.20000000000000018,9.603172457649933,10.596827542350066,1.0033112582781456,0.9749883293539778,1.032456954284433,true,0.6666666666666657,1,0.6666666666666657,1,0.28867513459481287,3,0,0,0,0,0,,
@@ -102,7 +98,7 @@ mod tests {
     fn the_compared_property_has_its_own_column() {
         let of = |by: By, rows: Vec<Record>| {
             let options = CompareOptions { by, ..CompareOptions::default() };
-            let text = as_csv(&compare_by(&files(rows), &options).unwrap()).unwrap();
+            let text = text_of(write_csv, &compare_by(&files(rows), &options).unwrap());
             let mut reader = csv::Reader::from_reader(text.as_bytes());
             let column = |name: &str| {
                 let headers = reader.headers().unwrap();
@@ -124,13 +120,13 @@ mod tests {
     #[test]
     fn texts_that_look_like_formulas_are_escaped() {
         let formula = Record { algorithm: "=1+1".to_owned(), ..row("fast", 0, 10.0) };
-        let text = as_csv(&comparison(vec![formula])).unwrap();
+        let text = text_of(write_csv, &comparison(vec![formula]));
         assert!(text.contains(",'=1+1,ok,"), "{text}");
     }
 
     #[test]
     fn unknown_values_are_empty() {
-        let text = as_csv(&partly_failed()).unwrap();
+        let text = text_of(write_csv, &partly_failed());
         let mut rows = csv::Reader::from_reader(text.as_bytes())
             .into_records()
             .map(|row| row.unwrap())

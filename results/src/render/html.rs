@@ -4,34 +4,33 @@ use super::{Section, TableCells, cells, measured, notes, optimum, single_line, t
 use crate::compare::{Comparison, Group};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::sync::Arc;
 use swapmeet_core::text::is_unsafe;
 
-/// Formats a table for each group, followed by the remarks. The sentences of other formats are
+/// Writes a table for each group, followed by the remarks. The sentences of other formats are
 /// omitted, because the tables contain the same values. The reasons of lines that are not `ok` are
 /// in one table for all groups.
-pub fn as_html(comparison: &Comparison) -> String {
-    let mut out = String::new();
+pub fn write_html(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
     for group in &comparison.groups {
-        add_table(&mut out, &title(group), &cells(group, comparison.by));
+        write_titled(out, &title(group), &cells(group, comparison.by))?;
         if let Some(sentence) = optimum::sentence(group) {
-            let _ = writeln!(out, "<p>{}</p>", with_names(&sentence));
+            writeln!(out, "<p>{}</p>", with_names(&sentence))?;
         }
     }
     if let Some(Section { title, cells, .. }) = measured(comparison) {
-        add_table(&mut out, &title, &cells);
+        write_titled(out, &title, &cells)?;
     }
     let reasons = all_reasons(comparison);
     if !reasons.lines.is_empty() {
-        add_table(&mut out, "cases without a time", &reasons);
+        write_titled(out, "cases without a time", &reasons)?;
     }
-    let is_uncertain = |group: &Group| !group.is_exact() && words::is_of_single_runs(group);
+    let is_uncertain = |group: &Arc<Group>| !group.is_exact() && words::is_of_single_runs(group);
     let uncertain =
         "Random or measured cases were run once: the uncertainty is unknown.".to_owned();
     let uncertain = comparison.groups.iter().any(is_uncertain).then_some(uncertain);
-    for note in notes(comparison).into_iter().chain(uncertain) {
-        let _ = writeln!(out, "<p>{}</p>", with_names(&note));
-    }
-    out
+    let mut notes = notes(comparison).into_iter().chain(uncertain);
+    notes.try_for_each(|note| writeln!(out, "<p>{}</p>", with_names(&note)))
 }
 
 /// Returns each reason of lines that are not `ok`, with its algorithm and the number of groups in
@@ -52,13 +51,12 @@ fn all_reasons(comparison: &Comparison) -> TableCells {
     }
 }
 
-fn add_table(out: &mut String, title: &str, cells: &TableCells) {
+fn write_titled(out: &mut dyn Write, title: &str, cells: &TableCells) -> io::Result<()> {
     let header: Vec<(&str, bool)> =
         cells.header.iter().map(|(name, is_number)| (name.trim(), *is_number)).collect();
     let escaped_line = |line: &Vec<String>| line.iter().map(|cell| escaped(cell)).collect();
     let lines: Vec<Vec<String>> = cells.lines.iter().map(escaped_line).collect();
-    let _ = writeln!(out, "<h3>{}</h3>", escaped(title));
-    *out += &html_table(&header, &lines);
+    write!(out, "<h3>{}</h3>\n{}", escaped(title), html_table(&header, &lines))
 }
 
 /// Returns a table. Each column has a name and a flag that is true for numbers. Cells are HTML.
@@ -117,12 +115,13 @@ mod tests {
     use crate::compare::compare;
     use crate::compare::tests::{files, row};
     use crate::record::Record;
+    use crate::render::tests::text_of;
 
     /// Measured times are never exact, even if each case was run once with a uniform size.
     #[test]
     fn measured_rows_are_not_called_exact() {
         let measured = |name, us| Record { model: "measured".to_owned(), ..row(name, 0, us) };
-        let of = |rows| as_html(&compare(&files(rows), None).unwrap());
+        let of = |rows| text_of(write_html, &compare(&files(rows), None).unwrap());
         let exact = "times and ratios are exact";
         assert!(of(vec![row("a", 0, 10.0), row("b", 0, 20.0)]).contains(exact));
         let html = of(vec![measured("a", 10.0), measured("b", 20.0)]);
@@ -133,7 +132,7 @@ mod tests {
     #[test]
     fn markup_in_a_file_is_escaped() {
         let rows = files(vec![row("<script>alert(1)</script>", 0, 10.0), row("a&b", 0, 20.0)]);
-        let html = as_html(&compare(&rows, None).unwrap());
+        let html = text_of(write_html, &compare(&rows, None).unwrap());
         assert!(!html.contains("<script"), "{html}");
         assert!(html.contains("<td>&lt;script&gt;alert(1)&lt;/script&gt;</td>"), "{html}");
         assert!(html.contains("<td>a&amp;b</td>"), "{html}");

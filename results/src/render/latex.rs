@@ -2,12 +2,13 @@
 
 use super::{Section, notes, sections, single_line};
 use crate::compare::Comparison;
+use std::io::{self, Write};
 use swapmeet_core::text::is_unsafe;
 
-/// Formats a table for each group, for the package booktabs. Sentences and remarks follow each
-/// table as comments, because the text of a paper usually says them in its own words.
-pub fn as_latex(comparison: &Comparison) -> String {
-    let mut out = "% Preamble: \\usepackage{booktabs}\n".to_owned();
+/// Writes a table for each group, for the package booktabs. Sentences and remarks follow each table
+/// as comments, because the text of a paper usually says them in its own words.
+pub fn write_latex(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "% Preamble: \\usepackage{{booktabs}}")?;
     let comment = |text: &str| format!("% {}\n", single_line(text));
     for Section { title, cells, sentences } in sections(comparison) {
         let columns: String =
@@ -16,20 +17,16 @@ pub fn as_latex(comparison: &Comparison) -> String {
             format!("{} \\\\\n", texts.map(latex_escaped).collect::<Vec<_>>().join(" & "))
         };
         let header = row(&mut cells.header.iter().map(|(name, _)| name.trim()));
-        out += &format!("\n{}\\begin{{tabular}}{{{columns}}}\n\\toprule\n", comment(&title));
-        out += &format!("{header}\\midrule\n");
+        write!(out, "\n{}\\begin{{tabular}}{{{columns}}}\n\\toprule\n", comment(&title))?;
+        writeln!(out, "{header}\\midrule")?;
         for line in &cells.lines {
-            out += &row(&mut line.iter().map(String::as_str));
+            write!(out, "{}", row(&mut line.iter().map(String::as_str)))?;
         }
-        out += "\\bottomrule\n\\end{tabular}\n";
-        for sentence in sentences {
-            out += &comment(&sentence);
-        }
+        write!(out, "\\bottomrule\n\\end{{tabular}}\n")?;
+        sentences.iter().try_for_each(|sentence| write!(out, "{}", comment(sentence)))?;
     }
-    for note in notes(comparison) {
-        out += &comment(&format!("Note: {note}"));
-    }
-    out.trim_end().to_owned()
+    let mut notes = notes(comparison).into_iter();
+    notes.try_for_each(|note| write!(out, "{}", comment(&format!("Note: {note}"))))
 }
 
 /// Escapes a text for LaTeX. The result can be used with any encoding of fonts.
@@ -60,7 +57,7 @@ pub fn latex_escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::tests::repeated;
+    use crate::render::tests::{repeated, text_of};
 
     #[test]
     fn latex_characters_are_escaped() {
@@ -72,7 +69,7 @@ mod tests {
 
     #[test]
     fn tables_have_the_rules_of_booktabs() {
-        let table = as_latex(&repeated());
+        let table = text_of(write_latex, &repeated());
         let fast =
             "fast & ok & blocks & 3 & 10.067 & 0.306 & 9.308 to 10.826 & 10.000 & 1.000 &  &  &";
         for line in [

@@ -2,10 +2,10 @@
 
 use super::{Section, notes, sections};
 use crate::compare::Comparison;
+use std::io::{self, Write};
 
-/// Formats a table and sentences for each group, followed by the remarks.
-pub fn as_markdown(comparison: &Comparison) -> String {
-    let mut out = String::new();
+/// Writes a table and sentences for each group, followed by the remarks.
+pub fn write_markdown(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
     for Section { title, cells, sentences } in sections(comparison) {
         let names: Vec<&str> = cells.header.iter().map(|(name, _)| name.trim()).collect();
         let rule: String = cells
@@ -13,21 +13,19 @@ pub fn as_markdown(comparison: &Comparison) -> String {
             .iter()
             .map(|(_, is_number)| if *is_number { " ---: |" } else { " --- |" })
             .collect();
-        out += &format!("### {}\n\n| {} |\n|{rule}\n", plain(&title), names.join(" | "));
+        writeln!(out, "### {}\n\n| {} |\n|{rule}", plain(&title), names.join(" | "))?;
         for line in &cells.lines {
             let cells: Vec<String> = line.iter().map(|cell| plain(cell)).collect();
-            out += &format!("| {} |\n", cells.join(" | "));
+            writeln!(out, "| {} |", cells.join(" | "))?;
         }
-        out += "\n";
+        writeln!(out)?;
         for sentence in sentences {
-            out += &format!("- {}\n", without_html(&sentence));
+            writeln!(out, "- {}", without_html(&sentence))?;
         }
-        out += "\n";
+        writeln!(out)?;
     }
-    for note in notes(comparison) {
-        out += &format!("Note: {}\n\n", without_html(&note));
-    }
-    out.trim_end().to_owned()
+    let mut notes = notes(comparison).into_iter();
+    notes.try_for_each(|note| writeln!(out, "Note: {}\n", without_html(&note)))
 }
 
 /// Escapes the text of a cell or a heading.
@@ -55,11 +53,11 @@ mod tests {
     use super::*;
     use crate::compare::tests::{failed, row};
     use crate::record::Status;
-    use crate::render::tests::{comparison, partly_failed, repeated};
+    use crate::render::tests::{comparison, partly_failed, repeated, text_of};
 
     #[test]
     fn cells_and_sentences_equal_those_of_the_table() {
-        insta::assert_snapshot!(as_markdown(&repeated()), @r"
+        insta::assert_snapshot!(text_of(write_markdown, &repeated()), @r"
         ### torus:4x4, uniform:64, paragon, wormhole
 
         | algorithm | rows | verified | n | mean, µs | sd, µs | 95 % | median, µs | ratio | 95 % | p (t, rank) | effect |
@@ -81,14 +79,14 @@ mod tests {
     fn html_in_names_and_reasons_is_escaped() {
         let name = "<script>alert(1)</script>".to_owned();
         let failed = failed(&name, 0, Status::Error, &name);
-        let text = as_markdown(&comparison(vec![row("fast", 0, 10.0), failed]));
+        let text = text_of(write_markdown, &comparison(vec![row("fast", 0, 10.0), failed]));
         assert!(text.contains("| \\<script>alert(1)\\</script> | error"), "{text}");
         assert!(text.contains("- \\<script>alert(1)\\</script>: \\<script>"), "{text}");
     }
 
     #[test]
     fn failures_are_shown_with_their_reason() {
-        insta::assert_snapshot!(as_markdown(&partly_failed()), @r"
+        insta::assert_snapshot!(text_of(write_markdown, &partly_failed()), @r"
         ### torus:4x4, uniform:64, paragon, wormhole
 
         | algorithm | rows | verified | n | mean, µs | sd, µs | 95 % | median, µs | ratio |

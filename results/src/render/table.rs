@@ -4,10 +4,10 @@ use super::{Section, notes, sections};
 use crate::compare::Comparison;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
+use std::io::{self, Write};
 
-/// Formats a table and sentences for each group, followed by the remarks.
-pub fn as_table(comparison: &Comparison) -> String {
-    let mut out = String::new();
+/// Writes a table and sentences for each group, followed by the remarks.
+pub fn write_table(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
     for Section { title, cells, sentences } in sections(comparison) {
         let mut table = Table::new();
         table
@@ -20,27 +20,24 @@ pub fn as_table(comparison: &Comparison) -> String {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
-        out += &format!("{title}\n{}\n", table.trim_fmt());
+        writeln!(out, "{title}\n{}", table.trim_fmt())?;
         for sentence in sentences {
-            out += &format!("{sentence}\n");
+            writeln!(out, "{sentence}")?;
         }
-        out.push('\n');
+        writeln!(out)?;
     }
-    for note in notes(comparison) {
-        out += &format!("note: {note}\n");
-    }
-    out.trim_end().to_owned()
+    notes(comparison).into_iter().try_for_each(|note| writeln!(out, "note: {note}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::compare::tests::row;
-    use crate::render::tests::{comparison, partly_failed, repeated};
+    use crate::render::tests::{comparison, partly_failed, repeated, text_of};
 
     #[test]
     fn a_table_ends_in_sentences_with_the_uncertainty() {
-        insta::assert_snapshot!(as_table(&repeated()), @r"
+        insta::assert_snapshot!(text_of(write_table, &repeated()), @r"
         torus:4x4, uniform:64, paragon, wormhole
         algorithm  rows  verified  n  mean, µs  sd, µs              95 %  median, µs  ratio           95 %      p (t, rank)  effect
         fast       ok    blocks    3    10.067   0.306   9.308 to 10.826      10.000  1.000
@@ -56,7 +53,7 @@ mod tests {
 
     #[test]
     fn failures_are_shown_with_their_reason() {
-        insta::assert_snapshot!(as_table(&partly_failed()), @r"
+        insta::assert_snapshot!(text_of(write_table, &partly_failed()), @r"
         torus:4x4, uniform:64, paragon, wormhole
         algorithm  rows             verified  n  mean, µs  sd, µs       95 %  median, µs  ratio
         fast       ok               blocks    2    10.000   0.000  no spread      10.000  1.000
@@ -70,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_time_of_zero_has_an_undefined_ratio() {
-        let table = as_table(&comparison(vec![row("a", 0, 0.0), row("b", 0, 0.0)]));
+        let table = text_of(write_table, &comparison(vec![row("a", 0, 0.0), row("b", 0, 0.0)]));
         insta::assert_snapshot!(table.split("note: ").next().unwrap(), @r"
         torus:4x4, uniform:64, paragon, wormhole
         algorithm  rows  verified  mean, µs      ratio

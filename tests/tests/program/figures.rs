@@ -322,7 +322,7 @@ fn every_row_can_be_reproduced_from_its_columns() {
             && rows.iter().any(|r| r.machine == "own")
     );
     for row in rows.iter().step_by(5) {
-        let line = command(row);
+        let line = command(&row.case());
         // Run the command by a shell, as a user would.
         let output = Command::new("sh")
             .args(["-c", &format!("set -- {}; shift; printf '%s\\n' \"$@\"", line)])

@@ -49,20 +49,39 @@ fn with_two_rows(dir: &Path) -> Option<(Child, PathBuf)> {
     Some((run, out))
 }
 
+/// If another program truncates the file, rows are lost. The run then ends with an error, and
+/// `--resume` runs the cases of these rows again.
 #[test]
-fn truncated_rows_are_written_again() {
+fn a_run_whose_rows_are_truncated_ends_and_can_be_resumed() {
     let dir = tempdir().unwrap();
-    let Some((run, out)) = with_two_rows(dir.path()) else { return };
-    File::create(&out).unwrap();
-    let output = run.wait_with_output().unwrap();
-    let message = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        message.contains("another program truncated it to 0 bytes during the run"),
-        "{message}"
-    );
-    let names: Vec<String> =
-        read_file(&out).unwrap().into_iter().map(|row| row.algorithm).collect();
-    assert_eq!(names, ["gen", "pairwise", "sleeps"]);
+    let (Some(torture), out) = (torture(dir.path()), dir.path().join("rows.csv")) else { return };
+    let limited = |run: &mut Command| {
+        run.args(["--timeout", "0.5"]);
+    };
+    let ended = |run: Child| {
+        let output = run.wait_with_output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    for lines_left in [0, 2] {
+        drop(std::fs::remove_file(&out));
+        let run = slow_run(&torture, &out, limited);
+        wait_for("no rows", || lines(&out) == 3);
+        let text = std::fs::read_to_string(&out).unwrap();
+        let bytes: usize = text.split_inclusive('\n').take(lines_left).map(str::len).sum();
+        File::options().write(true).open(&out).unwrap().set_len(bytes as u64).unwrap();
+        let (status, message) = ended(run);
+        let what =
+            format!("rows.csv: another program truncated it to {bytes} bytes during the run");
+        assert!(status == Some(1) && message.contains(&what), "{status:?}: {message}");
+        assert_eq!(std::fs::read_to_string(&out).unwrap(), text[..bytes]);
+        ended(slow_run(&torture, &out, |run| {
+            limited(run);
+            run.arg("--resume");
+        }));
+        let names: Vec<String> =
+            read_file(&out).unwrap().into_iter().map(|row| row.algorithm).collect();
+        assert_eq!(names, ["gen", "pairwise", "sleeps"]);
+    }
 }
 
 /// Every command that reads rows uses the rest of a file whose last row is incomplete, and says so.

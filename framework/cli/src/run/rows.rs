@@ -6,35 +6,48 @@ use crate::args::RowFormat;
 use crate::failure::Failure;
 use crate::output;
 use crate::streams::{self, Stream};
+use crate::table;
 use std::borrow::Borrow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use swapmeet_results::{
     CaseId, CsvSink, FileRows, ReadError, Record, Shards, Sink, Status, atomic_file, columns,
     read_rows,
 };
+use swapmeet_runner::batch::ReorderBuffer;
 use swapmeet_runner::case::{Case, Product};
 use swapmeet_runner::optimum::Search;
 use swapmeet_runner::optimum_columns::{fill, lacks, of_unit};
 use swapmeet_runner::unit::units;
 
-/// A destination of rows.
-pub(crate) enum Rows {
+/// The destination of the rows of a run.
+///
+/// A file gets each row when its case ends, so that a killed run loses no row of a case that has
+/// ended. It is sorted after the last case. A row for any other destination waits until all earlier
+/// cases have ended.
+pub(crate) struct Rows {
+    destination: Destination,
+    /// The rows that wait for an earlier case.
+    waiting: ReorderBuffer,
+    /// The number of rows that this run has received.
+    received: usize,
+    /// Whether the rows of a file are in the order of their cases so far.
+    in_order: bool,
+}
+
+enum Destination {
     /// The rows stay in memory and are printed as a table at the end.
-    Kept(Vec<Record>),
+    Table(Vec<Record>),
     /// The rows are printed on standard output as JSON, one object per line.
     Json(Stream),
-    Written {
-        csv: Box<CsvSink<Box<dyn Write + Send>>>,
-        /// The path of the file; `None` for standard output.
-        path: Option<PathBuf>,
-        /// A lock that prevents other runs from writing to the file.
-        lock: Option<File>,
-    },
+    /// The rows are written as CSV to standard output, a pipe or a device.
+    Csv(Box<CsvSink<Box<dyn Write + Send>>>, Option<PathBuf>),
+    /// The rows are written to a regular file. The last value holds the lock that prevents other
+    /// runs from writing to the file.
+    File(Box<CsvSink<Box<dyn Write + Send>>>, PathBuf, File),
 }
 
 /// The rows that a file already contains, assigned to the cases of the run.
@@ -101,17 +114,21 @@ impl Found {
 }
 
 impl Rows {
+    fn new(destination: Destination, in_order: bool) -> Self {
+        Self { destination, waiting: ReorderBuffer::default(), received: 0, in_order }
+    }
+
     /// Returns standard output as the destination of the rows of `cases` cases. There are no
     /// existing rows.
     pub(crate) fn printed(format: RowFormat, cases: usize) -> (Self, Found) {
-        let rows = match format {
-            RowFormat::Json => Self::Json(streams::stdout()),
+        let destination = match format {
+            RowFormat::Json => Destination::Json(streams::stdout()),
             RowFormat::Csv => {
                 let out: Box<dyn Write + Send> = Box::new(streams::stdout());
-                Self::Written { csv: Box::new(CsvSink::new(out)), path: None, lock: None }
+                Destination::Csv(Box::new(CsvSink::new(out)), None)
             }
         };
-        (rows, Found::nothing(cases))
+        (Self::new(destination, true), Found::nothing(cases))
     }
 
     /// Opens the destination of the rows of `cases`. Returns the destination, and the existing rows
@@ -126,7 +143,8 @@ impl Rows {
         report: &mut dyn FnMut(String),
     ) -> Result<(Self, Found), Failure> {
         let Some(path) = out else {
-            return Ok((Self::Kept(Vec::new()), Found::nothing(cases.len())));
+            let table = Destination::Table(Vec::new());
+            return Ok((Self::new(table, true), Found::nothing(cases.len())));
         };
         if output::is_stdout(path) {
             return Ok(Self::printed(RowFormat::Csv, cases.len()));
@@ -134,76 +152,83 @@ impl Rows {
         let refused = |e: &io::Error| Failure::Usage(format!("{}: {e}", path.display()));
         let (file, found) = open_and_lock(path, before, cases, all, report)?;
         let lock = file.try_clone().map_err(|e| refused(&e))?;
-        let csv = sink(file, path, remarks).map_err(|e| refused(&e))?;
-        Ok((
-            Self::Written { csv: Box::new(csv), path: Some(path.to_owned()), lock: Some(lock) },
-            found,
-        ))
+        let csv = Box::new(sink(file, path, remarks).map_err(|e| refused(&e))?);
+        let path = path.to_owned();
+        let destination = match is_regular(&lock) {
+            true => Destination::File(csv, path, lock),
+            false => Destination::Csv(csv, Some(path)),
+        };
+        Ok((Self::new(destination, found.in_order), found))
     }
 
-    /// Returns whether the destination is a file that [`Rows::sort`] can sort later.
-    pub(crate) fn can_be_sorted(&self) -> bool {
-        matches!(self, Self::Written { path: Some(_), lock: Some(file), .. } if is_regular(file))
+    /// Adds the row of a case. `case` is the position of the case among the cases of this run.
+    pub(crate) fn push(&mut self, case: usize, record: Box<Record>) -> Result<(), Failure> {
+        self.in_order &= case == self.received;
+        self.received += 1;
+        match self.destination {
+            Destination::File(..) => self.write(*record),
+            _ => self.waiting.push(case, record).into_iter().try_for_each(|row| self.write(row)),
+        }
     }
 
-    pub(crate) fn push(&mut self, record: Record) -> Result<(), Failure> {
-        match self {
-            Self::Kept(rows) => rows.push(record),
-            Self::Json(out) => {
-                let line = serde_json::to_string(&record).map_err(io::Error::from);
-                line.and_then(|line| writeln!(out, "{line}").and_then(|()| out.flush()))
-                    .map_err(|e| self.failed(&e))?;
+    fn write(&mut self, record: Record) -> Result<(), Failure> {
+        let written = match &mut self.destination {
+            Destination::Table(rows) => {
+                rows.push(record);
+                Ok(())
             }
-            Self::Written { csv, .. } => csv.record(&record).map_err(|e| self.failed(&e))?,
-        }
-        Ok(())
-    }
-
-    pub(crate) fn finish(&mut self) -> Result<(), Failure> {
-        match self {
-            Self::Kept(_) | Self::Json(_) => Ok(()),
-            Self::Written { csv, .. } => csv.finish().map_err(|e| self.failed(&e)),
-        }
+            Destination::Json(out) => serde_json::to_string(&record)
+                .map_err(io::Error::from)
+                .and_then(|line| writeln!(out, "{line}"))
+                .and_then(|()| out.flush()),
+            Destination::Csv(csv, _) | Destination::File(csv, ..) => csv.record(&record),
+        };
+        written.map_err(|e| self.failed(&e))
     }
 
     fn failed(&self, e: &io::Error) -> Failure {
-        match self {
-            Self::Written { path: Some(path), .. } => {
+        match &self.destination {
+            Destination::File(_, path, _) | Destination::Csv(_, Some(path)) => {
                 Failure::writing(&path.display().to_string(), e)
             }
             _ => Failure::printing(e),
         }
     }
 
+    /// Writes the rows that still wait for an earlier case, which will not run, and the header if
+    /// there are no rows.
+    pub(crate) fn finish(&mut self) -> Result<(), Failure> {
+        let waiting = std::mem::take(&mut self.waiting);
+        waiting.left().try_for_each(|row| self.write(row))?;
+        match &mut self.destination {
+            Destination::Table(_) | Destination::Json(_) => Ok(()),
+            Destination::Csv(csv, _) | Destination::File(csv, ..) => {
+                csv.finish().map_err(|e| self.failed(&e))
+            }
+        }
+    }
+
+    /// Prints the rows on standard output if their destination is a table.
+    pub(crate) fn print_table(&self) -> Result<(), Failure> {
+        let Destination::Table(rows) = &self.destination else { return Ok(()) };
+        let text = table::results(rows, table::terminal_width());
+        writeln!(streams::stdout(), "{text}").map_err(|e| Failure::printing(&e))
+    }
+
     /// Sorts the rows of a file by case. Until then, they are in the order in which cases ended. If
     /// sorting is impossible, returns the reason; the file then still contains all rows.
-    pub(crate) fn sort(
-        &mut self,
-        cases: &[Case],
-        in_order: bool,
-    ) -> Result<Option<String>, Failure> {
-        // Only a regular file can be sorted, and only if the path still leads to the file that was
-        // opened.
-        let Self::Written { path: Some(path), lock: Some(lock), .. } = self else {
-            return Ok(None);
-        };
+    pub(crate) fn sort(&mut self, cases: &[Case]) -> Result<Option<String>, Failure> {
+        let Destination::File(_, path, lock) = &mut self.destination else { return Ok(None) };
         let path: &Path = path;
+        // The path must still lead to the file that was opened.
         if is_replaced(path, lock) {
             return Err(Failure::Output(format!(
                 "{}: another file took its place during the run: the rows are in the original file, wherever it is now",
                 path.display()
             )));
         }
-        if in_order {
+        if self.in_order {
             return Ok(None);
-        }
-        // Do not sort a file that has several hard links. Sorting replaces the file, and the other
-        // links would still lead to the old, unsorted file.
-        if lock.metadata().is_ok_and(|m| m.nlink() > 1) {
-            return Ok(Some(format!(
-                "{} has a hard link, which would keep the old order",
-                path.display()
-            )));
         }
         // Read the rows from the file one at a time, as `merge` does, because they may need more
         // memory than all other data of the run.
@@ -288,9 +313,8 @@ pub(crate) fn open_and_lock(
         // old one atomically, so an interrupt at this point loses no rows.
         Before::Keep | Before::KeepGood => match read_found(path, &mut file, report)? {
             Some(IntactRows { intact, records, is_as_written }) => {
-                own_shard(path, &records, cases, all)?;
                 let held = records.len();
-                found = assign_to_cases(path, records, cases)?;
+                found = assign_to_cases(path, records, cases, all)?;
                 file.set_len(intact).map_err(|e| refused(&e))?;
                 let replaced = found.kept() < held;
                 let dropped = before == Before::KeepGood && found.drop_failed();
@@ -393,61 +417,47 @@ fn read_found(
     Ok(usable.map(|(intact, records)| IntactRows { intact, records, is_as_written }))
 }
 
-/// Errors if a row belongs to a case of another shard.
-fn own_shard(
+/// Assigns each row to its case. `all` are the cases of all shards. If there is no case for a row,
+/// the error message names the difference from the most similar case. If the dashboard ran a case
+/// again, the case has two rows, and the later row is used.
+fn assign_to_cases(
     path: &Path,
-    records: &[Record],
+    records: Vec<Record>,
     cases: &[Case],
     all: &Product,
-) -> Result<(), Failure> {
-    if cases.len() == all.len() {
-        return Ok(());
-    }
-    let ours: Vec<CaseId> = cases.iter().map(Case::id).collect();
-    let ours: HashSet<CaseId<&str>> = ours.iter().map(CaseId::borrowed).collect();
-    let others = records.iter().enumerate().filter(|(_, record)| !ours.contains(&record.case()));
-    let others: HashMap<CaseId<&str>, usize> =
-        others.map(|(row, record)| (record.case(), row)).collect();
-    if others.is_empty() {
-        return Ok(());
-    }
-    let row = all.iter().filter_map(|case| others.get(&case.id().borrowed()).copied()).min();
-    row.map_or(Ok(()), |row| {
-        Err(Failure::Usage(format!(
-            "{}: row {} belongs to another shard: give each shard its own --out",
-            path.display(),
-            row + 1
-        )))
-    })
-}
-
-/// Assigns each row to its case. If there is no case for a row, the error message names the
-/// difference from the most similar case. If the dashboard ran a case again, the case has two rows,
-/// and the later row is used.
-fn assign_to_cases(path: &Path, records: Vec<Record>, cases: &[Case]) -> Result<Found, Failure> {
+) -> Result<Found, Failure> {
     let ids: Vec<CaseId> = cases.iter().map(Case::id).collect();
     let ids: Vec<CaseId<&str>> = ids.iter().map(CaseId::borrowed).collect();
     let numbers: HashMap<&CaseId<&str>, usize> =
         ids.iter().enumerate().map(|(i, id)| (id, i)).collect();
     let mut found = Found::nothing(cases.len());
     for (line, record) in records.into_iter().enumerate() {
-        let refused = |what: String| {
+        let refused = |what: &str| {
             Failure::Usage(format!(
-                "{}: row {} belongs to another experiment: {what}; give another --out, or --force instead of --resume to overwrite it",
+                "{}: row {} belongs to another {what}",
                 path.display(),
                 line + 1
             ))
         };
+        let is_of_other_experiment = |what: String| {
+            refused(&format!(
+                "experiment: {what}; give another --out, or --force instead of --resume to overwrite it"
+            ))
+        };
         if let Some(case) = cases.first().filter(|case| *case.experiment != *record.experiment) {
-            return Err(refused(format!(
+            return Err(is_of_other_experiment(format!(
                 "its experiment is `{}`, here `{}`",
                 record.experiment, case.experiment
             )));
         }
         let Some(number) = numbers.get(&record.case()).copied() else {
-            return Err(refused(
-                record.case().difference_from_nearest(ids.iter().map(CaseId::owned)),
-            ));
+            let is_of_other_shard = all.iter().any(|case| case.id().borrowed() == record.case());
+            return Err(match is_of_other_shard {
+                true => refused("shard: give each shard its own --out"),
+                false => is_of_other_experiment(
+                    record.case().difference_from_nearest(ids.iter().map(CaseId::owned)),
+                ),
+            });
         };
         found.in_order &= number == line;
         found.rows[number] = Some(Box::new(record));
@@ -458,7 +468,7 @@ fn assign_to_cases(path: &Path, records: Vec<Record>, cases: &[Case]) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
     use swapmeet_runner::experiment::Experiment;
     use swapmeet_runner::registry::Registry;
 
@@ -477,11 +487,10 @@ mod tests {
                 .unwrap();
         // A measured row belongs to no case, so it needs no algorithm.
         let measured = Record { model: "measured".to_owned(), ..Record::default() };
-        let Rows::Written { csv, .. } = &mut rows else { panic!("the rows are not in a file") };
-        csv.record(&measured).unwrap();
+        rows.push(1, Box::new(measured)).unwrap();
         rows.finish().unwrap();
         let before = std::fs::metadata(&file).unwrap();
-        assert_eq!(rows.sort(&[], false).unwrap(), None);
+        assert_eq!(rows.sort(&[]).unwrap(), None);
         let after = std::fs::metadata(&file).unwrap();
         assert_ne!(before.ino(), after.ino(), "another file has taken its place");
         assert_eq!(after.permissions().mode() & 0o777, 0o640);

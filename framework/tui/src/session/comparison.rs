@@ -3,6 +3,7 @@
 use super::what_if::ScenarioResult;
 use crate::abbreviate::Abbreviations;
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 use swapmeet_core::cost::model::UNDECLARED;
 use swapmeet_results::analysis::{
     Axis, Family, LinkCosts, WinnerMap, families, link_costs, winner_maps,
@@ -55,7 +56,7 @@ pub(crate) struct LineTexts {
 pub(crate) struct Compared {
     /// The groups, sorted by topology, then by workload, then by machine. Each of these specs is
     /// sorted by its first occurrence in the rows.
-    pub(crate) groups: Vec<Group>,
+    pub(crate) groups: Vec<Arc<Group>>,
     /// All lines, sorted by group. Within a group, the fastest line is first.
     pub(crate) lines: Vec<Line>,
     /// For each line, the numbers of its texts.
@@ -205,12 +206,12 @@ impl Compared {
                 .iter()
                 .map(|g| [&g.setting.topology, &g.setting.workload, &g.setting.machine]),
         );
-        let mut ranked: Vec<([usize; 3], Group)> =
+        let mut ranked: Vec<([usize; 3], Arc<Group>)> =
             ranks.into_iter().zip(comparison.groups).collect();
         ranked.sort_by_key(|(ranks, _)| *ranks);
         let ranks = ranked.iter().map(|(ranks, _)| *ranks).collect();
         comparison.groups = ranked.into_iter().map(|(_, group)| group).collect();
-        let of_group = |(number, group): (usize, &Group)| {
+        let of_group = |(number, group): (usize, &Arc<Group>)| {
             let line = |line: &swapmeet_results::ComparisonLine| {
                 Line::new(
                     number,

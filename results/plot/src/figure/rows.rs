@@ -29,9 +29,12 @@ impl FigureData<'_> {
         if self.y == Quantity::Ratio {
             return line.ratio.as_ref().map(|r| (r.value, r.interval));
         }
-        let rows = line.records(self.files).filter(|row| row.status == Status::Ok);
-        let values: Option<Vec<f64>> = rows.map(|row| self.y.of(row)).collect();
-        let values = values?;
+        let values: Vec<f64> = if self.y == Quantity::Time {
+            line.runs.iter().map(|run| run.time_us).collect()
+        } else {
+            let rows = line.records(self.files).filter(|row| row.status == Status::Ok);
+            rows.map(|row| self.y.of(row)).collect::<Option<_>>()?
+        };
         Summary::of(&values).map(|s| (s.mean, self.bars.interval(&values, &s)))
     }
 
@@ -86,7 +89,7 @@ impl FigureData<'_> {
         let crossovers = if self.crossovers { family.envelope().crossovers } else { Vec::new() };
         for crossover in crossovers {
             let at = self.meeting(&panel, family, &crossover, log);
-            let interval = crossover_interval(self.files, self.comparison, family, &crossover);
+            let interval = crossover_interval(self.comparison, family, &crossover);
             panel.crossings.push(Crossing { crossover, at, interval });
         }
         (!panel.curves.is_empty()).then_some(panel)

@@ -1,6 +1,6 @@
 //! The figures of a report: for each collective, a map of the fastest algorithms, and curves.
 
-use super::{Chapter, Files, closed, list};
+use super::{closed, list};
 use crate::appearance::Appearance;
 use crate::draw::Drawable;
 use crate::error::FigureError;
@@ -12,7 +12,7 @@ use crate::winners::WinnerFigure;
 use std::collections::BTreeSet;
 use swapmeet_results::analysis::Axis;
 use swapmeet_results::units::count;
-use swapmeet_results::{Record, escaped};
+use swapmeet_results::{Comparison, Group, escaped, grouped};
 
 /// The maximum number of figures of maps that are visible at first, for each collective.
 const MOST_MAPS: usize = 3;
@@ -27,35 +27,48 @@ const WIDE: &str = "860px";
 /// The width of the layout for small screens.
 const NARROW: &str = "330px";
 
-/// Returns a chapter for each collective that has any figure.
-pub(super) fn figures(files: &Files, baseline: Option<&str>, styles: &Styles) -> Vec<Chapter> {
-    let parts = divided(files, |row| row.collective.clone());
+/// The figures of one collective.
+pub(super) struct Figures {
+    /// The name by which links refer to the figures.
+    pub(super) id: String,
+    pub(super) heading: String,
+    /// The figures as HTML.
+    pub(super) body: String,
+}
+
+/// Returns the figures of each collective that has any figure.
+pub(super) fn figures(
+    comparison: &Comparison,
+    baseline: Option<&str>,
+    styles: &Styles,
+) -> Vec<Figures> {
+    let parts = divided(comparison, |group| group.setting.collective.clone());
     let is_only = parts.len() == 1;
     let mut number = 0;
-    let chapter = |part: Vec<(String, Vec<Record>)>| {
-        let collective = part.iter().flat_map(|(_, rows)| rows).next()?.collective.clone();
+    let figures = |part: Comparison| {
+        let collective = part.groups[0].setting.collective.as_str();
         let body = of_collective(&part, baseline, styles, &mut number);
         let heading =
             if is_only { "Figures".to_owned() } else { format!("Figures of {collective}") };
         let id =
             format!("figures-{}", collective.replace(|c: char| !c.is_ascii_alphanumeric(), "-"));
-        (!body.is_empty()).then_some(Chapter { id, heading, body })
+        (!body.is_empty()).then_some(Figures { id, heading, body })
     };
-    parts.into_iter().filter_map(chapter).collect()
+    parts.into_iter().filter_map(figures).collect()
 }
 
-/// Returns the figures of the rows of one collective. `number` is the number of the last figure on
+/// Returns the figures of one collective. `number` is the number of the last figure on
 /// the page so far.
 fn of_collective(
-    files: &Files,
+    comparison: &Comparison,
     baseline: Option<&str>,
     styles: &Styles,
     number: &mut usize,
 ) -> String {
     let mut notes = BTreeSet::new();
     let (mut visible, mut others) = (Vec::new(), Vec::new());
-    let maps = drawn(files, MOST_ROWS, |map| map.maps.len(), &|part| {
-        let mut figure = WinnerFigure::of(part, &Appearance::default())?;
+    let maps = drawn(comparison, MOST_ROWS, |map| map.maps.len(), &|part| {
+        let mut figure = WinnerFigure::of_comparison(part, &Appearance::default())?;
         // Omit a map whose cases are all in earlier maps. The maps of machines are after the maps
         // of networks, and usually have the same cases.
         let mut known = BTreeSet::new();
@@ -76,15 +89,14 @@ fn of_collective(
     }
     let maps = visible.len();
     // A baseline of another collective has no rows here.
-    let has_baseline =
-        |name: &&str| files.iter().flat_map(|(_, rows)| rows).any(|row| row.algorithm == **name);
-    let baseline = baseline.filter(has_baseline);
+    let mut lines = comparison.groups.iter().flat_map(|group| &group.lines);
+    let baseline = baseline.filter(|name| lines.any(|line| &*line.subject == *name));
     let ratio = baseline.map(|_| Quantity::Ratio);
     for y in [Some(Quantity::Time), ratio].into_iter().flatten() {
         for x in Axis::ALL {
             let options = FigureOptions { baseline, ..FigureOptions::new(x, y) };
-            let curves = drawn(files, MOST_PANELS, |figure| figure.panels.len(), &|part| {
-                Figure::of(part, &options)
+            let curves = drawn(comparison, MOST_PANELS, |figure| figure.panels.len(), &|part| {
+                Figure::of_comparison(part, &[], &options)
             });
             for figure in curves {
                 match figure {
@@ -119,22 +131,21 @@ fn of_collective(
     out
 }
 
-/// Makes one figure of the rows, or several figures if one would be too large. `figure` makes a
-/// figure, and `parts` returns its number of panels or maps. A figure is too large if this number
+/// Makes one figure of compared cases, or several figures if one would be too large. `figure` makes
+/// a figure, and `parts` returns its number of panels or maps. A figure is too large if this number
 /// exceeds `most`.
 ///
-/// The rows of a figure that is too large are divided by their machine. If all rows have the same
+/// The cases of a figure that is too large are divided by their machine. If all cases have the same
 /// machine, they are divided by their kind of workload, and if they also have the same kind of
-/// workload, by their topology. A figure is made of each group of rows in the same way, so a group
-/// may be divided again. If the rows cannot be divided, the result of `figure` is returned
-/// unchanged.
+/// workload, by their topology. A figure is made of each part in the same way, so a part may be
+/// divided again. If the cases cannot be divided, the result of `figure` is returned unchanged.
 fn drawn<T>(
-    files: &Files,
+    comparison: &Comparison,
     most: usize,
     parts: fn(&T) -> usize,
-    figure: &dyn Fn(&Files) -> Result<T, FigureError>,
+    figure: &dyn Fn(&Comparison) -> Result<T, FigureError>,
 ) -> Vec<Result<T, FigureError>> {
-    let result = figure(files);
+    let result = figure(comparison);
     let has_many = match &result {
         Ok(figure) => parts(figure) > most,
         Err(error) => matches!(error, FigureError::ManyPanels { .. }),
@@ -142,12 +153,14 @@ fn drawn<T>(
     if !has_many {
         return vec![result];
     }
-    let settings: [fn(&Record) -> String; 3] = [
-        |row| format!("{} {} {}", row.machine, row.machine_definition, row.model),
-        |row| row.workload.split(':').next().unwrap_or_default().to_owned(),
-        |row| row.topology.clone(),
+    let settings: [fn(&Group) -> String; 3] = [
+        |Group { setting, .. }| {
+            format!("{} {} {}", setting.machine, setting.machine_definition, setting.model)
+        },
+        |group| group.setting.workload.split(':').next().unwrap_or_default().to_owned(),
+        |group| group.setting.topology.clone(),
     ];
-    let mut divisions = settings.into_iter().map(|setting| divided(files, setting));
+    let mut divisions = settings.into_iter().map(|setting| divided(comparison, setting));
     match divisions.find(|division| division.len() > 1) {
         Some(division) => {
             division.iter().flat_map(|part| drawn(part, most, parts, figure)).collect()
@@ -156,19 +169,10 @@ fn drawn<T>(
     }
 }
 
-/// Divides the rows by the result of `text`, in the order in which the results first occur.
-fn divided(files: &Files, text: fn(&Record) -> String) -> Vec<Vec<(String, Vec<Record>)>> {
-    let mut known = BTreeSet::new();
-    let texts = files.iter().flat_map(|(_, rows)| rows).map(text);
-    let texts: Vec<String> = texts.filter(|text| known.insert(text.clone())).collect();
-    let of = |wanted: String| {
-        let file = |(name, rows): &(String, Vec<Record>)| {
-            let rows = rows.iter().filter(|row| text(row) == wanted).cloned().collect();
-            (name.clone(), rows)
-        };
-        files.iter().map(file).collect()
-    };
-    texts.into_iter().map(of).collect()
+/// Divides the cases by the result of `text`, in the order in which the results first occur.
+fn divided(comparison: &Comparison, text: fn(&Group) -> String) -> Vec<Comparison> {
+    let texts = grouped(comparison.groups.iter().map(|group| (text(group), ())));
+    texts.iter().map(|(wanted, _)| comparison.part(|group| text(group) == *wanted)).collect()
 }
 
 /// Returns a figure with its caption, in a layout for large screens and paper and in a layout for

@@ -1,22 +1,21 @@
 //! The sources of the rows of a report: machines, versions and commands.
 
 use super::list;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
+use std::io::{self, Write};
 use swapmeet_core::cost::machine::Machine;
-use swapmeet_results::{Record, command, escaped, html_table};
+use swapmeet_results::{CaseId, ComparedRows, command, escaped, html_table};
 
 /// Returns a description of each machine: its parameters and their sources.
-pub(super) fn machines(rows: &[&Record]) -> String {
-    let specs: BTreeSet<(String, String)> = rows
-        .iter()
-        .map(|row| (row.machine.clone(), row.case().setting.machine_spec().to_owned()))
-        .collect();
+pub(super) fn machines(rows: &ComparedRows) -> String {
+    let specs: BTreeSet<(&str, &str)> =
+        rows.settings().map(|setting| (setting.machine, setting.machine_spec())).collect();
     let mut out = String::new();
     for (name, spec) in specs {
         let stands = if name == spec { String::new() } else { format!(" = {spec}") };
         let _ = writeln!(out, "<h3>{}</h3>", escaped(&format!("{name}{stands}")));
-        let Ok(machine) = Machine::parse(&spec) else {
+        let Ok(machine) = Machine::parse(spec) else {
             out += "<p>Unknown to this program.</p>\n";
             continue;
         };
@@ -34,16 +33,12 @@ pub(super) fn machines(rows: &[&Record]) -> String {
     out
 }
 
-pub(super) fn versions(rows: &[&Record], program: &str) -> String {
+pub(super) fn versions(rows: &ComparedRows, program: &str) -> String {
     let plugins: BTreeSet<String> = rows
-        .iter()
-        .map(|row| {
-            format!(
-                "{} of plugin {} {}",
-                algorithm_name(&row.algorithm),
-                row.plugin,
-                row.plugin_version
-            )
+        .implementations()
+        .map(|own| {
+            let algorithm = algorithm_name(own.algorithm);
+            format!("{algorithm} of plugin {} {}", own.plugin, own.plugin_version)
         })
         .collect();
     let made = format!("This page was made by {program}.");
@@ -54,18 +49,24 @@ fn algorithm_name(spec: &str) -> &str {
     spec.split(':').next().unwrap_or(spec)
 }
 
-/// Returns the distinct commands that reproduce the rows.
-pub(super) fn commands(rows: &[&Record]) -> String {
-    let mut known = BTreeSet::new();
-    let commands: Vec<String> =
-        rows.iter().map(|row| command(row)).filter(|c| known.insert(c.clone())).collect();
-    let mut out =
-        format!("<details><summary>{} commands, one for each row</summary>\n<pre>", commands.len());
-    for command in &commands {
-        out += &escaped(command);
-        out.push('\n');
+/// Writes the distinct commands that reproduce the rows.
+pub(super) fn write_commands(rows: &ComparedRows, out: &mut dyn Write) -> io::Result<()> {
+    let mut distinct: HashSet<_> = rows.cases().map(texts_of_command).collect();
+    let count = distinct.len();
+    write!(out, "<details><summary>{count} commands, one for each row</summary>\n<pre>")?;
+    for case in rows.cases().filter(|case| distinct.remove(&texts_of_command(*case))) {
+        writeln!(out, "{}", escaped(&command(&case)))?;
     }
-    out += "</pre></details>\n";
-    out += "<p><code>swapmeet list plugins</code> shows which plugins are found; others need <code>--plugin-dir FILE</code>.</p>\n";
-    out
+    writeln!(out, "</pre></details>")?;
+    writeln!(
+        out,
+        "<p><code>swapmeet list plugins</code> shows which plugins are found; others need <code>--plugin-dir FILE</code>.</p>"
+    )
+}
+
+/// Returns the parts of the command that reproduces a case.
+fn texts_of_command(case: CaseId<&str>) -> ([&str; 4], u64) {
+    let CaseId { setting, implementation, seed, .. } = case;
+    let machine = setting.machine_spec();
+    ([setting.topology, implementation.algorithm, setting.workload, machine], seed)
 }

@@ -7,6 +7,7 @@ use crate::session::comparison::{Compared, GROUP_SPECS, Line, LineTexts};
 use ratatui::style::Style;
 use std::collections::BTreeSet;
 use std::ops::BitOr;
+use std::sync::Arc;
 use swapmeet_results::units::number_to;
 use swapmeet_results::{Group, Status, Verified, duration};
 
@@ -206,7 +207,7 @@ pub(super) fn passing<'s>(
 ) -> Vec<bool> {
     let find = |text: &str| filter.find(&text.to_lowercase());
     let mut specs = [0, 1, 2].map(|at| vec![None; compared.specs[at].len()]);
-    let of_group = |(group, ranks): (&Group, &[usize; 3])| {
+    let of_group = |(group, ranks): (&Arc<Group>, &[usize; 3])| {
         let found = specs.iter_mut().zip(ranks).zip(GROUP_SPECS);
         let found = found
             .map(|((known, rank), spec)| *known[*rank].get_or_insert_with(|| find(spec(group))));

@@ -479,7 +479,7 @@ fn most_of_all(session: &Session, row: &CaseRow, shown: &[&Recording], quantity:
 fn title(session: &Session, row: &CaseRow, room: usize) -> String {
     let [algorithm, topology, workload, machine] = row.specs();
     let full = format!("Network: {algorithm} on {topology}, {workload}, {machine}");
-    let is = |group: &&Group| {
+    let is = |group: &&Arc<Group>| {
         let setting = group.setting.borrowed();
         (setting.topology, setting.workload, setting.machine) == (topology, workload, machine)
     };
