@@ -64,7 +64,7 @@ pub struct Experiment {
 /// A `case` or `exclude` table, which is a part of an experiment: all combinations of the table's
 /// lists. An empty list stands for the list of the experiment.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, expecting = "a table")]
 pub struct Block {
     /// The position of the table, for messages.
     #[serde(skip)]
@@ -130,7 +130,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "repetitions",
         flag: Some(("repetitions", Some("N"))),
-        about: "Run each case N times, each time with the next seed [default: 1].",
+        about: "Run each case N times, each time with the next seed [default: 1]",
         get: |experiment| experiment.repetitions.to_string(),
         set: |experiment, text| {
             let given = text.parse().ok().filter(|n| *n >= 1);
@@ -143,7 +143,7 @@ pub const SETTINGS: &[Setting] = &[
         key: "seed",
         flag: Some(("seed", Some("SEED"))),
         about: "Set the seed of the first repetition; repetition r, counted from 0, uses SEED + r \
-                [default: 42].",
+                [default: 42]",
         get: |experiment| experiment.seed.to_string(),
         set: |experiment, text| {
             experiment.seed =
@@ -154,7 +154,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "timeout_secs",
         flag: Some(("timeout", Some("SECS"))),
-        about: "Stop a case after SECS seconds [default: 600].",
+        about: "Stop a case after SECS seconds [default: 600]",
         get: |experiment| experiment.timeout_secs.map(|s| s.to_string()).unwrap_or_default(),
         set: |experiment, text| {
             experiment.timeout_secs =
@@ -166,7 +166,7 @@ pub const SETTINGS: &[Setting] = &[
         key: "optimum",
         flag: Some(("optimum", None)),
         about: "Also find the least time of any schedule, once for each network and workload, and \
-                fill the columns optimum_us and optimum_gap (see docs/optimum.md).",
+                fill the columns optimum_us and optimum_gap (see docs/optimum.md)",
         get: |experiment| if experiment.optimum { "true".to_owned() } else { String::new() },
         set: |experiment, text| {
             let given = if text.is_empty() { "false" } else { text };
@@ -177,7 +177,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "name",
         flag: None,
-        about: "Set the name of the experiment in the rows.",
+        about: "Set the name of the experiment in the rows",
         get: |experiment| experiment.name.clone(),
         set: |experiment, text| {
             if text.is_empty() {
@@ -191,7 +191,7 @@ pub const SETTINGS: &[Setting] = &[
         key: "case",
         flag: None,
         about: "Run only the combinations within each [[case]] table of the file; empty: run all \
-                combinations of the lists.",
+                combinations of the lists",
         get: |experiment| number_of_tables(&experiment.blocks),
         set: |experiment, text| remove_tables(&mut experiment.blocks, text),
     },
@@ -199,7 +199,7 @@ pub const SETTINGS: &[Setting] = &[
         key: "exclude",
         flag: None,
         about: "Do not run the combinations within the `exclude` tables of the file; empty: \
-                exclude nothing.",
+                exclude nothing",
         get: |experiment| number_of_tables(&experiment.exclude),
         set: |experiment, text| remove_tables(&mut experiment.exclude, text),
     },
