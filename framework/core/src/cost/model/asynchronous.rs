@@ -56,6 +56,13 @@ pub(super) static ORDER: TypedParameter<Order> = TypedParameter {
     read: |text| parse_word(text, Order::WORDS),
 };
 
+/// Adds loads that nodes reduce to the bytes that each of them reduces at the end of a step.
+pub(super) fn add_sums(bytes: &mut Vec<f64>, summed: Summed<'_>, nodes: usize, unit_bytes: f64) {
+    let unit_bytes = segment_bytes(unit_bytes, summed.segments);
+    bytes.resize(nodes, 0.0);
+    bytes.iter_mut().zip(summed.of).for_each(|(sum, load)| *sum += *load as f64 * unit_bytes);
+}
+
 /// A message of a step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StepMessage {
@@ -256,13 +263,8 @@ impl Steps {
     /// Adds loads that ranks reduce at the end of the step that will be added next. A step of the
     /// schedule without messages is never added, so its reductions take place in a later step.
     pub(super) fn sum(&mut self, summed: Summed<'_>) {
-        let unit_bytes = segment_bytes(self.unit_bytes, summed.segments);
         self.has_sums = true;
-        self.summed.resize(self.nodes, 0.0);
-        self.summed
-            .iter_mut()
-            .zip(summed.of)
-            .for_each(|(bytes, load)| *bytes += *load as f64 * unit_bytes);
+        add_sums(&mut self.summed, summed, self.nodes, self.unit_bytes);
     }
 
     /// Returns the bytes that each rank reduces at the end of the step that is added next. Empty if
