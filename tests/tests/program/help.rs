@@ -11,19 +11,35 @@ pub(crate) fn output_of(args: &[&str]) -> String {
 /// Returns the commands that the help of the program lists.
 pub(crate) fn commands() -> Vec<String> {
     let help = output_of(&["--help"]);
-    let (groups, _) = help.split_once("
-Options:").unwrap();
+    let (groups, _) = help
+        .split_once(
+            "
+Options:",
+        )
+        .unwrap();
     names(groups)
 }
 
 /// Returns the kinds of figures.
 fn plot_kinds() -> Vec<String> {
     let help = output_of(&["plot", "--help"]);
-    let kinds = help.split("Kinds:
-").nth(1).unwrap();
-    let kinds = names(kinds.split("
+    let kinds = help
+        .split(
+            "Kinds:
+",
+        )
+        .nth(1)
+        .unwrap();
+    let kinds = names(
+        kinds
+            .split(
+                "
 
-").next().unwrap());
+",
+            )
+            .next()
+            .unwrap(),
+    );
     kinds.into_iter().filter(|name| name != "help").collect()
 }
 
