@@ -3,7 +3,7 @@
 //! The models `wormhole` and `circuit` charge these costs of synchronous steps separately:
 //! start-ups, barriers, transmission, reduction and propagation. This file computes a lower bound
 //! for each cost. The sum of these bounds is a lower bound on the completion time. Machines of the
-//! model `flat` have no steps and no network; `model/flat/bound.rs` has their bounds.
+//! model `flat` have no steps and no network; `model/flat.rs` has their bounds.
 //!
 //! * **Start-ups and barriers.** If a node has k ports, its data has reached at most `(k+1)^s`
 //!   nodes after s steps. So a schedule for n nodes has at least `ceil(log_(k+1) n)` start-ups. It

@@ -1,48 +1,85 @@
 //! The model `flat`: flat machines (Liu, Wang & Prasanna, section 2). A message costs time only at
 //! its sender and its receiver. The network is never the bottleneck.
 //!
-//! Each phase of a schedule is a *stage*. At the start of a stage, every node composes (rearranges)
-//! the data that it sends in the stage, including data for itself. Composing takes
-//! `rearrange_byte_us` per byte. When all nodes have composed their data, each node works through
-//! its own messages in the order of the schedule, and does not wait until other nodes end a step. A
-//! node receives at most as many messages at the same time as it has ports, which causes
-//! contention. There is a barrier between two stages. A late rank (`late=`) composes its data for
-//! the first stage when it enters, and then begins its messages. Other nodes do not wait for a late
-//! rank before they begin their messages.
+//! # Stages
 //!
-//! [`stage`] describes the cost of a message at its sender and its receiver. When all data that a
-//! node receives in a step has arrived, the node reduces it (`reduce_byte_us` per byte).
+//! Each phase of a schedule is a *stage*. At the start of a stage, every node *composes*
+//! (rearranges) the data that it sends in the stage, including data for itself. Composing takes
+//! `rearrange_byte_us` per byte. When all nodes have composed their data, each node works through
+//! its own messages in the order of the schedule, and does not wait until other nodes end a step.
+//! There is a barrier between two stages. A late rank (`late=`) composes its data for the first
+//! stage when it enters, and then begins its messages. Other nodes do not wait for a late rank
+//! before they begin their messages. Rearrangements that the schedule declares
+//! ([`crate::simulation::Simulation::rearrange`]) cost nothing, because composing includes them.
+//!
+//! # Messages
+//!
+//! A message of m bytes has a start-up time Ts and a copying time `m tc`. One half of each is spent
+//! at the sender, and the second half at the receiver. Between the two, the message *crosses* the
+//! network in the time `m td`. A node receives at most as many messages at the same time as it has
+//! ports. When all data that a node receives in a step has arrived, the node reduces it
+//! (`reduce_byte_us` per byte).
+//!
+//! **Blocking mode** (section 2.3 (1), Figs. 2 and 3; `Blocking`). A node does one thing at a
+//! time. In each step of the schedule a node first sends, then receives:
+//! - A send takes `Ts/2 + m tc/2`, waits for a free port at the receiver, and takes `m td` more.
+//! - A receive waits until the message has arrived, and takes `Ts/2 + m tc/2`.
+//!
+//! **Nonblocking mode** (section 2.3 (2); `Nonblocking`). Three components of a node work at the
+//! same time:
+//! - The processor starts all sends one after another, Ts/2 each. Then it completes receives in the
+//!   order of arrival, Ts/2 each. If data is received and forwarded in the same stage, the send
+//!   that forwards it waits until the receive is complete. All later sends of the node wait, too.
+//! - A copying engine (DMA) takes `m tc/2` for each message that the node sends or receives, in the
+//!   order in which the messages are ready.
+//! - Ports: a message waits until an output port of its sender and an input port of its receiver
+//!   are free (section 2.3: messages compete for both), and takes `m td` to cross the network. A
+//!   port does not stay idle for one message while it could serve another. Among the messages whose
+//!   sender and receiver both have a free port, the message that was ready first crosses first. If
+//!   several were ready at the same time, the message of the sender with the lowest number is
+//!   first. These rules agree with the paper. If a message instead occupied its output port while
+//!   its receiver is busy, a direct exchange of irregular messages on 16 nodes would take a tenth
+//!   longer than in the paper.
+//!
+//! With a second send buffer, the processor composes the data of each received message for the next
+//! stage as soon as it has completed the receive.
+//!
+//! **Simultaneous events** are ordered by kind, then by node, then by message. Times are exact
+//! ([`crate::cost::model::clock`]), so that rounding has no influence.
+//!
+//! # Kinds of time
 //!
 //! Each part of the critical path is charged to a kind of time. The times per byte (`byte_us` and
 //! `copy_byte_us`) are transmission, and composing is rearrangement. Waiting for the port of a
 //! receiver or for the copying engine of a node is contention. There is no propagation.
-//! Rearrangements that the schedule declares ([`crate::simulation::Simulation::rearrange`]) are not
-//! charged, because composing includes them.
+//!
+//! # Why this model has its own simulation
+//!
+//! In the engine of `loggp` and `fluid` (`asynchronous`), a rank begins a step as soon as this step
+//! is known, and each step is freed when all ranks have ended it. Here, no node can begin before
+//! the last message of the stage is known, because all of its data is composed first. In
+//! nonblocking mode, a node is also in many steps at once: it starts the sends of all steps, and
+//! reduces the data of a step when it is complete, even if data of earlier steps is missing.
 
+use super::asynchronous::add_sums;
 use super::{Cost, Evaluator, Model, ModelKind, PricingContext, Refused, segment_bytes};
-use crate::cost::bound::{Bound, Traffic};
-use crate::cost::kind::Kind;
-use crate::cost::model::clock::{Clock, Ticks, ticks};
+use crate::cost::bound::{Bound, BoundKind, Traffic};
+use crate::cost::kind::{Kind, Times};
+use crate::cost::model::clock::{Clock, Ticks, of_bytes, ticks, us};
 use crate::cost::model::late::{LATE, Late};
-use crate::cost::model::time_space::{RankClock, TimeSpace};
+use crate::cost::model::time_space::{RankClock, TimeLine, TimeSpace};
 use crate::cost::parameter::{
     BARRIER_US, BYTE_US, Barrier, DefaultValue, PORTS, PortLimit, REARRANGE_BYTE_US,
     REDUCE_BYTE_US, STARTUP_US, TypedParameter, parse_word,
 };
 use crate::cost::settings::{parameters, word_enum};
 use crate::network::topology::Network;
-use crate::simulation::listener::{Detail, Interests, Listener, LocalCopy, ScheduleEvent, Summed};
+use crate::places::Places;
+use crate::simulation::listener::{Detail, Interests, Listener, LocalCopy, ScheduleEvent};
 use crate::simulation::step::Step;
-use accounting::Accounting;
-use nonblocking::Nonblocking;
-use stage::{Blocking, Stage, StageMessage};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
-
-mod accounting;
-mod bound;
-mod crossing;
-mod nonblocking;
-pub mod stage;
 
 pub(super) static KIND: ModelKind = ModelKind {
     name: "flat",
@@ -149,18 +186,16 @@ impl Model for Flat {
         Box::new(Stages {
             machine: self.clone(),
             late,
-            nodes,
             unit_bytes: context.unit_bytes,
             phase: None,
             stage: Stage::new(nodes as usize),
             precomposed: vec![0.0; nodes as usize],
             has_sums: false,
             summed: Vec::new(),
-            stages: 0,
-            clocks: vec![RankClock::default(); nodes as usize],
+            barriers: 0,
+            nodes: Nodes::new(vec![RankClock::default(); nodes as usize]),
             clock: Clock::default(),
             too_many: false,
-            accounting: None,
         })
     }
 
@@ -168,40 +203,74 @@ impl Model for Flat {
         false
     }
 
+    /// Returns the largest of three bounds. They must not be added: the node that forwards most, the
+    /// node that sends most and the node that reduces most can be different nodes.
+    ///
+    /// S is the largest number of bytes that a node must send, and R the largest number of bytes
+    /// that a node must receive. tc is `copy_byte_us`, td is `byte_us`, and p is the number of ports
+    /// of a node.
+    ///
+    /// **Bound 1, from bytes**, is the sum of three times:
+    /// * Rearrangement: `S rearrange_byte_us`, because a stage starts when all nodes have composed
+    ///   their data. With a second send buffer this time is 0, because nodes then compose data
+    ///   during transmission.
+    /// * A start-up: one half at the sender of a message, and one half at its receiver.
+    /// * Transmission, which is the largest of three times:
+    ///   1. The time of the sender. In blocking mode the sender is busy with its half of the
+    ///      copying and with the transmission, `S (tc/2 + td)`. In nonblocking mode its copying
+    ///      engine is busy for `S tc/2`. If the same node also receives R bytes, `R tc/2` is added.
+    ///   2. The time of the p ports of a node: `S td/p` for sending, and `R td/p` for receiving.
+    ///   3. The receiver's half of the copying: `R tc/2`.
+    ///
+    /// **Bound 2, from start-ups**, is the minimum time in which data reaches all of its
+    /// destinations. In blocking mode, a node that starts a send is free again half a start-up
+    /// later, and the receiver can forward the data a whole start-up after the send began. So after
+    /// t halves of a start-up, data has reached at most F(t+1) nodes including its origin, where F
+    /// are the Fibonacci numbers (1, 1, 2, 3, 5, etc.). If data has d destinations, the bound is the
+    /// smallest t with F(t+1) > d. This is the postal model with a latency of two sends (Bar-Noy &
+    /// Kipnis, 1992). In nonblocking mode, the sends of a stage do not wait for receives, so this
+    /// bound is only one start-up.
+    ///
+    /// **Bound 3, from reductions**, is a start-up and the time of the bytes that one node must
+    /// reduce.
     fn lower_bound(&self, topology: &Network, traffic: &Traffic) -> Bound {
-        bound::lower_bound(self, traffic, topology.nodes())
+        let blocking = self.mode == Mode::Blocking;
+        let half_copy = self.copy_byte_us / 2.0;
+        let sending = half_copy + if blocking { self.byte_us } else { 0.0 };
+        let by_sender = traffic.sent * sending
+            + if traffic.by_same_node { traffic.received * half_copy } else { 0.0 };
+        let through_ports = self.byte_us / self.ports.at_most(topology.nodes() - 1) as f64;
+        let by_sender = by_sender.max(traffic.sent * through_ports);
+        let by_receiver = traffic.received * through_ports.max(half_copy);
+        let composes_meanwhile = self.composes_early();
+        let composing =
+            if composes_meanwhile { 0.0 } else { traffic.sent * self.rearrange_byte_us };
+        let by_bytes = Bound {
+            kind: BoundKind::Bytes,
+            times: Times::of([
+                (Kind::Startup, self.startup_us),
+                (Kind::Transmission, by_sender.max(by_receiver)),
+                (Kind::Rearrangement, composing),
+            ]),
+        };
+        let halves = if blocking { halves_to_reach(traffic.peers + 1) } else { 2 };
+        let by_startups = Times::of([(Kind::Startup, halves as f64 * self.startup_us / 2.0)]);
+        let by_sums = Times::of([
+            (Kind::Startup, self.startup_us),
+            (Kind::Reduction, traffic.summed * self.reduce_byte_us),
+        ]);
+        by_bytes.max(by_startups.into()).max(by_sums.into())
     }
 }
 
-impl Stage {
-    /// Simulates the stage. The stage begins at `start`, when all nodes have composed their data.
-    /// Returns the time at which the last node ends. With `compose`, which has an effect only in
-    /// nonblocking mode, nodes compose received data for the next stage during this stage.
-    pub fn run(&self, machine: &Flat, start: Clock, compose: bool) -> Clock {
-        let mut clocks = vec![RankClock::beginning(start); self.composed.len()];
-        self.run_with(machine, start.at(), &mut clocks, compose, None)
+/// Returns the minimum time, in halves of a start-up, until data can have reached `nodes` nodes.
+fn halves_to_reach(nodes: u64) -> u64 {
+    let (mut before, mut reached, mut halves) = (1_u128, 1_u128, 1);
+    while reached < u128::from(nodes) {
+        (before, reached) = (reached, before + reached);
+        halves += 1;
     }
-
-    /// Does the same as [`Stage::run`]. Each node begins its messages at the time of its clock,
-    /// which is later than `start` if the node is late. If `accounting` is `Some`, also records how
-    /// each node spends its time.
-    fn run_with(
-        &self,
-        machine: &Flat,
-        start: Ticks,
-        clocks: &mut [RankClock],
-        compose: bool,
-        accounting: Option<&mut Accounting>,
-    ) -> Clock {
-        match machine.mode {
-            Mode::Blocking => Blocking::new(self, machine, start, clocks, accounting).run(),
-            Mode::Nonblocking => {
-                Nonblocking::new(self, machine, start, clocks, compose, accounting).run();
-            }
-        }
-        let clocks = clocks.iter().map(|clock| **clock);
-        clocks.reduce(Clock::later).expect("a network has nodes")
-    }
+    halves
 }
 
 /// The evaluator, which simulates the stages of a schedule one after another.
@@ -209,10 +278,10 @@ struct Stages {
     machine: Flat,
     /// The ranks that enter late, each with its time in µs; empty after the first stage.
     late: Vec<(usize, f64)>,
-    nodes: u64,
     unit_bytes: f64,
-    /// Number of the current phase.
+    /// Number of the current phase; `None` before the first one.
     phase: Option<u32>,
+    /// The messages of the current phase so far.
     stage: Stage,
     /// For each node, the bytes that it composed for the current stage during the previous stage.
     precomposed: Vec<f64>,
@@ -220,20 +289,22 @@ struct Stages {
     has_sums: bool,
     /// For each node, the bytes that it reduces at the end of the step that will be added next.
     summed: Vec<f64>,
-    /// Number of finished stages that are not empty.
-    stages: u64,
-    /// The clocks of all nodes.
-    clocks: Vec<RankClock>,
-    /// The clock at the end of the previous stage.
+    /// Number of barriers before the current stage.
+    barriers: u64,
+    nodes: Nodes,
+    /// The clock at the end of the previous stage. Like the clocks of nodes, it does not include
+    /// barriers.
     clock: Clock,
     too_many: bool,
-    /// The record of how each node spends its time, if requested.
-    accounting: Option<Box<Accounting>>,
 }
 
 impl Stages {
     fn bytes(&self, load: u64, parts: u64) -> f64 {
         load as f64 * segment_bytes(self.unit_bytes, parts)
+    }
+
+    fn barriers_us(&self) -> f64 {
+        self.barriers as f64 * self.machine.barrier_us.us(self.nodes.clocks.len() as u64)
     }
 
     fn add(&mut self, message: StageMessage) {
@@ -252,7 +323,7 @@ impl Stages {
         if self.phase.replace(phase).is_some_and(|previous| previous != phase) {
             let early = self.machine.composes_early();
             self.clock = self.end_of_stage(early);
-            self.stages += u64::from(!self.stage.is_empty());
+            self.barriers += 1;
             if early {
                 self.precomposed = self.stage.received();
             }
@@ -263,71 +334,43 @@ impl Stages {
     /// Simulates the current stage and returns the clock at its end. `early` has the same meaning
     /// as `compose` in [`Stage::run`].
     fn end_of_stage(&mut self, early: bool) -> Clock {
-        let composed = self.stage.composed.iter().zip(&self.precomposed);
+        let barriers_us = self.barriers_us();
+        let Self { machine, stage, precomposed, nodes, clock, .. } = self;
+        let compose = |bytes: f64| ticks(bytes * machine.rearrange_byte_us);
+        let composed = stage.composed.iter().zip(&*precomposed);
         let bytes: Vec<f64> =
             composed.map(|(bytes, precomposed)| (bytes - precomposed).max(0.0)).collect();
-        let compose = |bytes: f64| ticks(bytes * self.machine.rearrange_byte_us);
         let longest = bytes.iter().copied().fold(0.0, f64::max);
-        let start = self.clock.after(Kind::Rearrangement, compose(longest));
-        let mut accounting = self.accounting.as_deref_mut().filter(|_| !self.stage.is_empty());
-        // All nodes wait until the previous stage has ended. The barrier follows.
-        for (node, clock) in (0..).zip(&mut self.clocks) {
-            let line = &mut Accounting::line(&mut accounting, node);
-            clock.follow(self.clock, [], Kind::Peer, line);
-        }
-        if let Some(accounting) = &mut accounting {
-            let barriers_us = self.stages as f64 * self.machine.barrier_us.us(self.nodes);
-            accounting.begin_stage(self.stage.messages.len(), barriers_us);
-        }
-        let mut late = vec![0; self.clocks.len()];
+        let start = clock.after(Kind::Rearrangement, compose(longest));
+        let mut late = vec![0; bytes.len()];
         self.late.drain(..).for_each(|(rank, us)| late[rank] = ticks(us));
-        let first = self.stage.messages.first();
-        for (node, clock) in (0..).zip(&mut self.clocks) {
-            // The clocks do not include barriers, so the barrier has no ticks.
-            clock.spend(Kind::Barrier, 0, &mut Accounting::line(&mut accounting, node));
-            if let (Some(accounting), Some(first)) = (&mut accounting, first) {
-                accounting.enter(node, first.step);
+        // All nodes wait until the previous stage has ended. The barrier follows.
+        (0..bytes.len() as u32).for_each(|node| nodes.follow(node, *clock, [], Kind::Peer));
+        nodes.barriers_us = barriers_us;
+        for ((node, bytes), late) in (0..).zip(bytes).zip(late) {
+            nodes.spend(node, Kind::Barrier, 0);
+            if let Some(first) = stage.messages.first() {
+                nodes.enter(node, first.step);
             }
             // A late rank composes its data for the first stage after it has entered. Other ranks
             // do not wait for this.
-            let line = &mut Accounting::line(&mut accounting, node);
-            clock.wait_until(late[node as usize], Kind::Peer, line);
-            clock.spend(Kind::Rearrangement, compose(bytes[node as usize]), line);
-            clock.follow(start.later(**clock), [], Kind::Peer, line);
+            nodes.wait_until(node, late, Kind::Peer);
+            nodes.spend(node, Kind::Rearrangement, compose(bytes));
+            nodes.follow(node, start.later(nodes.clock(node)), [], Kind::Peer);
         }
-        let Self { machine, clocks, accounting, .. } = self;
-        self.stage.run_with(machine, start.at(), clocks, early, accounting.as_deref_mut())
+        stage.simulate(machine, nodes, early)
     }
-}
 
-impl Stages {
     fn step(&mut self, step: &Step<'_>) {
         self.enter_phase(step.phase_number);
-        if let Some(accounting) = &mut self.accounting {
-            accounting.add_step(step.schedule_step);
-        }
+        self.nodes.steps.push(step.schedule_step);
         for (i, t) in step.transfers.iter().enumerate() {
             let bytes = self.bytes(t.load, step.segments);
             let after = step.latest_arrivals.get(i).map_or(0, |after| (*after).into());
-            self.add(StageMessage {
-                from: t.from,
-                to: t.to,
-                step: step.schedule_step,
-                after,
-                bytes,
-            });
+            let (from, to, step) = (t.from, t.to, step.schedule_step);
+            self.add(StageMessage { from, to, step, after, bytes });
         }
         self.stage.add_reductions(step.schedule_step, &std::mem::take(&mut self.summed));
-    }
-
-    fn summed(&mut self, summed: Summed<'_>) {
-        self.has_sums = true;
-        self.summed.resize(self.nodes as usize, 0.0);
-        let unit_bytes = segment_bytes(self.unit_bytes, summed.segments);
-        self.summed
-            .iter_mut()
-            .zip(summed.of)
-            .for_each(|(bytes, load)| *bytes += *load as f64 * unit_bytes);
     }
 
     fn local_copy(&mut self, copy: LocalCopy) {
@@ -337,15 +380,10 @@ impl Stages {
             SelfMessages::Count => {
                 // A node has the data for itself from the start, so `after` is 0. This is correct
                 // even if the simulation has joined the data with data that arrived later.
-                self.add(StageMessage {
-                    from: node,
-                    to: node,
-                    step: copy.schedule_step,
-                    after: 0,
-                    bytes,
-                });
+                let (from, to, step) = (node, node, copy.schedule_step);
+                self.add(StageMessage { from, to, step, after: 0, bytes });
             }
-            SelfMessages::Free => self.stage.compose(node, bytes),
+            SelfMessages::Free => self.stage.composed[node as usize] += bytes,
         }
     }
 }
@@ -358,7 +396,11 @@ impl Listener for Stages {
     fn notify(&mut self, event: ScheduleEvent<'_>) {
         match event {
             ScheduleEvent::Step(step) => self.step(step),
-            ScheduleEvent::Summed(summed) => self.summed(summed),
+            ScheduleEvent::Summed(summed) => {
+                self.has_sums = true;
+                let nodes = self.nodes.clocks.len();
+                add_sums(&mut self.summed, summed, nodes, self.unit_bytes);
+            }
             ScheduleEvent::LocalCopy(copy) => self.local_copy(copy),
             _ => {}
         }
@@ -374,10 +416,8 @@ impl Evaluator for Stages {
             );
         }
         self.stage.add_reductions(u64::MAX, &std::mem::take(&mut self.summed));
-        let clock = self.end_of_stage(false);
-        let barriers = (self.stages + u64::from(!self.stage.is_empty())).saturating_sub(1);
-        let barriers_us = barriers as f64 * self.machine.barrier_us.us(self.nodes);
-        let parts = clock.path().with(Kind::Barrier, barriers_us).parts(|kind| match kind {
+        let path = *self.end_of_stage(false).path();
+        let parts = path.with(Kind::Barrier, self.barriers_us()).parts(|kind| match kind {
             Kind::Propagation => false,
             Kind::Reduction => self.has_sums,
             _ => true,
@@ -386,12 +426,623 @@ impl Evaluator for Stages {
     }
 
     fn record_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
-        self.accounting = Some(Box::new(Accounting::new(record)));
+        self.nodes.record = Some(Box::new(record));
         Ok(())
     }
 
     fn time_space(&mut self) -> Option<TimeSpace> {
-        self.accounting.take().map(|accounting| accounting.finish())
+        self.nodes.record.take().map(|record| record.finish())
+    }
+}
+
+/// The clocks of all nodes, and the record of how they spend their time.
+struct Nodes {
+    clocks: Vec<RankClock>,
+    /// The record, if requested.
+    record: Option<Box<TimeSpace>>,
+    /// The schedule's numbers of all steps so far in which at least one message was sent.
+    steps: Vec<u64>,
+    /// The total duration of all barriers before the stage, which the clocks do not include.
+    barriers_us: f64,
+}
+
+impl Nodes {
+    fn new(clocks: Vec<RankClock>) -> Self {
+        Self { clocks, record: None, steps: Vec::new(), barriers_us: 0.0 }
+    }
+
+    fn clock(&self, node: u32) -> Clock {
+        *self.clocks[node as usize]
+    }
+
+    fn clock_and_line(&mut self, node: u32) -> (&mut RankClock, TimeLine<'_>) {
+        let Self { clocks, record, barriers_us, .. } = self;
+        let line = TimeLine::new(record.as_deref_mut(), node as usize, *barriers_us);
+        (&mut clocks[node as usize], line)
+    }
+
+    /// Advances the clock of a node ([`RankClock::spend`]).
+    fn spend(&mut self, node: u32, kind: Kind, ticks: Ticks) {
+        let (clock, mut line) = self.clock_and_line(node);
+        clock.spend(kind, ticks, &mut line);
+    }
+
+    /// Advances the clock of a node ([`RankClock::wait_until`]).
+    fn wait_until(&mut self, node: u32, at: Ticks, kind: Kind) {
+        let (clock, mut line) = self.clock_and_line(node);
+        clock.wait_until(at, kind, &mut line);
+    }
+
+    /// Advances the clock of a node ([`RankClock::follow`]).
+    fn follow(
+        &mut self,
+        node: u32,
+        to: Clock,
+        phases: impl IntoIterator<Item = (Kind, f64)>,
+        last: Kind,
+    ) {
+        let (clock, mut line) = self.clock_and_line(node);
+        clock.follow(to, phases, last, &mut line);
+    }
+
+    /// Records that a node has made a send of its current step.
+    fn sent(&mut self, node: u32) {
+        self.clock_and_line(node).1.sent();
+    }
+
+    /// Records that a node begins the step with this number in the schedule.
+    fn enter(&mut self, node: u32, schedule_step: u64) {
+        if let Some(record) = &mut self.record {
+            let step = self.steps.partition_point(|step| *step < schedule_step);
+            record.enter(node as usize, step.min(self.steps.len().saturating_sub(1)) as u64);
+        }
+    }
+}
+
+/// A message of a stage.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StageMessage {
+    /// The sender, as a node of the machine.
+    pub from: u32,
+    /// The receiver, as a node of the machine.
+    pub to: u32,
+    /// The step of the schedule.
+    pub step: u64,
+    /// The latest step in which the sender received any of the message's data. The message does not
+    /// wait for a step of an earlier stage, because earlier stages are complete.
+    pub after: u64,
+    /// Size in bytes.
+    pub bytes: f64,
+}
+
+/// A reduction, which a node begins when it has received all messages of a step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Reduction {
+    node: u32,
+    /// The number of messages of the step that the node has not received.
+    missing: u32,
+    bytes: f64,
+}
+
+/// The messages of a stage, and the data that nodes compose.
+#[derive(Debug, Clone)]
+pub struct Stage {
+    /// The messages in the order of the schedule, so in the order of steps.
+    pub messages: Vec<StageMessage>,
+    /// For each node, the bytes that it composes at the start of the stage.
+    pub composed: Vec<f64>,
+    reductions: Vec<Reduction>,
+    /// For each message, the index of its receiver's reduction plus one; 0 if the message is not
+    /// reduced.
+    reduction_of: Vec<u32>,
+}
+
+impl Stage {
+    /// Creates an empty stage.
+    pub fn new(nodes: usize) -> Self {
+        Self {
+            messages: Vec::new(),
+            composed: vec![0.0; nodes],
+            reductions: Vec::new(),
+            reduction_of: Vec::new(),
+        }
+    }
+
+    /// Adds a message. Its sender composes the message's data at the start of the stage.
+    pub fn add(&mut self, message: StageMessage) {
+        self.composed[message.from as usize] += message.bytes;
+        self.messages.push(message);
+        self.reduction_of.push(0);
+    }
+
+    /// Adds the reductions at the end of a step, whose messages must have been added before.
+    /// `bytes` has the bytes that each node reduces, and is empty if no node reduces anything.
+    fn add_reductions(&mut self, step: u64, bytes: &[f64]) {
+        if bytes.is_empty() {
+            return;
+        }
+        // Create the reductions.
+        let mut of_node = vec![0; bytes.len()];
+        for (node, &bytes) in (0..).zip(bytes).filter(|(_, bytes)| **bytes > 0.0) {
+            self.reductions.push(Reduction { node, missing: 0, bytes });
+            of_node[node as usize] = self.reductions.len() as u32;
+        }
+        // Assign the messages of the step to the reductions.
+        let first = self.messages.partition_point(|message| message.step < step);
+        let messages = self.messages.iter().zip(&mut self.reduction_of).skip(first);
+        for (message, reduction) in messages.filter(|(message, _)| message.from != message.to) {
+            *reduction = of_node[message.to as usize];
+            if let Some(reduction) = reduction.checked_sub(1) {
+                self.reductions[reduction as usize].missing += 1;
+            }
+        }
+    }
+
+    fn clear(&mut self) {
+        self.messages.clear();
+        self.composed.fill(0.0);
+        self.reductions.clear();
+        self.reduction_of.clear();
+    }
+
+    /// Returns the bytes that each node receives.
+    pub fn received(&self) -> Vec<f64> {
+        let mut received = vec![0.0; self.composed.len()];
+        self.messages.iter().for_each(|m| received[m.to as usize] += m.bytes);
+        received
+    }
+
+    /// Simulates the stage. The stage begins at `start`, when all nodes have composed their data.
+    /// Returns the time at which the last node ends. With `compose`, which has an effect only in
+    /// nonblocking mode, nodes compose received data for the next stage during this stage.
+    pub fn run(&self, machine: &Flat, start: Clock, compose: bool) -> Clock {
+        let clocks = vec![RankClock::beginning(start); self.composed.len()];
+        self.simulate(machine, &mut Nodes::new(clocks), compose)
+    }
+
+    /// Does the same as [`Stage::run`]. Each node begins its messages at the time of its clock.
+    fn simulate(&self, machine: &Flat, nodes: &mut Nodes, compose: bool) -> Clock {
+        // A node with as many ports as there are nodes never waits for a port.
+        let ports = usize::try_from(machine.ports.count()).ok();
+        let ports = ports.filter(|ports| *ports < self.composed.len());
+        let simulation = Simulation::new(self, machine, nodes);
+        match machine.mode {
+            Mode::Blocking => Blocking::new(simulation, ports).run(),
+            Mode::Nonblocking => Nonblocking::new(simulation, ports, compose).run(),
+        }
+        // Execute the reductions that need no message, because nodes only reduce data that they
+        // sent to themselves.
+        for reduction in self.reductions.iter().filter(|reduction| reduction.missing == 0) {
+            let reducing = of_bytes(ticks(machine.reduce_byte_us), reduction.bytes);
+            nodes.spend(reduction.node, Kind::Reduction, reducing);
+        }
+        let clocks = nodes.clocks.iter().map(|clock| **clock);
+        clocks.reduce(Clock::later).expect("a network has nodes")
+    }
+}
+
+/// For each node, a list of tasks, and the first one that the node has not done.
+struct Tasks {
+    tasks: Vec<u32>,
+    /// The tasks of node k begin at `first[k]` and end before `first[k + 1]`.
+    first: Vec<u32>,
+    next: Vec<u32>,
+}
+
+impl Tasks {
+    /// Creates the lists of `nodes` nodes from all tasks, each with its node, in the order in which
+    /// the node does them.
+    fn of(nodes: usize, tasks: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
+        let mut places = Places::<u32>::of(nodes, tasks.clone().map(|(node, _)| node as usize));
+        let mut sorted = vec![0; places.first[nodes] as usize];
+        for (node, task) in tasks {
+            sorted[places.take(node as usize)] = task;
+        }
+        Self { tasks: sorted, next: places.first[..nodes].to_vec(), first: places.first }
+    }
+
+    fn next(&self, node: u32) -> Option<u32> {
+        let (next, end) = (self.next[node as usize], self.first[node as usize + 1]);
+        (next < end).then(|| self.tasks[next as usize])
+    }
+
+    fn advance(&mut self, node: u32) {
+        self.next[node as usize] += 1;
+    }
+
+    fn are_done(&self) -> bool {
+        self.next[..] == self.first[1..]
+    }
+}
+
+/// A kind of event. In blocking mode, all events are `Ready`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum EventKind {
+    /// The processor has started a send.
+    Started,
+    /// The message is ready to cross the network, and waits for its ports.
+    Ready,
+    /// The message has arrived.
+    Arrived,
+}
+
+/// An event of a message. Events are compared field by field, in the order of the fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Event {
+    at: Ticks,
+    kind: EventKind,
+    /// The receiver if the message has arrived, otherwise the sender.
+    node: u32,
+    message: u32,
+}
+
+/// The state of a message that its sender has started.
+#[derive(Debug, Clone, Copy, Default)]
+struct InFlight {
+    /// The time of the message's most recent event, with the critical path to it.
+    clock: Clock,
+    /// The time at which the sender had started the message.
+    started: Ticks,
+    /// The time at which the message was ready to cross the network.
+    ready: Ticks,
+    has_arrived: bool,
+}
+
+/// The state of a stage in both modes.
+struct Simulation<'a> {
+    half_startup: Ticks,
+    half_copy: Ticks,
+    byte: Ticks,
+    compose_byte: Ticks,
+    reduce_byte: Ticks,
+    messages: &'a [StageMessage],
+    reduction_of: &'a [u32],
+    reductions: Vec<Reduction>,
+    nodes: &'a mut Nodes,
+    /// The state of each message.
+    in_flight: Vec<InFlight>,
+    /// The earliest event is first.
+    events: BinaryHeap<Reverse<Event>>,
+}
+
+impl<'a> Simulation<'a> {
+    fn new(stage: &'a Stage, machine: &Flat, nodes: &'a mut Nodes) -> Self {
+        Self {
+            half_startup: ticks(machine.startup_us / 2.0),
+            half_copy: ticks(machine.copy_byte_us / 2.0),
+            byte: ticks(machine.byte_us),
+            compose_byte: ticks(machine.rearrange_byte_us),
+            reduce_byte: ticks(machine.reduce_byte_us),
+            messages: &stage.messages,
+            reduction_of: &stage.reduction_of,
+            reductions: stage.reductions.clone(),
+            nodes,
+            in_flight: vec![InFlight::default(); stage.messages.len()],
+            events: BinaryHeap::new(),
+        }
+    }
+
+    fn message(&self, message: u32) -> &'a StageMessage {
+        &self.messages[message as usize]
+    }
+
+    fn push(&mut self, at: Ticks, kind: EventKind, message: u32) {
+        let &StageMessage { from, to, .. } = self.message(message);
+        let node = if kind == EventKind::Arrived { to } else { from };
+        self.events.push(Reverse(Event { at, kind, node, message }));
+    }
+
+    /// Lets the receiver of a message that has arrived wait until `until`, when the message has been
+    /// copied. The copying began at `copied_from`. The wait has three parts. Until the sender has
+    /// started the message, it is waiting for a peer. While the message then waits for engines and
+    /// ports, it is contention. While the message is copied and crosses the network, it is
+    /// transmission.
+    fn wait_for(&mut self, message: u32, until: Clock, copied_from: Ticks) {
+        let &StageMessage { to, bytes, .. } = self.message(message);
+        let InFlight { clock, started, ready, .. } = self.in_flight[message as usize];
+        let phases = self.nodes.record.is_some().then(|| {
+            let phases = [
+                (Kind::Peer, started),
+                (Kind::Contention, ready.saturating_sub(of_bytes(self.half_copy, bytes))),
+                (Kind::Transmission, ready),
+                (Kind::Contention, clock.at() - of_bytes(self.byte, bytes)),
+                (Kind::Transmission, clock.at()),
+                (Kind::Contention, copied_from),
+            ];
+            phases.map(|(kind, at)| (kind, us(at)))
+        });
+        let to_clock = self.nodes.clock(to).later(until);
+        self.nodes.follow(to, to_clock, phases.into_iter().flatten(), Kind::Transmission);
+    }
+
+    /// Records that a message was received. If it was the last message that a reduction waited for,
+    /// its receiver reduces the data now.
+    fn reduce(&mut self, message: u32) {
+        let reduction = self.reduction_of[message as usize].checked_sub(1);
+        let Some(reduction) = reduction.map(|index| &mut self.reductions[index as usize]) else {
+            return;
+        };
+        reduction.missing -= 1;
+        if reduction.missing == 0 {
+            let reducing = of_bytes(self.reduce_byte, reduction.bytes);
+            self.nodes.spend(reduction.node, Kind::Reduction, reducing);
+        }
+    }
+}
+
+/// The simulation of a stage in blocking mode.
+struct Blocking<'a> {
+    stage: Simulation<'a>,
+    /// The sends and receives of all nodes. A task is twice the number of a message, plus 1 if the
+    /// node receives the message.
+    tasks: Tasks,
+    /// For each input port, the time at which it becomes free: `ports` ports of node 0, then those
+    /// of node 1, etc. Empty if the number of ports is not limited.
+    free_at: Vec<Ticks>,
+    ports: usize,
+}
+
+impl<'a> Blocking<'a> {
+    fn new(stage: Simulation<'a>, ports: Option<usize>) -> Self {
+        // In each step, the sends of a node come before its receives.
+        let (mut first, nodes) = (0, stage.nodes.clocks.len());
+        let tasks = stage.messages.chunk_by(|a, b| a.step == b.step).flat_map(move |step| {
+            let numbered = (first..).step_by(2).zip(step);
+            first += 2 * step.len() as u32;
+            let sends = numbered.clone().map(|(send, m)| (m.from, send));
+            sends.chain(numbered.map(|(send, m)| (m.to, send + 1)))
+        });
+        let free_at = vec![0; nodes * ports.unwrap_or(0)];
+        Self { tasks: Tasks::of(nodes, tasks), free_at, ports: ports.unwrap_or(1), stage }
+    }
+
+    fn run(mut self) {
+        (0..self.stage.nodes.clocks.len() as u32).for_each(|node| self.proceed(node));
+        // Serve requests for ports in the order of time. No request creates an earlier request.
+        while let Some(Reverse(Event { message, at: ready, .. })) = self.stage.events.pop() {
+            let s = &mut self.stage;
+            let &StageMessage { from, to, bytes, .. } = s.message(message);
+            // Occupy the receiver's port that becomes free first.
+            let ports = self.free_at.chunks_mut(self.ports).nth(to as usize);
+            let port = ports.and_then(|ports| ports.iter_mut().min());
+            s.nodes.wait_until(from, port.as_deref().copied().unwrap_or(0), Kind::Contention);
+            s.nodes.spend(from, Kind::Transmission, of_bytes(s.byte, bytes));
+            s.nodes.sent(from);
+            let clock = s.nodes.clock(from);
+            port.into_iter().for_each(|port| *port = clock.at());
+            s.in_flight[message as usize] =
+                InFlight { clock, started: ready, ready, has_arrived: true };
+            self.tasks.advance(from);
+            self.proceed(from);
+            if self.tasks.next(to) == Some(message * 2 + 1) {
+                self.proceed(to);
+            }
+        }
+        assert!(self.tasks.are_done(), "nodes that wait for ever");
+    }
+
+    /// Works through the tasks of a node until the node has to wait.
+    fn proceed(&mut self, node: u32) {
+        while let Some(task) = self.tasks.next(node) {
+            let (message, s) = (task / 2, &mut self.stage);
+            let m = s.message(message);
+            let copying = of_bytes(s.half_copy, m.bytes);
+            s.nodes.enter(node, m.step);
+            // Send: copy, then request a port of the receiver.
+            if task.is_multiple_of(2) {
+                s.nodes.spend(node, Kind::Startup, s.half_startup);
+                s.nodes.spend(node, Kind::Transmission, copying);
+                s.push(s.nodes.clock(node).at(), EventKind::Ready, message);
+                return;
+            }
+            // Receive: wait for the message, then copy.
+            let InFlight { clock: arrived, has_arrived, .. } = s.in_flight[message as usize];
+            if !has_arrived {
+                return;
+            }
+            s.wait_for(message, arrived, arrived.at());
+            s.nodes.spend(node, Kind::Startup, s.half_startup);
+            s.nodes.spend(node, Kind::Transmission, copying);
+            s.reduce(message);
+            self.tasks.advance(node);
+        }
+    }
+}
+
+/// The simulation of a stage in nonblocking mode.
+///
+/// Each node has a processor (its clock in [`Nodes`]), a copying engine, and two *ends*: its output
+/// ports and its input ports. The output ports of node k have the number k, and its input ports the
+/// number k plus the number of nodes.
+struct Nonblocking<'a> {
+    stage: Simulation<'a>,
+    /// Whether nodes compose (rearrange) received data for the next stage as soon as it arrives.
+    composes: bool,
+    /// The messages that each node sends, and those that it receives from other nodes.
+    sends: Tasks,
+    receives: Tasks,
+    /// For each node, the time at which its copying engine becomes free.
+    engines: Vec<Ticks>,
+    /// Number of free ports of each end.
+    free: Vec<usize>,
+    /// For each end, the messages that wait for its ports, in the order in which they became ready,
+    /// each with its opposite end. Some of these messages may have crossed already.
+    waiting: Vec<VecDeque<(u32, u32)>>,
+    /// Whether each message has started to cross.
+    has_crossed: Vec<bool>,
+    /// The first message that could cross at each end whose ports have changed. Entries can be out
+    /// of date.
+    candidates: BinaryHeap<Reverse<Candidate>>,
+}
+
+/// A message that may be the next one to cross at an end. Candidates are compared field by field, in
+/// the order of the fields. The smallest one crosses first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Candidate {
+    ready: Ticks,
+    from: u32,
+    message: u32,
+    end: u32,
+}
+
+impl<'a> Nonblocking<'a> {
+    fn new(stage: Simulation<'a>, ports: Option<usize>, composes: bool) -> Self {
+        let nodes = stage.nodes.clocks.len();
+        let sends = (0..).zip(stage.messages).map(|(message, m)| (m.from, message));
+        let receives = (0..).zip(stage.messages).filter(|(_, m)| m.from != m.to);
+        Self {
+            composes,
+            sends: Tasks::of(nodes, sends),
+            receives: Tasks::of(nodes, receives.map(|(message, m)| (m.to, message))),
+            engines: vec![0; nodes],
+            free: vec![ports.unwrap_or(usize::MAX / 2); 2 * nodes],
+            waiting: vec![VecDeque::new(); 2 * nodes],
+            has_crossed: vec![false; stage.messages.len()],
+            candidates: BinaryHeap::new(),
+            stage,
+        }
+    }
+
+    fn run(mut self) {
+        (0..self.engines.len() as u32).for_each(|node| self.start_sends(node));
+        while let Some(Reverse(event)) = self.stage.events.pop() {
+            self.process(event);
+            // Select messages to cross after all events of this time have been processed.
+            let now = event.at;
+            if self.stage.events.peek().is_some_and(|Reverse(next)| next.at == now) {
+                continue;
+            }
+            while let Some(message) = self.next_to_cross() {
+                let crossing = of_bytes(self.stage.byte, self.stage.message(message).bytes);
+                let clock = &mut self.stage.in_flight[message as usize].clock;
+                *clock = clock.after_wait(now).after(Kind::Transmission, crossing);
+                let arrival = clock.at();
+                self.stage.push(arrival, EventKind::Arrived, message);
+            }
+        }
+        assert!(self.sends.are_done(), "nodes that wait for ever");
+    }
+
+    /// Starts the next sends of a node, until a send has to wait for a receive.
+    fn start_sends(&mut self, node: u32) {
+        let s = &mut self.stage;
+        while let Some(message) = self.sends.next(node) {
+            // A send waits for all messages that the node receives up to the step `after`.
+            while let Some(received) = self.receives.next(node)
+                && s.in_flight[received as usize].has_arrived
+            {
+                self.receives.advance(node);
+            }
+            let m = s.message(message);
+            let missing = self.receives.next(node).map(|received| s.message(received).step);
+            if missing.is_some_and(|step| step <= m.after) {
+                return;
+            }
+            self.sends.advance(node);
+            s.nodes.enter(node, m.step);
+            s.nodes.spend(node, Kind::Startup, s.half_startup);
+            s.nodes.sent(node);
+            let clock = s.nodes.clock(node);
+            let state = &mut s.in_flight[message as usize];
+            (state.clock, state.started) = (clock, clock.at());
+            s.push(clock.at(), EventKind::Started, message);
+        }
+    }
+
+    fn process(&mut self, Event { kind, message, .. }: Event) {
+        let &StageMessage { from, to, bytes, .. } = self.stage.message(message);
+        let clock = self.stage.in_flight[message as usize].clock;
+        match kind {
+            EventKind::Started => {
+                let copied = self.copied(from, clock, bytes);
+                let state = &mut self.stage.in_flight[message as usize];
+                (state.clock, state.ready) = (copied, copied.at());
+                self.stage.push(copied.at(), EventKind::Ready, message);
+            }
+            EventKind::Ready => {
+                let [output, input] = self.ends(message);
+                self.waiting[output as usize].push_back((message, input));
+                self.waiting[input as usize].push_back((message, output));
+                self.update_candidates(message);
+            }
+            EventKind::Arrived => {
+                let copied = self.copied(to, clock, bytes);
+                let s = &mut self.stage;
+                s.wait_for(message, copied, copied.at() - of_bytes(s.half_copy, bytes));
+                s.nodes.spend(to, Kind::Startup, s.half_startup);
+                s.reduce(message);
+                s.in_flight[message as usize].has_arrived = true;
+                self.start_sends(to);
+                if self.composes {
+                    let composing = of_bytes(self.stage.compose_byte, bytes);
+                    self.stage.nodes.spend(to, Kind::Rearrangement, composing);
+                }
+                self.ends(message).into_iter().for_each(|end| self.free[end as usize] += 1);
+                self.update_candidates(message);
+            }
+        }
+    }
+
+    /// Copies a message on the copying engine of a node. The message is ready at `ready`. Returns
+    /// the clock at the end of the copying.
+    fn copied(&mut self, node: u32, ready: Clock, bytes: f64) -> Clock {
+        let engine = &mut self.engines[node as usize];
+        let copying = of_bytes(self.stage.half_copy, bytes);
+        let done = ready.after_wait(*engine).after(Kind::Transmission, copying);
+        *engine = done.at();
+        done
+    }
+
+    /// Returns the output ports of the sender of a message, and the input ports of its receiver.
+    fn ends(&self, message: u32) -> [u32; 2] {
+        let m = self.stage.message(message);
+        [m.from, m.to + self.engines.len() as u32]
+    }
+
+    /// Returns the first waiting message of an end that can cross now, because its opposite end has
+    /// a free port, too.
+    fn first_to_cross(&mut self, end: u32) -> Option<Candidate> {
+        let Self { free, waiting, has_crossed, stage, .. } = self;
+        if free[end as usize] == 0 {
+            return None;
+        }
+        let waiting = &mut waiting[end as usize];
+        while waiting.front().is_some_and(|(message, _)| has_crossed[*message as usize]) {
+            waiting.pop_front();
+        }
+        let &(message, _) = waiting.iter().find(|(message, opposite)| {
+            !has_crossed[*message as usize] && free[*opposite as usize] > 0
+        })?;
+        let (ready, from) = (stage.in_flight[message as usize].ready, stage.message(message).from);
+        Some(Candidate { ready, from, message, end })
+    }
+
+    /// Adds the first messages that can cross at both ends of a message to `candidates`.
+    fn update_candidates(&mut self, message: u32) {
+        for end in self.ends(message) {
+            let first = self.first_to_cross(end);
+            self.candidates.extend(first.map(Reverse));
+        }
+    }
+
+    /// Returns the next message that can cross now, and occupies its ports. Call this function when
+    /// all messages and ports of the current time are known, and repeat the call until it returns
+    /// `None`.
+    fn next_to_cross(&mut self) -> Option<u32> {
+        while let Some(Reverse(candidate)) = self.candidates.pop() {
+            let Some(first) = self.first_to_cross(candidate.end) else { continue };
+            if first != candidate {
+                // The entry is out of date: the message has crossed already, or the node at its
+                // opposite end has no free port.
+                self.candidates.push(Reverse(first));
+                continue;
+            }
+            self.ends(first.message).into_iter().for_each(|end| self.free[end as usize] -= 1);
+            self.has_crossed[first.message as usize] = true;
+            self.update_candidates(first.message);
+            return Some(first.message);
+        }
+        None
     }
 }
 

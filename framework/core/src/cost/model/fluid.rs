@@ -53,7 +53,6 @@ mod in_flight;
 mod sensitivity;
 mod shares;
 mod simulation;
-mod symmetry;
 mod timers;
 mod units;
 

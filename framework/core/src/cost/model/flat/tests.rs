@@ -1,4 +1,3 @@
-use super::stage::{Stage, StageMessage};
 use super::*;
 use crate::cost::kind::Parts;
 use crate::cost::machine::Machine;
@@ -374,4 +373,9 @@ fn a_node_reduces_in_each_step_what_it_received_in_this_step() {
     }
     let clock = run(&s, &machine("byte_us=1,reduce_byte_us=2"));
     assert_eq!((clock.us(), clock.path()[Kind::Reduction]), (10.0 + 40.0, 40.0));
+}
+
+#[test]
+fn the_number_of_reached_nodes_grows_like_fibonacci_numbers() {
+    assert_eq!([2, 3, 4, 5, 6, 8, 9, 1024].map(halves_to_reach), [2, 3, 4, 4, 5, 5, 6, 16]);
 }

@@ -1,6 +1,8 @@
 //! Event-driven simulation of the model `fluid`: the ranks, and the times at which they post their
 //! messages.
 //!
+//! # Events
+//!
 //! A message starts when its sender and its receiver have posted it. A sender posts a message after
 //! a start-up. A receiver posts all receives of a step when it enters the step. A message that only
 //! one of the two ranks has posted is not stored, because the positions of the ranks in the
@@ -18,20 +20,31 @@
 //! them let a rank or a message continue, it continues the largest of their critical paths. Paths
 //! are compared part by part, in the order of [`Kind`].
 //!
+//! # Data order
+//!
+//! With `order=data`, a rank sends its messages one after another, each as soon as its data and a
+//! port are available. Events only record what they make available, and *touch* their ranks. When
+//! all events of the present time have been processed, the touched ranks continue. A rank therefore
+//! reduces all data that arrives at the same time together, and the order of these arrivals does
+//! not matter.
+//!
+//! # Folding
+//!
 //! If the schedule is symmetric, one rank of each orbit is simulated ([`super::fold`]). An orbit is
 //! a set of nodes that the symmetries map to each other. The number of a rank is then the number of
-//! its orbit. If a step has fewer symmetries than the steps before it, [`folding`] splits the
-//! orbits.
+//! its orbit. If a step has fewer symmetries than the steps before it, the orbits are split before
+//! the step is added.
 
+use super::fold::{Fold, Symmetry, sum};
 use super::in_flight::{InFlight, MessagesInFlight, NewMessage};
-use super::symmetry::Symmetry;
 use super::timers::Timers;
 use super::{Fluid, KIND};
 use crate::cost::kind::{Kind, Times};
+use crate::cost::model::asynchronous::data_order::Next;
 use crate::cost::model::asynchronous::engine::{Progress, RankModel};
 use crate::cost::model::asynchronous::noise::Noise;
 use crate::cost::model::asynchronous::repetition::State;
-use crate::cost::model::asynchronous::{Order, StepMessage};
+use crate::cost::model::asynchronous::{Order, Refinement, StepMessage};
 use crate::cost::model::clock::Clock;
 use crate::cost::model::ticks::{LAST, NEVER, Ticks, mean_us, ticks, too_long, us};
 use crate::cost::model::time_space::{RankClock, TimeLine, TimeSpace};
@@ -39,11 +52,7 @@ use crate::cost::model::{PricingContext, RankTimes};
 use crate::cost::parameter::PortLimit;
 use crate::simulation::listener::Summed;
 use crate::simulation::step::Step;
-use by_data::HeldMessage;
-
-mod accounting;
-mod by_data;
-mod folding;
+use std::sync::Arc;
 
 /// The largest number of messages of a step for which shares of links are always exact. In larger
 /// steps, shares can be approximate: they are then computed once for each window of time
@@ -86,6 +95,18 @@ impl Rank {
     fn reach(&mut self, event: Clock<Ticks>) {
         self.ended = self.ended.max(event);
     }
+}
+
+/// A message that waits until its receiver, which is late, enters the schedule.
+#[derive(Debug, Clone, Copy)]
+struct HeldMessage {
+    from: usize,
+    to: usize,
+    step: u64,
+    /// The index of the message among the sends of its sender.
+    index: u32,
+    /// The time at which its sender posted it.
+    posted: Clock<Ticks>,
 }
 
 #[derive(Clone)]
@@ -371,6 +392,297 @@ impl Simulation {
     }
 }
 
+/// Data order, and late ranks with all orders.
+impl Simulation {
+    /// Records an event that may let a rank continue.
+    fn touch(&mut self, rank: usize, event: Clock<Ticks>) {
+        let r = &mut self.ranks[rank];
+        r.reach(event);
+        if !std::mem::replace(&mut r.is_touched, true) {
+            self.touched.push(rank);
+        }
+    }
+
+    /// Lets all touched ranks continue: they reduce the data that has arrived, and begin their next
+    /// sends.
+    fn continue_touched(&mut self) {
+        for rank in std::mem::take(&mut self.touched) {
+            self.ranks[rank].is_touched = false;
+            self.reduce_arrived(rank);
+            self.send_by_data(rank);
+        }
+    }
+
+    /// Posts the rank's next send. The message starts immediately, because its receiver has posted
+    /// all receives at the start. If the receiver is late, the message starts when the receiver
+    /// enters.
+    fn post_by_data(&mut self, rank: usize) {
+        let Progress { data_order: Some(order), steps, .. } = &mut self.progress else {
+            unreachable!("only order=data sends by data");
+        };
+        let Next::Send(step, index) = order.next(rank, steps) else {
+            unreachable!("rank {rank} has begun a send whose data is not available");
+        };
+        order.sent(rank);
+        let to = steps.current(step).sends(rank)[index as usize].to as usize;
+        let r = &mut self.ranks[rank];
+        (r.is_starting, r.sending) = (false, r.sending + 1);
+        let posted = *r.clock;
+        if self.is_late(to) {
+            self.held.push(HeldMessage { from: rank, to, step, index, posted });
+        } else {
+            self.start_message(rank, step, index, posted.max(self.ranks[to].entered));
+        }
+    }
+
+    /// Begins the rank's next sends whose data is available, as far as it has ports.
+    fn send_by_data(&mut self, rank: usize) {
+        while !self.ranks[rank].is_starting
+            && let Some((step, index)) = self.progress.next_send(rank)
+        {
+            let r = &mut self.ranks[rank];
+            if u64::from(r.sending) >= self.machine.ports.count() {
+                return;
+            }
+            (r.is_starting, r.clock) = (true, RankClock::beginning(r.ended));
+            if self.machine.has_startups() {
+                self.begin_startup(rank, step, index);
+            } else {
+                self.post_by_data(rank);
+            }
+        }
+    }
+
+    /// Completes a message of a step at its sender and its receiver.
+    fn arrive_by_data(
+        &mut self,
+        [from, to]: [usize; 2],
+        step: u64,
+        message: &InFlight,
+        arrival: Clock<Ticks>,
+    ) {
+        // A rank does not wait for a message during a start-up.
+        for rank in [from, to] {
+            if !self.ranks[rank].is_starting {
+                self.end_wait(rank, message, arrival);
+            }
+        }
+        self.progress.steps.received(step, to);
+        self.ranks[from].sending -= 1;
+        self.touch(from, arrival);
+        self.touch(to, arrival);
+    }
+
+    /// Begins to reduce all data that has arrived.
+    fn reduce_arrived(&mut self, rank: usize) {
+        let Progress { data_order: Some(order), steps, .. } = &mut self.progress else {
+            unreachable!("only order=data reduces at arrivals");
+        };
+        let bytes = order.begin_reduction(rank, steps);
+        if bytes > 0.0
+            && !self.begin_reduction(rank, bytes, self.ranks[rank].ended)
+            && let Some(order) = &mut self.progress.data_order
+        {
+            order.end_reduction(rank);
+        }
+    }
+
+    /// Returns whether a rank is late and has not entered yet.
+    fn is_late(&self, rank: usize) -> bool {
+        self.late.get(rank).is_some_and(|at| *at > 0)
+    }
+
+    /// Lets a late rank enter the schedule. It posts its sends and receives now.
+    fn enter_late(&mut self, rank: usize) {
+        self.late[rank] = 0;
+        let r = &mut self.ranks[rank];
+        r.clock.wait_until(
+            self.now,
+            Kind::Peer,
+            &mut TimeLine::of(&mut self.progress.record, rank),
+        );
+        let entered = *r.clock;
+        r.entered = entered;
+        if self.progress.data_order.is_none() {
+            r.reach(entered);
+            return self.enter_step(rank);
+        }
+        self.touch(rank, entered);
+        let held: Vec<HeldMessage> = self.held.extract_if(.., |held| held.to == rank).collect();
+        for HeldMessage { from, step, index, posted, .. } in held {
+            self.start_message(from, step, index, entered.max(posted));
+        }
+    }
+}
+
+/// Folding: adds steps to a folded simulation, and splits orbits.
+impl Simulation {
+    /// Adds a step. Splits the orbits first if the step is not symmetric under all translations of
+    /// the folded network.
+    fn add_folded_step(&mut self, step: &Step<'_>) {
+        if self.in_flight.fold.is_plain() && step.symmetry.is_none() {
+            return self.progress.steps.add(step);
+        }
+        if self.progress.steps.known() == 0 {
+            self.choose_group(step);
+        }
+        let periods = self.symmetry.periods(&self.in_flight.fold, step);
+        self.set_periods(periods);
+        let mut sends = self.symmetry.sends(&self.in_flight.fold, step);
+        if self.needs_windows(sends.transfers.len()) {
+            self.set_periods(self.in_flight.fold.sides().to_vec());
+            sends = self.symmetry.sends(&self.in_flight.fold, step);
+        }
+        let routes = sends.routes.as_deref().unwrap_or(step.routes);
+        let folded = Step { transfers: &sends.transfers, routes, ..*step };
+        self.progress.steps.add_folded(&folded, sends.targets);
+    }
+
+    /// Folds the network by exclusive-ors instead of translations if the first step is symmetric
+    /// under more exclusive-ors than translations. If the two numbers are equal, exclusive-ors are
+    /// used if ranks exchange messages in pairs, because such schedules are usually defined by
+    /// exclusive-ors.
+    fn choose_group(&mut self, first: &Step<'_>) {
+        let translations = &self.in_flight.fold;
+        let Some(other) = self.in_flight.by_exclusive_or() else { return };
+        let mut symmetry = Symmetry::new(self.machine.has_startups());
+        let orbits = |periods: Vec<u32>| periods.iter().product::<u32>();
+        let of_other = orbits(symmetry.periods(&other, first));
+        let now = orbits(self.symmetry.periods(translations, first));
+        let is_better = of_other < now || of_other == now && !first.facts.one_directional;
+        if is_better && other.orbits() == translations.orbits() {
+            self.in_flight.unfold(Arc::new(other), &self.progress.steps, self.now);
+            self.symmetry = symmetry;
+        }
+    }
+
+    /// Adds data that ranks reduce at the end of the step that will be added next. Splits the
+    /// orbits first if their nodes reduce different amounts.
+    fn add_folded_sums(&mut self, summed: Summed<'_>) {
+        if self.in_flight.fold.is_plain() && summed.symmetry.is_none() {
+            return self.progress.steps.sum(summed);
+        }
+        let periods = self.symmetry.summation_periods(&self.in_flight.fold, summed);
+        self.set_periods(periods);
+        let fold = &self.in_flight.fold;
+        let of: Vec<u64> =
+            (0..fold.orbits() as u32).map(|orbit| sum(summed, fold.first(orbit))).collect();
+        self.progress.steps.sum(Summed { of: &of, ..summed });
+    }
+
+    /// Returns whether a step with this number of folded messages should be simulated with windows
+    /// of time on the unfolded network. This is faster than exact shares on the folded network if
+    /// many messages are left after folding.
+    fn needs_windows(&self, messages: usize) -> bool {
+        let fold = &self.in_flight.fold;
+        let translations = fold.nodes() as usize / fold.orbits();
+        self.machine.flow_window > 0.0
+            && messages * translations > self.most_exact
+            && messages > self.most_folded * translations
+    }
+
+    /// Splits orbits if the periods of the folded network differ from `periods`. Before the split,
+    /// this function processes the events of the known steps. It takes less time to do this now,
+    /// with larger orbits.
+    fn set_periods(&mut self, periods: Vec<u32>) {
+        if periods != self.in_flight.fold.periods() {
+            self.run(false);
+            self.unfold(self.in_flight.folded(periods));
+        }
+    }
+
+    /// Splits orbits. Each new rank copies the state of the old rank whose orbit included it.
+    fn unfold(&mut self, fold: Fold) {
+        let before = Arc::clone(&self.in_flight.fold);
+        if fold.orbits() == before.orbits() {
+            return;
+        }
+        let fold = Arc::new(fold);
+        self.in_flight.unfold(Arc::clone(&fold), &self.progress.steps, self.now);
+        let firsts = (0..fold.orbits() as u32).map(|orbit| fold.first(orbit));
+        let of: Vec<usize> = firsts.map(|node| before.orbit(node) as usize).collect();
+        // Copy the state of ranks.
+        self.ranks = of.iter().map(|rank| self.ranks[*rank]).collect();
+        self.progress.ranks = of.iter().map(|rank| self.progress.ranks[*rank]).collect();
+        if !self.reduction_clocks.is_empty() {
+            self.reduction_clocks = of.iter().map(|rank| self.reduction_clocks[*rank]).collect();
+        }
+        let only = self.recorded_orbit();
+        if let Some(record) = &mut self.progress.record {
+            record.remap(&of, only);
+        }
+        // Copy the timers. The last timer is for the barrier.
+        self.reductions = self.reductions.remap(&of);
+        let with_barrier: Vec<usize> = of.iter().copied().chain([before.orbits()]).collect();
+        self.startups = self.startups.remap(&with_barrier);
+        self.at_barrier *= fold.orbits() / before.orbits();
+        // Copy the messages of the known steps.
+        let ranks = &self.progress.ranks;
+        self.progress.steps.refine(&Refinement {
+            of: &of,
+            moved: &|rank, target| {
+                fold.moved(target, before.first(of[rank] as u32), fold.first(rank as u32))
+            },
+            rank: &|node| fold.orbit(node),
+            inside: &|number| ranks.iter().filter(|rank| rank.step <= number).count(),
+        });
+    }
+
+    /// Splits all orbits, so that every node has its own rank.
+    #[cfg(test)]
+    pub(super) fn unfolded(mut self) -> Self {
+        self.unfold(self.in_flight.folded(self.in_flight.fold.sides().to_vec()));
+        self
+    }
+
+    /// Returns the number of skipped steps.
+    #[cfg(test)]
+    pub(super) fn skipped_steps(&self) -> u64 {
+        self.progress.repetition.skipped().steps
+    }
+
+    /// Returns the number of simulated ranks.
+    #[cfg(test)]
+    pub(super) fn orbits(&self) -> usize {
+        self.ranks.len()
+    }
+}
+
+/// The time-space record. These functions are called only if a record is requested.
+impl Simulation {
+    /// Returns the orbit of the recorded node, if only one node is recorded.
+    fn recorded_orbit(&self) -> Option<usize> {
+        self.recorded_node.map(|node| self.in_flight.fold.orbit(node as u32) as usize)
+    }
+
+    /// Divides the time in which a rank waited for a message that has arrived now among the phases of
+    /// the message. Returns the end of each phase but the last one, which is contention. Time in
+    /// which the rank did other work has already been charged and does not count.
+    #[cold]
+    fn phases_of_wait(&mut self, rank: usize, message: &InFlight) -> [(Kind, f64); 3] {
+        let (now, arrived) = (us(self.now), message.started + message.latency);
+        let has_no_known_send = self.progress.has_no_known_send(rank);
+        let Some(record) = &mut self.progress.record else {
+            unreachable!("a wait is divided only for a record");
+        };
+        // If the known steps have no further send of the rank, use the step of the message as the
+        // rank's current step.
+        if let (true, Some((step, _))) = (has_no_known_send, message.source()) {
+            record.enter(rank, step);
+        }
+        let (started, propagated) = (us(message.started), us(arrived).min(now));
+        // Divide the remaining time between transmission and contention. Transmission is the time
+        // that the bytes would take if no link were shared, and contention is the time that sharing
+        // adds.
+        let charged = record.charged_until(rank).max(started).max(propagated);
+        let lasted = self.now - arrived;
+        let is_longer = lasted > message.alone;
+        let alone = if is_longer { message.alone as f64 / lasted as f64 } else { 1.0 };
+        let transmitted = charged + (now - charged) * alone;
+        [(Kind::Peer, started), (Kind::Propagation, propagated), (Kind::Transmission, transmitted)]
+    }
+}
+
 impl RankModel for Simulation {
     const NAME: &'static str = KIND.name;
 
@@ -542,11 +854,19 @@ impl RankModel for Simulation {
         !self.in_flight.fold.is_plain()
     }
 
-    fn start_record(&mut self, record: TimeSpace) {
-        self.start_folded_record(record);
+    /// Starts a record of all simulated ranks, each of which represents an orbit of nodes.
+    fn start_record(&mut self, mut record: TimeSpace) {
+        self.recorded_node = record.only();
+        record.remap(&vec![0; self.ranks.len()], self.recorded_orbit());
+        self.progress.record = Some(Box::new(record));
     }
 
+    /// Returns the finished record. Each node has a copy of the entries of its orbit.
     fn take_record(&mut self) -> Option<TimeSpace> {
-        self.take_unfolded_record()
+        let mut record = self.progress.record.take()?.finish();
+        let fold = &self.in_flight.fold;
+        let orbits: Vec<usize> = (0..fold.nodes()).map(|node| fold.orbit(node) as usize).collect();
+        record.remap(&orbits, self.recorded_node);
+        Some(record)
     }
 }

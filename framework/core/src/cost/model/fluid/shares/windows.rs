@@ -28,8 +28,7 @@
 //! Numbers of work are `f64` here. Each one is computed for a flow by itself, and all sums are sums
 //! of whole numbers, so the result does not depend on the order of flows.
 
-use super::fill::{Fill, Network};
-use super::{Hop, Link, OPEN, Shares, WITHOUT_SLOT, quotient, rate_of};
+use super::{Fill, Hop, Link, Network, OPEN, Shares, WITHOUT_SLOT, quotient, rate_of};
 use crate::cost::model::fluid::timers::Timers;
 use crate::cost::model::ticks::{NEVER, Ticks, nearest};
 
