@@ -16,7 +16,7 @@
 
 use crate::bench::{Bench, ReproduceError, Run};
 use crate::formula::{Formula, Names, Node, Rendered, Template, Value};
-use crate::networks::{machine_parameter, network_property, survey};
+use crate::networks::{PROPERTIES, machine_parameter, network_property, survey};
 use crate::report::{Kind, Report, Table, Verdict};
 use serde::Deserialize;
 use std::cell::RefCell;
@@ -584,7 +584,7 @@ impl Names for Scope<'_> {
             });
         }
         if let (Some(("net", property)), [spec]) = (name.split_once('.'), arguments)
-            && ["nodes", "distance_sum", "longest_route", "link_load"].iter().all(|p| *p != property)
+            && !PROPERTIES.contains(&property)
         {
             let spec = spec.text();
             let survey = self.engine.once(&format!("survey {spec}"), || survey(&spec))?;

@@ -113,7 +113,7 @@ fn numbers(list: &Value) -> Result<Vec<f64>, String> {
 }
 
 /// A median time that PICO measured. Its keys are `shape`, `collective`, `algorithm`, `workload`,
-/// `bytes` and `us`. On Fugaku, the shape is the sides of the torus; on LUMI, the spec of the network.
+/// `bytes`, `is_of_library` and `us`. On Fugaku, the shape is the sides of the torus; on LUMI, the spec of the network.
 /// The bytes are the size of the larger of a rank's two buffers (send and receive).
 type Median = BTreeMap<String, Value>;
 
@@ -136,6 +136,7 @@ fn medians(file: &str, family: &str, shapes: &Value) -> Result<Vec<Median>, Repr
             ("algorithm", row.algorithm.as_str().into()),
             ("workload", row.workload.as_str().into()),
             ("bytes", bytes.into()),
+            ("is_of_library", (!row.algorithm.starts_with("bine-")).into()),
             ("us", row.time_us?.into()),
         ];
         Some(keys.map(|(key, value)| (key.to_owned(), value)).into())

@@ -28,11 +28,17 @@ pub(crate) fn survey(spec: &str) -> Result<Value, ReproduceError> {
     Ok(Value::Map(values.map(|(name, value)| (name.to_owned(), value)).into()))
 }
 
-/// Returns a property of the network with this spec that needs no survey.
+/// The properties that need no survey.
+pub(crate) const PROPERTIES: [&str; 5] =
+    ["nodes", "stated_diameter", "distance_sum", "longest_route", "link_load"];
+
+/// Returns one of [`PROPERTIES`] of the network with this spec.
 pub(crate) fn network_property(name: &str, spec: &str) -> Result<Value, ReproduceError> {
     let network = parse(spec).map_err(|e| format!("{spec}: {e}"))?;
     Ok(match name {
         "nodes" => network.nodes().into(),
+        // The diameter that the network states. A survey searches for it.
+        "stated_diameter" => network.diameter().into(),
         "distance_sum" => network.distance_sum().unwrap_or(0).into(),
         // The length of the longest route from node 0.
         "longest_route" => {
