@@ -290,6 +290,11 @@ impl Record {
         column(name).map(|column| (column.write)(self))
     }
 
+    /// Returns the number in the column with this name, if it is a column of fractions and has one.
+    pub fn number(&self, name: &str) -> Option<f64> {
+        column(name).and_then(|column| (column.number)(self))
+    }
+
     /// Returns the texts of all columns, in order.
     pub fn fields(&self) -> impl Iterator<Item = String> + '_ {
         COLUMNS.iter().map(|c| (c.write)(self))

@@ -147,7 +147,7 @@ pub(crate) fn paper(args: &ReproducePaperArgs) -> Result<ExitStatus, Failure> {
             },
         ),
         Err(ReproduceError::Input(e)) => Message::Refused(e.to_string()),
-        Err(error @ (ReproduceError::Row { .. } | ReproduceError::Data { .. })) => {
+        Err(error @ (ReproduceError::Row { .. } | ReproduceError::Data(_))) => {
             Message::Failed(error.to_string())
         }
     };

@@ -16,23 +16,24 @@ pub enum ReproduceError {
     /// A case cannot be prepared, most likely because a plugin is missing.
     #[error(transparent)]
     Input(#[from] Box<InputError>),
-    /// The data file of a paper cannot be parsed.
-    #[error("the data of `{paper}` can't be read: {message}")]
-    Data {
-        /// The name of the paper on the command line.
-        paper: &'static str,
-        /// The error message of the parser.
-        message: String,
-    },
+    /// The data file of a paper has an error.
+    #[error("the data of the paper can't be used: {0}")]
+    Data(String),
     /// A case of the paper did not end with the status `ok`.
     #[error("{algorithm} on {topology}: {status}: {reason}")]
     Row { algorithm: String, topology: String, status: Status, reason: String },
 }
 
+impl From<String> for ReproduceError {
+    fn from(message: String) -> Self {
+        Self::Data(message)
+    }
+}
+
 /// The result of running an algorithm on a topology.
 #[derive(Debug)]
 pub struct Run {
-    /// One row for each pair of a workload and a machine, sorted by workload and then by machine.
+    /// The rows, sorted by seed, then by workload, and then by machine.
     pub rows: Vec<Record>,
     /// The link loads and other facts of each step of the schedule. Loads are in blocks.
     pub steps: Vec<StepFacts>,
@@ -56,45 +57,20 @@ impl<'a> Bench<'a> {
         Self { registry, timeout_secs, on_start }
     }
 
-    /// Runs an algorithm on a topology, once for each pair of a workload and a machine.
+    /// Runs an algorithm on a topology, once for each workload, machine and seed from 0 to
+    /// `seeds - 1`.
     pub fn run(
         &self,
         topology: &str,
         algorithm: &str,
         workloads: &[impl AsRef<str>],
         machines: &[impl AsRef<str>],
+        seeds: u32,
     ) -> Result<Run, ReproduceError> {
         let mut steps = StepRecorder::default();
-        let rows = self.run_all(topology, algorithm, workloads, machines, 1, &mut steps)?;
-        Ok(Run { rows, steps: steps.0 })
-    }
-
-    pub fn row(
-        &self,
-        topology: &str,
-        algorithm: &str,
-        workload: &str,
-        machine: &str,
-    ) -> Result<Record, ReproduceError> {
-        let run = self.run(topology, algorithm, &[workload], &[machine])?;
-        Ok(run.rows.into_iter().next().unwrap_or_default())
-    }
-
-    /// Runs a workload with the seeds 0 to `seeds - 1`. Returns rows that are sorted by seed and
-    /// then by machine.
-    pub fn repeated(
-        &self,
-        topology: &str,
-        algorithm: &str,
-        workload: &str,
-        machines: &[impl AsRef<str>],
-        seeds: u32,
-    ) -> Result<Vec<Record>, ReproduceError> {
-        let mut steps = StepRecorder::default();
-        let mut rows =
-            self.run_all(topology, algorithm, &[workload], machines, seeds, &mut steps)?;
+        let mut rows = self.run_all(topology, algorithm, workloads, machines, seeds, &mut steps)?;
         rows.sort_by_key(|row| row.repetition);
-        Ok(rows)
+        Ok(Run { rows, steps: steps.0 })
     }
 
     /// Reports each step of the schedule for a workload to `watcher`. Returns the row of the case.

@@ -1,58 +1,154 @@
-//! Formulas in the notation of papers, such as `2 log(2q+1, n/4q) + 1`. They are parsed from text.
+//! Formulas in the notation of papers, such as `2 log(2q+1, n/4q) + 1`, and texts that contain
+//! them, such as `{steps} of {all}`. Both are parsed from the data files of papers.
 //!
 //! Adjacent factors are multiplied. This multiplication binds tighter than division, as in print:
-//! `n/4q` is n divided by 4q. A name before a parenthesis is a function: `log(base, x)`, `max`,
-//! `min`, `floor`, `up`, `sqrt`. Any other name is a variable. It consists of letters, digits and
-//! `_`.
+//! `n/4q` is n divided by 4q. A name of [`FUNCTIONS`] is a function, and a name with a point before
+//! a parenthesis, such as `net.degree(spec)`, is a calculation in Rust. Any other name is a
+//! variable. `sum(x in list, x^2)` is a formula for each element of a list.
 
+use crate::bench::ReproduceError;
+use crate::report::{number, same};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 
-/// A function that rounds the value of a logarithm. [`as_printed`] does not round it, like the
-/// formulas as printed. [`up`] rounds it up, because a schedule needs a whole number of steps.
-pub(crate) type Round = fn(f64) -> f64;
-
-pub(crate) fn as_printed(x: f64) -> f64 {
-    x
+/// A value in the data of a paper, or the value of a formula. True is 1, and false is 0.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Value {
+    Number(f64),
+    Text(String),
+    List(Vec<Self>),
+    Map(BTreeMap<String, Self>),
 }
+
+impl Value {
+    pub(crate) fn number(&self) -> Result<f64, String> {
+        if let Self::Number(x) = self { Ok(*x) } else { Err(format!("{self:?} is no number")) }
+    }
+
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::Number(x) => x.to_string(),
+            Self::Text(text) => text.clone(),
+            other => format!("{other:?}"),
+        }
+    }
+
+    pub(crate) fn list(&self) -> Result<&[Self], String> {
+        if let Self::List(all) = self { Ok(all) } else { Err(format!("{self:?} is no list")) }
+    }
+}
+
+impl<T: Into<Self>> From<Vec<T>> for Value {
+    fn from(all: Vec<T>) -> Self {
+        Self::List(all.into_iter().map(T::into).collect())
+    }
+}
+
+impl From<f64> for Value {
+    fn from(x: f64) -> Self {
+        Self::Number(x)
+    }
+}
+
+impl From<u64> for Value {
+    fn from(x: u64) -> Self {
+        Self::Number(x as f64)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(yes: bool) -> Self {
+        Self::Number(f64::from(u8::from(yes)))
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+/// The meaning of the names in a formula.
+pub(crate) trait Names {
+    /// Returns the value of a variable; `None` if there is no such variable.
+    fn variable(&self, name: &str) -> Result<Option<Value>, ReproduceError>;
+    /// Returns the result of a calculation in Rust.
+    fn call(&self, name: &str, arguments: &[Value]) -> Result<Value, ReproduceError>;
+    /// Returns the value of a formula if one more variable has a value.
+    fn with(&self, name: &str, value: Value, formula: &Node) -> Result<Value, ReproduceError>;
+}
+
+/// The variable that states that logarithms are rounded up. No formula can name it.
+const ROUNDED: &str = "rounded logarithms";
 
 /// Rounds up to an integer that is at least 0. A value that exceeds an integer only by a rounding
 /// error becomes that integer, not the next one.
-pub(crate) fn up(x: f64) -> f64 {
+fn up(x: f64) -> f64 {
     (x - 1e-9).ceil().max(0.0)
 }
 
-/// A function that returns the value of a variable, or `None` if the variable is unknown. If a
-/// formula defines the variable, the second argument rounds the logarithms in that formula.
-pub(crate) type Variables<'a> = &'a dyn Fn(&str, Round) -> Option<f64>;
+/// The names of the functions, each with its number of arguments; 0 for any number.
+///
+/// - `if(c, x, y)` evaluates only one of x and y. `not(c)` is 1 if c is 0.
+/// - `up` and `down` round, but ignore rounding errors; `floor` does not ignore them.
+/// - `same(x, y)` compares, but ignores rounding errors.
+/// - `range(n)` is the list of 0 to n - 1, and `range(a, b)` that of a to b.
+/// - `at(list, i)` is an element of a list, from 0, or the value of a key of a map. It is an empty
+///   text if there is none. `index(list, x)` is the position of an element.
+/// - `join(x, ..)` is a text, and `joined(list, ', ')` one of all texts that are not empty.
+///   `numbers('4x8')` is the list of the integers in a text. `decimal(x, n)` is a number with n
+///   decimals, and `brief(x)` one with at most two.
+/// - `value(text)` is the value of a formula in the data. `has(x)` is 1 if there is a variable x.
+/// - `rounded(x)` is x with logarithms rounded up, because a schedule needs a whole number of steps.
+const FUNCTIONS: [(&str, usize); 24] = [
+    ("log", 2),
+    ("max", 2),
+    ("min", 2),
+    ("floor", 1),
+    ("up", 1),
+    ("down", 1),
+    ("sqrt", 1),
+    ("abs", 1),
+    ("mod", 2),
+    ("if", 3),
+    ("not", 1),
+    ("same", 2),
+    ("range", 0),
+    ("at", 2),
+    ("index", 2),
+    ("len", 1),
+    ("join", 0),
+    ("joined", 2),
+    ("numbers", 1),
+    ("decimal", 2),
+    ("brief", 1),
+    ("value", 1),
+    ("has", 1),
+    ("rounded", 1),
+];
+
+/// Functions of a formula for each element of a list: `count(x in list, x > 2)`. `each` is the list
+/// of its values, and `all` is that list without its inner brackets. `with(x = 2, x^2)` is a formula
+/// in which a variable has a value. If an element is a map, its keys are variables, too.
+const AGGREGATES: [&str; 9] =
+    ["sum", "product", "mean", "most", "least", "count", "each", "all", "with"];
 
 /// A parsed formula. The values of its variables are given later.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "String")]
-pub(crate) struct Formula {
-    text: String,
-    root: Node,
-}
+pub(crate) struct Formula(Node);
 
 #[derive(Debug, Clone)]
-enum Node {
+pub(crate) enum Node {
     Number(f64),
+    Text(String),
     Variable(String),
-    Call(Function, Vec<Node>),
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Function {
-    Add,
-    Subtract,
-    Multiply,
-    Divide,
-    Power,
-    Log,
-    Max,
-    Min,
-    Floor,
-    Up,
-    Sqrt,
+    /// A function or an operator, by its name.
+    Function(&'static str, Vec<Node>),
+    /// An aggregate: its name, the variable, the list and the formula.
+    Aggregate(&'static str, String, Box<[Node; 2]>),
+    Call(String, Vec<Node>),
 }
 
 impl TryFrom<String> for Formula {
@@ -60,55 +156,154 @@ impl TryFrom<String> for Formula {
 
     fn try_from(text: String) -> Result<Self, String> {
         let mut reader = Reader { text: text.as_bytes(), at: 0 };
-        let root = reader.sum().filter(|_| reader.peek().is_none());
+        let root = reader.operators(0).filter(|_| reader.peek().is_none());
         match root {
-            Some(root) => Ok(Self { text, root }),
+            Some(root) => Ok(Self(root)),
             None => Err(format!("`{text}` is no formula from character {} on", reader.at + 1)),
         }
     }
 }
 
 impl Formula {
-    /// Returns the text from which the formula was parsed.
-    pub(crate) fn text(&self) -> &str {
-        &self.text
+    pub(crate) fn value(&self, names: &dyn Names) -> Result<Value, ReproduceError> {
+        self.0.value(names)
     }
 
-    /// Returns the value of the formula. Logarithms are not rounded.
-    pub(crate) fn at(&self, variables: Variables<'_>) -> f64 {
-        self.rounded(variables, as_printed)
-    }
-
-    /// Returns the value of the formula with rounded logarithms. The value is NaN if a variable is
-    /// unknown.
-    pub(crate) fn rounded(&self, variables: Variables<'_>, round: Round) -> f64 {
-        self.root.value(variables, round)
+    pub(crate) fn number(&self, names: &dyn Names) -> Result<f64, ReproduceError> {
+        Ok(self.value(names)?.number()?)
     }
 }
 
 impl Node {
-    fn value(&self, variables: Variables<'_>, round: Round) -> f64 {
-        let (function, arguments) = match self {
-            Self::Number(x) => return *x,
-            Self::Variable(name) => return variables(name, round).unwrap_or(f64::NAN),
-            Self::Call(function, arguments) => (function, arguments),
-        };
-        let x = arguments.first().map_or(f64::NAN, |node| node.value(variables, round));
-        let y = arguments.get(1).map_or(f64::NAN, |node| node.value(variables, round));
-        match function {
-            Function::Add => x + y,
-            Function::Subtract => x - y,
-            Function::Multiply => x * y,
-            Function::Divide => x / y,
-            Function::Power => x.powf(y),
-            Function::Log => round(y.ln() / x.ln()),
-            Function::Max => x.max(y),
-            Function::Min => x.min(y),
-            Function::Floor => x.floor(),
-            Function::Up => up(x),
-            Function::Sqrt => x.sqrt(),
-        }
+    pub(crate) fn value(&self, names: &dyn Names) -> Result<Value, ReproduceError> {
+        Ok(match self {
+            Self::Number(x) => Value::Number(*x),
+            Self::Text(text) => Value::Text(text.clone()),
+            Self::Variable(name) => {
+                names.variable(name)?.ok_or_else(|| format!("there is no variable `{name}`"))?
+            }
+            Self::Call(name, arguments) => {
+                let arguments = arguments.iter().map(|node| node.value(names));
+                names.call(name, &arguments.collect::<Result<Vec<_>, _>>()?)?
+            }
+            Self::Aggregate(name, variable, parts) => {
+                let list = parts[0].value(names)?;
+                if *name == "with" {
+                    return names.with(variable, list, &parts[1]);
+                }
+                let elements = list.list()?.iter().cloned();
+                let values = elements.map(|element| names.with(variable, element, &parts[1]));
+                aggregate(name, values.collect::<Result<_, _>>()?)?
+            }
+            Self::Function(name, nodes) => Self::function(name, nodes, names)?,
+        })
     }
+
+    fn function(name: &str, nodes: &[Self], names: &dyn Names) -> Result<Value, ReproduceError> {
+        let argument = |i: usize| match nodes.get(i) {
+            Some(node) => node.value(names),
+            None => Err(format!("`{name}` has too few arguments").into()),
+        };
+        let of = |i: usize| argument(i).and_then(|value| Ok(value.number()?));
+        Ok(match name {
+            "if" => return argument(if of(0)? == 0.0 { 2 } else { 1 }),
+            "and" => (of(0)? != 0.0 && of(1)? != 0.0).into(),
+            "or" => (of(0)? != 0.0 || of(1)? != 0.0).into(),
+            "=" => (argument(0)? == argument(1)?).into(),
+            "has" => match nodes {
+                [Self::Variable(name)] => names.variable(name)?.is_some().into(),
+                _ => return Err("`has` needs a variable".to_owned().into()),
+            },
+            "rounded" => return names.with(ROUNDED, true.into(), &nodes[0]),
+            "value" => {
+                let formula = Formula::try_from(argument(0)?.text())?;
+                return formula.value(names);
+            }
+            "list" => Value::List((0..nodes.len()).map(argument).collect::<Result<_, _>>()?),
+            "join" => {
+                let texts = (0..nodes.len()).map(|i| Ok(argument(i)?.text()));
+                Value::Text(texts.collect::<Result<String, ReproduceError>>()?)
+            }
+            "joined" => {
+                let texts = argument(0)?.list()?.iter().map(Value::text).collect::<Vec<_>>();
+                let texts = texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>();
+                Value::Text(texts.join(&argument(1)?.text()))
+            }
+            "numbers" => {
+                let text = argument(0)?.text();
+                let numbers =
+                    text.split(|c: char| !c.is_ascii_digit()).filter_map(|t| t.parse().ok());
+                numbers.collect::<Vec<f64>>().into()
+            }
+            "decimal" => Value::Text(format!("{:.*}", of(1)? as usize, of(0)?)),
+            "brief" => Value::Text(number(argument(0)?.number()?)),
+            "range" => {
+                let (from, to) = match nodes.len() {
+                    1 => (0, of(0)? as i64 - 1),
+                    _ => (of(0)? as i64, of(1)? as i64),
+                };
+                (from..=to).map(|i| i as f64).collect::<Vec<_>>().into()
+            }
+            "len" => (argument(0)?.list()?.len() as f64).into(),
+            "index" => {
+                let (list, wanted) = (argument(0)?, argument(1)?);
+                let found = list.list()?.iter().position(|value| *value == wanted);
+                (found.ok_or_else(|| format!("{wanted:?} is in no list"))? as f64).into()
+            }
+            "at" => match (argument(0)?, argument(1)?) {
+                (Value::List(all), Value::Number(i)) => {
+                    all.into_iter().nth(i as usize).unwrap_or_else(|| "".into())
+                }
+                (Value::Map(mut all), key) => all.remove(&key.text()).unwrap_or_else(|| "".into()),
+                (Value::Text(none), _) if none.is_empty() => "".into(),
+                (from, key) => return Err(format!("{from:?} has no {key:?}").into()),
+            },
+            _ => Value::from(match (name, of(0)?) {
+                ("floor", x) => x.floor(),
+                ("up", x) => up(x),
+                ("down", x) => (x + 1e-9).floor(),
+                ("sqrt", x) => x.sqrt(),
+                ("abs", x) => x.abs(),
+                ("not", x) => f64::from(u8::from(x == 0.0)),
+                ("+", x) => x + of(1)?,
+                ("-", x) => x - of(1)?,
+                ("", x) => x * of(1)?,
+                ("/", x) => x / of(1)?,
+                ("^", x) => x.powf(of(1)?),
+                ("mod", x) => x.rem_euclid(of(1)?),
+                ("max", x) => x.max(of(1)?),
+                ("min", x) => x.min(of(1)?),
+                ("same", x) => f64::from(u8::from(same(x, of(1)?))),
+                ("<", x) => f64::from(u8::from(x < of(1)?)),
+                ("<=", x) => f64::from(u8::from(x <= of(1)?)),
+                ("log", base) => {
+                    let log = of(1)?.ln() / base.ln();
+                    if names.variable(ROUNDED)?.is_some() { up(log) } else { log }
+                }
+                _ => return Err(format!("there is no function `{name}`").into()),
+            }),
+        })
+    }
+}
+
+fn aggregate(name: &str, values: Vec<Value>) -> Result<Value, String> {
+    match name {
+        "each" => return Ok(Value::List(values)),
+        "all" => {
+            let inner = values.iter().map(Value::list).collect::<Result<Vec<_>, _>>()?;
+            return Ok(Value::List(inner.concat()));
+        }
+        _ => {}
+    }
+    let numbers = values.iter().map(Value::number).collect::<Result<Vec<f64>, _>>()?;
+    let sum: f64 = numbers.iter().sum();
+    Ok(Value::Number(match name {
+        "sum" | "count" => sum,
+        "product" => numbers.into_iter().product(),
+        "mean" => sum / numbers.len() as f64,
+        "most" => numbers.into_iter().fold(f64::NEG_INFINITY, f64::max),
+        _ => numbers.into_iter().fold(f64::INFINITY, f64::min),
+    }))
 }
 
 /// A parser that reads from left to right. Its methods return `None` if there is a syntax error.
@@ -116,6 +311,11 @@ struct Reader<'a> {
     text: &'a [u8],
     at: usize,
 }
+
+/// The binary operators, from those that bind least to those that bind most. Those of a level are
+/// evaluated from left to right.
+const OPERATORS: [&[&str]; 5] =
+    [&["or "], &["and "], &["<=", "<", "=", ">=", ">"], &["+", "-"], &["/"]];
 
 impl Reader<'_> {
     /// Skips spaces and returns the next character without consuming it.
@@ -126,9 +326,10 @@ impl Reader<'_> {
         self.text.get(self.at).copied()
     }
 
-    fn take(&mut self, wanted: u8) -> bool {
-        let found = self.peek() == Some(wanted);
-        self.at += usize::from(found);
+    fn take(&mut self, wanted: &str) -> bool {
+        self.peek();
+        let found = self.text[self.at..].starts_with(wanted.as_bytes());
+        self.at += if found { wanted.len() } else { 0 };
         found
     }
 
@@ -140,76 +341,172 @@ impl Reader<'_> {
         String::from_utf8_lossy(&piece).into_owned()
     }
 
-    fn sum(&mut self) -> Option<Node> {
-        let mut sum = self.quotient()?;
-        loop {
-            let function = match self.peek() {
-                Some(b'+') => Function::Add,
-                Some(b'-') => Function::Subtract,
-                _ => return Some(sum),
+    fn operators(&mut self, level: usize) -> Option<Node> {
+        let Some(operators) = OPERATORS.get(level) else { return self.product() };
+        let mut left = self.operators(level + 1)?;
+        while let Some(operator) = operators.iter().find(|operator| self.take(operator)) {
+            let right = self.operators(level + 1)?;
+            left = match operator.trim_end() {
+                ">" => Node::Function("<", vec![right, left]),
+                ">=" => Node::Function("<=", vec![right, left]),
+                operator => Node::Function(operator, vec![left, right]),
             };
-            self.at += 1;
-            sum = Node::Call(function, vec![sum, self.quotient()?]);
         }
-    }
-
-    fn quotient(&mut self) -> Option<Node> {
-        let mut quotient = self.product()?;
-        while self.take(b'/') {
-            quotient = Node::Call(Function::Divide, vec![quotient, self.product()?]);
-        }
-        Some(quotient)
+        Some(left)
     }
 
     fn product(&mut self) -> Option<Node> {
         let mut product = self.power()?;
-        while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || c == b'(') {
-            product = Node::Call(Function::Multiply, vec![product, self.power()?]);
+        let is_operator =
+            |rest: &[u8]| [&b"or "[..], b"and "].iter().any(|word| rest.starts_with(word));
+        while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || c == b'(')
+            && !is_operator(&self.text[self.at..])
+        {
+            product = Node::Function("", vec![product, self.power()?]);
         }
         Some(product)
     }
 
     fn power(&mut self) -> Option<Node> {
         let base = self.atom()?;
-        Some(if self.take(b'^') {
-            Node::Call(Function::Power, vec![base, self.power()?])
-        } else {
-            base
-        })
+        Some(if self.take("^") { Node::Function("^", vec![base, self.power()?]) } else { base })
     }
 
     fn atom(&mut self) -> Option<Node> {
         match self.peek()? {
             b'(' => {
                 self.at += 1;
-                let inside = self.sum()?;
-                self.take(b')').then_some(inside)
+                let inside = self.operators(0)?;
+                self.take(")").then_some(inside)
+            }
+            b'\'' => {
+                self.at += 1;
+                let text = self.piece(|c| *c != b'\'');
+                self.take("'").then_some(Node::Text(text))
             }
             b'0'..=b'9' => {
                 self.piece(|c| c.is_ascii_digit() || *c == b'.').parse().ok().map(Node::Number)
             }
             c if c.is_ascii_alphabetic() => {
-                let name = self.piece(|c| c.is_ascii_alphanumeric() || *c == b'_');
-                let (function, count) = match name.as_str() {
-                    "log" => (Function::Log, 2),
-                    "max" => (Function::Max, 2),
-                    "min" => (Function::Min, 2),
-                    "floor" => (Function::Floor, 1),
-                    "up" => (Function::Up, 1),
-                    "sqrt" => (Function::Sqrt, 1),
-                    _ => return Some(Node::Variable(name)),
-                };
-                let mut arguments = Vec::new();
-                for i in 0..count {
-                    if !self.take(if i == 0 { b'(' } else { b',' }) {
-                        return None;
-                    }
-                    arguments.push(self.sum()?);
+                let name = self.piece(|c| c.is_ascii_alphanumeric() || b"_.".contains(c));
+                if let Some(aggregate) = AGGREGATES.into_iter().find(|known| *known == name) {
+                    self.take("(").then_some(())?;
+                    self.peek();
+                    let variable = self.piece(|c| c.is_ascii_alphanumeric() || *c == b'_');
+                    self.take(if aggregate == "with" { "=" } else { "in " }).then_some(())?;
+                    let list = self.operators(0)?;
+                    self.take(",").then_some(())?;
+                    let parts = Box::new([list, self.operators(0)?]);
+                    return self.take(")").then_some(Node::Aggregate(aggregate, variable, parts));
                 }
-                self.take(b')').then_some(Node::Call(function, arguments))
+                let function = FUNCTIONS.into_iter().find(|known| known.0 == name);
+                let is_call = name.contains('.') && self.text.get(self.at) == Some(&b'(');
+                match function {
+                    None if !is_call => Some(Node::Variable(name)),
+                    None => Some(Node::Call(name, self.arguments("(", ")", 0)?)),
+                    Some((function, count)) => {
+                        Some(Node::Function(function, self.arguments("(", ")", count)?))
+                    }
+                }
             }
+            b'[' if self.take("[]") => Some(Node::Function("list", Vec::new())),
+            b'[' => Some(Node::Function("list", self.arguments("[", "]", 0)?)),
             _ => None,
         }
+    }
+
+    /// Reads `count` arguments; any number of arguments if `count` is 0.
+    fn arguments(&mut self, open: &str, close: &str, count: usize) -> Option<Vec<Node>> {
+        self.take(open).then_some(())?;
+        let mut arguments = vec![self.operators(0)?];
+        while count == 0 || arguments.len() < count {
+            if !self.take(",") {
+                (count == 0).then_some(())?;
+                break;
+            }
+            arguments.push(self.operators(0)?);
+        }
+        self.take(close).then_some(arguments)
+    }
+}
+
+/// A text that contains formulas, such as `{steps} of {all}`. A format can follow a formula:
+/// `{x:.2}` has two decimals, `{x:.digits}` has as many as a variable says, and `{x:n}` has at most
+/// two.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Template(Vec<Piece>);
+
+#[derive(Debug, Clone)]
+enum Piece {
+    Text(String),
+    Plain(Formula),
+    Short(Formula),
+    Fixed(Formula, Formula),
+}
+
+/// The text of a template, and the values on which a verdict depends.
+#[derive(Debug, Default)]
+pub(crate) struct Rendered {
+    pub text: String,
+    /// The value of the first formula.
+    pub value: Option<Value>,
+    /// The number of decimals of the first formula.
+    pub decimals: Option<usize>,
+}
+
+impl TryFrom<String> for Template {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let mut pieces = Vec::new();
+        for (i, part) in text.split('{').enumerate() {
+            let Some((inside, rest)) = part.split_once('}').filter(|_| i > 0) else {
+                pieces.push(Piece::Text(part.to_owned()));
+                continue;
+            };
+            let formula = |text: &str| Formula::try_from(text.to_owned());
+            pieces.push(match inside.rsplit_once(':') {
+                Some((inside, "n")) => Piece::Short(formula(inside)?),
+                Some((inside, format)) if format.starts_with('.') => {
+                    Piece::Fixed(formula(inside)?, formula(&format[1..])?)
+                }
+                _ => Piece::Plain(formula(inside)?),
+            });
+            pieces.push(Piece::Text(rest.to_owned()));
+        }
+        Ok(Self(pieces))
+    }
+}
+
+impl Template {
+    pub(crate) fn text(&self, names: &dyn Names) -> Result<String, ReproduceError> {
+        Ok(self.rendered(names)?.text)
+    }
+
+    pub(crate) fn rendered(&self, names: &dyn Names) -> Result<Rendered, ReproduceError> {
+        let mut all = Rendered::default();
+        for piece in &self.0 {
+            let (formula, decimals) = match piece {
+                Piece::Text(text) => {
+                    all.text += text;
+                    continue;
+                }
+                Piece::Plain(formula) | Piece::Short(formula) => (formula, None),
+                Piece::Fixed(formula, decimals) => {
+                    (formula, Some(decimals.value(names)?.number()? as usize))
+                }
+            };
+            let value = formula.value(names)?;
+            all.text += &match (piece, decimals) {
+                (_, Some(decimals)) => format!("{:.decimals$}", value.number()?),
+                (Piece::Short(_), None) => number(value.number()?),
+                _ => value.text(),
+            };
+            all.decimals = all.decimals.or(decimals);
+            all.value = all.value.or(Some(value));
+        }
+        Ok(all)
     }
 }
 
@@ -217,14 +514,33 @@ impl Reader<'_> {
 mod tests {
     use super::*;
 
+    struct Known(Vec<(String, Value)>);
+
+    impl Names for Known {
+        fn variable(&self, name: &str) -> Result<Option<Value>, ReproduceError> {
+            let found = self.0.iter().rev().find(|(known, _)| known == name);
+            Ok(found.map(|(_, value)| value.clone()))
+        }
+
+        fn call(&self, name: &str, arguments: &[Value]) -> Result<Value, ReproduceError> {
+            Err(format!("{name} of {arguments:?}").into())
+        }
+
+        fn with(&self, name: &str, value: Value, formula: &Node) -> Result<Value, ReproduceError> {
+            let mut all = self.0.clone();
+            all.push((name.to_owned(), value));
+            formula.value(&Self(all))
+        }
+    }
+
+    fn known() -> Known {
+        let numbers = [("n", 36.0), ("q", 2.0), ("n_0", 8.0), ("m", 26.0)];
+        Known(numbers.map(|(name, x)| (name.to_owned(), x.into())).into())
+    }
+
     fn value(text: &str) -> f64 {
         let formula = Formula::try_from(text.to_owned()).unwrap();
-        formula.at(&|name, _| match name {
-            "n" => Some(36.0),
-            "q" => Some(2.0),
-            "n_0" => Some(8.0),
-            _ => None,
-        })
+        formula.value(&known()).unwrap().number().unwrap()
     }
 
     #[test]
@@ -241,11 +557,18 @@ mod tests {
     fn functions_are_called_by_name() {
         assert_eq!(value("max(n/4q - 1, 0) + min(q, 9)"), 5.5);
         assert_eq!(value("floor(n/8) up(n/8) sqrt(n)"), 4.0 * 5.0 * 6.0);
-        let logarithm = Formula::try_from("2 log(2q+1, n)".to_owned()).unwrap();
-        let at =
-            |name: &str, _: Round| (name == "n").then_some(26.0).or((name == "q").then_some(2.0));
-        assert_eq!(logarithm.rounded(&at, up), 6.0);
-        assert!((logarithm.at(&at) - 2.0 * 26_f64.ln() / 5_f64.ln()).abs() < 1e-12);
+        assert_eq!(value("rounded(2 log(2q+1, m))"), 6.0);
+        assert!((value("2 log(2q+1, m)") - 2.0 * 26_f64.ln() / 5_f64.ln()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn conditions_and_lists_have_values() {
+        assert_eq!(value("if(n > 35 and q <= 2, at([1, 7], 1), 0)"), 7.0);
+        assert_eq!(value("count(i in range(1, 4), mod(i, 2) = 0 or i = 1)"), 3.0);
+        assert_eq!(value("sum(i in range(3), mean(j in [i, n], j))"), 55.5);
+        assert_eq!(value("len(all(i in [1, 2], [i, i])) index(['a', 'b'], 'b')"), 4.0);
+        assert_eq!(value("has(q) + has(z)"), 1.0);
+        assert_eq!(value("value('2 q') most(i in [3, 5], i) - least(i in [3, 5], i)"), 17.0);
     }
 
     #[test]
@@ -267,6 +590,24 @@ mod tests {
             let error = Formula::try_from(text.to_owned()).unwrap_err();
             assert_eq!(error, format!("`{text}` is no formula from character {at} on"));
         }
-        assert!(value("m + 1").is_nan());
+    }
+
+    #[test]
+    fn an_unknown_name_is_an_error() {
+        let formula = Formula::try_from("z + 1".to_owned()).unwrap();
+        let error = formula.value(&known()).unwrap_err().to_string();
+        assert!(error.contains("there is no variable `z`"), "{error}");
+    }
+
+    #[test]
+    fn a_text_contains_values_in_a_format() {
+        let rendered = |text: &str| {
+            let template = Template::try_from(text.to_owned()).unwrap();
+            template.rendered(&known()).unwrap()
+        };
+        let found = rendered("{q} of {n:n}, {n/7:.q}, {n/8:n}");
+        assert_eq!(found.text, "2 of 36, 5.14, 4.5");
+        assert_eq!((found.value, found.decimals), (Some(2.0.into()), Some(2)));
+        assert_eq!(rendered("none").value, None);
     }
 }

@@ -1,375 +1,310 @@
-//! Compares measurements on Fugaku and LUMI with the predictions of several models. The
-//! measurements are medians of repeated runs. They come from PICO, a benchmark of collectives.
+//! Measurements on Fugaku and LUMI, the fit of costs to them, and measures of the quality of
+//! predictions. The measurements are medians of repeated runs. They come from PICO, a benchmark of
+//! collectives.
+//!
+//! - The *error factor* is the geometric mean of the factors by which predictions are wrong; it is 1
+//!   if all predictions are exact.
+//! - An *ordered pair* is a pair of algorithms whose order is predicted correctly.
+//! - The *regret* is the measured time of the algorithm that is predicted to be fastest, divided by
+//!   the measured time of the algorithm that is fastest.
 
-mod folding;
-mod judge;
-mod lumi;
-mod models;
+use crate::bench::ReproduceError;
+use crate::engine::Engine;
+use crate::formula::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use swapmeet_bridges::fit::linear::{LinearSample, error_factor, fit_linear};
+use swapmeet_bridges::import::{COUNTERPARTS, Counterpart, LUMI_COUNTERPARTS};
+use swapmeet_results::{Record, read_records};
 
-use crate::bench::{Bench, ReproduceError};
-use crate::data::{PaperTexts, read};
-use crate::report::{Kind, Table, Verdict, number};
-use folding::Folding;
-use judge::{Comparison, error_factors, ordered_pairs, regret};
-use models::{Model, fitted_costs, preset_has};
-use std::collections::BTreeMap;
-use swapmeet_bridges::import::{COUNTERPARTS, Counterpart};
-use swapmeet_results::read_records;
+/// The measured rows of a file.
+const FILES: [(&str, &str); 2] = [
+    ("fugaku.csv", include_str!("../../../results/measured/fugaku.csv")),
+    ("lumi.csv", include_str!("../../../results/measured/lumi.csv")),
+];
 
-const MEASURED: &str = include_str!("../../../results/measured/fugaku.csv");
-
-/// The shapes of the tori on which PICO measured, in the order of the tables.
-const SHAPES: [&str; 5] = ["2x2x2", "4x4x4", "8x8x8", "64x64", "32x256"];
-
-/// A median time that PICO measured, and the case to which it belongs.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Median {
-    /// On Fugaku, the sides of the torus, such as `4x4x4`. On LUMI, the spec of the network.
-    pub shape: String,
-    pub collective: String,
-    pub algorithm: String,
-    pub workload: String,
-    /// The size of the larger of a rank's two buffers (send and receive), in bytes.
-    pub buffer_bytes: u64,
-    pub time_us: f64,
+/// - `medians.of(file, family, shapes)`: the medians of a file, see [`medians`].
+/// - `medians.scopes(file, family, shapes)`: a line of summary tables for each algorithm. It covers
+///   the sizes to which no parameters are fitted.
+/// - `counterparts.of(library)`: for each measured algorithm, the algorithm of this project that
+///   sends the same messages.
+/// - `fit.costs(samples)`: costs that are fitted to samples. A sample has the measured time and the
+///   coefficients of the costs. `fit.error(samples, costs)` is the error factor.
+/// - `fit.settings(names, costs)`: the settings of a machine with these costs.
+/// - `judge.error_factor(samples)`, `judge.ordered_pairs(samples)` and `judge.regret(samples)`: the
+///   measures of [`Sample`]s as lists, which are empty if no sample can be judged.
+/// - `judge.worst(samples)`: the sample with the largest error, and the error factor of the others.
+pub(crate) fn call(
+    _: &Engine<'_>,
+    name: &str,
+    arguments: &[Value],
+) -> Result<Value, ReproduceError> {
+    match (name, arguments) {
+        ("medians.of", [file, family, shapes]) => {
+            let medians = medians(&file.text(), &family.text(), shapes)?;
+            Ok(medians.into_iter().map(Value::Map).collect::<Vec<_>>().into())
+        }
+        ("medians.scopes", [file, family, shapes]) => {
+            let medians = medians(&file.text(), &family.text(), shapes)?;
+            let algorithm = |m: &Median| ["collective", "algorithm"].map(|key| m[key].text());
+            let all: BTreeSet<[String; 2]> = medians.iter().map(algorithm).collect();
+            let scope = |[collective, algorithm]: [String; 2]| {
+                let covers = format!(
+                    "is_other_size and collective = '{collective}' and algorithm = '{algorithm}'"
+                );
+                let name = format!("{collective} {algorithm}, other sizes");
+                map([("scope", name.as_str().into()), ("covers", covers.as_str().into())])
+            };
+            Ok(all.into_iter().map(scope).collect::<Vec<_>>().into())
+        }
+        ("counterparts.of", [library]) => {
+            let all: &[Counterpart] =
+                if library.text() == "lumi" { &LUMI_COUNTERPARTS } else { &COUNTERPARTS };
+            let row = |row: &Counterpart| {
+                map([
+                    ("collective", row.collective.into()),
+                    ("library", row.library.into()),
+                    ("ours_is", row.ours.unwrap_or_default().into()),
+                    ("because", row.why.into()),
+                ])
+            };
+            Ok(all.iter().map(row).collect::<Vec<_>>().into())
+        }
+        ("fit.costs", [samples]) => Ok(fit_linear(&linear_samples(samples)?).into()),
+        ("fit.error", [samples, costs]) => {
+            let costs = numbers(costs)?;
+            let samples = linear_samples(samples)?;
+            Ok(error_factor(samples.iter().map(|s| (s.predicted(&costs), s.time_us))).into())
+        }
+        ("fit.settings", [names, costs]) => {
+            let settings = names.list()?.iter().zip(numbers(costs)?);
+            let settings =
+                settings.map(|(name, cost)| format!("{}={}", name.text(), rounded(cost)));
+            Ok(settings.collect::<Vec<_>>().join(",").as_str().into())
+        }
+        (_, [samples]) => {
+            let samples: Vec<Sample> =
+                samples.list()?.iter().map(Sample::read).collect::<Result<_, _>>()?;
+            Ok(match name {
+                "judge.error_factor" => {
+                    if samples.is_empty() {
+                        Value::List(vec![])
+                    } else {
+                        vec![factor(&samples)].into()
+                    }
+                }
+                "judge.ordered_pairs" => ordered_pairs(&samples)
+                    .map_or(Value::List(vec![]), |(right, all)| vec![right, all].into()),
+                "judge.regret" => regret(&samples)
+                    .map_or(Value::List(vec![]), |(mean, most)| vec![mean, most].into()),
+                "judge.worst" => worst(samples),
+                _ => return Err(format!("there is no `{name}`").into()),
+            })
+        }
+        _ => Err(format!("there is no `{name}`").into()),
+    }
 }
 
-impl Median {
-    /// Returns whether parameters are fitted to this median. They are fitted to the algorithms of
-    /// the MPI library, for every second size on the shapes 4x4x4 and 8x8x8.
-    pub(crate) fn is_fitted(&self) -> bool {
-        self.is_judged() && self.has_fitted_size() && self.is_of_library()
-    }
-
-    /// Returns whether this is one of the sizes to which parameters are fitted.
-    fn has_fitted_size(&self) -> bool {
-        // The sizes are 4 * 8^i bytes. Parameters are fitted to the sizes with an even i.
-        let index = (self.buffer_bytes / 4).max(1).ilog2() / 3;
-        index.is_multiple_of(2)
-    }
-
-    /// Returns whether this is an algorithm of the MPI library. The Bine algorithms are in a
-    /// separate program. Their times include work that no model represents: for each call, the
-    /// program calculates trees and copies all blocks.
-    fn is_of_library(&self) -> bool {
-        !self.algorithm.starts_with("bine-")
-    }
-
-    /// Returns whether this median is judged ([`Median::is_judged`]) and has a size to which no
-    /// parameters are fitted. Of these medians, those of the algorithms of the MPI library are
-    /// compared with the targets for accuracy, which [`targets`] defines.
-    fn is_other_size(&self) -> bool {
-        self.is_judged() && !self.has_fitted_size()
-    }
-
-    /// Returns whether the models are judged on the shape of this median. On these two shapes,
-    /// parameters are fitted to some of the sizes, and the predictions for the other sizes are
-    /// compared with the targets for accuracy ([`targets`]).
-    fn is_judged(&self) -> bool {
-        ["4x4x4", "8x8x8"].contains(&&*self.shape)
-    }
-
-    fn topology(&self) -> String {
-        format!("torus:{}", self.shape)
-    }
+fn map<const N: usize>(keys: [(&str, Value); N]) -> Value {
+    Value::Map(keys.map(|(key, value)| (key.to_owned(), value)).into())
 }
 
-/// Reads the medians from the text of a CSV file in the format of result rows. All topologies in
-/// the file begin with `family`; the rest of the topology is the shape.
-fn read_medians(
-    file: &'static str,
-    text: &str,
-    family: &str,
-) -> Result<Vec<Median>, ReproduceError> {
-    let wrong = |message: String| ReproduceError::Data { paper: "fugaku", message };
-    let rows = read_records(file, text).map_err(|e| wrong(e.to_string()))?;
-    let median = |row: &swapmeet_results::Record| {
-        let shape = row.topology.strip_prefix(family)?.to_owned();
+fn numbers(list: &Value) -> Result<Vec<f64>, String> {
+    list.list()?.iter().map(Value::number).collect()
+}
+
+/// A median time that PICO measured. Its keys are `shape`, `collective`, `algorithm`, `workload`,
+/// `bytes`, `is_of_library` and `us`. On Fugaku, the shape is the sides of the torus; on LUMI, the spec of the network.
+/// The bytes are the size of the larger of a rank's two buffers (send and receive).
+type Median = BTreeMap<String, Value>;
+
+/// Reads the medians of a file of result rows, sorted by the position of the shape in `shapes`, by
+/// shape, and by algorithm. All topologies in the file begin with `family`; the rest is the shape.
+fn medians(file: &str, family: &str, shapes: &Value) -> Result<Vec<Median>, ReproduceError> {
+    let (file, text) = FILES
+        .into_iter()
+        .find(|known| known.0 == file)
+        .ok_or_else(|| format!("there are no measurements `{file}`"))?;
+    let rows = read_records(file, text).map_err(|e| e.to_string())?;
+    let median = |row: &Record| {
+        let shape = Value::from(row.topology.strip_prefix(family)?);
         let block = row.block_bytes?;
         let is_whole = ["broadcast", "reduce", "allreduce"].contains(&&*row.collective);
-        Some(Median {
-            shape,
-            collective: row.collective.clone(),
-            algorithm: row.algorithm.clone(),
-            workload: row.workload.clone(),
-            buffer_bytes: if is_whole { block } else { block * row.nodes },
-            time_us: row.time_us?,
-        })
+        let bytes = if is_whole { block } else { block * row.nodes };
+        let keys = [
+            ("shape", shape),
+            ("collective", row.collective.as_str().into()),
+            ("algorithm", row.algorithm.as_str().into()),
+            ("workload", row.workload.as_str().into()),
+            ("bytes", bytes.into()),
+            ("is_of_library", (!row.algorithm.starts_with("bine-")).into()),
+            ("us", row.time_us?.into()),
+        ];
+        Some(keys.map(|(key, value)| (key.to_owned(), value)).into())
     };
     let medians: Option<Vec<Median>> = rows.iter().map(median).collect();
-    medians.ok_or_else(|| wrong(format!("{file}: a row has no `{family}`, block size or time")))
+    let mut medians =
+        medians.ok_or_else(|| format!("{file}: a row has no `{family}`, block size or time"))?;
+    let shapes = shapes.list()?;
+    medians.sort_by_key(|median| {
+        let position = shapes.iter().position(|shape| *shape == median["shape"]);
+        let [shape, algorithm] = ["shape", "algorithm"].map(|key| median[key].text());
+        (position.unwrap_or(shapes.len()), shape, algorithm)
+    });
+    Ok(medians)
 }
 
-/// Groups the medians by schedule: by shape and algorithm.
-fn by_schedule(medians: &[Median]) -> BTreeMap<(usize, [&str; 2]), Vec<&Median>> {
-    let mut groups: BTreeMap<_, Vec<&Median>> = BTreeMap::new();
-    for median in medians {
-        let Median { shape, algorithm, .. } = median;
-        let position = SHAPES.iter().position(|known| known == shape).unwrap_or(SHAPES.len());
-        groups.entry((position, [shape.as_str(), algorithm])).or_default().push(median);
-    }
-    groups
-}
-
-/// Returns the distinct workloads of these medians.
-fn workloads(medians: &[&Median]) -> Vec<String> {
-    let mut all: Vec<String> = medians.iter().map(|median| median.workload.clone()).collect();
-    all.sort_unstable();
-    all.dedup();
-    all
-}
-
-/// A median, and the time of its case on each of several machines; `None` if the case has no time
-/// on a machine.
-type TimedMedian<'a> = (&'a Median, Vec<Option<f64>>);
-
-/// Runs the case of each median on the machines that `machines` returns for the median. Returns
-/// each median with the times on these machines. `topology` returns the network of a median.
-/// Machines and network must be the same for all medians of a schedule.
-fn times<'a>(
-    bench: &Bench<'_>,
-    medians: &'a [Median],
-    machines: &dyn Fn(&Median) -> Vec<String>,
-    topology: &dyn Fn(&Median) -> String,
-) -> Result<Vec<TimedMedian<'a>>, ReproduceError> {
-    let mut all = Vec::new();
-    for group in by_schedule(medians).into_values() {
-        let (workloads, machines) = (workloads(&group), machines(group[0]));
-        let topology = topology(group[0]);
-        let rows = bench.run(&topology, &group[0].algorithm, &workloads, &machines)?.rows;
-        for median in group {
-            let workload = workloads.iter().position(|workload| *workload == median.workload);
-            let at = workload.unwrap_or_default() * machines.len();
-            let times = rows[at..at + machines.len()].iter().map(|row| row.time_us);
-            all.push((median, times.collect()));
+fn linear_samples(samples: &Value) -> Result<Vec<LinearSample>, String> {
+    let sample = |sample: &Value| match sample.list()? {
+        [us, coefficients] => {
+            Ok(LinearSample { coefficients: numbers(coefficients)?, time_us: us.number()? })
         }
-    }
-    Ok(all)
-}
-
-/// Predicts the time of each median with each model that is run for this median. `topology` returns
-/// the network of a median.
-fn comparisons(
-    bench: &Bench<'_>,
-    medians: &[Median],
-    models: &[Model],
-    topology: &dyn Fn(&Median) -> String,
-) -> Result<Vec<Comparison>, ReproduceError> {
-    let run = |median: &Median| {
-        models.iter().filter(|model| (model.runs)(median)).map(|m| m.machine.clone()).collect()
+        _ => Err(format!("{sample:?} is no sample of a fit")),
     };
-    let comparison = |(median, times): TimedMedian<'_>| {
-        let mut times = times.into_iter();
-        let predicted = models.iter().map(|m| (m.runs)(median).then(|| times.next()?).flatten());
-        Comparison { median: median.clone(), predicted_us: predicted.collect() }
+    samples.list()?.iter().map(sample).collect()
+}
+
+/// Formats a value with four significant digits and without an exponent.
+fn rounded(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let decimals = (3 - value.abs().log10().floor() as i64).clamp(0, 15) as usize;
+    let text = format!("{value:.decimals$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+/// A measured median, and the prediction of a model.
+#[derive(Debug, Clone, PartialEq)]
+struct Sample {
+    shape: String,
+    workload: String,
+    algorithm: String,
+    predicted_us: f64,
+    measured_us: f64,
+}
+
+impl Sample {
+    fn read(value: &Value) -> Result<Self, String> {
+        let [shape, workload, algorithm, predicted, measured] = value.list()? else {
+            return Err(format!("{value:?} is no sample"));
+        };
+        let [shape, workload, algorithm] = [shape, workload, algorithm].map(Value::text);
+        let [predicted_us, measured_us] = [predicted.number()?, measured.number()?];
+        Ok(Self { shape, workload, algorithm, predicted_us, measured_us })
+    }
+}
+
+fn factor(samples: &[Sample]) -> f64 {
+    error_factor(samples.iter().map(|s| (s.predicted_us, s.measured_us)))
+}
+
+/// Pairs of a predicted and a measured time of the same case.
+type Times = Vec<(f64, f64)>;
+
+/// Groups the samples by workload and shape. Returns, for each group with at least two algorithms,
+/// the predicted and the measured time of each algorithm.
+fn choices(samples: &[Sample]) -> Vec<Times> {
+    let mut groups: BTreeMap<[&str; 2], BTreeMap<&str, Times>> = BTreeMap::new();
+    for Sample { shape, workload, algorithm, predicted_us, measured_us } in samples {
+        let algorithms = groups.entry([shape, workload]).or_default();
+        algorithms.entry(algorithm).or_default().push((*predicted_us, *measured_us));
+    }
+    // If an algorithm has several implementations, all of them have the same prediction. Use the
+    // geometric mean of their measured times.
+    let mean = |times: Times| {
+        let sum: f64 = times.iter().map(|(_, measured)| measured.ln()).sum();
+        (times[0].0, (sum / times.len() as f64).exp())
     };
-    Ok(times(bench, medians, &run, topology)?.into_iter().map(comparison).collect())
+    let groups = groups.into_values().map(|group| group.into_values().map(mean).collect());
+    groups.filter(|group: &Vec<_>| group.len() > 1).collect()
 }
 
-/// A function that summarises the predictions of the model with a given index; `None` if there is
-/// nothing to summarise.
-type Summary = fn(&[Comparison], usize) -> Option<String>;
-
-/// A line of the summary tables, and the medians that it covers.
-struct Scope {
-    name: String,
-    covers: Box<dyn Fn(&Median) -> bool>,
-}
-
-/// Returns the lines of the summary tables. Three lines cover the shapes 4x4x4 and 8x8x8: the
-/// fitted sizes, the other sizes, and the other sizes with the Bine algorithms. Then there is a
-/// line for each other shape, and a line for each algorithm. The lines of algorithms cover the
-/// sizes of 4x4x4 and 8x8x8 to which no parameters are fitted.
-fn scopes(medians: &[Median]) -> Vec<Scope> {
-    let scope =
-        |name: &str, covers: Box<dyn Fn(&Median) -> bool>| Scope { name: name.to_owned(), covers };
-    let mut all = vec![
-        scope("4x4x4 and 8x8x8, fitted sizes", Box::new(Median::is_fitted)),
-        scope("4x4x4 and 8x8x8, other sizes", Box::new(|m| m.is_other_size() && m.is_of_library())),
-        scope("4x4x4 and 8x8x8, other sizes, with Bine", Box::new(Median::is_other_size)),
-    ];
-    for shape in ["2x2x2", "64x64", "32x256"] {
-        all.push(scope(shape, Box::new(move |m| m.shape == shape)));
-    }
-    let algorithms: BTreeMap<(&str, &str), ()> =
-        medians.iter().map(|m| ((m.collective.as_str(), m.algorithm.as_str()), ())).collect();
-    for (collective, algorithm) in algorithms.into_keys() {
-        let name = format!("{collective} {algorithm}, other sizes");
-        let (collective, algorithm) = (collective.to_owned(), algorithm.to_owned());
-        all.push(scope(
-            &name,
-            Box::new(move |m| {
-                m.is_other_size() && (&m.collective, &m.algorithm) == (&collective, &algorithm)
-            }),
-        ));
-    }
-    all
-}
-
-/// Returns all tables of this reproduction.
-pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
-    let words: PaperTexts = read("fugaku", include_str!("../papers/fugaku.toml"))?;
-    let medians = read_medians("fugaku.csv", MEASURED, "torus:")?;
-    let [costs, extended] = fitted_costs(bench, &medians)?;
-    let models = Model::all(&costs, &extended);
-    let comparisons = comparisons(bench, &medians, &models, &Median::topology)?;
-
-    // Add the tables of counterparts and parameters.
-    let counterparts = counterparts(words.table("Counterparts"), &COUNTERPARTS);
-    let mut parameters = words.table("Parameters");
-    for model in &models {
-        parameters.add_ours((model.name, ""), &model.machine);
-    }
-
-    let has_values = preset_has(&extended);
-    let verdict = Verdict::holds(has_values);
-    parameters.add(("the preset `fugaku` has the values of `extended`", ""), "", "", verdict);
-
-    // Add the summary tables. A row is a scope, and a column is a model.
-    let summaries: [(&str, Summary); 3] = [
-        ("Error factors", |cells, model| error_factors(cells, model).map(number)),
-        ("Ordered pairs", |cells, model| {
-            ordered_pairs(cells, model).map(|(right, all)| format!("{right} of {all}"))
-        }),
-        ("Regret", |cells, model| {
-            regret(cells, model).map(|(mean, max)| format!("{}, {}", number(mean), number(max)))
-        }),
-    ];
-    let scopes = scopes(&medians);
-    let mut tables = vec![counterparts, parameters];
-    for (id, summary) in summaries {
-        let mut table = words.table(id);
-        for scope in &scopes {
-            let covered = covered(&comparisons, scope);
-            table.kind = if covered.iter().all(|cell| cell.median.is_fitted()) {
-                Kind::Fitted
-            } else {
-                Kind::Independent
-            };
-            for (model, Model { name, .. }) in models.iter().enumerate() {
-                if let Some(text) = summary(&covered, model) {
-                    table.add_ours((&scope.name, name), text);
-                }
+/// Returns the number of pairs of algorithms whose order is predicted correctly, and the number of
+/// all pairs; `None` if there are no pairs.
+fn ordered_pairs(samples: &[Sample]) -> Option<(u64, u64)> {
+    let (mut right, mut all) = (0, 0);
+    for group in choices(samples) {
+        for (i, (predicted, measured)) in group.iter().enumerate() {
+            for (other_predicted, other_measured) in &group[..i] {
+                all += 1;
+                right += u64::from(
+                    (predicted < other_predicted) == (measured < other_measured)
+                        && predicted.total_cmp(other_predicted).is_ne(),
+                );
             }
         }
-        tables.push(table);
     }
-    // Add the tables of foldings (measured tori on networks of Fugaku) and of targets.
-    let extended = models.iter().position(|model| model.name == "extended");
-    let foldings =
-        extended.map(|model| Folding::all(bench, &medians, (&models[model], model), &comparisons));
-    let foldings = foldings.transpose()?.unwrap_or_default();
-    tables.push(folding::table(words.table("Foldings"), &foldings));
-    let judged = covered(&comparisons, &scopes[1]);
-    tables.push(targets(words.table("Targets"), &judged, &models, &foldings));
-
-    // Add a table of predictions and measurements for each shape.
-    for shape in SHAPES {
-        let title = format!("Medians in us, and predictions for torus:{shape}.");
-        let mut table = Table::new(shape, &title, Kind::Independent);
-        for cell in comparisons.iter().filter(|cell| cell.median.shape == shape) {
-            let Median { algorithm, workload, time_us, .. } = &cell.median;
-            table.kind = if cell.median.is_fitted() { Kind::Fitted } else { Kind::Independent };
-            for (model, predicted) in models.iter().zip(&cell.predicted_us) {
-                let Some(predicted) = predicted else { continue };
-                let verdict = Verdict::measured(*time_us, *predicted, 1);
-                let row = format!("{algorithm}, {workload}");
-                let printed = [*time_us, *predicted].map(|us| format!("{us:.1}"));
-                table.add((&row, model.name), &printed[0], &printed[1], verdict);
-            }
-        }
-        tables.push(table);
-    }
-    tables.extend(lumi::tables(bench, &words)?);
-    tables.push(words.left_out());
-    Ok(tables)
+    (all > 0).then_some((right, all))
 }
 
-/// Fills a table that names, for each measured algorithm, the algorithm of this project that sends
-/// the same messages.
-fn counterparts(mut table: Table, all: &[Counterpart]) -> Table {
-    for row in all {
-        let verdict = if row.ours.is_some() { Verdict::NotGiven } else { Verdict::NotRebuilt };
-        let ours = row.ours.unwrap_or_default();
-        table.add((row.collective, ""), row.library, ours, verdict).because(row.why);
-    }
-    table
+/// Returns the mean and the largest regret; `None` if no workload was measured with at least two
+/// algorithms.
+fn regret(samples: &[Sample]) -> Option<(f64, f64)> {
+    let regrets: Vec<f64> = choices(samples)
+        .into_iter()
+        .filter_map(|group| {
+            let chosen = group.iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
+            let best = group.iter().map(|(_, measured)| *measured).fold(f64::INFINITY, f64::min);
+            Some(chosen.1 / best)
+        })
+        .collect();
+    let most = regrets.iter().copied().reduce(f64::max)?;
+    Some((regrets.iter().sum::<f64>() / regrets.len() as f64, most))
 }
 
-/// Returns the comparisons that a scope covers.
-fn covered(comparisons: &[Comparison], scope: &Scope) -> Vec<Comparison> {
-    comparisons.iter().filter(|cell| (scope.covers)(&cell.median)).cloned().collect()
+fn worst(mut samples: Vec<Sample>) -> Value {
+    let error = |sample: &Sample| factor(std::slice::from_ref(sample));
+    let worst = (0..samples.len())
+        .max_by(|a, b| error(&samples[*a]).total_cmp(&error(&samples[*b])))
+        .expect("a target is missed by samples");
+    let worst = samples.remove(worst);
+    map([
+        ("algorithm", worst.algorithm.as_str().into()),
+        ("workload", worst.workload.as_str().into()),
+        ("measured", worst.measured_us.into()),
+        ("predicted", worst.predicted_us.into()),
+        ("rest", factor(&samples).into()),
+    ])
 }
 
-/// Compares the predictions with the targets, for the sizes to which no parameters were fitted.
-fn targets(
-    mut table: Table,
-    cells: &[Comparison],
-    models: &[Model],
-    foldings: &[Folding],
-) -> Table {
-    /// The targets: the largest allowed error factor, the smallest allowed fraction of ordered
-    /// pairs, and the largest allowed mean regret. The module `judge` defines these measures.
-    const TARGETS: (f64, f64, f64) = (1.2, 0.93, 1.05);
-    /// The largest allowed error factor for a folded shape (see [`Folding`]).
-    const FOLDED: f64 = 1.3;
-    for (model, Model { name, .. }) in models.iter().enumerate().filter(|(_, m)| m.is_synchronous())
-    {
-        let (factor, share, most) = TARGETS;
-        let why = |verdict| match (verdict, *name) {
-            (Verdict::BeyondBound, "tofu-d") => "published values, fitted to no collective",
-            (Verdict::BeyondBound, "wormhole") => {
-                "it has no message protocols, and all algorithms are charged for packing"
-            }
-            _ => "",
-        };
-        if let Some(ours) = error_factors(cells, model) {
-            let verdict = Verdict::at_most(factor, ours);
-            let ours = format!("{ours:.3}");
-            table.add((name, "error factor, at most"), factor, ours, verdict).because(why(verdict));
-        }
-        if let Some((right, all)) = ordered_pairs(cells, model) {
-            let ours = right as f64 / all as f64;
-            let verdict = Verdict::at_least(share, ours);
-            let ours = format!("{ours:.3}");
-            table
-                .add((name, "ordered pairs, at least"), share, ours, verdict)
-                .because(why(verdict));
-        }
-        if let Some((ours, _)) = regret(cells, model) {
-            let verdict = Verdict::at_most(most, ours);
-            let ours = format!("{ours:.3}");
-            table.add((name, "mean regret, at most"), most, ours, verdict).because(why(verdict));
-        }
-    }
-    // The network of each shape was selected by its predictions for the fitted sizes. Therefore,
-    // only the other sizes are compared with the target.
-    for shape in ["64x64", "32x256"] {
-        let Some(best) = folding::best(foldings, shape) else { continue };
-        let cells = best.cells(false);
-        let Some(ours) = error_factors(&cells, 0) else { continue };
-        let name = format!("extended, {shape} on {}", best.network);
-        let verdict = Verdict::at_most(FOLDED, ours);
-        let ours = format!("{ours:.3}");
-        let why = match verdict {
-            Verdict::BeyondBound => without_worst(cells).unwrap_or_default(),
-            _ => String::new(),
-        };
-        table.add((&name, "error factor, at most"), FOLDED, ours, verdict).because(&why);
-    }
-    table
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Describes the comparison with the largest error, and the error factor of all other comparisons.
-fn without_worst(mut cells: Vec<Comparison>) -> Option<String> {
-    let count = cells.len();
-    let error = |cell: &Comparison| error_factors(std::slice::from_ref(cell), 0).unwrap_or(1.0);
-    let worst = (0..count).max_by(|a, b| error(&cells[*a]).total_cmp(&error(&cells[*b])))?;
-    let worst = cells.remove(worst);
-    let Median { algorithm, workload, time_us, .. } = &worst.median;
-    let predicted = worst.predicted_us[0]?;
-    let rest = error_factors(&cells, 0)?;
-    Some(format!(
-        "the worst of {count} medians is that of {algorithm} with {workload}: measured {time_us:.0} us, predicted {predicted:.0} us; without it, the error factor would be {rest:.2}"
-    ))
+    fn sample(algorithm: &str, workload: &str, measured_us: f64, predicted_us: f64) -> Sample {
+        let [shape, workload, algorithm] = ["4x4x4", workload, algorithm].map(str::to_owned);
+        Sample { shape, workload, algorithm, predicted_us, measured_us }
+    }
+
+    /// All expected values are computed by hand. For 64 bytes, the prediction selects b, which
+    /// takes 3 us, while the fastest algorithm takes 2 us. For 128 bytes, the two measured times of
+    /// b (2 and 8 us) have the geometric mean 4.
+    #[test]
+    fn orders_and_regrets_are_those_computed_by_hand() {
+        let samples = [
+            sample("a", "uniform:64", 2.0, 4.0),
+            sample("b", "uniform:64", 3.0, 3.0),
+            sample("c", "uniform:64", 9.0, 9.0),
+            sample("a", "uniform:128", 3.0, 3.0),
+            sample("b", "uniform:128", 2.0, 4.0),
+            sample("b", "uniform:128", 8.0, 4.0),
+            sample("a", "uniform:256", 1.0, 1.0),
+        ];
+        assert_eq!(ordered_pairs(&samples), Some((3, 4)));
+        let (mean, most) = regret(&samples).unwrap();
+        assert!((mean - 1.25).abs() < 1e-12 && (most - 1.5).abs() < 1e-12, "{mean} {most}");
+        // The seven ratios between predicted and measured times are 2, 1, 1, 1, 2, 2 and 1.
+        let found = factor(&samples);
+        assert!((found - 2.0_f64.powf(3.0 / 7.0)).abs() < 1e-12, "{found}");
+        assert_eq!((ordered_pairs(&[]), regret(&[])), (None, None));
+    }
+
+    #[test]
+    fn values_have_four_digits() {
+        let texts = [3.070_769, 0.000_183_231_7, 0.0, 12.0, 123_456.0].map(rounded);
+        assert_eq!(texts, ["3.071", "0.0001832", "0", "12", "123456"]);
+    }
 }

@@ -1,88 +1,157 @@
-//! Liu, Wang & Prasanna: Tables 1 to 4, the theorems, equations (1) to (4), the experiments of
-//! Figs. 15 to 23 and the claims about them, Fig. 10, and errors in the paper.
-//!
-//! The tables of this module count messages and steps as the paper does (see [`stages`]). In the
-//! paper, a node's message to itself counts as a message. A step can consist of nothing but
-//! messages of nodes to themselves.
+//! Liu, Wang & Prasanna: the stages of a schedule. Messages and steps are counted as in the paper: a
+//! node's message to itself counts as a message. If nothing else is sent at that time, it counts as
+//! a separate step.
 
-use crate::bench::{Bench, ReproduceError};
-use crate::data::{PaperTexts, read};
-use crate::report::Table;
-use serde::Deserialize;
-use swapmeet_core::cost::machine::Machine;
+use crate::bench::ReproduceError;
+use crate::engine::Engine;
+use crate::formula::Value;
+use std::collections::BTreeMap;
+use swapmeet_core::delivery::payload::Proof;
+use swapmeet_core::simulation::listener::{Listener, LocalCopy, ScheduleEvent};
 
-mod bounds;
-mod claims;
-mod closed;
-mod experiments;
-mod integers;
-mod messages;
-mod schedule;
-mod stages;
-
-/// For each algorithm, its name in the paper and its name in this project.
-const ALGORITHMS: [(&str, &str); 4] =
-    [("A1", "direct"), ("A2", "two-stage"), ("A3", "row-column"), ("A4", "four-stage")];
-
-#[derive(Debug, Deserialize)]
-struct Liu {
-    #[serde(flatten)]
-    words: PaperTexts,
-    table_1: Vec<(String, f64, f64)>,
-    fig_10: Vec<[u32; 9]>,
-    figure: Vec<experiments::Figure>,
-    claim: Vec<claims::Claim>,
-    gain: Vec<claims::Gain>,
-}
-
-impl Liu {
-    fn read() -> Result<Self, ReproduceError> {
-        read("liu", include_str!("../papers/liu.toml"))
+/// - `stages.of(algorithm, p)`: the stages of an algorithm on p nodes, each of which sends p bytes to
+///   each other node. They are maps with the fields of [`Stage`].
+/// - `stages.receivers(p, senders, i)`: the receivers of the messages of some nodes in step i, from
+///   0, of the first stage of `four-stage`; 0 if a node does not send.
+pub(crate) fn call(
+    engine: &Engine<'_>,
+    name: &str,
+    arguments: &[Value],
+) -> Result<Value, ReproduceError> {
+    let nodes = |p: &Value| format!("fully-connected:{}", p.text());
+    match (name, arguments) {
+        ("stages.of", [algorithm, p]) => {
+            let size = p.number()? as u64;
+            let mut watcher =
+                Watcher { nodes: size as usize, block_bytes: size, ..Watcher::default() };
+            let workload = format!("uniform:{size}");
+            engine.bench().watch(&nodes(p), &algorithm.text(), &workload, &mut watcher)?;
+            watcher.end_step(0);
+            Ok(watcher.stages.into_iter().map(Stage::into_map).collect::<Vec<_>>().into())
+        }
+        ("stages.receivers", [p, senders, step]) => {
+            let mut steps = FirstStage::default();
+            engine.bench().watch(&nodes(p), "four-stage", "uniform:1", &mut steps)?;
+            let step = steps.0.get(step.number()? as usize);
+            let receiver = |sender: &Value| {
+                let sender = sender.number()? as u32;
+                let to = step.and_then(|step| step.iter().find(|message| message.0 == sender));
+                Ok(f64::from(to.map_or(0, |message| message.1)))
+            };
+            let all = senders.list()?.iter().map(receiver);
+            Ok(all.collect::<Result<Vec<f64>, String>>()?.into())
+        }
+        _ => Err(format!("there is no `{name}`").into()),
     }
 }
 
-/// Returns a topology with `p` nodes whose links do not influence the time.
-fn nodes(p: u64) -> String {
-    format!("fully-connected:{p}")
-}
+/// The messages (sender, receiver) of each step of the first stage.
+#[derive(Default)]
+struct FirstStage(Vec<Vec<(u32, u32)>>);
 
-/// The parameters of a machine preset that the closed forms use.
-struct PresetParameters {
-    startup_us: f64,
-    byte_us: f64,
-    copy_byte_us: f64,
-    rearrange_byte_us: f64,
-}
-
-fn preset(name: &str) -> PresetParameters {
-    let machine = Machine::parse(name).ok();
-    let figure =
-        |key: &str| machine.as_ref().and_then(|machine| machine.number(key)).unwrap_or(f64::NAN);
-    PresetParameters {
-        startup_us: figure("startup_us"),
-        byte_us: figure("byte_us"),
-        copy_byte_us: figure("copy_byte_us"),
-        rearrange_byte_us: figure("rearrange_byte_us"),
+impl Listener for FirstStage {
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
+        let ScheduleEvent::Step(step) = event else { return };
+        if step.phase_number == 1 {
+            self.0.push(step.transfers.iter().map(|t| (t.from, t.to)).collect());
+        }
     }
 }
 
-/// Returns all tables of the paper that can be reproduced.
-pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
-    let liu = Liu::read()?;
-    let times = experiments::Times::run(bench)?;
-    let mut tables = vec![
-        closed::machines(&liu),
-        messages::table_2(&liu, bench)?,
-        messages::table_3(&liu, bench)?,
-        messages::table_4(&liu, bench)?,
-        integers::table(&liu, bench)?,
-        closed::equations(&liu, bench)?,
-        closed::table(&liu, bench)?,
-        schedule::fig_10(&liu, bench)?,
-    ];
-    tables.extend(liu.figure.iter().map(|figure| times.table(figure)));
-    tables.push(claims::table(&liu, &times));
-    tables.push(liu.words.errata(Some(schedule::collisions(&liu, bench)?)));
-    tables.push(liu.words.left_out());
-    Ok(tables)
+/// The totals of one stage of a schedule. Loads are in bytes.
+#[derive(Debug, Clone, Default)]
+struct Stage {
+    steps: u64,
+    /// The sum over steps of the longest message, in bytes.
+    critical: u64,
+    /// The number of messages that each node receives.
+    received: Vec<u64>,
+    /// The length of the longest message that each node receives.
+    longest: Vec<u64>,
+    /// The number of bytes that each node sends.
+    sent: Vec<u64>,
+}
+
+impl Stage {
+    fn into_map(self) -> Value {
+        let Self { steps, critical, received, longest, sent } = self;
+        let values = [steps.into(), critical.into(), received.into(), longest.into(), sent.into()];
+        let names = ["steps", "critical", "received", "longest", "sent"].map(str::to_owned);
+        Value::Map(names.into_iter().zip(values).collect::<BTreeMap<_, _>>())
+    }
+}
+
+#[derive(Debug, Default)]
+struct Watcher {
+    nodes: usize,
+    /// The number of bytes of a block. It is used for schedules that count loads in blocks.
+    block_bytes: u64,
+    stages: Vec<Stage>,
+    phase: Option<u32>,
+    /// The messages of nodes to themselves in the current step. Each is a pair of the node and the
+    /// number of bytes.
+    self_messages: Vec<(usize, u64)>,
+}
+
+impl Watcher {
+    fn enter(&mut self, phase: u32) {
+        if self.phase != Some(phase) {
+            self.end_step(0);
+            self.phase = Some(phase);
+            let zeros = vec![0; self.nodes];
+            let [received, longest, sent] = [zeros.clone(), zeros.clone(), zeros];
+            self.stages.push(Stage { received, longest, sent, ..Stage::default() });
+        }
+    }
+
+    fn message(&mut self, from: usize, to: usize, bytes: u64) {
+        let Some(stage) = self.stages.last_mut() else { return };
+        stage.received[to] += 1;
+        stage.longest[to] = stage.longest[to].max(bytes);
+        stage.sent[from] += bytes;
+    }
+
+    /// Ends a step. `longest` is the number of bytes of the longest message between different
+    /// nodes.
+    fn end_step(&mut self, longest: u64) {
+        let self_messages = std::mem::take(&mut self.self_messages);
+        if self_messages.is_empty() && longest == 0 {
+            return;
+        }
+        for (node, bytes) in &self_messages {
+            self.message(*node, *node, *bytes);
+        }
+        let Some(stage) = self.stages.last_mut() else { return };
+        stage.steps += 1;
+        stage.critical += self_messages.into_iter().map(|(_, bytes)| bytes).fold(longest, u64::max);
+    }
+
+    fn bytes(&self, load: u64, proof: Proof) -> u64 {
+        if proof == Proof::Blocks { load * self.block_bytes } else { load }
+    }
+}
+
+impl Listener for Watcher {
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
+        match event {
+            ScheduleEvent::Step(step) => {
+                self.enter(step.phase_number);
+                let mut longest = 0;
+                for t in step.transfers {
+                    let bytes = self.bytes(t.load, step.proof);
+                    longest = longest.max(bytes);
+                    self.message(t.from as usize, t.to as usize, bytes);
+                }
+                self.end_step(longest);
+            }
+            ScheduleEvent::LocalCopy(LocalCopy { node, load, segments, phase_number, .. }) => {
+                self.enter(phase_number);
+                // A load counts segments. In schedules of blocks, a block is one segment. In
+                // schedules of byte counts, each byte of a block is a segment.
+                let bytes = if segments == 1 { load * self.block_bytes } else { load };
+                self.self_messages.push((node as usize, bytes));
+            }
+            _ => {}
+        }
+    }
 }

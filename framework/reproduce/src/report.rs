@@ -1,7 +1,6 @@
 //! The report about the reproduction of a paper. It consists of tables. Each cell contains the
 //! paper's value, our value and a verdict.
 
-use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 pub use verdict::Verdict;
@@ -12,8 +11,7 @@ mod verdict;
 
 /// The origin of a value of the paper. It determines whether our value confirms the paper if both
 /// values are equal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A value or claim that the paper prints. Nothing in this project was derived from it.
     Independent,
@@ -27,6 +25,10 @@ pub enum Kind {
 
 impl Kind {
     const ALL: [Self; 4] = [Self::Independent, Self::Formula, Self::Fitted, Self::Rebuilt];
+
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.text() == name)
+    }
 
     fn text(self) -> &'static str {
         match self {
@@ -112,13 +114,16 @@ pub struct Table {
     pub title: String,
     /// The kind of the cells that are added next.
     pub kind: Kind,
+    /// Whether the page names only the title of the table and leaves its cells to the CSV file.
+    pub in_csv: bool,
     pub cells: Vec<Cell>,
 }
 
 impl Table {
     /// Creates a table without cells.
     pub fn new(id: &str, title: &str, kind: Kind) -> Self {
-        Self { id: id.to_owned(), title: title.to_owned(), kind, cells: Vec::new() }
+        let [id, title] = [id, title].map(str::to_owned);
+        Self { id, title, kind, in_csv: false, cells: Vec::new() }
     }
 
     /// Adds a cell, which is in a row and a column of the table.
@@ -144,20 +149,6 @@ impl Table {
             why: String::new(),
         });
         &mut self.cells[number]
-    }
-
-    /// Adds a cell in which the paper's value and our value are integers.
-    pub(crate) fn add_whole<P, O>(&mut self, names: (&str, &str), paper: P, ours: O) -> &mut Cell
-    where
-        P: ToString + Into<u128> + Copy,
-        O: ToString + Into<u128> + Copy,
-    {
-        self.add(names, paper, ours, Verdict::whole(paper, ours))
-    }
-
-    /// Adds a cell for which the paper states no value.
-    pub(crate) fn add_ours(&mut self, names: (&str, &str), ours: impl ToString) -> &mut Cell {
-        self.add(names, "", ours, Verdict::NotGiven)
     }
 }
 
@@ -214,7 +205,7 @@ impl Report {
                 }
             }
         }
-        for table in &self.tables {
+        for table in self.tables.iter().filter(|table| !table.in_csv) {
             let _ = write!(out, "\n## {}\n\n{}\n\n", table.id, table.title);
             out +=
                 "| | | paper | ours | | | kind |\n| --- | --- | ---: | ---: | --- | --- | --- |\n";
@@ -228,6 +219,17 @@ impl Report {
                 let cells = [name, &c.column, &c.paper, &c.ours, &verdict, &c.why, c.kind.text()]
                     .map(|t| t.replace('|', "\\|"));
                 let _ = writeln!(out, "| {} |", cells.join(" | "));
+            }
+        }
+        if self.tables.iter().any(|table| table.in_csv) {
+            let file = format!("{}.csv", self.paper);
+            let _ = write!(
+                out,
+                "\n## Tables in the CSV file\n\nThe cells of these tables are in [{file}]({file}), which `--out` writes.\n\n"
+            );
+            for table in self.tables.iter().filter(|table| table.in_csv) {
+                let Table { id, title, cells, .. } = table;
+                let _ = writeln!(out, "- **{id}**, {} cells: {title}", cells.len());
             }
         }
         out
@@ -291,7 +293,7 @@ mod tests {
 
     fn report() -> Report {
         let mut table = Table::new("Table 1", "Steps.", Kind::Independent);
-        table.add(("4x4", "steps"), 4, 4, Verdict::whole(4_u64, 4_u64));
+        table.add(("4x4", "steps"), 4, 4, Verdict::computed(4.0, 4.0));
         table.add(("4x4", "time"), 0.5, 0.45, Verdict::measured(0.5, 0.45, 2));
         table.add(("8x8", "time"), 1.0, 2.0, Verdict::measured(1.0, 2.0, 1));
         table.add(("8x8", "a|b"), "yes", "no", Verdict::holds(false)).because("because");
@@ -330,6 +332,18 @@ mod tests {
         | 9x9 | time | 2 | 2 | equal |  | fitted |
         | the unit |  |  |  | unknown | seconds here | fitted |
         "#);
+    }
+
+    /// The page still counts the cells of such a table.
+    #[test]
+    fn cells_can_be_left_to_the_csv_file() {
+        let mut report = report();
+        report.tables[0].in_csv = true;
+        let page = report.to_markdown();
+        assert!(page.contains("| Table 1 | fitted | 1 equal, 1 unknown |"), "{page}");
+        assert!(page.ends_with("- **Table 1**, 6 cells: Steps.\n"), "{page}");
+        assert!(!page.contains("4x4"), "{page}");
+        assert!(report.to_csv().unwrap().contains("4x4"));
     }
 
     /// The values of the kind `Fitted` count neither as agreements nor as differences.

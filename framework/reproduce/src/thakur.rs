@@ -1,211 +1,142 @@
-//! Thakur, Choudhary & Fox: Tables 1 to 6, the formulas for contention, the findings, and errors in
-//! the paper.
+//! Thakur, Choudhary & Fox: the partners of processors in each step, the partners that Fig. 4 prints,
+//! and the fit of alpha and beta.
 
-use crate::bench::{Bench, ReproduceError};
-use crate::data::{PaperTexts, read};
-use crate::report::{Table, Verdict};
-use serde::Deserialize;
-use std::collections::BTreeMap;
-use swapmeet_core::cost::machine::Machine;
-use swapmeet_core::simulation::step::StepFacts;
-use swapmeet_results::Record;
+use crate::bench::ReproduceError;
+use crate::engine::Engine;
+use crate::formula::Value;
+use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 
-mod clocks;
-mod contention;
-mod errata;
-mod findings;
-mod fit;
-mod links;
-mod pairs;
-
-#[derive(Debug, Deserialize)]
-struct Thakur {
-    #[serde(flatten)]
-    words: PaperTexts,
-    sizes: Vec<u64>,
-    table_1: Vec<Vec<(u32, u32)>>,
-    table: Vec<Measured>,
-    claim: Vec<findings::Claim>,
-}
-
-/// One of Tables 2 to 6, which contain measured times.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Measured {
-    id: String,
-    /// The name of the algorithm in this project.
-    algorithm: String,
-    meshes: Vec<Mesh>,
-}
-
-/// The times in seconds on a mesh (rows x columns), one for each message size.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Mesh {
-    mesh: String,
-    seconds: Vec<f64>,
-}
-
-impl Thakur {
-    fn read() -> Result<Self, ReproduceError> {
-        read("thakur", include_str!("../papers/thakur.toml"))
-    }
-
-    /// Returns each pair of an algorithm and a mesh for which the paper has times.
-    fn measured(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.table
-            .iter()
-            .flat_map(|table| table.meshes.iter().map(|mesh| (&*table.algorithm, &*mesh.mesh)))
-    }
-}
-
-/// Returns how many decimals the paper prints for a time.
-fn decimals(seconds: f64) -> usize {
-    if seconds < 10.0 { 3 } else { 2 }
-}
-
-/// A cell of Tables 2 to 6. It has the time in the paper and three times of ours, all in seconds.
-#[derive(Debug, Clone, Copy)]
-struct TimedCell<'a> {
-    table: &'a str,
-    algorithm: &'a str,
-    mesh: &'a str,
-    bytes: u64,
-    paper: f64,
-    /// The time on the machine preset `delta`.
-    ours: f64,
-    /// The time on a machine on which a byte takes the same time in paired and unpaired steps. On
-    /// this machine, only link loads make a difference between steps. In a paired step, each node
-    /// receives a message from the node to which it sends.
-    equal_cost_seconds: f64,
-    /// For GEN, the time on the same machine with the contention according to the formula that
-    /// section 3.4 prints. For all other algorithms, `equal_cost_seconds`.
-    printed: f64,
-}
-
-/// A function that selects one of the times of a cell.
-type TimeOf = fn(&TimedCell<'_>) -> f64;
-
-/// The facts of each step of a run, such as link loads. The key consists of the algorithm and the
-/// mesh.
-type Profiles = BTreeMap<(String, String), Vec<StepFacts>>;
-
-/// Returns the facts of each step of the run of an algorithm on a mesh.
-fn steps_of<'a>(profiles: &'a Profiles, algorithm: &str, mesh: &str) -> &'a [StepFacts] {
-    profiles.get(&(algorithm.to_owned(), mesh.to_owned())).map_or(&[], Vec::as_slice)
-}
-
-/// Returns all tables of the paper that can be reproduced.
-pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
-    let thakur = Thakur::read()?;
-    let (mut tables, mut cells, mut profiles) =
-        (vec![pairs::table_1(&thakur, bench)?], Vec::new(), Profiles::new());
-    for measured in &thakur.table {
-        tables.push(measured_table(&thakur, bench, measured, &mut cells, &mut profiles)?);
-    }
-    // Also run PEX on larger meshes. The paper claims that the contention of PEX on these meshes is
-    // an upper bound on the contention of PEX-GEN.
-    for (_, mesh) in thakur.measured().filter(|(algorithm, _)| *algorithm == "pex-gen") {
-        let power = findings::power_of_two_mesh(mesh);
-        let run = bench.run(&format!("mesh:{power}"), "pex", &["uniform:1"], &["free"])?;
-        profiles.insert(("pex".to_owned(), power), run.steps);
-    }
-    tables.push(pairs::steps_table(&thakur, &profiles));
-    tables.push(links::table(&thakur, &profiles));
-    tables.push(fit::table(&thakur, &cells, &profiles));
-    tables.push(findings::table(&thakur, &cells, &profiles));
-    tables.push(clocks::table(&thakur, bench, &cells)?);
-    tables.push(thakur.words.errata(Some(errata::table(&thakur, bench, &cells)?)));
-    tables.push(thakur.words.left_out());
-    Ok(tables)
-}
-
-/// Returns one of Tables 2 to 6. Adds its cells to `cells`, and the facts of its steps to
-/// `profiles`.
-fn measured_table<'a>(
-    thakur: &'a Thakur,
-    bench: &Bench<'_>,
-    measured: &'a Measured,
-    cells: &mut Vec<TimedCell<'a>>,
-    profiles: &mut Profiles,
-) -> Result<Table, ReproduceError> {
-    // Each cell has a time on the fitted machine, and a time on a machine on which a byte takes the
-    // same time in paired and unpaired steps.
-    let machines = ["delta", &equal_cost()];
-    let workloads: Vec<String> = thakur.sizes.iter().map(|b| format!("uniform:{b}")).collect();
-    let (table, algorithm) = (measured.id.as_str(), measured.algorithm.as_str());
-    let title = format!("`{algorithm}`: {}", thakur.words.table("Tables 2 to 6").title);
-    let mut rendered = Table { title, ..thakur.words.table(table) };
-    for Mesh { mesh, seconds } in &measured.meshes {
-        let run = bench.run(&format!("mesh:{mesh}"), algorithm, &workloads, &machines)?;
-        // The run has two rows for each message size, one for each machine.
-        for ((bytes, paper), rows) in thakur.sizes.iter().zip(seconds).zip(run.rows.chunks_exact(2))
-        {
-            let (bytes, paper, row, equal) = (*bytes, *paper, &rows[0], &rows[1]);
-            let (ours, equal_cost_seconds) = (seconds_of(row.time_us), seconds_of(equal.time_us));
-            // The paper's formula for the contention f is wrong for GEN. Compute the third time
-            // with this formula, as printed.
-            let printed = if algorithm == "gen" {
-                as_printed(equal, mesh, &run.steps)
-            } else {
-                equal_cost_seconds
-            };
-            let why = match (table, mesh.as_str(), bytes) {
-                ("Table 2", "8x8", 1024) => {
-                    "the paper's value is off the line through its neighbours: see Errata"
-                }
-                _ => "",
-            };
-            // Compare the times with the number of decimals that the paper prints.
-            let digits = decimals(paper);
-            let verdict = Verdict::measured(paper, ours, digits);
-            rendered
-                .add(
-                    (mesh, &row.workload),
-                    format!("{paper:.digits$}"),
-                    format!("{ours:.4}"),
-                    verdict,
-                )
-                .because(why);
-            cells.push(TimedCell {
-                table,
-                algorithm,
-                mesh,
-                bytes,
-                paper,
-                ours,
-                equal_cost_seconds,
-                printed,
-            });
+/// - `pairs.step(topology, algorithm, i)`: the exchanges of a step, from 0, in the notation of the
+///   paper.
+/// - `pairs.steps(topology, algorithm)` and `pairs.mutual_steps(topology, algorithm)`: the numbers of
+///   steps in which any message is sent, and in which all messages are exchanges.
+/// - `fig_4.mutual_steps(p)` and `fig_4.self_choosing_steps(p)`: the same for the partners that Fig. 4
+///   prints, and the number of steps in which a processor is its own partner.
+/// - `fit.line(samples, weighted)`: alpha and beta in us, and the mean error. See [`fit_line`].
+pub(crate) fn call(
+    engine: &Engine<'_>,
+    name: &str,
+    arguments: &[Value],
+) -> Result<Value, ReproduceError> {
+    let pairs = |arguments: &[Value]| {
+        let mut pairs = Pairs::default();
+        let [topology, algorithm] = [0, 1].map(|i| arguments[i].text());
+        engine.bench().watch(&topology, &algorithm, "uniform:1", &mut pairs)?;
+        Ok::<_, ReproduceError>(pairs)
+    };
+    let count = |holds: &dyn Fn(u64, u64) -> bool| {
+        let p = arguments[0].number()? as u64;
+        let steps = (1..p.next_power_of_two()).filter(|j| holds(*j, p)).count();
+        Ok::<_, String>((steps as u64).into())
+    };
+    Ok(match name {
+        "pairs.step" => {
+            let run = pairs(arguments)?;
+            let step = run.0.get(arguments[2].number()? as usize);
+            exchanges(step.map_or(&[], Vec::as_slice)).as_str().into()
         }
-        profiles.insert((algorithm.to_owned(), mesh.clone()), run.steps);
+        "pairs.steps" => (pairs(arguments)?.0.len() as u64).into(),
+        "pairs.mutual_steps" => pairs(arguments)?.mutual_steps().into(),
+        "fig_4.mutual_steps" => count(&|j, p| is_mutual(j, p))?,
+        "fig_4.self_choosing_steps" => {
+            count(&|j, p| (0..p).any(|me| fig_4_as_printed(me, j, p) == Some(me)))?
+        }
+        "fit.line" => {
+            let sample = |sample: &Value| match sample.list()? {
+                [steps, bytes, seconds] => {
+                    Ok([steps.number()?, bytes.number()?, seconds.number()?])
+                }
+                _ => Err("a sample has three numbers".to_owned()),
+            };
+            let samples = arguments[0].list()?.iter().map(sample).collect::<Result<Vec<_>, _>>()?;
+            fit_line(&samples, arguments[1].number()? != 0.0).to_vec().into()
+        }
+        _ => return Err(format!("there is no `{name}`").into()),
+    })
+}
+
+/// For each step, the pairs (sender, receiver) of all messages, in sorted order.
+#[derive(Debug, Default)]
+struct Pairs(Vec<Vec<(u32, u32)>>);
+
+impl Listener for Pairs {
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
+        let ScheduleEvent::Step(step) = event else { return };
+        if step.number == 1 {
+            self.0.clear();
+        }
+        let mut pairs: Vec<(u32, u32)> = step.transfers.iter().map(|t| (t.from, t.to)).collect();
+        pairs.sort_unstable();
+        self.0.push(pairs);
     }
-    Ok(rendered)
 }
 
-/// Returns a variant of the machine `delta` on which a byte takes the same time in paired and
-/// unpaired steps.
-fn equal_cost() -> String {
-    let byte_us =
-        Machine::parse("delta").ok().and_then(|delta| delta.number("byte_us")).unwrap_or_default();
-    format!("delta:unpaired_byte_us={byte_us}")
+impl Pairs {
+    /// Returns the number of steps in which all messages are exchanges: each sender also receives a
+    /// message from its receiver.
+    fn mutual_steps(&self) -> u64 {
+        let mutual = |pairs: &[(u32, u32)]| {
+            pairs.iter().all(|(a, b)| pairs.binary_search(&(*b, *a)).is_ok())
+        };
+        self.0.iter().filter(|pairs| mutual(pairs)).count() as u64
+    }
 }
 
-fn seconds_of(us: Option<f64>) -> f64 {
-    us.unwrap_or(f64::NAN) / 1e6
+/// Formats the exchanges of a step in the notation of the paper. A message without a reply is
+/// written as `a > b`.
+fn exchanges(pairs: &[(u32, u32)]) -> String {
+    let answered = |(a, b): &(u32, u32)| pairs.binary_search(&(*b, *a)).is_ok();
+    let named: Vec<String> = pairs
+        .iter()
+        .filter(|pair| pair.0 < pair.1 || !answered(pair))
+        .map(|pair| format!("{} {} {}", pair.0, if answered(pair) { "-" } else { ">" }, pair.1))
+        .collect();
+    named.join(", ")
 }
 
-/// Returns the time that a run of GEN would have if its contention were that of the formula printed
-/// in section 3.4. The transmission time of the run is its time without contention.
-fn as_printed(run: &Record, mesh: &str, steps: &[StepFacts]) -> f64 {
-    seconds_of(run.startup_us)
-        + seconds_of(run.transmission_us) * fit::printed_half(mesh, steps) / steps.len() as f64
+/// Returns the partner of processor `me` in step j, computed as Fig. 4 prints it.
+fn fig_4_as_printed(me: u64, j: u64, p: u64) -> Option<u64> {
+    let q = p.next_power_of_two();
+    let shift = (q - p) / 2;
+    let virtual_destination = ((me + shift) % p) ^ j;
+    let destination =
+        virtual_destination.checked_sub(shift).unwrap_or_else(|| virtual_destination + q - shift);
+    (destination < p).then_some(destination)
 }
 
-/// Returns the number of rows and the number of columns of a mesh such as `16x32`.
-fn rows_and_columns(mesh: &str) -> (u64, u64) {
-    let mut sides = mesh.split('x').map(|side| side.parse().unwrap_or(1));
-    (sides.next().unwrap_or(1), sides.next().unwrap_or(1))
+/// Returns whether the partners that Fig. 4 prints are mutual in step j: if x is the partner of y,
+/// then y is the partner of x. No processor may be its own partner.
+fn is_mutual(j: u64, p: u64) -> bool {
+    let partner = |me| fig_4_as_printed(me, j, p);
+    (0..p).all(|me| partner(me).is_none_or(|to| to != me && partner(to) == Some(me)))
+}
+
+/// Fits the start-up time alpha and the time per byte beta to the paper's times by least squares.
+/// The model is `T = steps alpha + L S beta`, where L is the message length and S the sum of
+/// contention factors. A sample has the steps, the product `L S`, and T in seconds. Returns alpha and
+/// beta in us, and the mean of `|fitted / measured - 1|`.
+///
+/// A weighted sample has the weight 1/T. Without weights, the cell with 13.6 s would dominate and
+/// make alpha negative.
+fn fit_line(samples: &[[f64; 3]], is_weighted: bool) -> [f64; 3] {
+    // Solve the normal equations. The columns are the steps and the bytes, and the right-hand side
+    // is the time.
+    let (mut ss, mut sb, mut bb, mut st, mut bt) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    for [steps, bytes, seconds] in samples {
+        let w = if is_weighted { 1.0 / seconds } else { 1.0 };
+        let (s, b, t) = (steps * w, bytes * w, seconds * w);
+        ss += s * s;
+        sb += s * b;
+        bb += b * b;
+        st += s * t;
+        bt += b * t;
+    }
+    let determinant = ss * bb - sb * sb;
+    let (alpha, beta) = ((st * bb - bt * sb) / determinant, (bt * ss - st * sb) / determinant);
+    let error =
+        |[steps, bytes, seconds]: &[f64; 3]| ((steps * alpha + bytes * beta) / seconds - 1.0).abs();
+    let mean = samples.iter().map(error).sum::<f64>() / samples.len() as f64;
+    [alpha * 1e6, beta * 1e6, mean]
 }
 
 #[cfg(test)]
@@ -213,15 +144,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_papers_tables_are_complete() {
-        let thakur = Thakur::read().unwrap();
-        assert!(
-            thakur
-                .table
-                .iter()
-                .flat_map(|t| &t.meshes)
-                .all(|mesh| mesh.seconds.len() == thakur.sizes.len())
-        );
-        assert_eq!(thakur.measured().count(), 25);
+    fn a_message_without_a_reply_is_not_an_exchange() {
+        assert_eq!(exchanges(&[(0, 1), (1, 0), (2, 3), (3, 4)]), "0 - 1, 2 > 3, 3 > 4");
+        let pairs = Pairs(vec![vec![(0, 1), (1, 0)], vec![(0, 1), (1, 2), (2, 0)], vec![]]);
+        assert_eq!((pairs.0.len(), pairs.mutual_steps()), (3, 2));
+    }
+
+    #[test]
+    fn printed_fig_4_deadlocks_in_30_of_31_steps_on_20_processors() {
+        assert_eq!((1..32).filter(|j| !is_mutual(*j, 20)).count(), 30);
+    }
+
+    #[test]
+    fn fig_4_equals_fig_1_for_a_power_of_two() {
+        assert!((1..16).all(|j| is_mutual(j, 16)));
+        assert_eq!(fig_4_as_printed(5, 3, 16), Some(6));
+    }
+
+    #[test]
+    fn exact_times_give_their_parameters_with_any_weight() {
+        let sample = |i: i32| {
+            let (steps, bytes) = (f64::from(i), f64::from(i * i));
+            [steps, bytes, (steps * 100.0 + bytes * 0.25) / 1e6]
+        };
+        let samples: Vec<[f64; 3]> = (1..6).map(sample).collect();
+        for is_weighted in [false, true] {
+            let [alpha, beta, error] = fit_line(&samples, is_weighted);
+            assert!((alpha - 100.0).abs() < 1e-6 && (beta - 0.25).abs() < 1e-9);
+            assert!(error < 1e-9);
+        }
     }
 }

@@ -58,11 +58,6 @@ impl Verdict {
         if paper == 0.0 { Self::Differs } else { Self::Off(100.0 * (ours / paper - 1.0)) }
     }
 
-    /// Returns the verdict on an integer value.
-    pub fn whole(paper: impl Into<u128>, ours: impl Into<u128>) -> Self {
-        Self::computed(paper.into() as f64, ours.into() as f64)
-    }
-
     /// Returns the verdict on a text or a list.
     pub fn exactly<T: PartialEq + ?Sized>(paper: &T, ours: &T) -> Self {
         if paper == ours { Self::Agrees } else { Self::Differs }
@@ -87,7 +82,7 @@ impl Verdict {
         if yes { Self::Holds } else { Self::Fails }
     }
 
-    pub(super) fn text(self) -> String {
+    pub(crate) fn text(self) -> String {
         let Self::Off(percent) = self else { return WORDS[self.category()].0.to_owned() };
         // Show one decimal, or more if they are needed to show a digit other than zero.
         let decimals = (-percent.abs().log10()).ceil().clamp(1.0, 12.0) as usize;
@@ -148,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_small_difference_is_not_printed_as_zero() {
-        assert_eq!(Verdict::whole(33_925_u64, 33_927_u64).text(), "+0.006 %");
+        assert_eq!(Verdict::computed(33_925.0, 33_927.0).text(), "+0.006 %");
         let text = |percent: f64| Verdict::Off(percent).text();
         assert_eq!(
             [0.05, -0.049, 0.01, -0.0099].map(text),
@@ -158,9 +153,9 @@ mod tests {
 
     #[test]
     fn exact_values_agree_or_differ() {
-        assert_eq!(Verdict::whole(15_u64, 15_u64), Verdict::Agrees);
-        assert_eq!(Verdict::whole(15_u64, 16_u64).text(), "+6.7 %");
-        assert_eq!(Verdict::whole(0_u64, 16_u64), Verdict::Differs);
+        assert_eq!(Verdict::computed(15.0, 15.0), Verdict::Agrees);
+        assert_eq!(Verdict::computed(15.0, 16.0).text(), "+6.7 %");
+        assert_eq!(Verdict::computed(0.0, 16.0), Verdict::Differs);
         assert_eq!(
             (Verdict::exactly("a", "a"), Verdict::exactly("a", "b")),
             (Verdict::Agrees, Verdict::Differs)

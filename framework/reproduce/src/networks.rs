@@ -1,0 +1,82 @@
+//! Properties of networks and machines that formulas can name, such as `net.degree(spec)` and
+//! `machine.parameter(spec, 'byte_us')`.
+
+use crate::bench::ReproduceError;
+use crate::formula::Value;
+use swapmeet_core::cost::machine::Machine;
+use swapmeet_core::network::multipath::MultipathLoad;
+use swapmeet_core::network::survey::{Survey, SurveyMethod};
+use swapmeet_core::network::topology::parse;
+
+/// Returns the values of a survey of the network with this spec, which takes seconds if the network
+/// is large.
+pub(crate) fn survey(spec: &str) -> Result<Value, ReproduceError> {
+    let network = parse(spec).map_err(|e| format!("{spec}: {e}"))?;
+    let survey = Survey::of(network.as_ref());
+    let (diameter, method) = survey.diameter;
+    // If the diameter comes from a formula of ours, it is declared, and cannot confirm that of a
+    // paper.
+    let evidence = if method == SurveyMethod::Formula { "declared" } else { "formula" };
+    let values: [(&str, Value); 6] = [
+        ("degree", survey.degree.map_or(0, |(_, most, _)| most).into()),
+        ("diameter", diameter.into()),
+        ("method", method.to_string().as_str().into()),
+        ("evidence", evidence.into()),
+        ("bisection", survey.bisection.map_or(0, |(links, ..)| links).into()),
+        ("cost_ratio", survey.cost_ratio().unwrap_or(f64::NAN).into()),
+    ];
+    Ok(Value::Map(values.map(|(name, value)| (name.to_owned(), value)).into()))
+}
+
+/// The properties that need no survey.
+pub(crate) const PROPERTIES: [&str; 5] =
+    ["nodes", "stated_diameter", "distance_sum", "longest_route", "link_load"];
+
+/// Returns one of [`PROPERTIES`] of the network with this spec.
+pub(crate) fn network_property(name: &str, spec: &str) -> Result<Value, ReproduceError> {
+    let network = parse(spec).map_err(|e| format!("{spec}: {e}"))?;
+    Ok(match name {
+        "nodes" => network.nodes().into(),
+        // The diameter that the network states. A survey searches for it.
+        "stated_diameter" => network.diameter().into(),
+        "distance_sum" => network.distance_sum().unwrap_or(0).into(),
+        // The length of the longest route from node 0.
+        "longest_route" => {
+            let routes = (0..network.nodes()).map(|to| network.route(0, to, None, &mut |_| {}));
+            routes.filter_map(Result::ok).max().unwrap_or(0).into()
+        }
+        // The maximum link load of an all-to-all whose messages are split evenly among all of their
+        // shortest routes.
+        "link_load" => {
+            let load = MultipathLoad::of_all_to_all(network.as_ref());
+            load.ok_or_else(|| format!("{spec} has too many links"))?.max_load.into()
+        }
+        _ => return Err(format!("networks have no property `{name}`").into()),
+    })
+}
+
+/// Returns the value of a parameter of the machine with this spec.
+pub(crate) fn machine_parameter(spec: &str, name: &str) -> Result<Value, ReproduceError> {
+    let machine = Machine::parse(spec).map_err(|e| format!("{spec}: {e}"))?;
+    Ok(machine.number(name).ok_or_else(|| format!("{spec} has no `{name}`"))?.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The expected values were calculated by hand. On the 4x4x8 torus, each link of the long rings
+    /// (8 nodes) carries 128 messages. On the twisted torus, the messages of a node have 440 hops
+    /// in total, which are divided among six links. The ratio is 128 / (440 / 6) = 1.745. For
+    /// 4x8x8, it is 256 / (1104 / 6) = 1.391.
+    #[test]
+    fn the_maximum_link_load_matches_the_distances() {
+        for (sides, gain) in [("4x4x8", 128.0 / (440.0 / 6.0)), ("4x8x8", 256.0 / (1104.0 / 6.0))] {
+            let [torus, twisted] = ["torus", "twisted-torus"].map(|family| {
+                let load = network_property("link_load", &format!("{family}:{sides}")).unwrap();
+                load.number().unwrap()
+            });
+            assert!((torus / twisted - gain).abs() < 1e-9, "{sides}: {torus} {twisted}");
+        }
+    }
+}

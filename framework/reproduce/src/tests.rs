@@ -1,0 +1,355 @@
+//! Tests of the data of papers: their formulas have the values that other sources give.
+
+use crate::engine::Engine;
+use crate::formula::Value;
+use crate::papers;
+
+fn engine(name: &str) -> Engine<'static> {
+    Engine::new(papers().iter().find(|paper| paper.name == name).unwrap(), None).unwrap()
+}
+
+/// A value of the formula `formula` in the data of a paper.
+fn number(engine: &Engine<'_>, formula: &str, variables: &[(&str, Value)]) -> f64 {
+    engine.scope(variables).number(formula).unwrap()
+}
+
+#[test]
+fn the_data_of_every_paper_is_read() {
+    for paper in papers() {
+        Engine::new(paper, None).unwrap_or_else(|e| panic!("{}: {e}", paper.name));
+    }
+}
+
+mod suh_shin {
+    use super::*;
+
+    fn proposed(engine: &Engine<'_>, shape: &str, side: u64) -> Vec<f64> {
+        let scope = engine.scope(&[("shape", shape.into()), ("side", side.into())]);
+        let values = scope.value("own_forms").unwrap();
+        values.list().unwrap().iter().map(|value| value.number().unwrap()).collect()
+    }
+
+    /// For the paper's own algorithm, the formulas of Table 1 must agree with its rows in Table 2.
+    #[test]
+    fn table_2_is_table_1_on_squares() {
+        let paper = engine("suh-shin");
+        for d in 2..8_u32 {
+            let (side, x) = (1_u64 << d, f64::from(d));
+            let torus = proposed(&paper, "torus", side);
+            assert_eq!(torus[0], (x - 1.0).exp2() + 2.0);
+            assert_eq!(torus[1], (3.0 * x - 2.0).exp2() + (2.0 * x).exp2());
+            assert_eq!(torus[2], (x + 1.0).exp2() - 2.0);
+            let mesh = proposed(&paper, "mesh", side);
+            assert_eq!(mesh[2], (2.0 * x).exp2() - (x + 2.0).exp2() + 6.0);
+            assert_eq!(mesh[1], (3.0 * x - 1.0).exp2());
+        }
+    }
+
+    #[test]
+    fn on_8_by_8_tori_all_costs_of_13_and_proposed_are_equal() {
+        let paper = engine("suh-shin");
+        let scope = paper.scope(&[("shape", "torus".into()), ("side", 8_u64.into())]);
+        assert_eq!(scope.value("costs_13").unwrap(), proposed(&paper, "torus", 8).into());
+    }
+
+    /// The algorithm declares the number of rearranged blocks, and no run measures it. An equal
+    /// value is therefore not an agreement.
+    #[test]
+    fn declared_values_do_not_count_as_agreeing() {
+        let paper = engine("suh-shin");
+        let terms = paper.scope(&[]).value("each(term in terms, agreement)").unwrap();
+        let expected = ["formula", "formula", "formula", "declared", "formula"];
+        assert_eq!(terms, expected.to_vec().into());
+    }
+}
+
+mod spencer {
+    use super::*;
+
+    /// Each formula of a row has a value on each of its tori, and each named reason is defined.
+    #[test]
+    fn the_data_of_the_thesis_is_complete() {
+        let thesis = engine("spencer");
+        let rows = "all(list in [dissemination, table_4_4, chapter_4, one_port, appendix], list)";
+        for row in thesis.scope(&[]).value(rows).unwrap().list().unwrap() {
+            let keys = if let Value::Map(keys) = row { keys.clone() } else { panic!("{row:?}") };
+            let mut variables: Vec<(&str, Value)> = vec![("row", row.clone())];
+            variables.extend(keys.iter().map(|(key, value)| (key.as_str(), value.clone())));
+            let tori = thesis.scope(&variables).value("value(on)").unwrap();
+            assert!(!tori.list().unwrap().is_empty(), "{row:?}: nowhere");
+            for torus in tori.list().unwrap() {
+                let mut variables = variables.clone();
+                variables.push(("torus", torus.clone()));
+                let scope = thesis.scope(&variables);
+                let lists = [("costs", 3), ("bound", 3)];
+                let formulas = lists.into_iter().filter(|(key, _)| keys.contains_key(*key));
+                let formulas = formulas
+                    .flat_map(|(key, count)| (0..count).map(move |i| format!("at({key}, {i})")));
+                let single = ["links", "by"].into_iter().filter(|key| keys.contains_key(*key));
+                let cycles = ["virtual.k", "virtual.channels"].into_iter();
+                let cycles = cycles.filter(|_| keys.contains_key("virtual"));
+                let all = formulas.chain(single.chain(cycles).map(str::to_owned));
+                for formula in all {
+                    let value = scope.number(&format!("value({formula})")).unwrap();
+                    assert!(value.is_finite(), "{row:?}: {formula}");
+                }
+            }
+            let scope = thesis.scope(&variables);
+            let causes = if keys.contains_key("virtual") {
+                "all(l in [why, virtual.why], l)"
+            } else {
+                "why"
+            };
+            for cause in scope.value(causes).unwrap().list().unwrap() {
+                let reason = thesis.scope(&[("cause", cause.clone())]).value("at(reasons, cause)");
+                assert!(matches!(reason.unwrap(), Value::Map(_)), "{row:?}: why = {cause:?}");
+            }
+        }
+    }
+}
+
+mod li {
+    use super::*;
+
+    /// The expected values come from a separate program that moved every block.
+    #[test]
+    fn recurrences_match_the_printed_algorithms() {
+        let li = engine("li");
+        let words = |name: &str, base: u64| {
+            [1_u64, 2].map(|k| {
+                let formula =
+                    format!("sum(row in pattern, if(row.name = '{name}', by_recurrence, 0))");
+                number(&li, &formula, &[("k", k.into()), ("n_0", 8_u64.into()), ("T", base.into())])
+            })
+        };
+        assert_eq!(words("One2All_P", 7), [127.0, 32767.0]);
+        assert_eq!(words("All2All_B", 7), [135.0, 33927.0]);
+        assert_eq!(words("All2All_P", 12), [574.0, 343_038.0]);
+    }
+}
+
+mod liu {
+    use super::*;
+
+    /// 0 stands for a run that is faster than the closed form with f = 1.
+    #[test]
+    fn a_factor_is_given_for_slower_runs() {
+        let liu = engine("liu");
+        let text = |factors: &[f64], composed: f64| {
+            let variables = [("factors", factors.to_vec().into()), ("composed", composed.into())];
+            liu.scope(&variables).value("factors_text").unwrap().text()
+        };
+        assert_eq!(text(&[1.5, 2.5], 50.0), "f = 2.0");
+        assert_eq!(
+            text(&[0.0], 102.0),
+            "all 1 runs are faster: the formula counts the largest stage for each stage"
+        );
+        assert_eq!(
+            text(&[0.0, 0.0], 31.4),
+            "all 2 runs are faster: no node composes more than 31 % of the traffic in the formula"
+        );
+        assert_eq!(
+            text(&[0.0, 1.25, 1.0], 50.0),
+            "f = 1.1 except for 1 of 3 runs, which are faster: no node composes more than 50 % of the traffic in the formula"
+        );
+    }
+}
+
+mod thakur {
+    use super::*;
+    use std::cmp::Ordering;
+
+    #[test]
+    fn the_papers_tables_are_complete() {
+        let thakur = engine("thakur");
+        let cells = "sum(of in measured, count(mesh in meshes, len(at(at(seconds, algorithm), mesh)) = len(sizes)))";
+        assert_eq!(number(&thakur, cells, &[]), 25.0);
+    }
+
+    /// Returns f(i), the maximum number of messages on a link in step i. It is found by following
+    /// each message, first along its row and then along its column. A link is identified by the two
+    /// nodes that it connects.
+    fn walked(r: u64, c: u64, i: u64, to: impl Fn(u64, u64) -> u64) -> u64 {
+        let mut links: std::collections::BTreeMap<(u64, u64), u64> =
+            std::collections::BTreeMap::new();
+        for from in 0..r * c {
+            let (mut at, end) = (from, to(from, i));
+            while at != end {
+                let next = match ((at % c).cmp(&(end % c)), (at / c).cmp(&(end / c))) {
+                    (Ordering::Less, _) => at + 1,
+                    (Ordering::Greater, _) => at - 1,
+                    (_, Ordering::Less) => at + c,
+                    _ => at - c,
+                };
+                *links.entry((at, next)).or_default() += 1;
+                at = next;
+            }
+        }
+        links.into_values().max().unwrap_or(0)
+    }
+
+    /// Returns the values of a formula for f in all steps on a mesh.
+    fn steps(formula: &str, r: u64, c: u64) -> Vec<u64> {
+        let thakur = engine("thakur");
+        let mesh = format!("{r}x{c}");
+        let scope = thakur.scope(&[("mesh", mesh.as_str().into())]);
+        let values = scope.value(&format!("each(i in range(1, p - 1), {formula})")).unwrap();
+        values.list().unwrap().iter().map(|value| value.number().unwrap() as u64).collect()
+    }
+
+    #[test]
+    fn the_corrected_formula_for_pex_holds_on_power_of_two_meshes() {
+        for (r, c) in [(1, 8), (8, 1), (2, 4), (4, 2), (4, 4), (4, 8), (8, 8), (16, 8), (8, 16)] {
+            for (i, f) in (1..).zip(steps("pex_exact", r, c)) {
+                assert_eq!(f, walked(r, c, i, |me, i| me ^ i), "{r}x{c}, step {i}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_corrected_formula_for_gen_holds_on_small_meshes() {
+        for (r, c) in (1..10).flat_map(|r| (1..10).map(move |c| (r, c))) {
+            for (i, f) in (1..).zip(steps("gen_exact", r, c)) {
+                assert_eq!(f, walked(r, c, i, |me, i| (me + i) % (r * c)), "{r}x{c}, step {i}");
+            }
+        }
+    }
+
+    /// A printed formula is wrong in some steps. The expected numbers of these steps come from an
+    /// independent computation.
+    #[test]
+    fn the_printed_formulas_are_wrong_in_known_steps() {
+        let wrong = |algorithm: &str, r: u64, c: u64| {
+            let [printed, exact] =
+                ["printed", "exact"].map(|which| steps(&format!("{algorithm}_{which}"), r, c));
+            printed.iter().zip(&exact).filter(|(printed, exact)| printed != exact).count()
+        };
+        let pex = [(4, 4), (8, 8), (16, 32)].map(|(r, c)| wrong("pex", r, c));
+        assert_eq!(pex, [7, 46, 461]);
+        let shifts = [(4, 4), (4, 5), (6, 8), (8, 8), (16, 32)].map(|(r, c)| wrong("gen", r, c));
+        assert_eq!(shifts, [2, 4, 20, 30, 406]);
+    }
+
+    #[test]
+    fn the_printed_formula_for_gen_is_never_too_low() {
+        for (r, c) in [(4, 4), (4, 5), (6, 8), (8, 8), (16, 9), (16, 14), (16, 30), (16, 32)] {
+            let [printed, exact] = ["gen_printed", "gen_exact"].map(|formula| steps(formula, r, c));
+            assert!(printed.iter().zip(&exact).all(|(printed, exact)| printed >= exact), "{r}x{c}");
+        }
+    }
+
+    #[test]
+    fn a_link_carries_two_messages_at_no_cost() {
+        let thakur = engine("thakur");
+        let half = |formula: &str, mesh: &str| number(&thakur, formula, &[("mesh", mesh.into())]);
+        assert_eq!(half("sum(f in [1, 2, 3, 4], max(f/2, 1))", "4x4"), 1.0 + 1.0 + 1.5 + 2.0);
+        // The expected values come from an independent computation.
+        let printed = ["4x4", "8x8", "4x5", "6x8"].map(|mesh| half("half_printed", mesh));
+        assert_eq!(printed, [16.0, 117.0, 21.0, 76.5]);
+    }
+
+    /// Returns, for each claim that the formula `wanted` selects, the number of cases in which the
+    /// times of the formula `time` confirm it.
+    fn counted(wanted: &str, time: &str) -> Vec<String> {
+        let thakur = engine("thakur");
+        let scope = thakur.scope(&[("time", time.into())]);
+        let counts =
+            format!("all(claim in claims, if({wanted}, [join(confirmed, ' of ', of)], []))");
+        scope.value(&counts).unwrap().list().unwrap().iter().map(Value::text).collect()
+    }
+
+    #[test]
+    fn the_papers_tables_confirm_most_claims() {
+        let of_gen_and_pex = ["12 of 12", "2 of 2", "0 of 2", "3 of 5"];
+        let of_shift_and_pex_gen = ["25 of 25", "16 of 25", "5 of 5", "5 of 5", "5 of 5"];
+        let of_gen_and_the_others = ["8 of 8", "10 of 10", "2 of 10"];
+        assert_eq!(
+            counted("1", "measured_s"),
+            [&of_gen_and_pex[..], &of_shift_and_pex_gen[..], &of_gen_and_the_others[..]].concat()
+        );
+    }
+
+    /// Four claims compare GEN with PEX, two compare it with PEX-GEN-SHIFT, and one compares it with
+    /// PEX-GEN.
+    #[test]
+    fn claims_are_counted_in_our_runs() {
+        assert_eq!(
+            counted("about_gen", "if(algorithm = 'gen', 0, measured_s)"),
+            ["0 of 12", "2 of 2", "2 of 2", "5 of 5", "0 of 8", "10 of 10", "0 of 10"]
+        );
+    }
+
+    #[test]
+    fn an_unconfirmed_claim_does_not_hold() {
+        let thakur = engine("thakur");
+        let holds = |cases: u64, of: u64, mostly: u64| {
+            let variables = [("cases", cases), ("of", of), ("mostly", mostly)];
+            number(&thakur, "borne_out", &variables.map(|(name, x)| (name, x.into())))
+        };
+        assert_eq!([holds(0, 2, 0), holds(1, 2, 0), holds(2, 2, 0)], [0.0, 0.0, 1.0]);
+        assert_eq!([holds(1, 2, 1), holds(2, 3, 1)], [0.0, 1.0]);
+    }
+
+    #[test]
+    fn the_faster_takes_less_time() {
+        let thakur = engine("thakur");
+        let faster =
+            |ratio: f64| thakur.scope(&[("ratio", ratio.into())]).value("faster").unwrap().text();
+        assert_eq!([0.5, 2.0, 1.0 / 1.001].map(faster), ["PEX", "GEN", "alike"]);
+    }
+
+    #[test]
+    fn pex_gen_emulates_the_mesh_of_the_next_powers_of_two() {
+        let thakur = engine("thakur");
+        let power =
+            |mesh: &str| thakur.scope(&[("mesh", mesh.into())]).value("power").unwrap().text();
+        assert_eq!(["4x5", "16x9", "16x32"].map(power), ["4x8", "16x16", "16x32"]);
+    }
+}
+
+mod fugaku {
+    use super::*;
+
+    #[test]
+    fn every_median_belongs_to_a_job() {
+        let fugaku = engine("fugaku");
+        let jobless = "count(m in lumi, count(job in jobs, on = shape) = 0)";
+        let unused = "count(job in jobs, count(m in lumi, shape = on) = 0)";
+        assert_eq!([jobless, unused].map(|count| number(&fugaku, count, &[])), [0.0, 0.0]);
+        let wrong = "count(job in jobs, not(one_group = with(shape = on, is_one_group)))";
+        assert_eq!(number(&fugaku, wrong, &[]), 0.0);
+    }
+
+    /// Three placements predict 2, 5 and 3 us, so the band is from 2 to 5 us.
+    #[test]
+    fn the_nearest_time_lies_in_the_band() {
+        let fugaku = engine("fugaku");
+        let nearest = |us: f64| {
+            let variables = [("low", 2.0), ("high", 5.0), ("us", us)];
+            number(&fugaku, "nearest", &variables.map(|(name, x)| (name, x.into())))
+        };
+        assert_eq!([1.0, 4.0, 8.0].map(nearest), [2.0, 4.0, 5.0]);
+    }
+
+    /// Only the fitted sizes may select a network, because the other sizes judge the selected
+    /// network. The factors are those of the fitted sizes.
+    #[test]
+    fn only_fitted_sizes_select_a_network() {
+        let fugaku = engine("fugaku");
+        let factors = [1.5, 1.25, 1.2, 1.3, 2.1, 1.4, 1.3, 1.6, 2.0, 1.9, 1.7, 1.8];
+        let best = "all(i in range(len(foldings)), with(folding = at(foldings, i), with(folding_index = i, if(is_best, [on], []))))";
+        let scope = fugaku.scope(&[("folding_factors", factors.to_vec().into())]);
+        assert_eq!(
+            scope.value(best).unwrap(),
+            vec!["tofu:2x2x2", "torus:8x8x8", "tofu:16ox16ox2o", "tofu:8x16x6"].into()
+        );
+        assert_eq!(
+            number(&fugaku, "with(wanted = 1, is_judged)", &[("shape", "64x64".into())]),
+            0.0
+        );
+        // Sizes of 4 and 256 bytes are fitted, and 32 bytes are not.
+        let is_fitted = [4_u64, 32, 256]
+            .map(|bytes| number(&fugaku, "has_fitted_size", &[("bytes", bytes.into())]));
+        assert_eq!(is_fitted, [1.0, 0.0, 1.0]);
+    }
+}
