@@ -32,7 +32,7 @@ const WRONG: [Wrong; 25] = [
             "SwmBlocks s = everything(0, 1), t = everything(1, 2); one_step(host, &s); one_step(host, &t); for (;;) { } return SWM_OK;",
         )],
         "fault time wrong ring:4 ",
-        "not done after 0.3 s; it was in step 2, and it ignores the host: killed",
+        "not done after 0.3 s; it was in step 4, and it ignores the host: killed",
     ),
     (
         "never_ends",
