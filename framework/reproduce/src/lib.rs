@@ -5,6 +5,11 @@
 //! call. The values of this program come from runs of verified schedules, or are computed from
 //! these runs.
 
+#![allow(
+    clippy::expect_used,
+    reason = "an impossible state ends in an assertion, never in a value"
+)]
+
 mod bench;
 mod bine;
 mod engine;

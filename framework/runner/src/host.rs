@@ -255,7 +255,7 @@ impl<'a> PlanCall<'a> {
         let problem = Problem {
             collective: task.collective.kind().code,
             network: network(topology, &spec),
-            base: base.as_ref().map(|(base, spec, levels)| (network(*base, spec), *levels)),
+            base: base.as_ref().map(|(base, spec, levels)| (network(base, spec), *levels)),
             root: task.collective.root().unwrap_or(0),
             params,
             permutation: task.collective.permutation_name(),

@@ -175,7 +175,6 @@ pub fn serve(
         system::enter_sandbox(&FileAccess {
             plugins: std::slice::from_ref(&job.plugin),
             readable: &job.readable,
-            ..FileAccess::default()
         })?;
         Ok(())
     };
