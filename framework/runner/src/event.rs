@@ -18,7 +18,7 @@ pub enum CaseEvent<R = Box<Record>> {
     Progress {
         /// The first of the cases that share the schedule.
         case: usize,
-        /// Number of steps so far in which messages were sent; 0 if planning begins.
+        /// Number of steps so far in which messages were sent; 0 if planning or pricing begins.
         steps: u64,
         /// Number of messages so far.
         messages: u64,

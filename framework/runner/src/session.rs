@@ -50,8 +50,8 @@ pub fn run_group(group: &[Case], observers: &mut [&mut dyn Listener]) -> Vec<Rec
     records.into_iter().flatten().collect()
 }
 
-/// Runs cases that share a schedule. Reports progress before each plan, rows as soon as they are
-/// available, and lines that the plugin logs. Returns the values that the plugin requested during
+/// Runs cases that share a schedule. Reports rows as soon as they are available, lines that the
+/// plugin logs, and progress before each plan and before pricing that may take long. Returns the values that the plugin requested during
 /// the last plan.
 pub fn report_group(
     group: &[Case],
@@ -214,6 +214,9 @@ fn plan_and_price(
     while !pending.is_empty() {
         pending.retain_mut(|(case, evaluator)| {
             let mut evaluator = evaluator.as_mut().filter(|_| verified);
+            if evaluator.as_ref().is_some_and(|e| e.can_pause) {
+                report(CaseEvent::Progress { case: cases[0], steps: 0, messages: 0 });
+            }
             let is_done = evaluator.as_mut().is_none_or(|e| e.advance(turn));
             if is_done {
                 let record = row(&group[*case], &planned, (planning, share), traffic, evaluator);

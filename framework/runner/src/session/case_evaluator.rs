@@ -44,7 +44,7 @@ pub(super) enum State {
 pub(super) struct CaseEvaluator<'a> {
     evaluator: Box<dyn Evaluator>,
     plan: &'a SharedPlan,
-    can_pause: bool,
+    pub can_pause: bool,
     pub state: State,
     /// Total run time of this evaluator.
     pub spent: Duration,

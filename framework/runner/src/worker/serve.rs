@@ -340,7 +340,7 @@ impl WorkerState {
                     _ => {}
                 }
             }
-            // No plugin code runs while rows are buffered. The progress before each plan sends them.
+            // Progress before each plan and before long pricing sends the buffered rows.
             CaseEvent::Progress { case, steps, messages } => {
                 outlet.case(CaseEvent::Progress { case, steps, messages });
             }
