@@ -9,6 +9,7 @@ mod group;
 mod grouping;
 mod line_optimum;
 mod rearrangement;
+pub(crate) mod residual;
 pub(crate) mod rows;
 mod sample;
 mod winner;
@@ -22,9 +23,9 @@ pub use winner::{Margin, RunnerUp, Winner};
 use crate::bandwidth::Bandwidths;
 use crate::case_id::Setting;
 use crate::record::{Record, Status, Verified};
-use crate::residual::{Residual, residuals};
 use crate::stats::{Ratio, Summary, holm};
 use grouping::{Contradiction, Repeated, distinct_rows, group_rows};
+use residual::{Residual, residuals};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -228,8 +229,8 @@ impl Group {
         } else {
             !Machine::parse(machine).is_ok_and(|m| m.is_noisy())
         };
-        let is_measured = *model == crate::residual::MEASURED
-            || self.lines.iter().any(|line| line.algorithm == crate::residual::MEASURED);
+        let is_measured = *model == residual::MEASURED
+            || self.lines.iter().any(|line| line.algorithm == residual::MEASURED);
         // If topologies are compared, each line has its own topology.
         let mut topologies = self.lines.iter().map(|line| &*line.subject);
         let has_fixed_topology =

@@ -16,7 +16,6 @@ mod plausibility;
 mod record;
 mod render;
 mod rerun;
-mod residual;
 pub mod stats;
 mod style_number;
 pub mod units;
@@ -24,6 +23,7 @@ pub mod units;
 pub use bandwidth::Bandwidths;
 pub use case_id::{CaseId, Difference, Implementation, Setting, inputs_column};
 pub use command::{command, quoted};
+pub use compare::residual::{MEASURED, Residual, is_measured};
 pub use compare::{
     By, CompareError, CompareOptions, ComparedRows, Comparison, ComparisonLine, Correction, Group,
     LineOptimum, RowLocation, RunTime, StatusCounts, Tests, compare, compare_by, compare_rows,
@@ -43,7 +43,6 @@ pub use render::{
     escaped, html_table, in_words, latex_escaped, single_line, write_csv, write_html, write_json,
     write_latex, write_markdown, write_table,
 };
-pub use residual::{MEASURED, Residual, is_measured};
 pub use style_number::{STYLES_IN_GROUP, style_numbers};
 pub use swapmeet_core::cost::kind::{Kind, Parts};
 pub use units::duration;

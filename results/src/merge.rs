@@ -9,9 +9,9 @@ mod missing;
 mod source_file;
 
 use crate::case_id::{CaseId, CaseKey, CaseTable};
+use crate::compare::residual::is_measured;
 use crate::input::{ReadError, TornRow};
 use crate::record::Record;
-use crate::residual::is_measured;
 use definitions::Definitions;
 pub use definitions::InconsistentRows;
 use indexmap::IndexSet;

@@ -21,9 +21,9 @@ pub use table::write_table;
 pub use words::in_words;
 
 use crate::case_id::Setting;
+use crate::compare::residual::Residual;
 use crate::compare::{By, Comparison, ComparisonLine, Correction, Group};
 use crate::record::Status;
-use crate::residual::Residual;
 use crate::stats::Interval;
 use crate::units::number_to;
 use std::sync::Arc;
@@ -332,7 +332,7 @@ pub(crate) mod tests {
             let compared = compare_by(&files(vec![drawn, of("paragon")]), &options).unwrap();
             assert_eq!(notes(&compared).concat().contains("exact"), is_exact, "{topology}");
         }
-        let model = crate::residual::MEASURED.to_owned();
+        let model = crate::compare::residual::MEASURED.to_owned();
         assert_eq!(
             notes(&comparison(vec![Record { model, ..of("measured:here") }])),
             [""; 0],

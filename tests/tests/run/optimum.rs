@@ -182,7 +182,7 @@ fn an_unknown_optimum_is_explained_in_the_note() {
     swapmeet(&["rerun", out, "--all"]).assert().success();
     std::fs::write(file, experiment.replace("true", "1")).unwrap();
     let message = crate::support::refused(&["run", file]);
-    assert!(message.contains("expected true or false, found a whole number"), "{message}");
+    assert!(message.contains("expected true or false, found 1"), "{message}");
     let message = crate::support::refused(&words(
         "run --on mpirun --optimum --topology ring:4 --algorithm ring",
     ));

@@ -1,8 +1,8 @@
 //! Residuals: measured times compared with predicted times of the same topology, collective,
 //! workload and algorithm.
 
+use super::ComparedRows;
 use crate::case_id::{CaseId, Setting};
-use crate::compare::ComparedRows;
 use crate::record::{Record, Status};
 use crate::stats::Summary;
 use serde::Serialize;
@@ -103,8 +103,8 @@ pub(crate) fn residuals(rows: &ComparedRows) -> Vec<Residual> {
 
 #[cfg(test)]
 mod tests {
+    use super::ComparedRows;
     use super::*;
-    use crate::compare::ComparedRows;
     use crate::compare::tests::{files, row};
 
     #[test]
