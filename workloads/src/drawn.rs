@@ -5,7 +5,6 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::{BlockSizes, Tokens};
 
-/// The sizes of blocks, and the tokens of a dispatch or a combine.
 #[derive(Clone)]
 pub(crate) struct Sizes {
     pub blocks: Arc<dyn BlockSizes>,
@@ -32,8 +31,7 @@ pub(crate) fn shared(
     seed: u64,
     draw: impl FnOnce() -> Result<Sizes, String>,
 ) -> Result<Sizes, String> {
-    // The last sizes are freed before others are drawn, so that the memory of a case does not
-    // depend on earlier cases.
+    // Free the last sizes first, so that the memory of a case does not depend on earlier cases.
     let last = LAST
         .take()
         .filter(|last| (last.nodes, last.seed) == (nodes, seed) && last.workload == *workload);
@@ -64,7 +62,6 @@ mod tests {
         let moe = "moe:experts=8,top=2,tokens=50,bytes=4";
         let first = sizes(moe, "ring:8", 1);
         assert!(Arc::ptr_eq(&first, &sizes(moe, "mesh:2x4", 1)));
-        // Another seed, another number of nodes or another workload gives different sizes.
         for (workload, network, seed) in [
             (moe, "ring:8", 2),
             (moe, "ring:9", 1),
@@ -73,7 +70,6 @@ mod tests {
             let first = sizes(moe, "ring:8", 1);
             assert!(!Arc::ptr_eq(&first, &sizes(workload, network, seed)), "{workload} {network}");
         }
-        // After a case with different sizes, the same sizes are drawn again.
         let again = sizes(moe, "ring:8", 1);
         assert!(!Arc::ptr_eq(&first, &again));
         assert!((0..64).all(|i| first.bytes(i / 8, i % 8) == again.bytes(i / 8, i % 8)));

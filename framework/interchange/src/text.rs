@@ -1,9 +1,6 @@
-//! Fast output of texts that consist of many short pieces and numbers.
-
 /// A part of a text. Unlike `std::fmt::Display`, it has no width or precision, so that a number is
 /// appended several times as fast as by `write!`.
 pub trait Piece {
-    /// Appends this part to a text.
     fn append_to(self, text: &mut String);
 }
 
@@ -35,7 +32,6 @@ impl Piece for bool {
     }
 }
 
-/// Appends pieces to a text, one after another.
 #[macro_export]
 macro_rules! append {
     ($text:expr, $($piece:expr),+ $(,)?) => {{
@@ -43,7 +39,6 @@ macro_rules! append {
     }};
 }
 
-/// Appends the items of a list to a text, with a separator between them.
 pub fn append_list<T>(
     text: &mut String,
     separator: &str,

@@ -16,8 +16,6 @@
 //! 4. [`optimum`] converts the result to times, and finds the resources that limit the time.
 //! 5. [`certificate`] stores the lengths and the flows, and [`check`](mod@check) verifies them.
 
-#![warn(missing_docs)]
-
 pub mod certificate;
 pub mod check;
 pub mod demand;

@@ -11,13 +11,10 @@ use serde::{Deserialize, Serialize};
 use swapmeet_core::cost::model::NetworkRates;
 use swapmeet_core::network::topology::{self, Regularity};
 
-/// A directed link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(u32, u32, u64)", into = "(u32, u32, u64)")]
 pub struct Link {
-    /// The vertex that the link leaves.
     pub from: u32,
-    /// The vertex to which the link leads.
     pub to: u32,
     /// The bandwidth, in units of [`Network::capacity_unit`].
     pub capacity: u64,
@@ -39,14 +36,12 @@ impl From<Link> for (u32, u32, u64) {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PortRule {
-    /// Ports limit the data that a node sends as its origin, and the data that it receives as its
-    /// destination. Data that the node forwards does not pass through ports.
+    /// Ports limit only the data that a node sends as its origin or receives as its destination.
     Ends,
     /// Ports limit all data that enters or leaves a node, including data that it forwards.
     EveryHop,
-    /// The ports of all nodes together are one resource, whose capacity is the sum of their
-    /// capacities. It limits the sum of the data on all links, so data that crosses h links counts
-    /// h times. This rule is for machines on which a message occupies ports at every hop.
+    /// All ports together are one resource with the sum of their capacities. Data that crosses h
+    /// links counts h times, as on machines on which a message occupies ports at every hop.
     Shared,
     /// As [`Self::Shared`], if links have different capacities. A port is in use for the time that
     /// the data takes on the link, so data on a link of capacity `c` counts `f / c` times, where
@@ -58,22 +53,18 @@ pub enum PortRule {
     SharedTime,
 }
 
-/// The ports of each node, with equal capacities for all nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ports {
-    /// The kind of traffic that the ports limit.
     pub rule: PortRule,
     /// The capacity of a node's ports for sending, in units of [`Network::capacity_unit`]. The
     /// capacity for receiving is the same.
     pub capacity: u64,
 }
 
-/// A network with capacities. Its vertices are the nodes, followed by the switches.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Network {
-    /// The number of nodes.
     pub nodes: u32,
     /// The number of nodes and switches.
     pub vertices: u32,
@@ -186,7 +177,6 @@ impl Network {
         })
     }
 
-    /// Returns the smallest and the largest capacity of a link.
     pub(crate) fn speeds(&self) -> Speeds {
         let capacities = || self.links.iter().map(|link| link.capacity);
         Speeds {
@@ -196,26 +186,22 @@ impl Network {
         }
     }
 
-    /// Returns the number of directed links of the whole network.
     pub fn link_count(&self) -> u64 {
         self.links.len() as u64 * self.copies()
     }
 
-    /// Returns the number of images of each link under the translations; 1 if translations are not
-    /// used.
+    /// Returns the number of images of each link: 1 without translations.
     pub fn copies(&self) -> u64 {
         if self.translations.is_empty() { 1 } else { self.nodes.into() }
     }
 
-    /// Returns the network with every link reversed.
     #[must_use]
     pub(crate) fn reversed(&self) -> Self {
         let turn = |link: &Link| {
             if self.translations.is_empty() {
                 return Link { from: link.to, to: link.from, ..*link };
             }
-            // The reversed link leaves `link.to`. Of its images under the translations, take the
-            // one that leaves vertex 0.
+            // Of the images of the reversed link, take the one that leaves vertex 0.
             let (mut rest, mut to, mut stride) = (link.to, 0, 1);
             for side in self.translations.iter().rev() {
                 to += (side - rest % side) % side * stride;

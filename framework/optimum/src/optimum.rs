@@ -12,14 +12,12 @@ use swapmeet_core::cost::model::NetworkRates;
 use swapmeet_core::simulation::Task;
 use swapmeet_flows::Solution;
 
-/// A task on a machine, whose least time is to be found.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
     /// The collective with its block sizes, and the network.
     pub task: &'a Task,
     /// Number of bytes of a unit of load: the block size if blocks are counted, otherwise 1.
     pub unit_bytes: f64,
-    /// The upper limits on the speed of data through links and ports.
     pub rates: NetworkRates,
 }
 
@@ -28,19 +26,16 @@ pub const DEFAULT_GAP: f64 = 0.02;
 
 /// Options of the search.
 pub struct Options<'a> {
-    /// The search ends when the width of the interval, divided by its lower end, is at most this
-    /// number.
+    /// The search ends when the width of the interval, divided by its lower end, is at most this.
     pub gap: f64,
-    /// A function that is called with both ends of the interval in µs after each update. The ends
-    /// are 0 and infinity while no interval is known. If the function returns `false`, the search
-    /// ends with [`OptimumError::Stopped`].
+    /// Called with both ends in µs after each update; 0 and infinity at first. If it returns
+    /// `false`, the search ends with [`OptimumError::Stopped`].
     pub progress: &'a mut dyn FnMut(f64, f64) -> bool,
 }
 
 /// The resources that limit the time.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Bottleneck {
-    /// No resource, because no data moves.
     Nothing,
     /// The ports of nodes, or the rate at which nodes can inject data into the network.
     Ports,
@@ -55,15 +50,11 @@ pub enum Bottleneck {
     },
 }
 
-/// The optimum of a task.
 #[derive(Debug, Clone, PartialEq)]
+/// The ends are in µs, without start-up times and latencies.
 pub struct Optimum {
-    /// The lower end of the interval in µs: no schedule takes less time. It does not include
-    /// start-up times and latencies.
     pub lower_us: f64,
-    /// The upper end of the interval in µs: there is a flow that takes this time.
     pub upper_us: f64,
-    /// The resources that limit the time.
     pub bottleneck: Bottleneck,
     /// The evidence for the interval. Its field `origin` is empty.
     pub certificate: Certificate,
@@ -132,8 +123,7 @@ pub fn solve_problem(
     };
     let of_messages = by_messages(&network, &demand, &parts, options.gap, progress)?;
     let (network, parts) = of_messages.unwrap_or((network, parts));
-    // The data that passes through ports at the origins and destinations does not depend on the
-    // paths, so its time is calculated separately.
+    // The time of ports at origins and destinations does not depend on paths.
     let at_ends = through_ports(&network, &demand);
     let is_limited_by_ports = at_ends > parts.lower;
     let (lower, upper) = (parts.lower.max(at_ends), parts.upper.max(at_ends));
@@ -151,9 +141,8 @@ pub fn solve_problem(
     Ok(Optimum { lower_us, upper_us, bottleneck, certificate })
 }
 
-/// The result for the links of the network, without the time in which data passes through the ports
-/// of its origin and destination. `lower` and `upper` are loads divided by capacities, not yet in
-/// µs.
+/// The result without the ports of origins and destinations, as loads divided by capacities, not
+/// yet in µs.
 struct Parts {
     lower: f64,
     upper: f64,
@@ -163,16 +152,13 @@ struct Parts {
 
 impl Parts {
     fn of_flow(network: &Network, (solution, sources): (Solution, Vec<u32>)) -> Self {
-        /// The maximum number of flows in a certificate. A flow is the amount of one source on one
-        /// link.
         const MAX_FLOWS: usize = 1 << 23;
         /// A flow smaller than the largest flow times this fraction is a rounding error.
         const LEAST_FLOW: f32 = 1e-9;
         let Solution { fraction: lower, mut lengths, upper, loads, flows, .. } = solution;
-        // Select the links that limit the time. Such a link has two properties: its load (divided
-        // by its capacity) is at least 98 % of the lower end, and its contribution to the lower end
-        // is at least 1/20 of the largest contribution. Sort these links by their contributions,
-        // the largest first.
+        // Links limit the time if their load is at least 98 % of the lower end, and their
+        // contribution to the lower end is at least 1/20 of the largest one. The largest
+        // contribution is first.
         let price =
             |link: &usize| u128::from(lengths[*link]) * u128::from(network.links[*link].capacity);
         let is_full = |link: &usize| f64::from(loads[*link]) >= value(lower) * 0.98;
@@ -208,10 +194,9 @@ impl Parts {
         Ok(Self { lower: value(time), upper, saturated, proof: Proof::Trees { cut } })
     }
 
-    /// Returns the result for an allreduce of `amount`. The lower end of the interval follows from
-    /// two facts. First, `amount` must leave and enter every set of nodes. Second, `n - 1` terms of
-    /// each byte must be moved to be added, and the sum must be moved to `n - 1` nodes. The upper
-    /// end is the time of a reduce-scatter followed by an allgather.
+    /// Returns the result for an allreduce. Lower end: `amount` must leave and enter every set of
+    /// nodes, and `n - 1` terms and `n - 1` copies of the sum must move. Upper end: a
+    /// reduce-scatter followed by an allgather.
     fn of_sum(
         network: &Network,
         amount: u64,
@@ -220,8 +205,7 @@ impl Parts {
         passes_on(network)?;
         let reversed = network.reversed();
         let nodes = u64::from(network.nodes);
-        // If the network has translations (shifts of all coordinates of a grid), no cut gives a
-        // larger bound than the cut between one node and all other nodes.
+        // With translations, no cut gives a larger bound than that between one node and all others.
         let mut crossing = |network: &Network| match network.translations.is_empty() {
             true => pack(network, &[(0, amount)], progress),
             false if nodes < 2 => Ok(Packing { time: (0, 1), cut: Vec::new() }),
@@ -297,9 +281,8 @@ fn by_messages(
     Ok(Some((network, parts)))
 }
 
-/// Returns an error if the links into a switch and the links out of it have different total
-/// capacities. If the two are equal, the switch can be replaced by links between its neighbours,
-/// and the same packings of trees are still possible (Bang-Jensen et al., 1995).
+/// Errors if the links into and out of a switch have different total capacities. Otherwise links
+/// between its neighbours can replace the switch in packings of trees (Bang-Jensen et al., 1995).
 fn passes_on(network: &Network) -> Result<(), OptimumError> {
     for vertex in network.nodes..network.vertices {
         let sum = |end: &dyn Fn(&crate::network::Link) -> u32| -> u64 {
@@ -313,7 +296,6 @@ fn passes_on(network: &Network) -> Result<(), OptimumError> {
     Ok(())
 }
 
-/// Returns the links that leave a set of vertices.
 fn leaving(network: &Network, cut: &[u32]) -> Vec<(u32, u32)> {
     let inside = |vertex: u32| cut.binary_search(&vertex).is_ok();
     if !network.translations.is_empty() {
@@ -323,7 +305,6 @@ fn leaving(network: &Network, cut: &[u32]) -> Vec<(u32, u32)> {
     links.map(|link| (link.from, link.to)).collect()
 }
 
-/// Returns the sum of the capacities of all links that leave nodes.
 fn leaving_nodes(network: &Network) -> u128 {
     let links = network.links.iter().filter(|link| link.from < network.nodes);
     let sum: u128 = links.map(|link| u128::from(link.capacity)).sum();
@@ -350,9 +331,8 @@ fn slowed_by_ports(network: &Network) -> f64 {
     slowest.map_or(1.0, |ports| (most as f64 / ports as f64).max(1.0))
 }
 
-/// Returns the time in which the data of the busiest node passes through its ports. Only data that
-/// the node sends as its origin or receives as its destination counts. The time is a load divided
-/// by a capacity, without conversion to µs.
+/// Returns the time, as a load divided by a capacity, in which the busiest node passes its own data
+/// through its ports, as origin or destination.
 fn through_ports(network: &Network, demand: &Demand) -> f64 {
     let Some(ports) = network.ports.iter().map(|ports| ports.capacity).min() else { return 0.0 };
     let ends_only = network.ports.iter().filter(|ports| ports.rule == PortRule::Ends);

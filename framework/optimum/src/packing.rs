@@ -34,11 +34,9 @@ use swapmeet_flows::{Links, NONE, ShortestPaths, best_step};
 
 mod arborescence;
 
-/// The largest number of nodes.
 pub(crate) const MAX_NODES: u32 = 64;
 
-/// An interval that contains the least time, and the evidence for it. Times are loads divided by
-/// capacities, not yet in µs.
+/// An interval that contains the least time, as loads divided by capacities.
 pub(crate) struct Packing {
     pub lower: Ratio,
     pub upper: f64,
@@ -77,8 +75,7 @@ pub(crate) fn pack(
     Search::new(network, demand).run(seeds, gap, progress)
 }
 
-/// Returns the links that limit the time, the most important link first. Returns none if ports limit
-/// it more than links.
+/// Returns the links that limit the time, the most important first; none if ports limit it more.
 pub(crate) fn saturated(network: &Network, proof: &Proof) -> Vec<(u32, u32)> {
     let Proof::Messages { lengths, port_lengths, .. } = proof else { return Vec::new() };
     let ports = network.ports.iter().flat_map(|ports| {
@@ -105,7 +102,6 @@ pub(crate) fn saturated(network: &Network, proof: &Proof) -> Vec<(u32, u32)> {
     full.map(|(_, ends)| ends).collect()
 }
 
-/// Messages, as pairs of sender and receiver.
 type Messages = Vec<(u32, u32)>;
 
 /// Data that the same kind of trees moves.
@@ -121,9 +117,7 @@ struct Block {
 #[derive(Debug, Clone)]
 struct Trees {
     root: usize,
-    /// The messages of the tree from the root.
     copies: Messages,
-    /// The messages of the tree to the root.
     sums: Messages,
     /// The links on the paths of all messages, each with the sender of the message.
     paths: Vec<(u32, u32)>,
@@ -137,18 +131,14 @@ struct Search<'a> {
     nodes: usize,
     links: Links,
     capacities: Vec<u64>,
-    /// The resources of each link.
     of_link: Vec<Vec<usize>>,
-    /// The resource with the rule [`PortRule::SharedTime`], if there is one.
     timed: Option<usize>,
     speeds: Speeds,
-    /// The positions in `capacities` of the ports for sending of node 0, one for each kind of ports
-    /// that only messages use. The ports of the other nodes follow, and then the ports for
-    /// receiving.
+    /// For each kind of ports that only messages use, the position in `capacities` of the sending
+    /// port of node 0. Those of the other nodes follow, and then the ports for receiving.
     end_ports: Vec<usize>,
     blocks: Vec<Block>,
     paths: ShortestPaths,
-    /// The largest length of a resource.
     longest: f64,
     /// The load of each resource, divided by its capacity.
     loads: Vec<f64>,
@@ -168,7 +158,6 @@ struct Cheapest {
     least: u128,
 }
 
-/// The largest length of a link.
 const LONGEST: u32 = 60_000;
 
 impl<'a> Search<'a> {
@@ -244,7 +233,6 @@ impl<'a> Search<'a> {
     ) -> Result<Packing, OptimumError> {
         /// The largest number of rounds, and of rounds without progress.
         const ROUNDS: [u32; 2] = [600, 25];
-        /// The number of exchanges between the trees of the mixture, after a new tree was added.
         const SWEEPS: u32 = 6;
         const PROGRESS: f64 = 1.0003;
         const DECAY: f64 = 0.85;
@@ -273,7 +261,6 @@ impl<'a> Search<'a> {
                 self.set_prices(sharpness);
                 (0..self.blocks.len()).for_each(|block| self.exchange(block, sharpness));
             }
-            // Compute both ends.
             self.add_up();
             let most = self.average.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
             let length = |average: &f64| (average / most * self.longest).round() as u32;
@@ -336,7 +323,6 @@ impl<'a> Search<'a> {
         (0..prices.len()).map(|i| (per_capacity(i) / most * self.longest).round() as u32).collect()
     }
 
-    /// Returns the lengths of the links, which are sums of the lengths of their resources.
     fn link_lengths(&self, lengths: &[u32]) -> Vec<u32> {
         let of_link = |(own, link): (&Vec<usize>, &Link)| {
             let of_resource = |resource: &usize| match lengths[*resource] {
@@ -350,7 +336,6 @@ impl<'a> Search<'a> {
         self.of_link.iter().zip(&self.network.links).map(of_link).collect()
     }
 
-    /// Returns the sum of capacities times lengths.
     fn total(&self, lengths: &[u32]) -> u128 {
         let terms = lengths.iter().zip(&self.capacities).enumerate();
         let term = |(resource, (length, capacity)): (usize, (&u32, &u64))| {
@@ -405,7 +390,6 @@ impl<'a> Search<'a> {
         found
     }
 
-    /// Determines the paths and the loads of trees. `lengths` are the lengths of the resources.
     fn trees(&mut self, lengths: &[u32], root: usize, copies: Messages, sums: Messages) -> Trees {
         let link_lengths = self.link_lengths(lengths);
         let mut messages: Messages = copies.iter().chain(&sums).copied().collect();
@@ -494,8 +478,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Computes the loads again as sums over all trees. This removes the rounding errors of single
-    /// steps.
+    /// Sums the loads over all trees, without the rounding errors of single steps.
     fn add_up(&mut self) {
         self.loads.fill(0.0);
         for block in &mut self.blocks {
@@ -540,7 +523,6 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Returns messages with the opposite direction.
 fn turn(messages: &[(u32, u32)]) -> Messages {
     messages.iter().map(|(from, to)| (*to, *from)).collect()
 }

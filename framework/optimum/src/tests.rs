@@ -17,7 +17,6 @@ use swapmeet_core::delivery::collective::{
 use swapmeet_core::network::topology::parse;
 use swapmeet_core::simulation::Task;
 
-/// A deterministic generator of pseudo-random numbers.
 struct Random(u64);
 
 impl Random {
@@ -27,9 +26,8 @@ impl Random {
         (self.0 >> 33) % most
     }
 
-    /// Returns a random network of directed links with capacities from 1 to 4. There is a path from
-    /// every vertex to every other vertex. The opposite of a link may have a different capacity, or
-    /// may not exist. The last vertex may be a switch.
+    /// Returns a strongly connected network with capacities from 1 to 4. The opposite of a link may
+    /// differ in capacity or be missing. The last vertex may be a switch.
     fn network(&mut self) -> Network {
         let nodes = 3 + self.below(4) as u32;
         let vertices = nodes + self.below(2) as u32;
@@ -48,8 +46,7 @@ impl Random {
 }
 
 impl Random {
-    /// Returns a random network without switches, of at most `most` nodes, with a random kind of
-    /// ports.
+    /// Returns a network of at most `most` nodes, without switches, with a random kind of ports.
     fn network_with_ports(&mut self, most: u32) -> Network {
         let mut network = self.network();
         network.nodes = network.nodes.min(most);
@@ -84,8 +81,7 @@ fn answer(network: Network, demand: Demand, gap: f64) -> Optimum {
     optimum
 }
 
-/// Returns the interval that contains the least time of a collective on a topology. Blocks are
-/// counted, and a link moves one block in 1 µs.
+/// Returns the optimum of a collective. Blocks are counted, and a link moves one block in 1 µs.
 fn interval(topology: &str, collective: Collective, machine: &str, gap: f64) -> Optimum {
     let task = Task::new(parse(topology).unwrap(), collective);
     let machine = Machine::parse(&format!("free:byte_us=1,{machine}")).unwrap();
@@ -151,8 +147,7 @@ fn linear_program(network: &Network, rows: &[(u32, Vec<(u32, u64)>)]) -> f64 {
     }
 }
 
-/// Tests 50 random networks with different capacities, one-way links, switches and ports. Each
-/// interval must be narrow and must contain the optimum of a linear program.
+/// 50 networks with different capacities, one-way links, switches and ports.
 #[test]
 fn intervals_hold_the_optimum_of_linear_programs() {
     let (mut random, mut narrow) = (Random(1), 0);
@@ -269,8 +264,7 @@ fn largest_cut(network: &Network, amounts: &[(u32, u64)], turned: bool) -> f64 {
     largest
 }
 
-/// Compares packings with the best cut of 50 small networks without switches, which is found by
-/// enumeration of all cuts.
+/// The source is an enumeration of all cuts.
 #[test]
 fn packings_of_trees_reach_the_largest_cut() {
     let mut random = Random(2);
@@ -394,8 +388,7 @@ fn collectives_that_copy_or_add_data_have_closed_forms() {
     assert!(lower >= 7.5 * 0.99 && upper <= 7.5 * 1.01, "{lower} {upper}");
     let (lower, upper) = copies("mesh:4x4", &GATHER, "ports=all");
     assert!(lower >= 7.5 * 0.99 && upper <= 7.5 * 1.01, "{lower} {upper}");
-    // Each node sends 2 (n - 1) parts of the vector over four links, where each part is 1/n of the
-    // vector.
+    // Each node sends 2 (n - 1) n-ths of the vector over four links.
     assert_eq!(copies("torus:4x4", &ALL_REDUCE, "ports=all"), (0.468_75, 0.468_75));
     // The corner of a mesh sends its term over two links, which takes 1/2 µs. Moving 15 terms and
     // 15 copies of the sum over 48 links takes 30/48 µs, which is longer. A reduce-scatter and an
@@ -505,7 +498,6 @@ fn program_of_messages(network: &Network, demand: &Demand) -> f64 {
     }
 }
 
-/// Tests 60 random networks of up to five nodes, with all kinds of ports.
 #[test]
 fn packings_of_messages_reach_the_optimum_of_linear_programs() {
     let mut random = Random(4);
@@ -538,7 +530,6 @@ fn packings_of_messages_reach_the_optimum_of_linear_programs() {
     assert!(wide <= 10, "{wide} of 20 intervals for all nodes are wider than 2 %");
 }
 
-/// Messages between pairs of nodes, with the resources that they use.
 struct Usage {
     capacities: Vec<f64>,
     /// For each link, its resources and the time of a unit of data on each, relative to a resource
@@ -658,10 +649,9 @@ fn cheapest_sequence(messages: &[Vec<(f64, Vec<f64>)>]) -> Vec<f64> {
     panic!("some node cannot be reached")
 }
 
-/// Returns the least time for a sum that every node receives. It is the optimum of a linear program
-/// over all mixtures of sequences of messages, not only of trees to and from one node. The program
-/// is the dual one, in which each sequence is a constraint on the lengths of the resources.
-/// Sequences are added until the cheapest one satisfies its constraint.
+/// Returns the optimum of a linear program over all mixtures of sequences of messages, not only of
+/// trees to and from one node. It is the dual: each sequence is a constraint on the lengths of the
+/// resources, and sequences are added until the cheapest one satisfies its constraint.
 fn program_of_sequences(network: &Network, amount: f64) -> f64 {
     let usage = Usage::of(network);
     let mut sequences: Vec<Vec<f64>> = Vec::new();
@@ -694,9 +684,8 @@ fn program_of_sequences(network: &Network, amount: f64) -> f64 {
     }
 }
 
-/// Tests 60 random networks of three and four nodes, without ports and with all kinds of ports. The
-/// lower end for a sum that every node receives must hold for every sequence of messages. Trees to
-/// and from one node are only some of them.
+/// 60 networks of three and four nodes, with all kinds of ports. The lower end must hold for every
+/// sequence of messages, not only for trees to and from one node.
 #[test]
 fn no_sequence_of_messages_beats_the_lower_end_of_a_sum_for_all() {
     let (mut random, mut tight) = (Random(9), 0);

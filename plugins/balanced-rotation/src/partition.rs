@@ -33,9 +33,8 @@
 use crate::share::share;
 use crate::squares::Square;
 
-/// A section: consecutive nodes of one cycle, and the collector, the node that gathers their
-/// blocks. Every node lies on two cycles and uses one of them. Nodes of this cycle that use their
-/// other cycle do not belong to the section.
+/// Consecutive nodes of one cycle, and the collector, which gathers their blocks. Nodes that use
+/// their other cycle do not belong to the section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
     /// Index of the square that the section lies on.
@@ -43,22 +42,19 @@ pub struct Section {
     /// Whether the circuit from the collector leads a quarter of the cycle forwards. Otherwise it
     /// leads three quarters of the cycle backwards.
     pub forward: bool,
-    /// Positions of the nodes on the cycle, ascending. Positions are counted modulo the length of
-    /// the cycle.
+    /// Of the nodes on the cycle, ascending, modulo the length of the cycle.
     pub positions: Vec<i64>,
     /// Index of the collector in `positions`.
     pub collector: usize,
 }
 
-/// The parameters of the torus and of its nodes.
 #[derive(Debug, Clone, Copy)]
 pub struct Parameters {
     /// Number of nodes of a row.
     pub n: u64,
     /// Largest number of circuits that a directed link carries at the same time.
     pub q: u64,
-    /// Whether a node uses only one port at a time. If so, the first node of each section is its
-    /// collector.
+    /// A node uses one port at a time. The first node of a section is then its collector.
     pub one_port: bool,
 }
 
@@ -79,7 +75,6 @@ impl Reach {
         self.before + self.after + 1
     }
 
-    /// Returns the index of the collector in a section of `count` nodes.
     fn collector(self, count: usize) -> usize {
         self.before.min(count / 2)
     }
@@ -89,8 +84,7 @@ impl Reach {
 /// backward section. A gap is the range of nodes between two neighbouring forward collectors.
 #[derive(Debug, Clone, Copy)]
 struct Anchors {
-    /// Positions of the two collectors along each side of the square, in units of 1/[`PARTS`] of
-    /// the side.
+    /// The two collectors of each side, in units of 1/[`PARTS`] of the side.
     along: [usize; 2],
     /// In cycle `k` about the centre, the gap with number `step * k` (modulo the number of gaps)
     /// has a backward section. If there is a second backward section, it lies half a cycle further.
@@ -102,7 +96,6 @@ struct Anchors {
 const PARTS: usize = 24;
 
 impl Anchors {
-    /// Returns the positions of the collectors on a side of `side` nodes.
     fn of_side(&self, side: usize) -> Vec<i64> {
         let [a, b] = self.along.map(|along| (along * side / PARTS) as i64);
         match self.along {
@@ -123,8 +116,7 @@ const USUAL: [Anchors; 4] = [
     Anchors { along: [2, 15], step: 2, shift: 0 },
 ];
 
-/// The largest n for which all possible positions of the collectors are tried if [`USUAL`] has no
-/// valid ones. The time of this search grows with n.
+/// Up to this n, all positions are tried if [`USUAL`] has no valid ones. The time grows with n.
 const SEARCHED: u64 = 40;
 
 /// Returns the partition with the smallest sections among those that the rule of this module finds.
@@ -149,7 +141,6 @@ fn of_size(squares: &[Square], parameters: Parameters, reach: Reach) -> Option<V
     }
 }
 
-/// Returns all pairs of positions of two collectors on a side.
 fn pairs() -> impl Iterator<Item = Anchors> {
     let along = (0..PARTS).flat_map(|a| (a + 1..PARTS).map(move |b| [a, b]));
     along.flat_map(|along| {
@@ -171,9 +162,8 @@ struct Assignable {
 /// Returns the index (0 or 1) of the cycle of each item. An item is assigned to the cycle with the
 /// nearer collector if there is room, so that circuits are short.
 fn assign(items: &[Assignable], room: &[usize]) -> Option<Vec<usize>> {
-    // Sort the items by the difference of their distances on the two cycles. `share` begins with
-    // the last items, whose differences are largest, so these items get their nearer cycle first.
-    // If a cycle is too full, `share` moves the first items first.
+    // Sort by the difference of the two distances. `share` serves the last items first, and moves
+    // the first items first if a cycle is too full.
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_key(|item| items[*item].distance[0].abs_diff(items[*item].distance[1]));
     let nearer = |item: &Assignable| usize::from(item.distance[1] < item.distance[0]);
@@ -217,10 +207,8 @@ fn equal_quarters(
                 (2 * (position % square.side) + 1).abs_diff(square.side);
         }
     }
-    // Assign each item to its square about the centre or to its square about the corner.
     let room = ((parameters.q + parameters.q / 3) as usize).saturating_mul(size);
     let chosen = assign(&items, &vec![room; squares.len()])?;
-    // Divide each quarter of each square into sections.
     let mut sections = Vec::new();
     for (i, square) in squares.iter().enumerate() {
         let side = square.side as i64;
@@ -349,9 +337,8 @@ fn by_anchors(
     Some(sections)
 }
 
-/// Divides the `count` nodes between two neighbouring forward collectors. Returns how many of them
-/// belong to the section of the first collector and how many to the section of the second
-/// collector. The remaining nodes belong to backward sections.
+/// Divides the `count` nodes between two forward collectors: returns how many belong to the first
+/// and to the second. The rest belongs to backward sections.
 fn divide_gap(count: usize, reach: Reach, backward: usize) -> (usize, usize) {
     let after = reach
         .after

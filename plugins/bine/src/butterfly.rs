@@ -208,8 +208,7 @@ mod tests {
         }
     }
 
-    /// Each port sends one segment of every block, so all ports together send as many bytes as a
-    /// single port.
+    /// The ports send one segment each of every block, in total as much as a single port.
     #[test]
     fn several_ports_on_tori_have_the_cost_of_the_closed_forms() {
         // `[]` is a hypercube of one node, which has no dimensions.

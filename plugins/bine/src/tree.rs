@@ -20,7 +20,6 @@ use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Schedule, Set, Stop,
 };
 
-/// A broadcast, reduce, scatter or gather on a Bine tree.
 pub(crate) struct Tree {
     about: About,
 }
@@ -32,7 +31,6 @@ const ORDER: ParamInfo = ParamInfo::choice(
     "far: the root's first message has the longest distance; near: the shortest; a reduce or gather uses the same tree in reverse",
 );
 
-/// The description that the trees have in common.
 const TREE: About = About { params: &[ORDER, PORTS], ..PORTED };
 
 pub(crate) const BROADCAST: Tree = Tree {
@@ -71,7 +69,6 @@ pub(crate) const GATHER: Tree = Tree {
     },
 };
 
-/// A message of the broadcast.
 struct Edge {
     from: u64,
     to: u64,
@@ -146,8 +143,7 @@ mod tests {
     use crate::reach;
     use swapmeet_sdk::{Grid, Rehearsal, RehearsedSend, RehearsedStep};
 
-    /// Each rank other than the root receives the block once. The distance of each message, in the
-    /// shorter direction, is a value of `reach`.
+    /// Each rank but the root receives the block once, over a distance of `reach`.
     #[test]
     fn distances_are_those_of_the_paper() {
         for s in 0..10 {
@@ -219,8 +215,7 @@ mod tests {
         }
     }
 
-    /// Each port sends one segment of every block, so all ports together send as many bytes as a
-    /// single port.
+    /// As for butterflies.
     #[test]
     fn several_ports_on_tori_have_the_cost_of_the_closed_forms() {
         for sides in [&[8][..], &[4, 4], &[2, 8], &[4, 2, 2], &[1, 4]] {

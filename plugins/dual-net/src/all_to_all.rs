@@ -107,15 +107,13 @@ struct Cluster {
     blocks: Vec<Blocks<'static>>,
 }
 
-/// The planner of Algorithm 3 or 4.
 struct AllToAll<'a, 'h> {
     net: &'a Net,
     sets: &'a Sets<'a>,
     variant: Variant,
     payload: Payload,
     schedule: &'a mut Schedule<'h>,
-    /// The nodes whose sends are planned: all nodes or, if the host derives the sends of one type
-    /// of nodes from those of the other type, only the nodes of one type.
+    /// All nodes, or those of one type if the host derives the others.
     planned: &'a Planned,
 }
 
@@ -123,7 +121,6 @@ struct AllToAll<'a, 'h> {
 type Select<'a> = dyn Fn(&Blocks<'static>, u64, u64, u64) -> Vec<Blocks<'static>> + 'a;
 
 impl AllToAll<'_, '_> {
-    /// Plans the exchange in the whole net.
     fn exchange(&mut self) -> Result<(), Stop> {
         let whole = Cluster { first: 0, blocks: vec![self.sets.all()] };
         self.within(self.net.levels(), &[whole])
@@ -148,8 +145,7 @@ impl AllToAll<'_, '_> {
         if level == 0 {
             return self.within_bases(clusters);
         }
-        // Two helpers: `of` restricts blocks to the given nodes, and `but` restricts blocks to all
-        // clusters except c.
+        // `of` restricts blocks to the given nodes, `but` to all clusters except c.
         let sets = self.sets;
         let of = |b: &Blocks<'static>, t: u64, c: NodeSelection<'_>, x: NodeSelection<'_>| {
             b.restrict(sets, level, t, c, x)

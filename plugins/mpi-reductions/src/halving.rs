@@ -33,9 +33,8 @@ impl Algorithm for Halving {
         let folded = Folded::new(n);
         let excess = n - folded.ranks();
         schedule.layout(&[n], 1)?;
-        // If all nodes participate, an exclusive-or of all ranks leaves the schedule unchanged. The
-        // reason is that partners differ in one bit, and that only the high bits of a rank decide
-        // which messages contain the sums for this rank.
+        // Partners differ in one bit, and only high bits of a rank decide which messages have its
+        // sums.
         let symmetry = if folded.is_whole() { Symmetry::xor(1) } else { Symmetry::NONE };
         let planned = schedule.symmetric(&[symmetry])?;
         folded.fold(schedule)?;
@@ -53,7 +52,6 @@ impl Algorithm for Halving {
                 schedule.send(&send.destinations(Set::product(&half)).strict().combine())?;
             }
         }
-        // The excess nodes receive their results.
         if excess > 0 {
             schedule.step()?;
             for node in (0..excess).map(|i| 2 * i) {
@@ -69,7 +67,6 @@ mod tests {
     use super::*;
     use swapmeet_sdk::Rehearsal;
 
-    /// Each result has 10 bytes.
     #[test]
     fn every_size_has_the_cost_of_the_closed_form() {
         for n in 1..20_u64 {

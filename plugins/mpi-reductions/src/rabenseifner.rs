@@ -16,7 +16,6 @@ use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule
 
 pub(crate) struct Rabenseifner;
 
-/// The largest number of segments of a vector.
 const MAX_SEGMENTS: u64 = 4096;
 
 impl Algorithm for Rabenseifner {
@@ -74,8 +73,7 @@ impl Algorithm for Rabenseifner {
     }
 }
 
-/// Restricts a send to the segments whose numbers agree with `rank` in the lowest `bits` bits, and
-/// adds the send to the schedule.
+/// Adds a send of the segments that agree with `rank` in the lowest `bits` bits.
 fn send_agreeing(
     folded: Folded,
     schedule: &mut Schedule<'_>,
@@ -100,7 +98,6 @@ mod tests {
     use super::*;
     use swapmeet_sdk::Rehearsal;
 
-    /// The vector has 10 bytes for each participating rank.
     #[test]
     fn every_size_has_the_cost_of_the_closed_form() {
         for n in 1..20_u64 {

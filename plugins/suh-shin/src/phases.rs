@@ -1,10 +1,8 @@
-//! The phases of the schedule for a torus or mesh of n dimensions. The network is divided into
-//! submeshes of 4 nodes in each dimension (mesh: 2). A group consists of the nodes that have the
-//! same position in their submeshes.
+//! The phases on a torus or mesh of n dimensions. Submeshes have 4 nodes in each dimension (mesh:
+//! 2), and the nodes with the same position in their submeshes are a group.
 //!
-//! In Phases 1 .. n, each group performs a complete exchange along rings, so that each block is in
-//! the submesh of its destination. In the following phases, the nodes of each submesh exchange
-//! blocks with each other.
+//! In Phases 1 .. n, groups exchange along rings, so that each block is in the submesh of its
+//! destination. Then the nodes of each submesh exchange.
 
 use crate::directions::direction;
 use crate::network::{Network, NetworkKind};
@@ -19,8 +17,7 @@ pub(crate) fn run(network: &Network, schedule: &mut Schedule<'_>) -> Result<(), 
     }
     begin(schedule, n + 1)?;
     if network.kind == NetworkKind::Torus {
-        // Phase n+1 of a torus. In step j, each node sends along the dimension that the rules for
-        // its class give for turn j.
+        // Phase n+1 of a torus: in step j, along the dimension of the node's class for turn j.
         for j in 1..=n {
             exchange(
                 network,
@@ -78,10 +75,9 @@ fn ring_phase(network: &Network, phase: usize, schedule: &mut Schedule<'_>) -> R
             // the direction is positive, and in the last submesh if the direction is negative.
             let first =
                 if way > 0 { receiver_at / q } else { (receiver_at / q + s + 1) % submeshes };
-            // In a mesh, a message back along the whole line closes the logical ring. Such a
-            // message uses the topology's default route. A message between two virtual nodes with
-            // the same home needs no route. (The home of a virtual node is the real node that
-            // represents it.)
+            // In a mesh, a message back along the line closes the logical ring, by the topology's
+            // route. Virtual nodes with the same home, the real node that represents them, need no
+            // route.
             let changes_home =
                 network.nodes.home(axis, x[k]) != network.nodes.home(axis, receiver_at);
             let way = if network.kind == NetworkKind::Torus && changes_home { way } else { 0 };
@@ -129,10 +125,9 @@ fn exchange(
         } else {
             (here - distance, -1)
         };
-        // In each dimension, the origins of the node's blocks have the coordinates that are equal
-        // to the node's own modulo `reach`. The destinations are in the aligned range of `reach`
-        // coordinates that contains the node. If there are virtual nodes, the node has blocks only
-        // if at least one of the origins and at least one of the destinations is a real node.
+        // A node's blocks have origins with its coordinates modulo `reach`, and destinations in its
+        // aligned range of `reach` coordinates. With virtual nodes it has blocks only if some of
+        // both are real.
         let holds_any = (0..x.len()).all(|k| {
             let (reach, size) = (
                 if done.contains(&k) { distance } else { 2 * distance },
@@ -156,9 +151,8 @@ fn exchange(
     step(network, true, moves, schedule)
 }
 
-/// Returns the direction of an exchange in a torus. It is the shorter direction between the homes
-/// of the two nodes. If both directions are equally short, it is `inside`, the direction in the
-/// padded grid. If both nodes have the same home, or the network is a mesh, it is 0.
+/// Returns the shorter direction between the homes of two nodes of a torus, or `inside`, the
+/// direction in the padded grid, if both are equally short. Otherwise, or with equal homes, 0.
 fn way(network: &Network, axis: usize, (here, there): (u64, u64), inside: i8) -> i8 {
     let size = network.nodes.machine().radix(axis);
     let up = (network.nodes.home(axis, there) + size - network.nodes.home(axis, here)) % size;
@@ -171,16 +165,14 @@ fn way(network: &Network, axis: usize, (here, there): (u64, u64), inside: i8) ->
     }
 }
 
-/// A send of a node of the padded grid along one axis.
 struct GridSend {
     from: u64,
     to: u64,
     axis: usize,
     /// Direction: 1 or -1, or 0 if the topology chooses the route.
     way: i8,
-    /// The destinations of the blocks to send: an axis of the layout and a set of coordinates on
-    /// it. Axis 2a selects submeshes along dimension a. Axis 2a + 1 selects positions within all
-    /// submeshes along this dimension.
+    /// An axis of the layout and coordinates on it. Axis 2a selects submeshes along dimension a,
+    /// and axis 2a + 1 positions within all of them.
     destinations: (usize, Axis<'static>),
 }
 
@@ -193,13 +185,11 @@ fn step(
     moves: impl Fn(&[u64], u64) -> Option<GridSend>,
     schedule: &mut Schedule<'_>,
 ) -> Result<(), Stop> {
-    // Collect the sends of all planned nodes.
     let mut all = Vec::new();
     network.each_node(|x, node| {
         all.extend(moves(x, node));
         Ok(())
     })?;
-    // Divide the sends into rounds if some homes (real nodes) have two partners.
     let mut rounds = vec![0; all.len()];
     if is_exchange && network.nodes.has_virtual_nodes() {
         let on_machine = |m: &GridSend| {
@@ -224,7 +214,6 @@ fn step(
             &all.iter().map(on_machine).collect::<Vec<_>>(),
         );
     }
-    // Pass the sends to the host, round by round.
     let (mut sets, mut signs) =
         (vec![Axis::ALL; 2 * network.axes.len()], vec![0; network.axes.len()]);
     for round in 0..=rounds.iter().copied().max().unwrap_or(0) {

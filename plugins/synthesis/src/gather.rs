@@ -1,14 +1,13 @@
-//! The greedy gather, which brings every block to every node. In each step, each link carries a
-//! block that its receiver lacks: among a few candidates, the block that the fewest nodes have.
+//! The greedy gather, which brings every block to every node. In each step each link carries a
+//! block that its receiver lacks: among a few candidates, the one that the fewest nodes have.
 //!
-//! Two sets of blocks are kept for each node: the blocks that the node has, and the blocks that it
-//! lacks. A block that is chosen for the current step is in neither set of the receiver. A set is
-//! an array of bits, in words of 64 bits. A second array has one bit for each word that is not
-//! zero. At first, nodes have few blocks, and at the end they lack few, so most words are zero and
-//! are skipped. The search for a block begins at a random word and ends after `SAMPLE` candidates,
-//! so its cost does not grow with the number of blocks.
+//! For each node there is a set of the blocks that it has, and one of those that it lacks; a block
+//! that is chosen for the current step is in neither. Sets are bits in words of 64, with a second
+//! array of one bit for each word that is not zero. Nodes first have and finally lack few blocks,
+//! so most words are skipped. A search begins at a random word and ends after `SAMPLE` candidates,
+//! whatever the number of blocks.
 //!
-//! A node can forward a block only in steps after the step in which the block arrived.
+//! A node can forward a block in the steps after its arrival.
 
 use crate::Deadline;
 use crate::network::Network;
@@ -20,8 +19,7 @@ const SAMPLE: usize = 16;
 /// The largest number of moves in a schedule. Each takes 8 bytes.
 const MAX_MOVES: u64 = 1 << 27;
 
-/// A set of blocks for each node, as bits, with a second level that marks the words that are not
-/// zero.
+/// A set of blocks for each node, as bits.
 struct Bits {
     words: usize,
     groups: usize,
@@ -55,7 +53,6 @@ impl Bits {
     }
 }
 
-/// The moves of a schedule. A move is a link and the block that it carries.
 pub(crate) struct Moves {
     pub moves: Vec<(u32, u32)>,
     /// The index of the first move of each step. The last entry is the number of all moves.
@@ -73,16 +70,13 @@ impl Moves {
     }
 }
 
-/// The state of one attempt to make a schedule.
 struct Try<'a> {
     network: &'a Network,
-    /// The network with all links reversed. Its links out of a node are the original links into the
-    /// node.
+    /// All links reversed: its links out of a node are the original ones into it.
     into: &'a Network,
     of_link: &'a [u32],
     has: Bits,
     lacks: Bits,
-    /// The number of blocks that each node lacks.
     left: Vec<u32>,
     /// For each block, a key that is lower for rarer blocks. The upper bits contain the number of
     /// nodes that have the block, and the lowest 12 bits are random and break ties.
@@ -204,9 +198,8 @@ impl<'a> Try<'a> {
         Some(moves)
     }
 
-    /// Chooses a block for each link into a node, in random order of the links. The choices for one
-    /// node never restrict those for another node, because a node can send any of its blocks over
-    /// all its links.
+    /// Chooses blocks for the links into a node, in random order. The choices for other nodes are
+    /// independent: a node can send any block over all its links.
     fn choose(&mut self, node: usize, random: &mut Random) {
         self.choices.clear();
         for back in self.into.links.out(node) {
@@ -227,8 +220,7 @@ impl<'a> Try<'a> {
                 self.choices[place].1 = Some(block);
                 self.lacks.clear(node, block as usize);
                 self.left[node] -= 1;
-                // Make the block less attractive, so that the links into other nodes choose
-                // different blocks in this step.
+                // Make it less attractive for other nodes in this step.
                 self.key[block as usize] += 1 << 12;
             }
         }
@@ -253,8 +245,7 @@ impl<'a> Try<'a> {
         None
     }
 
-    /// Returns a rare block that the sender of a link has and the receiver lacks. The search begins
-    /// at word number `start`.
+    /// Returns a rare block that the sender has and the receiver lacks, from word `start` on.
     fn pick(&self, link: u32, start: usize) -> Option<u32> {
         let (from, to) = (
             self.network.links.tail[link as usize] as usize,
@@ -266,8 +257,7 @@ impl<'a> Try<'a> {
         let has_group = &self.has.summary[from * groups..(from + 1) * groups];
         let lacks_group = &self.lacks.summary[to * groups..(to + 1) * groups];
         let (mut best, mut seen) = ((u32::MAX, None), 0);
-        // The words form groups of 64. The first group is visited twice: first from the word
-        // `start` to its end, and at the end up to that word.
+        // The first group of 64 words is visited twice: from `start` on, and up to it.
         for round in 0..=groups {
             let group = (start / 64 + round) % groups;
             let from_start = !0_u64 << (start % 64);

@@ -9,12 +9,10 @@ pub(crate) struct Matching {
     ports: u64,
     into: Links,
     of_link: Vec<u32>,
-    /// Whether each link is chosen in the current step.
     pub chosen: Vec<bool>,
     sent: Vec<u64>,
     received: Vec<u64>,
-    /// For each node, the number of the last search that has visited it. A search visits a node at
-    /// most once.
+    /// The last search that has visited each node, at most once.
     mark: Vec<u32>,
     search: u32,
 }
@@ -34,10 +32,9 @@ impl Matching {
         }
     }
 
-    /// Chooses among the links with waiting data. `left` contains the remaining load of the sending
-    /// ports of each node, followed by that of the receiving ports of each node. The ports with the
-    /// most remaining load get links first. A later search can exchange the link of a port for
-    /// another link, but never removes it without a replacement (augmenting paths).
+    /// Chooses among links with waiting data. `left` has the remaining loads of the sending ports,
+    /// then the receiving ones, and the most loaded get links first. Later searches can exchange
+    /// the link of a port, but never only remove it (augmenting paths).
     pub(crate) fn choose(&mut self, network: &Network, waiting: &[bool], left: &[f32]) {
         self.chosen.fill(false);
         self.sent.fill(0);

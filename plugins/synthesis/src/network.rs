@@ -1,5 +1,3 @@
-//! The links of the network, as the plugin reads them from the host.
-
 use swapmeet_flows::Links;
 use swapmeet_sdk::{Problem, Stop};
 
@@ -51,7 +49,6 @@ impl Network {
         Ok(network)
     }
 
-    /// Checks that there is a path from every node to every other node.
     fn check(&self, kind: &str) -> Result<(), Stop> {
         if kind == "ranks" {
             return Err(Stop::unsupported(
@@ -82,7 +79,6 @@ impl Network {
         Ok(())
     }
 
-    /// Returns whether the network has switches.
     pub(crate) fn has_switches(&self) -> bool {
         self.links.vertices() > self.nodes
     }

@@ -7,18 +7,13 @@ use swapmeet_flows::Column;
 /// The length to which the prices of the most expensive links are scaled.
 pub(crate) const LONGEST: u32 = 4000;
 
-/// The resources with limited capacity. The load of a resource is the number of steps that it needs
-/// for its data.
+/// The load of a resource is the number of steps that it needs.
 pub(crate) struct Resources {
-    /// The number of all resources.
     pub count: usize,
-    /// One column for each kind of resource: links, ports for sending, ports for receiving. The
-    /// weights are the numbers of steps that the resource needs for a unit of data on each link.
+    /// Links, ports for sending, ports for receiving. Weights are the steps for a unit of data.
     pub columns: Vec<Column>,
-    /// The size that each link carries in a step.
     pub quota: Vec<u64>,
-    /// The number of messages that a node may send, and may receive, in a step; `None` if it can
-    /// use all links.
+    /// Messages that a node may send, and may receive, in a step; `None` if it can use all links.
     pub ports: Option<u64>,
     /// The largest number of steps that any resource needs for a unit of data.
     pub slowest_steps: f64,
@@ -40,8 +35,7 @@ impl Resources {
         let ports = Some(ports).filter(|ports| degree.max().unwrap_or(0) > *ports);
         let mut columns = Vec::new();
         let mut count = 0;
-        // With one port, a node uses only one link in a step. The limits of links then follow from
-        // the limits of ports.
+        // With one port a node uses one link, and the limits of links follow from those of ports.
         if ports != Some(1) {
             columns.push(Column { resource: (0..links as u32).collect(), weight: steps(1.0) });
             count += links as u32;

@@ -33,28 +33,29 @@ struct Traveller {
     piece: u32,
     first_segment: u32,
     segments: u32,
-    /// The size of each segment.
     size: u32,
-    /// The index of the next link of the path.
     next: usize,
-    /// The number of links that the segments have not crossed yet.
     left: u32,
 }
 
-/// An entry of a queue: the key in the upper 32 bits, and the index of a traveller in the lower 32
-/// bits. The largest entry is first.
+/// The key in the upper 32 bits, and the index of a traveller. The largest is first.
 type Entry = u64;
 
 fn entry(key: u32, traveller: u32) -> Entry {
     u64::from(key) << 32 | u64::from(traveller)
 }
 
-/// An event that [`play`] reports to its caller.
 pub(crate) enum Event<'a> {
     /// A step begins. The whole schedule takes at least `least` steps.
-    Step { least: u64 },
-    /// A link carries `segments` segments of a piece.
-    Send { link: usize, piece: &'a Piece, first_segment: u32, segments: u32 },
+    Step {
+        least: u64,
+    },
+    Send {
+        link: usize,
+        piece: &'a Piece,
+        first_segment: u32,
+        segments: u32,
+    },
 }
 
 /// The lower bound on the number of steps is computed again after this number of steps.
@@ -72,7 +73,6 @@ struct Player<'a> {
     /// For each link, the largest remaining load of its resources, rounded down. [`Player::arrive`]
     /// computes it once before it computes keys, because the loads do not change meanwhile.
     busiest: Vec<u32>,
-    /// The travellers that cross a link in the current step.
     moving: Vec<u32>,
     /// Whether segments have different sizes. The last segments of a step are then those that fit
     /// best instead of the first ones of the queue.
@@ -106,13 +106,11 @@ pub(crate) fn play<E>(
     };
     player.start();
     let ports = resources.ports.map(|ports| Matching::new(network, ports));
-    // The last entries of `left` are the loads of the ports. The number in the pair is the position
-    // of the first of these entries.
+    // The loads of ports are the last entries of `left`, from the number in the pair on.
     let mut ports = ports.map(|matching| (matching, resources.count - 2 * network.nodes));
     let (mut steps, mut least) = (0, 0);
     while player.queues.iter().any(|queue| !queue.is_empty()) {
-        // Loads are in steps, so every resource needs at least as many further steps as its
-        // remaining load.
+        // Every resource needs as many further steps as its remaining load.
         if steps % STEPS_PER_BOUND == 0 {
             least = steps + player.left.iter().copied().fold(0.0, f32::max) as u64;
         }
@@ -133,8 +131,7 @@ pub(crate) fn play<E>(
 }
 
 impl Player<'_> {
-    /// Computes the load of each resource, and puts all pieces into the queues of the first links
-    /// of their paths.
+    /// Computes the loads, and puts all pieces into the queues of their first links.
     fn start(&mut self) {
         let Routed { pieces, paths, .. } = self.routed;
         for (piece, path) in pieces.iter().zip(paths.iter()) {
@@ -156,8 +153,7 @@ impl Player<'_> {
         }
     }
 
-    /// Puts a traveller into the queue of the next link on its path, if it has not arrived.
-    /// `steps` is the number of steps so far.
+    /// Puts a traveller into its next queue, if it has not arrived. `steps` are those so far.
     fn wait(&mut self, number: u32, steps: u32) {
         let Traveller { size, next, left, .. } = &self.travellers[number as usize];
         let path = &self.routed.paths.links[*next..*next + *left as usize];
@@ -167,9 +163,8 @@ impl Player<'_> {
         }
     }
 
-    /// Returns the key of a traveller in the queue of the next link on its path. `path` has the
-    /// links that the traveller has not crossed yet, `size` is the number of bytes of one of its
-    /// segments, and `steps` is the number of steps so far.
+    /// Returns a traveller's key in its next queue. `path` has the links to cross, `size` is that
+    /// of a segment, `steps` are those so far.
     fn key(&self, path: &[u32], size: u32, steps: u32) -> u32 {
         if size == 0 {
             // Pieces without bytes fit into every step.
@@ -183,8 +178,7 @@ impl Player<'_> {
         (most.unwrap_or(0) + steps) / class * 64 + ahead.min(63)
     }
 
-    /// Sends as many pieces from the start of a link's queue as fit into a step. A piece that does
-    /// not fit as a whole is divided between segments.
+    /// Sends what fits into a step from the start of a queue, and divides a piece between segments.
     fn carry<E>(
         &mut self,
         link: usize,
@@ -253,8 +247,7 @@ impl Player<'_> {
         Some((place, size))
     }
 
-    /// Sends the first segments of a traveller. If segments remain, returns the entry of a new
-    /// traveller for them.
+    /// Sends the first segments of a traveller. Returns the entry of a new traveller for the rest.
     fn send<E>(
         &mut self,
         link: usize,
@@ -295,7 +288,6 @@ impl Player<'_> {
         }
     }
 
-    /// Puts the travellers that have crossed a link into the queues of their next links.
     fn arrive(&mut self, steps: u32) {
         self.find_busiest();
         let mut moving = std::mem::take(&mut self.moving);

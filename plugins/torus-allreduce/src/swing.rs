@@ -126,8 +126,7 @@ impl ShareCollective for Swings {
         let (dimension, s) = self.order.at(step);
         let to = self.partner(dimension, s, c);
         let parts = bit_words(self.radices[dimension], self.reached(dimension, s + 1, to));
-        // On a ring of two nodes, both directions are equally short, so the send must request its
-        // direction.
+        // On a ring of two nodes both directions are equally short.
         let sign = if self.is_directed { self.distance(c, s).signum() as i8 } else { 0 };
         vec![PartMessage { to, sign, parts }]
     }

@@ -6,7 +6,6 @@ use std::collections::VecDeque;
 
 /// A set of vertices on one side of a cut. It contains data that must leave the set.
 pub(super) struct Side {
-    /// The amount of data that the nodes inside the set have.
     amount: u128,
     /// The capacity of the links that leave the set, at least 1.
     capacity: u128,
@@ -15,8 +14,7 @@ pub(super) struct Side {
 }
 
 impl Side {
-    /// Computes the amount of data inside a set, and the capacity of the links that leave it. If
-    /// `turned`, all links are reversed.
+    /// Errors if the set does not exist or data need not leave it. If `turned`, links are reversed.
     pub(super) fn new(
         graph: &Graph,
         amounts: &[(usize, u64)],
@@ -46,7 +44,6 @@ impl Side {
         Ok(Self { amount, capacity, amounts: amounts.to_vec(), turned })
     }
 
-    /// Returns the time that the data needs to leave the set.
     pub(super) fn time(&self) -> f64 {
         self.amount as f64 / self.capacity as f64
     }
@@ -89,7 +86,6 @@ pub(super) fn max_flow(
     }
     let mut flow = 0;
     while flow < enough {
-        // Find a shortest path over arcs that are not full.
         let mut through = vec![None; from + 1];
         let mut queue = VecDeque::from([from]);
         while let Some(vertex) = queue.pop_front().filter(|_| through[to].is_none()) {

@@ -1,10 +1,9 @@
-//! Passes to the host the messages of an algorithm with reductions.
+//! Passes the messages of an algorithm with reductions to the host.
 //!
-//! A GPU can have several partial sums of the same segment, in different chunks. In the schedule of
-//! the host, a node can have only one. Each GPU is therefore represented by several virtual nodes,
-//! its *slots*. There is one slot for each partial sum that the GPU has at the same time. Slot 0 is
-//! the home of the GPU: it has the contribution of the GPU at the start, and the result of the GPU
-//! must be in slot 0 at the end.
+//! A GPU can have several partial sums of a segment, in different chunks; a node of the host's
+//! schedule only one. A GPU is therefore several virtual nodes, its *slots*, one for each partial
+//! sum that it has at the same time. Slot 0 is the home of the GPU: it has the GPU's contribution
+//! at the start, and its result at the end.
 
 use super::buffers::Buffers;
 use super::execution::{Action, Execution, ValueId};
@@ -22,17 +21,12 @@ struct Slot {
     contributions: Option<Rc<[u64]>>,
 }
 
-/// The kind of a transfer between two slots. The GPUs of the slots are the sender and the receiver
-/// of the [`SlotMessage`] that contains the transfer.
+/// How data moves between two slots, of the GPUs that the [`SlotMessage`] names.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy)]
 struct Transfer {
-    /// The number of the slot of the sender.
     from: u64,
-    /// The number of the slot of the receiver.
     to: u64,
-    /// Whether the sender keeps a copy of the values.
     keeps: bool,
-    /// Whether the receiver adds the values to the values in its slot.
     adds: bool,
 }
 
@@ -40,7 +34,6 @@ struct Transfer {
 /// receiver, and the sums that are moved by each kind of transfer.
 type SlotMessage = (StepLocation, u64, u64, BTreeMap<Transfer, Vec<u64>>);
 
-/// The sends of one step of the schedule.
 #[derive(Default)]
 struct Batch(Vec<SlotMessage>);
 
@@ -50,9 +43,8 @@ struct Slots<'a> {
     slots: HashMap<(u64, u64), Vec<Slot>>,
     slot_of: Vec<usize>,
     batches: Vec<Batch>,
-    /// For each pair of a GPU and a sum, the first step of the schedule in which its next local
-    /// operation can take place. There are entries only for local operations after the last step
-    /// with messages.
+    /// By GPU and sum: the first step for its next local operation, only after the last step with
+    /// messages.
     touched: HashMap<(u64, u64), usize>,
     /// The number of steps of the schedule up to the last step with messages.
     since: usize,
@@ -91,8 +83,7 @@ pub(super) fn pass_on(
             Action::Copied(list) => {
                 for (from, to) in list {
                     slots.read(*from);
-                    // Both values are equal, so they share a slot until something is added to one
-                    // of them.
+                    // Equal values share a slot until something is added to one of them.
                     slots.slot_of[*to] = slots.slot_of[*from];
                     slots.slot(*to).reads += execution.values[*to].reads;
                 }
@@ -102,8 +93,7 @@ pub(super) fn pass_on(
     }
     slots.results();
     let Slots { slots, batches, .. } = slots;
-    // Stage 2: define the virtual nodes. Every GPU gets as many slots as the GPU that needs the
-    // most slots.
+    // Stage 2: every GPU gets as many virtual nodes as the GPU with the most slots.
     let most = slots.values().map(Vec::len).max().unwrap_or(1) as u64;
     let segments = u32::try_from(buffers.segments).unwrap_or(u32::MAX);
     if most == 1 {
@@ -243,13 +233,11 @@ impl Slots<'_> {
         Ok(())
     }
 
-    /// Copies the value `own` to a new slot, in which something is then added to it. The old slot
-    /// is kept because the value `own` will be read again.
+    /// Copies `own`, which will be read again, to a new slot in which something is added.
     fn copy_apart(&mut self, at: StepLocation, own: ValueId, new: ValueId) {
         let from = self.slot_of[own];
         let value = &self.execution.values[new];
-        // Always append a slot: a slot that is emptied in this step stays occupied until the end of
-        // the step.
+        // Append a slot: one that this step empties stays occupied until its end.
         let slots = self.slots.entry((value.gpu, value.what)).or_default();
         slots.push(Slot { reads: value.reads, contributions: Some(Rc::clone(&value.terms)) });
         self.slot_of[new] = slots.len() - 1;
@@ -287,7 +275,6 @@ impl Slots<'_> {
         }
     }
 
-    /// Moves the results to the home slots (slot 0).
     fn results(&mut self) {
         for id in &self.execution.results {
             let value = &self.execution.values[*id];

@@ -30,22 +30,19 @@ use crate::torus::Variant;
 pub(super) struct Journey {
     /// The number of the round of the movement. Round 0 is the first round after the collection.
     pub round: usize,
-    /// The signed distance of the movement along each axis.
     pub by: Vec<i64>,
 }
 
-/// The schedule of all rows that have the same distance: the sections of a row, and the journey of
-/// the data of each section.
+/// The sections of all rows with the same distance, and the journey of each section's data.
 pub(super) struct Row {
     pub sections: Sections,
     pub journeys: Vec<Journey>,
 }
 
 impl Row {
-    /// Returns the period of a row of n nodes: shifts by multiples of the period leave the schedule
-    /// of the row unchanged. If all sections have the same size, the period is the length of the
-    /// shortest sequence of sections after which the journeys repeat. If sections have different
-    /// sizes, the period is n.
+    /// Returns the period of a row of n nodes, whose multiples are the shifts that leave its
+    /// schedule unchanged: the length of the shortest repeating sequence of sections or, if
+    /// sections differ in size, n.
     pub(super) fn period(&self, n: u64) -> u64 {
         let count = self.journeys.len();
         let same =
@@ -71,7 +68,6 @@ pub(crate) enum Directions {
     Both,
 }
 
-/// A row and the distances by which its data is moved, with the limits of the machine.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ShiftProblem<'a> {
     pub n: u64,
@@ -117,9 +113,8 @@ impl ShiftProblem<'_> {
         if fewer || half_way || self.directions == Directions::Both { both } else { forward }
     }
 
-    /// Returns the largest possible number of sections and, for each axis, a number s: the
-    /// collector of one of every s sections sends in the longer direction along this axis. `None`
-    /// in place of s means that no collector does.
+    /// Returns the largest number of sections and, for each axis, s or `None`: one of every s
+    /// collectors uses the longer direction along this axis.
     fn fitting(&self, middles: u64, both: bool) -> (u64, Vec<Option<u64>>) {
         let counts = (1..=self.n.min(self.max_sections(middles))).rev();
         let fit = |count: u64| {
@@ -134,10 +129,9 @@ impl ShiftProblem<'_> {
         counts.into_iter().find_map(fit).unwrap_or_else(|| (1, vec![None; self.by.len()]))
     }
 
-    /// Returns an upper bound for the number of sections. In a round, all forward circuits together
-    /// can use at most n q links, and all backward circuits can use as many. A forward circuit uses
-    /// i links, and a backward circuit uses n - i links. Therefore at most `n^2 q / (i (n - i))`
-    /// circuits are possible for the distance i.
+    /// Returns an upper bound on the sections. All forward circuits of a round use at most n q
+    /// links, and so do all backward ones. They take i and n - i links each, so there are at most
+    /// `n^2 q / (i (n - i))`.
     fn max_sections(&self, middles: u64) -> u64 {
         let least = |by: &u64| {
             let work = by * (self.n - by);
@@ -184,14 +178,12 @@ impl ShiftProblem<'_> {
     }
 }
 
-/// Returns whether collector `i` uses the longer direction, if one of every `one_in` collectors
-/// does.
+/// Returns whether collector `i` uses the longer direction.
 fn is_backward(i: u64, one_in: Option<u64>) -> bool {
     one_in.is_some_and(|a| i % a == a - 1)
 }
 
-/// Returns the signed distance in the shorter direction or, if `longer` is set, in the longer
-/// direction.
+/// Returns the signed distance in the shorter or the longer direction.
 fn signed(n: u64, by: u64, longer: bool) -> i64 {
     let plus = (2 * by <= n) != longer;
     if by == 0 {
@@ -208,8 +200,7 @@ fn max_load(n: u64, journeys: impl Iterator<Item = (u64, i64)>) -> u64 {
     let mut changes = [vec![0_i64; n as usize + 1], vec![0_i64; n as usize + 1]];
     for (at, by) in journeys {
         let links = by.unsigned_abs();
-        // Link x connects node x and the next node, x + 1. The lowest link of a backward journey is
-        // therefore the link of the node where the journey ends.
+        // Link x leads from node x to x + 1, so a backward journey ends at its lowest link.
         let first = if by > 0 { at } else { (at + n - links) % n };
         let side = &mut changes[usize::from(by > 0)];
         let end = first + links;
@@ -260,9 +251,8 @@ mod tests {
         assert_eq!(row.journeys.iter().map(|j| j.by[0]).collect::<Vec<_>>(), [18, -18, 18, -18]);
     }
 
-    /// A row of 36 nodes has sections of 9 nodes, and every second section uses the longer
-    /// direction, so the schedule repeats after two sections. A row of 25 nodes has sections of
-    /// different sizes, so its period is 25.
+    /// 36 nodes: sections of 9 nodes, every second one in the longer direction, so a period of two
+    /// sections. 25 nodes: sections of different sizes, so a period of 25.
     #[test]
     fn periods_are_whole_numbers_of_sections() {
         assert_eq!(row(36, 1, 18, 1, Directions::Best).period(36), 18);
