@@ -12,7 +12,7 @@ pub(crate) struct Sizes {
 }
 
 /// Random sizes, and the values on which they depend.
-struct Drawn {
+struct CachedSizes {
     workload: Workload,
     nodes: u64,
     seed: u64,
@@ -21,7 +21,7 @@ struct Drawn {
 
 thread_local! {
     /// The sizes of the last task that was created on this thread, if they are random.
-    static LAST: RefCell<Option<Drawn>> = const { RefCell::new(None) };
+    static LAST: RefCell<Option<CachedSizes>> = const { RefCell::new(None) };
 }
 
 /// Returns the sizes of the last task if they depend on the same values. Otherwise calls `draw`.
@@ -41,7 +41,7 @@ pub(crate) fn shared(
     };
     if workload.generator.random {
         let (workload, sizes) = (workload.clone(), sizes.clone());
-        LAST.set(Some(Drawn { workload, nodes, seed, sizes }));
+        LAST.set(Some(CachedSizes { workload, nodes, seed, sizes }));
     }
     Ok(sizes)
 }

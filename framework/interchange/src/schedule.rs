@@ -188,7 +188,7 @@ pub enum DocumentEvent {
 
 /// The status with which the run that made the schedule ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
-pub struct Outcome {
+pub struct RunStatus {
     /// The status, with the same words as in a row.
     pub status: String,
     /// The reason for the status; empty if the status is `ok`.
@@ -355,7 +355,7 @@ pub trait EventHandler {
 pub fn read(
     document: impl Read,
     reader: &mut dyn EventHandler,
-) -> Result<Option<Outcome>, serde_json::Error> {
+) -> Result<Option<RunStatus>, serde_json::Error> {
     let mut json = serde_json::Deserializer::from_reader(document);
     let outcome = Document(reader).deserialize(&mut json)?;
     json.end()?;
@@ -365,7 +365,7 @@ pub fn read(
 struct Document<'a>(&'a mut dyn EventHandler);
 
 impl<'de> DeserializeSeed<'de> for Document<'_> {
-    type Value = Option<Outcome>;
+    type Value = Option<RunStatus>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_map(self)
@@ -373,7 +373,7 @@ impl<'de> DeserializeSeed<'de> for Document<'_> {
 }
 
 impl<'de> Visitor<'de> for Document<'_> {
-    type Value = Option<Outcome>;
+    type Value = Option<RunStatus>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object with `schedule` and `events`")
@@ -467,7 +467,7 @@ pub struct LineParser<'a> {
     reader: &'a mut dyn EventHandler,
     /// The beginning of a line whose end has not been written yet.
     line: Vec<u8>,
-    outcome: Option<Outcome>,
+    outcome: Option<RunStatus>,
 }
 
 impl<'a> LineParser<'a> {
@@ -478,7 +478,7 @@ impl<'a> LineParser<'a> {
     }
 
     /// Returns the outcome of the schedule. Call it after the whole document was written.
-    pub fn outcome(self) -> Option<Outcome> {
+    pub fn outcome(self) -> Option<RunStatus> {
         self.outcome
     }
 

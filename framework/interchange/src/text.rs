@@ -1,31 +1,31 @@
 /// A part of a text. Unlike `std::fmt::Display`, it has no width or precision, so that a number is
 /// appended several times as fast as by `write!`.
-pub trait Piece {
+pub trait TextPart {
     fn append_to(self, text: &mut String);
 }
 
-impl Piece for &str {
+impl TextPart for &str {
     #[inline]
     fn append_to(self, text: &mut String) {
         text.push_str(self);
     }
 }
 
-impl Piece for char {
+impl TextPart for char {
     #[inline]
     fn append_to(self, text: &mut String) {
         text.push(self);
     }
 }
 
-impl Piece for u64 {
+impl TextPart for u64 {
     #[inline]
     fn append_to(self, text: &mut String) {
         text.push_str(itoa::Buffer::new().format(self));
     }
 }
 
-impl Piece for bool {
+impl TextPart for bool {
     #[inline]
     fn append_to(self, text: &mut String) {
         text.push_str(if self { "true" } else { "false" });
@@ -35,7 +35,7 @@ impl Piece for bool {
 #[macro_export]
 macro_rules! append {
     ($text:expr, $($piece:expr),+ $(,)?) => {{
-        $($crate::text::Piece::append_to($piece, $text);)+
+        $($crate::text::TextPart::append_to($piece, $text);)+
     }};
 }
 

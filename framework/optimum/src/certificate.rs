@@ -2,7 +2,7 @@
 //! the least time of the problem, and the evidence for both ends of the interval.
 
 use crate::demand::Demand;
-use crate::network::Network;
+use crate::network::CapacityNetwork;
 use serde::{Deserialize, Serialize};
 
 pub const FORMAT: &str = "swapmeet-optimum-1";
@@ -10,7 +10,7 @@ pub const FORMAT: &str = "swapmeet-optimum-1";
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Origin {
+pub struct ProblemSpecs {
     pub topology: String,
     pub workload: String,
     pub machine: String,
@@ -23,15 +23,15 @@ pub struct Origin {
 #[serde(deny_unknown_fields)]
 pub struct Certificate {
     pub format: String,
-    pub origin: Origin,
-    pub network: Network,
+    pub origin: ProblemSpecs,
+    pub network: CapacityNetwork,
     pub demand: Demand,
     pub unit_us: f64,
     /// The lower end of the interval in µs: no schedule takes less time.
     pub lower_us: f64,
     /// The upper end of the interval in µs: there is a flow that takes this time.
     pub upper_us: f64,
-    pub proof: Proof,
+    pub proof: Evidence,
 }
 
 /// A source, and for each link that carries data of this source the number of the link and the
@@ -44,7 +44,7 @@ pub type MessageRow = (u32, Vec<(u32, f32)>);
 /// The evidence for both ends of an interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Proof {
+pub enum Evidence {
     /// The evidence for a demand between pairs of nodes.
     Flow {
         lengths: Vec<u32>,

@@ -10,7 +10,7 @@
 //! 10^-4, because flows are rounded. For data that may be copied, a maximum flow to each node
 //! verifies it.
 
-use crate::certificate::{Certificate, FORMAT, Proof, SourceFlow};
+use crate::certificate::{Certificate, Evidence, FORMAT, SourceFlow};
 use crate::demand::Demand;
 use crate::network::PortRule;
 use std::cmp::Reverse;
@@ -44,30 +44,30 @@ pub fn check(certificate: &Certificate) -> Result<Verified, String> {
     }
     let graph = Graph::of(certificate)?;
     let rows = rows(certificate, &graph)?;
-    let is_flow = matches!(certificate.proof, Proof::Flow { .. });
+    let is_flow = matches!(certificate.proof, Evidence::Flow { .. });
     if is_flow != matches!(certificate.demand, Demand::Even(_) | Demand::Pairs(_)) {
         return Err("the proof is for another kind of demand".to_owned());
     }
     let at_ports = through_ports(certificate, &rows, &graph);
     let (lower, upper) = match &certificate.proof {
-        Proof::Flow { lengths, port_lengths, flows } => {
+        Evidence::Flow { lengths, port_lengths, flows } => {
             let lower = by_lengths(&graph, &rows, lengths, port_lengths)?;
             let upper = flows.as_ref().map(|flows| by_flows(&graph, &rows, flows)).transpose()?;
             (lower, upper)
         }
-        Proof::Trees { cut } => {
+        Evidence::Trees { cut } => {
             let turned = matches!(certificate.demand, Demand::Sums(_));
             let amounts: Vec<(usize, u64)> =
                 rows.iter().flat_map(|(_, row)| row).copied().collect();
-            let side = trees::Side::new(&graph, &amounts, cut, turned)?;
+            let side = trees::CutSide::new(&graph, &amounts, cut, turned)?;
             (side.time(), side.is_packed(&graph).then(|| side.time() * graph.slowed))
         }
-        Proof::Messages { lengths, port_lengths, roots, copies, sums, flows } => {
+        Evidence::Messages { lengths, port_lengths, roots, copies, sums, flows } => {
             let messages = packing::Messages { lengths, port_lengths, roots, copies, sums, flows };
             let (lower, upper) = packing::verify(&graph, &certificate.demand, &messages)?;
             (lower, Some(upper))
         }
-        Proof::SumForAll { out, into, parts } => {
+        Evidence::SumForAll { out, into, parts } => {
             let Demand::SumForAll(amount) = certificate.demand else {
                 return Err("the proof is for a sum that every node receives".to_owned());
             };
@@ -170,7 +170,7 @@ impl Graph {
         }
         for (vertex, (out, into)) in through.iter().enumerate().skip(nodes) {
             if out != into
-                && !matches!(certificate.proof, Proof::Flow { .. } | Proof::Messages { .. })
+                && !matches!(certificate.proof, Evidence::Flow { .. } | Evidence::Messages { .. })
             {
                 return Err(format!("switch {vertex} has different capacities in and out"));
             }
@@ -291,17 +291,17 @@ fn translated(vertex: usize, by: usize, sides: &[u32]) -> usize {
 }
 
 /// For each source, its receivers and the amounts of data for them.
-type Rows = Vec<(usize, Vec<(usize, u64)>)>;
+type DemandRows = Vec<(usize, Vec<(usize, u64)>)>;
 
 /// Returns the demand of each source that the certificate lists. For data that is copied or added,
 /// the entry of a source lists only the source itself, with its amount.
-fn rows(certificate: &Certificate, graph: &Graph) -> Result<Rows, String> {
-    let even = |amount: u64| -> Rows {
+fn rows(certificate: &Certificate, graph: &Graph) -> Result<DemandRows, String> {
+    let even = |amount: u64| -> DemandRows {
         let others =
             |from| (0..graph.nodes).filter(move |to| *to != from).map(move |to| (to, amount));
         (0..graph.listed).map(|from| (from, others(from).collect())).collect()
     };
-    let rows: Rows = match &certificate.demand {
+    let rows: DemandRows = match &certificate.demand {
         Demand::Even(amount) => {
             if (graph.listed as u64).saturating_mul(graph.nodes as u64) > 1 << 28 {
                 return Err("there are more than 2^28 pairs of nodes".to_owned());
@@ -335,7 +335,7 @@ fn rows(certificate: &Certificate, graph: &Graph) -> Result<Rows, String> {
     Ok(rows)
 }
 
-fn by_lengths(graph: &Graph, rows: &Rows, own: &[u32], ports: &[u32]) -> Result<f64, String> {
+fn by_lengths(graph: &Graph, rows: &DemandRows, own: &[u32], ports: &[u32]) -> Result<f64, String> {
     let lengths: Vec<u64> = own.iter().chain(ports).map(|length| u64::from(*length)).collect();
     let capacities = graph.capacities();
     for (what, found, expected) in [
@@ -383,7 +383,7 @@ fn distances(graph: &Graph, lengths: &[u64], from: usize) -> Vec<Option<u64>> {
 }
 
 /// Returns the upper end, or an error if the flows do not move the demand.
-fn by_flows(graph: &Graph, rows: &Rows, flows: &[SourceFlow]) -> Result<f64, String> {
+fn by_flows(graph: &Graph, rows: &DemandRows, flows: &[SourceFlow]) -> Result<f64, String> {
     /// Largest accepted relative error of the amounts that flows move, because flows are rounded.
     const ROUNDED: f64 = 1e-4;
     let capacities = graph.capacities();
@@ -432,7 +432,7 @@ fn by_flows(graph: &Graph, rows: &Rows, flows: &[SourceFlow]) -> Result<f64, Str
 
 /// Returns the time in which the busiest node passes its own data through its ports, as origin or
 /// destination. This time does not depend on paths.
-fn through_ports(certificate: &Certificate, rows: &Rows, graph: &Graph) -> f64 {
+fn through_ports(certificate: &Certificate, rows: &DemandRows, graph: &Graph) -> f64 {
     let least = |ends_only: bool| {
         let ports = graph.ports.iter().filter(|(rule, _)| !ends_only || *rule == PortRule::Ends);
         ports.map(|(_, capacity)| *capacity as f64).min_by(f64::total_cmp)

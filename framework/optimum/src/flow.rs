@@ -7,7 +7,7 @@
 
 use crate::demand::Demand;
 use crate::error::{MAX_CELLS, OptimumError};
-use crate::network::{Network, PortRule, Speeds};
+use crate::network::{CapacityNetwork, PortRule, Speeds};
 use swapmeet_flows::{
     BestCut, Column, Links, NONE, Options, Prices, Problem, Random, Solution, Unconnected,
 };
@@ -36,7 +36,7 @@ pub(crate) type Progress<'a> = dyn FnMut(f64, f64) -> bool + 'a;
 /// Returns an error if a receiver cannot be reached, if the problem is too large, or if
 /// `progress` stops the search.
 pub(crate) fn solve(
-    network: &Network,
+    network: &CapacityNetwork,
     demand: &Demand,
     gap: f64,
     progress: &mut Progress<'_>,
@@ -68,7 +68,7 @@ const COARSE: f32 = 8.0;
 
 /// Returns the links of the whole network. Also returns, for each of them, the index of the link in
 /// `network` of which it is an image under a translation (a shift of all coordinates of a grid).
-pub(crate) fn expand(network: &Network) -> (Links, Vec<u32>) {
+pub(crate) fn expand(network: &CapacityNetwork) -> (Links, Vec<u32>) {
     let mut links = Links::default();
     let mut images = Vec::with_capacity(network.link_count() as usize);
     if network.translations.is_empty() {
@@ -146,7 +146,7 @@ struct Timed {
 }
 
 impl Limits {
-    fn of(network: &Network, demand: &Demand, links: &Links, images: Vec<u32>) -> Self {
+    fn of(network: &CapacityNetwork, demand: &Demand, links: &Links, images: Vec<u32>) -> Self {
         let one = !network.translations.is_empty();
         let nodes = if one { 1 } else { network.nodes };
         let (sources, rows, even) = match demand {

@@ -29,7 +29,7 @@ mod trees;
 
 pub use certificate::Certificate;
 pub use error::{MAX_CELLS, MAX_LINKS, MAX_PAIRS, OptimumError};
-pub use optimum::{DEFAULT_GAP, Optimum, Options, Question, solve};
+pub use optimum::{DEFAULT_GAP, MachineTask, Optimum, Options, solve};
 
 #[cfg(test)]
 mod tests;

@@ -16,7 +16,7 @@ use swapmeet_core::network::topology::{self, Regularity};
 pub struct Link {
     pub from: u32,
     pub to: u32,
-    /// The bandwidth, in units of [`Network::capacity_unit`].
+    /// The bandwidth, in units of [`CapacityNetwork::capacity_unit`].
     pub capacity: u64,
 }
 
@@ -57,19 +57,19 @@ pub enum PortRule {
 #[serde(deny_unknown_fields)]
 pub struct Ports {
     pub rule: PortRule,
-    /// The capacity of a node's ports for sending, in units of [`Network::capacity_unit`]. The
+    /// The capacity of a node's ports for sending, in units of [`CapacityNetwork::capacity_unit`]. The
     /// capacity for receiving is the same.
     pub capacity: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Network {
+pub struct CapacityNetwork {
     pub nodes: u32,
     /// The number of nodes and switches.
     pub vertices: u32,
     /// The sides of a grid of nodes whose translations map every link to another link; empty if
-    /// translations are not used. With translations, [`Network::links`] contains only some links.
+    /// translations are not used. With translations, [`CapacityNetwork::links`] contains only some links.
     /// The links of the whole network are their images.
     pub translations: Vec<u32>,
     /// The links, sorted by the vertex that they leave. With translations, only the links that
@@ -111,7 +111,7 @@ impl Speeds {
     }
 }
 
-impl Network {
+impl CapacityNetwork {
     /// Returns the network of a topology. `even` states that the demand is the same for all nodes.
     /// The network then uses the translations of the topology (shifts of all coordinates of a grid,
     /// which map every link to a link). Ranks on the same node count as one node.

@@ -83,7 +83,7 @@ impl Reach {
 /// The positions of the forward collectors on a cycle, and the rule that selects the gaps with a
 /// backward section. A gap is the range of nodes between two neighbouring forward collectors.
 #[derive(Debug, Clone, Copy)]
-struct Anchors {
+struct CollectorPositions {
     /// The two collectors of each side, in units of 1/[`PARTS`] of the side.
     along: [usize; 2],
     /// In cycle `k` about the centre, the gap with number `step * k` (modulo the number of gaps)
@@ -95,7 +95,7 @@ struct Anchors {
 
 const PARTS: usize = 24;
 
-impl Anchors {
+impl CollectorPositions {
     fn of_side(&self, side: usize) -> Vec<i64> {
         let [a, b] = self.along.map(|along| (along * side / PARTS) as i64);
         match self.along {
@@ -109,11 +109,11 @@ impl Anchors {
 
 /// Positions of the collectors for q = 2. No rule is known that gives valid positions for every
 /// torus. These positions are valid for most tori, and for a larger proportion of the large tori.
-const USUAL: [Anchors; 4] = [
-    Anchors { along: [4, 16], step: 2, shift: 0 },
-    Anchors { along: [4, 14], step: 1, shift: 2 },
-    Anchors { along: [10, 22], step: 2, shift: 0 },
-    Anchors { along: [2, 15], step: 2, shift: 0 },
+const USUAL: [CollectorPositions; 4] = [
+    CollectorPositions { along: [4, 16], step: 2, shift: 0 },
+    CollectorPositions { along: [4, 14], step: 1, shift: 2 },
+    CollectorPositions { along: [10, 22], step: 2, shift: 0 },
+    CollectorPositions { along: [2, 15], step: 2, shift: 0 },
 ];
 
 /// Up to this n, all positions are tried if [`USUAL`] has no valid ones. The time grows with n.
@@ -128,25 +128,27 @@ pub fn sections(squares: &[Square], parameters: Parameters) -> Option<Vec<Sectio
 }
 
 fn of_size(squares: &[Square], parameters: Parameters, reach: Reach) -> Option<Vec<Section>> {
-    let anchored = |anchors: Anchors| by_anchors(squares, parameters, reach, anchors);
+    let with_positions =
+        |collectors: CollectorPositions| around_collectors(squares, parameters, reach, collectors);
     match parameters.q {
         // There is one collector, in the middle of each side. From each cycle about the centre to
         // the next, the backward section is alternately in gap 2 and gap 0. In the cycles about the
         // corner, it is alternately in gap 3 and gap 1.
-        1 => anchored(Anchors { along: [PARTS / 2; 2], step: 2, shift: 1 }),
-        2 => {
-            USUAL.into_iter().chain(pairs().filter(|_| parameters.n <= SEARCHED)).find_map(anchored)
-        }
+        1 => with_positions(CollectorPositions { along: [PARTS / 2; 2], step: 2, shift: 1 }),
+        2 => USUAL
+            .into_iter()
+            .chain(pairs().filter(|_| parameters.n <= SEARCHED))
+            .find_map(with_positions),
         _ => equal_quarters(squares, parameters, reach),
     }
 }
 
-fn pairs() -> impl Iterator<Item = Anchors> {
+fn pairs() -> impl Iterator<Item = CollectorPositions> {
     let along = (0..PARTS).flat_map(|a| (a + 1..PARTS).map(move |b| [a, b]));
     along.flat_map(|along| {
-        [1, 2]
-            .into_iter()
-            .flat_map(move |step| (0..8).map(move |shift| Anchors { along, step, shift }))
+        [1, 2].into_iter().flat_map(move |step| {
+            (0..8).map(move |shift| CollectorPositions { along, step, shift })
+        })
     })
 }
 
@@ -235,11 +237,11 @@ fn equal_quarters(
 }
 
 /// Case 2 (q < 3): sections around collectors at the same positions of every quarter.
-fn by_anchors(
+fn around_collectors(
     squares: &[Square],
     parameters: Parameters,
     reach: Reach,
-    anchors: Anchors,
+    collectors: CollectorPositions,
 ) -> Option<Vec<Section>> {
     const NONE: usize = usize::MAX;
     let n = parameters.n;
@@ -249,7 +251,7 @@ fn by_anchors(
     let mut collects = vec![NONE; (n * n) as usize];
     let mut positions: Vec<Vec<i64>> = Vec::with_capacity(squares.len());
     for (i, square) in squares.iter().enumerate() {
-        let of_side = anchors.of_side(square.side);
+        let of_side = collectors.of_side(square.side);
         let mut own: Vec<i64> = (0..4)
             .flat_map(|turn| {
                 of_side.iter().map(move |position| position + turn * square.side as i64)
@@ -272,7 +274,7 @@ fn by_anchors(
     let mut items = vec![Assignable { buckets: [NONE; 2], distance: [0; 2] }; (n * n) as usize];
     for (i, square) in squares.iter().enumerate() {
         let count = positions[i].len();
-        let gap = anchors.step * square.number + anchors.shift * square.about;
+        let gap = collectors.step * square.number + collectors.shift * square.about;
         for (k, position) in positions[i].iter().enumerate() {
             let more =
                 (0..parameters.q as usize).filter(|j| (gap + j * count / 2) % count == k).count();

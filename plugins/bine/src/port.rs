@@ -15,14 +15,14 @@ pub(crate) const PORTED: About = About { ports: 0, ..ANYWHERE };
 /// A butterfly whose steps use the dimensions of a grid in turn, skipping complete ones. A line of
 /// ranks has one dimension. On tori all ports have one at the same time, beginning with different
 /// dimensions, half of them in the opposite directions.
-pub(crate) struct Port<'a> {
+pub(crate) struct PortButterfly<'a> {
     grid: &'a Grid,
     /// For each step, its dimension, and the number of earlier steps in the same dimension.
     order: Vec<(usize, u32)>,
     is_mirrored: bool,
 }
 
-impl<'a> Port<'a> {
+impl<'a> PortButterfly<'a> {
     pub(crate) fn new(grid: &'a Grid, port: usize) -> Self {
         // The grid of one node may have no dimensions, and `turns` is a divisor.
         let turns = grid.dimensions().max(1);

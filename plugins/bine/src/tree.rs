@@ -15,7 +15,7 @@
 //! That library has scatters and gathers in both orders, but a broadcast and a reduce on trees only
 //! for `order=far`.
 
-use crate::port::{Coordinates, PORTED, PORTS, Port, grid_and_ports};
+use crate::port::{Coordinates, PORTED, PORTS, PortButterfly, grid_and_ports};
 use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Schedule, Set, Stop,
 };
@@ -78,7 +78,7 @@ struct Edge {
 
 /// Returns the messages of each step of the broadcast from `root`. `order` has the steps of the
 /// butterfly in the order of the tree.
-fn edges(port: &Port<'_>, order: &[usize], root: u64) -> Vec<Vec<Edge>> {
+fn edges(port: &PortButterfly<'_>, order: &[usize], root: u64) -> Vec<Vec<Edge>> {
     let mut have = vec![root];
     let step = |(i, &s): (usize, &usize)| {
         let edge = |&from: &u64| {
@@ -103,7 +103,7 @@ impl Algorithm for Tree {
         let is_near = problem.choice("order", &[("far", false), ("near", true)])?;
         let is_line = problem.given::<u64>("ports")?.is_none();
         let tree = |port: usize| {
-            let port = Port::new(&grid, if is_line { (root % 2) as usize } else { port });
+            let port = PortButterfly::new(&grid, if is_line { (root % 2) as usize } else { port });
             let mut order: Vec<usize> = (0..port.steps()).collect();
             if !is_near {
                 order.reverse();
@@ -150,7 +150,7 @@ mod tests {
             let n = 1_u64 << s;
             let grid = Grid::new(&[n]).unwrap();
             let order: Vec<usize> = (0..s as usize).rev().collect();
-            for (i, edges) in (0..).zip(edges(&Port::new(&grid, 0), &order, 0)) {
+            for (i, edges) in (0..).zip(edges(&PortButterfly::new(&grid, 0), &order, 0)) {
                 for Edge { from, to, .. } in edges {
                     let apart = (to + n - from) % n;
                     assert_eq!(

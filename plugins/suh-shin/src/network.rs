@@ -10,7 +10,7 @@ pub(crate) enum NetworkKind {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Network {
+pub(crate) struct PaddedNetwork {
     pub kind: NetworkKind,
     /// Side of the submeshes: 4 in a torus, 2 in a mesh. Their nodes belong to different groups.
     pub submesh: u64,
@@ -22,7 +22,7 @@ pub(crate) struct Network {
     pub planned: Option<Planned>,
 }
 
-impl Network {
+impl PaddedNetwork {
     /// Errors with the reason if the algorithm cannot run here.
     pub(crate) fn new(problem: &Problem<'_>) -> Result<Self, Stop> {
         let (kind, submesh) = match problem.topology().kind() {

@@ -2,11 +2,11 @@
 
 use crate::demand::Demand;
 use crate::exchange::Exchange;
-use crate::network::Network;
+use crate::network::LinkGraph;
 use crate::orbits::Translations;
 use crate::resources::{LONGEST, Resources};
 use crate::routes::{Routed, route};
-use crate::steps::{Event, ORDERS, Order, play};
+use crate::steps::{Event, ORDERS, Order, simulate};
 use crate::{Deadline, SECONDS, SEED};
 use swapmeet_flows::{BestCut, Options, Prices, Random, Solution};
 use swapmeet_sdk::{
@@ -72,7 +72,7 @@ impl Algorithm for FlowSchedule {
     }
 
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        let network = Network::read(problem)?;
+        let network = LinkGraph::read(problem)?;
         if network.has_switches() && problem.topology().kind() == "rdn" {
             return Err(Stop::unsupported(
                 "messages cannot choose their routes in a dual-net of clusters with switches: use `rdn-alltoall`, or a `graph:` file",
@@ -88,7 +88,7 @@ impl Algorithm for FlowSchedule {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let deadline = Deadline::start(problem)?;
-        let network = Network::read(problem)?;
+        let network = LinkGraph::read(problem)?;
         let form = form(problem, &network)?;
         let blocks_per_link = problem.whole("group", 1..=1 << 20)?;
         let segments = problem.given::<u32>("segments")?;
@@ -119,7 +119,7 @@ impl Algorithm for FlowSchedule {
         let flow = best_flow(&network, &resources, &demand, &mut random, deadline);
         schedule.log(&format!("flow: {:.1} to {:.1} steps", flow.lower, flow.upper));
         let search = Search { network, resources, demand, deadline };
-        let emitter = Emitter { problem, search: &search };
+        let emitter = ScheduleWriter { problem, search: &search };
         let chosen = match form {
             Form::Steps => search.best_steps(&flow, &mut random),
             Form::Routes => (search.best_routes(&flow, &mut random), Order::Farthest, 1),
@@ -139,13 +139,13 @@ impl Algorithm for FlowSchedule {
     }
 }
 
-fn form(problem: &Problem<'_>, network: &Network) -> Result<Form, Stop> {
+fn form(problem: &Problem<'_>, network: &LinkGraph) -> Result<Form, Stop> {
     let default = if network.has_switches() { Form::Routes } else { Form::Steps };
     Ok(problem.given_choice("form", &FORMS)?.unwrap_or(default))
 }
 
 struct Search {
-    network: Network,
+    network: LinkGraph,
     resources: Resources,
     demand: Demand,
     deadline: Deadline,
@@ -168,11 +168,11 @@ impl Search {
                     break;
                 }
                 // Stop as soon as the schedule cannot be shorter than the best one.
-                let played = play(&self.network, &self.resources, &routed, order, |event| {
+                let simulated = simulate(&self.network, &self.resources, &routed, order, |event| {
                     let Event::Step { least: bound } = event else { return Ok(()) };
                     if bound < least { Ok(()) } else { Err(()) }
                 });
-                if let Ok(steps) = played
+                if let Ok(steps) = simulated
                     && steps < least
                 {
                     (least, chosen) = (steps, Some(order));
@@ -209,12 +209,12 @@ impl Search {
     }
 }
 
-struct Emitter<'a, 'p> {
+struct ScheduleWriter<'a, 'p> {
     problem: &'a Problem<'p>,
     search: &'a Search,
 }
 
-impl Emitter<'_, '_> {
+impl ScheduleWriter<'_, '_> {
     fn steps(
         &self,
         routed: &Routed,
@@ -222,7 +222,7 @@ impl Emitter<'_, '_> {
         schedule: &mut Schedule<'_>,
     ) -> Result<(), Stop> {
         let Search { network, resources, .. } = self.search;
-        let played = play(network, resources, routed, order, |event| {
+        let simulated = simulate(network, resources, routed, order, |event| {
             let Event::Send { link, piece, first_segment, segments } = event else {
                 return schedule.step();
             };
@@ -230,7 +230,7 @@ impl Emitter<'_, '_> {
             let segments = Axis::range(first_segment.into(), segments.into());
             schedule.send(&self.blocks(from, to, (piece.source, piece.target)).segments(segments))
         });
-        played.map(|_| ())
+        simulated.map(|_| ())
     }
 
     fn routes(&self, routed: &Routed, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
@@ -289,7 +289,7 @@ impl swapmeet_flows::Demand for Load<'_> {
 /// Returns the division of the demand among paths that minimizes the largest load of a resource, if
 /// data can be divided without limit.
 fn best_flow(
-    network: &Network,
+    network: &LinkGraph,
     resources: &Resources,
     demand: &Demand,
     random: &mut Random,

@@ -10,7 +10,7 @@
 //! A node can forward a block in the steps after its arrival.
 
 use crate::Deadline;
-use crate::network::Network;
+use crate::network::LinkGraph;
 use swapmeet_flows::Random;
 use swapmeet_sdk::Stop;
 
@@ -70,10 +70,10 @@ impl Moves {
     }
 }
 
-struct Try<'a> {
-    network: &'a Network,
+struct Attempt<'a> {
+    network: &'a LinkGraph,
     /// All links reversed: its links out of a node are the original ones into it.
-    into: &'a Network,
+    into: &'a LinkGraph,
     of_link: &'a [u32],
     has: Bits,
     lacks: Bits,
@@ -90,7 +90,7 @@ struct Try<'a> {
 ///
 /// # Errors
 /// [`Stop::Unsupported`] if the schedule has too many moves.
-pub(crate) fn check_moves(network: &Network, blocks: u64) -> Result<(), Stop> {
+pub(crate) fn check_moves(network: &LinkGraph, blocks: u64) -> Result<(), Stop> {
     let moves = blocks * (network.nodes as u64).saturating_sub(1);
     if moves > MAX_MOVES {
         return Err(Stop::unsupported(format!(
@@ -103,7 +103,7 @@ pub(crate) fn check_moves(network: &Network, blocks: u64) -> Result<(), Stop> {
 /// Makes up to `tries` schedules that bring every block to every node, and returns the schedule
 /// with the fewest steps. `origins` contains, for each block, the node that has it at the start.
 pub(crate) fn gather(
-    network: &Network,
+    network: &LinkGraph,
     origins: &[u32],
     tries: u64,
     random: &mut Random,
@@ -116,7 +116,7 @@ pub(crate) fn gather(
     let mut best: Option<Moves> = None;
     for _ in 0..tries {
         let most = best.as_ref().map_or(usize::MAX, Moves::steps);
-        let attempt = Try::new(network, (&into, &of_link), origins);
+        let attempt = Attempt::new(network, (&into, &of_link), origins);
         if let Some(moves) = attempt.run(origins.len(), most, random) {
             best = Some(moves);
         }
@@ -129,17 +129,17 @@ pub(crate) fn gather(
 
 /// Returns a lower bound on the number of steps: the largest number of steps that a node needs to
 /// receive all blocks except its own. `own` has the number of blocks of each node at the start.
-pub(crate) fn lower_bound(into: &Network, blocks: usize, own: &[usize]) -> usize {
+pub(crate) fn lower_bound(into: &LinkGraph, blocks: usize, own: &[usize]) -> usize {
     let rate =
         |node: usize| into.links.out(node).map(|link| into.bandwidth[link] as usize).sum::<usize>();
     let steps = |node: usize| (blocks - own[node]).div_ceil(rate(node).max(1));
     (0..into.nodes).map(steps).max().unwrap_or(0)
 }
 
-impl<'a> Try<'a> {
+impl<'a> Attempt<'a> {
     fn new(
-        network: &'a Network,
-        (into, of_link): (&'a Network, &'a [u32]),
+        network: &'a LinkGraph,
+        (into, of_link): (&'a LinkGraph, &'a [u32]),
         origins: &[u32],
     ) -> Self {
         let (nodes, blocks) = (network.nodes, origins.len());

@@ -6,7 +6,7 @@
 //! sum once. A reduce-scatter followed by an allgather is an allreduce.
 
 use crate::gather::{Moves, check_moves, gather};
-use crate::network::Network;
+use crate::network::LinkGraph;
 use crate::orbits::{self, Translations};
 use crate::{Deadline, SECONDS, SEED};
 use swapmeet_flows::Random;
@@ -85,7 +85,7 @@ impl Algorithm for Greedy {
     }
 
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        if Network::read(problem)?.has_switches() {
+        if LinkGraph::read(problem)?.has_switches() {
             return Err(Stop::unsupported(
                 "switches cannot store data, so there are no steps between neighbours: use an algorithm that does not plan for links, such as `ring` or `recursive-doubling-allgather`",
             ));
@@ -94,7 +94,7 @@ impl Algorithm for Greedy {
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let network = Network::read(problem)?;
+        let network = LinkGraph::read(problem)?;
         let nodes = network.nodes as u32;
         let tries: Option<u64> = problem.given(TRIES.key())?;
         let dims = problem.topology().dims();
@@ -172,7 +172,7 @@ struct Search {
 impl Search {
     fn gather(
         &mut self,
-        network: &Network,
+        network: &LinkGraph,
         origins: &[u32],
         schedule: &Schedule<'_>,
     ) -> Result<Moves, Stop> {
@@ -187,7 +187,7 @@ impl Search {
     /// Plans a network on which all nodes are equivalent, so that all nodes do the same.
     fn equal_nodes(
         &mut self,
-        network: &Network,
+        network: &LinkGraph,
         group: &Translations,
         collective: Collective,
         schedule: &mut Schedule<'_>,
@@ -237,7 +237,7 @@ impl Search {
 
 /// Adds moves in their order. `select` restricts a send to a block.
 fn forwards(
-    network: &Network,
+    network: &LinkGraph,
     moves: &Moves,
     schedule: &mut Schedule<'_>,
     select: impl Fn(Blocks<'static>, u64) -> Blocks<'static>,
@@ -255,7 +255,7 @@ fn forwards(
 /// Adds moves on the reversed network in reverse order, as sends of partial sums. `of_link` has the
 /// original links, and `select` restricts a send to a block.
 fn backwards(
-    network: &Network,
+    network: &LinkGraph,
     of_link: &[u32],
     moves: &Moves,
     schedule: &mut Schedule<'_>,

@@ -2,14 +2,14 @@ use swapmeet_flows::Links;
 use swapmeet_sdk::{Problem, Stop};
 
 /// The directed links of a network. The nodes have the lowest vertex numbers, and switches follow.
-pub(crate) struct Network {
+pub(crate) struct LinkGraph {
     pub nodes: usize,
     pub links: Links,
     /// The bandwidth of each link, as a multiple of the smallest bandwidth.
     pub bandwidth: Vec<f64>,
 }
 
-impl Network {
+impl LinkGraph {
     /// Reads the network. Parallel links between two neighbours count as one link with the smallest
     /// of their bandwidths, because all messages between the neighbours use only one of these
     /// links.

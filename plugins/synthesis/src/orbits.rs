@@ -7,7 +7,7 @@
 //! is the number of the node to which it moves node 0.
 
 use crate::gather::lower_bound;
-use crate::network::Network;
+use crate::network::LinkGraph;
 use swapmeet_flows::Random;
 
 pub(crate) struct Translations {
@@ -19,7 +19,7 @@ pub(crate) struct Translations {
 
 impl Translations {
     /// Returns `None` if a translation does not map links to links.
-    pub(crate) fn of(network: &Network, radices: &[u64]) -> Option<Self> {
+    pub(crate) fn of(network: &LinkGraph, radices: &[u64]) -> Option<Self> {
         let nodes = network.nodes as u64;
         let equal = network.bandwidth.iter().all(|bandwidth| *bandwidth == 1.0);
         if network.has_switches() || !equal || radices.iter().product::<u64>() != nodes || nodes < 2
@@ -93,7 +93,7 @@ pub(crate) type OffsetSteps = Vec<Vec<(usize, u32)>>;
 /// fewest steps. In each step, each shift brings every node a block whose offset is new. The sender
 /// has received this block in an earlier step, or it is the origin of the block.
 pub(crate) fn gather(
-    network: &Network,
+    network: &LinkGraph,
     group: &Translations,
     tries: u64,
     random: &mut Random,

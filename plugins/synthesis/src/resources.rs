@@ -1,7 +1,7 @@
 //! The resources that limit the data of a step: links, and ports of nodes.
 
 use crate::demand::Demand;
-use crate::network::Network;
+use crate::network::LinkGraph;
 use swapmeet_flows::Column;
 
 /// The length to which the prices of the most expensive links are scaled.
@@ -22,7 +22,7 @@ pub(crate) struct Resources {
 impl Resources {
     /// Makes the resources. `quota` is the size that a link of the smallest bandwidth carries in a
     /// step. `ports` is the port limit of the machine.
-    pub(crate) fn of(network: &Network, quota: u64, ports: u64) -> Self {
+    pub(crate) fn of(network: &LinkGraph, quota: u64, ports: u64) -> Self {
         let (links, nodes) = (network.links.count(), network.nodes as u32);
         let quota: Vec<u64> =
             network.bandwidth.iter().map(|factor| (quota as f64 * factor) as u64).collect();
@@ -79,7 +79,7 @@ impl Resources {
 
     /// Returns a lower bound on the number of steps: the largest number of steps that a single node
     /// needs to send all its data, or to receive all its data, over all its links and ports.
-    pub(crate) fn bound_of_nodes(&self, network: &Network, demand: &Demand) -> f64 {
+    pub(crate) fn bound_of_nodes(&self, network: &LinkGraph, demand: &Demand) -> f64 {
         let (mut sent, mut received) = (vec![0.0; network.nodes], vec![0.0; network.nodes]);
         for (source, row) in demand.sources.iter().zip(&demand.rows) {
             for (to, size) in row {

@@ -4,7 +4,7 @@
 
 use crate::Deadline;
 use crate::demand::Demand;
-use crate::network::Network;
+use crate::network::LinkGraph;
 use crate::resources::{LONGEST, Resources};
 use swapmeet_flows::Random;
 use swapmeet_flows::{Column, Links, ShortestPaths, Solution, fast_exp};
@@ -101,7 +101,7 @@ fn pieces_of(demand: &Demand) -> (Vec<Piece>, Vec<usize>) {
 /// Draws a path by a random walk from the target back to the source. The probability of a link is
 /// in proportion to the flow on it. Returns whether the walk has reached the source.
 fn walk_back(
-    network: &Network,
+    network: &LinkGraph,
     (into, of_link): (&Links, &[u32]),
     (source, target): (u32, u32),
     flow: &[f32],
@@ -139,7 +139,7 @@ fn walk_back(
 
 /// Finds a path for each piece, so that the largest load of a resource is small.
 pub(crate) fn route(
-    network: &Network,
+    network: &LinkGraph,
     resources: &Resources,
     demand: &Demand,
     flow: &Solution,
@@ -167,7 +167,7 @@ pub(crate) fn route(
 }
 
 struct Router<'a> {
-    network: &'a Network,
+    network: &'a LinkGraph,
     resources: &'a Resources,
     load: Vec<f32>,
     price: Vec<f32>,

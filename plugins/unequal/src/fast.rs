@@ -50,7 +50,7 @@ impl Algorithm for Fast {
         }
         check_pairs((n / g).saturating_mul(n / g))?;
         let g = g as usize;
-        let mut held = Held::new(&demand(problem)?, g, problem.element_bytes().max(1));
+        let mut held = HeldElements::new(&demand(problem)?, g, problem.element_bytes().max(1));
         schedule.move_byte_counts(&[])?;
         // Stage 1: balance the data for other groups, and exchange the data within groups.
         schedule.phase("balance within the group")?;
@@ -92,14 +92,14 @@ fn send<'a>(
 }
 
 /// The elements that each rank holds for each destination. Elements cannot be divided.
-struct Held {
+struct HeldElements {
     g: usize,
     /// Number of bytes of an element.
     element: u64,
     elements: Vec<Vec<u64>>,
 }
 
-impl Held {
+impl HeldElements {
     fn new(demand: &[Vec<(u32, u64)>], g: usize, element: u64) -> Self {
         let mut elements = vec![vec![0; demand.len()]; demand.len()];
         for (row, demand) in elements.iter_mut().zip(demand) {

@@ -7,7 +7,7 @@ use crate::certificate::MessageRow;
 use crate::demand::Demand;
 use crate::network::PortRule;
 
-/// The evidence of a packing. The fields are those of [`crate::certificate::Proof::Messages`].
+/// The evidence of a packing. The fields are those of [`crate::certificate::Evidence::Messages`].
 pub(super) struct Messages<'a> {
     pub lengths: &'a [u32],
     pub port_lengths: &'a [u32],

@@ -5,7 +5,7 @@ use super::Graph;
 use std::collections::VecDeque;
 
 /// A set of vertices on one side of a cut. It contains data that must leave the set.
-pub(super) struct Side {
+pub(super) struct CutSide {
     amount: u128,
     /// The capacity of the links that leave the set, at least 1.
     capacity: u128,
@@ -13,7 +13,7 @@ pub(super) struct Side {
     turned: bool,
 }
 
-impl Side {
+impl CutSide {
     /// Errors if the set does not exist or data need not leave it. If `turned`, links are reversed.
     pub(super) fn new(
         graph: &Graph,
@@ -133,15 +133,16 @@ pub(super) fn sum_for_all(
     let crossing = |cut: &[u32], turned| {
         let first = cut.iter().find(|vertex| (**vertex as usize) < graph.nodes);
         let first = *first.ok_or("the set has no node")? as usize;
-        Side::new(graph, &[(first, amount)], cut, turned).map(|side| side.time())
+        CutSide::new(graph, &[(first, amount)], cut, turned).map(|side| side.time())
     };
     let by_cuts = f64::max(crossing(out, false)?, crossing(into, true)?);
     let leaving = graph.links.iter().filter(|(from, ..)| *from < graph.nodes);
     let capacity: u128 = leaving.map(|(.., capacity, _)| u128::from(*capacity)).sum();
     let by_terms = (2 * (nodes - 1) * u128::from(amount)) as f64 / capacity as f64;
     let each: Vec<(usize, u64)> = (0..graph.nodes).map(|node| (node, 1)).collect();
-    let parts = [Side::new(graph, &each, gather, false)?, Side::new(graph, &each, scatter, true)?];
+    let parts =
+        [CutSide::new(graph, &each, gather, false)?, CutSide::new(graph, &each, scatter, true)?];
     let packed = parts.iter().all(|part| part.is_packed(graph));
-    let upper = parts.iter().map(Side::time).sum::<f64>() * amount as f64 / nodes as f64;
+    let upper = parts.iter().map(CutSide::time).sum::<f64>() * amount as f64 / nodes as f64;
     Ok((by_cuts.max(by_terms), packed.then_some(upper * graph.slowed)))
 }

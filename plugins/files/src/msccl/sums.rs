@@ -35,14 +35,14 @@ struct Transfer {
 type SlotMessage = (StepLocation, u64, u64, BTreeMap<Transfer, Vec<u64>>);
 
 #[derive(Default)]
-struct Batch(Vec<SlotMessage>);
+struct StepSends(Vec<SlotMessage>);
 
 struct Slots<'a> {
     execution: &'a Execution,
     /// The slots for each pair of a GPU and a sum.
     slots: HashMap<(u64, u64), Vec<Slot>>,
     slot_of: Vec<usize>,
-    batches: Vec<Batch>,
+    steps: Vec<StepSends>,
     /// By GPU and sum: the first step for its next local operation, only after the last step with
     /// messages.
     touched: HashMap<(u64, u64), usize>,
@@ -60,7 +60,7 @@ pub(super) fn pass_on(
         execution,
         slots: HashMap::new(),
         slot_of,
-        batches: Vec::new(),
+        steps: Vec::new(),
         touched: HashMap::new(),
         since: 0,
     };
@@ -92,7 +92,7 @@ pub(super) fn pass_on(
         }
     }
     slots.results();
-    let Slots { slots, batches, .. } = slots;
+    let Slots { slots, steps, .. } = slots;
     // Stage 2: every GPU gets as many virtual nodes as the GPU with the most slots.
     let most = slots.values().map(Vec::len).max().unwrap_or(1) as u64;
     let segments = u32::try_from(buffers.segments).unwrap_or(u32::MAX);
@@ -106,7 +106,7 @@ pub(super) fn pass_on(
         }
     }
     // Stage 3: pass the transfers to the host, step by step.
-    for Batch(sends) in batches {
+    for StepSends(sends) in steps {
         schedule.step()?;
         for (at, from, to, transfers) in sends {
             let label = format!("{at}, line {}", at.line);
@@ -180,7 +180,7 @@ impl Slots<'_> {
     }
 
     fn messages(&mut self, messages: &[&Action]) -> Result<(), Stop> {
-        let mut batch = Batch::default();
+        let mut step_sends = StepSends::default();
         // Values that are sent for the last time leave their slots before anything arrives.
         let mut keeps = Vec::new();
         for action in messages {
@@ -225,11 +225,11 @@ impl Slots<'_> {
                     .or_default()
                     .push(self.execution.values[chunk.arrived].what);
             }
-            batch.0.push((*sender, sender.gpu, receiver.gpu, transfers));
+            step_sends.0.push((*sender, sender.gpu, receiver.gpu, transfers));
         }
-        self.batches.push(batch);
+        self.steps.push(step_sends);
         self.touched.clear();
-        self.since = self.batches.len();
+        self.since = self.steps.len();
         Ok(())
     }
 
@@ -250,10 +250,10 @@ impl Slots<'_> {
     /// between GPUs, together with the local transfers of other GPUs.
     fn local(&mut self, at: StepLocation, transfer: Transfer, what: u64) {
         let next = self.touched.entry((at.gpu, what)).or_insert(self.since);
-        if *next == self.batches.len() {
-            self.batches.push(Batch::default());
+        if *next == self.steps.len() {
+            self.steps.push(StepSends::default());
         }
-        self.batches[*next].0.push((at, at.gpu, at.gpu, BTreeMap::from([(transfer, vec![what])])));
+        self.steps[*next].0.push((at, at.gpu, at.gpu, BTreeMap::from([(transfer, vec![what])])));
         *next += 1;
     }
 

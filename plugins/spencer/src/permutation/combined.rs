@@ -160,7 +160,7 @@ impl Cycles<'_> {
     }
 }
 
-struct Side<'a> {
+struct Quadrant<'a> {
     cycles: &'a Cycles<'a>,
     /// The node at position 0 of the cycle.
     base: u64,
@@ -173,7 +173,7 @@ struct Side<'a> {
     groups: &'a [Group],
 }
 
-impl Side<'_> {
+impl Quadrant<'_> {
     fn node(&self, offset: i64) -> u64 {
         let n = self.cycles.n as i64;
         let place = self.nearest as i64 + if self.up { offset } else { -offset };
@@ -266,7 +266,7 @@ pub(super) fn plan(
                 let gap = if on_node { 2 } else { 1 };
                 let groups = &groups[usize::from(on_node)][half];
                 for (nearest, up) in [(above, true), ((above + n - gap) % n, false)] {
-                    Side { cycles: &cycles, base, nearest, up, gap, groups }
+                    Quadrant { cycles: &cycles, base, nearest, up, gap, groups }
                         .round(round, rounds, schedule)?;
                 }
             }

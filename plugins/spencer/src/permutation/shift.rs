@@ -27,16 +27,16 @@ use crate::torus::Variant;
 
 /// The movement of the data of one collector between the collection and the distribution.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Journey {
+pub(super) struct Movement {
     /// The number of the round of the movement. Round 0 is the first round after the collection.
     pub round: usize,
     pub by: Vec<i64>,
 }
 
-/// The sections of all rows with the same distance, and the journey of each section's data.
+/// The sections of all rows with the same distance, and the movement of each section's data.
 pub(super) struct Row {
     pub sections: Sections,
-    pub journeys: Vec<Journey>,
+    pub movements: Vec<Movement>,
 }
 
 impl Row {
@@ -44,9 +44,9 @@ impl Row {
     /// schedule unchanged: the length of the shortest repeating sequence of sections or, if
     /// sections differ in size, n.
     pub(super) fn period(&self, n: u64) -> u64 {
-        let count = self.journeys.len();
+        let count = self.movements.len();
         let same =
-            |by: &usize| (0..count).all(|i| self.journeys[i] == self.journeys[(i + by) % count]);
+            |by: &usize| (0..count).all(|i| self.movements[i] == self.movements[(i + by) % count]);
         let turn = (1..=count).filter(|by| count.is_multiple_of(*by)).find(same);
         turn.filter(|_| n.is_multiple_of(count as u64))
             .map_or(n, |turn| n / count as u64 * turn as u64)
@@ -92,7 +92,7 @@ impl ShiftProblem<'_> {
         let half_way = self.by.iter().any(|by| 2 * by == self.n);
         let row = |(count, backward): (u64, Vec<Option<u64>>)| {
             let sections = self.sections(count);
-            let journey = |i: u64| Journey {
+            let movement = |i: u64| Movement {
                 round: (i % middles) as usize,
                 by: self
                     .by
@@ -103,7 +103,7 @@ impl ShiftProblem<'_> {
                     })
                     .collect(),
             };
-            Row { journeys: (0..count).map(journey).collect(), sections }
+            Row { movements: (0..count).map(movement).collect(), sections }
         };
         if self.directions == Directions::Forward && !half_way {
             return row(forward);
@@ -167,12 +167,12 @@ impl ShiftProblem<'_> {
         };
         std::iter::once(None).chain(each).find(|backward_share| {
             (0..middles).all(|round| {
-                let journeys =
+                let movements =
                     collectors.iter().enumerate().filter(|(i, _)| *i as u64 % middles == round);
-                let journeys = journeys.map(|(i, at)| {
+                let movements = movements.map(|(i, at)| {
                     (*at, signed(self.n, by, is_backward(i as u64 / middles, *backward_share)))
                 });
-                max_load(self.n, journeys) <= self.q
+                max_load(self.n, movements) <= self.q
             })
         })
     }
@@ -196,11 +196,11 @@ fn signed(n: u64, by: u64, longer: bool) -> i64 {
 }
 
 /// Returns the largest number of circuits on a directed link of a cycle.
-fn max_load(n: u64, journeys: impl Iterator<Item = (u64, i64)>) -> u64 {
+fn max_load(n: u64, movements: impl Iterator<Item = (u64, i64)>) -> u64 {
     let mut changes = [vec![0_i64; n as usize + 1], vec![0_i64; n as usize + 1]];
-    for (at, by) in journeys {
+    for (at, by) in movements {
         let links = by.unsigned_abs();
-        // Link x leads from node x to x + 1, so a backward journey ends at its lowest link.
+        // Link x leads from node x to x + 1, so a backward movement ends at its lowest link.
         let first = if by > 0 { at } else { (at + n - links) % n };
         let side = &mut changes[usize::from(by > 0)];
         let end = first + links;
@@ -230,7 +230,7 @@ mod tests {
     fn forward_has_the_sections_of_formula_4_14() {
         // Each test case has the distance i = n/a. Its sections have n/(a q) nodes.
         for (n, q, a) in [(24, 1, 3), (48, 2, 4), (72, 2, 4), (60, 3, 5)] {
-            assert_eq!(row(n, q, n / a, 1, Directions::Forward).journeys.len() as u64, a * q);
+            assert_eq!(row(n, q, n / a, 1, Directions::Forward).movements.len() as u64, a * q);
         }
     }
 
@@ -238,7 +238,7 @@ mod tests {
     fn both_directions_have_the_sections_of_formula_4_15() {
         for (n, q, a) in [(32, 3, 4), (36, 2, 3), (64, 3, 4)] {
             assert_eq!(
-                row(n, q, n / a, 1, Directions::Both).journeys.len() as u64,
+                row(n, q, n / a, 1, Directions::Both).movements.len() as u64,
                 a * a * q / (a - 1)
             );
         }
@@ -247,8 +247,8 @@ mod tests {
     #[test]
     fn half_way_round_half_of_the_sections_move_backwards() {
         let row = row(36, 1, 18, 1, Directions::Best);
-        assert_eq!(row.journeys.len(), 4);
-        assert_eq!(row.journeys.iter().map(|j| j.by[0]).collect::<Vec<_>>(), [18, -18, 18, -18]);
+        assert_eq!(row.movements.len(), 4);
+        assert_eq!(row.movements.iter().map(|j| j.by[0]).collect::<Vec<_>>(), [18, -18, 18, -18]);
     }
 
     /// 36 nodes: sections of 9 nodes, every second one in the longer direction, so a period of two
@@ -258,13 +258,13 @@ mod tests {
         assert_eq!(row(36, 1, 18, 1, Directions::Best).period(36), 18);
         assert_eq!(row(24, 1, 8, 1, Directions::Forward).period(24), 8);
         let uneven = row(25, 1, 8, 1, Directions::Forward);
-        assert_eq!((uneven.journeys.len(), uneven.period(25)), (3, 25));
+        assert_eq!((uneven.movements.len(), uneven.period(25)), (3, 25));
     }
 
     #[test]
     fn a_distance_of_q_needs_no_collection() {
         let row = row(40, 3, 3, 1, Directions::Best);
-        assert_eq!((row.sections.rounds(), row.journeys.len()), (0, 40));
+        assert_eq!((row.sections.rounds(), row.movements.len()), (0, 40));
     }
 
     #[test]
@@ -275,11 +275,11 @@ mod tests {
                     for middles in 1..=2 {
                         let row = row(n, q, by, middles, Directions::Best);
                         for round in 0..middles {
-                            let of_round = row.journeys.iter().zip(&row.sections.collectors);
-                            let journeys = of_round
+                            let of_round = row.movements.iter().zip(&row.sections.collectors);
+                            let movements = of_round
                                 .filter(|(j, _)| j.round as u64 == round)
                                 .map(|(j, at)| (*at, j.by[0]));
-                            assert!(max_load(n, journeys) <= q, "{by} on {n}, q = {q}");
+                            assert!(max_load(n, movements) <= q, "{by} on {n}, q = {q}");
                         }
                     }
                 }

@@ -135,7 +135,7 @@ impl Stage {
         sections: Sections,
         middle: Middle,
     ) -> Self {
-        let rows = vec![Row { sections, journeys: Vec::new() }];
+        let rows = vec![Row { sections, movements: Vec::new() }];
         Self {
             axes: axes.to_vec(),
             signs: signs.to_vec(),
@@ -233,8 +233,8 @@ impl Stage {
                 rounds.max().map_or(0, |last| last as usize + 1)
             }
             Middle::Shift => {
-                let journeys = self.rows.iter().flat_map(|row| &row.journeys);
-                journeys.map(|journey| journey.round + 1).max().unwrap_or(0)
+                let movements = self.rows.iter().flat_map(|row| &row.movements);
+                movements.map(|movement| movement.round + 1).max().unwrap_or(0)
             }
         }
     }
@@ -272,12 +272,13 @@ impl Stage {
             }
             Middle::Shift => {
                 let (row, diagonal) = self.place(torus, origin);
-                let journey = row.sections.collected_by(diagonal).and_then(|i| row.journeys.get(i));
-                let Some(journey) = journey.filter(|journey| journey.round == round) else {
+                let movement =
+                    row.sections.collected_by(diagonal).and_then(|i| row.movements.get(i));
+                let Some(movement) = movement.filter(|movement| movement.round == round) else {
                     return path;
                 };
                 let mut at = node;
-                for (&axis, by) in self.axes.iter().zip(&journey.by) {
+                for (&axis, by) in self.axes.iter().zip(&movement.by) {
                     for _ in 0..by.unsigned_abs() {
                         at = torus.neighbour(at, axis, *by > 0);
                         path.push(at);

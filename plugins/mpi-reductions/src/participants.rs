@@ -13,12 +13,12 @@ const BITS: u32 = 3;
 
 /// The nodes that participate in an algorithm whose number of ranks must be a power of two.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Folded {
+pub(crate) struct Participants {
     n: u64,
     ranks: u64,
 }
 
-impl Folded {
+impl Participants {
     pub(crate) fn new(n: u64) -> Self {
         Self { n, ranks: if n == 0 { 0 } else { 1 << n.ilog2() } }
     }
@@ -88,7 +88,7 @@ impl Folded {
 
     /// Adds the step in which excess nodes send their data to participating nodes. Adds no step if
     /// all nodes participate.
-    pub(crate) fn fold(self, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    pub(crate) fn send_excess(self, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         if self.is_whole() {
             return Ok(());
         }
@@ -98,7 +98,7 @@ impl Folded {
     }
 
     /// Adds the step in which excess nodes receive the result, if there are excess nodes.
-    pub(crate) fn unfold(self, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    pub(crate) fn return_to_excess(self, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         if self.is_whole() {
             return Ok(());
         }
