@@ -244,8 +244,8 @@ impl Graph {
         if is_timed { fastest as f64 / self.links[link].2 as f64 } else { 1.0 }
     }
 
-    /// Returns the sum of capacities times lengths. `timed` has the places of the resources with the
-    /// rule [`PortRule::SharedTime`], whose lengths are those of the slowest link.
+    /// Returns the sum of capacities times lengths. `timed` has the places of the resources with
+    /// the rule [`PortRule::SharedTime`], whose lengths are those of the slowest link.
     fn weighted(&self, lengths: &[u64], capacities: &[u64], timed: &[usize]) -> u128 {
         let (slowest, fastest, rounded) = self.speeds;
         let fastest = u128::from(fastest.saturating_sub(rounded).max(1));

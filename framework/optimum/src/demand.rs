@@ -1,6 +1,6 @@
 //! The demand of a problem: the amount of data that each node has for each other node. Unlike the
-//! demand of a task ([`swapmeet_core::simulation::demand`]), it lists nodes of the network instead of
-//! ranks, and is part of a certificate.
+//! demand of a task ([`swapmeet_core::simulation::demand`]), it lists nodes of the network instead
+//! of ranks, and is part of a certificate.
 
 use crate::error::{MAX_PAIRS, OptimumError};
 use serde::{Deserialize, Serialize};

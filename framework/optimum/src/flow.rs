@@ -21,8 +21,8 @@ pub(crate) fn value((numerator, denominator): Ratio) -> f64 {
 const OPTIONS: Options =
     Options { gap: 0.0, stale_checks: 16, bisections: 10, early_checks: 4, exact: true };
 
-/// Called with both ends of the interval so far, as loads divided by capacities; 0 and infinity at
-/// first. Returns whether the search must continue.
+/// A function that gets both ends of the interval so far, as loads divided by capacities (0 and
+/// infinity at first), and returns whether the search must continue.
 pub(crate) type Progress<'a> = dyn FnMut(f64, f64) -> bool + 'a;
 
 /// Finds the least time for a demand between pairs of nodes. It stops when the width of the

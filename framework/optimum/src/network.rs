@@ -57,8 +57,8 @@ pub enum PortRule {
 #[serde(deny_unknown_fields)]
 pub struct Ports {
     pub rule: PortRule,
-    /// The capacity of a node's ports for sending, in units of [`CapacityNetwork::capacity_unit`]. The
-    /// capacity for receiving is the same.
+    /// The capacity of a node's ports for sending, in units of [`CapacityNetwork::capacity_unit`].
+    /// The capacity for receiving is the same.
     pub capacity: u64,
 }
 
@@ -69,8 +69,8 @@ pub struct CapacityNetwork {
     /// The number of nodes and switches.
     pub vertices: u32,
     /// The sides of a grid of nodes whose translations map every link to another link; empty if
-    /// translations are not used. With translations, [`CapacityNetwork::links`] contains only some links.
-    /// The links of the whole network are their images.
+    /// translations are not used. With translations, [`CapacityNetwork::links`] contains only some
+    /// links. The links of the whole network are their images.
     pub translations: Vec<u32>,
     /// The links, sorted by the vertex that they leave. With translations, only the links that
     /// leave vertex 0.
@@ -91,8 +91,8 @@ pub(crate) struct Speeds {
 }
 
 impl Speeds {
-    /// Returns the length that the resource adds to a link of this capacity, rounded down. A smaller
-    /// length gives a smaller, and therefore valid, lower end.
+    /// Returns the length that the resource adds to a link of this capacity, rounded down. A
+    /// smaller length gives a smaller, and therefore valid, lower end.
     pub(crate) fn length(self, of_resource: u32, capacity: u64) -> u32 {
         let slowest = u128::from((self.slowest - self.rounding).max(1));
         (u128::from(of_resource) * slowest / u128::from(capacity)) as u32
@@ -231,8 +231,8 @@ fn translations(topology: &topology::Network) -> Vec<u32> {
 }
 
 /// Returns the speeds that ports and injection rates allow, as multiples of the speed of a link of
-/// bandwidth 1. `fastest` is the largest bandwidth of a link. `shared` is the rule for messages that
-/// occupy ports at every hop.
+/// bandwidth 1. `fastest` is the largest bandwidth of a link. `shared` is the rule for messages
+/// that occupy ports at every hop.
 fn port_speeds(
     rates: &NetworkRates,
     nodes: u64,

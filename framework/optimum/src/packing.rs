@@ -12,10 +12,10 @@
 //! resources grow exponentially with their loads, and the tree of least cost at these prices
 //! replaces part of the most expensive tree.
 //!
-//! Lower end of the interval: any lengths of the resources give a lower bound. It is the cost of the
-//! cheapest trees for all data, divided by the sum of capacities times lengths. For a sum that every
-//! node receives, the cheapest trees are not a bound, because other schedules exist. There, three
-//! costs are bounds:
+//! Lower end of the interval: any lengths of the resources give a lower bound. It is the cost of
+//! the cheapest trees for all data, divided by the sum of capacities times lengths. For a sum that
+//! every node receives, the cheapest trees are not a bound, because other schedules exist. There,
+//! three costs are bounds:
 //!
 //! 1. that of the cheapest tree from any node, because the term of each node must reach all others;
 //! 2. that of the cheapest tree to any node, because every node receives all terms;
@@ -354,8 +354,8 @@ impl<'a> Search<'a> {
         terms.map(term).sum()
     }
 
-    /// Returns the trees of least cost for all commodities. Keeps the lower end that follows from the
-    /// lengths, if it is the best so far.
+    /// Returns the trees of least cost for all commodities. Keeps the lower end that follows from
+    /// the lengths, if it is the best so far.
     fn cheapest(&mut self, lengths: &[u32]) -> Cheapest {
         let link_lengths = self.link_lengths(lengths);
         let nodes = self.nodes;
@@ -427,7 +427,8 @@ impl<'a> Search<'a> {
         Trees { root, copies, sums, paths, loads: loads.into_iter().collect() }
     }
 
-    /// Adds trees to the mixture of a commodity, with the share 0. The first trees get the whole amount.
+    /// Adds trees to the mixture of a commodity, with the share 0. The first trees get the whole
+    /// amount.
     fn add(&mut self, commodity: usize, trees: Trees) {
         let commodity = &mut self.commodities[commodity];
         let is_first = commodity.trees.is_empty();
@@ -439,8 +440,8 @@ impl<'a> Search<'a> {
         commodity.trees.push((trees, f64::from(u8::from(is_first))));
     }
 
-    /// Moves a part of the amount of a commodity from its most expensive trees to its cheapest trees.
-    /// The part minimizes the sum of all prices.
+    /// Moves a part of the amount of a commodity from its most expensive trees to its cheapest
+    /// trees. The part minimizes the sum of all prices.
     fn exchange(&mut self, commodity: usize, sharpness: f64) {
         const BISECTIONS: u32 = 14;
         let Commodity { trees, amount, .. } = &mut self.commodities[commodity];

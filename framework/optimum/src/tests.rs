@@ -846,8 +846,8 @@ fn corrupted_certificates_are_refused() {
     }
 }
 
-/// Certificates that the program wrote before it packed messages. In those of copied and added data,
-/// the evidence is a packing of trees although ports limit the time.
+/// Certificates that the program wrote before it packed messages. In those of copied and added
+/// data, the evidence is a packing of trees although ports limit the time.
 #[test]
 fn certificates_of_earlier_versions_are_still_verified() {
     let old = [

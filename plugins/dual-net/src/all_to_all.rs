@@ -88,11 +88,12 @@ fn plan(
             schedule.place(sets.place(net.levels(), node), node, true)?;
         }
     }
-    // An exchange of the two types of the highest level maps partners to partners and clusters to
+    // The exchange of the two types of the highest level maps partners to partners and clusters to
     // clusters. Each rule is the same for both types, so this exchange leaves the schedule
-    // unchanged. Shifts along a single axis are not a symmetry. The partner of node (t, c, x) is (1
-    // - t, x, c), so a shift of the clusters of one type would also have to shift the nodes within
-    // the clusters of the opposite type.
+    // unchanged. Shifts along a single axis are no symmetry: the partner of node (t, c, x), with
+    // the type t, the cluster c and the number x in the cluster, is (1 - t, x, c). A shift of the
+    // clusters of one type would also have to shift the nodes within the clusters of the other
+    // type.
     let mut symmetry = vec![Symmetry::NONE; sets.grid().len()];
     if let Some(types) = symmetry.first_mut().filter(|_| net.levels() > 0) {
         *types = Symmetry::xor(1);

@@ -12,10 +12,12 @@ pub(crate) struct Sets<'a> {
     net: &'a Net,
     /// For each level, the radices of the axes of a node of that level.
     radices: Vec<Vec<u64>>,
-    /// The nodes with each coordinate of each dimension of the base, as bits.
+    /// For each dimension of the base, the set of nodes with each coordinate, as bits, if the base
+    /// is one axis.
     ///
-    /// A base of up to 64 nodes is one axis, on which all nodes except one are few products. The
-    /// dimensions of a larger base are axes, and this list is empty.
+    /// A base of up to 64 nodes is one axis, even if it has several dimensions: the set of all
+    /// nodes except one is then a small number of products. The dimensions of a larger base are
+    /// axes, and this field is empty.
     nodes_at: Vec<Vec<u64>>,
     /// Whether nodes of type 1 have the order (1, x, c) instead of (1, c, x), where c is the
     /// cluster and x the number in it. Node (0, c, x) and its partner (1, x, c) then differ only on

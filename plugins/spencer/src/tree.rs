@@ -165,21 +165,22 @@ struct Reach {
 /// of the longest circuit. The number of blocks is compared first.
 type BlocksAndLinks = (u64, u64);
 
-/// Returns the reach after each round, for the cheapest division with the fewest rounds. The *reach*
-/// is the largest number of nodes on one side for which a node is still responsible. It is `side`,
-/// the longer side of the line, before the first round, and 0 after the last.
+/// Returns the reach after each round, for the cheapest division with the fewest rounds. The
+/// *reach* is the largest number of nodes on one side for which a node is still responsible. It is
+/// `side`, the longer side of the line, before the first round, and 0 after the last.
 ///
-/// In a round that reduces the reach from s to s', a node makes c nodes on each side responsible for
-/// chunks of m nodes. [`cheapest`] tries all values of c and s', each with only one value of m:
+/// In a round that reduces the reach from s to s', a node makes c nodes on each side responsible
+/// for chunks of m nodes. [`cheapest`] tries all values of c and s', each with only one value of m:
 ///
-/// * bundles: the smallest one, m = ceil((s - s') / c), because at least s - s' nodes must be passed
-///   on. If c divides s - s' in every round, the bundles of all rounds have `side` blocks in total.
+/// * bundles: the smallest one, m = ceil((s - s') / c), because at least s - s' nodes must be
+///   passed on. If c divides s - s' in every round, the bundles of all rounds have `side` blocks in
+///   total.
 /// * messages: the largest one, m = min(2 s' + 1, ceil(s / c)), because longer chunks need fewer
-///   links, and the size of a message does not depend on them. m is at most 2 s' + 1, because a node
-///   in the middle of its chunk has a reach of s'.
+///   links, and the size of a message does not depend on them. m is at most 2 s' + 1, because a
+///   node in the middle of its chunk has a reach of s'.
 ///
-/// As long as m > s', the farthest newly responsible node is s - s' links away. The longest circuits
-/// of all rounds then have `side` links in total.
+/// As long as m > s', the farthest newly responsible node is s - s' links away. The longest
+/// circuits of all rounds then have `side` links in total.
 fn reaches(side: u64, q: u64, payload: Payload) -> Vec<Reach> {
     let mut rounds = 0;
     while most_reach(rounds, q) < side {

@@ -2,7 +2,7 @@
 
 use swapmeet_sdk::{Collective, Problem, Stop};
 
-/// With so many pairs, a search takes about a minute and 3 GB.
+/// The largest number of pairs of nodes with data. A search then takes a minute and 3 GB.
 pub(crate) const MAX_PAIRS: u64 = 10_000_000;
 
 /// The amount of data of each pair of nodes. Each block is divided into segments of equal size, and

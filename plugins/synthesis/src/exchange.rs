@@ -16,7 +16,8 @@ use crate::orbits::Translations;
 use std::collections::{HashMap, VecDeque};
 use swapmeet_sdk::{Blocks, Schedule, Set, Stop, Symmetry};
 
-/// Crossings (a link that a block crosses) in the plan of one node. So many take about ten seconds.
+/// The largest number of crossings (links that blocks cross) in the plan of one node. So many take
+/// about ten seconds.
 const MAX_CROSSINGS: u64 = 10_000_000;
 /// The largest number of entries in the table of [`shortest_paths`]: nodes times shifts.
 const MAX_COUNTS: usize = 1 << 26;

@@ -70,8 +70,9 @@ struct StepSimulation<'a> {
     packets: Vec<Packet>,
     /// The remaining load of each resource, in steps.
     left: Vec<f32>,
-    /// For each link, the largest remaining load of its resources, rounded down. [`StepSimulation::arrive`]
-    /// computes it once before it computes keys, because the loads do not change meanwhile.
+    /// For each link, the largest remaining load of its resources, rounded down.
+    /// [`StepSimulation::arrive`] computes it once before it computes keys, because the loads do
+    /// not change meanwhile.
     busiest: Vec<u32>,
     moving: Vec<u32>,
     /// Whether segments have different sizes. The last segments of a step are then those that fit

@@ -35,8 +35,9 @@ pub(crate) struct Rounds {
     used: Vec<Option<usize>>,
     /// For each column, the row that is matched with it.
     row_of: Vec<Option<u32>>,
-    /// The matching uses entries of at least this amount: the smallest entry of a bottleneck
-    /// matching, which no later round exceeds, because amounts only decrease.
+    /// The matching uses only entries of at least this amount. It is lowered to the smallest entry
+    /// of a bottleneck matching of the remaining amounts, and never raised, because amounts only
+    /// decrease.
     threshold: u64,
     /// The sum of the amounts that remain in a row. It is the same for all rows.
     remaining: u64,

@@ -181,9 +181,9 @@ fn thin_row(sizes: &mut [u64], row: u64, density: f64, seed: u64) {
     sizes.iter_mut().for_each(|size| *size = if stream.fraction() < density { *size } else { 0 });
 }
 
-/// A Zipf distribution: each sender ranks its destinations at random, and the number of bytes for the
-/// destination with rank r is proportional to r^-exponent. A sender sends `mean` times the number of
-/// nodes in total.
+/// A Zipf distribution: each sender ranks its destinations at random, and the number of bytes for
+/// the destination with rank r is proportional to r^-exponent. A sender sends `mean` times the
+/// number of nodes in total.
 #[derive(Debug, Clone, Copy)]
 struct Zipf {
     mean: f64,

@@ -28,8 +28,8 @@ fn parents(costs: &Costs, root: usize) -> Vec<usize> {
     let mut parents: Vec<usize> =
         (0..nodes).map(|node| if node == root { root } else { cheapest(node) }).collect();
     let Some(cycle) = find_cycle(&parents, root) else { return parents };
-    // Otherwise contract a cycle to one node, which is the last node of a smaller problem. A message
-    // into the cycle replaces one message of the cycle, so it costs the difference.
+    // Otherwise contract a cycle to one node, which is the last node of a smaller problem. A
+    // message into the cycle replaces one message of the cycle, so it costs the difference.
     let mut is_inside = vec![false; nodes];
     cycle.iter().for_each(|node| is_inside[*node] = true);
     let outside: Vec<usize> = (0..nodes).filter(|node| !is_inside[*node]).collect();

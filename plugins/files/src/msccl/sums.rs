@@ -39,7 +39,7 @@ struct StepSends(Vec<SlotMessage>);
 
 struct Slots<'a> {
     execution: &'a Execution,
-    /// The slots for each pair of a GPU and a sum.
+    /// For each pair of a GPU and a sum, the content of each slot of the GPU.
     slots: HashMap<(u64, u64), Vec<Slot>>,
     slot_of: Vec<usize>,
     steps: Vec<StepSends>,
