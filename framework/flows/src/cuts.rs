@@ -19,7 +19,6 @@ pub struct BestCut<'a> {
     nodes: u32,
     inside: Vec<bool>,
     size: u64,
-    /// The capacity of the links that leave the set.
     capacity: i64,
 }
 

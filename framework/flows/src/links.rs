@@ -6,7 +6,6 @@ pub const NONE: u32 = u32::MAX;
 pub struct Links {
     /// The links out of vertex `v` have the numbers `first[v]..first[v + 1]`.
     pub first: Vec<u32>,
-    /// The vertex that each link leaves.
     pub tail: Vec<u32>,
     pub head: Vec<u32>,
 }

@@ -65,7 +65,6 @@ pub enum Prices {
 pub struct Problem<'a, D> {
     pub links: &'a Links,
     pub sources: &'a [u32],
-    /// The demand of the sources.
     pub demand: &'a D,
     /// The capacity of each resource. The load of a resource is its use divided by its capacity.
     pub capacities: &'a [f64],
@@ -98,20 +97,17 @@ pub struct Options {
     pub exact: bool,
 }
 
-/// A flow and an interval.
 #[derive(Debug)]
 pub struct Solution {
     /// The flows of all sources, as one row for each source. A row has one amount for each link.
     pub flows: Vec<f32>,
     pub loads: Vec<f32>,
-    /// The lower end of the interval.
     pub lower: f64,
     /// The lower end as a fraction: numerator and denominator, without [`Problem::unit`]. It is 0
     /// if the end is [`Problem::lower`].
     pub fraction: (u128, u128),
     pub lengths: Vec<u32>,
     pub upper: f64,
-    /// Whether `progress` has stopped the search.
     pub is_stopped: bool,
 }
 

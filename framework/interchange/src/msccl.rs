@@ -102,11 +102,8 @@ pub struct ChunkLocation {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Buffer {
-    /// The data of the GPU before the collective.
     Input,
-    /// The result of the collective.
     Output,
-    /// Memory for intermediate data.
     Scratch,
 }
 
@@ -178,7 +175,6 @@ impl StepKind {
         Self::WAIT,
     ];
 
-    /// Returns whether the step reads the data at its source.
     pub fn reads(self) -> bool {
         self.adds || !self.receives && (self.sends || self.stores)
     }
@@ -276,7 +272,6 @@ impl Reader {
     }
 
     fn program(&self, algo: Node<'_, '_>) -> Result<Program, ParseError> {
-        // Read the attributes of the element `algo`.
         if !algo.has_tag_name("algo") {
             return Err(
                 self.error_at(algo, format!("`{}`, expected `algo`", algo.tag_name().name()))
@@ -374,7 +369,6 @@ impl Reader {
 }
 
 pub fn write(program: &Program, name: &str, out: &mut dyn Write) -> io::Result<()> {
-    // Compute the attributes of the element `algo` from the programs of the GPUs.
     let channels = program
         .gpus
         .iter()

@@ -16,7 +16,6 @@ pub const VERSION: u32 = 1;
 /// The value of the key `format` in a document.
 pub const FORMAT: &str = "swapmeet-schedule";
 
-/// Returns whether the collective with this name sums data of different nodes.
 pub fn is_reduction(collective: &str) -> bool {
     ["reduce", "reduce-scatter", "allreduce", "combine"].contains(&collective)
 }
@@ -51,7 +50,6 @@ pub struct Header {
     /// The machine's time per byte on a link in µs, if it has this parameter.
     #[serde(default)]
     pub byte_us: Option<f64>,
-    /// Whether messages without bytes are skipped.
     #[serde(default)]
     pub skip_empty: bool,
     /// If block sizes differ: a row for each sender, with the sizes for all receivers.
@@ -66,7 +64,6 @@ pub struct Header {
     pub permutation: Vec<u64>,
 }
 
-/// The division of blocks into parts and segments.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 pub struct Layout {
     /// The number of segments into which each block, or each part, is divided.
@@ -126,7 +123,6 @@ pub struct Send {
     pub blocks: Option<Vec<BlockSet>>,
     /// The sent bytes; `None` in a schedule of blocks.
     pub share: Option<Share>,
-    /// The name of this send in error messages.
     pub label: Option<String>,
 }
 

@@ -105,7 +105,6 @@ struct Graph {
     /// The smallest and the largest capacity of a link, and the largest amount by which capacities
     /// are rounded up.
     speeds: (u64, u64, u64),
-    /// The number of links that the certificate lists.
     own: usize,
     /// The number of nodes that the certificate lists: all, or one if it uses translations.
     listed: usize,
@@ -237,7 +236,6 @@ impl Graph {
         self.resources(link).into_iter().map(of_resource).sum()
     }
 
-    /// Returns the number of times that data on a link counts in a resource with this rule.
     fn factor(&self, link: usize, rule: Option<PortRule>) -> f64 {
         let (_, fastest, _) = self.speeds;
         let is_timed = rule == Some(PortRule::SharedTime);
@@ -412,7 +410,6 @@ fn by_flows(graph: &Graph, rows: &DemandRows, flows: &[SourceFlow]) -> Result<f6
                 load[resource] += f64::from(amount) * graph.factor(link as usize, rule);
             }
         }
-        // Compare the amount in `left` with the amount that each vertex must receive.
         let all: f64 = row.iter().map(|(_, amount)| *amount as f64).sum();
         let mut wanted = vec![0.0; graph.vertices];
         row.iter().for_each(|(to, amount)| wanted[*to] += *amount as f64);

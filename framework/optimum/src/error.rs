@@ -4,7 +4,6 @@ pub enum OptimumError {
     /// A vertex must receive data of another vertex, but there is no path between them.
     #[error("no path leads from vertex {from} to vertex {to}: expected a connected network")]
     Unconnected { from: u64, to: u64 },
-    /// A link cannot move any data.
     #[error("the link from vertex {from} to vertex {to} has no bandwidth: expected a positive one")]
     NoBandwidth { from: u64, to: u64 },
     #[error("a {0} has no optimum: expected a collective of blocks, such as alltoall")]
@@ -12,17 +11,14 @@ pub enum OptimumError {
     /// The machine moves any amount of data in no time, so there is nothing to optimize.
     #[error("bytes take no time on this machine: expected byte_us above 0")]
     NoTime,
-    /// The table of flows would take too much memory.
     #[error(
         "{sources} sources times {links} links are more than {MAX_CELLS} cells, the limit of memory: try fewer nodes, fewer sources (scatter, broadcast), or a uniform workload on a torus, ring, hypercube or fully connected network, of which one source is enough"
     )]
     TooLarge { sources: u64, links: u64 },
-    /// The demand consists of too many pairs of nodes.
     #[error(
         "{pairs} pairs of nodes are more than {MAX_PAIRS}: try fewer nodes, or a uniform workload on a torus, ring, hypercube or fully connected network, of which one source is enough"
     )]
     TooManyPairs { pairs: u64 },
-    /// The network has too many links or vertices to list them.
     #[error("{vertices} vertices with {links} links are more than {MAX_LINKS} vertices or links")]
     TooManyLinks { vertices: u64, links: u64 },
     /// The links into a switch have a different total bandwidth than the links out of it. Packings
@@ -34,12 +30,10 @@ pub enum OptimumError {
     /// The amounts of a demand are too large for exact sums.
     #[error("the data adds up to more than 2^53 bytes: expected smaller sizes")]
     TooManyBytes,
-    /// The caller has stopped the search.
     #[error("the search was stopped")]
     Stopped,
 }
 
-/// The maximum number of links, and of vertices, of a network.
 pub const MAX_LINKS: u64 = 1 << 24;
 /// The maximum number of cells of the table of flows: sources times links, four bytes each.
 pub const MAX_CELLS: u64 = 1 << 25;

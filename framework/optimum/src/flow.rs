@@ -129,7 +129,6 @@ struct Limits {
     pub divisors: Vec<f64>,
     /// The kinds of resources. The first kind is the links.
     pub columns: Vec<Column>,
-    /// The ports that are in use for the time on a link, if there are such ports.
     timed: Option<Timed>,
     /// For each resource, the factor from a price to the length of the resource.
     per_price: Vec<f32>,

@@ -105,7 +105,6 @@ impl Speeds {
         (all * u128::from(self.slowest)).div_ceil(fastest)
     }
 
-    /// Returns the number of times that data on a link of this capacity counts.
     pub(crate) fn factor(self, capacity: u64) -> f64 {
         self.fastest as f64 / capacity as f64
     }

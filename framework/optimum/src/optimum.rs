@@ -14,7 +14,6 @@ use swapmeet_flows::Solution;
 
 #[derive(Debug, Clone, Copy)]
 pub struct MachineTask<'a> {
-    /// The collective with its block sizes, and the network.
     pub task: &'a Task,
     /// Number of bytes of a unit of load: the block size if blocks are counted, otherwise 1.
     pub unit_bytes: f64,
@@ -24,7 +23,6 @@ pub struct MachineTask<'a> {
 /// The default of [`Options::gap`], the relative width of the interval at which the search ends.
 pub const DEFAULT_GAP: f64 = 0.02;
 
-/// Options of the search.
 pub struct Options<'a> {
     /// The search ends when the width of the interval, divided by its lower end, is at most this.
     pub gap: f64,
@@ -33,7 +31,6 @@ pub struct Options<'a> {
     pub progress: &'a mut dyn FnMut(f64, f64) -> bool,
 }
 
-/// The resources that limit the time.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Bottleneck {
     Nothing,

@@ -146,7 +146,6 @@ struct Search<'a> {
     /// A decaying sum of earlier lengths.
     average: Vec<f64>,
     lower: Ratio,
-    /// The lengths that give `lower`.
     best: Vec<u32>,
 }
 
@@ -246,7 +245,6 @@ impl<'a> Search<'a> {
         let (mut upper, mut best_upper, mut best_lower) = (f64::INFINITY, f64::INFINITY, 0.0_f64);
         let mut best_mixture: Option<Vec<Vec<(Trees, f64)>>> = None;
         for _ in 0..ROUNDS[0] {
-            // Add the cheapest tree of each commodity, at the current prices.
             self.set_prices(sharpness);
             let lengths = self.lengths(&self.prices);
             let cheapest = self.cheapest(&lengths);
@@ -319,7 +317,6 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Returns lengths in proportion to prices divided by capacities.
     fn lengths(&self, prices: &[f64]) -> Vec<u32> {
         let per_capacity = |i: usize| {
             let is_timed = self.timed == Some(i);
@@ -542,7 +539,6 @@ fn cheapest_for_all(costs: &Costs, amount: u64) -> Cheapest {
     let turned = reversed(costs);
     let from: Vec<_> = (0..nodes).map(|root| arborescence(costs, root)).collect();
     let into: Vec<_> = (0..nodes).map(|root| arborescence(&turned, root)).collect();
-    // The cheapest message into each node, or out of it.
     let cheapest = |costs: &Costs, node: usize| {
         let others = (0..nodes).filter(|other| *other != node);
         others.map(|other| costs[other][node]).min().unwrap_or(0)

@@ -349,7 +349,6 @@ fn divide_gap(count: usize, reach: Reach, backward: usize) -> (usize, usize) {
     (after, reach.before.min(count - after))
 }
 
-/// Divides `count` into `parts` ranges of nearly equal length.
 fn even_ranges(count: usize, parts: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..parts).map(move |i| (i * count / parts, (i + 1) * count / parts))
 }

@@ -39,7 +39,6 @@ impl<'a> PortButterfly<'a> {
         self.order.len()
     }
 
-    /// Returns the partner of coordinate `c` in step number `s` of a dimension.
     fn partner_along(&self, dimension: usize, s: u32, c: u64) -> u64 {
         let is_up = c.is_multiple_of(2) != self.is_mirrored;
         let by = if is_up { reach(s + 1) } else { -reach(s + 1) };

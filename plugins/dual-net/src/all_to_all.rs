@@ -196,7 +196,6 @@ impl AllToAll<'_, '_> {
         }
     }
 
-    /// Plans the exchange within each cluster (t, c), one level down.
     fn inside(
         &mut self,
         level: usize,
@@ -217,7 +216,6 @@ impl AllToAll<'_, '_> {
         self.within(level - 1, &inner)
     }
 
-    /// Adds a step in which every node sends selected blocks to its partner.
     fn cross(
         &mut self,
         level: usize,

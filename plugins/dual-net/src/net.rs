@@ -12,7 +12,6 @@ pub(crate) struct Net {
     pub line: Line,
 }
 
-/// The links of a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Line {
     /// Between neighbours, and from the last node to the first. Hypercubes have rings of two nodes.

@@ -47,7 +47,6 @@ impl<'a> Sets<'a> {
         Self { net, radices, nodes_at, swapped }
     }
 
-    /// Returns the radices of all axes of the grid.
     pub(crate) fn grid(&self) -> &[u64] {
         &self.radices[self.net.levels()]
     }
@@ -63,7 +62,6 @@ impl<'a> Sets<'a> {
         if t == 0 { self.net.join(level, t, c, x) } else { self.net.join(level, t, x, c) }
     }
 
-    /// Returns the set of all blocks, at the level of the whole net.
     pub(crate) fn all(&self) -> Blocks<'static> {
         Blocks { axes: vec![Axis::ALL; self.grid().len()], hole: 0 }
     }

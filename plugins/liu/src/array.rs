@@ -50,7 +50,6 @@ impl Array {
         self.columns + u64::from(self.rest > 0)
     }
 
-    /// Returns the number of steps of a stage along columns.
     pub(crate) fn column_steps(&self) -> u64 {
         self.rows
     }

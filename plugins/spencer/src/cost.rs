@@ -50,7 +50,6 @@ impl Mul<u64> for Cost {
 }
 
 impl Cost {
-    /// Returns the cost of a round in which two sets of circuits are used at the same time.
     pub(crate) fn parallel(self, other: Self) -> Self {
         Self {
             rounds: self.rounds.max(other.rounds),

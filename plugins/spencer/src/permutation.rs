@@ -38,7 +38,6 @@ mod sections;
 mod shift;
 mod stage;
 
-/// The form of the schedule of a permutation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// The cheapest of `Standard` and `Balanced` (and `Direct`, with one port) on the machine.
@@ -182,7 +181,6 @@ fn stages(
     Ok(stages)
 }
 
-/// Returns the stage that exchanges or reflects axes, in the chosen form.
 fn mirrored(
     torus: &Torus,
     axes: &[usize],

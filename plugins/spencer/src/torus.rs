@@ -2,7 +2,6 @@
 
 use swapmeet_sdk::{Problem, Stop};
 
-/// The ports that a node uses in a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Variant {
     /// One port. It carries up to q circuits.

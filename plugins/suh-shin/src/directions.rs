@@ -55,7 +55,6 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// Returns the coordinates of every node of a grid with `n` dimensions of `side` nodes.
     fn nodes(side: u64, n: usize) -> impl Iterator<Item = Vec<u64>> {
         (0..side.pow(n as u32))
             .map(move |i| (0..n as u64).map(|k| i / side.pow(k as u32) % side).collect())

@@ -14,7 +14,6 @@ fn verify_on(kind: &str, dims: &[u64]) -> Proved {
     proved
 }
 
-/// Returns every shape with `n` sides of at most `most` nodes.
 fn shapes(n: u32, most: u64) -> impl Iterator<Item = Vec<u64>> {
     (0..most.pow(n)).map(move |i| (0..n).map(|k| i / most.pow(k) % most + 1).collect())
 }

@@ -64,7 +64,6 @@ impl Moves {
         self.first.len() - 1
     }
 
-    /// Returns the moves of step number `step`, counted from 0.
     pub(crate) fn step(&self, step: usize) -> &[(u32, u32)] {
         &self.moves[self.first[step]..self.first[step + 1]]
     }

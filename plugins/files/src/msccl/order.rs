@@ -54,7 +54,6 @@ impl<'a> Order<'a> {
         }
         let sender_of = match_messages(program, &ops)?;
         let mut waits: Vec<Waits> = vec![Vec::new(); 2 * ops.len()];
-        // An operation is complete when its last part is complete.
         let last = |op: usize| 2 * op + usize::from(forwards(ops[op].1));
         for (op, (at, step)) in ops.iter().enumerate() {
             let moves = u64::from(step.kind.receives || step.kind.sends);

@@ -236,7 +236,6 @@ mod tests {
     use super::*;
     use crate::torus::Variant;
 
-    /// Returns the number of axes that each round of a permutation moves.
     fn shape(permutation: &[(usize, bool)]) -> Vec<usize> {
         let mirrors = Mirrors::compose(permutation).unwrap();
         mirrors.rounds.iter().map(|round| round.iter().flat_map(|m| m.axes()).count()).collect()

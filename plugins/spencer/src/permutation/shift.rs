@@ -178,12 +178,10 @@ impl ShiftProblem<'_> {
     }
 }
 
-/// Returns whether collector `i` uses the longer direction.
 fn is_backward(i: u64, one_in: Option<u64>) -> bool {
     one_in.is_some_and(|a| i % a == a - 1)
 }
 
-/// Returns the signed distance in the shorter or the longer direction.
 fn signed(n: u64, by: u64, longer: bool) -> i64 {
     let plus = (2 * by <= n) != longer;
     if by == 0 {

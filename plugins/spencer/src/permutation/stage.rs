@@ -436,7 +436,6 @@ impl Stage {
         self.lanes as u32 * if shared { 2 } else { 1 }
     }
 
-    /// Returns the segments of a lane, or of one `half` of it.
     fn segments(&self, parts: u32, lane: usize, half: Option<u64>) -> Axis<'static> {
         let each = u64::from(parts) / self.lanes as u64;
         match half {
