@@ -14,7 +14,7 @@ use swapmeet_core::delivery::collective::{ALL_GATHER, ALL_TO_ALL, Collective, Co
 use swapmeet_core::network::topology::{Network, parse};
 use swapmeet_core::simulation::Task;
 use swapmeet_optimum::check::check;
-use swapmeet_optimum::{Options, Question, solve};
+use swapmeet_optimum::{MachineTask, Options, solve};
 
 /// The relative width of the interval at which the search stops.
 const GAP: f64 = 0.01;
@@ -61,9 +61,10 @@ fn networks() -> Vec<Row> {
 fn measure(name: &str, kind: &'static CollectiveKind, topology: Arc<Network>) {
     let task = Task::new(topology, Collective::of(kind));
     let rates = Machine::parse("free:byte_us=1,ports=all").unwrap().network_rates().unwrap();
-    let question = Question { task: &task, unit_bytes: 1.0, rates };
+    let machine_task = MachineTask { task: &task, unit_bytes: 1.0, rates };
     let start = cpu_seconds();
-    let optimum = solve(&question, &mut Options { gap: GAP, progress: &mut |_, _| true }).unwrap();
+    let optimum =
+        solve(&machine_task, &mut Options { gap: GAP, progress: &mut |_, _| true }).unwrap();
     let solved = cpu_seconds() - start;
     check(&optimum.certificate).unwrap();
     let checked = cpu_seconds() - start - solved;

@@ -22,7 +22,7 @@ use swapmeet_core::network::topology::{self, parse};
 use swapmeet_core::simulation::Task;
 use swapmeet_optimum::network::{PortRule, Ports};
 use swapmeet_optimum::optimum::{problem, solve_problem};
-use swapmeet_optimum::{Options, Question};
+use swapmeet_optimum::{MachineTask, Options};
 use swapmeet_sdk::abi::hosting::{
     Claim, Functions, Host, Network, Passed, Problem, Room, Text, Unreadable,
 };
@@ -127,7 +127,7 @@ fn measure(row: &Row) {
         // too.
         let task = Task::new(Arc::clone(&topology), Collective::of(&ALL_TO_ALL));
         let rates = Machine::parse("free:byte_us=1,ports=all").unwrap().network_rates().unwrap();
-        let mut problem = problem(&Question { task: &task, unit_bytes: 1.0, rates }).unwrap();
+        let mut problem = problem(&MachineTask { task: &task, unit_bytes: 1.0, rates }).unwrap();
         if row.ports == 1 {
             // A schedule in steps stores every block at every node on its path.
             problem.0.ports.push(Ports { rule: PortRule::EveryHop, capacity: 1 });

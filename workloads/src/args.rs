@@ -1,13 +1,10 @@
-//! The arguments of a workload's spec. Generators read them one by one.
-
 use std::ops::RangeInclusive;
 use swapmeet_core::delivery::collective::CollectiveKind;
 use swapmeet_core::spec::{Arg, Spec, SpecError, parse_size};
 
 /// The key that stands for the argument without a key, such as `64` in `uniform:64`.
 pub(crate) const WORD: &str = "";
-/// The maximum number of bytes of a block. With this limit, sums over the blocks of a node cannot
-/// overflow.
+/// The largest size of a block, so that sums over the blocks of a node cannot overflow.
 pub(crate) const MAX_BYTES: u64 = 1 << 40;
 
 /// A spec, and its arguments that have not been read yet.
@@ -16,7 +13,6 @@ pub(crate) struct Args<'a> {
     unread: Vec<&'a Arg>,
     /// The number of bytes of an element. All sizes are multiples of it.
     pub element: u64,
-    /// The collective of the workload.
     pub collective: &'static CollectiveKind,
 }
 
@@ -25,7 +21,6 @@ impl<'a> Args<'a> {
         Self { spec, unread: spec.args().iter().collect(), element: 1, collective }
     }
 
-    /// Removes and returns the argument with this key, if there is one.
     pub(crate) fn take(&mut self, key: &str) -> Option<&'a Arg> {
         let at = self.unread.iter().position(|a| a.key() == Some(key))?;
         Some(self.unread.remove(at))

@@ -1,5 +1,3 @@
-//! Properties of workloads that can be an axis of a plot.
-
 /// A property of a workload that can be the horizontal axis of a plot with curves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CurveAxis {

@@ -4,17 +4,14 @@
 use sha2::{Digest, Sha256};
 use std::io::{self, Read};
 
-/// A file that a spec names, with the digest of its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputDigest {
     /// The name of the file, as in the spec.
     pub file: String,
-    /// The digest of the content, in the format of [`digest`].
     pub digest: String,
 }
 
 impl InputDigest {
-    /// Creates the digest of a file with this name and this content.
     pub fn new(file: &str, content: &str) -> Self {
         Self { file: file.to_owned(), digest: digest(content.as_bytes()) }
     }
@@ -27,8 +24,7 @@ pub fn digest(content: &[u8]) -> String {
     written(&Sha256::digest(content))
 }
 
-/// Returns the digest of everything that a reader gives, and its length in bytes. Only a part of it
-/// is in memory at a time.
+/// Returns the digest and the number of bytes of a content that need not fit in memory.
 pub fn stream_digest(mut content: impl Read) -> io::Result<(String, u64)> {
     let (mut hash, mut length, mut part) = (Sha256::new(), 0, vec![0; 1 << 16]);
     loop {

@@ -5,7 +5,6 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::{BlockSizes, Tokens};
 
-/// The sizes of blocks, and the tokens of a dispatch or a combine.
 #[derive(Clone)]
 pub(crate) struct Sizes {
     pub blocks: Arc<dyn BlockSizes>,
@@ -13,7 +12,7 @@ pub(crate) struct Sizes {
 }
 
 /// Random sizes, and the values on which they depend.
-struct Drawn {
+struct CachedSizes {
     workload: Workload,
     nodes: u64,
     seed: u64,
@@ -22,7 +21,7 @@ struct Drawn {
 
 thread_local! {
     /// The sizes of the last task that was created on this thread, if they are random.
-    static LAST: RefCell<Option<Drawn>> = const { RefCell::new(None) };
+    static LAST: RefCell<Option<CachedSizes>> = const { RefCell::new(None) };
 }
 
 /// Returns the sizes of the last task if they depend on the same values. Otherwise calls `draw`.
@@ -32,8 +31,7 @@ pub(crate) fn shared(
     seed: u64,
     draw: impl FnOnce() -> Result<Sizes, String>,
 ) -> Result<Sizes, String> {
-    // The last sizes are freed before others are drawn, so that the memory of a case does not
-    // depend on earlier cases.
+    // Free the last sizes first, so that the memory of a case does not depend on earlier cases.
     let last = LAST
         .take()
         .filter(|last| (last.nodes, last.seed) == (nodes, seed) && last.workload == *workload);
@@ -43,7 +41,7 @@ pub(crate) fn shared(
     };
     if workload.generator.random {
         let (workload, sizes) = (workload.clone(), sizes.clone());
-        LAST.set(Some(Drawn { workload, nodes, seed, sizes }));
+        LAST.set(Some(CachedSizes { workload, nodes, seed, sizes }));
     }
     Ok(sizes)
 }
@@ -64,7 +62,6 @@ mod tests {
         let moe = "moe:experts=8,top=2,tokens=50,bytes=4";
         let first = sizes(moe, "ring:8", 1);
         assert!(Arc::ptr_eq(&first, &sizes(moe, "mesh:2x4", 1)));
-        // Another seed, another number of nodes or another workload gives different sizes.
         for (workload, network, seed) in [
             (moe, "ring:8", 2),
             (moe, "ring:9", 1),
@@ -73,7 +70,6 @@ mod tests {
             let first = sizes(moe, "ring:8", 1);
             assert!(!Arc::ptr_eq(&first, &sizes(workload, network, seed)), "{workload} {network}");
         }
-        // After a case with different sizes, the same sizes are drawn again.
         let again = sizes(moe, "ring:8", 1);
         assert!(!Arc::ptr_eq(&first, &again));
         assert!((0..64).all(|i| first.bytes(i / 8, i % 8) == again.bytes(i / 8, i % 8)));

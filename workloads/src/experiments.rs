@@ -1,9 +1,7 @@
 //! The experiment files that are included in the program.
 
-/// An experiment file that is included in the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShippedExperiment {
-    /// The name of the file without its extension.
     pub name: &'static str,
     pub text: &'static str,
 }
@@ -15,7 +13,6 @@ impl ShippedExperiment {
     }
 }
 
-/// Returns the comment at the start of an experiment file. It describes the experiment.
 pub fn about(text: &str) -> String {
     let lines = text.lines().map_while(|line| line.strip_prefix('#')).map(str::trim);
     lines.collect::<Vec<_>>().join(" ")

@@ -11,8 +11,7 @@ pub const MAX_BYTES: u64 = 512 << 20;
 /// Reads a regular file of at most `most` bytes. `expected` describes the expected content in error
 /// messages. Pipes and devices are refused, because worker processes have to read the file again.
 pub fn read_regular(path: &Path, most: u64, expected: &str) -> Result<String, String> {
-    // Check the type of the file before opening it. Opening a pipe waits until another process
-    // opens it for writing.
+    // Opening a pipe would wait for its writer, so check the type first.
     if !std::fs::metadata(path).map_err(unread)?.is_file() {
         return Err(format!("is a folder or a device, expected {expected}"));
     }
@@ -36,8 +35,7 @@ pub fn read_bounded(path: &Path, most: u64, expected: &str) -> Result<String, St
     })
 }
 
-/// Returns the files that match a path, sorted by name. The last part of the path may contain a
-/// `*`. A path without a `*` matches only itself.
+/// Returns the matching files, sorted by name. Only the last part of the path may contain a `*`.
 pub fn files(name: &str) -> Result<Vec<PathBuf>, String> {
     let Some((before, after)) = name.split_once('*') else { return Ok(vec![PathBuf::from(name)]) };
     if after.contains(['*', '/']) {
@@ -66,7 +64,6 @@ pub fn files(name: &str) -> Result<Vec<PathBuf>, String> {
     Ok(names.into_iter().map(in_folder).collect())
 }
 
-/// Returns the folder that contains the files which match a path with a `*`.
 pub fn folder(name: &str) -> Option<PathBuf> {
     let folder = Path::new(name).parent().filter(|folder| !folder.as_os_str().is_empty());
     name.contains('*').then(|| folder.unwrap_or(Path::new(".")).to_path_buf())

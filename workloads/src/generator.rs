@@ -1,10 +1,9 @@
-//! The table of workload generators. The parser, lists, suggestions, plots and the dashboard use
-//! it.
+//! The table of workload generators, which the parser, lists, suggestions, plots and the dashboard
+//! use.
 //!
-//! Each generator has a file. It contains the row of the table, the [`Pattern`] that the generator
-//! creates, and the code that draws the sizes. To add a generator, add a file and a row in
-//! [`GENERATORS`]. If the generator defines the destinations of blocks, add the row in
-//! [`PERMUTATIONS`] instead.
+//! A generator is a file with its row of the table, the [`Pattern`] that it creates, and the code
+//! that draws sizes. To add one, add a file and a row in [`GENERATORS`] or, if it defines the
+//! destinations of blocks, in [`PERMUTATIONS`].
 
 use crate::args::Args;
 use crate::curve_axis::CurveAxis;
@@ -27,18 +26,14 @@ pub(crate) mod permutation;
 mod random;
 pub(crate) mod spikes;
 pub(crate) mod uniform;
-mod zipf;
 
-/// A generator of block sizes or of a permutation.
 #[derive(Debug)]
 pub struct Generator {
     /// The name of the generator, which precedes the colon in a spec.
     pub name: &'static str,
-    /// The syntax of the spec, for help texts.
     pub syntax: &'static str,
     pub help: &'static str,
-    /// The keys of the generator's own arguments, in canonical order. An empty key stands for an
-    /// argument without a key.
+    /// Its own arguments in canonical order. An empty key is an argument without a key.
     pub keys: &'static [&'static str],
     /// The arguments that can be an axis of a plot with curves.
     pub axes: &'static [(CurveAxis, &'static str)],
@@ -50,8 +45,7 @@ pub struct Generator {
     pub sized_by_node: bool,
     /// Whether the generator can also create the tokens of a dispatch or a combine.
     pub has_tokens: bool,
-    /// Whether sizes are random. In this case, repetitions differ, because they have different
-    /// seeds.
+    /// Repetitions differ, because they have different seeds.
     pub random: bool,
     pub(crate) read: fn(&mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError>,
 }
@@ -70,7 +64,6 @@ pub(crate) static GENERATORS: &[Generator] = &[
 ];
 
 impl Generator {
-    /// Returns whether the generator can create sizes for the blocks of a collective.
     pub(crate) fn fits(&self, collective: &CollectiveKind) -> bool {
         if collective.has_tokens {
             return self.has_tokens;
@@ -81,13 +74,11 @@ impl Generator {
     }
 }
 
-/// Returns the generators that can create sizes for the blocks of a collective.
 pub fn generators(collective: &CollectiveKind) -> impl Iterator<Item = &'static Generator> + Clone {
     let rows = if collective.permutes() { PERMUTATIONS } else { GENERATORS };
     rows.iter().filter(move |row| row.fits(collective))
 }
 
-/// A generator with its arguments, which creates sizes or destinations.
 pub(crate) trait Pattern: fmt::Debug + Send + Sync {
     /// Returns the arguments in canonical form and order. Arguments with default values are left
     /// out.
@@ -102,8 +93,7 @@ pub(crate) trait Pattern: fmt::Debug + Send + Sync {
     /// `Err` continues a sentence that begins with the name of the workload.
     fn sizes(&self, nodes: u64, element: u64, seed: u64) -> Result<Arc<dyn BlockSizes>, String>;
 
-    /// Creates one size for each node, for collectives whose blocks have no single destination.
-    /// This is only called if the generator is `sized_by_node`.
+    /// Creates one size for each node. Only called if the generator is `sized_by_node`.
     fn sizes_of_nodes(
         &self,
         nodes: u64,
@@ -118,9 +108,8 @@ pub(crate) trait Pattern: fmt::Debug + Send + Sync {
         Ok(Tokens::new(nodes, |_| Vec::new()))
     }
 
-    /// Returns the destination of the block of each node on a grid; `None` if the generator is not
-    /// a permutation. The text of `Err` continues a sentence that begins with the name of the
-    /// workload.
+    /// Returns the destination of the block of each node of a grid; `None` if this is not a
+    /// permutation.
     fn images(&self, _radices: &[u64]) -> Result<Option<Arc<[u32]>>, String> {
         Ok(None)
     }

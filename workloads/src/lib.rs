@@ -1,10 +1,8 @@
-//! Workload generators. A workload defines the number of bytes that each node has for each other
-//! node.
+//! A workload defines the bytes that each node has for each other node.
 //!
-//! The user describes a workload by a spec, such as `uniform:64` or `broadcast/uniform:1KiB`. A
-//! spec consists of a collective (by default `alltoall`) and a generator of sizes. Random sizes
-//! come from ChaCha8 with the seed of the case. They are the same on every platform and in every
-//! version.
+//! Its spec, such as `uniform:64` or `broadcast/uniform:1KiB`, has a collective (by default
+//! `alltoall`) and a generator of sizes. Random sizes come from ChaCha8 with the seed of the case,
+//! and are the same on every platform and in every version.
 
 use std::fmt;
 use std::sync::Arc;
@@ -33,7 +31,6 @@ pub use generator::{Generator, generators};
 pub use properties::is_random;
 pub use range::{expand, unreached_end};
 
-/// A workload with its sizes.
 #[derive(Debug, Clone)]
 pub struct Workload {
     /// The spec in canonical form.
@@ -43,13 +40,11 @@ pub struct Workload {
     collective: &'static CollectiveKind,
     generator: &'static Generator,
     pattern: Arc<dyn generator::Pattern>,
-    /// If each repetition has its own file, the number of the repetition whose file is used;
-    /// otherwise 0.
+    /// The repetition whose file is used, if each has its own; otherwise 0.
     replicate: u32,
     root: u64,
     /// The number of bytes of an element. Redistribution cannot divide elements.
     element: u64,
-    /// Whether empty blocks are not sent.
     skip_empty: bool,
 }
 
@@ -70,17 +65,14 @@ impl Workload {
         parse::parse(text)
     }
 
-    /// Returns the collective of the workload.
     pub fn collective(&self) -> &'static CollectiveKind {
         self.collective
     }
 
-    /// Returns the root of the collective, if it has one.
     pub fn root(&self) -> Option<u64> {
         self.collective.is_rooted().then_some(self.root)
     }
 
-    /// Returns whether all blocks have the same size.
     pub fn is_uniform(&self) -> bool {
         self.pattern.uniform_bytes().is_some()
     }
@@ -138,8 +130,7 @@ impl Workload {
         }
         let sizes = drawn::shared(self, nodes, seed, || self.draw(nodes, seed));
         let drawn::Sizes { blocks: sizes, tokens } = sizes.map_err(why)?;
-        // Each block moves at most once in a step. Therefore, no sum in a step exceeds this
-        // product.
+        // A block moves at most once in a step, so this product bounds all sums of a step.
         let largest = sizes.largest();
         if u128::from(largest) * u128::from(nodes) * u128::from(nodes) > u128::from(u64::MAX / 2) {
             return Err(format!(
@@ -153,7 +144,6 @@ impl Workload {
         Ok(Task { collective, sizes: Some(sizes), skip_empty: self.skip_empty, ..counted })
     }
 
-    /// Creates the sizes for a number of nodes, and the tokens of a dispatch or a combine.
     fn draw(&self, nodes: u64, seed: u64) -> Result<drawn::Sizes, String> {
         if self.collective.has_tokens {
             let tokens = Arc::new(self.pattern.tokens(nodes, seed)?);

@@ -1,5 +1,3 @@
-//! The parser of workload specs.
-
 use crate::Workload;
 use crate::args::{Args, WORD};
 use crate::curve_axis::CurveAxis;
@@ -10,7 +8,6 @@ use swapmeet_core::spec::{Spec, SpecError, format_size, near_matches};
 
 pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
     let spec = Spec::parse("workload", text)?;
-    // Find the collective, and a generator that can create sizes for it.
     let (prefix, name) = spec.name().split_once('/').unwrap_or(("alltoall", spec.name()));
     let collective = COLLECTIVES.into_iter().find(|collective| collective.word == prefix);
     let words = COLLECTIVES.into_iter().map(|collective| collective.word);
@@ -88,7 +85,6 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
         element,
         skip_empty,
     };
-    // The shape of a workload is its spec without the block size.
     if workload.counts_blocks() {
         workload.shape = CurveAxis::BlockSize.split(&workload.spec).map(|(_, shape)| shape.into());
     }
@@ -298,8 +294,7 @@ mod tests {
         ));
     }
 
-    /// The sizes of an allgatherv, a scatterv or a gatherv are the diagonal of the matrix, or one
-    /// number for each node.
+    /// The diagonal of the matrix, or one number for each node.
     #[test]
     fn blocks_for_all_nodes_have_sizes_by_origin() {
         let dir = tempfile::tempdir().unwrap();
@@ -383,8 +378,7 @@ mod tests {
         );
     }
 
-    /// The size of a block is a fraction in the file times the given size, as in nccl-tests. For
-    /// 256 MiB, a fraction of 0.5 is 128 MiB.
+    /// As in nccl-tests: for 256 MiB, a fraction of 0.5 is 128 MiB.
     #[test]
     fn fractions_apply_to_the_given_size() {
         let dir = tempfile::tempdir().unwrap();

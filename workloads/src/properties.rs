@@ -1,5 +1,4 @@
-//! Properties of workloads that only depend on the spec. They are found without reading files of
-//! sizes.
+//! Properties that follow from the spec alone, without files of sizes.
 
 use crate::args::WORD;
 use crate::curve_axis::CurveAxis;

@@ -1,5 +1,4 @@
-//! Ranges of sizes. For example, `uniform:8..1MiB` is a list of workloads with one workload for
-//! each size.
+//! Ranges of sizes: `uniform:8..1MiB` is a list of workloads, one for each size.
 
 use crate::curve_axis::CurveAxis;
 use crate::properties::find_generator;
@@ -25,8 +24,7 @@ const FORM: &str = "a range such as 8..1MiB (each size twice the previous one) o
 pub fn expand(text: &str) -> Result<Vec<String>, SpecError> {
     let as_it_is = || vec![text.to_owned()];
     let Ok(spec) = Spec::parse("workload", text) else { return Ok(as_it_is()) };
-    // Only specs with a block size can have a range. In other specs, two dots can be part of a file
-    // name.
+    // In other specs, two dots can be part of a file name.
     if find_generator(&spec)
         .is_none_or(|row| !row.axes.iter().any(|(axis, _)| *axis == CurveAxis::BlockSize))
     {
@@ -58,7 +56,6 @@ pub fn expand(text: &str) -> Result<Vec<String>, SpecError> {
 /// assert_eq!(unreached_end("uniform:8..1MiB*2"), None);
 /// ```
 pub fn unreached_end(text: &str) -> Option<(String, String)> {
-    // Only a valid workload with a range has an end.
     expand(text).ok().filter(|workloads| *workloads != [text])?;
     let spec = Spec::parse("workload", text).ok()?;
     let arg = spec.args().iter().find(|arg| arg.value().contains(".."))?;

@@ -16,11 +16,11 @@ use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::delivery::collective::of_bits;
 use swapmeet_core::network::topology;
 use swapmeet_core::simulation::{Task, affordable};
-use swapmeet_optimum::certificate::{Certificate, Origin};
+use swapmeet_optimum::certificate::{Certificate, ProblemSpecs};
 use swapmeet_optimum::check::check;
 use swapmeet_optimum::demand::Demand;
-use swapmeet_optimum::network::Network;
-use swapmeet_optimum::optimum::{Optimum, Options, Question, problem, solve};
+use swapmeet_optimum::network::CapacityNetwork;
+use swapmeet_optimum::optimum::{MachineTask, Optimum, Options, problem, solve};
 use swapmeet_results::duration;
 use swapmeet_runner::case::{Case, Product, drawn, spec_error};
 use swapmeet_runner::experiment::Experiment;
@@ -52,7 +52,7 @@ pub(crate) fn optimum(args: &OptimumArgs) -> Result<ExitStatus, Failure> {
     let setting = Setting::new(topology, workload, Arc::clone(machine), first.seed)?;
     let mut optimum = setting.solve(args.gap)?;
     let seconds = start.elapsed().as_secs_f64();
-    optimum.certificate.origin = Origin {
+    optimum.certificate.origin = ProblemSpecs {
         topology: topology.spec(),
         workload: workload.to_string(),
         machine: machine.to_string(),
@@ -137,14 +137,14 @@ impl Setting {
         Ok(Self { task, unit_bytes, machine, name })
     }
 
-    fn question(&self) -> Result<Question<'_>, Failure> {
+    fn machine_task(&self) -> Result<MachineTask<'_>, Failure> {
         let Some(rates) = self.machine.network_rates() else {
             return Err(Failure::Usage(format!(
                 "machine `{}`: {NO_LINKS}: expected a machine with `model=wormhole`, `circuit`, `store-and-forward` or `fluid`, without `noise` and `background`",
                 self.machine
             )));
         };
-        Ok(Question { task: &self.task, unit_bytes: self.unit_bytes, rates })
+        Ok(MachineTask { task: &self.task, unit_bytes: self.unit_bytes, rates })
     }
 
     fn solve(&self, gap: f64) -> Result<Optimum, Failure> {
@@ -163,7 +163,7 @@ impl Setting {
             true
         };
         let options = &mut Options { gap, progress };
-        solve(&self.question()?, options)
+        solve(&self.machine_task()?, options)
             .map_err(|e| Failure::Usage(format!("{} on {}: {e}", self.name, self.machine)))
     }
 
@@ -186,7 +186,7 @@ fn verify(file: &Path, format: OptimumFormat) -> Result<ExitStatus, Failure> {
     let text = read_bounded(file, MAX_BYTES, "a certificate").map_err(wrong)?;
     let certificate: Certificate =
         serde_json::from_str(&text).map_err(|e| wrong(format!("not a certificate: {e}")))?;
-    let Origin { topology, workload, machine, .. } = &certificate.origin;
+    let ProblemSpecs { topology, workload, machine, .. } = &certificate.origin;
     let result = check(&certificate).and_then(|verified| {
         let named = named(&certificate.origin).map_err(|e| e.line())?;
         // Decimal numbers in the file may have been rounded, so compare them with a tolerance.
@@ -230,7 +230,7 @@ fn verify(file: &Path, format: OptimumFormat) -> Result<ExitStatus, Failure> {
 }
 
 /// Builds the network, the demand and the time unit from the specs that a certificate names.
-fn named(origin: &Origin) -> Result<(Network, Demand, f64), Failure> {
+fn named(origin: &ProblemSpecs) -> Result<(CapacityNetwork, Demand, f64), Failure> {
     let at = Text::flag("topology", &origin.topology);
     let network = parse_topology(&at.value).map_err(|e| spec_error(&at, &e))?;
     let at = Text::flag("workload", &origin.workload);
@@ -238,5 +238,5 @@ fn named(origin: &Origin) -> Result<(Network, Demand, f64), Failure> {
     let machine = swapmeet_runner::case::machine(&Text::flag("machine", &origin.machine), &[])?;
     let network = drawn(&network, origin.seed);
     let setting = Setting::new(&network, &workload, Arc::new(machine), origin.seed)?;
-    problem(&setting.question()?).map_err(Failure::usage)
+    problem(&setting.machine_task()?).map_err(Failure::usage)
 }

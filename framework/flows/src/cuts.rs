@@ -8,9 +8,8 @@
 
 use crate::links::Links;
 
-/// The cut that gives the largest lower bound so far. It is the set of vertices with the largest
-/// ratio of the number of pairs of nodes across the cut to the capacity of the links that leave the
-/// set.
+/// The set of vertices with the largest ratio so far of the number of pairs of nodes across the cut
+/// to the capacity of the links that leave it.
 #[derive(Debug)]
 pub struct BestCut<'a> {
     links: &'a Links,
@@ -19,15 +18,12 @@ pub struct BestCut<'a> {
     into: (Links, Vec<u32>),
     nodes: u32,
     inside: Vec<bool>,
-    /// The number of nodes in the set.
     size: u64,
-    /// The capacity of the links that leave the set.
     capacity: i64,
 }
 
 impl<'a> BestCut<'a> {
-    /// Starts with the empty set. The vertices with numbers below `nodes` are nodes, and all other
-    /// vertices are switches.
+    /// Starts with the empty set. Vertices below `nodes` are nodes, all others are switches.
     pub fn new(links: &'a Links, capacities: &'a [u64], nodes: u32) -> Self {
         let (into, inside) = (links.reversed(), vec![false; links.vertices()]);
         Self { links, capacities, into, nodes, inside, size: 0, capacity: 1 }
@@ -43,8 +39,7 @@ impl<'a> BestCut<'a> {
         self.pairs(self.size) / self.capacity as f64
     }
 
-    /// Returns the lengths of all links: 1 for each link that leaves the set, 0 for all other
-    /// links.
+    /// Returns the length of each link: 1 if it leaves the set, 0 otherwise.
     pub fn lengths(&self) -> Vec<u32> {
         let inside = |v: &u32| self.inside[*v as usize];
         let ends = self.links.tail.iter().zip(&self.links.head);
@@ -97,8 +92,7 @@ impl<'a> BestCut<'a> {
         size as f64 * (u64::from(self.nodes) - size) as f64
     }
 
-    /// Returns the change of the capacity of the links that leave a set, if `vertex` is added to
-    /// the set.
+    /// Returns the change of the cut's capacity if `vertex` is added to the set.
     fn change(&self, inside: &[bool], vertex: u32) -> i64 {
         let capacity = |link: usize| self.capacities[link] as i64;
         let (into, of_link) = &self.into;

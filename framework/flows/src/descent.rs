@@ -1,5 +1,3 @@
-//! The length of a step in a search that minimizes a sum of exponential functions.
-
 /// Returns the length of a step, from 0 to 1, that minimizes a sum of exponential functions of this
 /// length. For each function, `terms` has its slope at 0 and the factor in its exponent. The sum is
 /// convex, so bisection finds the zero of its slope.

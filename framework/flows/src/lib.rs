@@ -2,8 +2,6 @@
 //! `synthesis`. The plugin must not depend on the crates of the framework, so this crate has no
 //! dependencies. `swapmeet-optimum` verifies its results without this crate.
 
-#![warn(missing_docs)]
-
 mod cuts;
 mod descent;
 mod links;

@@ -1,17 +1,12 @@
-//! The links of a network.
-
 /// The number that means "no vertex" or "no link".
 pub const NONE: u32 = u32::MAX;
 
 /// Directed links, sorted by the vertex that they leave (compressed sparse rows).
 #[derive(Debug, Clone)]
 pub struct Links {
-    /// The first link of each vertex: the links out of vertex `v` have the numbers
-    /// `first[v]..first[v + 1]`.
+    /// The links out of vertex `v` have the numbers `first[v]..first[v + 1]`.
     pub first: Vec<u32>,
-    /// The vertex that each link leaves.
     pub tail: Vec<u32>,
-    /// The vertex to which each link leads.
     pub head: Vec<u32>,
 }
 
@@ -33,17 +28,14 @@ impl Links {
         self.first.push(self.head.len() as u32);
     }
 
-    /// Returns the number of vertices.
     pub fn vertices(&self) -> usize {
         self.first.len() - 1
     }
 
-    /// Returns the number of links.
     pub fn count(&self) -> usize {
         self.head.len()
     }
 
-    /// Returns the numbers of the links that leave a vertex.
     pub fn out(&self, vertex: usize) -> std::ops::Range<usize> {
         self.first[vertex] as usize..self.first[vertex + 1] as usize
     }

@@ -21,7 +21,6 @@ pub struct ShortestPaths {
     previous: Vec<u32>,
     /// A bit for each bucket, which is set if the bucket is not empty.
     occupied: Vec<u64>,
-    /// A bit for each word of `occupied`, which is set if the word is not zero.
     summary: Vec<u64>,
 }
 
@@ -114,8 +113,7 @@ impl ShortestPaths {
         }
     }
 
-    /// Returns the next bucket that is not empty. The search starts at bucket `now` and continues
-    /// around the ring.
+    /// Returns the next bucket from `now` on, around the ring, that is not empty.
     fn next_bucket(&self, now: usize) -> Option<usize> {
         let here = self.occupied[now / 64] & (!0 << (now % 64));
         if here != 0 {

@@ -1,6 +1,5 @@
 //! A deterministic generator of random numbers (xorshift; G. Marsaglia, 2003).
 
-/// A generator of random numbers.
 #[derive(Debug)]
 pub struct Random(u64);
 
@@ -17,7 +16,6 @@ impl Random {
         Self(state)
     }
 
-    /// Returns the next 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -35,7 +33,6 @@ impl Random {
         (self.bits() >> 40) as f32 / (1_u64 << 24) as f32
     }
 
-    /// Puts a list into random order.
     pub fn shuffle<T>(&mut self, list: &mut [T]) {
         for i in (1..list.len()).rev() {
             list.swap(i, self.below(i + 1));

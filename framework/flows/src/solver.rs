@@ -24,14 +24,11 @@ const DECAY: f32 = 0.8;
 /// A check of the interval makes progress if an end has improved by more than this factor.
 const PROGRESS: f64 = 1.0003;
 
-/// For the resources of one kind (such as links, or ports for sending), the resource that each link
-/// uses.
+/// For one kind of resources (links, or ports for sending), the resource that each link uses.
 #[derive(Debug)]
 pub struct Column {
-    /// The index of the resource that each link uses.
     pub resource: Vec<u32>,
-    /// For each link, the amount of the resource that a unit of data uses; empty if it is 1 for all
-    /// links.
+    /// For each link, the amount of its resource that a unit of data uses; empty if all are 1.
     pub weight: Vec<f64>,
 }
 
@@ -52,35 +49,26 @@ pub trait Demand {
     ) -> u128;
 }
 
-/// The kind of the prices from which lengths are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prices {
-    /// For each resource, its current price.
     Current,
-    /// For each resource, the sum of its earlier lengths, up to a factor that is the same for all
-    /// resources.
+    /// The decaying sum of a resource's earlier lengths, up to a common factor.
     Average,
-    /// As `Average`, but the lengths have to be small numbers, which may be 0. In an optimal
-    /// solution, resources that are not full have the length 0, and all links of a cut that limits
-    /// the time have equal lengths. The averages are close to these lengths, and coarse rounding
-    /// often makes them equal.
+    /// As `Average`, but lengths have to be small numbers, or 0. In an optimal solution resources
+    /// that are not full have the length 0, and the links of a limiting cut have equal lengths.
+    /// Averages are close to these lengths, and coarse rounding often makes them equal.
     Coarse,
 }
 
 /// A problem of maximum concurrent flow.
 #[derive(Debug)]
 pub struct Problem<'a, D> {
-    /// All links.
     pub links: &'a Links,
-    /// The vertices that have data for other vertices.
     pub sources: &'a [u32],
-    /// The demand of the sources.
     pub demand: &'a D,
     /// The capacity of each resource. The load of a resource is its use divided by its capacity.
     pub capacities: &'a [f64],
-    /// The kinds of resources.
     pub columns: &'a [Column],
-    /// The length of the longest link.
     pub longest: u32,
     /// The factor by which an amount times a length is multiplied in a lower bound. It is 1, unless
     /// link lengths are computed in a larger unit than the lengths of resources.
@@ -101,7 +89,6 @@ pub struct Options {
     /// The number of consecutive checks of the interval without progress after which the search
     /// ends.
     pub stale_checks: u32,
-    /// The number of bisections in the search for the length of a step.
     pub bisections: u32,
     /// The number of first phases after each of which the interval is checked.
     pub early_checks: u64,
@@ -110,32 +97,23 @@ pub struct Options {
     pub exact: bool,
 }
 
-/// A flow and an interval.
 #[derive(Debug)]
 pub struct Solution {
     /// The flows of all sources, as one row for each source. A row has one amount for each link.
     pub flows: Vec<f32>,
-    /// The load of each resource.
     pub loads: Vec<f32>,
-    /// The lower end of the interval.
     pub lower: f64,
     /// The lower end as a fraction: numerator and denominator, without [`Problem::unit`]. It is 0
     /// if the end is [`Problem::lower`].
     pub fraction: (u128, u128),
-    /// The lengths of the resources that give this fraction.
     pub lengths: Vec<u32>,
-    /// The upper end of the interval: the largest load.
     pub upper: f64,
-    /// Whether `progress` has stopped the search.
     pub is_stopped: bool,
 }
 
-/// A receiver to which there is no path.
 #[derive(Debug)]
 pub struct Unconnected {
-    /// The source.
     pub from: u32,
-    /// The receiver.
     pub to: u32,
 }
 
@@ -173,7 +151,6 @@ pub fn solve<D: Demand>(
         if phase > options.early_checks && phase % period != 0 {
             continue;
         }
-        // Check the interval: compute both ends.
         let upper = solver.largest_load();
         if options.exact || phase > 1 {
             solver.examine(Prices::Average);
@@ -192,17 +169,15 @@ pub fn solve<D: Demand>(
         }
         let lower = solver.lower;
         let is_stopped = !progress(lower, upper);
-        // The largest load can increase between two checks, so compare the ends of the interval
-        // with the best ends so far.
+        // The largest load can grow between two checks, so compare with the best ends so far.
         let is_stale = lower / best_lower < PROGRESS && best_upper / upper < PROGRESS;
         stale = if is_stale { stale + 1 } else { 0 };
         if is_stopped || is_narrow(lower) || stale >= options.stale_checks {
             return Ok(solver.end(upper, is_stopped));
         }
         (best_lower, best_upper) = (lower.max(best_lower), upper.min(best_upper));
-        // Increase eta as the interval becomes narrower. If the last checks made no progress,
-        // increase it further: with a small eta, links that are not the busiest have high prices,
-        // too, and this limits the precision.
+        // Increase eta as the interval narrows, and further if it does not: with a small eta, links
+        // that are not the busiest have high prices too, which limits the precision.
         let wanted = (solver.load.len() as f64).ln() / (upper / lower - 1.0) * 0.25;
         let next = sharpness.max((wanted as f32).min(2000.0)).min(sharpness * 1.5);
         sharpness = if stale >= 2 { (next * 1.4).min(4000.0) } else { next };
@@ -215,16 +190,13 @@ struct Solver<'a, D> {
     options: Options,
     paths: ShortestPaths,
     flows: Vec<f32>,
-    /// For each resource, 1 divided by its capacity.
     inverse: Vec<f32>,
     load: Vec<f32>,
     /// For each resource, a price, which rises exponentially with its load.
     price: Vec<f32>,
-    /// For each resource, a decaying sum of its earlier lengths. It is an average price per unit of
-    /// capacity, up to a factor that is the same for all resources.
+    /// For each resource, the decaying sum of its lengths, an average price per unit of capacity.
     average: Vec<f32>,
-    /// The length of each resource: its price per unit of capacity, multiplied by a factor that is
-    /// the same for all resources, and rounded to a whole number.
+    /// For each resource, its price per unit of capacity in whole numbers, up to a common factor.
     resource_length: Vec<u32>,
     /// The length of each link, which is the sum of the lengths of the resources that it uses.
     length: Vec<u32>,
@@ -235,11 +207,9 @@ struct Solver<'a, D> {
     best: Vec<u32>,
 }
 
-/// Buffers for the shortest-path tree of one source, and for the step of its flow towards this
-/// tree.
+/// Buffers for the step of one source's flow towards its shortest-path tree.
 struct Tree {
-    /// For each vertex, the sum of the amounts that the vertex and all vertices below it in the
-    /// tree receive.
+    /// For each vertex, the sum of the amounts that it and all vertices below it receive.
     below: Vec<f32>,
     /// For each link, the amount on it if the whole flow of the source follows the tree.
     flow: Vec<f32>,
@@ -320,7 +290,6 @@ impl<'a, D: Demand> Solver<'a, D> {
                 *average += *length as f32 * weight;
             }
         }
-        // Sum the amounts of all receivers along the tree, from its leaves to its root.
         let Tree { below, flow, change, terms } = &mut self.tree;
         below.fill(0.0);
         demand.amounts(source).for_each(|(to, amount)| below[to as usize] = amount as f32);
@@ -330,7 +299,6 @@ impl<'a, D: Demand> Solver<'a, D> {
             flow[link as usize] = amount;
             below[links.tail[link as usize] as usize] += amount;
         }
-        // Compute how the loads would change if the tree replaced the whole flow of the source.
         let count = links.count();
         let old = &mut self.flows[source * count..(source + 1) * count];
         change.fill(0.0);
@@ -417,8 +385,7 @@ impl<'a, D: Demand> Solver<'a, D> {
         }
     }
 
-    /// Computes the lower end of the interval from the best cut, and keeps it if it is the best so
-    /// far.
+    /// Keeps the lower end of the best cut if it is the best so far.
     fn take_cut(&mut self) {
         let Some((cut, amount)) = &mut self.problem.cut else { return };
         if self.options.exact {

@@ -1,6 +1,5 @@
 use std::fmt;
 
-/// An error in a file, with its line number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseError {
     /// The line number, from 1; 0 for the whole file.

@@ -1,33 +1,25 @@
-//! The XML format of MSCCL. The program msccl-tools writes it, and the runtimes MSCCL and RCCL read
-//! it. A document lists thread blocks for each GPU. Each thread block executes its steps in order.
+//! The XML format of MSCCL, which msccl-tools writes and the runtimes MSCCL and RCCL read. A
+//! document lists thread blocks for each GPU, each of which executes its steps in order.
 //!
-//! [`read`] parses a document and checks its form. It does not check the effect of the steps. It
-//! refuses documents that define entities, and documents that are larger than any machine could
-//! load.
+//! [`read`] checks the form of a document, not the effect of its steps. It refuses documents that
+//! define entities, and documents that are larger than any machine could load.
 
 use crate::ParseError;
 use roxmltree::{Document, Node, ParsingOptions};
+use std::collections::HashSet;
 use std::fmt;
+use std::io::{self, Write};
 
-mod write;
-
-pub use write::write;
-
-/// The maximum number of bytes of a document.
 pub const MAX_BYTES: usize = 64 << 20;
-/// The maximum number of GPUs in a document.
 pub const MAX_GPUS: u64 = 4096;
 /// The maximum number of chunks, summed over all buffers of all GPUs.
 pub const MAX_CHUNKS: u64 = 1 << 24;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
-    /// The collective that the program performs.
     pub collective: Collective,
-    /// Whether the output is written to the input buffer. If a document allows one or two buffers,
-    /// this is false.
+    /// Whether the output is written to the input buffer; false if a document allows both forms.
     pub in_place: bool,
-    /// The programs of the GPUs, in the order of the GPUs' numbers.
     pub gpus: Vec<Gpu>,
 }
 
@@ -45,7 +37,6 @@ pub enum Collective {
 }
 
 impl Collective {
-    /// The collectives with the names that MSCCL uses for them.
     pub const WORDS: [(&'static str, Self); 8] = [
         ("alltoall", Self::AllToAll),
         ("broadcast", Self::Broadcast),
@@ -57,12 +48,10 @@ impl Collective {
         ("allreduce", Self::AllReduce),
     ];
 
-    /// Returns the name that MSCCL uses for the collective.
     pub fn word(self) -> &'static str {
         Self::WORDS.iter().find(|(_, collective)| *collective == self).map_or("", |(word, _)| word)
     }
 
-    /// Returns whether the collective sums data of different GPUs.
     pub fn is_reduction(self) -> bool {
         match self {
             Self::Reduce | Self::ReduceScatter | Self::AllReduce => true,
@@ -73,32 +62,25 @@ impl Collective {
     }
 }
 
-/// The program of one GPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gpu {
     /// The numbers of chunks of the input, output and scratch buffers.
     pub chunks: [u64; 3],
-    /// The thread blocks, in the order of their numbers.
     pub blocks: Vec<ThreadBlock>,
     /// The line of the document on which the element begins.
     pub line: usize,
 }
 
-/// A sequence of steps on one GPU. It sends to at most one other GPU, and receives from at most one
-/// other GPU.
+/// A sequence of steps on one GPU, with at most one GPU to send to and one to receive from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadBlock {
-    /// The GPU to which the thread block sends.
     pub send: Option<u64>,
-    /// The GPU from which the thread block receives.
     pub receive: Option<u64>,
     pub channel: u64,
     pub steps: Vec<Step>,
-    /// The line of the document on which the element begins.
     pub line: usize,
 }
 
-/// One step of a thread block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     pub kind: StepKind,
@@ -107,28 +89,21 @@ pub struct Step {
     /// The first chunk to write, if the step writes data.
     pub target: ChunkLocation,
     pub count: u64,
-    /// Another step of the same GPU that must finish before this step starts: its thread block and
-    /// its number.
+    /// The thread block and the number of a step of the same GPU that must finish first.
     pub dependency: Option<(u64, u64)>,
-    /// The line of the document on which the element begins.
     pub line: usize,
 }
 
-/// The location of a chunk on a GPU: a buffer, and the index of the chunk in this buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChunkLocation {
     pub buffer: Buffer,
     pub offset: u64,
 }
 
-/// A buffer of a GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Buffer {
-    /// The data of the GPU before the collective.
     Input,
-    /// The result of the collective.
     Output,
-    /// Memory for intermediate data.
     Scratch,
 }
 
@@ -155,16 +130,12 @@ impl fmt::Display for ChunkLocation {
 /// receive, add, store, send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StepKind {
-    /// The name that MSCCL uses for this kind of step.
     pub word: &'static str,
     /// The step receives the next message from the thread block's sender.
     pub receives: bool,
-    /// The step adds the data at its source.
     pub adds: bool,
-    /// The step writes the data to its target.
     pub stores: bool,
-    /// The step sends data: the data that it has received or added, or otherwise the data at its
-    /// source.
+    /// Sends what was received or added, otherwise the data at the source.
     pub sends: bool,
 }
 
@@ -192,7 +163,6 @@ impl StepKind {
     /// `nop`: only waits for the step on which it depends.
     pub const WAIT: Self = Self::of("nop", false, false, false, false);
 
-    /// All kinds of steps.
     pub const ALL: [Self; 9] = [
         Self::SEND,
         Self::RECEIVE,
@@ -205,13 +175,11 @@ impl StepKind {
         Self::WAIT,
     ];
 
-    /// Returns whether the step reads the data at its source.
     pub fn reads(self) -> bool {
         self.adds || !self.receives && (self.sends || self.stores)
     }
 }
 
-/// Parses a document and checks its form.
 pub fn read(text: &str) -> Result<Program, ParseError> {
     if text.len() > MAX_BYTES {
         return Err(ParseError {
@@ -277,8 +245,7 @@ impl Reader {
         }
     }
 
-    /// Returns the child elements. All of them must have the name `name`, and their numbers must be
-    /// 0, 1, 2, etc.
+    /// Returns the child elements, which must have this name and the numbers 0, 1, 2, etc.
     fn elements<'a, 'i>(
         &self,
         node: Node<'a, 'i>,
@@ -305,7 +272,6 @@ impl Reader {
     }
 
     fn program(&self, algo: Node<'_, '_>) -> Result<Program, ParseError> {
-        // Read the attributes of the element `algo`.
         if !algo.has_tag_name("algo") {
             return Err(
                 self.error_at(algo, format!("`{}`, expected `algo`", algo.tag_name().name()))
@@ -400,4 +366,75 @@ impl Reader {
             line: self.line(step),
         })
     }
+}
+
+pub fn write(program: &Program, name: &str, out: &mut dyn Write) -> io::Result<()> {
+    let channels = program
+        .gpus
+        .iter()
+        .flat_map(|gpu| &gpu.blocks)
+        .map(|block| block.channel + 1)
+        .max()
+        .unwrap_or(1);
+    let loops = program.gpus.iter().map(|gpu| gpu.chunks[0].max(gpu.chunks[1])).max().unwrap_or(0);
+    // Replace all characters of the name that would have to be escaped.
+    let name: String = name
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || "-_.:".contains(c) { c } else { '_' })
+        .collect();
+    writeln!(
+        out,
+        "<algo name=\"{name}\" proto=\"Simple\" nchannels=\"{channels}\" nchunksperloop=\"{loops}\" ngpus=\"{}\" coll=\"{}\" inplace=\"{}\" outofplace=\"{}\" minBytes=\"0\" maxBytes=\"1099511627776\">",
+        program.gpus.len(),
+        program.collective.word(),
+        u8::from(program.in_place),
+        u8::from(!program.in_place)
+    )?;
+    for (id, gpu) in program.gpus.iter().enumerate() {
+        let [i, o, s] = gpu.chunks;
+        writeln!(out, "  <gpu id=\"{id}\" i_chunks=\"{i}\" o_chunks=\"{o}\" s_chunks=\"{s}\">")?;
+        // Steps for which another thread block waits get the attribute `hasdep`.
+        let awaited: HashSet<(u64, u64)> = gpu
+            .blocks
+            .iter()
+            .flat_map(|block| &block.steps)
+            .filter_map(|step| step.dependency)
+            .collect();
+        for (number, block) in (0..).zip(&gpu.blocks) {
+            let (send, receive) = (or_none(block.send), or_none(block.receive));
+            writeln!(
+                out,
+                "    <tb id=\"{number}\" send=\"{send}\" recv=\"{receive}\" chan=\"{}\">",
+                block.channel
+            )?;
+            for (s, step) in (0..).zip(&block.steps) {
+                step_line(s, step, awaited.contains(&(number, s)), out)?;
+            }
+            writeln!(out, "    </tb>")?;
+        }
+        writeln!(out, "  </gpu>")?;
+    }
+    writeln!(out, "</algo>")
+}
+
+fn step_line(s: u64, step: &Step, is_awaited: bool, out: &mut dyn Write) -> io::Result<()> {
+    let Step { kind, source, target, count, dependency, .. } = step;
+    let (block, number) = (
+        or_none(dependency.map(|(block, _)| block)),
+        or_none(dependency.map(|(_, number)| number)),
+    );
+    writeln!(
+        out,
+        "      <step s=\"{s}\" type=\"{}\" srcbuf=\"{}\" srcoff=\"{}\" dstbuf=\"{}\" dstoff=\"{}\" cnt=\"{count}\" depid=\"{block}\" deps=\"{number}\" hasdep=\"{}\"/>",
+        kind.word,
+        source.buffer.letter(),
+        source.offset,
+        target.buffer.letter(),
+        target.offset,
+        u8::from(is_awaited)
+    )
+}
+
+fn or_none(number: Option<u64>) -> i64 {
+    number.map_or(-1, |number| number as i64)
 }

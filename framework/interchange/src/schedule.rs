@@ -6,20 +6,16 @@
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::Read;
-
-mod lines;
-
-pub use lines::LineParser;
+use std::io::{self, Read, Write};
 
 /// The version of the format. Documents of other versions are refused.
 pub const VERSION: u32 = 1;
 /// The value of the key `format` in a document.
 pub const FORMAT: &str = "swapmeet-schedule";
 
-/// Returns whether the collective with this name sums data of different nodes.
 pub fn is_reduction(collective: &str) -> bool {
     ["reduce", "reduce-scatter", "allreduce", "combine"].contains(&collective)
 }
@@ -31,14 +27,12 @@ pub struct Header {
     pub version: u32,
     #[serde(default)]
     pub topology: String,
-    /// The number of nodes.
     pub nodes: u64,
     #[serde(default)]
     pub algorithm: String,
     #[serde(default)]
     pub workload: String,
     pub collective: String,
-    /// The root, if the collective has one.
     #[serde(default)]
     pub root: Option<u64>,
     /// The machine spec. The plans of some algorithms depend on the machine.
@@ -53,15 +47,12 @@ pub struct Header {
     /// The size of an element in bytes. A redistribution moves whole elements.
     #[serde(default)]
     pub element_bytes: u64,
-    /// The time per byte on a link of the machine in microseconds, if the machine has this
-    /// parameter.
+    /// The machine's time per byte on a link in µs, if it has this parameter.
     #[serde(default)]
     pub byte_us: Option<f64>,
-    /// Whether messages without bytes are skipped.
     #[serde(default)]
     pub skip_empty: bool,
-    /// If block sizes differ, the size of the block from each node to each node. The list consists
-    /// of one row for each sender, with the sizes for all receivers.
+    /// If block sizes differ: a row for each sender, with the sizes for all receivers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<u64>,
     /// In a dispatch or a combine, the classes of tokens of each node. A class consists of its
@@ -73,7 +64,6 @@ pub struct Header {
     pub permutation: Vec<u64>,
 }
 
-/// The division of blocks into parts and segments.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 pub struct Layout {
     /// The number of segments into which each block, or each part, is divided.
@@ -92,14 +82,11 @@ fn one() -> u64 {
 /// A list of numbers, as the first and the last number of each run of consecutive numbers.
 pub type Runs = Vec<(u64, u64)>;
 
-/// The set of all blocks whose origin, destination and segment are in these lists. If a list is
-/// missing, the set is not restricted by it.
+/// All blocks with these origins, destinations and segments. A missing list is no restriction.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 pub struct BlockSet {
-    /// The origins of the blocks.
     pub origins: Option<Runs>,
     pub destinations: Option<Runs>,
-    /// The segments of the blocks.
     pub segments: Option<Runs>,
 }
 
@@ -126,9 +113,8 @@ pub struct Send {
     pub path: Vec<u64>,
     /// Whether `path` is the topology's own route, which a plugin need not request.
     pub own_route: bool,
-    /// The requested direction in each dimension: 1 for plus, -1 for minus, and 0 for the shorter
-    /// direction. Empty if no direction is requested. If two links connect the same vertices of the
-    /// path, the direction selects one of them.
+    /// For each dimension the requested direction: 1, -1, or 0 for the shorter one; empty if none
+    /// is requested. It selects a link if two connect the same vertices of the path.
     pub signs: Vec<i8>,
     /// The bandwidth of each link of the route, divided by the machine's bandwidth; empty if all
     /// links have the machine's bandwidth.
@@ -137,7 +123,6 @@ pub struct Send {
     pub blocks: Option<Vec<BlockSet>>,
     /// The sent bytes; `None` in a schedule of blocks.
     pub share: Option<Share>,
-    /// The name of this send in error messages.
     pub label: Option<String>,
 }
 
@@ -151,21 +136,17 @@ pub enum Share {
     ByteCounts(Vec<(u64, ShareSize)>),
 }
 
-/// The number of bytes for a destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum ShareSize {
-    /// This many bytes.
     Bytes(u64),
     /// `"all"`: all bytes that the sender has for the destination.
     All(AllBytes),
 }
 
-/// The word `"all"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AllBytes {
-    /// `"all"`.
     All,
 }
 
@@ -174,20 +155,14 @@ pub enum AllBytes {
 /// is put into bucket `(first + firsts[d] + e) % buckets`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Redistribution {
-    /// The node whose data is redistributed.
     pub node: u64,
-    /// The number of buckets.
     pub buckets: u64,
-    /// The number of elements after which the numbering of the elements starts again at 0.
     pub cycle: u64,
-    /// The bucket of element number 0, for destinations without an offset in `firsts`.
     pub first: u64,
-    /// For each destination, the number of its first element. An empty list means 0 for all
-    /// destinations.
+    /// For each destination, the number of its first element; empty if all are 0.
     #[serde(default)]
     pub starts: Vec<u64>,
-    /// For each destination, an offset that is added to `first`. An empty list means 0 for all
-    /// destinations.
+    /// For each destination, an offset of `first`; empty if all are 0.
     #[serde(default)]
     pub firsts: Vec<u64>,
 }
@@ -198,11 +173,8 @@ pub struct Redistribution {
 pub enum DocumentEvent {
     /// The division of blocks. This event precedes the first send.
     Layout(Layout),
-    /// The beginning of a phase with this name.
     Phase(String),
-    /// A message.
     Send(Send),
-    /// A redistribution of a node's bytes.
     Redistribute(Redistribution),
     /// A rearrangement, in which all nodes reorder their data in memory.
     Rearrange,
@@ -212,7 +184,7 @@ pub enum DocumentEvent {
 
 /// The status with which the run that made the schedule ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
-pub struct Outcome {
+pub struct RunStatus {
     /// The status, with the same words as in a row.
     pub status: String,
     /// The reason for the status; empty if the status is `ok`.
@@ -220,7 +192,6 @@ pub struct Outcome {
     pub reason: String,
 }
 
-/// An event in the form in which a document contains it. Its keys determine the kind of the event.
 #[derive(Deserialize)]
 struct RawEvent {
     layout: Option<Layout>,
@@ -311,9 +282,8 @@ impl TryFrom<RawEvent> for DocumentEvent {
     }
 }
 
-/// Returns the distinct sums of a send. A set of the send states not only a sum but also the nodes
-/// that contributed to it, so several sets may contain the same sum. The result contains each sum
-/// once, by destination and segment.
+/// Returns each sum of a send once, by destination and segment. A set of the send also states who
+/// contributed, so that several sets can contain the same sum.
 pub fn distinct_sums(sets: &[BlockSet], segments: u64) -> Vec<BlockSet> {
     let numbers = |runs: &Option<Runs>| match runs {
         None => vec![None],
@@ -368,24 +338,20 @@ impl Header {
     }
 }
 
-/// An error that an [`EventHandler`] returns.
 pub type HandlerError = Box<dyn std::error::Error + std::marker::Send + Sync>;
 
-/// A receiver of the contents of a document, which is called while the document is parsed. If it
-/// returns an error, the parser reports the error with its position in the document.
+/// A receiver of a document, called while it is parsed. Its errors are reported with a position.
 pub trait EventHandler {
     /// Receives the header, which is the first item of a document.
     fn head(&mut self, head: Header) -> Result<(), HandlerError>;
-    /// Receives the next event.
     fn event(&mut self, event: DocumentEvent) -> Result<(), HandlerError>;
 }
 
-/// Parses a document. `reader` receives the header and the events one by one. Returns the outcome,
-/// if the document has one. Errors contain the line and the column.
+/// Parses a document. Returns its outcome, if it has one. Errors contain line and column.
 pub fn read(
     document: impl Read,
     reader: &mut dyn EventHandler,
-) -> Result<Option<Outcome>, serde_json::Error> {
+) -> Result<Option<RunStatus>, serde_json::Error> {
     let mut json = serde_json::Deserializer::from_reader(document);
     let outcome = Document(reader).deserialize(&mut json)?;
     json.end()?;
@@ -395,7 +361,7 @@ pub fn read(
 struct Document<'a>(&'a mut dyn EventHandler);
 
 impl<'de> DeserializeSeed<'de> for Document<'_> {
-    type Value = Option<Outcome>;
+    type Value = Option<RunStatus>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_map(self)
@@ -403,7 +369,7 @@ impl<'de> DeserializeSeed<'de> for Document<'_> {
 }
 
 impl<'de> Visitor<'de> for Document<'_> {
-    type Value = Option<Outcome>;
+    type Value = Option<RunStatus>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object with `schedule` and `events`")
@@ -485,6 +451,79 @@ impl<'de> Visitor<'de> for OneEvent<'_> {
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
         let event = DocumentEvent::deserialize(MapAccessDeserializer::new(map))?;
         self.0.event(event).map_err(A::Error::custom)
+    }
+}
+
+/// In bytes. Every event is one line; the longest are sends that list all destinations.
+const MAX_LINE_BYTES: usize = 64 << 20;
+
+/// A writer that parses a document line by line while the document is written to it, and passes the
+/// contents to a handler. If the handler returns an error, the write fails.
+pub struct LineParser<'a> {
+    reader: &'a mut dyn EventHandler,
+    /// The beginning of a line whose end has not been written yet.
+    line: Vec<u8>,
+    outcome: Option<RunStatus>,
+}
+
+impl<'a> LineParser<'a> {
+    /// Creates a parser for a document. The first write must begin with the first line of the
+    /// document.
+    pub fn new(reader: &'a mut dyn EventHandler) -> Self {
+        Self { reader, line: Vec::new(), outcome: None }
+    }
+
+    /// Returns the outcome of the schedule. Call it after the whole document was written.
+    pub fn outcome(self) -> Option<RunStatus> {
+        self.outcome
+    }
+
+    fn take(&mut self, text: &str) -> io::Result<()> {
+        if let Some(head) = text.strip_prefix("{\"schedule\":") {
+            let head: Header = parsed(head.strip_suffix(',').unwrap_or(head))?;
+            head.check().map_err(io::Error::other)?;
+            return self.reader.head(head).map_err(io::Error::other);
+        }
+        if let Some(outcome) = text.strip_prefix("\"outcome\":") {
+            self.outcome = parsed(outcome.strip_suffix('}').unwrap_or(outcome))?;
+            return Ok(());
+        }
+        if matches!(text, "\"events\":[" | "],") {
+            return Ok(());
+        }
+        let event: DocumentEvent = parsed(text.strip_prefix(',').unwrap_or(text))?;
+        self.reader.event(event).map_err(io::Error::other)
+    }
+}
+
+fn parsed<'a, T: Deserialize<'a>>(text: &'a str) -> io::Result<T> {
+    serde_json::from_str(text).map_err(io::Error::other)
+}
+
+impl Write for LineParser<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // Case 1: there is no complete line. Store its beginning.
+        let Some(end) = bytes.iter().rposition(|b| *b == b'\n') else {
+            if self.line.len() + bytes.len() > MAX_LINE_BYTES {
+                let limit = MAX_LINE_BYTES >> 20;
+                return Err(io::Error::other(format!("a line of more than {limit} MiB")));
+            }
+            self.line.extend_from_slice(bytes);
+            return Ok(bytes.len());
+        };
+        // Case 2: there are complete lines. Parse them without copying each of them.
+        let mut lines = Cow::Borrowed(&bytes[..end]);
+        if !self.line.is_empty() {
+            let begin = std::mem::take(&mut self.line);
+            lines = Cow::Owned([begin.as_slice(), &lines].concat());
+        }
+        let lines = std::str::from_utf8(&lines).map_err(io::Error::other)?;
+        lines.split('\n').try_for_each(|line| self.take(line))?;
+        Ok(end + 1)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -1,49 +1,44 @@
-//! Fast output of texts that consist of many short pieces and numbers.
-
 /// A part of a text. Unlike `std::fmt::Display`, it has no width or precision, so that a number is
 /// appended several times as fast as by `write!`.
-pub trait Piece {
-    /// Appends this part to a text.
+pub trait TextPart {
     fn append_to(self, text: &mut String);
 }
 
-impl Piece for &str {
+impl TextPart for &str {
     #[inline]
     fn append_to(self, text: &mut String) {
         text.push_str(self);
     }
 }
 
-impl Piece for char {
+impl TextPart for char {
     #[inline]
     fn append_to(self, text: &mut String) {
         text.push(self);
     }
 }
 
-impl Piece for u64 {
+impl TextPart for u64 {
     #[inline]
     fn append_to(self, text: &mut String) {
         text.push_str(itoa::Buffer::new().format(self));
     }
 }
 
-impl Piece for bool {
+impl TextPart for bool {
     #[inline]
     fn append_to(self, text: &mut String) {
         text.push_str(if self { "true" } else { "false" });
     }
 }
 
-/// Appends pieces to a text, one after another.
 #[macro_export]
 macro_rules! append {
     ($text:expr, $($piece:expr),+ $(,)?) => {{
-        $($crate::text::Piece::append_to($piece, $text);)+
+        $($crate::text::TextPart::append_to($piece, $text);)+
     }};
 }
 
-/// Appends the items of a list to a text, with a separator between them.
 pub fn append_list<T>(
     text: &mut String,
     separator: &str,

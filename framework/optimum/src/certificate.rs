@@ -2,23 +2,18 @@
 //! the least time of the problem, and the evidence for both ends of the interval.
 
 use crate::demand::Demand;
-use crate::network::Network;
+use crate::network::CapacityNetwork;
 use serde::{Deserialize, Serialize};
 
-/// The name and the version of the format, which the first field of every certificate contains.
 pub const FORMAT: &str = "swapmeet-optimum-1";
+/// The specs from which network and demand were made, for readers: no evidence depends on them.
 
-/// The specs from which network and demand were made. The evidence does not depend on these specs.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Origin {
-    /// The topology spec.
+pub struct ProblemSpecs {
     pub topology: String,
-    /// The workload spec.
     pub workload: String,
-    /// The machine spec.
     pub machine: String,
-    /// The seed of random workloads.
     pub seed: u64,
 }
 
@@ -27,22 +22,16 @@ pub struct Origin {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Certificate {
-    /// The name and the version of the format: [`FORMAT`].
     pub format: String,
-    /// The specs from which network and demand were made.
-    pub origin: Origin,
-    /// The network in which the data moves.
-    pub network: Network,
-    /// The demand: the data that each node has for other nodes.
+    pub origin: ProblemSpecs,
+    pub network: CapacityNetwork,
     pub demand: Demand,
-    /// The time in which a link of capacity 1 moves one unit of the demand, in µs.
     pub unit_us: f64,
     /// The lower end of the interval in µs: no schedule takes less time.
     pub lower_us: f64,
     /// The upper end of the interval in µs: there is a flow that takes this time.
     pub upper_us: f64,
-    /// The evidence for both ends of the interval.
-    pub proof: Proof,
+    pub proof: Evidence,
 }
 
 /// A source, and for each link that carries data of this source the number of the link and the
@@ -55,10 +44,9 @@ pub type MessageRow = (u32, Vec<(u32, f32)>);
 /// The evidence for both ends of an interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Proof {
+pub enum Evidence {
     /// The evidence for a demand between pairs of nodes.
     Flow {
-        /// The length of each link of the network.
         lengths: Vec<u32>,
         /// The lengths of all ports, as one list, in the order of the network's port entries. An
         /// entry with the rule `every-hop` has the lengths of the sending ports of all nodes,
@@ -81,27 +69,19 @@ pub enum Proof {
     /// trees; the trees of each piece of data reach all nodes from one root (copies), or lead from
     /// all nodes to one root (sums).
     Messages {
-        /// The length of each link.
         lengths: Vec<u32>,
-        /// The lengths of all ports, in the order of the network's port entries. An entry with the
-        /// rule `ends` or `every-hop` has the lengths of the sending ports of all nodes, followed by
-        /// those of the receiving ports. Any other entry has one length.
+        /// As the port lengths of a flow; the rule `ends` has them for sending and receiving, too.
         port_lengths: Vec<u32>,
-        /// The roots of the trees, with the amounts of data that the trees move.
         roots: Vec<(u32, f32)>,
-        /// The amounts of the messages that copy data.
         copies: Vec<MessageRow>,
-        /// The amounts of the messages that add data.
         sums: Vec<MessageRow>,
-        /// For each sender, the amounts of its messages on each link.
         flows: Vec<MessageRow>,
     },
     /// The evidence for a sum that every node receives.
     SumForAll {
         /// A set of vertices that data must leave. The time that this takes is a lower bound.
         out: Vec<u32>,
-        /// A set of vertices that data must enter. (With all links reversed, the data leaves this
-        /// set.)
+        /// A set of vertices that data must enter.
         into: Vec<u32>,
         /// Two sets of vertices, which give the times of the two phases of the upper end. The first
         /// phase is an allgather. The second one is a reduce-scatter, which is an allgather with

@@ -1,19 +1,16 @@
-//! Verifies certificates. A certificate has an interval that contains the least time of a demand,
-//! and evidence for both ends of the interval. The verification shares no code with the solver
-//! except the types of a certificate.
+//! Verifies certificates, with no code of the solver except the types of a certificate.
 //!
-//! The lower end of the interval is computed again from the lengths of links and ports in the
-//! certificate. It is the sum of demands times distances, divided by the sum of capacities times
-//! lengths. The distances are those of the shortest paths from each source. All sums are exact,
-//! because all terms are whole numbers. For data that may be copied, the certificate has a set of
-//! vertices instead of lengths. The lower end is then the amount of data inside this set, divided
-//! by the capacity of the links that leave the set.
+//! The lower end follows from the lengths of links and ports: the sum of demands times distances
+//! (of shortest paths from each source), divided by the sum of capacities times lengths. All terms
+//! are whole numbers, so the sums are exact. For data that may be copied, the certificate has a set
+//! of vertices instead; the lower end is the data inside this set, divided by the capacity of the
+//! links that leave it.
 //!
-//! The upper end is computed again from the flows in the certificate. The flows must move every
-//! demand, up to a relative error of 10^-4, because flows are rounded. For data that may be copied,
-//! the upper end is verified with a maximum flow to each node.
+//! The upper end follows from the flows. They must move every demand up to a relative error of
+//! 10^-4, because flows are rounded. For data that may be copied, a maximum flow to each node
+//! verifies it.
 
-use crate::certificate::{Certificate, FORMAT, Proof, SourceFlow};
+use crate::certificate::{Certificate, Evidence, FORMAT, SourceFlow};
 use crate::demand::Demand;
 use crate::network::PortRule;
 use std::cmp::Reverse;
@@ -22,10 +19,8 @@ use std::collections::BinaryHeap;
 mod packing;
 mod trees;
 
-/// The interval that the evidence in a certificate proves.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Verified {
-    /// The lower end of the interval, in µs.
     pub lower_us: f64,
     /// The upper end of the interval, in µs; `None` if the certificate has no evidence for it.
     pub upper_us: Option<f64>,
@@ -38,8 +33,7 @@ pub struct Verified {
 ///
 /// Returns a description of the first error in the certificate.
 pub fn check(certificate: &Certificate) -> Result<Verified, String> {
-    /// Largest relative error of the ends of the interval, which the certificate contains as
-    /// rounded numbers.
+    /// Largest relative error of the ends of the interval, which a certificate contains rounded.
     const ROUNDED: f64 = 1e-9;
     if certificate.format != FORMAT {
         return Err(format!("format `{}`: expected `{FORMAT}`", certificate.format));
@@ -50,30 +44,30 @@ pub fn check(certificate: &Certificate) -> Result<Verified, String> {
     }
     let graph = Graph::of(certificate)?;
     let rows = rows(certificate, &graph)?;
-    let is_flow = matches!(certificate.proof, Proof::Flow { .. });
+    let is_flow = matches!(certificate.proof, Evidence::Flow { .. });
     if is_flow != matches!(certificate.demand, Demand::Even(_) | Demand::Pairs(_)) {
         return Err("the proof is for another kind of demand".to_owned());
     }
     let at_ports = through_ports(certificate, &rows, &graph);
     let (lower, upper) = match &certificate.proof {
-        Proof::Flow { lengths, port_lengths, flows } => {
+        Evidence::Flow { lengths, port_lengths, flows } => {
             let lower = by_lengths(&graph, &rows, lengths, port_lengths)?;
             let upper = flows.as_ref().map(|flows| by_flows(&graph, &rows, flows)).transpose()?;
             (lower, upper)
         }
-        Proof::Trees { cut } => {
+        Evidence::Trees { cut } => {
             let turned = matches!(certificate.demand, Demand::Sums(_));
             let amounts: Vec<(usize, u64)> =
                 rows.iter().flat_map(|(_, row)| row).copied().collect();
-            let side = trees::Side::new(&graph, &amounts, cut, turned)?;
+            let side = trees::CutSide::new(&graph, &amounts, cut, turned)?;
             (side.time(), side.is_packed(&graph).then(|| side.time() * graph.slowed))
         }
-        Proof::Messages { lengths, port_lengths, roots, copies, sums, flows } => {
+        Evidence::Messages { lengths, port_lengths, roots, copies, sums, flows } => {
             let messages = packing::Messages { lengths, port_lengths, roots, copies, sums, flows };
             let (lower, upper) = packing::verify(&graph, &certificate.demand, &messages)?;
             (lower, Some(upper))
         }
-        Proof::SumForAll { out, into, parts } => {
+        Evidence::SumForAll { out, into, parts } => {
             let Demand::SumForAll(amount) = certificate.demand else {
                 return Err("the proof is for a sum that every node receives".to_owned());
             };
@@ -105,17 +99,14 @@ struct Graph {
     /// For each link: the vertex that it leaves, the vertex to which it leads, its capacity, and
     /// the index of the link in the certificate of which it is an image.
     links: Vec<(usize, usize, u64, usize)>,
-    /// For each vertex, the numbers of the links that leave it.
     out: Vec<Vec<u32>>,
     /// For each kind of ports, the rule (which traffic passes through the ports) and the capacity.
     ports: Vec<(PortRule, u64)>,
     /// The smallest and the largest capacity of a link, and the largest amount by which capacities
     /// are rounded up.
     speeds: (u64, u64, u64),
-    /// The number of links that the certificate lists.
     own: usize,
-    /// The number of nodes that the certificate lists as sources and with their ports: all nodes,
-    /// or one node if it uses translations.
+    /// The number of nodes that the certificate lists: all, or one if it uses translations.
     listed: usize,
     /// The factor by which ports slow down a node whose links are all full; at least 1. It is the
     /// largest total capacity of the links out of a node or into a node, divided by the capacity of
@@ -126,7 +117,6 @@ struct Graph {
 
 impl Graph {
     fn of(certificate: &Certificate) -> Result<Self, String> {
-        /// The maximum number of links, and of vertices, of the whole network.
         const MOST: u64 = 1 << 24;
         let network = &certificate.network;
         let (nodes, vertices) = (network.nodes as usize, network.vertices as usize);
@@ -143,8 +133,7 @@ impl Graph {
         {
             return Err(format!("the network has more than {MOST} links or vertices"));
         }
-        // Add all images of each listed link under the translations (shifts of all coordinates of a
-        // grid).
+        // Add the images of each listed link under the translations.
         let mut links = Vec::with_capacity(network.links.len() * copies);
         for copy in 0..copies {
             for (image, link) in network.links.iter().enumerate() {
@@ -168,7 +157,6 @@ impl Graph {
                 ));
             }
         }
-        // Sum the capacities of the links that leave each vertex, and of those that enter it.
         let mut out = vec![Vec::new(); vertices];
         let mut through = vec![(0_u64, 0_u64); vertices];
         let mut degrees = vec![(0_u64, 0_u64); vertices];
@@ -181,12 +169,11 @@ impl Graph {
         }
         for (vertex, (out, into)) in through.iter().enumerate().skip(nodes) {
             if out != into
-                && !matches!(certificate.proof, Proof::Flow { .. } | Proof::Messages { .. })
+                && !matches!(certificate.proof, Evidence::Flow { .. } | Evidence::Messages { .. })
             {
                 return Err(format!("switch {vertex} has different capacities in and out"));
             }
         }
-        // Find the factor by which ports slow down a node whose links are all full.
         let ports: Vec<(PortRule, u64)> =
             network.ports.iter().map(|ports| (ports.rule, ports.capacity)).collect();
         if ports.iter().any(|(_, capacity)| *capacity == 0) {
@@ -207,8 +194,7 @@ impl Graph {
         Ok(Self { nodes, vertices, links, out, ports, speeds, own, listed, slowed })
     }
 
-    /// Returns the numbers of the resources that data on a link uses. They are the link itself and,
-    /// depending on the rules, ports. Each is followed by its rule, if it consists of ports.
+    /// Returns the resources that data on a link uses, each with its rule if it consists of ports.
     fn resources(&self, link: usize) -> Vec<(usize, Option<PortRule>)> {
         let (from, to, _, image) = self.links[link];
         let mut resources = vec![(image, None)];
@@ -235,9 +221,8 @@ impl Graph {
         resources
     }
 
-    /// Returns the length of a link: the sum of the lengths of its resources. `length` returns the
-    /// length of a resource. With [`PortRule::SharedTime`], a resource adds its length to the
-    /// slowest link, and less to a faster link.
+    /// Returns the sum of the lengths of the resources of a link. A resource with the rule
+    /// [`PortRule::SharedTime`] adds its length to the slowest link, and less to a faster one.
     fn length(&self, link: usize, length: impl Fn(usize) -> u64) -> u64 {
         let (slowest, _, rounded) = self.speeds;
         let slowest = u128::from(slowest.saturating_sub(rounded).max(1));
@@ -251,15 +236,14 @@ impl Graph {
         self.resources(link).into_iter().map(of_resource).sum()
     }
 
-    /// Returns the number of times that data on a link counts in a resource with this rule.
     fn factor(&self, link: usize, rule: Option<PortRule>) -> f64 {
         let (_, fastest, _) = self.speeds;
         let is_timed = rule == Some(PortRule::SharedTime);
         if is_timed { fastest as f64 / self.links[link].2 as f64 } else { 1.0 }
     }
 
-    /// Returns the sum of capacities times lengths. `timed` has the places of the resources with the
-    /// rule [`PortRule::SharedTime`], whose lengths are those of the slowest link.
+    /// Returns the sum of capacities times lengths. `timed` has the places of the resources with
+    /// the rule [`PortRule::SharedTime`], whose lengths are those of the slowest link.
     fn weighted(&self, lengths: &[u64], capacities: &[u64], timed: &[usize]) -> u128 {
         let (slowest, fastest, rounded) = self.speeds;
         let fastest = u128::from(fastest.saturating_sub(rounded).max(1));
@@ -272,7 +256,6 @@ impl Graph {
         terms.map(term).sum()
     }
 
-    /// Returns the capacities of all resources: first the links of the certificate, then the ports.
     fn capacities(&self) -> Vec<u64> {
         let mut capacities: Vec<u64> = self.links[..self.own].iter().map(|link| link.2).collect();
         for &(rule, capacity) in &self.ports {
@@ -287,8 +270,7 @@ impl Graph {
         capacities
     }
 
-    /// Returns the two vertices of a link, first the one that the link leaves. If `turned`, the
-    /// order is reversed.
+    /// Returns tail and head of a link or, if `turned`, head and tail.
     fn ends(&self, link: usize, turned: bool) -> (usize, usize) {
         let (from, to, ..) = self.links[link];
         if turned { (to, from) } else { (from, to) }
@@ -307,17 +289,17 @@ fn translated(vertex: usize, by: usize, sides: &[u32]) -> usize {
 }
 
 /// For each source, its receivers and the amounts of data for them.
-type Rows = Vec<(usize, Vec<(usize, u64)>)>;
+type DemandRows = Vec<(usize, Vec<(usize, u64)>)>;
 
 /// Returns the demand of each source that the certificate lists. For data that is copied or added,
 /// the entry of a source lists only the source itself, with its amount.
-fn rows(certificate: &Certificate, graph: &Graph) -> Result<Rows, String> {
-    let even = |amount: u64| -> Rows {
+fn rows(certificate: &Certificate, graph: &Graph) -> Result<DemandRows, String> {
+    let even = |amount: u64| -> DemandRows {
         let others =
             |from| (0..graph.nodes).filter(move |to| *to != from).map(move |to| (to, amount));
         (0..graph.listed).map(|from| (from, others(from).collect())).collect()
     };
-    let rows: Rows = match &certificate.demand {
+    let rows: DemandRows = match &certificate.demand {
         Demand::Even(amount) => {
             if (graph.listed as u64).saturating_mul(graph.nodes as u64) > 1 << 28 {
                 return Err("there are more than 2^28 pairs of nodes".to_owned());
@@ -351,8 +333,7 @@ fn rows(certificate: &Certificate, graph: &Graph) -> Result<Rows, String> {
     Ok(rows)
 }
 
-/// Returns the lower end of the interval, computed from the lengths of links and ports.
-fn by_lengths(graph: &Graph, rows: &Rows, own: &[u32], ports: &[u32]) -> Result<f64, String> {
+fn by_lengths(graph: &Graph, rows: &DemandRows, own: &[u32], ports: &[u32]) -> Result<f64, String> {
     let lengths: Vec<u64> = own.iter().chain(ports).map(|length| u64::from(*length)).collect();
     let capacities = graph.capacities();
     for (what, found, expected) in [
@@ -399,9 +380,8 @@ fn distances(graph: &Graph, lengths: &[u64], from: usize) -> Vec<Option<u64>> {
     distance
 }
 
-/// Returns the upper end of the interval, computed from the flows. It is an error if the flows do
-/// not move the demand.
-fn by_flows(graph: &Graph, rows: &Rows, flows: &[SourceFlow]) -> Result<f64, String> {
+/// Returns the upper end, or an error if the flows do not move the demand.
+fn by_flows(graph: &Graph, rows: &DemandRows, flows: &[SourceFlow]) -> Result<f64, String> {
     /// Largest accepted relative error of the amounts that flows move, because flows are rounded.
     const ROUNDED: f64 = 1e-4;
     let capacities = graph.capacities();
@@ -430,7 +410,6 @@ fn by_flows(graph: &Graph, rows: &Rows, flows: &[SourceFlow]) -> Result<f64, Str
                 load[resource] += f64::from(amount) * graph.factor(link as usize, rule);
             }
         }
-        // Compare the amount in `left` with the amount that each vertex must receive.
         let all: f64 = row.iter().map(|(_, amount)| *amount as f64).sum();
         let mut wanted = vec![0.0; graph.vertices];
         row.iter().for_each(|(to, amount)| wanted[*to] += *amount as f64);
@@ -448,10 +427,9 @@ fn by_flows(graph: &Graph, rows: &Rows, flows: &[SourceFlow]) -> Result<f64, Str
     Ok(times.fold(0.0, f64::max))
 }
 
-/// Returns the time in which the data of the busiest node passes through its ports. Only data that
-/// the node sends as its origin or receives as its destination counts, so the time does not depend
-/// on the paths of the data.
-fn through_ports(certificate: &Certificate, rows: &Rows, graph: &Graph) -> f64 {
+/// Returns the time in which the busiest node passes its own data through its ports, as origin or
+/// destination. This time does not depend on paths.
+fn through_ports(certificate: &Certificate, rows: &DemandRows, graph: &Graph) -> f64 {
     let least = |ends_only: bool| {
         let ports = graph.ports.iter().filter(|(rule, _)| !ends_only || *rule == PortRule::Ends);
         ports.map(|(_, capacity)| *capacity as f64).min_by(f64::total_cmp)
@@ -469,8 +447,7 @@ fn through_ports(certificate: &Certificate, rows: &Rows, graph: &Graph) -> f64 {
                 received[*to] += *amount as f64;
             }
         }
-        // A certificate with translations lists only one node as a source. Every node receives as
-        // much data as this node sends.
+        // With translations only one node is listed. Every node receives as much as it sends.
         if graph.listed != graph.nodes {
             received.clone_from(&vec![sent[0]; graph.nodes]);
         }

@@ -1,6 +1,6 @@
 //! The demand of a problem: the amount of data that each node has for each other node. Unlike the
-//! demand of a task ([`swapmeet_core::simulation::demand`]), it lists nodes of the network instead of
-//! ranks, and is part of a certificate.
+//! demand of a task ([`swapmeet_core::simulation::demand`]), it lists nodes of the network instead
+//! of ranks, and is part of a certificate.
 
 use crate::error::{MAX_PAIRS, OptimumError};
 use serde::{Deserialize, Serialize};
@@ -9,19 +9,16 @@ use swapmeet_core::delivery::collective::BlockSizes;
 use swapmeet_core::simulation::Task;
 use swapmeet_core::simulation::demand::{self, Amounts, Blocks};
 
-/// The data that a task moves, in units of load (blocks if blocks are counted, otherwise bytes).
-/// Data whose origin and destination are the same node is left out, because it is a local copy and
-/// takes no time.
+/// The data that a task moves, in units of load (blocks if blocks are counted, otherwise bytes),
+/// without local copies, which take no time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Demand {
     /// Every node has the same amount for every other node.
     Even(u64),
-    /// Each listed node has data for some other nodes. Its entry lists these receivers in ascending
-    /// order, with the amounts.
+    /// For each listed node, its receivers in ascending order, with the amounts.
     Pairs(Vec<(u32, Vec<(u32, u64)>)>),
-    /// Each listed node has an amount of data that all other nodes must receive. Nodes may copy the
-    /// data.
+    /// Each listed node has an amount that all other nodes must receive. Nodes may copy it.
     Copies(Vec<(u32, u64)>),
     /// Each listed node must receive a sum of this size, with a term from every node. Nodes may add
     /// their terms to partial sums.
@@ -82,8 +79,7 @@ impl Demand {
         if total >= 1 << 53 { Err(OptimumError::TooManyBytes) } else { Ok(demand) }
     }
 
-    /// Returns whether the demand is the same for all nodes, so that no translation of the network
-    /// changes it.
+    /// Returns whether every translation of the network maps the demand to itself.
     pub fn is_even(&self, nodes: u64) -> bool {
         match self {
             Self::Even(_) | Self::SumForAll(_) => true,
@@ -95,7 +91,6 @@ impl Demand {
         }
     }
 
-    /// Returns whether each piece of data has one receiver.
     pub(crate) fn is_for_pairs(&self) -> bool {
         matches!(self, Self::Even(_) | Self::Pairs(_))
     }

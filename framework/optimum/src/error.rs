@@ -1,77 +1,41 @@
-//! The error type of this crate, and limits on the size of problems.
-
 /// The reason why the least time of a problem cannot be found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OptimumError {
     /// A vertex must receive data of another vertex, but there is no path between them.
     #[error("no path leads from vertex {from} to vertex {to}: expected a connected network")]
-    Unconnected {
-        /// The vertex that has the data.
-        from: u64,
-        /// The vertex that needs the data.
-        to: u64,
-    },
-    /// A link cannot move any data.
+    Unconnected { from: u64, to: u64 },
     #[error("the link from vertex {from} to vertex {to} has no bandwidth: expected a positive one")]
-    NoBandwidth {
-        /// The vertex that the link leaves.
-        from: u64,
-        /// The vertex to which the link leads.
-        to: u64,
-    },
-    /// The data consists of tokens, each of which goes to a set of nodes.
+    NoBandwidth { from: u64, to: u64 },
     #[error("a {0} has no optimum: expected a collective of blocks, such as alltoall")]
     Tokens(&'static str),
     /// The machine moves any amount of data in no time, so there is nothing to optimize.
     #[error("bytes take no time on this machine: expected byte_us above 0")]
     NoTime,
-    /// The table of flows would take too much memory.
     #[error(
         "{sources} sources times {links} links are more than {MAX_CELLS} cells, the limit of memory: try fewer nodes, fewer sources (scatter, broadcast), or a uniform workload on a torus, ring, hypercube or fully connected network, of which one source is enough"
     )]
-    TooLarge {
-        /// The number of sources.
-        sources: u64,
-        /// The number of directed links.
-        links: u64,
-    },
-    /// The demand consists of too many pairs of nodes.
+    TooLarge { sources: u64, links: u64 },
     #[error(
         "{pairs} pairs of nodes are more than {MAX_PAIRS}: try fewer nodes, or a uniform workload on a torus, ring, hypercube or fully connected network, of which one source is enough"
     )]
-    TooManyPairs {
-        /// The number of pairs of nodes.
-        pairs: u64,
-    },
-    /// The network has too many links or vertices to list them.
+    TooManyPairs { pairs: u64 },
     #[error("{vertices} vertices with {links} links are more than {MAX_LINKS} vertices or links")]
-    TooManyLinks {
-        /// The number of vertices.
-        vertices: u64,
-        /// The number of directed links.
-        links: u64,
-    },
+    TooManyLinks { vertices: u64, links: u64 },
     /// The links into a switch have a different total bandwidth than the links out of it. Packings
     /// of trees need switches that can forward everything that they receive at full speed.
     #[error(
         "the links into switch {vertex} have another bandwidth than those out of it: collectives that copy or add data need the same"
     )]
-    UnevenSwitch {
-        /// The number of the switch.
-        vertex: u64,
-    },
+    UnevenSwitch { vertex: u64 },
     /// The amounts of a demand are too large for exact sums.
     #[error("the data adds up to more than 2^53 bytes: expected smaller sizes")]
     TooManyBytes,
-    /// The caller has stopped the search.
     #[error("the search was stopped")]
     Stopped,
 }
 
-/// The maximum number of links, and of vertices, of a network.
 pub const MAX_LINKS: u64 = 1 << 24;
-/// The maximum number of cells of the table of flows. The table has one cell of four bytes for each
-/// pair of a source and a link.
+/// The maximum number of cells of the table of flows: sources times links, four bytes each.
 pub const MAX_CELLS: u64 = 1 << 25;
 /// The maximum number of pairs of nodes in a demand that lists each pair with its amount.
 pub const MAX_PAIRS: u64 = 1 << 23;

@@ -16,8 +16,6 @@
 //! 4. [`optimum`] converts the result to times, and finds the resources that limit the time.
 //! 5. [`certificate`] stores the lengths and the flows, and [`check`](mod@check) verifies them.
 
-#![warn(missing_docs)]
-
 pub mod certificate;
 pub mod check;
 pub mod demand;
@@ -31,7 +29,7 @@ mod trees;
 
 pub use certificate::Certificate;
 pub use error::{MAX_CELLS, MAX_LINKS, MAX_PAIRS, OptimumError};
-pub use optimum::{DEFAULT_GAP, Optimum, Options, Question, solve};
+pub use optimum::{DEFAULT_GAP, MachineTask, Optimum, Options, solve};
 
 #[cfg(test)]
 mod tests;

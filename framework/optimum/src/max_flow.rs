@@ -7,9 +7,7 @@ use swapmeet_flows::{Links, NONE};
 /// arc `2 i` in its direction, and arc `2 i + 1` in the opposite direction.
 #[derive(Debug)]
 pub(crate) struct MaxFlow {
-    /// The position in `arcs` at which the arcs of each vertex begin.
     first: Vec<u32>,
-    /// The numbers of all arcs, sorted by the vertex that they leave.
     arcs: Vec<u32>,
     head: Vec<u32>,
     residual: Vec<u128>,
@@ -67,8 +65,7 @@ impl MaxFlow {
         self.level[vertex as usize] != NONE
     }
 
-    /// Computes the distances of all vertices from the source, over arcs that are not full. Returns
-    /// whether the target can be reached.
+    /// Computes `level`. Returns whether the target can be reached.
     fn find_levels(&mut self, from: u32, to: u32) -> bool {
         self.level.fill(NONE);
         self.level[from as usize] = 0;
@@ -111,7 +108,6 @@ impl MaxFlow {
                     path.push(self.arcs[at as usize]);
                     vertex = self.head[self.arcs[at as usize] as usize];
                 }
-                // This is a dead end. Go back, and do not try the last arc again.
                 None => {
                     let Some(arc) = path.pop() else { return 0 };
                     vertex = self.head[arc as usize ^ 1];

@@ -11,15 +11,12 @@ use serde::{Deserialize, Serialize};
 use swapmeet_core::cost::model::NetworkRates;
 use swapmeet_core::network::topology::{self, Regularity};
 
-/// A directed link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(u32, u32, u64)", into = "(u32, u32, u64)")]
 pub struct Link {
-    /// The vertex that the link leaves.
     pub from: u32,
-    /// The vertex to which the link leads.
     pub to: u32,
-    /// The bandwidth, in units of [`Network::capacity_unit`].
+    /// The bandwidth, in units of [`CapacityNetwork::capacity_unit`].
     pub capacity: u64,
 }
 
@@ -39,14 +36,12 @@ impl From<Link> for (u32, u32, u64) {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PortRule {
-    /// Ports limit the data that a node sends as its origin, and the data that it receives as its
-    /// destination. Data that the node forwards does not pass through ports.
+    /// Ports limit only the data that a node sends as its origin or receives as its destination.
     Ends,
     /// Ports limit all data that enters or leaves a node, including data that it forwards.
     EveryHop,
-    /// The ports of all nodes together are one resource, whose capacity is the sum of their
-    /// capacities. It limits the sum of the data on all links, so data that crosses h links counts
-    /// h times. This rule is for machines on which a message occupies ports at every hop.
+    /// All ports together are one resource with the sum of their capacities. Data that crosses h
+    /// links counts h times, as on machines on which a message occupies ports at every hop.
     Shared,
     /// As [`Self::Shared`], if links have different capacities. A port is in use for the time that
     /// the data takes on the link, so data on a link of capacity `c` counts `f / c` times, where
@@ -58,28 +53,24 @@ pub enum PortRule {
     SharedTime,
 }
 
-/// The ports of each node, with equal capacities for all nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ports {
-    /// The kind of traffic that the ports limit.
     pub rule: PortRule,
-    /// The capacity of a node's ports for sending, in units of [`Network::capacity_unit`]. The
-    /// capacity for receiving is the same.
+    /// The capacity of a node's ports for sending, in units of [`CapacityNetwork::capacity_unit`].
+    /// The capacity for receiving is the same.
     pub capacity: u64,
 }
 
-/// A network with capacities. Its vertices are the nodes, followed by the switches.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Network {
-    /// The number of nodes.
+pub struct CapacityNetwork {
     pub nodes: u32,
     /// The number of nodes and switches.
     pub vertices: u32,
     /// The sides of a grid of nodes whose translations map every link to another link; empty if
-    /// translations are not used. With translations, [`Network::links`] contains only some links.
-    /// The links of the whole network are their images.
+    /// translations are not used. With translations, [`CapacityNetwork::links`] contains only some
+    /// links. The links of the whole network are their images.
     pub translations: Vec<u32>,
     /// The links, sorted by the vertex that they leave. With translations, only the links that
     /// leave vertex 0.
@@ -100,8 +91,8 @@ pub(crate) struct Speeds {
 }
 
 impl Speeds {
-    /// Returns the length that the resource adds to a link of this capacity, rounded down. A smaller
-    /// length gives a smaller, and therefore valid, lower end.
+    /// Returns the length that the resource adds to a link of this capacity, rounded down. A
+    /// smaller length gives a smaller, and therefore valid, lower end.
     pub(crate) fn length(self, of_resource: u32, capacity: u64) -> u32 {
         let slowest = u128::from((self.slowest - self.rounding).max(1));
         (u128::from(of_resource) * slowest / u128::from(capacity)) as u32
@@ -114,13 +105,12 @@ impl Speeds {
         (all * u128::from(self.slowest)).div_ceil(fastest)
     }
 
-    /// Returns the number of times that data on a link of this capacity counts.
     pub(crate) fn factor(self, capacity: u64) -> f64 {
         self.fastest as f64 / capacity as f64
     }
 }
 
-impl Network {
+impl CapacityNetwork {
     /// Returns the network of a topology. `even` states that the demand is the same for all nodes.
     /// The network then uses the translations of the topology (shifts of all coordinates of a grid,
     /// which map every link to a link). Ranks on the same node count as one node.
@@ -186,7 +176,6 @@ impl Network {
         })
     }
 
-    /// Returns the smallest and the largest capacity of a link.
     pub(crate) fn speeds(&self) -> Speeds {
         let capacities = || self.links.iter().map(|link| link.capacity);
         Speeds {
@@ -196,26 +185,22 @@ impl Network {
         }
     }
 
-    /// Returns the number of directed links of the whole network.
     pub fn link_count(&self) -> u64 {
         self.links.len() as u64 * self.copies()
     }
 
-    /// Returns the number of images of each link under the translations; 1 if translations are not
-    /// used.
+    /// Returns the number of images of each link: 1 without translations.
     pub fn copies(&self) -> u64 {
         if self.translations.is_empty() { 1 } else { self.nodes.into() }
     }
 
-    /// Returns the network with every link reversed.
     #[must_use]
     pub(crate) fn reversed(&self) -> Self {
         let turn = |link: &Link| {
             if self.translations.is_empty() {
                 return Link { from: link.to, to: link.from, ..*link };
             }
-            // The reversed link leaves `link.to`. Of its images under the translations, take the
-            // one that leaves vertex 0.
+            // Of the images of the reversed link, take the one that leaves vertex 0.
             let (mut rest, mut to, mut stride) = (link.to, 0, 1);
             for side in self.translations.iter().rev() {
                 to += (side - rest % side) % side * stride;
@@ -245,8 +230,8 @@ fn translations(topology: &topology::Network) -> Vec<u32> {
 }
 
 /// Returns the speeds that ports and injection rates allow, as multiples of the speed of a link of
-/// bandwidth 1. `fastest` is the largest bandwidth of a link. `shared` is the rule for messages that
-/// occupy ports at every hop.
+/// bandwidth 1. `fastest` is the largest bandwidth of a link. `shared` is the rule for messages
+/// that occupy ports at every hop.
 fn port_speeds(
     rates: &NetworkRates,
     nodes: u64,

@@ -1,46 +1,38 @@
 //! The optimum of a task: an interval in µs that contains its least time, and the resources that
 //! limit the time.
 
-use crate::certificate::{Certificate, FORMAT, Origin, Proof};
+use crate::certificate::{Certificate, Evidence, FORMAT, ProblemSpecs};
 use crate::demand::Demand;
 use crate::error::OptimumError;
 use crate::flow::{self, Progress, value};
-use crate::network::{Link, Network, PortRule};
+use crate::network::{CapacityNetwork, Link, PortRule};
 use crate::packing;
-use crate::trees::{Packing, pack};
+use crate::trees::{TreePacking, pack};
 use swapmeet_core::cost::model::NetworkRates;
 use swapmeet_core::simulation::Task;
 use swapmeet_flows::Solution;
 
-/// A task on a machine, whose least time is to be found.
 #[derive(Debug, Clone, Copy)]
-pub struct Question<'a> {
-    /// The collective with its block sizes, and the network.
+pub struct MachineTask<'a> {
     pub task: &'a Task,
     /// Number of bytes of a unit of load: the block size if blocks are counted, otherwise 1.
     pub unit_bytes: f64,
-    /// The upper limits on the speed of data through links and ports.
     pub rates: NetworkRates,
 }
 
 /// The default of [`Options::gap`], the relative width of the interval at which the search ends.
 pub const DEFAULT_GAP: f64 = 0.02;
 
-/// Options of the search.
 pub struct Options<'a> {
-    /// The search ends when the width of the interval, divided by its lower end, is at most this
-    /// number.
+    /// The search ends when the width of the interval, divided by its lower end, is at most this.
     pub gap: f64,
-    /// A function that is called with both ends of the interval in µs after each update. The ends
-    /// are 0 and infinity while no interval is known. If the function returns `false`, the search
-    /// ends with [`OptimumError::Stopped`].
+    /// Called with both ends in µs after each update; 0 and infinity at first. If it returns
+    /// `false`, the search ends with [`OptimumError::Stopped`].
     pub progress: &'a mut dyn FnMut(f64, f64) -> bool,
 }
 
-/// The resources that limit the time.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Bottleneck {
-    /// No resource, because no data moves.
     Nothing,
     /// The ports of nodes, or the rate at which nodes can inject data into the network.
     Ports,
@@ -55,15 +47,11 @@ pub enum Bottleneck {
     },
 }
 
-/// The optimum of a task.
 #[derive(Debug, Clone, PartialEq)]
+/// The ends are in µs, without start-up times and latencies.
 pub struct Optimum {
-    /// The lower end of the interval in µs: no schedule takes less time. It does not include
-    /// start-up times and latencies.
     pub lower_us: f64,
-    /// The upper end of the interval in µs: there is a flow that takes this time.
     pub upper_us: f64,
-    /// The resources that limit the time.
     pub bottleneck: Bottleneck,
     /// The evidence for the interval. Its field `origin` is empty.
     pub certificate: Certificate,
@@ -83,15 +71,17 @@ impl Optimum {
 ///
 /// Returns an error if the network or the demand is too large, if a link has no bandwidth, or if
 /// the machine moves data in no time.
-pub fn problem(question: &Question<'_>) -> Result<(Network, Demand, f64), OptimumError> {
-    let Question { task, unit_bytes, rates } = *question;
+pub fn problem(
+    machine_task: &MachineTask<'_>,
+) -> Result<(CapacityNetwork, Demand, f64), OptimumError> {
+    let MachineTask { task, unit_bytes, rates } = *machine_task;
     if rates.link_byte_us <= 0.0 {
         return Err(OptimumError::NoTime);
     }
     let topology = task.topology.as_ref();
     let demand = Demand::of(task)?;
     let hosts = topology.hosts();
-    let network = Network::of(topology, &rates, demand.is_even(hosts))?;
+    let network = CapacityNetwork::of(topology, &rates, demand.is_even(hosts))?;
     let unit_us = unit_bytes * rates.link_byte_us / network.capacity_unit;
     Ok((network, demand, unit_us))
 }
@@ -102,8 +92,11 @@ pub fn problem(question: &Question<'_>) -> Result<(Network, Demand, f64), Optimu
 ///
 /// Returns an error if a receiver cannot be reached, if a link has no bandwidth, or if the problem
 /// is too large.
-pub fn solve(question: &Question<'_>, options: &mut Options<'_>) -> Result<Optimum, OptimumError> {
-    solve_problem(problem(question)?, options)
+pub fn solve(
+    machine_task: &MachineTask<'_>,
+    options: &mut Options<'_>,
+) -> Result<Optimum, OptimumError> {
+    solve_problem(problem(machine_task)?, options)
 }
 
 /// Finds the optimum of a network and a demand. `unit_us` is the time in which a link of capacity 1
@@ -113,27 +106,26 @@ pub fn solve(question: &Question<'_>, options: &mut Options<'_>) -> Result<Optim
 ///
 /// Returns an error if a receiver cannot be reached, or if the problem is too large.
 pub fn solve_problem(
-    (network, demand, unit_us): (Network, Demand, f64),
+    (network, demand, unit_us): (CapacityNetwork, Demand, f64),
     options: &mut Options<'_>,
 ) -> Result<Optimum, OptimumError> {
     let progress =
         &mut |lower: f64, upper: f64| (options.progress)(lower * unit_us, upper * unit_us);
     let parts = match &demand {
         Demand::Even(_) | Demand::Pairs(_) => {
-            Parts::of_flow(&network, flow::solve(&network, &demand, options.gap, progress)?)
+            LinkInterval::of_flow(&network, flow::solve(&network, &demand, options.gap, progress)?)
         }
-        Demand::Copies(amounts) => Parts::of_trees(&network, amounts, progress)?,
+        Demand::Copies(amounts) => LinkInterval::of_trees(&network, amounts, progress)?,
         Demand::Sums(amounts) => {
-            let parts = Parts::of_trees(&network.reversed(), amounts, progress)?;
+            let parts = LinkInterval::of_trees(&network.reversed(), amounts, progress)?;
             let turned = |links: Vec<(u32, u32)>| links.iter().map(|(a, b)| (*b, *a)).collect();
-            Parts { saturated: turned(parts.saturated), ..parts }
+            LinkInterval { saturated: turned(parts.saturated), ..parts }
         }
-        Demand::SumForAll(amount) => Parts::of_sum(&network, *amount, progress)?,
+        Demand::SumForAll(amount) => LinkInterval::of_sum(&network, *amount, progress)?,
     };
     let of_messages = by_messages(&network, &demand, &parts, options.gap, progress)?;
     let (network, parts) = of_messages.unwrap_or((network, parts));
-    // The data that passes through ports at the origins and destinations does not depend on the
-    // paths, so its time is calculated separately.
+    // The time of ports at origins and destinations does not depend on paths.
     let at_ends = through_ports(&network, &demand);
     let is_limited_by_ports = at_ends > parts.lower;
     let (lower, upper) = (parts.lower.max(at_ends), parts.upper.max(at_ends));
@@ -145,34 +137,30 @@ pub fn solve_problem(
         Bottleneck::Links { links: parts.saturated, copies: network.copies() }
     };
     let (lower_us, upper_us) = (lower * unit_us, upper.max(lower) * unit_us);
-    let (format, origin, proof) = (FORMAT.to_owned(), Origin::default(), parts.proof);
+    let (format, origin, proof) = (FORMAT.to_owned(), ProblemSpecs::default(), parts.proof);
     let certificate =
         Certificate { format, origin, network, demand, unit_us, lower_us, upper_us, proof };
     Ok(Optimum { lower_us, upper_us, bottleneck, certificate })
 }
 
-/// The result for the links of the network, without the time in which data passes through the ports
-/// of its origin and destination. `lower` and `upper` are loads divided by capacities, not yet in
-/// µs.
-struct Parts {
+/// The result without the ports of origins and destinations, as loads divided by capacities, not
+/// yet in µs.
+struct LinkInterval {
     lower: f64,
     upper: f64,
     saturated: Vec<(u32, u32)>,
-    proof: Proof,
+    proof: Evidence,
 }
 
-impl Parts {
-    fn of_flow(network: &Network, (solution, sources): (Solution, Vec<u32>)) -> Self {
-        /// The maximum number of flows in a certificate. A flow is the amount of one source on one
-        /// link.
+impl LinkInterval {
+    fn of_flow(network: &CapacityNetwork, (solution, sources): (Solution, Vec<u32>)) -> Self {
         const MAX_FLOWS: usize = 1 << 23;
         /// A flow smaller than the largest flow times this fraction is a rounding error.
         const LEAST_FLOW: f32 = 1e-9;
         let Solution { fraction: lower, mut lengths, upper, loads, flows, .. } = solution;
-        // Select the links that limit the time. Such a link has two properties: its load (divided
-        // by its capacity) is at least 98 % of the lower end, and its contribution to the lower end
-        // is at least 1/20 of the largest contribution. Sort these links by their contributions,
-        // the largest first.
+        // Links limit the time if their load is at least 98 % of the lower end, and their
+        // contribution to the lower end is at least 1/20 of the largest one. The largest
+        // contribution is first.
         let price =
             |link: &usize| u128::from(lengths[*link]) * u128::from(network.links[*link].capacity);
         let is_full = |link: &usize| f64::from(loads[*link]) >= value(lower) * 0.98;
@@ -192,42 +180,40 @@ impl Parts {
         let flows =
             few.then(|| sources.into_iter().zip(flows.chunks(count.max(1)).map(row)).collect());
         let port_lengths = lengths.split_off(network.links.len().min(lengths.len()));
-        let proof = Proof::Flow { lengths, port_lengths, flows };
+        let proof = Evidence::Flow { lengths, port_lengths, flows };
         Self { lower: value(lower), upper, saturated, proof }
     }
 
     fn of_trees(
-        network: &Network,
+        network: &CapacityNetwork,
         amounts: &[(u32, u64)],
         progress: &mut Progress<'_>,
     ) -> Result<Self, OptimumError> {
         passes_on(network)?;
-        let Packing { time, cut } = pack(network, amounts, progress)?;
+        let TreePacking { time, cut } = pack(network, amounts, progress)?;
         let upper = value(time) * slowed_by_ports(network);
         let saturated = leaving(network, &cut);
-        Ok(Self { lower: value(time), upper, saturated, proof: Proof::Trees { cut } })
+        Ok(Self { lower: value(time), upper, saturated, proof: Evidence::Trees { cut } })
     }
 
-    /// Returns the result for an allreduce of `amount`. The lower end of the interval follows from
-    /// two facts. First, `amount` must leave and enter every set of nodes. Second, `n - 1` terms of
-    /// each byte must be moved to be added, and the sum must be moved to `n - 1` nodes. The upper
-    /// end is the time of a reduce-scatter followed by an allgather.
+    /// Returns the result for an allreduce. Lower end: `amount` must leave and enter every set of
+    /// nodes, and `n - 1` terms and `n - 1` copies of the sum must move. Upper end: a
+    /// reduce-scatter followed by an allgather.
     fn of_sum(
-        network: &Network,
+        network: &CapacityNetwork,
         amount: u64,
         progress: &mut Progress<'_>,
     ) -> Result<Self, OptimumError> {
         passes_on(network)?;
         let reversed = network.reversed();
         let nodes = u64::from(network.nodes);
-        // If the network has translations (shifts of all coordinates of a grid), no cut gives a
-        // larger bound than the cut between one node and all other nodes.
-        let mut crossing = |network: &Network| match network.translations.is_empty() {
+        // With translations, no cut gives a larger bound than that between one node and all others.
+        let mut crossing = |network: &CapacityNetwork| match network.translations.is_empty() {
             true => pack(network, &[(0, amount)], progress),
-            false if nodes < 2 => Ok(Packing { time: (0, 1), cut: Vec::new() }),
+            false if nodes < 2 => Ok(TreePacking { time: (0, 1), cut: Vec::new() }),
             false => {
                 let capacity = network.links.iter().map(|link| u128::from(link.capacity)).sum();
-                Ok(Packing { time: (amount.into(), capacity), cut: vec![0] })
+                Ok(TreePacking { time: (amount.into(), capacity), cut: vec![0] })
             }
         };
         let (out, into) = (crossing(network)?, crossing(&reversed)?);
@@ -246,7 +232,7 @@ impl Parts {
             network.links.iter().map(|link| (link.from, link.to)).collect()
         };
         let parts = parts.map(|part| part.cut);
-        let proof = Proof::SumForAll { out: out.cut, into: into.cut, parts };
+        let proof = Evidence::SumForAll { out: out.cut, into: into.cut, parts };
         Ok(Self { lower: by_cuts.max(all), upper, saturated, proof })
     }
 }
@@ -254,12 +240,12 @@ impl Parts {
 /// If the interval for data that is copied or added is wider than `gap` on a small network, returns
 /// the interval of a packing of messages, with the network without translations.
 fn by_messages(
-    network: &Network,
+    network: &CapacityNetwork,
     demand: &Demand,
-    parts: &Parts,
+    parts: &LinkInterval,
     gap: f64,
     progress: &mut Progress<'_>,
-) -> Result<Option<(Network, Parts)>, OptimumError> {
+) -> Result<Option<(CapacityNetwork, LinkInterval)>, OptimumError> {
     let at_ends = through_ports(network, demand);
     let (lower, upper) = (parts.lower.max(at_ends), parts.upper.max(at_ends));
     let is_narrow = upper <= lower * (1.0 + gap);
@@ -279,12 +265,12 @@ fn by_messages(
         network.links.iter().map(leaves).collect()
     };
     let seeds = match &parts.proof {
-        Proof::Trees { cut: set } => vec![cut(set, turned)],
-        Proof::SumForAll { out, into, .. } => {
+        Evidence::Trees { cut: set } => vec![cut(set, turned)],
+        Evidence::SumForAll { out, into, .. } => {
             let of_nodes = |link: &Link| u32::from(link.from < network.nodes);
             vec![cut(out, false), cut(into, true), network.links.iter().map(of_nodes).collect()]
         }
-        Proof::Flow { .. } | Proof::Messages { .. } => Vec::new(),
+        Evidence::Flow { .. } | Evidence::Messages { .. } => Vec::new(),
     };
     let found = packing::pack(&network, demand, &seeds, gap, progress)?;
     let found_lower = value(found.lower).max(at_ends);
@@ -292,15 +278,18 @@ fn by_messages(
         return Ok(None);
     }
     let saturated = packing::saturated(&network, &found.proof);
-    let parts =
-        Parts { lower: value(found.lower), upper: found.upper, saturated, proof: found.proof };
+    let parts = LinkInterval {
+        lower: value(found.lower),
+        upper: found.upper,
+        saturated,
+        proof: found.proof,
+    };
     Ok(Some((network, parts)))
 }
 
-/// Returns an error if the links into a switch and the links out of it have different total
-/// capacities. If the two are equal, the switch can be replaced by links between its neighbours,
-/// and the same packings of trees are still possible (Bang-Jensen et al., 1995).
-fn passes_on(network: &Network) -> Result<(), OptimumError> {
+/// Errors if the links into and out of a switch have different total capacities. Otherwise links
+/// between its neighbours can replace the switch in packings of trees (Bang-Jensen et al., 1995).
+fn passes_on(network: &CapacityNetwork) -> Result<(), OptimumError> {
     for vertex in network.nodes..network.vertices {
         let sum = |end: &dyn Fn(&crate::network::Link) -> u32| -> u64 {
             let at = network.links.iter().filter(|link| end(link) == vertex);
@@ -313,8 +302,7 @@ fn passes_on(network: &Network) -> Result<(), OptimumError> {
     Ok(())
 }
 
-/// Returns the links that leave a set of vertices.
-fn leaving(network: &Network, cut: &[u32]) -> Vec<(u32, u32)> {
+fn leaving(network: &CapacityNetwork, cut: &[u32]) -> Vec<(u32, u32)> {
     let inside = |vertex: u32| cut.binary_search(&vertex).is_ok();
     if !network.translations.is_empty() {
         return network.links.iter().map(|link| (link.from, link.to)).collect();
@@ -323,8 +311,7 @@ fn leaving(network: &Network, cut: &[u32]) -> Vec<(u32, u32)> {
     links.map(|link| (link.from, link.to)).collect()
 }
 
-/// Returns the sum of the capacities of all links that leave nodes.
-fn leaving_nodes(network: &Network) -> u128 {
+fn leaving_nodes(network: &CapacityNetwork) -> u128 {
     let links = network.links.iter().filter(|link| link.from < network.nodes);
     let sum: u128 = links.map(|link| u128::from(link.capacity)).sum();
     sum * u128::from(network.copies())
@@ -334,7 +321,7 @@ fn leaving_nodes(network: &Network) -> u128 {
 /// least 1. It is the largest total capacity of the links out of a node or into a node, divided by
 /// the capacity of the ports of a node. If ports are in use for the time that data takes on a link
 /// ([`PortRule::SharedTime`]), every link counts with the largest capacity.
-fn slowed_by_ports(network: &Network) -> f64 {
+fn slowed_by_ports(network: &CapacityNetwork) -> f64 {
     let mut at = vec![(0_u64, 0_u64); network.vertices as usize];
     let is_timed = network.ports.iter().any(|ports| ports.rule == PortRule::SharedTime);
     let fastest = network.links.iter().map(|link| link.capacity).max().unwrap_or(0);
@@ -350,10 +337,9 @@ fn slowed_by_ports(network: &Network) -> f64 {
     slowest.map_or(1.0, |ports| (most as f64 / ports as f64).max(1.0))
 }
 
-/// Returns the time in which the data of the busiest node passes through its ports. Only data that
-/// the node sends as its origin or receives as its destination counts. The time is a load divided
-/// by a capacity, without conversion to µs.
-fn through_ports(network: &Network, demand: &Demand) -> f64 {
+/// Returns the time, as a load divided by a capacity, in which the busiest node passes its own data
+/// through its ports, as origin or destination.
+fn through_ports(network: &CapacityNetwork, demand: &Demand) -> f64 {
     let Some(ports) = network.ports.iter().map(|ports| ports.capacity).min() else { return 0.0 };
     let ends_only = network.ports.iter().filter(|ports| ports.rule == PortRule::Ends);
     let ends = ends_only.map(|ports| ports.capacity).min();

@@ -12,10 +12,10 @@
 //! resources grow exponentially with their loads, and the tree of least cost at these prices
 //! replaces part of the most expensive tree.
 //!
-//! Lower end of the interval: any lengths of the resources give a lower bound. It is the cost of the
-//! cheapest trees for all data, divided by the sum of capacities times lengths. For a sum that every
-//! node receives, the cheapest trees are not a bound, because other schedules exist. There, three
-//! costs are bounds:
+//! Lower end of the interval: any lengths of the resources give a lower bound. It is the cost of
+//! the cheapest trees for all data, divided by the sum of capacities times lengths. For a sum that
+//! every node receives, the cheapest trees are not a bound, because other schedules exist. There,
+//! three costs are bounds:
 //!
 //! 1. that of the cheapest tree from any node, because the term of each node must reach all others;
 //! 2. that of the cheapest tree to any node, because every node receives all terms;
@@ -23,37 +23,35 @@
 //!    message into each other node, which the node receives later. The same holds for the reversed
 //!    directions, because the reversed schedule also connects all pairs of nodes.
 
-use crate::certificate::{MessageRow, Proof};
+use crate::certificate::{Evidence, MessageRow};
 use crate::demand::Demand;
 use crate::error::OptimumError;
 use crate::flow::{Progress, Ratio, expand, value};
-use crate::network::{Link, Network, PortRule, Speeds};
+use crate::network::{CapacityNetwork, Link, PortRule, Speeds};
 use arborescence::{Costs, arborescence, reversed};
 use std::collections::BTreeMap;
 use swapmeet_flows::{Links, NONE, ShortestPaths, best_step};
 
 mod arborescence;
 
-/// The largest number of nodes.
 pub(crate) const MAX_NODES: u32 = 64;
 
-/// An interval that contains the least time, and the evidence for it. Times are loads divided by
-/// capacities, not yet in µs.
-pub(crate) struct Packing {
+/// An interval that contains the least time, as loads divided by capacities.
+pub(crate) struct MessagePacking {
     pub lower: Ratio,
     pub upper: f64,
-    pub proof: Proof,
+    pub proof: Evidence,
 }
 
 /// Returns the same network without translations: with a list of all of its links.
-pub(crate) fn whole(network: &Network) -> Network {
+pub(crate) fn whole(network: &CapacityNetwork) -> CapacityNetwork {
     let (links, images) = expand(network);
     let link = |(number, image): (usize, &u32)| Link {
         from: links.tail[number],
         to: links.head[number],
         capacity: network.links[*image as usize].capacity,
     };
-    Network {
+    CapacityNetwork {
         translations: Vec::new(),
         links: images.iter().enumerate().map(link).collect(),
         ..network.clone()
@@ -68,19 +66,18 @@ pub(crate) fn whole(network: &Network) -> Network {
 ///
 /// Returns an error if `progress` stops the search.
 pub(crate) fn pack(
-    network: &Network,
+    network: &CapacityNetwork,
     demand: &Demand,
     seeds: &[Vec<u32>],
     gap: f64,
     progress: &mut Progress<'_>,
-) -> Result<Packing, OptimumError> {
+) -> Result<MessagePacking, OptimumError> {
     Search::new(network, demand).run(seeds, gap, progress)
 }
 
-/// Returns the links that limit the time, the most important link first. Returns none if ports limit
-/// it more than links.
-pub(crate) fn saturated(network: &Network, proof: &Proof) -> Vec<(u32, u32)> {
-    let Proof::Messages { lengths, port_lengths, .. } = proof else { return Vec::new() };
+/// Returns the links that limit the time, the most important first; none if ports limit it more.
+pub(crate) fn saturated(network: &CapacityNetwork, proof: &Evidence) -> Vec<(u32, u32)> {
+    let Evidence::Messages { lengths, port_lengths, .. } = proof else { return Vec::new() };
     let ports = network.ports.iter().flat_map(|ports| {
         let count = match ports.rule {
             PortRule::Ends | PortRule::EveryHop => 2 * network.nodes,
@@ -105,11 +102,10 @@ pub(crate) fn saturated(network: &Network, proof: &Proof) -> Vec<(u32, u32)> {
     full.map(|(_, ends)| ends).collect()
 }
 
-/// Messages, as pairs of sender and receiver.
 type Messages = Vec<(u32, u32)>;
 
 /// Data that the same kind of trees moves.
-struct Block {
+struct Commodity {
     /// The root of the trees; `None` if any node can be the root.
     root: Option<usize>,
     amount: f64,
@@ -121,9 +117,7 @@ struct Block {
 #[derive(Debug, Clone)]
 struct Trees {
     root: usize,
-    /// The messages of the tree from the root.
     copies: Messages,
-    /// The messages of the tree to the root.
     sums: Messages,
     /// The links on the paths of all messages, each with the sender of the message.
     paths: Vec<(u32, u32)>,
@@ -132,23 +126,19 @@ struct Trees {
 }
 
 struct Search<'a> {
-    network: &'a Network,
+    network: &'a CapacityNetwork,
     demand: &'a Demand,
     nodes: usize,
     links: Links,
     capacities: Vec<u64>,
-    /// The resources of each link.
     of_link: Vec<Vec<usize>>,
-    /// The resource with the rule [`PortRule::SharedTime`], if there is one.
     timed: Option<usize>,
     speeds: Speeds,
-    /// The positions in `capacities` of the ports for sending of node 0, one for each kind of ports
-    /// that only messages use. The ports of the other nodes follow, and then the ports for
-    /// receiving.
+    /// For each kind of ports that only messages use, the position in `capacities` of the sending
+    /// port of node 0. Those of the other nodes follow, and then the ports for receiving.
     end_ports: Vec<usize>,
-    blocks: Vec<Block>,
+    commodities: Vec<Commodity>,
     paths: ShortestPaths,
-    /// The largest length of a resource.
     longest: f64,
     /// The load of each resource, divided by its capacity.
     loads: Vec<f64>,
@@ -156,23 +146,21 @@ struct Search<'a> {
     /// A decaying sum of earlier lengths.
     average: Vec<f64>,
     lower: Ratio,
-    /// The lengths that give `lower`.
     best: Vec<u32>,
 }
 
 /// The trees of least cost at some lengths of the resources.
 struct Cheapest {
-    /// The trees of each block, as messages to copy and messages to add, with their root.
+    /// The trees of each commodity, as messages to copy and messages to add, with their root.
     trees: Vec<(usize, Messages, Messages)>,
     /// A lower bound on the cost of all data.
     least: u128,
 }
 
-/// The largest length of a link.
 const LONGEST: u32 = 60_000;
 
 impl<'a> Search<'a> {
-    fn new(network: &'a Network, demand: &'a Demand) -> Self {
+    fn new(network: &'a CapacityNetwork, demand: &'a Demand) -> Self {
         let nodes = network.nodes as usize;
         let (links, _) = expand(network);
         let mut capacities: Vec<u64> = network.links.iter().map(|link| link.capacity).collect();
@@ -200,14 +188,15 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        let block = |root, amount: u64| Block { root, amount: amount as f64, trees: Vec::new() };
-        let blocks = match demand {
+        let commodity =
+            |root, amount: u64| Commodity { root, amount: amount as f64, trees: Vec::new() };
+        let commodities = match demand {
             Demand::Copies(amounts) | Demand::Sums(amounts) => amounts
                 .iter()
                 .filter(|(_, amount)| *amount > 0)
-                .map(|(root, amount)| block(Some(*root as usize), *amount))
+                .map(|(root, amount)| commodity(Some(*root as usize), *amount))
                 .collect(),
-            Demand::SumForAll(amount) => vec![block(None, *amount)],
+            Demand::SumForAll(amount) => vec![commodity(None, *amount)],
             Demand::Even(_) | Demand::Pairs(_) => Vec::new(),
         };
         let count = capacities.len();
@@ -226,7 +215,7 @@ impl<'a> Search<'a> {
             timed,
             speeds: network.speeds(),
             end_ports,
-            blocks,
+            commodities,
             loads: vec![0.0; count],
             prices: vec![1.0; count],
             average: vec![0.0; count],
@@ -241,10 +230,9 @@ impl<'a> Search<'a> {
         seeds: &[Vec<u32>],
         gap: f64,
         progress: &mut Progress<'_>,
-    ) -> Result<Packing, OptimumError> {
+    ) -> Result<MessagePacking, OptimumError> {
         /// The largest number of rounds, and of rounds without progress.
         const ROUNDS: [u32; 2] = [600, 25];
-        /// The number of exchanges between the trees of the mixture, after a new tree was added.
         const SWEEPS: u32 = 6;
         const PROGRESS: f64 = 1.0003;
         const DECAY: f64 = 0.85;
@@ -257,7 +245,6 @@ impl<'a> Search<'a> {
         let (mut upper, mut best_upper, mut best_lower) = (f64::INFINITY, f64::INFINITY, 0.0_f64);
         let mut best_mixture: Option<Vec<Vec<(Trees, f64)>>> = None;
         for _ in 0..ROUNDS[0] {
-            // Add the cheapest tree of each block, at the current prices.
             self.set_prices(sharpness);
             let lengths = self.lengths(&self.prices);
             let cheapest = self.cheapest(&lengths);
@@ -271,9 +258,9 @@ impl<'a> Search<'a> {
             }
             for _ in 0..SWEEPS {
                 self.set_prices(sharpness);
-                (0..self.blocks.len()).for_each(|block| self.exchange(block, sharpness));
+                (0..self.commodities.len())
+                    .for_each(|commodity| self.exchange(commodity, sharpness));
             }
-            // Compute both ends.
             self.add_up();
             let most = self.average.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
             let length = |average: &f64| (average / most * self.longest).round() as u32;
@@ -286,7 +273,9 @@ impl<'a> Search<'a> {
             self.cheapest(&coarse);
             upper = self.loads.iter().copied().fold(0.0, f64::max);
             if upper < best_upper {
-                best_mixture = Some(self.blocks.iter().map(|block| block.trees.clone()).collect());
+                best_mixture = Some(
+                    self.commodities.iter().map(|commodity| commodity.trees.clone()).collect(),
+                );
             }
             let lower = value(self.lower);
             if !progress(lower, upper.min(best_upper)) {
@@ -309,11 +298,14 @@ impl<'a> Search<'a> {
         if upper > best_upper
             && let Some(best) = best_mixture
         {
-            self.blocks.iter_mut().zip(best).for_each(|(block, trees)| block.trees = trees);
+            self.commodities
+                .iter_mut()
+                .zip(best)
+                .for_each(|(commodity, trees)| commodity.trees = trees);
             self.add_up();
             upper = self.loads.iter().copied().fold(0.0, f64::max);
         }
-        Ok(Packing { lower: self.lower, upper, proof: self.proof() })
+        Ok(MessagePacking { lower: self.lower, upper, proof: self.proof() })
     }
 
     /// Sets the price of each resource to exp(eta (load - largest load)), where eta is the
@@ -325,7 +317,6 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Returns lengths in proportion to prices divided by capacities.
     fn lengths(&self, prices: &[f64]) -> Vec<u32> {
         let per_capacity = |i: usize| {
             let is_timed = self.timed == Some(i);
@@ -336,7 +327,6 @@ impl<'a> Search<'a> {
         (0..prices.len()).map(|i| (per_capacity(i) / most * self.longest).round() as u32).collect()
     }
 
-    /// Returns the lengths of the links, which are sums of the lengths of their resources.
     fn link_lengths(&self, lengths: &[u32]) -> Vec<u32> {
         let of_link = |(own, link): (&Vec<usize>, &Link)| {
             let of_resource = |resource: &usize| match lengths[*resource] {
@@ -350,7 +340,6 @@ impl<'a> Search<'a> {
         self.of_link.iter().zip(&self.network.links).map(of_link).collect()
     }
 
-    /// Returns the sum of capacities times lengths.
     fn total(&self, lengths: &[u32]) -> u128 {
         let terms = lengths.iter().zip(&self.capacities).enumerate();
         let term = |(resource, (length, capacity)): (usize, (&u32, &u64))| {
@@ -362,8 +351,8 @@ impl<'a> Search<'a> {
         terms.map(term).sum()
     }
 
-    /// Returns the trees of least cost for all blocks. Keeps the lower end that follows from the
-    /// lengths, if it is the best so far.
+    /// Returns the trees of least cost for all commodities. Keeps the lower end that follows from
+    /// the lengths, if it is the best so far.
     fn cheapest(&mut self, lengths: &[u32]) -> Cheapest {
         let link_lengths = self.link_lengths(lengths);
         let nodes = self.nodes;
@@ -385,10 +374,10 @@ impl<'a> Search<'a> {
                 let turned = matches!(self.demand, Demand::Sums(_));
                 let costs = if turned { reversed(&costs) } else { costs };
                 let mut found = Cheapest { trees: Vec::new(), least: 0 };
-                for block in &self.blocks {
-                    let root = block.root.unwrap_or_default();
+                for commodity in &self.commodities {
+                    let root = commodity.root.unwrap_or_default();
                     let (messages, cost) = arborescence(&costs, root);
-                    found.least += u128::from(cost) * block.amount as u128;
+                    found.least += u128::from(cost) * commodity.amount as u128;
                     found.trees.push(match turned {
                         false => (root, messages, Vec::new()),
                         true => (root, Vec::new(), turn(&messages)),
@@ -405,7 +394,6 @@ impl<'a> Search<'a> {
         found
     }
 
-    /// Determines the paths and the loads of trees. `lengths` are the lengths of the resources.
     fn trees(&mut self, lengths: &[u32], root: usize, copies: Messages, sums: Messages) -> Trees {
         let link_lengths = self.link_lengths(lengths);
         let mut messages: Messages = copies.iter().chain(&sums).copied().collect();
@@ -436,23 +424,24 @@ impl<'a> Search<'a> {
         Trees { root, copies, sums, paths, loads: loads.into_iter().collect() }
     }
 
-    /// Adds trees to the mixture of a block, with the share 0. The first trees get the whole amount.
-    fn add(&mut self, block: usize, trees: Trees) {
-        let block = &mut self.blocks[block];
-        let is_first = block.trees.is_empty();
+    /// Adds trees to the mixture of a commodity, with the share 0. The first trees get the whole
+    /// amount.
+    fn add(&mut self, commodity: usize, trees: Trees) {
+        let commodity = &mut self.commodities[commodity];
+        let is_first = commodity.trees.is_empty();
         if is_first {
             for (resource, load) in &trees.loads {
-                self.loads[*resource as usize] += load * block.amount;
+                self.loads[*resource as usize] += load * commodity.amount;
             }
         }
-        block.trees.push((trees, f64::from(u8::from(is_first))));
+        commodity.trees.push((trees, f64::from(u8::from(is_first))));
     }
 
-    /// Moves a part of the amount of a block from its most expensive trees to its cheapest trees.
-    /// The part minimizes the sum of all prices.
-    fn exchange(&mut self, block: usize, sharpness: f64) {
+    /// Moves a part of the amount of a commodity from its most expensive trees to its cheapest
+    /// trees. The part minimizes the sum of all prices.
+    fn exchange(&mut self, commodity: usize, sharpness: f64) {
         const BISECTIONS: u32 = 14;
-        let Block { trees, amount, .. } = &mut self.blocks[block];
+        let Commodity { trees, amount, .. } = &mut self.commodities[commodity];
         let cost = |trees: &Trees| -> f64 {
             trees.loads.iter().map(|(resource, load)| self.prices[*resource as usize] * load).sum()
         };
@@ -494,28 +483,27 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Computes the loads again as sums over all trees. This removes the rounding errors of single
-    /// steps.
+    /// Sums the loads over all trees, without the rounding errors of single steps.
     fn add_up(&mut self) {
         self.loads.fill(0.0);
-        for block in &mut self.blocks {
-            let sum: f64 = block.trees.iter().map(|(_, share)| share).sum();
-            for (trees, share) in &mut block.trees {
+        for commodity in &mut self.commodities {
+            let sum: f64 = commodity.trees.iter().map(|(_, share)| share).sum();
+            for (trees, share) in &mut commodity.trees {
                 *share /= sum;
                 for (resource, load) in &trees.loads {
-                    self.loads[*resource as usize] += load * *share * block.amount;
+                    self.loads[*resource as usize] += load * *share * commodity.amount;
                 }
             }
         }
     }
 
-    fn proof(self) -> Proof {
+    fn proof(self) -> Evidence {
         let mut roots: BTreeMap<u32, f64> = BTreeMap::new();
         let mut messages = [BTreeMap::new(), BTreeMap::new()];
         let mut flows: BTreeMap<u32, BTreeMap<u32, f64>> = BTreeMap::new();
-        for block in &self.blocks {
-            for (trees, share) in &block.trees {
-                let amount = share * block.amount;
+        for commodity in &self.commodities {
+            for (trees, share) in &commodity.trees {
+                let amount = share * commodity.amount;
                 *roots.entry(trees.root as u32).or_default() += amount;
                 for (kind, list) in messages.iter_mut().zip([&trees.copies, &trees.sums]) {
                     for (from, to) in list {
@@ -536,11 +524,10 @@ impl<'a> Search<'a> {
         let mut lengths = self.best;
         let port_lengths = lengths.split_off(self.network.links.len());
         let roots = roots.into_iter().map(|(root, amount)| (root, amount as f32)).collect();
-        Proof::Messages { lengths, port_lengths, roots, copies, sums, flows: rows(flows) }
+        Evidence::Messages { lengths, port_lengths, roots, copies, sums, flows: rows(flows) }
     }
 }
 
-/// Returns messages with the opposite direction.
 fn turn(messages: &[(u32, u32)]) -> Messages {
     messages.iter().map(|(from, to)| (*to, *from)).collect()
 }
@@ -552,7 +539,6 @@ fn cheapest_for_all(costs: &Costs, amount: u64) -> Cheapest {
     let turned = reversed(costs);
     let from: Vec<_> = (0..nodes).map(|root| arborescence(costs, root)).collect();
     let into: Vec<_> = (0..nodes).map(|root| arborescence(&turned, root)).collect();
-    // The cheapest message into each node, or out of it.
     let cheapest = |costs: &Costs, node: usize| {
         let others = (0..nodes).filter(|other| *other != node);
         others.map(|other| costs[other][node]).min().unwrap_or(0)

@@ -1,11 +1,11 @@
 //! Compares intervals with exact linear programs, with enumerated cuts and with closed forms. Also
 //! tests that corrupted certificates are refused.
 
-use crate::certificate::{Certificate, Proof};
+use crate::certificate::{Certificate, Evidence};
 use crate::check::check;
 use crate::demand::Demand;
-use crate::network::{Link, Network, PortRule, Ports};
-use crate::optimum::{Bottleneck, Optimum, Options, Question, solve, solve_problem};
+use crate::network::{CapacityNetwork, Link, PortRule, Ports};
+use crate::optimum::{Bottleneck, MachineTask, Optimum, Options, solve, solve_problem};
 use microlp::{ComparisonOp, OptimizationDirection, Problem, SolveOutcome, Variable};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -17,7 +17,6 @@ use swapmeet_core::delivery::collective::{
 use swapmeet_core::network::topology::parse;
 use swapmeet_core::simulation::Task;
 
-/// A deterministic generator of pseudo-random numbers.
 struct Random(u64);
 
 impl Random {
@@ -27,10 +26,9 @@ impl Random {
         (self.0 >> 33) % most
     }
 
-    /// Returns a random network of directed links with capacities from 1 to 4. There is a path from
-    /// every vertex to every other vertex. The opposite of a link may have a different capacity, or
-    /// may not exist. The last vertex may be a switch.
-    fn network(&mut self) -> Network {
+    /// Returns a strongly connected network with capacities from 1 to 4. The opposite of a link may
+    /// differ in capacity or be missing. The last vertex may be a switch.
+    fn network(&mut self) -> CapacityNetwork {
         let nodes = 3 + self.below(4) as u32;
         let vertices = nodes + self.below(2) as u32;
         let mut ends: Vec<(u32, u32)> = (0..vertices).map(|v| (v, (v + 1) % vertices)).collect();
@@ -43,14 +41,13 @@ impl Random {
         let mut link = |(from, to)| Link { from, to, capacity: 1 + self.below(4) };
         let links = ends.into_iter().map(&mut link).collect();
         let (translations, ports) = (Vec::new(), Vec::new());
-        Network { nodes, vertices, translations, links, ports, capacity_unit: 1.0 }
+        CapacityNetwork { nodes, vertices, translations, links, ports, capacity_unit: 1.0 }
     }
 }
 
 impl Random {
-    /// Returns a random network without switches, of at most `most` nodes, with a random kind of
-    /// ports.
-    fn network_with_ports(&mut self, most: u32) -> Network {
+    /// Returns a network of at most `most` nodes, without switches, with a random kind of ports.
+    fn network_with_ports(&mut self, most: u32) -> CapacityNetwork {
         let mut network = self.network();
         network.nodes = network.nodes.min(most);
         let rules = [PortRule::Ends, PortRule::EveryHop, PortRule::Shared, PortRule::SharedTime];
@@ -75,7 +72,7 @@ impl Random {
     }
 }
 
-fn answer(network: Network, demand: Demand, gap: f64) -> Optimum {
+fn answer(network: CapacityNetwork, demand: Demand, gap: f64) -> Optimum {
     let options = &mut Options { gap, progress: &mut |_, _| true };
     let optimum = solve_problem((network, demand, 1.0), options).unwrap();
     let verified = check(&optimum.certificate).unwrap();
@@ -84,21 +81,20 @@ fn answer(network: Network, demand: Demand, gap: f64) -> Optimum {
     optimum
 }
 
-/// Returns the interval that contains the least time of a collective on a topology. Blocks are
-/// counted, and a link moves one block in 1 µs.
+/// Returns the optimum of a collective. Blocks are counted, and a link moves one block in 1 µs.
 fn interval(topology: &str, collective: Collective, machine: &str, gap: f64) -> Optimum {
     let task = Task::new(parse(topology).unwrap(), collective);
     let machine = Machine::parse(&format!("free:byte_us=1,{machine}")).unwrap();
-    let question =
-        Question { task: &task, unit_bytes: 1.0, rates: machine.network_rates().unwrap() };
-    let optimum = solve(&question, &mut Options { gap, progress: &mut |_, _| true }).unwrap();
+    let machine_task =
+        MachineTask { task: &task, unit_bytes: 1.0, rates: machine.network_rates().unwrap() };
+    let optimum = solve(&machine_task, &mut Options { gap, progress: &mut |_, _| true }).unwrap();
     check(&optimum.certificate).unwrap();
     optimum
 }
 
 /// Returns the optimum of a linear program: the smallest possible load of the resource with the
 /// largest load. The program has one commodity for each source.
-fn linear_program(network: &Network, rows: &[(u32, Vec<(u32, u64)>)]) -> f64 {
+fn linear_program(network: &CapacityNetwork, rows: &[(u32, Vec<(u32, u64)>)]) -> f64 {
     let mut problem = Problem::new(OptimizationDirection::Minimize);
     let busiest = problem.add_var(1.0, (0.0, f64::INFINITY));
     let flow: Vec<Vec<Variable>> = rows
@@ -151,8 +147,7 @@ fn linear_program(network: &Network, rows: &[(u32, Vec<(u32, u64)>)]) -> f64 {
     }
 }
 
-/// Tests 50 random networks with different capacities, one-way links, switches and ports. Each
-/// interval must be narrow and must contain the optimum of a linear program.
+/// 50 networks with different capacities, one-way links, switches and ports.
 #[test]
 fn intervals_hold_the_optimum_of_linear_programs() {
     let (mut random, mut narrow) = (Random(1), 0);
@@ -185,7 +180,7 @@ fn intervals_hold_the_optimum_of_linear_programs() {
 #[test]
 fn slow_links_keep_ports_in_use_for_longer() {
     let mut random = Random(3);
-    let mut networks: Vec<Network> = (0..30).map(|_| random.network()).collect();
+    let mut networks: Vec<CapacityNetwork> = (0..30).map(|_| random.network()).collect();
     for network in &mut networks {
         let capacity = 1 + random.below(3);
         network.ports.push(Ports { rule: PortRule::SharedTime, capacity });
@@ -193,7 +188,7 @@ fn slow_links_keep_ports_in_use_for_longer() {
     let machine = Machine::parse("free:model=store-and-forward,byte_us=1,ports=1").unwrap();
     for slow in ["groups:2x3,inside=3,slow=8~2:0.37+1~8:0.37", "mesh:2x3,slow=0~1:0.25"] {
         let (topology, rates) = (parse(slow).unwrap(), machine.network_rates().unwrap());
-        let network = Network::of(topology.as_ref(), &rates, false).unwrap();
+        let network = CapacityNetwork::of(topology.as_ref(), &rates, false).unwrap();
         assert!(network.ports.iter().any(|ports| ports.rule == PortRule::SharedTime), "{slow}");
         networks.push(network);
     }
@@ -205,7 +200,7 @@ fn slow_links_keep_ports_in_use_for_longer() {
         };
         let rows: Vec<(u32, Vec<(u32, u64)>)> = (0..nodes).map(|from| (from, row(from))).collect();
         // The ports at the ends of the data are not part of the program.
-        let network = Network {
+        let network = CapacityNetwork {
             ports: network.ports.into_iter().filter(|p| p.rule != PortRule::Ends).collect(),
             ..network
         };
@@ -229,7 +224,8 @@ fn unequal_amounts_reach_the_time_of_their_cut() {
     let mut links: Vec<_> = links.collect();
     links.sort_by_key(|link| (link.from, link.to));
     let (translations, ports) = (Vec::new(), Vec::new());
-    let network = Network { nodes: 6, vertices: 6, translations, links, ports, capacity_unit: 1.0 };
+    let network =
+        CapacityNetwork { nodes: 6, vertices: 6, translations, links, ports, capacity_unit: 1.0 };
     let amounts = [
         [0, 142_666, 158_314, 152_266, 3_451, 0],
         [144_384, 0, 187_996, 144_082, 167_527, 0],
@@ -252,7 +248,7 @@ fn unequal_amounts_reach_the_time_of_their_cut() {
 /// Examines all sets of vertices that do not contain all nodes. Divides the amount inside each set
 /// by the capacity of the links that leave the set or, if `turned`, that enter it. Returns the
 /// largest quotient.
-fn largest_cut(network: &Network, amounts: &[(u32, u64)], turned: bool) -> f64 {
+fn largest_cut(network: &CapacityNetwork, amounts: &[(u32, u64)], turned: bool) -> f64 {
     let mut largest = 0.0_f64;
     let all_nodes = (1_u32 << network.nodes) - 1;
     for set in (1..1_u32 << network.vertices).filter(|set| set & all_nodes != all_nodes) {
@@ -269,8 +265,7 @@ fn largest_cut(network: &Network, amounts: &[(u32, u64)], turned: bool) -> f64 {
     largest
 }
 
-/// Compares packings with the best cut of 50 small networks without switches, which is found by
-/// enumeration of all cuts.
+/// The source is an enumeration of all cuts.
 #[test]
 fn packings_of_trees_reach_the_largest_cut() {
     let mut random = Random(2);
@@ -394,8 +389,7 @@ fn collectives_that_copy_or_add_data_have_closed_forms() {
     assert!(lower >= 7.5 * 0.99 && upper <= 7.5 * 1.01, "{lower} {upper}");
     let (lower, upper) = copies("mesh:4x4", &GATHER, "ports=all");
     assert!(lower >= 7.5 * 0.99 && upper <= 7.5 * 1.01, "{lower} {upper}");
-    // Each node sends 2 (n - 1) parts of the vector over four links, where each part is 1/n of the
-    // vector.
+    // Each node sends 2 (n - 1) n-ths of the vector over four links.
     assert_eq!(copies("torus:4x4", &ALL_REDUCE, "ports=all"), (0.468_75, 0.468_75));
     // The corner of a mesh sends its term over two links, which takes 1/2 µs. Moving 15 terms and
     // 15 copies of the sum over 48 links takes 30/48 µs, which is longer. A reduce-scatter and an
@@ -409,7 +403,7 @@ fn collectives_that_copy_or_add_data_have_closed_forms() {
 /// Returns the optimum of a linear program for data that is copied or added by messages. The
 /// messages across each cut must suffice for a packing of trees (Edmonds, 1973). Each message is a
 /// flow over links, and uses the ports of its sender and of its receiver.
-fn program_of_messages(network: &Network, demand: &Demand) -> f64 {
+fn program_of_messages(network: &CapacityNetwork, demand: &Demand) -> f64 {
     let nodes = network.nodes as usize;
     let mut problem = Problem::new(OptimizationDirection::Minimize);
     let positive = (0.0, f64::INFINITY);
@@ -505,7 +499,6 @@ fn program_of_messages(network: &Network, demand: &Demand) -> f64 {
     }
 }
 
-/// Tests 60 random networks of up to five nodes, with all kinds of ports.
 #[test]
 fn packings_of_messages_reach_the_optimum_of_linear_programs() {
     let mut random = Random(4);
@@ -538,7 +531,6 @@ fn packings_of_messages_reach_the_optimum_of_linear_programs() {
     assert!(wide <= 10, "{wide} of 20 intervals for all nodes are wider than 2 %");
 }
 
-/// Messages between pairs of nodes, with the resources that they use.
 struct Usage {
     capacities: Vec<f64>,
     /// For each link, its resources and the time of a unit of data on each, relative to a resource
@@ -549,7 +541,7 @@ struct Usage {
 }
 
 impl Usage {
-    fn of(network: &Network) -> Self {
+    fn of(network: &CapacityNetwork) -> Self {
         let (nodes, links) = (network.nodes as usize, &network.links);
         let mut capacities: Vec<f64> = links.iter().map(|link| link.capacity as f64).collect();
         let mut of_link: Vec<_> = (0..links.len()).map(|link| vec![(link, 1.0)]).collect();
@@ -588,7 +580,7 @@ impl Usage {
 
     /// Returns the cheapest message between each pair of nodes at these lengths of the resources:
     /// its cost and the loads of the resources that it uses.
-    fn messages(&self, network: &Network, lengths: &[f64]) -> Vec<Vec<(f64, Vec<f64>)>> {
+    fn messages(&self, network: &CapacityNetwork, lengths: &[f64]) -> Vec<Vec<(f64, Vec<f64>)>> {
         let nodes = network.nodes as usize;
         let nothing = || vec![0.0; self.capacities.len()];
         let mut best = vec![vec![(f64::INFINITY, nothing()); nodes]; nodes];
@@ -658,11 +650,10 @@ fn cheapest_sequence(messages: &[Vec<(f64, Vec<f64>)>]) -> Vec<f64> {
     panic!("some node cannot be reached")
 }
 
-/// Returns the least time for a sum that every node receives. It is the optimum of a linear program
-/// over all mixtures of sequences of messages, not only of trees to and from one node. The program
-/// is the dual one, in which each sequence is a constraint on the lengths of the resources.
-/// Sequences are added until the cheapest one satisfies its constraint.
-fn program_of_sequences(network: &Network, amount: f64) -> f64 {
+/// Returns the optimum of a linear program over all mixtures of sequences of messages, not only of
+/// trees to and from one node. It is the dual: each sequence is a constraint on the lengths of the
+/// resources, and sequences are added until the cheapest one satisfies its constraint.
+fn program_of_sequences(network: &CapacityNetwork, amount: f64) -> f64 {
     let usage = Usage::of(network);
     let mut sequences: Vec<Vec<f64>> = Vec::new();
     let mut lengths: Vec<f64> = usage.capacities.iter().map(|_| 1.0).collect();
@@ -694,9 +685,8 @@ fn program_of_sequences(network: &Network, amount: f64) -> f64 {
     }
 }
 
-/// Tests 60 random networks of three and four nodes, without ports and with all kinds of ports. The
-/// lower end for a sum that every node receives must hold for every sequence of messages. Trees to
-/// and from one node are only some of them.
+/// 60 networks of three and four nodes, with all kinds of ports. The lower end must hold for every
+/// sequence of messages, not only for trees to and from one node.
 #[test]
 fn no_sequence_of_messages_beats_the_lower_end_of_a_sum_for_all() {
     let (mut random, mut tight) = (Random(9), 0);
@@ -728,7 +718,7 @@ fn a_node_with_many_links_and_one_port_does_not_make_the_interval_wide() {
     let ports = vec![Ports { rule: PortRule::Ends, capacity: 1 }];
     let translations = Vec::new();
     let network =
-        Network { nodes: 26, vertices: 26, translations, links, ports, capacity_unit: 1.0 };
+        CapacityNetwork { nodes: 26, vertices: 26, translations, links, ports, capacity_unit: 1.0 };
     for demand in [Demand::Copies(vec![(0, 1)]), Demand::Sums(vec![(0, 1)])] {
         let optimum = answer(network.clone(), demand, 0.02);
         assert!(optimum.lower_us >= 1.0 - 1e-9 && optimum.upper_us < 1.03, "{optimum:?}");
@@ -743,8 +733,9 @@ fn a_node_with_many_links_and_one_port_does_not_make_the_interval_wide() {
 fn nothing_takes_no_time() {
     let alone = Task::new(parse("mesh:1").unwrap(), Collective::of(&ALL_TO_ALL));
     let rates = Machine::parse("free:byte_us=1").unwrap().network_rates().unwrap();
-    let question = Question { task: &alone, unit_bytes: 1.0, rates };
-    let optimum = solve(&question, &mut Options { gap: 0.01, progress: &mut |_, _| true }).unwrap();
+    let machine_task = MachineTask { task: &alone, unit_bytes: 1.0, rates };
+    let optimum =
+        solve(&machine_task, &mut Options { gap: 0.01, progress: &mut |_, _| true }).unwrap();
     assert_eq!((optimum.lower_us, optimum.upper_us), (0.0, 0.0));
     assert_eq!(optimum.bottleneck, Bottleneck::Nothing);
 }
@@ -774,27 +765,27 @@ fn corrupted_certificates_are_refused() {
     flow(&|c| c.unit_us = 0.0, "expected a positive time");
     flow(
         &|c| {
-            let Proof::Flow { lengths, .. } = &mut c.proof else { unreachable!() };
+            let Evidence::Flow { lengths, .. } = &mut c.proof else { unreachable!() };
             lengths.iter_mut().for_each(|length| *length = 1);
         },
         "but the lengths prove only",
     );
     flow(
         &|c| {
-            let Proof::Flow { lengths, .. } = &mut c.proof else { unreachable!() };
+            let Evidence::Flow { lengths, .. } = &mut c.proof else { unreachable!() };
             lengths.pop();
         },
         "lengths, expected",
     );
     // The length of a link must not count as the length of a port, which has another capacity.
     let moved = |c: &mut Certificate| {
-        let Proof::Flow { lengths, port_lengths, .. } = &mut c.proof else { unreachable!() };
+        let Evidence::Flow { lengths, port_lengths, .. } = &mut c.proof else { unreachable!() };
         port_lengths.insert(0, lengths.pop().unwrap());
     };
     flow(&moved, "there are 33 lengths, expected 34");
     flow(
         &|c| {
-            let Proof::Flow { flows: Some(flows), .. } = &mut c.proof else { unreachable!() };
+            let Evidence::Flow { flows: Some(flows), .. } = &mut c.proof else { unreachable!() };
             flows[3].1[0].1 += 1.0;
         },
         "units from 3 end at vertex",
@@ -804,7 +795,7 @@ fn corrupted_certificates_are_refused() {
         refused("mesh:3x4", &REDUCE_SCATTER, corrupt, why);
     };
     let cut = |vertices: std::ops::Range<u32>| {
-        move |c: &mut Certificate| c.proof = Proof::Trees { cut: vertices.clone().collect() }
+        move |c: &mut Certificate| c.proof = Evidence::Trees { cut: vertices.clone().collect() }
     };
     trees(&|c| c.upper_us *= 0.99, "but the flows take");
     trees(&cut(0..6), "but the lengths prove only");
@@ -815,7 +806,7 @@ fn corrupted_certificates_are_refused() {
     let added = |c: &mut Certificate| c.network.links[1].from = 1;
     refused("torus:4x4", &ALL_TO_ALL, &added, "link 1 leaves vertex 1: with translations");
     let halved = |c: &mut Certificate| {
-        let Proof::SumForAll { out, .. } = &mut c.proof else { unreachable!() };
+        let Evidence::SumForAll { out, .. } = &mut c.proof else { unreachable!() };
         out.clear();
     };
     // Networks of more than 64 nodes have no packings of messages.
@@ -826,17 +817,17 @@ fn corrupted_certificates_are_refused() {
     messages(&|c| c.lower_us *= 1.001, "but the lengths prove only");
     messages(&|c| c.upper_us *= 0.99, "but the flows take");
     let fewer = |c: &mut Certificate| {
-        let Proof::Messages { copies, .. } = &mut c.proof else { unreachable!() };
+        let Evidence::Messages { copies, .. } = &mut c.proof else { unreachable!() };
         copies.iter_mut().for_each(|(_, row)| row.truncate(1));
     };
     messages(&fewer, "do not connect node");
     let lost = |c: &mut Certificate| {
-        let Proof::Messages { flows, .. } = &mut c.proof else { unreachable!() };
+        let Evidence::Messages { flows, .. } = &mut c.proof else { unreachable!() };
         flows[2].1[0].1 += 0.5;
     };
     messages(&lost, "units of messages from 2 end at vertex");
     let less = |c: &mut Certificate| {
-        let Proof::Messages { roots, .. } = &mut c.proof else { unreachable!() };
+        let Evidence::Messages { roots, .. } = &mut c.proof else { unreachable!() };
         roots.iter_mut().for_each(|(_, amount)| *amount *= 0.5);
     };
     messages(&less, "do not move the whole amount");
@@ -846,17 +837,17 @@ fn corrupted_certificates_are_refused() {
         let mut certificate =
             interval("mesh:9x8", Collective::of(kind), "ports=all", 0.01).certificate;
         match &mut certificate.proof {
-            Proof::Trees { cut } => cut.clear(),
-            Proof::SumForAll { parts, .. } => parts.iter_mut().for_each(Vec::clear),
-            Proof::Flow { .. } | Proof::Messages { .. } => unreachable!(),
+            Evidence::Trees { cut } => cut.clear(),
+            Evidence::SumForAll { parts, .. } => parts.iter_mut().for_each(Vec::clear),
+            Evidence::Flow { .. } | Evidence::Messages { .. } => unreachable!(),
         }
         certificate.lower_us = 0.0;
         assert_eq!(check(&certificate).unwrap().upper_us, None);
     }
 }
 
-/// Certificates that the program wrote before it packed messages. In those of copied and added data,
-/// the evidence is a packing of trees although ports limit the time.
+/// Certificates that the program wrote before it packed messages. In those of copied and added
+/// data, the evidence is a packing of trees although ports limit the time.
 #[test]
 fn certificates_of_earlier_versions_are_still_verified() {
     let old = [

@@ -19,32 +19,29 @@
 use crate::error::{MAX_CELLS, OptimumError};
 use crate::flow::{Progress, Ratio, expand};
 use crate::max_flow::MaxFlow;
-use crate::network::Network;
+use crate::network::CapacityNetwork;
 
 /// The least time of a collective that copies data, and the set of vertices that limits it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Packing {
-    /// The least time as a fraction: the amount inside the set `cut`, divided by the capacity of
-    /// the links that leave the set.
+pub(crate) struct TreePacking {
+    /// The data inside `cut`, divided by the capacity of the links that leave it.
     pub time: Ratio,
     /// The vertices of the set that gives `time`, in ascending order.
     pub cut: Vec<u32>,
 }
 
-/// Finds the least time in which every node with an amount of data can send it to all other nodes.
-/// Calls `progress` for each receiver, as soon as the time is sufficient for it.
+/// Finds the least time in which every node with an amount of data can send it to all others. Calls
+/// `progress` for each receiver, as soon as the time is sufficient for it.
 ///
 /// # Errors
 ///
-/// Returns an error if a node cannot be reached, if the problem is too large, or if
-/// `progress` stops the search.
+/// If a node cannot be reached, if the problem is too large, or if `progress` stops the search.
 pub(crate) fn pack(
-    network: &Network,
+    network: &CapacityNetwork,
     amounts: &[(u32, u64)],
     progress: &mut Progress<'_>,
-) -> Result<Packing, OptimumError> {
-    // If the network has translations (shifts of all coordinates of a grid), all nodes have the
-    // same amount, and it is enough to compute the flow to one receiver.
+) -> Result<TreePacking, OptimumError> {
+    // With translations all nodes have the same amount, so one receiver is enough.
     let receivers = if network.translations.is_empty() { network.nodes } else { 1 };
     let (sources, count) = (u64::from(receivers), network.link_count());
     if sources * count > MAX_CELLS {
@@ -61,7 +58,7 @@ pub(crate) fn pack(
     }
     links.end_vertex();
     let all: u128 = amounts.iter().map(|(_, amount)| u128::from(*amount)).sum();
-    let mut packing = Packing { time: (0, 1), cut: Vec::new() };
+    let mut packing = TreePacking { time: (0, 1), cut: Vec::new() };
     if all == 0 || network.nodes < 2 {
         return Ok(packing);
     }
@@ -83,7 +80,7 @@ pub(crate) fn pack(
                 let from = cut.first().copied().unwrap_or_default().into();
                 return Err(OptimumError::Unconnected { from, to: receiver.into() });
             }
-            packing = Packing { time: (amount.map(u128::from).sum(), leaving), cut };
+            packing = TreePacking { time: (amount.map(u128::from).sum(), leaving), cut };
         }
         if !progress(0.0, f64::INFINITY) {
             return Err(OptimumError::Stopped);

@@ -21,7 +21,7 @@ use swapmeet_core::cost::model::NetworkRates;
 use swapmeet_core::network::topology::Network;
 use swapmeet_core::simulation::Task;
 use swapmeet_optimum::optimum::{problem, solve_problem};
-use swapmeet_optimum::{DEFAULT_GAP, MAX_PAIRS, OptimumError, Options, Question};
+use swapmeet_optimum::{DEFAULT_GAP, MAX_PAIRS, MachineTask, OptimumError, Options};
 use swapmeet_workloads::Workload;
 
 /// The optimum of a case.
@@ -122,7 +122,7 @@ impl Optima {
         /// The smallest time between two lines about the progress.
         const PAUSE: Duration = Duration::from_secs(5);
         let problem =
-            problem(&Question { task, unit_bytes: 1.0, rates }).map_err(|e| e.to_string())?;
+            problem(&MachineTask { task, unit_bytes: 1.0, rates }).map_err(|e| e.to_string())?;
         let key = digest(&problem).map_err(|e| e.to_string())?;
         let slots = || self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         let slot = Arc::clone(slots().entry(key).or_default());

@@ -23,8 +23,7 @@ pub enum Collective {
     Permutation,
     /// Every node has a vector, and the root receives the sum of all vectors.
     Reduce,
-    /// Every node has one vector for each node. Each node receives the sum of the vectors that all
-    /// nodes have for it.
+    /// Every node has a vector for each node, and receives the sum of all vectors for it.
     ReduceScatter,
     /// Every node has a vector, and every node receives the sum of all vectors.
     AllReduce,
@@ -57,43 +56,35 @@ impl Collective {
         Self::Combine,
     ];
 
-    /// Returns the row of the collective in the table of all collectives.
     fn kind(self) -> &'static CollectiveKind {
         COLLECTIVES[self as usize]
     }
 
-    /// Returns the name of the collective in workload specs and in schedule files, such as
-    /// `reduce-scatter`.
+    /// Returns the name in workload specs and in schedule files, such as `reduce-scatter`.
     pub fn word(self) -> &'static str {
         self.kind().word
     }
 
-    /// Returns whether only the root has blocks at the start.
     pub(crate) fn starts_at_root(self) -> bool {
         self.kind().initial == InitialBlocks::AllAtRoot
     }
 
-    /// Returns which blocks each node must hold at the end.
     pub(crate) fn final_blocks(self) -> FinalBlocks {
         self.kind().required
     }
 
-    /// Returns whether a node may receive a block that it already holds.
     pub(crate) fn allows_copies(self) -> bool {
         self.kind().redundant_delivery == RedundantDelivery::Allowed && !self.is_reduction()
     }
 
-    /// Returns whether the collective sums data of different nodes.
     pub(crate) fn is_reduction(self) -> bool {
         self.kind().sums
     }
 
-    /// Returns whether the identity of a block includes its origin.
     pub(crate) fn distinguishes_origins(self) -> bool {
         !self.starts_at_root() && !self.is_reduction()
     }
 
-    /// Returns whether the identity of a block includes its destination.
     pub(crate) fn distinguishes_destinations(self) -> bool {
         self.final_blocks() == FinalBlocks::ForNode
     }

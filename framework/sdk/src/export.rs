@@ -27,8 +27,7 @@ pub struct About {
     pub paper: &'static str,
     /// Supported topologies and sizes, in words.
     pub accepts: &'static str,
-    /// Supported collectives. The host never calls the algorithm for a collective that is not in
-    /// this list.
+    /// Supported collectives. The host calls the algorithm for no others.
     pub collectives: &'static [Collective],
     /// The parameters of the algorithm, in the order in which specs name them.
     pub params: &'static [ParamInfo],
@@ -146,7 +145,7 @@ macro_rules! export_plugin {
     };
 }
 
-/// The table of a plugin. It is made at the first call of [`entry`].
+/// The table of a plugin, made at the first call of [`entry`].
 pub struct Exported {
     plugin: SwmPlugin,
 }

@@ -1,5 +1,4 @@
-//! Grids padded with virtual nodes, for algorithms that need every side of the grid to be a
-//! multiple of some number.
+//! Grids padded with virtual nodes, for algorithms that need sides with a certain divisor.
 
 use crate::grid::Grid;
 use crate::schedule::Schedule;

@@ -1,16 +1,15 @@
 //! The problem that an algorithm has to solve: topology, collective and parameters.
 
 use crate::collective::Collective;
+use crate::grid::Grid;
 use crate::param::{ParamInfo, ParamValue};
 use crate::stop::Stop;
+use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 use swapmeet_abi::{
-    Growing, SWM_LOG_INFO, SWM_OK, SwmByteCount, SwmHost, SwmParam, SwmProblem, SwmStr, read_sized,
+    Growing, SWM_LOG_INFO, SWM_OK, SwmByteCount, SwmHost, SwmParam, SwmProblem, SwmStr,
+    SwmTopology, read_sized,
 };
-
-mod topology;
-
-pub use topology::Topology;
 
 /// The problem that an algorithm has to solve. Each size and each machine parameter has a method
 /// that reads it. The host records which of them a plan reads, and uses the plan again for all
@@ -117,8 +116,7 @@ impl<'a> Problem<'a> {
         text(self.raw.permutation)
     }
 
-    /// Returns the node that receives the block of node `from` in a permutation; `from` itself for
-    /// other collectives.
+    /// Returns the receiver of the block of node `from` in a permutation; otherwise `from`.
     pub fn destination(&self, from: u64) -> u64 {
         // SAFETY: the function and its context come from the host's table, which is valid during
         // the call.
@@ -238,8 +236,7 @@ impl<'a> Problem<'a> {
     }
 
     host_values! {
-        /// Returns the size of each block in bytes. If sizes differ, returns the size of the
-        /// largest block.
+        /// Returns the size of each block, or of the largest block if sizes differ, in bytes.
         block_bytes -> u64: 0;
 
         /// Returns the port limit of the machine: the number of messages that a node may send, and
@@ -248,8 +245,7 @@ impl<'a> Problem<'a> {
         /// [`About::ports`](crate::About::ports).
         ports -> u64: 1;
 
-        /// Returns the number of circuits that a directed link carries at the same time (q in the
-        /// papers).
+        /// Returns the circuits that a directed link carries at the same time (q in the papers).
         virtual_channels -> u64: 1;
 
         /// Returns the size of an element in bytes. In a schedule of byte counts, a redistribution
@@ -434,8 +430,7 @@ pub struct TokenClass {
 
 const NO_LINK: Link = Link { to: 0, bandwidth: 0.0, latency: 0.0 };
 
-/// Reads a list whose length is unknown. If the list is longer than the first buffer, reads it
-/// again into a larger buffer.
+/// Reads a list whose length is unknown, again if it does not fit into the first buffer.
 fn read_list<T: Copy>(
     filler: T,
     mut read: impl FnMut(*mut T, u64, *mut u64) -> i32,
@@ -453,13 +448,11 @@ fn read_list<T: Copy>(
     }
 }
 
-/// Parses the text of a parameter.
 fn parse<T: ParamValue>(key: &str, text: &str) -> Result<T, Stop> {
     text.parse()
         .map_err(|_| Stop::failed(format!("`{key}={text}`: expected {}", T::expected(text))))
 }
 
-/// Returns the value that a table of choices assigns to a word.
 fn pick<T: Copy>(key: &str, word: &str, choices: &[(&str, T)]) -> Result<T, Stop> {
     let chosen = choices.iter().find(|(choice, _)| *choice == word).map(|(_, value)| *value);
     chosen.ok_or_else(|| {
@@ -472,6 +465,63 @@ fn pick<T: Copy>(key: &str, word: &str, choices: &[(&str, T)]) -> Result<T, Stop
 fn text<'a>(raw: SwmStr) -> &'a str {
     // SAFETY: the host keeps its texts for the duration of the call.
     std::str::from_utf8(unsafe { raw.bytes() }).unwrap_or_default()
+}
+
+/// The network that connects the nodes of the machine.
+#[derive(Clone, Copy)]
+pub struct Topology<'a> {
+    raw: SwmTopology,
+    /// The lifetime of the call, during which the host keeps the data that `raw` points to.
+    call: PhantomData<&'a SwmTopology>,
+}
+
+impl<'a> Topology<'a> {
+    fn new(raw: SwmTopology) -> Self {
+        Self { raw, call: PhantomData }
+    }
+
+    /// Returns the family: `torus`, `mesh`, `ring`, `hypercube`, `fully-connected`, etc.
+    pub fn kind(&self) -> &'a str {
+        text(self.raw.kind)
+    }
+
+    /// Returns the whole topology spec in canonical form, such as `torus:16x16`.
+    pub fn spec(&self) -> &'a str {
+        text(self.raw.spec)
+    }
+
+    /// Returns the number of nodes. They are numbered from 0.
+    pub fn nodes(&self) -> u64 {
+        self.raw.nodes
+    }
+
+    /// Returns the radix of each axis, first axis first. Nodes are numbered row-major: the last
+    /// axis varies fastest.
+    pub fn dims(&self) -> &'a [u64] {
+        if self.raw.dims.is_null() {
+            return &[];
+        }
+        // SAFETY: the host keeps `dim_count` radices for the duration of the call.
+        unsafe { std::slice::from_raw_parts(self.raw.dims, self.raw.dim_count as usize) }
+    }
+
+    /// Returns the nodes as a grid with the radices of [`Topology::dims`].
+    ///
+    /// # Errors
+    ///
+    /// [`Stop::Unsupported`] if the number of nodes exceeds `u64`. No correct host causes this
+    /// error.
+    pub fn grid(&self) -> Result<Grid, Stop> {
+        Grid::new(self.dims())
+    }
+
+    /// Returns the base topology of a dual-net and the number of levels above it; `None` for other
+    /// topologies. A dual-net connects copies of its base on several levels.
+    pub fn base(&self) -> Option<(Self, u64)> {
+        // SAFETY: the host keeps the base, if there is one, for the duration of the call.
+        let base = unsafe { copy_struct(self.raw.base, "base") }.ok()?;
+        Some((Self::new(base), self.raw.levels))
+    }
 }
 
 #[cfg(test)]

@@ -14,7 +14,6 @@ use swapmeet_abi::{SWM_INVALID, SWM_OK, SWM_STOPPED, SWM_UNSUPPORTED, SwmAlgorit
 
 mod follow;
 mod orbits;
-mod read;
 mod record;
 mod recorder;
 
@@ -125,16 +124,14 @@ impl Rehearsal {
         }
     }
 
-    /// Replaces all-to-all, the default collective, by `collective`. Collectives without a root
-    /// ignore `root`.
+    /// Replaces the all-to-all. Collectives without a root ignore `root`.
     #[must_use]
     pub fn collective(mut self, collective: Collective, root: u64) -> Self {
         (self.collective, self.root) = (collective, root);
         self
     }
 
-    /// Makes the collective a permutation with this name. `to` lists the receiver of each node's
-    /// block.
+    /// Makes the collective a permutation with this name and this receiver of each node's block.
     #[must_use]
     pub fn permutation(mut self, name: &str, to: &[u64]) -> Self {
         (self.collective, self.permutation, self.receivers) =
@@ -197,8 +194,7 @@ impl Rehearsal {
         problem
     }
 
-    /// Sets the size of an element in bytes. In a schedule of byte counts, a redistribution moves
-    /// whole elements.
+    /// Sets the bytes of an element. A redistribution moves whole elements.
     #[must_use]
     pub fn element_bytes(mut self, bytes: u64) -> Self {
         self.settings.element_bytes = bytes;
@@ -304,7 +300,6 @@ impl Rehearsal {
     pub fn verify_symmetry(&self, algorithm: &dyn Algorithm) -> Result<(), Disproof> {
         let rehearsed = |how: Self| how.rehearse(algorithm).map_err(Disproof::Stopped);
         let full_plan = rehearsed(Self { by_orbits: None, ..self.clone() })?;
-        // The host may request any node of an orbit, not only the first one. Test three nodes.
         [0, 1, usize::MAX].into_iter().try_for_each(|element| {
             let by_orbits = rehearsed(Self { by_orbits: Some(element), ..self.clone() })?;
             orbits::compare(&by_orbits, &full_plan)
@@ -368,7 +363,6 @@ impl Rehearsal {
         follow(&goal, schedule)
     }
 
-    /// Calls `plan` with the problem and a host that records the schedule.
     fn record(
         &self,
         plan: impl FnOnce(&hosting::Problem<'_>, &mut Recorder) -> Result<(), Stop>,
@@ -404,8 +398,7 @@ impl Rehearsal {
     }
 }
 
-/// Returns the links of a ring, torus, mesh, hypercube or fully connected network; an empty list
-/// for other families.
+/// Returns the links of a ring, torus, mesh, hypercube or fully connected network; otherwise none.
 fn links_of(kind: &str, dims: &[u64]) -> Vec<(u64, u64, f64)> {
     let nodes: u64 = dims.iter().product();
     let mut links = Vec::new();
@@ -420,8 +413,7 @@ fn links_of(kind: &str, dims: &[u64]) -> Vec<(u64, u64, f64)> {
                     let (at, line) = (node / stride % side, node - node / stride % side * stride);
                     let ahead = (at + 1 < side || kind != "mesh").then_some((at + 1) % side);
                     let behind = (at > 0 || kind != "mesh").then_some((at + side - 1) % side);
-                    // On a line of two nodes, there is only one link from each node to the other,
-                    // although both directions lead there.
+                    // On a line of two nodes both directions are the same link.
                     let behind = behind.filter(|_| side > 2 || ahead.is_none());
                     let ends = ahead.into_iter().chain(behind).filter(|to| *to != at);
                     links.extend(ends.map(|to| (node, line + to * stride, 1.0)));

@@ -3,14 +3,12 @@
 use crate::grid::Grid;
 use std::collections::HashMap;
 
-/// A message that travels along one dimension of a grid only, with wrap-around if needed. A message
-/// from a node to itself is a copy and occupies no link.
+/// A message along one dimension of a grid. One from a node to itself is a copy without links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Straight {
     /// Sender, a node of the grid.
     pub from: u64,
-    /// Receiver, a node of the grid. It differs from the sender at most in the coordinate of
-    /// `dimension`.
+    /// Receiver. It differs from the sender at most in the coordinate of `dimension`.
     pub to: u64,
     /// Dimension along which the message travels.
     pub dimension: usize,

@@ -186,8 +186,7 @@ impl<'a> Blocks<'a> {
         self
     }
 
-    /// Allows the sender and the receiver to be the same node. The send is then a local copy, which
-    /// takes no time.
+    /// Allows sender and receiver to be the same node: a local copy, which takes no time.
     #[must_use]
     pub const fn local(mut self) -> Self {
         self.raw.flags |= SWM_LOCAL;
@@ -253,8 +252,7 @@ pub struct Bytes<'a> {
 }
 
 impl<'a> Bytes<'a> {
-    /// Makes a send of these numbers of bytes from `from` to `to`, both nodes of the schedule's
-    /// grid. It sends no data that is in a bucket.
+    /// Makes a send of these bytes between nodes of the schedule's grid, without data in buckets.
     pub const fn new(from: u64, to: u64, counts: &'a [ByteCount]) -> Self {
         let size = size_of::<SwmBytes>() as u32;
         let (count, counts) = (counts.len() as u64, counts.as_ptr());
@@ -262,8 +260,7 @@ impl<'a> Bytes<'a> {
         Self { raw, borrowed: PhantomData }
     }
 
-    /// Allows the sender and the receiver to be the same node. The send is then a local copy, which
-    /// takes no time.
+    /// Allows sender and receiver to be the same node: a local copy, which takes no time.
     #[must_use]
     pub const fn local(mut self) -> Self {
         self.raw.flags |= SWM_LOCAL;

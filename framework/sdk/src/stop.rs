@@ -7,8 +7,7 @@ use std::fmt;
 pub enum Stop {
     /// The algorithm cannot run on this problem. The result row of the case shows the reason.
     Unsupported(String),
-    /// The plugin failed on a problem that it should be able to solve. The result row of the case
-    /// shows the reason.
+    /// The plugin failed on a problem that it should solve. The row of the case shows the reason.
     Failed(String),
     /// The schedule was not computed by the algorithm but read, for example from a file, and breaks
     /// a rule that the host cannot check. The result row of the case shows the reason.

@@ -46,9 +46,9 @@ impl Symmetry {
 pub struct Planned {
     /// The planned coordinates of each axis of the declared symmetry.
     coordinates: Vec<Range<u64>>,
-    /// The planned coordinates of each axis, and the difference between the numbers of two
-    /// neighbouring nodes along the axis. An axis whose coordinates are all planned is merged with
-    /// the axis before it.
+    /// For each axis, its planned coordinates and its *stride*, the difference between the numbers
+    /// of two neighbouring nodes along it. An axis that is planned as a whole is joined with the
+    /// axis before it: together they are one axis with the stride of the later one.
     axes: Vec<(Range<u64>, u64)>,
     has_all_nodes: bool,
 }

@@ -33,9 +33,8 @@
 use crate::share::share;
 use crate::squares::Square;
 
-/// A section: consecutive nodes of one cycle, and the collector, the node that gathers their
-/// blocks. Every node lies on two cycles and uses one of them. Nodes of this cycle that use their
-/// other cycle do not belong to the section.
+/// Consecutive nodes of one cycle, and the collector, which gathers their blocks. Nodes that use
+/// their other cycle do not belong to the section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
     /// Index of the square that the section lies on.
@@ -43,22 +42,19 @@ pub struct Section {
     /// Whether the circuit from the collector leads a quarter of the cycle forwards. Otherwise it
     /// leads three quarters of the cycle backwards.
     pub forward: bool,
-    /// Positions of the nodes on the cycle, ascending. Positions are counted modulo the length of
-    /// the cycle.
+    /// Of the nodes on the cycle, ascending, modulo the length of the cycle.
     pub positions: Vec<i64>,
     /// Index of the collector in `positions`.
     pub collector: usize,
 }
 
-/// The parameters of the torus and of its nodes.
 #[derive(Debug, Clone, Copy)]
 pub struct Parameters {
     /// Number of nodes of a row.
     pub n: u64,
     /// Largest number of circuits that a directed link carries at the same time.
     pub q: u64,
-    /// Whether a node uses only one port at a time. If so, the first node of each section is its
-    /// collector.
+    /// A node uses one port at a time. The first node of a section is then its collector.
     pub one_port: bool,
 }
 
@@ -79,7 +75,6 @@ impl Reach {
         self.before + self.after + 1
     }
 
-    /// Returns the index of the collector in a section of `count` nodes.
     fn collector(self, count: usize) -> usize {
         self.before.min(count / 2)
     }
@@ -88,9 +83,8 @@ impl Reach {
 /// The positions of the forward collectors on a cycle, and the rule that selects the gaps with a
 /// backward section. A gap is the range of nodes between two neighbouring forward collectors.
 #[derive(Debug, Clone, Copy)]
-struct Anchors {
-    /// Positions of the two collectors along each side of the square, in units of 1/[`PARTS`] of
-    /// the side.
+struct CollectorPositions {
+    /// The two collectors of each side, in units of 1/[`PARTS`] of the side.
     along: [usize; 2],
     /// In cycle `k` about the centre, the gap with number `step * k` (modulo the number of gaps)
     /// has a backward section. If there is a second backward section, it lies half a cycle further.
@@ -101,8 +95,7 @@ struct Anchors {
 
 const PARTS: usize = 24;
 
-impl Anchors {
-    /// Returns the positions of the collectors on a side of `side` nodes.
+impl CollectorPositions {
     fn of_side(&self, side: usize) -> Vec<i64> {
         let [a, b] = self.along.map(|along| (along * side / PARTS) as i64);
         match self.along {
@@ -116,15 +109,14 @@ impl Anchors {
 
 /// Positions of the collectors for q = 2. No rule is known that gives valid positions for every
 /// torus. These positions are valid for most tori, and for a larger proportion of the large tori.
-const USUAL: [Anchors; 4] = [
-    Anchors { along: [4, 16], step: 2, shift: 0 },
-    Anchors { along: [4, 14], step: 1, shift: 2 },
-    Anchors { along: [10, 22], step: 2, shift: 0 },
-    Anchors { along: [2, 15], step: 2, shift: 0 },
+const USUAL: [CollectorPositions; 4] = [
+    CollectorPositions { along: [4, 16], step: 2, shift: 0 },
+    CollectorPositions { along: [4, 14], step: 1, shift: 2 },
+    CollectorPositions { along: [10, 22], step: 2, shift: 0 },
+    CollectorPositions { along: [2, 15], step: 2, shift: 0 },
 ];
 
-/// The largest n for which all possible positions of the collectors are tried if [`USUAL`] has no
-/// valid ones. The time of this search grows with n.
+/// Up to this n, all positions are tried if [`USUAL`] has no valid ones. The time grows with n.
 const SEARCHED: u64 = 40;
 
 /// Returns the partition with the smallest sections among those that the rule of this module finds.
@@ -136,26 +128,27 @@ pub fn sections(squares: &[Square], parameters: Parameters) -> Option<Vec<Sectio
 }
 
 fn of_size(squares: &[Square], parameters: Parameters, reach: Reach) -> Option<Vec<Section>> {
-    let anchored = |anchors: Anchors| by_anchors(squares, parameters, reach, anchors);
+    let with_positions =
+        |collectors: CollectorPositions| around_collectors(squares, parameters, reach, collectors);
     match parameters.q {
         // There is one collector, in the middle of each side. From each cycle about the centre to
         // the next, the backward section is alternately in gap 2 and gap 0. In the cycles about the
         // corner, it is alternately in gap 3 and gap 1.
-        1 => anchored(Anchors { along: [PARTS / 2; 2], step: 2, shift: 1 }),
-        2 => {
-            USUAL.into_iter().chain(pairs().filter(|_| parameters.n <= SEARCHED)).find_map(anchored)
-        }
+        1 => with_positions(CollectorPositions { along: [PARTS / 2; 2], step: 2, shift: 1 }),
+        2 => USUAL
+            .into_iter()
+            .chain(pairs().filter(|_| parameters.n <= SEARCHED))
+            .find_map(with_positions),
         _ => equal_quarters(squares, parameters, reach),
     }
 }
 
-/// Returns all pairs of positions of two collectors on a side.
-fn pairs() -> impl Iterator<Item = Anchors> {
+fn pairs() -> impl Iterator<Item = CollectorPositions> {
     let along = (0..PARTS).flat_map(|a| (a + 1..PARTS).map(move |b| [a, b]));
     along.flat_map(|along| {
-        [1, 2]
-            .into_iter()
-            .flat_map(move |step| (0..8).map(move |shift| Anchors { along, step, shift }))
+        [1, 2].into_iter().flat_map(move |step| {
+            (0..8).map(move |shift| CollectorPositions { along, step, shift })
+        })
     })
 }
 
@@ -171,9 +164,8 @@ struct Assignable {
 /// Returns the index (0 or 1) of the cycle of each item. An item is assigned to the cycle with the
 /// nearer collector if there is room, so that circuits are short.
 fn assign(items: &[Assignable], room: &[usize]) -> Option<Vec<usize>> {
-    // Sort the items by the difference of their distances on the two cycles. `share` begins with
-    // the last items, whose differences are largest, so these items get their nearer cycle first.
-    // If a cycle is too full, `share` moves the first items first.
+    // Sort by the difference of the two distances. `share` serves the last items first, and moves
+    // the first items first if a cycle is too full.
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_key(|item| items[*item].distance[0].abs_diff(items[*item].distance[1]));
     let nearer = |item: &Assignable| usize::from(item.distance[1] < item.distance[0]);
@@ -217,10 +209,8 @@ fn equal_quarters(
                 (2 * (position % square.side) + 1).abs_diff(square.side);
         }
     }
-    // Assign each item to its square about the centre or to its square about the corner.
     let room = ((parameters.q + parameters.q / 3) as usize).saturating_mul(size);
     let chosen = assign(&items, &vec![room; squares.len()])?;
-    // Divide each quarter of each square into sections.
     let mut sections = Vec::new();
     for (i, square) in squares.iter().enumerate() {
         let side = square.side as i64;
@@ -247,11 +237,11 @@ fn equal_quarters(
 }
 
 /// Case 2 (q < 3): sections around collectors at the same positions of every quarter.
-fn by_anchors(
+fn around_collectors(
     squares: &[Square],
     parameters: Parameters,
     reach: Reach,
-    anchors: Anchors,
+    collectors: CollectorPositions,
 ) -> Option<Vec<Section>> {
     const NONE: usize = usize::MAX;
     let n = parameters.n;
@@ -261,7 +251,7 @@ fn by_anchors(
     let mut collects = vec![NONE; (n * n) as usize];
     let mut positions: Vec<Vec<i64>> = Vec::with_capacity(squares.len());
     for (i, square) in squares.iter().enumerate() {
-        let of_side = anchors.of_side(square.side);
+        let of_side = collectors.of_side(square.side);
         let mut own: Vec<i64> = (0..4)
             .flat_map(|turn| {
                 of_side.iter().map(move |position| position + turn * square.side as i64)
@@ -284,7 +274,7 @@ fn by_anchors(
     let mut items = vec![Assignable { buckets: [NONE; 2], distance: [0; 2] }; (n * n) as usize];
     for (i, square) in squares.iter().enumerate() {
         let count = positions[i].len();
-        let gap = anchors.step * square.number + anchors.shift * square.about;
+        let gap = collectors.step * square.number + collectors.shift * square.about;
         for (k, position) in positions[i].iter().enumerate() {
             let more =
                 (0..parameters.q as usize).filter(|j| (gap + j * count / 2) % count == k).count();
@@ -349,9 +339,8 @@ fn by_anchors(
     Some(sections)
 }
 
-/// Divides the `count` nodes between two neighbouring forward collectors. Returns how many of them
-/// belong to the section of the first collector and how many to the section of the second
-/// collector. The remaining nodes belong to backward sections.
+/// Divides the `count` nodes between two forward collectors: returns how many belong to the first
+/// and to the second. The rest belongs to backward sections.
 fn divide_gap(count: usize, reach: Reach, backward: usize) -> (usize, usize) {
     let after = reach
         .after
@@ -360,7 +349,6 @@ fn divide_gap(count: usize, reach: Reach, backward: usize) -> (usize, usize) {
     (after, reach.before.min(count - after))
 }
 
-/// Divides `count` into `parts` ranges of nearly equal length.
 fn even_ranges(count: usize, parts: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..parts).map(move |i| (i * count / parts, (i + 1) * count / parts))
 }

@@ -1,18 +1,15 @@
 //! Assignment of items to buckets of limited size. Each item can be put into one of two buckets.
 
-/// Returns for each item the index (0 or 1) of its chosen bucket, so that no bucket has more items
-/// than `room` allows. Each item can be in one of two buckets. Returns `None` if there is no such
-/// choice.
+/// Returns for each item the index (0 or 1) of its bucket, so that no bucket has more items than
+/// `room`, or `None` if this is impossible.
 ///
-/// 1. From the last item to the first, each item chooses its bucket 0, or its bucket 1 if only
-///    bucket 1 has room left.
-/// 2. While a bucket is too full, a breadth-first search finds the shortest chain of buckets from
-///    this bucket to a bucket with room. Of each bucket on the chain except the last, one item
-///    moves to the next bucket on the chain. This next bucket is the other one of the item's two
-///    buckets.
+/// 1. From the last item to the first, each chooses its bucket 0, or bucket 1 if only that has
+///    room.
+/// 2. While a bucket is too full, a breadth-first search finds the shortest chain of buckets to one
+///    with room, and along it one item moves from each bucket to the next, its other bucket.
 ///
-/// If there is no chain, no valid choice exists, because the buckets that the search reaches have
-/// too little room for the items that can only be in them.
+/// Without a chain there is no solution: the reached buckets have too little room for the items
+/// that can only be in them.
 pub(crate) fn share(items: &[[usize; 2]], room: &[usize]) -> Option<Vec<usize>> {
     let mut chosen = vec![0; items.len()];
     let mut left: Vec<i64> = room.iter().map(|room| *room as i64).collect();
@@ -30,7 +27,6 @@ pub(crate) fn share(items: &[[usize; 2]], room: &[usize]) -> Option<Vec<usize>> 
     let mut chains = 0;
     for bucket in 0..room.len() {
         while left[bucket] < 0 {
-            // Find a bucket with room by a breadth-first search from this bucket.
             let mut reached = vec![(bucket, 0, 0)];
             seen[bucket] = chains;
             let mut at = 0;
@@ -50,7 +46,6 @@ pub(crate) fn share(items: &[[usize; 2]], room: &[usize]) -> Option<Vec<usize>> 
                 }
                 at += 1;
             };
-            // Move one item of each bucket on the chain, except the last, to the next bucket.
             left[reached[end].0] -= 1;
             left[bucket] += 1;
             let mut link = end;
@@ -71,8 +66,7 @@ mod tests {
 
     #[test]
     fn chains_of_exchanges_pass_full_buckets() {
-        // Item 0 can only be in bucket 1, because bucket 0 has no room. Item 1 therefore moves from
-        // bucket 1 to bucket 2.
+        // Item 0 can only be in bucket 1, so item 1 moves to bucket 2.
         assert_eq!(share(&[[0, 1], [1, 2]], &[0, 1, 1]), Some(vec![1, 1]));
         assert_eq!(share(&[[0, 1], [0, 1], [0, 1]], &[1, 1]), None);
     }

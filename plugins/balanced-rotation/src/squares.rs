@@ -14,11 +14,9 @@
 
 #[derive(Debug, Clone)]
 pub struct Square {
-    /// The nodes of the square, clockwise from a corner of the square. The rotation maps each node
-    /// to the node `side` positions further.
+    /// Clockwise from a corner. The rotation maps each node to the one `side` positions further.
     pub nodes: Vec<(u64, u64)>,
-    /// The number of links of one side of the square. It is a quarter of the number of nodes of the
-    /// square, N/4.
+    /// Links of one side, a quarter of the square (N/4).
     pub side: usize,
     /// The centre of the square: 0 for the centre of the torus, 1 for its corner.
     pub about: usize,

@@ -26,7 +26,7 @@
 //! for one port only. With several ports, this plugin builds the all-to-all in the same way as the
 //! library's other collectives.
 
-use crate::port::{Coordinates, PORTED, PORTS, Port, grid_and_ports};
+use crate::port::{Coordinates, PORTED, PORTS, PortButterfly, grid_and_ports};
 use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, Grid, ParamInfo, Planned, Problem, Schedule, Set,
     Stop, Symmetry,
@@ -99,7 +99,8 @@ impl Algorithm for Butterfly {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (grid, ports) = grid_and_ports(problem)?;
         let collective = problem.collective();
-        let butterflies: Vec<Port<'_>> = (0..ports).map(|port| Port::new(&grid, port)).collect();
+        let butterflies: Vec<PortButterfly<'_>> =
+            (0..ports).map(|port| PortButterfly::new(&grid, port)).collect();
         let steps = butterflies[0].steps();
         // Case 1: each step exchanges the whole vector, or the whole segment of each port.
         if collective == Collective::AllReduce
@@ -208,8 +209,7 @@ mod tests {
         }
     }
 
-    /// Each port sends one segment of every block, so all ports together send as many bytes as a
-    /// single port.
+    /// The ports send one segment each of every block, in total as much as a single port.
     #[test]
     fn several_ports_on_tori_have_the_cost_of_the_closed_forms() {
         // `[]` is a hypercube of one node, which has no dimensions.

@@ -36,8 +36,7 @@ const ANYWHERE: About = About {
     ..About::DEFAULT
 };
 
-/// Returns s, the logarithm to base 2 of the number of nodes, or an error if that number is not a
-/// power of two.
+/// Returns s, or an error if the number of nodes is not a power of two.
 fn steps(problem: &Problem<'_>) -> Result<u32, Stop> {
     match problem.topology().nodes() {
         n if n.is_power_of_two() => Ok(n.trailing_zeros()),

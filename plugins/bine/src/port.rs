@@ -1,5 +1,4 @@
-//! Butterflies on lines of ranks and on tori. All Bine algorithms, including the trees, use the
-//! exchanges of a butterfly.
+//! The exchanges of butterflies on lines of ranks and on tori, which the trees use, too.
 
 use crate::{ANYWHERE, reach, steps};
 use swapmeet_sdk::{About, Axis, Grid, ParamInfo, Problem, Stop, bit_words};
@@ -10,25 +9,22 @@ pub(crate) const PORTS: ParamInfo = ParamInfo::number(
     "1 to 6: for tori, this number of butterflies or trees over the dimensions at the same time; without it, one along the line of ranks",
 );
 
-/// The common description of the algorithms with the parameter `ports`. The number of messages of a
-/// node in a step depends on this parameter, so the algorithms promise no number (`ports: 0`).
+/// The messages of a node in a step depend on the parameter `ports`, so no number is promised.
 pub(crate) const PORTED: About = About { ports: 0, ..ANYWHERE };
 
-/// A butterfly whose steps use the dimensions of a grid in turn. A dimension without remaining
-/// steps is skipped. For a line of ranks, the grid has one dimension. On tori, each port has its
-/// own butterfly, and all butterflies run at the same time. They begin with different dimensions,
-/// and half of them exchange in the opposite directions.
-pub(crate) struct Port<'a> {
+/// A butterfly whose steps use the dimensions of a grid in turn, skipping complete ones. A line of
+/// ranks has one dimension. On tori all ports have one at the same time, beginning with different
+/// dimensions, half of them in the opposite directions.
+pub(crate) struct PortButterfly<'a> {
     grid: &'a Grid,
     /// For each step, its dimension, and the number of earlier steps in the same dimension.
     order: Vec<(usize, u32)>,
     is_mirrored: bool,
 }
 
-impl<'a> Port<'a> {
+impl<'a> PortButterfly<'a> {
     pub(crate) fn new(grid: &'a Grid, port: usize) -> Self {
-        // The grid of a single node may have no dimensions. `turns` is a divisor, so it is at least
-        // 1.
+        // The grid of one node may have no dimensions, and `turns` is a divisor.
         let turns = grid.dimensions().max(1);
         let first = port % turns;
         let mut order: Vec<(usize, u32)> = (0..grid.dimensions())
@@ -39,20 +35,16 @@ impl<'a> Port<'a> {
         Self { grid, order, is_mirrored: port / turns % 2 == 1 }
     }
 
-    /// Returns the number of steps of the butterfly.
     pub(crate) fn steps(&self) -> usize {
         self.order.len()
     }
 
-    /// Returns the coordinate with which coordinate `c` exchanges in step number `s` of a
-    /// dimension.
     fn partner_along(&self, dimension: usize, s: u32, c: u64) -> u64 {
         let is_up = c.is_multiple_of(2) != self.is_mirrored;
         let by = if is_up { reach(s + 1) } else { -reach(s + 1) };
         (c as i64 + by).rem_euclid(self.grid.radix(dimension) as i64) as u64
     }
 
-    /// Returns the partner of rank r in step i.
     pub(crate) fn partner(&self, r: u64, i: usize) -> u64 {
         let (dimension, s) = self.order[i];
         let c = self.partner_along(dimension, s, self.grid.coordinate(r, dimension));

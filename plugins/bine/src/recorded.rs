@@ -4,18 +4,14 @@ use crate::{butterfly, tree};
 use std::collections::BTreeSet;
 use swapmeet_sdk::{Algorithm, Collective, Rehearsal, RehearsedSend, RehearsedStep};
 
-/// The recorded messages of each rank. The file states its source and licence, and describes its
-/// lines.
+/// The file states its source and licence, and describes its lines.
 const RECORDED: &str = include_str!("../../../tests/fixtures/schedules/bine.txt");
 
-/// The recorded messages on tori, for each port.
 const TORI: &str = include_str!("../../../tests/fixtures/schedules/bine-torus.txt");
 
-/// The recorded messages of trees and of the all-to-all on tori, for each port.
 const TORUS_TREES: &str = include_str!("../../../tests/fixtures/schedules/bine-torus-trees.txt");
 
-/// Returns the algorithm of this plugin that corresponds to a function of the library, and its
-/// variant; `None` for the default variant.
+/// Returns the algorithm, and the variant unless it is the default, of a function of the library.
 fn of_function(name: &str) -> (&'static dyn Algorithm, Option<&'static str>) {
     match name {
         "allgather_bine_permute_remap" => (&butterfly::ALL_GATHER, None),
@@ -136,9 +132,8 @@ fn the_messages_are_those_of_the_authors_library() {
     assert_eq!(compared, 48);
 }
 
-/// The library's allreduce of whole vectors has the partners of its reduce-scatter. The library
-/// uses at most two ports for each dimension. On a torus of two dimensions, ports 4 and 5 therefore
-/// repeat the messages of ports 0 and 1.
+/// The library's allreduce of whole vectors has the partners of its reduce-scatter. It uses at most
+/// two ports for each dimension, so in two dimensions ports 4 and 5 repeat ports 0 and 1.
 #[test]
 fn the_messages_on_tori_are_those_of_the_authors_library() {
     let compared = for_each_case(TORI, |words, lines| {
@@ -176,15 +171,13 @@ fn the_messages_on_tori_are_those_of_the_authors_library() {
     assert_eq!(compared, 32);
 }
 
-/// Calls `compare` with the words of the title and the lines of each case of a file, and returns
-/// the number of cases.
+/// Passes the words of the title and the lines of each case. Returns the number of cases.
 fn for_each_case(file: &str, mut compare: impl FnMut(&[&str], &[&str])) -> usize {
     let lines: Vec<&str> = file.lines().filter(|line| !line.starts_with('#')).collect();
     let cases = lines.split(|line| line.is_empty()).filter(|case| !case.is_empty());
     cases.map(|case| compare(&case[0].split(' ').collect::<Vec<_>>(), &case[1..])).count()
 }
 
-/// Returns a problem on a torus whose sides are given as text.
 fn on_torus(sides: &str, collective: Collective, root: u64) -> Rehearsal {
     let sides: Vec<u64> = sides.split('x').map(|side| side.parse().unwrap()).collect();
     Rehearsal::on("torus", &sides).collective(collective, root).param("ports", "6")

@@ -15,12 +15,11 @@
 //! That library has scatters and gathers in both orders, but a broadcast and a reduce on trees only
 //! for `order=far`.
 
-use crate::port::{Coordinates, PORTED, PORTS, Port, grid_and_ports};
+use crate::port::{Coordinates, PORTED, PORTS, PortButterfly, grid_and_ports};
 use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Schedule, Set, Stop,
 };
 
-/// A broadcast, reduce, scatter or gather on a Bine tree.
 pub(crate) struct Tree {
     about: About,
 }
@@ -32,7 +31,6 @@ const ORDER: ParamInfo = ParamInfo::choice(
     "far: the root's first message has the longest distance; near: the shortest; a reduce or gather uses the same tree in reverse",
 );
 
-/// The description that the trees have in common.
 const TREE: About = About { params: &[ORDER, PORTS], ..PORTED };
 
 pub(crate) const BROADCAST: Tree = Tree {
@@ -71,7 +69,6 @@ pub(crate) const GATHER: Tree = Tree {
     },
 };
 
-/// A message of the broadcast.
 struct Edge {
     from: u64,
     to: u64,
@@ -81,7 +78,7 @@ struct Edge {
 
 /// Returns the messages of each step of the broadcast from `root`. `order` has the steps of the
 /// butterfly in the order of the tree.
-fn edges(port: &Port<'_>, order: &[usize], root: u64) -> Vec<Vec<Edge>> {
+fn edges(port: &PortButterfly<'_>, order: &[usize], root: u64) -> Vec<Vec<Edge>> {
     let mut have = vec![root];
     let step = |(i, &s): (usize, &usize)| {
         let edge = |&from: &u64| {
@@ -106,7 +103,7 @@ impl Algorithm for Tree {
         let is_near = problem.choice("order", &[("far", false), ("near", true)])?;
         let is_line = problem.given::<u64>("ports")?.is_none();
         let tree = |port: usize| {
-            let port = Port::new(&grid, if is_line { (root % 2) as usize } else { port });
+            let port = PortButterfly::new(&grid, if is_line { (root % 2) as usize } else { port });
             let mut order: Vec<usize> = (0..port.steps()).collect();
             if !is_near {
                 order.reverse();
@@ -146,15 +143,14 @@ mod tests {
     use crate::reach;
     use swapmeet_sdk::{Grid, Rehearsal, RehearsedSend, RehearsedStep};
 
-    /// Each rank other than the root receives the block once. The distance of each message, in the
-    /// shorter direction, is a value of `reach`.
+    /// Each rank but the root receives the block once, over a distance of `reach`.
     #[test]
     fn distances_are_those_of_the_paper() {
         for s in 0..10 {
             let n = 1_u64 << s;
             let grid = Grid::new(&[n]).unwrap();
             let order: Vec<usize> = (0..s as usize).rev().collect();
-            for (i, edges) in (0..).zip(edges(&Port::new(&grid, 0), &order, 0)) {
+            for (i, edges) in (0..).zip(edges(&PortButterfly::new(&grid, 0), &order, 0)) {
                 for Edge { from, to, .. } in edges {
                     let apart = (to + n - from) % n;
                     assert_eq!(
@@ -219,8 +215,7 @@ mod tests {
         }
     }
 
-    /// Each port sends one segment of every block, so all ports together send as many bytes as a
-    /// single port.
+    /// As for butterflies.
     #[test]
     fn several_ports_on_tori_have_the_cost_of_the_closed_forms() {
         for sides in [&[8][..], &[4, 4], &[2, 8], &[4, 2, 2], &[1, 4]] {

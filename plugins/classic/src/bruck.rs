@@ -52,8 +52,7 @@ impl Algorithm for Bruck {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let k = problem.whole("radix", 2..=u64::MAX)?;
         let n = line(problem, schedule)?;
-        // The sends depend only on distances between ranks, so shifts of all ranks leave the
-        // schedule unchanged.
+        // The sends depend only on distances between ranks.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         let mut weight = 1;
         while weight < n {
@@ -123,8 +122,7 @@ impl Distances {
         self.bits.iter().all(|word| *word == 0)
     }
 
-    /// Writes the set of nodes at these distances from `node` to `out`. The bits are rotated by
-    /// `node` positions, word by word.
+    /// Writes the nodes at these distances from `node`: the bits, rotated word by word.
     pub(crate) fn from(&self, node: u64, out: &mut [u64]) {
         out.fill(0);
         shift_up(&self.bits, node, out);

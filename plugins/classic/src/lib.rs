@@ -41,8 +41,7 @@ pub(crate) fn line(problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result
     Ok(n)
 }
 
-/// The collectives of blocks. For collectives of tokens, see `direct-dispatch` and
-/// `direct-combine`.
+/// All except those of tokens, for which see `direct-dispatch` and `direct-combine`.
 const COLLECTIVES: [Collective; 9] = [
     Collective::AllToAll,
     Collective::Broadcast,
@@ -55,8 +54,7 @@ const COLLECTIVES: [Collective; 9] = [
     Collective::AllReduce,
 ];
 
-/// `linear`: all messages are sent in one step. It takes `(p - 1) alpha + (p - 1) m beta` through
-/// one port.
+/// All messages are in one step, which takes `(p - 1) alpha + (p - 1) m beta` through one port.
 struct Linear;
 
 impl Algorithm for Linear {
@@ -72,10 +70,9 @@ impl Algorithm for Linear {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (n, root) = (problem.topology().nodes(), problem.root());
-        // Choose the symmetry. Case 1: every rank sends to all other ranks. All shifts of the ranks
-        // leave the schedule unchanged. Case 2: a permutation. The host accepts shifts along a
-        // dimension only if the permutation commutes with them. Case 3: a collective with a root
-        // has no symmetry.
+        // Case 1: every rank sends to all others, so all shifts are symmetries. Case 2: in a
+        // permutation, the host accepts those with which it commutes. Case 3: with a root there is
+        // no symmetry.
         let (from_each_to_each, symmetry) = match problem.collective() {
             Collective::AllToAll
             | Collective::AllGather
@@ -120,8 +117,7 @@ impl Algorithm for Linear {
             | Collective::AllGather
             | Collective::ReduceScatter
             | Collective::AllReduce => {
-                // Each rank sends first to the rank after it, so that the first messages of all
-                // ranks have different receivers.
+                // Begin with the next rank, so that the first messages have different receivers.
                 for from in &planned {
                     for to in (1..n).map(|distance| (from + distance) % n) {
                         let send = Blocks::new(from, to);
@@ -148,9 +144,8 @@ impl Algorithm for Linear {
     }
 }
 
-/// Returns an error if a step has too many messages to be held in memory. `may_be_sparse` states
-/// whether blocks can be empty. If they can, there may be far fewer messages than pairs of nodes.
-/// More nodes are then allowed, and only the host limits the number of messages.
+/// Errors if the messages of a step do not fit in memory. If blocks can be empty (`may_be_sparse`),
+/// there may be far fewer messages than pairs, and only the host limits them.
 fn check_step_size(n: u64, may_be_sparse: bool) -> Result<(), Stop> {
     const MAX_NODES: u64 = 4096;
     const MAX_SPARSE_NODES: u64 = 16_384;
@@ -175,8 +170,7 @@ impl Algorithm for Pairwise {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = problem.topology().nodes();
-        // Shifts and exclusive-ors of all ranks leave the schedule unchanged, because they commute
-        // with the rule for the receiver: (r + x) + s = (r + s) + x, and likewise for exclusive-or.
+        // The rule commutes with shifts, (r + x) + s = (r + s) + x, and likewise with exclusive-or.
         let planned = schedule.symmetric(&[if n.is_power_of_two() {
             Symmetry::xor(1)
         } else {
@@ -193,14 +187,13 @@ impl Algorithm for Pairwise {
     }
 }
 
-/// `ring` (Thakur, Rabenseifner and Gropp (2005), section 4.1). p is the number of ranks, m is the
-/// number of bytes of a block, alpha is the start-up of a message, and beta is the time per byte.
+/// `ring` (Thakur, Rabenseifner and Gropp (2005), section 4.1).
 ///
 /// * An all-to-all takes `(p - 1) alpha + p (p - 1)/2 m beta`.
 /// * An allgather takes `(p - 1) (alpha + m beta)`.
 ///
-/// In each step every rank sends blocks to the next rank: the blocks that it received in the step
-/// before, except those whose destination is the rank itself.
+/// In each step every rank passes the blocks of the step before on to the next rank, except those
+/// for itself.
 struct Ring;
 
 impl Algorithm for Ring {
@@ -215,8 +208,7 @@ impl Algorithm for Ring {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = line(problem, schedule)?;
-        // All ranks apply the same rule relative to their own number, so shifts of all ranks leave
-        // the schedule unchanged.
+        // All ranks apply the same rule relative to their own number.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         for step in 1..n {
             schedule.step()?;
@@ -224,13 +216,11 @@ impl Algorithm for Ring {
                 let to = (from + 1) % n;
                 let send = Blocks::new(from, to);
                 if problem.collective() == Collective::AllGather {
-                    // The newest block, received in the last step, has its origin `step` - 1
-                    // positions before the sender.
+                    // The newest block comes from `step` - 1 positions before the sender.
                     let newest = (from + n - (step - 1)) % n;
                     schedule.send(&send.origins(Set::one(newest)).copy().strict())?;
                 } else {
-                    // Send all blocks of this origin, except the block whose destination is the
-                    // sender.
+                    // All blocks of this origin, except the one for the sender.
                     let others = [Axis::range(to, n - 1)];
                     schedule.send(&send.destinations(Set::product(&others)))?;
                 }

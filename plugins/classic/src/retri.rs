@@ -32,8 +32,7 @@ impl Algorithm for ReTri {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = problem.topology().nodes();
         schedule.layout(&[n], 1)?;
-        // The sends depend only on distances between ranks, so shifts of all ranks leave the
-        // schedule unchanged.
+        // The sends depend only on distances between ranks.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         let mut weight = 1;
         let steps = (0..).find(|steps| 3_u64.saturating_pow(*steps) >= n).unwrap_or(0);

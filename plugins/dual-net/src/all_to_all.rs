@@ -88,11 +88,12 @@ fn plan(
             schedule.place(sets.place(net.levels(), node), node, true)?;
         }
     }
-    // An exchange of the two types of the highest level maps partners to partners and clusters to
+    // The exchange of the two types of the highest level maps partners to partners and clusters to
     // clusters. Each rule is the same for both types, so this exchange leaves the schedule
-    // unchanged. Shifts along a single axis are not a symmetry. The partner of node (t, c, x) is (1
-    // - t, x, c), so a shift of the clusters of one type would also have to shift the nodes within
-    // the clusters of the opposite type.
+    // unchanged. Shifts along a single axis are no symmetry: the partner of node (t, c, x), with
+    // the type t, the cluster c and the number x in the cluster, is (1 - t, x, c). A shift of the
+    // clusters of one type would also have to shift the nodes within the clusters of the other
+    // type.
     let mut symmetry = vec![Symmetry::NONE; sets.grid().len()];
     if let Some(types) = symmetry.first_mut().filter(|_| net.levels() > 0) {
         *types = Symmetry::xor(1);
@@ -107,15 +108,13 @@ struct Cluster {
     blocks: Vec<Blocks<'static>>,
 }
 
-/// The planner of Algorithm 3 or 4.
 struct AllToAll<'a, 'h> {
     net: &'a Net,
     sets: &'a Sets<'a>,
     variant: Variant,
     payload: Payload,
     schedule: &'a mut Schedule<'h>,
-    /// The nodes whose sends are planned: all nodes or, if the host derives the sends of one type
-    /// of nodes from those of the other type, only the nodes of one type.
+    /// All nodes, or those of one type if the host derives the others.
     planned: &'a Planned,
 }
 
@@ -123,7 +122,6 @@ struct AllToAll<'a, 'h> {
 type Select<'a> = dyn Fn(&Blocks<'static>, u64, u64, u64) -> Vec<Blocks<'static>> + 'a;
 
 impl AllToAll<'_, '_> {
-    /// Plans the exchange in the whole net.
     fn exchange(&mut self) -> Result<(), Stop> {
         let whole = Cluster { first: 0, blocks: vec![self.sets.all()] };
         self.within(self.net.levels(), &[whole])
@@ -148,8 +146,7 @@ impl AllToAll<'_, '_> {
         if level == 0 {
             return self.within_bases(clusters);
         }
-        // Two helpers: `of` restricts blocks to the given nodes, and `but` restricts blocks to all
-        // clusters except c.
+        // `of` restricts blocks to the given nodes, `but` to all clusters except c.
         let sets = self.sets;
         let of = |b: &Blocks<'static>, t: u64, c: NodeSelection<'_>, x: NodeSelection<'_>| {
             b.restrict(sets, level, t, c, x)
@@ -199,7 +196,6 @@ impl AllToAll<'_, '_> {
         }
     }
 
-    /// Plans the exchange within each cluster (t, c), one level down.
     fn inside(
         &mut self,
         level: usize,
@@ -220,7 +216,6 @@ impl AllToAll<'_, '_> {
         self.within(level - 1, &inner)
     }
 
-    /// Adds a step in which every node sends selected blocks to its partner.
     fn cross(
         &mut self,
         level: usize,

@@ -51,10 +51,8 @@ mod sets;
 
 const PAPER: &str = "Y. Li, S. Peng, W. Chu: Collective Communication in Recursive Dual-Net";
 
-/// The variant of an algorithm.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Variant {
-    /// The paper's algorithm as printed.
     Printed,
     /// The algorithm without unnecessary sends.
     Lean,
@@ -92,8 +90,7 @@ enum Payload {
     /// Each sender has one block, and receivers get copies of it. If every node is a sender, blocks
     /// are distinguished by their origins.
     Shared,
-    /// Each sender has a different block for each node. Blocks are distinguished by their
-    /// destinations.
+    /// A different block for each node; the destinations distinguish blocks.
     Personal,
 }
 

@@ -5,21 +5,16 @@ use swapmeet_sdk::{Grid, Problem, Stop};
 /// A dual-net of k levels over the base network B, `RDN^k(B)`.
 #[derive(Clone)]
 pub(crate) struct Net {
-    /// The number of nodes of a cluster of each level: n_0, n_1, and so on up to n_k. The last
-    /// entry, n_k, is the number of nodes of the whole net.
+    /// Nodes of a cluster of each level: n_0, n_1, .. n_k. The last entry is the whole net.
     n: Vec<u64>,
-    /// The base network B.
     pub base: Grid,
     /// The kind of links between the nodes of a line of the base.
     pub line: Line,
 }
 
-/// The kind of links on a line. A line consists of the base's nodes that differ in only one
-/// dimension.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// Each node has a link to the next node, and the last node has a link to the first. Tori have
-    /// such lines. Hypercubes have them too, because a line of two nodes is also a ring.
+    /// Between neighbours, and from the last node to the first. Hypercubes have rings of two nodes.
     Ring,
     /// Each node can send to every other node directly, possibly over switches.
     Full,
@@ -55,19 +50,16 @@ impl Net {
         Ok(Self { n, base: base.grid()?, line })
     }
 
-    /// Returns k, the number of levels.
     pub(crate) fn levels(&self) -> usize {
         self.n.len() - 1
     }
 
-    /// Returns the number of nodes of a cluster of level `level`.
     pub(crate) fn nodes(&self, level: usize) -> u64 {
         self.n[level]
     }
 
-    /// Splits the number of a node within its cluster of level `level` into (t, c, x). t is the
-    /// type of the node, c is the number of its cluster one level down, and x is its number within
-    /// the cluster one level down.
+    /// Splits a node's number within its cluster of level `level` into (t, c, x): type, cluster one
+    /// level down, and number within it.
     pub(crate) fn split(&self, level: usize, node: u64) -> (u64, u64, u64) {
         let n = self.n[level - 1];
         (node / (n * n), node / n % n, node % n)
@@ -80,8 +72,7 @@ impl Net {
         (t * n + c) * n + x
     }
 
-    /// Returns the partner of a node: the node at the opposite end of its cross-edge of level
-    /// `level`.
+    /// Returns the opposite end of a node's cross-edge of level `level`.
     pub(crate) fn partner(&self, level: usize, node: u64) -> u64 {
         let (t, c, x) = self.split(level, node);
         self.join(level, 1 - t, x, c)

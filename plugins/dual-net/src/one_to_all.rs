@@ -79,7 +79,6 @@ fn plan(
 struct RootedCluster {
     /// Number of the cluster's first node.
     first: u64,
-    /// The node of the cluster that has the data at the start.
     root: u64,
     /// The blocks for the nodes of the cluster. `None` in a broadcast, which has only one block.
     blocks: Option<Blocks<'static>>,
@@ -100,7 +99,6 @@ impl RootedCluster {
     }
 }
 
-/// The planner of Algorithm 1 or 2.
 struct OneToAll<'a, 'h> {
     net: &'a Net,
     sets: &'a Sets<'a>,
@@ -110,7 +108,6 @@ struct OneToAll<'a, 'h> {
 }
 
 impl OneToAll<'_, '_> {
-    /// Plans the collective from `root` in the whole net.
     fn from(&mut self, root: u64) -> Result<(), Stop> {
         let blocks = (self.payload == Payload::Personal).then(|| self.sets.all());
         self.within(self.net.levels(), &[RootedCluster { first: 0, root, blocks }])
@@ -249,8 +246,7 @@ impl OneToAll<'_, '_> {
         Ok(())
     }
 
-    /// Adds the given steps to the schedule. A step is a list of pairs of sender and receiver.
-    /// Their coordinates are relative to the root.
+    /// Adds steps of pairs (sender, receiver), relative to the root.
     fn inform(
         &mut self,
         clusters: &[RootedCluster],
@@ -301,14 +297,13 @@ impl OneToAll<'_, '_> {
     }
 }
 
-/// Returns the steps of a broadcast from neighbour to neighbour. In each step, every informed node
-/// informs one neighbour. It chooses the neighbour that has the most uninformed neighbours. If
-/// several neighbours have equally many, it chooses the neighbour that is farthest from the root.
-/// Nodes choose in the order in which they were informed.
+/// Returns the steps of a broadcast in which every informed node informs one neighbour in each
+/// step: the one with the most uninformed neighbours, then the farthest from the root. Nodes choose
+/// in the order in which they were informed.
 ///
-/// In a torus with odd sides, this can take fewer steps than a broadcast along one dimension after
-/// another. In the latter, the root of each line sends backwards one step later than forwards, so
-/// the forward half of the line waits for one step before the next dimension begins.
+/// On a torus with odd sides this can take fewer steps than one dimension after another, where the
+/// root of a line sends backwards one step later than forwards, so that the forward half waits for
+/// a step before the next dimension.
 fn from_neighbour_to_neighbour(base: &Grid) -> Vec<Vec<(u64, u64)>> {
     let neighbours = |node: u64| {
         let sides = (0..base.dimensions()).flat_map(|d| [(d, 1), (d, -1)]);

@@ -1,31 +1,28 @@
-//! Sets of blocks as products of axes, for the clusters of each level.
+//! Sets of blocks as products of axes.
 //!
-//! Within a cluster, the paper's phrase *the blocks for node v* can mean many blocks of the level
-//! above. This module defines a grid in which all blocks that a rule sends are a few products of
-//! axes, even if there are many blocks.
+//! Within a cluster, *the blocks for node v* of the paper can be many blocks of the level above. In
+//! the grid of this module, all blocks that a rule sends are a few products.
 
 use crate::net::Net;
 use swapmeet_sdk::Axis;
 
-/// The grid in which the sets of blocks are defined. The number of a node of level j is split into
-/// these axes, in this order: its type, the axes of the number of its cluster, and the axes of its
-/// number within the cluster.
+/// The grid of the sets. The axes of a node of level j are its type, then those of its cluster's
+/// number, then those of its number within the cluster.
 pub(crate) struct Sets<'a> {
     net: &'a Net,
     /// For each level, the radices of the axes of a node of that level.
     radices: Vec<Vec<u64>>,
-    /// For each dimension of the base and each coordinate in it, the set of nodes with that
-    /// coordinate, as bits.
+    /// For each dimension of the base, the set of nodes with each coordinate, as bits, if the base
+    /// is one axis.
     ///
-    /// A base of up to 64 nodes is represented by a single axis, even if it has several dimensions.
-    /// The set of all nodes except one is then a small number of products. The dimensions of a
-    /// larger base are separate axes, and this field is empty.
+    /// A base of up to 64 nodes is one axis, even if it has several dimensions: the set of all
+    /// nodes except one is then a small number of products. The dimensions of a larger base are
+    /// axes, and this field is empty.
     nodes_at: Vec<Vec<u64>>,
-    /// Whether the axes of a node of type 1 have the order (1, x, c) instead of (1, c, x). c is the
-    /// number of its cluster, and x is its number within the cluster. With this order, node (0, c,
-    /// x) and its partner (1, x, c), at the opposite end of its cross-edge, differ only on the axis
-    /// of the type. Algorithm 4 as printed in the paper needs this order: only then do the blocks
-    /// that a node sends to its partner form one product.
+    /// Whether nodes of type 1 have the order (1, x, c) instead of (1, c, x), where c is the
+    /// cluster and x the number in it. Node (0, c, x) and its partner (1, x, c) then differ only on
+    /// the axis of the type. Algorithm 4 as printed needs this: the blocks for a partner are one
+    /// product only then.
     swapped: bool,
 }
 
@@ -50,7 +47,6 @@ impl<'a> Sets<'a> {
         Self { net, radices, nodes_at, swapped }
     }
 
-    /// Returns the radices of all axes of the grid.
     pub(crate) fn grid(&self) -> &[u64] {
         &self.radices[self.net.levels()]
     }
@@ -66,14 +62,12 @@ impl<'a> Sets<'a> {
         if t == 0 { self.net.join(level, t, c, x) } else { self.net.join(level, t, x, c) }
     }
 
-    /// Returns the set of all blocks, at the level of the whole net.
     pub(crate) fn all(&self) -> Blocks<'static> {
         Blocks { axes: vec![Axis::ALL; self.grid().len()], hole: 0 }
     }
 
-    /// Returns all nodes of a cluster of level `level` except `node`, as a union of one product for
-    /// each axis. The product for an axis contains the nodes that agree with `node` on all earlier
-    /// axes and differ from `node` on this axis.
+    /// Returns all nodes of a cluster except `node`, as a union of products: for each axis, the
+    /// nodes that agree with `node` on earlier axes and differ on this one.
     pub(crate) fn all_but(&self, level: usize, node: u64) -> Vec<Vec<Axis<'static>>> {
         let (radices, at) = (&self.radices[level], self.coordinates(level, node));
         let mut products = Vec::new();
@@ -87,7 +81,6 @@ impl<'a> Sets<'a> {
         products
     }
 
-    /// Returns the coordinates, on the axes of the grid, of a node of level `level`.
     fn coordinates(&self, level: usize, node: u64) -> Vec<u64> {
         let radices = &self.radices[level];
         let (mut coordinates, mut rest) = (vec![0; radices.len()], self.place(level, node));
@@ -98,7 +91,6 @@ impl<'a> Sets<'a> {
     }
 }
 
-/// A selection of nodes of a cluster.
 #[derive(Clone, Copy)]
 pub(crate) enum NodeSelection<'a> {
     All,
@@ -108,9 +100,8 @@ pub(crate) enum NodeSelection<'a> {
     Hole,
 }
 
-/// The definition of *the blocks for node v* or *the blocks of node v*, where v is a node of a
-/// cluster. It is a product over all axes of the grid. Some axes of the product are not set yet.
-/// They form the hole, which is filled with the coordinates of v.
+/// *The blocks for node v*, or *of node v*, as a product over all axes. The axes that v determines
+/// are a hole, to be filled with its coordinates.
 #[derive(Clone)]
 pub(crate) struct Blocks<'a> {
     axes: Vec<Axis<'a>>,
@@ -151,9 +142,8 @@ impl<'a> Blocks<'a> {
         blocks
     }
 
-    /// Returns only the blocks for, or of, the nodes whose coordinate in one dimension is in a
-    /// range. The range has `count` coordinates, starting with `first`. The cluster must be a base
-    /// network. `nodes` is a buffer for a set of nodes, to which the result can refer.
+    /// Restricts the nodes of a base network to `count` coordinates from `first` on, in one
+    /// dimension. `nodes` is a buffer to which the result can refer.
     pub(crate) fn along<'b>(
         &self,
         sets: &Sets<'_>,

@@ -82,7 +82,6 @@ pub(crate) mod tests {
     use super::*;
     use swapmeet_sdk::{Rehearsal, TokenClass};
 
-    /// Returns tokens with different sets of receivers for each of `n` ranks.
     pub(crate) fn tokens(n: u64) -> Vec<Vec<TokenClass>> {
         let class = |owner: u64, i: u64| {
             let is_receiver = |r: &u64| (owner * 7 + i * 5 + r * r).is_multiple_of(3);

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use swapmeet_sdk::{Problem, Stop, bit_words};
 
-/// The tokens of one rank that one send moves. A share consists of classes of tokens, and all
-/// tokens of a class have the same receivers.
+/// The tokens of one rank in one send, as classes of tokens with the same receivers.
 pub(crate) struct Share {
     /// The step of the send, from 1; 0 if the tokens need no send.
     step: u32,
@@ -13,7 +12,6 @@ pub(crate) struct Share {
     owner: u32,
     /// The index in `Tokens::classes` of the first class of the share.
     first: u32,
-    /// The number of classes of the share.
     count: u32,
 }
 
@@ -72,7 +70,6 @@ impl Tokens {
         Ok(tokens)
     }
 
-    /// Returns the shares that are sent in a step.
     pub(crate) fn of_step(&self, step: u64) -> &[Share] {
         let start = self.shares.partition_point(|share| u64::from(share.step) < step);
         let end = self.shares.partition_point(|share| u64::from(share.step) <= step);

@@ -1,5 +1,4 @@
-//! Schedules of other programs, read from files. They are verified and evaluated like all other
-//! schedules.
+//! Schedules of other programs, read from files, verified and evaluated like all others.
 
 use swapmeet_sdk::export_plugin;
 

@@ -58,7 +58,6 @@ impl Algorithm for Msccl {
     }
 }
 
-/// Reads the algorithm of the file, and checks that it fits the problem.
 fn program(problem: &Problem<'_>) -> Result<(String, Program), Stop> {
     let path = problem.given::<String>("file")?;
     let path = path.ok_or_else(|| Stop::unsupported("needs a file, as in msccl:file=X.xml"))?;
@@ -97,8 +96,7 @@ fn to_sdk(collective: msccl::Collective) -> Collective {
     }
 }
 
-/// Executes an algorithm with the names of blocks instead of data, without a host. Returns the
-/// number of steps of the algorithm, or the first error.
+/// Executes an algorithm without a host. Returns its number of steps, or the first error.
 pub fn count_steps(program: &Program, root: u64) -> Result<u64, Stop> {
     let (_, order, execution) = run(program, root)?;
     let steps = order.parts.last().map_or(0, |(step, _)| *step);
@@ -139,7 +137,6 @@ impl fmt::Display for StepLocation {
     }
 }
 
-/// Returns the error for an invalid line of the file.
 fn invalid(line: usize, what: impl fmt::Display) -> Stop {
     Stop::invalid(format!("line {line}: {what}"))
 }

@@ -1,5 +1,3 @@
-//! Sets of coordinates that are read from files.
-
 use swapmeet_sdk::Axis;
 
 /// A set of numbers, as a range or as bits.

@@ -1,9 +1,8 @@
-//! `schedule:file=X.json`: a schedule in the format of `trace --format json`, written by Swapmeet
-//! or by any other program (`docs/trace.md`).
+//! `schedule:file=X.json`: a schedule in the format of `trace --format json`, of Swapmeet or any
+//! other program (`docs/trace.md`).
 //!
-//! Each event is passed to the host as soon as it is read. The nodes of the schedule are those of
-//! the machine. The schedule in the file can have a grid of virtual nodes. Several virtual nodes
-//! can be on one node of the machine. A message between two of these is ignored.
+//! Each event is passed to the host as it is read. The nodes are those of the machine. A grid of
+//! virtual nodes can have several on one node; messages between these are ignored.
 
 use crate::numbers::Numbers;
 use std::fs::File;
@@ -41,8 +40,7 @@ impl Algorithm for FromSchedule {
         let mut reader =
             FileReader { problem, schedule, waiting: 0, segments: 0, step: 0, stop: None };
         let outcome = read(BufReader::new(content), &mut reader);
-        // An error that the host returned is reported unchanged, not as an error in the format of
-        // the file.
+        // Report errors of the host unchanged, not as errors in the format.
         if let Some(stop) = reader.stop {
             return Err(stop);
         }
@@ -50,16 +48,13 @@ impl Algorithm for FromSchedule {
     }
 }
 
-/// The state of the reader, which passes the events of the file to the schedule.
 struct FileReader<'a, 'p, 's> {
     problem: &'a Problem<'p>,
     schedule: &'a mut Schedule<'s>,
-    /// Number of rearrangements that were read before the grid was set. They are passed to the host
-    /// as soon as the grid is set.
+    /// Rearrangements before the grid is set, to be passed on then.
     waiting: u64,
     /// Number of segments of a block; 0 before the grid is set.
     segments: u64,
-    /// Number of the current step in the file.
     step: u64,
     stop: Option<Stop>,
 }
@@ -103,8 +98,7 @@ impl EventHandler for FileReader<'_, '_, '_> {
             }
             DocumentEvent::Rearrange => {
                 if self.segments == 0 {
-                    // The grid must be set before the first event, so rearrangements that come
-                    // earlier wait.
+                    // Rearrangements before the grid wait for it.
                     self.waiting += 1;
                     return Ok(());
                 }
@@ -155,7 +149,6 @@ impl FileReader<'_, '_, '_> {
     }
 
     fn send(&mut self, send: &Send) -> Result<(), String> {
-        // Check the send, and begin its step.
         let Some(blocks) = &send.blocks else {
             return Err("it sends byte counts: only schedules of blocks are supported".to_owned());
         };
@@ -173,7 +166,6 @@ impl FileReader<'_, '_, '_> {
         if send.from == send.to {
             return Ok(());
         }
-        // Choose the label, the route and the sets of blocks of the send.
         let label = match &send.label {
             Some(label) => label.clone(),
             None => format!("step {} of the file", send.step),
@@ -196,7 +188,6 @@ impl FileReader<'_, '_, '_> {
             );
         }
         let sets = if sums { distinct_sums(blocks, self.segments) } else { blocks.clone() };
-        // The blocks of the send are a list of sets. Add one send to the schedule for each set.
         for set in &sets {
             let nodes = self.problem.topology().nodes();
             let origins = coordinates(&set.origins, nodes, "an origin")?;
@@ -242,7 +233,6 @@ fn coordinates(runs: &Option<Runs>, radix: u64, what: &str) -> Result<Option<Num
     }))
 }
 
-/// Returns the axis that selects these coordinates, or all coordinates if `numbers` is `None`.
 fn axis(numbers: &Option<Numbers>) -> Axis<'_> {
     numbers.as_ref().map_or(Axis::ALL, Numbers::axis)
 }

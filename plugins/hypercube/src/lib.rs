@@ -36,17 +36,13 @@ use swapmeet_sdk::{
 const PAPER: &str =
     "V. Kumar, A. Grama, A. Gupta, G. Karypis: Introduction to Parallel Computing (1994)";
 
-/// The rule for the blocks that a node sends to its neighbour in the current dimension.
 enum Rule {
-    /// A node that has the block of the root sends a copy of it.
     Broadcast,
-    /// A node that has blocks sends the blocks for the neighbour's half of the nodes. These are the
-    /// nodes that have the neighbour's coordinate in the current dimension.
+    /// The blocks for the nodes with the neighbour's coordinate in the current dimension.
     Scatter,
     /// Each node sends a copy of all its blocks.
     AllGather,
-    /// Each node sends its blocks for the neighbour's half of the nodes. These are the nodes that
-    /// have the neighbour's coordinate in the current dimension.
+    /// As `Scatter`, but each node sends.
     AllToAll,
 }
 
@@ -74,16 +70,14 @@ impl Algorithm for Hypercube {
         let nodes = problem.topology().nodes();
         let root = problem.root();
         let mut axes = vec![Axis::ALL; dims];
-        // All nodes apply the same rule. The schedule is therefore unchanged if the same number is
-        // combined with all node numbers by exclusive-or. For a collective with a root, the host
-        // ignores this symmetry and plans all nodes.
+        // The rule commutes with exclusive-or. With a root, the host ignores this symmetry and
+        // plans all nodes.
         let planned = schedule.symmetric(&vec![Symmetry::xor(1); dims])?;
         // The bits of `to_come` are the dimensions that have not been used yet. In a collective
         // with a root, a node has data only if it agrees with the root in all these dimensions.
         let mut to_come = nodes - 1;
         for axis in 0..dims {
             schedule.step()?;
-            // The first axis is the highest bit of a node's number.
             let bit = 1 << (dims - 1 - axis);
             to_come &= !bit;
             for node in &planned {

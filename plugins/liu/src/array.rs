@@ -14,17 +14,13 @@ pub(crate) enum Stall {
     Printed,
 }
 
-/// An array of P nodes in rows of C nodes, numbered row by row. The last row may be incomplete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Array {
-    /// P: the number of nodes.
     pub p: u64,
-    /// C: the number of columns.
     pub columns: u64,
     /// R: the number of rows, including the incomplete row.
     pub rows: u64,
-    /// r: the number of nodes of the incomplete row, or 0 if all rows are complete. The first r
-    /// columns have R nodes, and all other columns have R - 1 nodes.
+    /// r: nodes of the incomplete row, or 0. The first r columns have R nodes, all others R - 1.
     pub rest: u64,
 }
 
@@ -45,18 +41,15 @@ impl Array {
         Self { p, columns, rows: p.div_ceil(columns), rest: p % columns }
     }
 
-    /// Returns the number of nodes in a column.
     pub(crate) fn height(&self, column: u64) -> u64 {
         if self.rest == 0 || column < self.rest { self.rows } else { self.rows - 1 }
     }
 
-    /// Returns the number of steps of a stage along rows. It is C, or C + 1 if an incomplete row
-    /// also sends to the complete rows.
+    /// Returns C, or C + 1 if an incomplete row also sends to the complete rows.
     pub(crate) fn row_steps(&self) -> u64 {
         self.columns + u64::from(self.rest > 0)
     }
 
-    /// Returns the number of steps of a stage along columns.
     pub(crate) fn column_steps(&self) -> u64 {
         self.rows
     }
@@ -143,8 +136,7 @@ mod tests {
         assert_eq!(rounded_down, [5, 11, 19, 29, 41, 55, 71, 89, 109]);
     }
 
-    /// Fig. 10 of the paper: the third row of an array of 61 nodes, and node 58 of the incomplete
-    /// row.
+    /// Fig. 10 of the paper: the third row, and node 58 of the incomplete row.
     #[test]
     fn the_third_row_of_61_nodes_waits_as_in_figure_10() {
         let a = Array::new(61);
@@ -170,12 +162,10 @@ mod tests {
         for (step, expected) in (1..).zip(figure) {
             assert_eq!(row(step), expected, "step {step}");
         }
-        // The last line of the figure has two empty cells, because nodes 19 and 20 have already
-        // sent all their messages.
+        // Nodes 19 and 20 have already sent all their messages, so two cells are empty.
     }
 
-    /// Lemma 1 and section 3.2.2 B, for every number of nodes: no node sends or receives two
-    /// messages in a step, and every message is sent once.
+    /// Lemma 1 and section 3.2.2 B, for every number of nodes. Every message is sent once.
     #[test]
     fn no_node_sends_or_receives_twice_in_a_step() {
         for p in 1..=300 {
@@ -214,8 +204,7 @@ mod tests {
         }
     }
 
-    /// With the printed rule for waiting, some node receives two messages in a step. This is the
-    /// case for every array with an incomplete row.
+    /// In every array with an incomplete row, some node receives two messages in a step.
     #[test]
     fn the_stall_rule_as_printed_does_not_prevent_collisions() {
         for p in 2..=130 {

@@ -133,7 +133,6 @@ fn c_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Res
     Ok(())
 }
 
-/// C-Collect: all data for column k is in bucket k, which is sent to that column.
 fn c_collect(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let columns: Vec<u32> = (0..array.p).map(|j| (j % array.columns) as u32).collect();
     (0..array.p).try_for_each(|node| schedule.redistribute(&collect(node, array.columns, &columns)))
@@ -156,8 +155,7 @@ fn r_collect(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
 /// R-Comm: the exchange along rows. If a node could receive two messages in a step, a message from
 /// the incomplete row has priority over a message within the node's row.
 fn r_comm(array: &Array, stall: Stall, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-    // With the printed rule for waiting, the last waiting node waits one step later, so the
-    // exchange needs one more step.
+    // With the printed rule the last node waits one step longer.
     let extra = u64::from(stall == Stall::Printed && array.rest > 0);
     for step in 1..=array.row_steps() + extra {
         schedule.step()?;
@@ -170,7 +168,6 @@ fn r_comm(array: &Array, stall: Stall, schedule: &mut Schedule<'_>) -> Result<()
     Ok(())
 }
 
-/// C-Comm: the exchange along columns.
 fn c_comm(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     for step in 1..=array.column_steps() {
         schedule.step()?;

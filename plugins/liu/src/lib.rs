@@ -39,16 +39,13 @@ const ANYWHERE: About = About {
     ..About::DEFAULT
 };
 
-/// Returns the receiver of member j in step s (from 1) of the ring order. In a group of `n` nodes,
-/// member j sends to member (j + s) % n. In the last step, s = n, each member sends to itself. All
-/// algorithms of this plugin use this order.
+/// Returns the receiver of member j of a group of n in step s (from 1): member (j + s) % n. In the
+/// last step, each member sends to itself. All algorithms of this plugin use this order.
 fn ring(j: u64, s: u64, n: u64) -> u64 {
     (j + s) % n
 }
 
-/// A1 takes `p alpha + L beta` (section 3.1.1, equations (3) and (4)). p is the number of nodes,
-/// alpha the start-up of a message, L the largest number of bytes that a node sends or receives,
-/// and beta the time per byte.
+/// A1 takes `p alpha + L beta` (section 3.1.1, equations (3) and (4)).
 struct Direct;
 
 impl Algorithm for Direct {
@@ -58,8 +55,7 @@ impl Algorithm for Direct {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let p = problem.topology().nodes();
-        // The ring order commutes with shifts of all node numbers, because (j + x) + s = (j + s) +
-        // x modulo p. These shifts therefore leave the schedule unchanged.
+        // The ring order commutes with shifts, (j + x) + s = (j + s) + x modulo p.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         schedule.rearrange()?;
         for s in 1..=p {
@@ -73,13 +69,9 @@ impl Algorithm for Direct {
     }
 }
 
-/// A2, by Ranka et al., takes `2 p alpha + 2 L beta` (section 3.1.2). p is the number of nodes,
-/// alpha the start-up of a message, L the largest number of bytes that a node sends or receives,
-/// and beta the time per byte.
-///
-/// The data of node i for node j is divided into slices, and slice e is sent via an intermediate
-/// node. The paper does not say which node is the intermediate node of the first slice. This plugin
-/// uses the rule of Bader et al.: slice e is sent via node i + j + e.
+/// A2, by Ranka et al., takes `2 p alpha + 2 L beta` (section 3.1.2). Slice e of the data of node i
+/// for node j is sent via node i + j + e, the rule of Bader et al.: the paper names no intermediate
+/// node.
 struct TwoStage;
 
 impl Algorithm for TwoStage {
@@ -139,18 +131,13 @@ fn all_to_all(p: u64, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Returns a redistribution that puts all data of `node` for destination d into bucket
-/// `bucket_of[d]`.
+/// Puts all data for destination d into bucket `bucket_of[d]`.
 fn collect(node: u64, buckets: u64, bucket_of: &[u32]) -> Redistribution<'_> {
     Redistribution { node, buckets, cycle: 1, first: 0, starts: &[], firsts: bucket_of }
 }
 
-/// A3, by Hambrusch et al., takes `2 sqrt(p) alpha + 2 L beta` (section 3.1.3). p is the number of
-/// nodes, alpha the start-up of a message, L the largest number of bytes that a node sends or
-/// receives, and beta the time per byte.
-///
-/// Data is sent along the row of its origin to the column of its destination, then along that
-/// column.
+/// A3, by Hambrusch et al., takes `2 sqrt(p) alpha + 2 L beta` (section 3.1.3). Data is sent along
+/// the row of its origin to the column of its destination, then along that column.
 struct RowColumn;
 
 impl Algorithm for RowColumn {

@@ -25,10 +25,9 @@ impl Algorithm for Binary {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = square(problem)?;
-        // If the same number is combined with all coordinates by exclusive-or, the schedule does
-        // not change, because this map commutes with the mirroring: `(c xor x) xor (side - 1) = (c
-        // xor (side - 1)) xor x`. It also maps the destinations of a send correctly: they are all
-        // nodes that agree with the receiver in the higher bits.
+        // Exclusive-or commutes with the mirroring, `(c xor x) xor (side - 1) = (c xor (side - 1))
+        // xor x`, and maps the destinations of a send, which agree with the receiver in the higher
+        // bits, to such destinations.
         let planned = schedule.symmetric(&[Symmetry::xor(1); 2])?;
         let mut side = grid.radix(0);
         while side > 1 {

@@ -29,19 +29,16 @@ impl Algorithm for Cyclic {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = square(problem)?;
-        // The schedule does not change if the highest bit of the row, or of the column, is flipped
-        // in all nodes. The step in which a node sends depends only on its coordinates modulo
-        // `distance`. This distance is at most half a side, so the step does not depend on the
-        // highest bit. Two partners differ in one bit, and flipping the highest bit in both does
-        // not change this.
+        // Flipping the highest bit of all rows, or columns, is a symmetry. Steps depend on
+        // coordinates modulo `distance`, at most half a side, and thus not on this bit. Partners
+        // differ in one bit, and still do.
         let planned = schedule.symmetric(&[Symmetry::xor((grid.radix(0) / 2).max(1)); 2])?;
         let farthest = grid.radix(0) / 2;
         let mut distance = farthest;
         while distance > 0 {
             schedule.phase(&format!("distance {distance}"))?;
             for step in 0..distance.max(2) {
-                // Between two steps, each node rearranges its blocks so that those of the next
-                // message are contiguous.
+                // Rearrange, so that the blocks of the next message are contiguous.
                 if (distance, step) != (farthest, 0) {
                     schedule.rearrange()?;
                 }

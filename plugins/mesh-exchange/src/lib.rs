@@ -36,7 +36,6 @@ const SQUARE: About = About {
     ..About::DEFAULT
 };
 
-/// Returns the grid of a square of 2^d by 2^d nodes, or an error for other topologies.
 fn square(problem: &Problem<'_>) -> Result<Grid, Stop> {
     let topology = problem.topology();
     match (topology.kind(), topology.dims()) {
@@ -52,9 +51,8 @@ fn square(problem: &Problem<'_>) -> Result<Grid, Stop> {
     }
 }
 
-/// Sends all blocks for some destinations from a node to a receiver in the same row or column. The
-/// destinations have a coordinate in the aligned range of `count` coordinates that contains the
-/// receiver.
+/// Sends all blocks for the aligned range of `count` coordinates that contains the receiver, in the
+/// same row or column.
 fn send_for_half(
     grid: &Grid,
     dimension: usize,
@@ -76,9 +74,8 @@ mod tests {
     use std::collections::HashMap;
     use swapmeet_sdk::{Algorithm, Rehearsal};
 
-    /// Returns four values of a schedule: the number of steps, the sum over all steps of the
-    /// longest message in blocks, the sum over all steps of the longest route in links, and the
-    /// largest number of messages on a link in a step.
+    /// Returns steps, sum over the steps of the longest message in blocks, sum over the steps of
+    /// the longest route in links, and the largest number of messages on a link in a step.
     pub(crate) fn measure(
         algorithm: &dyn Algorithm,
         kind: &str,
@@ -97,8 +94,7 @@ mod tests {
                 let dimension = usize::from(row(send.from) == row(send.to));
                 let [from, to] = [send.from, send.to].map(|node| grid.coordinate(node, dimension));
                 let ahead = (to + side - from) % side;
-                // If both directions are equally short on a torus, the send uses the upward
-                // direction.
+                // If both directions are equally short, sends use the upward one.
                 let up = match send.route.signs.get(dimension) {
                     Some(sign) => *sign > 0,
                     None if kind == "mesh" => to > from,

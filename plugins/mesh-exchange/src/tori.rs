@@ -53,8 +53,7 @@ impl Algorithm for Tori {
         while distance > 0 {
             schedule.phase(&format!("distance {distance}"))?;
             for step in 0..(distance / 2).max(2) {
-                // Between two steps, each node rearranges its blocks so that those of the next
-                // message are contiguous.
+                // Rearrange, so that the blocks of the next message are contiguous.
                 if (distance, step) != (side / 2, 0) {
                     schedule.rearrange()?;
                 }
@@ -100,9 +99,8 @@ fn send_in_group(
     let to = grid.shift(node, dimension, i64::from(way) * distance as i64);
     let fours = grid.radix(dimension) / 4;
     let receiver_four = grid.coordinate(to, dimension) / 4;
-    // The destinations are the nodes with a coordinate in a range of `distance` coordinates.
-    // `first` is the number of the first unit of four coordinates in this range. The receiver is in
-    // the first unit of the range (upwards) or in the last unit (downwards).
+    // `first` is the number of the first unit of four coordinates among the `distance` coordinates
+    // of the destinations. The receiver is in their first unit (upwards) or last unit (downwards).
     let first =
         if way > 0 { receiver_four } else { (receiver_four + 1 + fours - distance / 4) % fours };
     let mut destinations = [Axis::ALL; 2];

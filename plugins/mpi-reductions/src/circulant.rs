@@ -63,7 +63,6 @@ impl Algorithm for Circulant {
         let all = problem.collective() == Collective::AllReduce;
         let lay_out = if all { Schedule::layout_in_parts } else { Schedule::layout };
         lay_out(schedule, &[n], 1)?;
-        // All ranks apply the same rule, so shifts of the ranks leave the schedule unchanged.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         let distances = distances(n);
         schedule.phase("reduce-scatter")?;
@@ -125,7 +124,6 @@ mod tests {
 
     #[test]
     fn distances_are_halves_rounded_up() {
-        // For p = 22, the distances are 11, 6, 3, 2 and 1.
         assert_eq!(distances(22), [(11, 11), (6, 5), (3, 3), (2, 1), (1, 1)]);
         assert_eq!(distances(1), []);
     }

@@ -4,10 +4,10 @@
 //! time of the transfers.
 //!
 //! In step i, rank r and rank r xor 2^i send each other their whole sums. Each of the two ranks
-//! adds the received sum to its sum. [`Folded`] defines the ranks that participate.
+//! adds the received sum to its sum. [`Participants`] defines the ranks that participate.
 
 use crate::ANYWHERE;
-use crate::folded::Folded;
+use crate::participants::Participants;
 use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Stop};
 
 pub(crate) struct Doubling;
@@ -23,18 +23,18 @@ impl Algorithm for Doubling {
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let folded = Folded::new(problem.topology().nodes());
-        schedule.layout(&folded.radices(), 1)?;
-        let planned = folded.planned(schedule)?;
-        folded.fold(schedule)?;
-        for i in 0..folded.steps() {
+        let participants = Participants::new(problem.topology().nodes());
+        schedule.layout(&participants.radices(), 1)?;
+        let planned = participants.planned(schedule)?;
+        participants.send_excess(schedule)?;
+        for i in 0..participants.steps() {
             schedule.step()?;
-            for rank in planned.iter().filter_map(|node| folded.rank(node)) {
-                let (from, to) = (folded.node(rank), folded.node(rank ^ 1 << i));
+            for rank in planned.iter().filter_map(|node| participants.rank(node)) {
+                let (from, to) = (participants.node(rank), participants.node(rank ^ 1 << i));
                 schedule.send(&Blocks::new(from, to).copy().combine())?;
             }
         }
-        folded.unfold(schedule)
+        participants.return_to_excess(schedule)
     }
 }
 
@@ -49,11 +49,11 @@ mod tests {
             let problem =
                 Rehearsal::on("ring", &[n]).collective(Collective::AllReduce, 0).block_bytes(10);
             let proved = problem.verify(&Doubling).unwrap();
-            let (log, folded) = (u64::from(n.ilog2()), u64::from(!n.is_power_of_two()));
-            assert_eq!(proved.steps, log + 2 * folded, "{n}");
+            let (log, uneven) = (u64::from(n.ilog2()), u64::from(!n.is_power_of_two()));
+            assert_eq!(proved.steps, log + 2 * uneven, "{n}");
             assert_eq!(
                 (proved.critical_bytes, proved.summed_bytes),
-                (10 * (log + 2 * folded), 10 * (log + folded)),
+                (10 * (log + 2 * uneven), 10 * (log + uneven)),
                 "{n}"
             );
             assert!(proved.max_sends <= 1 && proved.max_receives <= 1);

@@ -8,10 +8,10 @@
 //! halved in each further step. Rank r exchanges with rank r xor b. Before the step, both ranks
 //! have sums for the same 2b ranks: b ranks with the same value in bit b as r, and b ranks with the
 //! same value as the partner. Each of the two ranks sends the sums for the partner's b ranks.
-//! [`Folded`] defines the ranks that participate.
+//! [`Participants`] defines the ranks that participate.
 
 use crate::ANYWHERE;
-use crate::folded::Folded;
+use crate::participants::Participants;
 use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry,
 };
@@ -30,30 +30,28 @@ impl Algorithm for Halving {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = problem.topology().nodes();
-        let folded = Folded::new(n);
-        let excess = n - folded.ranks();
+        let participants = Participants::new(n);
+        let excess = n - participants.ranks();
         schedule.layout(&[n], 1)?;
-        // If all nodes participate, an exclusive-or of all ranks leaves the schedule unchanged. The
-        // reason is that partners differ in one bit, and that only the high bits of a rank decide
-        // which messages contain the sums for this rank.
-        let symmetry = if folded.is_whole() { Symmetry::xor(1) } else { Symmetry::NONE };
+        // Partners differ in one bit, and only high bits of a rank decide which messages have its
+        // sums.
+        let symmetry = if participants.is_whole() { Symmetry::xor(1) } else { Symmetry::NONE };
         let planned = schedule.symmetric(&[symmetry])?;
-        folded.fold(schedule)?;
+        participants.send_excess(schedule)?;
         // The number of nodes whose results the ranks below `rank` collect: two nodes for each of
         // the first `excess` ranks, and one node for each further rank.
         let nodes_below = |rank: u64| rank + rank.min(excess);
-        for b in (0..folded.steps()).rev().map(|i| 1 << i) {
+        for b in (0..participants.steps()).rev().map(|i| 1 << i) {
             schedule.step()?;
-            for rank in planned.iter().filter_map(|node| folded.rank(node)) {
+            for rank in planned.iter().filter_map(|node| participants.rank(node)) {
                 let to = rank ^ b;
                 let first = to & !(b - 1);
                 let start = nodes_below(first);
                 let half = [Axis::range(start, nodes_below(first + b) - start)];
-                let send = Blocks::new(folded.node(rank), folded.node(to));
+                let send = Blocks::new(participants.node(rank), participants.node(to));
                 schedule.send(&send.destinations(Set::product(&half)).strict().combine())?;
             }
         }
-        // The excess nodes receive their results.
         if excess > 0 {
             schedule.step()?;
             for node in (0..excess).map(|i| 2 * i) {
@@ -69,15 +67,14 @@ mod tests {
     use super::*;
     use swapmeet_sdk::Rehearsal;
 
-    /// Each result has 10 bytes.
     #[test]
     fn every_size_has_the_cost_of_the_closed_form() {
         for n in 1..20_u64 {
             let problem = Rehearsal::on("ring", &[n]).collective(Collective::ReduceScatter, 0);
             let proved = problem.block_bytes(10).verify(&Halving).unwrap();
-            let (log, folded) = (u64::from(n.ilog2()), u64::from(!n.is_power_of_two()));
-            assert_eq!(proved.steps, log + 2 * folded, "{n}");
-            if folded == 0 {
+            let (log, uneven) = (u64::from(n.ilog2()), u64::from(!n.is_power_of_two()));
+            assert_eq!(proved.steps, log + 2 * uneven, "{n}");
+            if uneven == 0 {
                 let bytes = 10 * (n - 1);
                 assert_eq!((proved.critical_bytes, proved.summed_bytes), (bytes, bytes), "{n}");
             }

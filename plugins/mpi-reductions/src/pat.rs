@@ -71,21 +71,18 @@ struct Positions {
 }
 
 impl Positions {
-    /// Returns the distance of the messages in this step. It is the value of the lowest bit that is
-    /// set in each position.
+    /// Returns the value of the lowest bit of each position, which is the distance of the messages.
     fn distance(&self) -> u64 {
         1 << self.first.trailing_zeros()
     }
 
-    /// Returns the number of positions if there are `n` ranks.
     fn count(&self, n: u64) -> u64 {
         n.saturating_sub(self.first).div_ceil(self.stride)
     }
 }
 
-/// Appends the positions of a subtree to `order`, in depth-first order with the farthest positions
-/// first. The subtree has `size` positions, a power of two, and its root is position `root`. The
-/// root is not appended.
+/// Appends the positions of the subtree of `size` positions (a power of two) below `root`, in
+/// depth-first order, the farthest first, without `root`.
 fn depth_first(root: u64, size: u64, order: &mut Vec<u64>) {
     let mut child = size / 2;
     while child > 0 {
@@ -97,8 +94,7 @@ fn depth_first(root: u64, size: u64, order: &mut Vec<u64>) {
 
 /// Returns the steps of the collective for `n` ranks. A message has at most `aggregation` blocks.
 fn steps(collective: Collective, n: u64, aggregation: u64) -> Vec<Positions> {
-    // As in NCCL, `n / 2` is rounded down before it is rounded up to a power of two. Therefore,
-    // messages between three ranks have one block.
+    // As in NCCL, `n / 2` is rounded down first: messages between three ranks have one block.
     let aggregation = aggregation.min((n / 2).max(1).next_power_of_two());
     let whole = n.next_power_of_two();
     let stride = whole / aggregation;
@@ -128,15 +124,13 @@ impl Algorithm for Pat {
         let (n, collective) = (problem.topology().nodes(), problem.collective());
         let steps = steps(collective, n, aggregation(problem)?);
         schedule.layout(&[n], 1)?;
-        // All ranks apply the same rule, so shifts of the ranks leave the schedule unchanged.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         for positions in &steps {
             let (distance, count) = (positions.distance(), positions.count(n));
             schedule.step()?;
             for rank in &planned {
                 if collective == Collective::AllGather {
-                    // In the tree of a block, the position of the sender is `distance` less than
-                    // that of the receiver.
+                    // The sender's position in the tree is `distance` less than the receiver's.
                     let first = (rank + positions.first - distance) % n;
                     let origins = [Axis::stride(first, positions.stride, count)];
                     let send = Blocks::new(rank, (rank + n - distance) % n).copy().strict();
@@ -153,7 +147,6 @@ impl Algorithm for Pat {
     }
 }
 
-/// Returns the parameter for the largest number of blocks in a message.
 fn aggregation(problem: &Problem<'_>) -> Result<u64, Stop> {
     let given: Option<u64> = problem.given("aggregation")?;
     match given {

@@ -8,15 +8,14 @@
 //! the reduce-scatter, rank r exchanges with rank r xor 2^i. Rank r divides the segments that it
 //! still sums: it sends the segments whose number differs from r in bit i, and keeps the remaining
 //! segments. The allgather has the same steps in reverse order. In each of its steps, a rank sends
-//! all completed segments that it has. [`Folded`] defines the ranks that participate.
+//! all completed segments that it has. [`Participants`] defines the ranks that participate.
 
 use crate::ANYWHERE;
-use crate::folded::Folded;
+use crate::participants::Participants;
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop};
 
 pub(crate) struct Rabenseifner;
 
-/// The largest number of segments of a vector.
 const MAX_SEGMENTS: u64 = 4096;
 
 impl Algorithm for Rabenseifner {
@@ -31,67 +30,68 @@ impl Algorithm for Rabenseifner {
     }
 
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        let folded = Folded::new(problem.topology().nodes());
-        if folded.is_whole() || folded.ranks() <= MAX_SEGMENTS {
+        let participants = Participants::new(problem.topology().nodes());
+        if participants.is_whole() || participants.ranks() <= MAX_SEGMENTS {
             return Ok(());
         }
         let n = problem.topology().nodes();
         Err(Stop::unsupported(format!(
             "{n} nodes are not a power of two, and the vector cannot be split into {} segments",
-            folded.ranks()
+            participants.ranks()
         )))
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let folded = Folded::new(problem.topology().nodes());
-        if folded.is_whole() {
-            schedule.layout_in_parts(&folded.radices(), 1)?;
+        let participants = Participants::new(problem.topology().nodes());
+        if participants.is_whole() {
+            schedule.layout_in_parts(&participants.radices(), 1)?;
         } else {
-            schedule.layout(&folded.radices(), folded.ranks() as u32)?;
+            schedule.layout(&participants.radices(), participants.ranks() as u32)?;
         }
-        let planned = folded.planned(schedule)?;
-        folded.fold(schedule)?;
+        let planned = participants.planned(schedule)?;
+        participants.send_excess(schedule)?;
         let mut axes = Vec::new();
         schedule.phase("recursive halving")?;
-        for i in 0..folded.steps() {
+        for i in 0..participants.steps() {
             schedule.step()?;
-            for rank in planned.iter().filter_map(|node| folded.rank(node)) {
+            for rank in planned.iter().filter_map(|node| participants.rank(node)) {
                 let to = rank ^ 1 << i;
-                let send = Blocks::new(folded.node(rank), folded.node(to)).strict().combine();
-                send_agreeing(folded, schedule, &send, (to, i + 1), &mut axes)?;
+                let send =
+                    Blocks::new(participants.node(rank), participants.node(to)).strict().combine();
+                send_agreeing(participants, schedule, &send, (to, i + 1), &mut axes)?;
             }
         }
         schedule.phase("recursive doubling")?;
-        for i in (0..folded.steps()).rev() {
+        for i in (0..participants.steps()).rev() {
             schedule.step()?;
-            for rank in planned.iter().filter_map(|node| folded.rank(node)) {
-                let send =
-                    Blocks::new(folded.node(rank), folded.node(rank ^ 1 << i)).strict().copy();
-                send_agreeing(folded, schedule, &send, (rank, i + 1), &mut axes)?;
+            for rank in planned.iter().filter_map(|node| participants.rank(node)) {
+                let send = Blocks::new(participants.node(rank), participants.node(rank ^ 1 << i))
+                    .strict()
+                    .copy();
+                send_agreeing(participants, schedule, &send, (rank, i + 1), &mut axes)?;
             }
         }
-        folded.unfold(schedule)
+        participants.return_to_excess(schedule)
     }
 }
 
-/// Restricts a send to the segments whose numbers agree with `rank` in the lowest `bits` bits, and
-/// adds the send to the schedule.
+/// Adds a send of the segments that agree with `rank` in the lowest `bits` bits.
 fn send_agreeing(
-    folded: Folded,
+    participants: Participants,
     schedule: &mut Schedule<'_>,
     send: &Blocks<'_>,
     (rank, bits): (u64, u32),
     axes: &mut Vec<Axis<'_>>,
 ) -> Result<(), Stop> {
     let stride = 1 << bits;
-    if !folded.is_whole() {
+    if !participants.is_whole() {
         return schedule.send(&send.segments(Axis::stride(
             rank % stride,
             stride,
-            folded.ranks() / stride,
+            participants.ranks() / stride,
         )));
     }
-    folded.agreeing_nodes(rank, bits, axes);
+    participants.agreeing_nodes(rank, bits, axes);
     schedule.send(&send.destinations(Set::product(axes)))
 }
 
@@ -100,7 +100,6 @@ mod tests {
     use super::*;
     use swapmeet_sdk::Rehearsal;
 
-    /// The vector has 10 bytes for each participating rank.
     #[test]
     fn every_size_has_the_cost_of_the_closed_form() {
         for n in 1..20_u64 {

@@ -47,8 +47,7 @@ impl Algorithm for Ring {
         let all = problem.collective() == Collective::AllReduce;
         let lay_out = if all { Schedule::layout_in_parts } else { Schedule::layout };
         lay_out(schedule, &[n], 1)?;
-        // In each step, every rank r sends the segment r - `step` to the next rank. All ranks
-        // follow this rule, so shifts of all ranks leave the schedule unchanged.
+        // All ranks apply the same rule: rank r sends segment r - `step` to the next rank.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         schedule.phase("reduce-scatter")?;
         for step in 1..n {
@@ -81,7 +80,6 @@ mod tests {
     use super::*;
     use swapmeet_sdk::Rehearsal;
 
-    /// Each segment of the vector has 10 bytes.
     #[test]
     fn every_size_has_the_cost_of_the_closed_forms() {
         for n in 1..12_u64 {

@@ -21,7 +21,6 @@ const ORDER: ParamInfo = ParamInfo::choice(
     "far: send to the farthest child first, as in MPICH; near: to the nearest, as in Open MPI",
 );
 
-/// A broadcast, scatter or gather on a binomial tree.
 pub(crate) struct Binomial {
     about: About,
 }
@@ -81,7 +80,6 @@ impl Algorithm for Binomial {
             }
             return Ok(());
         }
-        // Case 2: all other trees. Their steps have the distances of `halves`.
         let gather = problem.collective() == Collective::Gather;
         let steps: Vec<u64> = if gather { halves(n).rev().collect() } else { halves(n).collect() };
         for b in steps {

@@ -32,9 +32,8 @@ impl Algorithm for Doubling {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = line(problem, schedule, 1)?;
-        // Applying an exclusive-or to all ranks leaves the schedule unchanged: partners still
-        // differ in the same bit, and a rank still has the blocks of the ranks that agree with it
-        // in the higher bits.
+        // Exclusive-or preserves partners, which differ in one bit, and the ranks that agree in the
+        // higher bits, whose blocks a rank has.
         let planned = schedule.symmetric(&[Symmetry::xor(1)])?;
         for b in (0..n.trailing_zeros()).map(|bit| 1 << bit) {
             schedule.step()?;

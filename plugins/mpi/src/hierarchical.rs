@@ -34,8 +34,7 @@ impl Algorithm for Hierarchical {
         for rank in 1..g {
             schedule.step()?;
             for leader in leaders() {
-                // All blocks of the rank are sent to the leader, except the block that the rank has
-                // for itself.
+                // All blocks except the rank's own one for itself.
                 let others = [Axis::range((leader + rank + 1) % n, n - 1)];
                 schedule.send(
                     &Blocks::new(leader + rank, leader).destinations(Set::product(&others)),

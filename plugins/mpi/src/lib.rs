@@ -31,8 +31,7 @@ const ANYWHERE: About = About {
     ..About::DEFAULT
 };
 
-/// Sets a grid of one axis, with every block split into `segments`, and returns the number of its
-/// nodes.
+/// Sets a grid of one axis, with blocks of `segments` segments.
 fn line(problem: &Problem<'_>, schedule: &mut Schedule<'_>, segments: u32) -> Result<u64, Stop> {
     let n = problem.topology().nodes();
     schedule.layout(&[n], segments)?;
@@ -44,8 +43,7 @@ fn node(rank: u64, root: u64, n: u64) -> u64 {
     (rank + root) % n
 }
 
-/// Returns the nodes of `count` consecutive ranks, the first of which is `rank`. Ranks are counted
-/// from the root.
+/// Returns the nodes of `count` ranks from `rank` on, counted from the root.
 fn nodes(rank: u64, count: u64, root: u64, n: u64) -> [Axis<'static>; 1] {
     [Axis::range(node(rank, root, n), count)]
 }

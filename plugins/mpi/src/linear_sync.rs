@@ -41,8 +41,7 @@ impl Algorithm for LinearSync {
                 "a step of {messages} messages is too large; the limit is {MAX_MESSAGES}"
             )));
         }
-        // All ranks send at the same distances, so shifts of the ranks leave the schedule
-        // unchanged.
+        // All ranks send at the same distances.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         let mut nearest = 1;
         while nearest < n {

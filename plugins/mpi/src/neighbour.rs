@@ -38,8 +38,7 @@ impl Algorithm for Neighbour {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = line(problem, schedule, 1)?;
-        // All even ranks send at the same distance and in the same direction, and so do all odd
-        // ranks. Shifts by 2 therefore leave the schedule unchanged.
+        // Even ranks all send at the same distance and in the same direction, and so do odd ones.
         let planned =
             schedule.symmetric(&[if n > 1 { Symmetry::shift(2) } else { Symmetry::NONE }])?;
         for step in 1..=n / 2 {

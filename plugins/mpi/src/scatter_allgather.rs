@@ -11,7 +11,6 @@ use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule
 
 pub(crate) struct ScatterAllgather;
 
-/// The largest number of segments of a block.
 const MAX_SEGMENTS: u64 = 4096;
 
 impl Algorithm for ScatterAllgather {

@@ -29,7 +29,6 @@ impl Algorithm for Sparbit {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = line(problem, schedule, 1)?;
-        // All ranks apply the same rule, so shifts of the ranks leave the schedule unchanged.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         let mut distance = n.next_power_of_two() / 2;
         while distance > 0 {

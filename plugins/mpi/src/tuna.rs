@@ -39,8 +39,7 @@ impl Algorithm for Tuna {
         let (g, k) = (problem.group("group")?, problem.whole("radix", 2..=u64::MAX)?);
         let groups = problem.topology().nodes() / g;
         schedule.layout(&[groups, g], 1)?;
-        // All ranks apply the same rule relative to their group and their position, so shifts along
-        // both axes leave the schedule unchanged.
+        // All ranks apply the same rule relative to their group and their position.
         let planned = schedule.symmetric(&[Symmetry::shift(1); 2])?;
         schedule.phase("within the group")?;
         let mut weight = 1;

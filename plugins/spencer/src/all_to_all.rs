@@ -63,7 +63,6 @@ const CYCLES: ParamInfo = ParamInfo::number(
     "number of virtual cycles in phase 1 (k), a divisor of every dimension; by default the one with the fewest rounds",
 );
 
-/// The properties that gossip and multi-scatter have in common.
 const ALL_TO_ALL: CircuitCollective =
     CircuitCollective { about: TORUS, variants: &VARIANTS, check: |_| Ok(()), plan };
 
@@ -109,9 +108,8 @@ impl TwoPhase {
         Self { n, k, methods }
     }
 
-    /// Chooses the number of virtual cycles k so that no link carries more than q circuits. Of the
-    /// possible values, it chooses the one that needs the fewest rounds. If several values need
-    /// equally few rounds, it chooses the smallest.
+    /// Returns the k that needs the fewest rounds of those with which no link carries more than q
+    /// circuits; the smallest of these.
     pub(crate) fn within(n: u64, q: u64, variant: Variant) -> Self {
         let fits = (1..=n.min(2 * q))
             .filter(|k| n.is_multiple_of(*k))
@@ -121,7 +119,6 @@ impl TwoPhase {
             .unwrap_or_else(|| Self::new(n, 1, variant))
     }
 
-    /// Returns the number of nodes of a cycle in phase 1 or 2.
     fn p(&self, phase: usize) -> u64 {
         if phase == 0 { self.n / self.k } else { self.k }
     }
@@ -141,7 +138,6 @@ impl TwoPhase {
         if pairs { 2 * self.k } else { self.k }
     }
 
-    /// Returns the largest number of circuits that use a directed link at the same time.
     pub(crate) fn circuits(&self) -> u64 {
         let k = self.k;
         let first = match self.methods[0] {
@@ -162,8 +158,7 @@ impl TwoPhase {
     }
 }
 
-/// Returns the two phases for each dimension of the torus. `cycles` is the value of k that the user
-/// chose, if any.
+/// Returns the phases for each dimension. `cycles` is the user's k, if any.
 fn choose(torus: &Torus, cycles: Option<u64>) -> Result<Vec<TwoPhase>, Stop> {
     torus
         .dims
@@ -180,9 +175,7 @@ fn choose(torus: &Torus, cycles: Option<u64>) -> Result<Vec<TwoPhase>, Stop> {
         .collect()
 }
 
-/// Plans a gossip or a multi-scatter.
 fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-    // Choose the cycles, and declare the symmetry.
     let two_phase = choose(torus, problem.given("cycles")?)?;
     let lanes = torus.lanes();
     schedule.layout(&torus.dims, lanes.len() as u32)?;
@@ -233,7 +226,6 @@ fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Re
     Ok(())
 }
 
-/// A send along one dimension. The sender is given by its coordinate in that dimension.
 struct RingMessage {
     to: u64,
     plus: bool,
@@ -241,8 +233,7 @@ struct RingMessage {
     destinations: Vec<u64>,
 }
 
-/// Returns the sends of one round along one dimension, as a list of sends for each coordinate in
-/// `coordinates`.
+/// Returns the sends of one round, as a list for each coordinate in `coordinates`.
 fn messages(
     cycle: &TwoPhase,
     coordinates: Range<u64>,
@@ -267,8 +258,7 @@ fn messages(
             let at_place = |i: u64| if phase == 0 { i * k + x % k } else { x / k * k + i };
             let ring_messages = sends.into_iter().map(|m| {
                 let next = if m.forwards { (place + 1) % p } else { (place + p - 1) % p };
-                // In phase 1, circuits wrap around the torus. In phase 2, the circuit that closes a
-                // cycle leads back over the links of the cycle.
+                // In phase 2, the circuit that closes the cycle leads back over its links.
                 let plus = if phase == 0 { m.forwards } else { next > place };
                 // The range of origins and destinations is given in nodes of the current cycle. In
                 // phase 1, node i of a virtual cycle stands for k neighbouring nodes. In phase 2,
@@ -294,7 +284,6 @@ fn messages(
 /// planned coordinate in that dimension.
 type LaneMessages = (u64, usize, Vec<Vec<RingMessage>>);
 
-/// Adds the sends of all planned nodes to the schedule, lane by lane.
 fn send_all(
     torus: &Torus,
     schedule: &mut Schedule<'_>,

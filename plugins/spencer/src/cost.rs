@@ -10,9 +10,8 @@ use std::cmp::Ordering;
 use std::ops::{Add, Mul};
 use swapmeet_sdk::Problem;
 
-/// The cost of a schedule: the number of rounds, and two sums over all rounds. `links` is the sum
-/// of the links of the longest circuit of each round. `blocks` is the sum of the blocks on the most
-/// loaded link of each round.
+/// The cost of a schedule. `links` is the sum over rounds of the links of the longest circuit,
+/// `blocks` that of the blocks on the most loaded link.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Cost {
     pub rounds: u64,
@@ -51,7 +50,6 @@ impl Mul<u64> for Cost {
 }
 
 impl Cost {
-    /// Returns the cost of a round in which two sets of circuits are used at the same time.
     pub(crate) fn parallel(self, other: Self) -> Self {
         Self {
             rounds: self.rounds.max(other.rounds),
@@ -70,14 +68,12 @@ pub(crate) struct MachineTimes {
 }
 
 impl MachineTimes {
-    /// Reads the times of the machine from the host.
     pub(crate) fn read(problem: &Problem<'_>) -> Self {
         let block = problem.byte_us() * problem.block_bytes() as f64;
         Self { round: problem.startup_us(), link: problem.hop_us(), block }
     }
 
-    /// Returns whether the first schedule is cheaper than the second schedule. `None` is the cost
-    /// of an impossible schedule.
+    /// Returns whether the first schedule is cheaper. `None` is an impossible schedule.
     pub(crate) fn prefer(self, first: Option<Cost>, second: Option<Cost>) -> bool {
         match (first, second) {
             (Some(first), Some(second)) => self.compare(first, second).is_lt(),
@@ -86,8 +82,7 @@ impl MachineTimes {
         }
     }
 
-    /// Compares two costs. If both take the same time on the machine, the cost with fewer rounds is
-    /// lower. If the rounds are equal too, the number of blocks decides, then the number of links.
+    /// Compares times, then rounds, then blocks, then links.
     fn compare(self, a: Cost, b: Cost) -> Ordering {
         let time = |c: Cost| {
             self.round * c.rounds as f64 + self.link * c.links as f64 + self.block * c.blocks
@@ -98,9 +93,8 @@ impl MachineTimes {
     }
 }
 
-/// Returns the cost of a round of circuits, or `None` if a directed link would carry more than q
-/// circuits. Each circuit is given by its first node, the nodes after it, and the number of its
-/// blocks.
+/// Returns the cost of a round, or `None` if a link would carry more than q circuits. A circuit is
+/// its first node, the nodes after it, and the number of its blocks.
 pub(crate) fn round(
     torus: &Torus,
     circuits: impl Iterator<Item = (u64, Vec<u64>, u64)>,

@@ -46,13 +46,11 @@ const TORUS: About = About {
     paper: PAPER,
     accepts: "tori and rings of any size",
     params: &[VARIANT],
-    // `ports` has no limit, because users can choose the variant for all ports even on a one-port
-    // machine.
+    // Users can choose the variant for all ports even on a one-port machine.
     ports: u64::MAX,
     ..About::DEFAULT
 };
 
-/// A collective: its description, its variants, a check of the problem, and its schedule.
 struct CircuitCollective {
     about: About,
     variants: &'static [(&'static str, Variant)],

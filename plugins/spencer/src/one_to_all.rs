@@ -38,7 +38,6 @@ use crate::tree::{Circuit, Payload, divide, one_port_start};
 use crate::{CircuitCollective, PORT_VARIANTS, TORUS};
 use swapmeet_sdk::{About, Axis, Blocks, Collective, Problem, Route, Schedule, Set, Stop};
 
-/// The properties that the three algorithms have in common.
 const ONE_TO_ALL: CircuitCollective =
     CircuitCollective { about: TORUS, variants: &PORT_VARIANTS, check: |_| Ok(()), plan };
 
@@ -72,9 +71,8 @@ pub(crate) const GATHER: CircuitCollective = CircuitCollective {
     ..ONE_TO_ALL
 };
 
-/// The circuits of each round in one dimension of the torus. The cycle of the dimension is cut open
-/// to a line. `cut` is the coordinate at the start of the line. It is chosen so that the root is at
-/// the position from which the circuits begin.
+/// The circuits of each round in one dimension. Its cycle is cut open to a line at the coordinate
+/// `cut`, so that the root is at the position from which the circuits begin.
 struct Cycle {
     n: u64,
     cut: u64,
@@ -94,7 +92,6 @@ impl Cycle {
     }
 }
 
-/// Plans a broadcast, a scatter or a gather.
 fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let lanes = torus.lanes();
     schedule.layout(&torus.dims, lanes.len() as u32)?;
@@ -136,8 +133,7 @@ fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Re
     Ok(())
 }
 
-/// Adds the sends of one circuit to the schedule, once for every line of the dimension that already
-/// has data.
+/// Adds the sends of one circuit on every line of the dimension that already has data.
 fn inform(
     torus: &Torus,
     schedule: &mut Schedule<'_>,

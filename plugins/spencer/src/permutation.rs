@@ -38,24 +38,20 @@ mod sections;
 mod shift;
 mod stage;
 
-/// The form of the schedule of a permutation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// The form among `Standard` and `Balanced` (and `Direct`, with one port) that is cheapest on
-    /// the machine.
+    /// The cheapest of `Standard` and `Balanced` (and `Direct`, with one port) on the machine.
     Best,
     /// Data is collected along diagonals. A rotation by 90 degrees is done as two transpositions.
     Standard,
     /// A rotation by 90 degrees along balanced cycles (see the crate `balanced-rotation`).
     Balanced,
-    /// The form of Appendix A, in which the transposition begins while data is still being
-    /// collected.
+    /// Appendix A: the transposition begins during the collection.
     Combined,
     /// A transposition in which each node sends its own block, without a collection.
     Direct,
 }
 
-/// The forms that users can choose.
 const FORMS: [(&str, Form); 4] = [
     ("standard", Form::Standard),
     ("balanced", Form::Balanced),
@@ -92,7 +88,6 @@ pub(crate) const PERMUTATION: CircuitCollective = CircuitCollective {
     plan,
 };
 
-/// The values of the parameters that the user gave.
 struct Choice {
     form: Form,
     directions: Directions,
@@ -113,7 +108,6 @@ fn check(problem: &Problem<'_>) -> Result<(), Stop> {
     Choice::read(problem).map(|_| ())
 }
 
-/// Plans a permutation.
 fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let choice = Choice::read(problem)?;
     let affine = Affine::read(problem, torus)?;
@@ -187,7 +181,6 @@ fn stages(
     Ok(stages)
 }
 
-/// Returns the stage that exchanges or reflects axes, in the chosen form.
 fn mirrored(
     torus: &Torus,
     axes: &[usize],
@@ -237,8 +230,7 @@ mod tests {
     use super::*;
     use swapmeet_sdk::Rehearsal;
 
-    /// The host lists the sends of a symmetric schedule in ascending order of their senders. A plan
-    /// for all nodes must have the same order (docs/abi.md, "Symmetry").
+    /// The order that a plan for all nodes must have (docs/abi.md, "Symmetry").
     #[test]
     fn senders_are_in_ascending_order() {
         let side = 8;

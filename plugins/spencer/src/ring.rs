@@ -1,7 +1,6 @@
 //! Gossip and multi-scatter on an undivided cycle of p nodes: the sends of each node in each round
 //! (sections 3.4 and 3.5).
 
-/// A range of nodes of a cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
     first: u64,
@@ -15,7 +14,6 @@ impl Span {
         Self { first: node, count: 1 }
     }
 
-    /// Returns whether the range contains node `i` of `p`.
     pub(crate) fn contains(self, i: u64, p: u64) -> bool {
         (i + p - self.first) % p < self.count
     }
@@ -29,21 +27,17 @@ pub(crate) struct RingSend {
     pub destinations: Span,
 }
 
-/// The method by which the nodes of an undivided cycle exchange blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
     /// Neighbours exchange in pairs (one port, even number of nodes). The edges of the cycle
     /// alternate between two colours, and each round uses the edges of one colour.
     Pairs,
-    /// All nodes send forwards only (one port, odd number of nodes). An odd number of nodes cannot
-    /// be divided into pairs.
+    /// All nodes send forwards only: one port, and an odd number of nodes, which have no pairs.
     OneWay,
-    /// All nodes send to both neighbours (all ports).
     BothWays,
 }
 
 impl Method {
-    /// Returns the number of rounds on a cycle of p nodes.
     pub(crate) fn rounds(self, p: u64) -> u64 {
         match self {
             Self::OneWay => p - 1,
@@ -51,9 +45,8 @@ impl Method {
         }
     }
 
-    /// Returns the sends of node `x` of `p` nodes in a gossip or a multi-scatter. Rounds are
-    /// counted from 1. A cycle with an even `colour` begins with different edges than a cycle with
-    /// an odd `colour`.
+    /// Returns the sends of node `x`. Rounds start with 1. The parity of `colour` selects the edges
+    /// of the first round.
     pub(crate) fn sends(
         self,
         p: u64,
@@ -70,8 +63,7 @@ impl Method {
                 vec![RingSend { forwards: true, origins: Span::ALL, destinations: all_but(p, x) }]
             }
             (Self::BothWays, true) => {
-                // In the last round on an even cycle, the block for the opposite node is sent in
-                // one direction only.
+                // The block for the opposite node is sent in one direction only.
                 let directions = if 2 * round < p { &[true, false][..] } else { &[true] };
                 directions.iter().map(|forwards| pass_on(p, round, x, *forwards)).collect()
             }
@@ -86,15 +78,13 @@ fn all_but(p: u64, x: u64) -> Span {
     Span { first: (x + 1) % p, count: p - 1 }
 }
 
-/// Returns the node that is `distance` positions behind node x. Behind means against the direction
-/// of travel.
+/// Returns the node `distance` positions behind x, against the direction of travel.
 fn behind(p: u64, x: u64, distance: u64, forwards: bool) -> u64 {
     if forwards { (x + p - distance) % p } else { (x + distance) % p }
 }
 
-/// Returns the send of a node that passes the message from the node behind it on to the node ahead,
-/// in either direction. In the words of the thesis: "it passes the message it received from its
-/// left neighbour to its right neighbour".
+/// Returns the send that passes on the message of the node behind, in either direction: "it passes
+/// the message it received from its left neighbour to its right neighbour".
 fn pass_on(p: u64, round: u64, x: u64, forwards: bool) -> RingSend {
     RingSend {
         forwards,
@@ -116,8 +106,7 @@ fn gossip_pairs(p: u64, round: u64, x: u64, colour: u64) -> RingSend {
     let newest = |distance| behind(p, x, distance, forwards);
     let origins = match round {
         1 => Span::one(x),
-        // The blocks received last are those of two neighbouring nodes. `first` is the lower of
-        // their numbers.
+        // `first` is the lower number of two neighbouring nodes.
         _ if forwards => Span { first: newest(round - 1), count: 2 },
         _ => Span { first: newest(round - 2), count: 2 },
     };

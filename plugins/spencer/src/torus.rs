@@ -1,9 +1,7 @@
-//! The torus: its cycles in each dimension, and the numbers of circuits and ports that nodes can
-//! use.
+//! A torus with its cycles, circuits and ports.
 
 use swapmeet_sdk::{Problem, Stop};
 
-/// The ports that a node uses in a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Variant {
     /// One port. It carries up to q circuits.
@@ -11,25 +9,20 @@ pub(crate) enum Variant {
     /// In the first phase of a gossip or multi-scatter, one port for each cycle. In the second
     /// phase, all ports.
     Hybrid,
-    /// All 2d ports of a node, where d is the number of dimensions. Each port carries up to q
-    /// circuits.
+    /// All 2d ports of a node, each for up to q circuits.
     AllPorts,
 }
 
-/// A torus or ring, and the number of circuits that a directed link carries at the same time.
 pub(crate) struct Torus {
-    /// The number of nodes of each dimension (n in formulas).
     pub dims: Vec<u64>,
     strides: Vec<u64>,
     /// The dimensions that have links. A dimension of one node has none.
     pub cycles: Vec<usize>,
     /// q: the largest number of circuits that a directed link carries at the same time.
     pub q: u64,
-    /// The ports that nodes use.
     pub variant: Variant,
 }
 
-/// Returns an error if the topology is not a torus or a ring.
 pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Stop> {
     let topology = problem.topology();
     match topology.kind() {
@@ -63,20 +56,17 @@ impl Torus {
         for d in (1..dims.len()).rev() {
             strides[d - 1] = strides[d] * dims[d];
         }
-        // A link never carries more circuits than the longest cycle has nodes. A larger q is
-        // therefore reduced.
+        // No link carries more circuits than the longest cycle has nodes.
         let longest = dims.iter().copied().max().unwrap_or(1);
         let cycles = (0..dims.len()).filter(|d| dims[*d] > 1).collect();
         Self { dims, strides, cycles, q: q.min(longest), variant }
     }
 
-    /// Returns the coordinate of a node in dimension `dim`.
     pub(crate) fn coordinate(&self, node: u64, dim: usize) -> u64 {
         node / self.strides[dim] % self.dims[dim]
     }
 
-    /// Returns the node that has coordinate `to` in dimension `dim` and agrees with `node` in all
-    /// other dimensions.
+    /// Returns the node with coordinate `to` in `dim` and all others of `node`.
     pub(crate) fn moved(&self, node: u64, dim: usize, to: u64) -> u64 {
         node - self.coordinate(node, dim) * self.strides[dim] + to * self.strides[dim]
     }
@@ -85,15 +75,13 @@ impl Torus {
         self.dims.iter().product()
     }
 
-    /// Returns the neighbour in `dim` in the positive or the negative direction.
     pub(crate) fn neighbour(&self, node: u64, dim: usize, plus: bool) -> u64 {
         let (n, x) = (self.dims[dim], self.coordinate(node, dim));
         self.moved(node, dim, if plus { (x + 1) % n } else { (x + n - 1) % n })
     }
 
-    /// Returns the index of the link to the neighbour `next` among the links of `node`. The
-    /// difference of the two node numbers determines the link. It is one stride, or several strides
-    /// if the link wraps around from the end of a cycle to its start.
+    /// Returns the index of the link to `next` among those of `node`, from the difference of the
+    /// numbers: one stride, or several if the link wraps around.
     pub(crate) fn link(&self, node: u64, next: u64) -> usize {
         let difference = next.wrapping_sub(node);
         let along = |dim: &usize| {
@@ -117,9 +105,8 @@ impl Torus {
         nodes
     }
 
-    /// Returns the order of the dimensions for each lane: (1, 2, .., d), (2, .., d, 1), etc. A lane
-    /// is one of d equal segments of each message. Each lane uses the dimensions in a different
-    /// order. With one port there is a single lane.
+    /// Returns the order of the dimensions for each lane, one of d equal segments of each message:
+    /// (1, 2, .., d), (2, .., d, 1), etc. With one port there is one lane.
     pub(crate) fn lanes(&self) -> Vec<Vec<usize>> {
         let d = self.cycles.len();
         let lanes = if self.variant == Variant::OnePort { d.min(1) } else { d };

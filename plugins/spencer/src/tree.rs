@@ -15,8 +15,7 @@ use crate::cost::Cost;
 use crate::torus::Variant;
 use std::collections::HashMap;
 
-/// A circuit of a round. Node `from` informs node `to`, which is then responsible for informing the
-/// section of `count` nodes from `first` on.
+/// Node `from` informs `to`, which then is responsible for the `count` nodes from `first` on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Circuit {
     pub from: u64,
@@ -33,28 +32,23 @@ struct Section {
     at: u64,
 }
 
-/// The kind of data that a circuit carries. It determines the cost of a division. If two divisions
-/// have the same number of rounds, the division with fewer blocks on the most loaded link is
-/// better. If these are equal too, the division with shorter circuits is better.
+/// The data of a circuit. It determines the cost of divisions with equally many rounds: first the
+/// blocks on the most loaded link, then the lengths of circuits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Payload {
-    /// Each circuit carries the same message, as in a broadcast. The number of blocks on a link is
-    /// then the number of circuits that share it.
+    /// Each circuit carries the same message (a broadcast). The blocks of a link are its circuits.
     Message,
-    /// A circuit carries one block for, or from, each node of the section, as in a scatter, a
-    /// gather or a collection.
+    /// One block for, or from, each node of the section, as in a scatter, a gather or a collection.
     Bundle,
 }
 
-/// Returns, for each round, the circuits that inform the nodes 0 to `count` - 1 of a line. The node
-/// `at` has the data at the start.
+/// Returns for each round the circuits that inform the nodes 0 to `count` - 1 of a line, of which
+/// `at` has the data.
 ///
-/// With all ports, the number of nodes that `at` can reach grows by the factor 2q+1 in each round.
-/// The division takes as many rounds as `at` needs to reach both ends of the line. A node in the
-/// middle needs ceil(log_(2q+1) count) rounds.
+/// With all ports, a node reaches 2q+1 times as many nodes with each round. The division takes as
+/// many rounds as `at` needs to reach both ends, from the middle ceil(log_(2q+1) count).
 ///
-/// With one port, `at` must be an end of the line or [`one_port_start`]. The division then takes
-/// ceil(log_(q+1) count) rounds.
+/// With one port, `at` is an end or [`one_port_start`], and there are ceil(log_(q+1) count) rounds.
 pub(crate) fn divide(
     count: u64,
     at: u64,
@@ -72,8 +66,7 @@ pub(crate) fn divide(
     loop {
         let reach = reaches.next();
         let (mut circuits, mut next) = (Vec::new(), Vec::new());
-        // In each section with more than one node, the responsible node makes further nodes
-        // responsible for nodes at the left end and at the right end of the section.
+        // The responsible node of each section makes others responsible for nodes at both ends.
         for section in sections.iter().filter(|s| s.count > 1) {
             let (left, right) = match reach {
                 None => one_port(section, q),
@@ -98,10 +91,9 @@ pub(crate) fn divide(
                         None => count - 1,
                         Some(reach) => (count - 1).saturating_sub(reach.nodes),
                     };
-                    // With one port, the new responsible node is at the near end of its section.
-                    // With all ports, it is as near as possible, so that circuits are short. It
-                    // must still be able to reach the far end of its section in the remaining
-                    // rounds.
+                    // A new responsible node is at the near end (one port), or as near as possible
+                    // (all ports), so that circuits are short and it still reaches the far end in
+                    // the remaining rounds.
                     let to = match (reach, leftwards) {
                         (None, true) | (Some(_), false) => first + far,
                         (None, false) | (Some(_), true) => first + count - 1 - far,
@@ -111,7 +103,6 @@ pub(crate) fn divide(
                 }
             }
         }
-        // Every section has one node: the division is complete.
         if circuits.is_empty() {
             return rounds;
         }
@@ -120,9 +111,8 @@ pub(crate) fn divide(
     }
 }
 
-/// Returns the cost of each round if every circuit carries a bundle of blocks. The costs are the
-/// same in forward and in reverse order. `place` returns the position of a node along the line.
-/// `blocks` returns the number of blocks of a circuit.
+/// Returns the cost of each round with bundles of blocks, which is the same in reverse order.
+/// `place` is a position on the line, `blocks` the number of blocks of a circuit.
 pub(crate) fn bundle_costs(
     rounds: &[Vec<Circuit>],
     place: impl Fn(u64) -> i64,
@@ -144,18 +134,15 @@ pub(crate) fn bundle_costs(
     rounds.iter().map(cost).collect()
 }
 
-/// Returns the position of the node that has the data at the start, if a whole cycle of n nodes is
-/// informed through one port. The cycle is cut open, so that it becomes a line. In the first round,
-/// this node keeps the first section of the line. It is the last node of this section, so its
-/// nearest circuit leads to a neighbour. From an end of the line, the circuits would be longer in
-/// total.
+/// Returns the position with the data at the start, for a cycle of n nodes that is cut open to a
+/// line and informed through one port: the last node of the first section, which the node keeps in
+/// the first round. From an end of the line, circuits would be longer in total.
 pub(crate) fn one_port_start(n: u64, q: u64) -> u64 {
     n.div_ceil(q + 1) - 1
 }
 
-/// Divides `count` nodes, starting with node `first`, into at most `most` chunks of nearly equal
-/// size. Returns the first node and the number of nodes of each chunk. The larger chunks are those
-/// farther from the informing node. Empty chunks are left out.
+/// Divides `count` nodes from `first` on into at most `most` chunks (first node, number) of nearly
+/// equal size, the larger ones farther from the informing node, without empty ones.
 fn chunks(first: u64, count: u64, most: u64, leftwards: bool) -> impl Iterator<Item = (u64, u64)> {
     let pieces = most.min(count);
     let edge = move |i: u64| {
@@ -170,8 +157,7 @@ fn chunks(first: u64, count: u64, most: u64, leftwards: bool) -> impl Iterator<I
 struct Reach {
     circuits: u64,
     nodes: u64,
-    /// The largest number of nodes on one side that the node passed on to newly responsible nodes
-    /// in this round.
+    /// The most nodes of one side that a node passed on in this round.
     passed_on: u64,
 }
 
@@ -179,23 +165,22 @@ struct Reach {
 /// of the longest circuit. The number of blocks is compared first.
 type BlocksAndLinks = (u64, u64);
 
-/// Returns the reach after each round, for the cheapest of the divisions with the fewest rounds.
-/// The reach is the largest number of nodes, on one side, for which a node is still responsible.
-/// `side` is the number of nodes on the longer side of the line.
+/// Returns the reach after each round, for the cheapest division with the fewest rounds. The
+/// *reach* is the largest number of nodes on one side for which a node is still responsible. It is
+/// `side`, the longer side of the line, before the first round, and 0 after the last.
 ///
-/// Consider a round that reduces the reach from s to s'. On each side, a node passes on h nodes to
-/// c newly responsible nodes, where h is at least s - s'. Each of these c nodes becomes responsible
-/// for a chunk of m = ceil(h / c) nodes. m is at most 2 s' + 1, because a node in the middle of the
-/// chunk has a reach of s'.
+/// In a round that reduces the reach from s to s', a node makes c nodes on each side responsible
+/// for chunks of m nodes. [`cheapest`] tries all values of c and s', each with only one value of m:
+///
+/// * bundles: the smallest one, m = ceil((s - s') / c), because at least s - s' nodes must be
+///   passed on. If c divides s - s' in every round, the bundles of all rounds have `side` blocks in
+///   total.
+/// * messages: the largest one, m = min(2 s' + 1, ceil(s / c)), because longer chunks need fewer
+///   links, and the size of a message does not depend on them. m is at most 2 s' + 1, because a
+///   node in the middle of its chunk has a reach of s'.
 ///
 /// As long as m > s', the farthest newly responsible node is s - s' links away. The longest
 /// circuits of all rounds then have `side` links in total.
-///
-/// The best value of h depends on the payload:
-/// * Bundles are smallest if h = s - s'. Summed over all rounds, their size is `side` blocks if h
-///   is divisible by c in every round.
-/// * The size of a broadcast message does not depend on the size of the chunks. Longer chunks use
-///   fewer links, so h is as large as possible.
 fn reaches(side: u64, q: u64, payload: Payload) -> Vec<Reach> {
     let mut rounds = 0;
     while most_reach(rounds, q) < side {
@@ -269,8 +254,7 @@ fn least_cost(nodes: u64, rounds: u32, q: u64, payload: Payload) -> BlocksAndLin
     )
 }
 
-/// Returns the smallest number of circuits to one side, summed over all rounds, that divides a line
-/// into `sections` sections in at most `rounds` rounds.
+/// Returns the fewest circuits to one side, over all rounds, that divide a line into `sections`.
 fn least_circuits(sections: u64, rounds: u32, q: u64) -> u64 {
     if sections <= 1 || rounds == 0 {
         return 0;
@@ -280,8 +264,7 @@ fn least_circuits(sections: u64, rounds: u32, q: u64) -> u64 {
     (1..=q).filter(holds).map(with).min().unwrap_or(q)
 }
 
-/// Returns the number of nodes on the left and the number of nodes on the right that the
-/// responsible node passes on in a round. It passes on at most `most` nodes on each side.
+/// Returns the nodes, left and right, that the responsible node passes on in a round.
 fn all_ports(section: &Section, most: u64) -> (u64, u64) {
     let left = section.at - section.first;
     let right = section.count - 1 - left;
@@ -337,8 +320,7 @@ mod tests {
                     loads[link as usize][usize::from(c.to > c.from)] += 1;
                 }
                 let own = &mut serves[c.from as usize];
-                // The section that was passed on lies at one end of the section for which the node
-                // was responsible.
+                // The section lies at one end of that for which the node was responsible.
                 if c.first > c.from {
                     own.1 = own.1.min(c.first - own.0);
                 } else {
@@ -389,8 +371,7 @@ mod tests {
         }
     }
 
-    /// Returns the number of rounds and two sums over all rounds: the number of links of the
-    /// longest circuit, and the number of blocks on the most loaded link.
+    /// Returns rounds, links of the longest circuits, and blocks on the most loaded links.
     fn cost(count: u64, at: u64, q: u64, payload: Payload) -> (u64, u64, u64) {
         let mut rounds = divide(count, at, q, Variant::AllPorts, payload);
         if payload == Payload::Message {

@@ -26,20 +26,17 @@ use crate::network::NetworkKind;
 const C: usize = 0;
 const R: usize = 1;
 
-/// The rules (1) to (8) of the 2D torus. Each rule gives a dimension and a direction. The index is
-/// the sum of row and column modulo 4. The first list is for Phase 1 (pattern A), and the second
-/// list is for Phase 2 (pattern B).
+/// The rules (1) to (8) of the 2D torus: dimension and direction by row plus column modulo 4, for
+/// Phase 1 (pattern A) and Phase 2 (pattern B).
 const PLANE: [[(usize, i8); 4]; 2] =
     [[(C, 1), (R, 1), (C, -1), (R, -1)], [(R, 1), (C, 1), (R, -1), (C, -1)]];
 
-/// Returns the dimension (from 0) and the direction (1 or -1) in which a node with the coordinates
-/// `x` sends. `turn` is the number of a ring phase or, in a torus, the number of a step of Phase
-/// n+1. Both numbers start with 1.
+/// Returns the dimension (from 0) and the direction (1 or -1) of a node's sends. `turn` is the
+/// number (from 1) of a ring phase or of a step of Phase n+1.
 ///
-/// In a torus, a node sends in this direction even if the opposite direction is equally short. On a
-/// ring of eight nodes, for example, both directions from a node to its receiver have four hops.
-/// The two classes of a line must nevertheless use opposite directions, because they would
-/// otherwise share links.
+/// A node of a torus sends in this direction even if the opposite one is equally short, as for four
+/// hops on a ring of eight: the two classes of a line must use opposite directions, because they
+/// would otherwise share links.
 pub(crate) fn direction(kind: NetworkKind, x: &[u64], mut turn: usize) -> (usize, i8) {
     let directed = |printed| if kind == NetworkKind::Torus { printed } else { 1 };
     for k in (2..x.len()).rev() {
@@ -58,7 +55,6 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// Returns the coordinates of every node of a grid with `n` dimensions of `side` nodes.
     fn nodes(side: u64, n: usize) -> impl Iterator<Item = Vec<u64>> {
         (0..side.pow(n as u32))
             .map(move |i| (0..n as u64).map(|k| i / side.pow(k as u32) % side).collect())
@@ -89,8 +85,7 @@ mod tests {
         }
     }
 
-    /// In each turn, at most one class of nodes sends in each direction of a line. If two classes
-    /// sent in the same direction, their rings would share links.
+    /// If two classes sent in the same direction of a line, their rings would share links.
     #[test]
     fn classes_of_a_line_use_different_directions() {
         for n in 2..=4 {

@@ -46,7 +46,7 @@ mod phases;
 #[cfg(test)]
 mod tests;
 
-use network::Network;
+use network::PaddedNetwork;
 use swapmeet_sdk::{About, Algorithm, Problem, Schedule, Stop};
 
 struct SuhShin;
@@ -66,7 +66,7 @@ impl Algorithm for SuhShin {
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let mut network = Network::new(problem)?;
+        let mut network = PaddedNetwork::new(problem)?;
         if network.nodes.machine().nodes() == 1 {
             return Ok(());
         }

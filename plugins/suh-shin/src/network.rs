@@ -1,6 +1,5 @@
-//! The network with the numbering of the paper, padded with virtual nodes. The rules of the
-//! algorithm need sizes that are multiples of four (in a mesh, of two). About networks of different
-//! sizes, the paper has a single sentence: add virtual nodes.
+//! The network in the paper's numbering, padded with virtual nodes to sizes that are multiples of
+//! four (mesh: two). About other sizes the paper has one sentence: add virtual nodes.
 
 use swapmeet_sdk::{Padded, Planned, Problem, Schedule, Stop, Symmetry};
 
@@ -11,25 +10,20 @@ pub(crate) enum NetworkKind {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Network {
+pub(crate) struct PaddedNetwork {
     pub kind: NetworkKind,
-    /// Side of the submeshes: 4 in a torus, 2 in a mesh. Each node of a submesh belongs to a
-    /// different group.
+    /// Side of the submeshes: 4 in a torus, 2 in a mesh. Their nodes belong to different groups.
     pub submesh: u64,
-    /// The nodes of the machine, and the grid whose sides N1 .. Nn are padded to multiples of
-    /// `submesh`.
+    /// The nodes of the machine, and the grid padded to N1 .. Nn.
     pub nodes: Padded,
-    /// The axes of the coordinates x1, x2, etc. of the paper. In 2D, the first coordinate of the
-    /// paper is the column c, which is on the last axis. In more dimensions, the first coordinate
-    /// is x, which is on the first axis.
+    /// The axes of x1, x2, etc. of the paper. In 2D, x1 is the column, on the last axis; in more
+    /// dimensions x, on the first.
     pub axes: Vec<usize>,
-    /// The planned nodes; `None` for all nodes.
     pub planned: Option<Planned>,
 }
 
-impl Network {
-    /// Reads the network of the problem. Returns an error with the reason if the algorithm cannot
-    /// run on it.
+impl PaddedNetwork {
+    /// Errors with the reason if the algorithm cannot run here.
     pub(crate) fn new(problem: &Problem<'_>) -> Result<Self, Stop> {
         let (kind, submesh) = match problem.topology().kind() {
             "torus" => (NetworkKind::Torus, 4),
@@ -49,12 +43,11 @@ impl Network {
         Ok(Self { kind, submesh, nodes: Padded::new(machine, submesh)?, axes, planned: None })
     }
 
-    /// Sets the grid and the placement, and declares the symmetry.
+    /// Sets grid and placement, and declares the symmetry.
     ///
-    /// The sends of a node depend on its position within its submesh. Their receivers and
-    /// destinations are given relative to the submesh. Shifts by whole submeshes along each axis
-    /// therefore leave the schedule unchanged. If there are virtual nodes, no shift leaves the
-    /// schedule unchanged, because all virtual nodes are at one end of an axis.
+    /// Sends depend on the position within the submesh, and receivers and destinations are relative
+    /// to it, so shifts by whole submeshes are symmetries. With virtual nodes, which are all at one
+    /// end of an axis, there is none.
     pub(crate) fn lay_out(&mut self, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         self.nodes.lay_out(schedule)?;
         if !self.nodes.has_virtual_nodes() {
@@ -66,8 +59,7 @@ impl Network {
         Ok(())
     }
 
-    /// Calls `visit` for each planned node, with its coordinates x1 .. xn and its number. Nodes are
-    /// visited in ascending order of their numbers.
+    /// Visits planned nodes in ascending order, with their coordinates x1 .. xn and their numbers.
     pub(crate) fn each_node(
         &self,
         mut visit: impl FnMut(&[u64], u64) -> Result<(), Stop>,

@@ -1,17 +1,15 @@
-//! The phases of the schedule for a torus or mesh of n dimensions. The network is divided into
-//! submeshes of 4 nodes in each dimension (mesh: 2). A group consists of the nodes that have the
-//! same position in their submeshes.
+//! The phases on a torus or mesh of n dimensions. Submeshes have 4 nodes in each dimension (mesh:
+//! 2), and the nodes with the same position in their submeshes are a group.
 //!
-//! In Phases 1 .. n, each group performs a complete exchange along rings, so that each block is in
-//! the submesh of its destination. In the following phases, the nodes of each submesh exchange
-//! blocks with each other.
+//! In Phases 1 .. n, groups exchange along rings, so that each block is in the submesh of its
+//! destination. Then the nodes of each submesh exchange.
 
 use crate::directions::direction;
-use crate::network::{Network, NetworkKind};
+use crate::network::{NetworkKind, PaddedNetwork};
 use std::cmp::Ordering;
 use swapmeet_sdk::{Axis, Blocks, Route, Schedule, Set, Stop, Straight, serialized_rounds};
 
-pub(crate) fn run(network: &Network, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+pub(crate) fn run(network: &PaddedNetwork, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let n = network.axes.len();
     for phase in 1..=n {
         begin(schedule, phase)?;
@@ -19,8 +17,7 @@ pub(crate) fn run(network: &Network, schedule: &mut Schedule<'_>) -> Result<(), 
     }
     begin(schedule, n + 1)?;
     if network.kind == NetworkKind::Torus {
-        // Phase n+1 of a torus. In step j, each node sends along the dimension that the rules for
-        // its class give for turn j.
+        // Phase n+1 of a torus: in step j, along the dimension of the node's class for turn j.
         for j in 1..=n {
             exchange(
                 network,
@@ -65,29 +62,32 @@ fn begin(schedule: &mut Schedule<'_>, phase: usize) -> Result<(), Stop> {
 ///
 /// Erratum: Fig. 5 of the paper prints C, the number of columns, also for the classes that send
 /// along r.
-fn ring_phase(network: &Network, phase: usize, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+fn ring_phase(
+    network: &PaddedNetwork,
+    phase: usize,
+    schedule: &mut Schedule<'_>,
+) -> Result<(), Stop> {
     let (grid, q) = (network.nodes.grid(), network.submesh);
     let longest = grid.radices().iter().max().map_or(0, |side| side / q);
     (1..longest).try_for_each(|s| {
         let moves = |x: &[u64], node| {
-            let (k, way) = direction(network.kind, x, phase);
+            let (k, sign) = direction(network.kind, x, phase);
             let axis = network.axes[k];
-            let to = grid.shift(node, axis, i64::from(way) * q as i64);
+            let to = grid.shift(node, axis, i64::from(sign) * q as i64);
             let (receiver_at, submeshes) = (grid.coordinate(to, axis), grid.radix(axis) / q);
             // The receiver is in one of the destination submeshes. It is in the first submesh if
             // the direction is positive, and in the last submesh if the direction is negative.
             let first =
-                if way > 0 { receiver_at / q } else { (receiver_at / q + s + 1) % submeshes };
-            // In a mesh, a message back along the whole line closes the logical ring. Such a
-            // message uses the topology's default route. A message between two virtual nodes with
-            // the same home needs no route. (The home of a virtual node is the real node that
-            // represents it.)
+                if sign > 0 { receiver_at / q } else { (receiver_at / q + s + 1) % submeshes };
+            // In a mesh, a message back along the line closes the logical ring, by the topology's
+            // route. Virtual nodes with the same home, the real node that represents them, need no
+            // route.
             let changes_home =
                 network.nodes.home(axis, x[k]) != network.nodes.home(axis, receiver_at);
-            let way = if network.kind == NetworkKind::Torus && changes_home { way } else { 0 };
+            let sign = if network.kind == NetworkKind::Torus && changes_home { sign } else { 0 };
             (s < submeshes).then(|| {
                 let destinations = (2 * axis, Axis::range(first, submeshes - s));
-                GridSend { from: node, to, axis, way, destinations }
+                GridSend { from: node, to, axis, sign, destinations }
             })
         };
         step(network, false, moves, schedule)
@@ -113,7 +113,7 @@ fn ring_phase(network: &Network, phase: usize, schedule: &mut Schedule<'_>) -> R
 /// Fig. 5 tests the column for sends along rows r. With those tests, blocks would leave their
 /// submesh.
 fn exchange(
-    network: &Network,
+    network: &PaddedNetwork,
     distance: u64,
     turns: impl Fn(&[u64]) -> Vec<usize>,
     schedule: &mut Schedule<'_>,
@@ -129,10 +129,9 @@ fn exchange(
         } else {
             (here - distance, -1)
         };
-        // In each dimension, the origins of the node's blocks have the coordinates that are equal
-        // to the node's own modulo `reach`. The destinations are in the aligned range of `reach`
-        // coordinates that contains the node. If there are virtual nodes, the node has blocks only
-        // if at least one of the origins and at least one of the destinations is a real node.
+        // A node's blocks have origins with its coordinates modulo `reach`, and destinations in its
+        // aligned range of `reach` coordinates. With virtual nodes it has blocks only if some of
+        // both are real.
         let holds_any = (0..x.len()).all(|k| {
             let (reach, size) = (
                 if done.contains(&k) { distance } else { 2 * distance },
@@ -141,25 +140,29 @@ fn exchange(
             x[k] % reach < size && x[k] - x[k] % reach < size
         });
         let destinations = (2 * axis + 1, Axis::range(near(there) % network.submesh, distance));
-        let (to, way) = (
+        let (to, sign) = (
             network.nodes.grid().moved(node, axis, there),
-            way(network, axis, (here, there), inside),
+            exchange_direction(network, axis, (here, there), inside),
         );
         (holds_any && near(there) < machine.radix(axis)).then_some(GridSend {
             from: node,
             to,
             axis,
-            way,
+            sign,
             destinations,
         })
     };
     step(network, true, moves, schedule)
 }
 
-/// Returns the direction of an exchange in a torus. It is the shorter direction between the homes
-/// of the two nodes. If both directions are equally short, it is `inside`, the direction in the
-/// padded grid. If both nodes have the same home, or the network is a mesh, it is 0.
-fn way(network: &Network, axis: usize, (here, there): (u64, u64), inside: i8) -> i8 {
+/// Returns the shorter direction between the homes of two nodes of a torus, or `inside`, the
+/// direction in the padded grid, if both are equally short. Otherwise, or with equal homes, 0.
+fn exchange_direction(
+    network: &PaddedNetwork,
+    axis: usize,
+    (here, there): (u64, u64),
+    inside: i8,
+) -> i8 {
     let size = network.nodes.machine().radix(axis);
     let up = (network.nodes.home(axis, there) + size - network.nodes.home(axis, here)) % size;
     match (network.kind, up.cmp(&(size - up))) {
@@ -171,16 +174,14 @@ fn way(network: &Network, axis: usize, (here, there): (u64, u64), inside: i8) ->
     }
 }
 
-/// A send of a node of the padded grid along one axis.
 struct GridSend {
     from: u64,
     to: u64,
     axis: usize,
     /// Direction: 1 or -1, or 0 if the topology chooses the route.
-    way: i8,
-    /// The destinations of the blocks to send: an axis of the layout and a set of coordinates on
-    /// it. Axis 2a selects submeshes along dimension a. Axis 2a + 1 selects positions within all
-    /// submeshes along this dimension.
+    sign: i8,
+    /// An axis of the layout and coordinates on it. Axis 2a selects submeshes along dimension a,
+    /// and axis 2a + 1 positions within all of them.
     destinations: (usize, Axis<'static>),
 }
 
@@ -188,24 +189,22 @@ struct GridSend {
 /// the same home (the real node that represents them). In an exchange, this home can have two
 /// partners. The step is then divided into rounds, in the order of sender and receiver.
 fn step(
-    network: &Network,
+    network: &PaddedNetwork,
     is_exchange: bool,
     moves: impl Fn(&[u64], u64) -> Option<GridSend>,
     schedule: &mut Schedule<'_>,
 ) -> Result<(), Stop> {
-    // Collect the sends of all planned nodes.
     let mut all = Vec::new();
     network.each_node(|x, node| {
         all.extend(moves(x, node));
         Ok(())
     })?;
-    // Divide the sends into rounds if some homes (real nodes) have two partners.
     let mut rounds = vec![0; all.len()];
     if is_exchange && network.nodes.has_virtual_nodes() {
         let on_machine = |m: &GridSend| {
             let [from, to] = [m.from, m.to].map(|node| network.nodes.physical(node));
-            let way = if m.way != 0 {
-                m.way
+            let way = if m.sign != 0 {
+                m.sign
             } else if to > from {
                 1
             } else {
@@ -224,17 +223,16 @@ fn step(
             &all.iter().map(on_machine).collect::<Vec<_>>(),
         );
     }
-    // Pass the sends to the host, round by round.
     let (mut sets, mut signs) =
         (vec![Axis::ALL; 2 * network.axes.len()], vec![0; network.axes.len()]);
     for round in 0..=rounds.iter().copied().max().unwrap_or(0) {
         schedule.step()?;
         for (m, _) in all.iter().zip(&rounds).filter(|(_, at)| **at == round) {
             let (part, destinations) = m.destinations;
-            (sets[part], signs[m.axis]) = (destinations, m.way);
+            (sets[part], signs[m.axis]) = (destinations, m.sign);
             let (route, blocks) =
                 (Route::signs(&signs), Blocks::new(m.from, m.to).destinations(Set::product(&sets)));
-            schedule.send(&if m.way == 0 { blocks } else { blocks.route(&route) })?;
+            schedule.send(&if m.sign == 0 { blocks } else { blocks.route(&route) })?;
             (sets[part], signs[m.axis]) = (Axis::ALL, 0);
         }
     }
@@ -250,14 +248,14 @@ mod tests {
     fn exchanges_use_the_shorter_direction_between_homes() {
         let way = |size, here, there| {
             let nodes = Padded::new(Grid::new(&[1, size]).unwrap(), 4).unwrap();
-            let network = Network {
+            let network = PaddedNetwork {
                 kind: NetworkKind::Torus,
                 submesh: 4,
                 nodes,
                 axes: vec![1, 0],
                 planned: None,
             };
-            way(&network, 1, (here, there), if here < there { 1 } else { -1 })
+            exchange_direction(&network, 1, (here, there), if here < there { 1 } else { -1 })
         };
         assert_eq!((way(4, 0, 2), way(4, 2, 0)), (1, -1), "equally short: inside the submesh");
         assert_eq!((way(10, 8, 10), way(10, 10, 8)), (-1, 1), "the home of 10 is 6");

@@ -1,5 +1,4 @@
-//! Tests of the whole schedule, in which the SDK verifies every block. The tests of the workspace
-//! use the program to check hops and links.
+//! The SDK verifies every block of whole schedules. Hops and links are tested by the workspace.
 
 use crate::SuhShin;
 use swapmeet_sdk::{Proved, Rehearsal};
@@ -15,7 +14,6 @@ fn verify_on(kind: &str, dims: &[u64]) -> Proved {
     proved
 }
 
-/// Returns every shape with `n` sides of at most `most` nodes.
 fn shapes(n: u32, most: u64) -> impl Iterator<Item = Vec<u64>> {
     (0..most.pow(n)).map(move |i| (0..n).map(|k| i / most.pow(k) % most + 1).collect())
 }
@@ -73,8 +71,7 @@ fn sizes_of_whole_submeshes_match_table_1() {
     }
 }
 
-/// Only the first and the last ring phase use the last dimension, so the values of Table 1 are too
-/// large if that dimension is the longest.
+/// The values are too large: only the first and the last ring phase use the last dimension.
 #[test]
 fn table_1_is_not_exact_where_the_last_dimension_is_the_longest() {
     for (kind, dims, steps, blocks) in [
@@ -105,9 +102,8 @@ fn virtual_nodes_cost_steps_and_blocks() {
     }
 }
 
-/// Compares the number of steps with Table 1 at the padded size. A torus takes two additional steps
-/// if a side of more than 4 nodes is not a multiple of 4. A torus or mesh takes one additional step
-/// for each odd side.
+/// Table 1 at the padded size, plus two steps on a torus with a side above 4 that is no multiple of
+/// 4, plus one for each odd side.
 #[test]
 fn every_small_plane_takes_the_expected_steps() {
     for (kind, most, q) in [("torus", 10, 4), ("mesh", 8, 2)] {

@@ -2,23 +2,18 @@
 
 use swapmeet_sdk::{Collective, Problem, Stop};
 
-/// The largest number of pairs of nodes with data. A search with this number of pairs takes about a
-/// minute and 3 GB.
+/// The largest number of pairs of nodes with data. A search then takes a minute and 3 GB.
 pub(crate) const MAX_PAIRS: u64 = 10_000_000;
 
 /// The amount of data of each pair of nodes. Each block is divided into segments of equal size, and
 /// segments of the same block may take different paths.
 pub(crate) struct Demand {
-    /// The nodes that have data for other nodes.
     pub sources: Vec<u32>,
-    /// For each source, the other nodes that receive a block from it, each with the size of a
-    /// segment. If blocks are counted, the size is 1. Otherwise, it is a number of bytes, which may
-    /// be 0.
+    /// For each source its receivers, each with the size of a segment: bytes, possibly 0, or 1 if
+    /// blocks are counted.
     pub rows: Vec<Vec<(u32, u32)>>,
-    /// Whether all blocks have the same size. Blocks are then counted, and their bytes do not
-    /// matter.
+    /// Whether all blocks have the same size and are counted.
     pub counts_blocks: bool,
-    /// The number of segments of each block.
     pub segments: u32,
     /// The size that a link of the smallest bandwidth carries in one step, in the unit of `rows`.
     pub quota: u64,
@@ -37,7 +32,6 @@ impl Demand {
         group: u64,
         segments: Option<u32>,
     ) -> Result<Self, Stop> {
-        // Count the pairs before allocating lists for them.
         let (nodes, root) = (problem.topology().nodes(), problem.root());
         let collective = problem.collective();
         let pairs = match collective {
@@ -56,7 +50,6 @@ impl Demand {
             Collective::Permutation => problem.destination(from)..problem.destination(from) + 1,
             _ => 0..nodes,
         };
-        // List the receivers of each node, with the sizes of the blocks.
         let uniform = problem.is_uniform();
         let (mut sources, mut blocks) = (Vec::new(), Vec::new());
         for from in 0..nodes {
@@ -78,7 +71,6 @@ impl Demand {
                 blocks.push(row);
             }
         }
-        // Choose the number of segments of each block.
         let sizes = || blocks.iter().flatten().map(|(_, size)| *size).filter(|size| *size > 0);
         let total: u128 = sizes().map(u128::from).sum();
         let mean = total.div_ceil((sizes().count() as u128).max(1)).max(1) as u64;
@@ -100,16 +92,14 @@ impl Demand {
         Ok(Self { sources, rows: rows?, counts_blocks: uniform, segments, quota })
     }
 
-    /// Returns whether every node has a block of the same size for every other node.
     pub(crate) fn is_even(&self, nodes: usize) -> bool {
         self.counts_blocks && self.rows.iter().map(Vec::len).sum::<usize>() == nodes * (nodes - 1)
     }
 }
 
-/// Returns the number of segments for blocks of different sizes. It is a power of two up to 256. A
-/// segment of the largest block has at least about a sixteenth of the mean size of all blocks. More
-/// segments fill the steps of a link better, but the size of each segment is rounded up to whole
-/// bytes. The number with the least estimated loss is chosen.
+/// Returns the segments for blocks of different sizes: the power of two up to 256 with the least
+/// estimated loss. Larger numbers fill steps better, but segment sizes are rounded up to bytes. A
+/// segment of the largest block has at least about a sixteenth of the mean block size.
 fn segments_of<I: Iterator<Item = u64>>(sizes: impl Fn() -> I, mean: u64) -> u32 {
     let total = sizes().map(u128::from).sum::<u128>() as f64;
     let largest = sizes().max().unwrap_or(1);
@@ -118,8 +108,7 @@ fn segments_of<I: Iterator<Item = u64>>(sizes: impl Fn() -> I, mean: u64) -> u32
     let loss = |segments: u64| {
         let rounded = sizes().map(|size| u128::from(size.div_ceil(segments) * segments));
         let of_rounding = rounded.sum::<u128>() as f64 / total - 1.0;
-        // A link carries about the mean size in a step. The unused part of the step grows with the
-        // size of segments.
+        // The unused part of a step grows with the size of segments.
         let of_steps = of_byte / (6 * segments * mean) as f64;
         of_rounding + of_steps
     };

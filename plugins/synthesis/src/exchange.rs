@@ -16,8 +16,8 @@ use crate::orbits::Translations;
 use std::collections::{HashMap, VecDeque};
 use swapmeet_sdk::{Blocks, Schedule, Set, Stop, Symmetry};
 
-/// The largest number of crossings in the plan of one node. A crossing is a link that a block
-/// crosses. A plan with this number takes about ten seconds.
+/// The largest number of crossings (links that blocks cross) in the plan of one node. So many take
+/// about ten seconds.
 const MAX_CROSSINGS: u64 = 10_000_000;
 /// The largest number of entries in the table of [`shortest_paths`]: nodes times shifts.
 const MAX_COUNTS: usize = 1 << 26;
@@ -26,7 +26,6 @@ const MAX_COUNTS: usize = 1 << 26;
 /// it, because a search may find a shorter schedule.
 const ACCEPTED_RATIO: f64 = 1.005;
 
-/// The number that means "no block" in `Exchange::slots`.
 const FREE: u32 = u32::MAX;
 
 /// The schedule of an all-to-all, as the sends of one node. All other nodes do the same.
@@ -48,7 +47,6 @@ impl Exchange {
     ///   do not load the links evenly;
     /// - if ports limit a step in which a link could carry several blocks.
     pub(crate) fn of(group: &Translations, blocks_per_link: u64, ports: u64) -> Option<Self> {
-        // Choose shortest paths.
         let counts = shortest_paths(group)?;
         let shifts = group.shifts.len();
         let rows = || counts.chunks(shifts);
@@ -63,7 +61,6 @@ impl Exchange {
         if crossings > MAX_CROSSINGS || (ports < shifts as u64 && most > 1) {
             return None;
         }
-        // Compare the number of steps with the lower bound.
         let length = |row: &[u16]| row.iter().map(|count| u64::from(*count)).sum();
         let longest: u64 = rows().map(length).max().unwrap_or(0);
         let of_ports = if most == 1 { crossings.div_ceil(ports) } else { 0 };
@@ -73,7 +70,6 @@ impl Exchange {
         if steps as f64 > bound as f64 * ACCEPTED_RATIO {
             return None;
         }
-        // Choose the step of each crossing.
         let shift_of_slot: Vec<usize> =
             (0..shifts).flat_map(|shift| (0..most).map(move |_| shift)).collect();
         let mut colouring = Colouring::new(shift_of_slot.len(), steps as usize);
@@ -108,7 +104,6 @@ impl Exchange {
         self.steps
     }
 
-    /// Passes the schedule to the host.
     pub(crate) fn write(
         &self,
         group: &Translations,
@@ -146,8 +141,7 @@ impl Exchange {
 /// Chooses a shortest path from node 0 to each node, so that the loads of the shifts differ little.
 /// Returns, for each node, how often its path uses each shift; `None` if the table is too large.
 fn shortest_paths(group: &Translations) -> Option<Vec<u16>> {
-    /// The number of times that all paths are chosen. One round is not enough, because the first
-    /// paths are chosen when the loads of the later paths are not known yet.
+    /// Rounds of choosing all paths. The first paths are chosen without the loads of later ones.
     const ROUNDS: u32 = 3;
     let (nodes, shifts) = (group.nodes(), group.shifts.len());
     if nodes * shifts > MAX_COUNTS {
@@ -156,8 +150,7 @@ fn shortest_paths(group: &Translations) -> Option<Vec<u16>> {
     let distance = distances(group);
     let (mut counts, mut load) = (vec![0_u16; nodes * shifts], vec![0_u64; shifts]);
     for node in (0..ROUNDS).flat_map(|_| 1..nodes) {
-        // Remove the path of the last round. Then go back from the node, each time over the shift
-        // with the smallest load.
+        // Remove the last path. Then go back from the node over the shifts with the smallest loads.
         let row = &mut counts[node * shifts..][..shifts];
         load.iter_mut().zip(&*row).for_each(|(load, count)| *load -= u64::from(*count));
         row.fill(0);
@@ -212,11 +205,9 @@ fn least_congestion(group: &Translations, load: &[u64]) -> u64 {
 struct Colouring {
     /// For each slot and step, the block that crosses a link, or [`FREE`] if there is none.
     slots: Vec<Vec<u32>>,
-    /// For each pair of a block and a step in which this block crosses a link, the slot of the
-    /// crossing.
+    /// For each block and step with a crossing, its slot.
     slot_of: HashMap<(u32, u32), u32>,
-    /// For each slot, a list that contains all of its free steps. The list may also contain steps
-    /// that are no longer free.
+    /// For each slot, all free steps and perhaps others.
     free: Vec<Vec<u32>>,
 }
 
@@ -231,7 +222,6 @@ impl Colouring {
 
     /// Adds a crossing. The block and the slot must each have a step without a crossing.
     fn add(&mut self, block: u32, slot: usize) {
-        /// The number of free steps of the slot that are tried before other crossings are moved.
         const TRIED: usize = 4;
         let mut tried = Vec::new();
         while tried.len() < TRIED
@@ -255,9 +245,8 @@ impl Colouring {
         self.put(block, slot as u32, step);
     }
 
-    /// Makes `step` free for this block, which has another free step. On the path of crossings that
-    /// begins at the block and alternates between these two steps, every crossing moves from one of
-    /// the two steps to the other.
+    /// Makes `step` free for a block with another free step: along the path from the block that
+    /// alternates between these two steps, every crossing changes its step to the other one.
     fn exchange(&mut self, block: u32, step: u32) {
         let steps = self.slots[0].len() as u32;
         let start = block.wrapping_mul(0x9e37_79b9) % steps;
@@ -267,8 +256,7 @@ impl Colouring {
         else {
             return;
         };
-        // Remove the crossings of the path, and then add each crossing in the other of the two
-        // steps.
+        // Remove all crossings of the path, then add each in its other step.
         let (mut path, mut block) = (Vec::new(), block);
         while let Some(slot) = self.slot_of.remove(&(block, step)) {
             let of_slot = &mut self.slots[slot as usize];

@@ -2,14 +2,13 @@
 
 use crate::demand::Demand;
 use crate::exchange::Exchange;
-use crate::fluid;
-use crate::network::Network;
+use crate::network::LinkGraph;
 use crate::orbits::Translations;
-use crate::resources::Resources;
+use crate::resources::{LONGEST, Resources};
 use crate::routes::{Routed, route};
-use crate::steps::{Event, ORDERS, Order, play};
+use crate::steps::{Event, ORDERS, Order, simulate};
 use crate::{Deadline, SECONDS, SEED};
-use swapmeet_flows::{Random, Solution};
+use swapmeet_flows::{BestCut, Options, Prices, Random, Solution};
 use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Route, Schedule, Set, Stop,
     words,
@@ -17,11 +16,9 @@ use swapmeet_sdk::{
 
 pub(crate) struct FlowSchedule;
 
-/// The form of a schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// Synchronous steps in which nodes send only to neighbours, which store the data and forward
-    /// it in later steps.
+    /// Nodes send only to neighbours, which store and forward the data.
     Steps,
     /// A single step, in which each message takes the best route that was found for it.
     Routes,
@@ -50,14 +47,11 @@ const PARAMS: [ParamInfo; 5] = [
     SECONDS,
 ];
 
-/// The number of times that paths are drawn from the flow.
 const DRAWS: u32 = 2;
-/// If the number of steps is at most this factor times the lower bound, paths are not drawn again.
-/// On networks of up to 1,024 nodes, the second draw of such a schedule saved at most 0.3 % of the
-/// steps and doubled the time.
+/// Paths are not drawn again up to this ratio to the lower bound. On networks of up to 1,024 nodes,
+/// a second draw of such a schedule saved at most 0.3 % of the steps and doubled the time.
 const ACCEPTED_RATIO: f64 = 1.025;
-/// The largest number of pairs of a source and a link. Each pair has a flow of 4 bytes, so all
-/// flows together take at most 1 GiB.
+/// Pairs of a source and a link, with a flow of 4 bytes each: at most 1 GiB.
 const MAX_FLOWS: u64 = 1 << 28;
 
 impl Algorithm for FlowSchedule {
@@ -78,7 +72,7 @@ impl Algorithm for FlowSchedule {
     }
 
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        let network = Network::read(problem)?;
+        let network = LinkGraph::read(problem)?;
         if network.has_switches() && problem.topology().kind() == "rdn" {
             return Err(Stop::unsupported(
                 "messages cannot choose their routes in a dual-net of clusters with switches: use `rdn-alltoall`, or a `graph:` file",
@@ -93,9 +87,8 @@ impl Algorithm for FlowSchedule {
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        // Read the problem.
         let deadline = Deadline::start(problem)?;
-        let network = Network::read(problem)?;
+        let network = LinkGraph::read(problem)?;
         let form = form(problem, &network)?;
         let blocks_per_link = problem.whole("group", 1..=1 << 20)?;
         let segments = problem.given::<u32>("segments")?;
@@ -123,11 +116,10 @@ impl Algorithm for FlowSchedule {
         }
         let ports = if form == Form::Steps { problem.ports() } else { u64::MAX };
         let resources = Resources::of(&network, demand.quota, ports);
-        // Find the best flow. Then draw paths from it, and choose the order of the queues.
-        let flow = fluid::solve(&network, &resources, &demand, &mut random, deadline);
+        let flow = best_flow(&network, &resources, &demand, &mut random, deadline);
         schedule.log(&format!("flow: {:.1} to {:.1} steps", flow.lower, flow.upper));
         let search = Search { network, resources, demand, deadline };
-        let emitter = Emitter { problem, search: &search };
+        let emitter = ScheduleWriter { problem, search: &search };
         let chosen = match form {
             Form::Steps => search.best_steps(&flow, &mut random),
             Form::Routes => (search.best_routes(&flow, &mut random), Order::Farthest, 1),
@@ -136,7 +128,6 @@ impl Algorithm for FlowSchedule {
         if deadline.has_passed() {
             schedule.note(crate::ENDED_EARLY);
         }
-        // Pass the schedule to the host.
         schedule.layout(&[], search.demand.segments)?;
         let (routed, order, steps) = chosen;
         schedule
@@ -148,14 +139,13 @@ impl Algorithm for FlowSchedule {
     }
 }
 
-/// Returns the form that the user requests, or the default form for the network.
-fn form(problem: &Problem<'_>, network: &Network) -> Result<Form, Stop> {
+fn form(problem: &Problem<'_>, network: &LinkGraph) -> Result<Form, Stop> {
     let default = if network.has_switches() { Form::Routes } else { Form::Steps };
     Ok(problem.given_choice("form", &FORMS)?.unwrap_or(default))
 }
 
 struct Search {
-    network: Network,
+    network: LinkGraph,
     resources: Resources,
     demand: Demand,
     deadline: Deadline,
@@ -166,8 +156,7 @@ impl Search {
         route(&self.network, &self.resources, &self.demand, flow, random, self.deadline)
     }
 
-    /// Draws paths several times, and tries each order of the queues for them. Returns the paths
-    /// and the order of the shortest schedule, and its number of steps.
+    /// Returns the paths and the order of queues of the shortest schedule, and its steps.
     fn best_steps(&self, flow: &Solution, random: &mut Random) -> (Routed, Order, u64) {
         let mut best: Option<(Routed, Order, u64)> = None;
         for _ in 0..DRAWS {
@@ -179,17 +168,16 @@ impl Search {
                     break;
                 }
                 // Stop as soon as the schedule cannot be shorter than the best one.
-                let played = play(&self.network, &self.resources, &routed, order, |event| {
+                let simulated = simulate(&self.network, &self.resources, &routed, order, |event| {
                     let Event::Step { least: bound } = event else { return Ok(()) };
                     if bound < least { Ok(()) } else { Err(()) }
                 });
-                if let Ok(steps) = played
+                if let Ok(steps) = simulated
                     && steps < least
                 {
                     (least, chosen) = (steps, Some(order));
                 }
-                // No order takes fewer steps than the largest load of a resource, so the remaining
-                // orders cannot be better.
+                // No order takes fewer steps than the largest load.
                 if least as f64 <= routed.congestion.ceil() {
                     break;
                 }
@@ -206,7 +194,6 @@ impl Search {
         best.unwrap_or_else(|| (self.draw(flow, random), Order::Farthest, 0))
     }
 
-    /// Draws paths several times, and returns the paths with the least congestion.
     fn best_routes(&self, flow: &Solution, random: &mut Random) -> Routed {
         let mut best = self.draw(flow, random);
         for _ in 1..DRAWS {
@@ -222,13 +209,12 @@ impl Search {
     }
 }
 
-/// Passes schedules to the host.
-struct Emitter<'a, 'p> {
+struct ScheduleWriter<'a, 'p> {
     problem: &'a Problem<'p>,
     search: &'a Search,
 }
 
-impl Emitter<'_, '_> {
+impl ScheduleWriter<'_, '_> {
     fn steps(
         &self,
         routed: &Routed,
@@ -236,7 +222,7 @@ impl Emitter<'_, '_> {
         schedule: &mut Schedule<'_>,
     ) -> Result<(), Stop> {
         let Search { network, resources, .. } = self.search;
-        let played = play(network, resources, routed, order, |event| {
+        let simulated = simulate(network, resources, routed, order, |event| {
             let Event::Send { link, piece, first_segment, segments } = event else {
                 return schedule.step();
             };
@@ -244,7 +230,7 @@ impl Emitter<'_, '_> {
             let segments = Axis::range(first_segment.into(), segments.into());
             schedule.send(&self.blocks(from, to, (piece.source, piece.target)).segments(segments))
         });
-        played.map(|_| ())
+        simulated.map(|_| ())
     }
 
     fn routes(&self, routed: &Routed, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
@@ -263,7 +249,6 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    /// Returns a send from `from` to `to` that contains the block of `source` for `target`.
     fn blocks(&self, from: u64, to: u64, (source, target): (u32, u32)) -> Blocks<'static> {
         let blocks = Blocks::new(from, to).strict();
         match self.problem.collective() {
@@ -272,4 +257,59 @@ impl Emitter<'_, '_> {
             _ => blocks.origins(Set::one(source.into())).destinations(Set::one(target.into())),
         }
     }
+}
+
+/// A width of 1 % is narrow enough: a schedule of whole blocks is less precise.
+const OPTIONS: Options =
+    Options { gap: 0.01, stale_checks: 8, bisections: 7, early_checks: 3, exact: false };
+
+struct Load<'a> {
+    demand: &'a Demand,
+    resources: &'a Resources,
+}
+
+impl swapmeet_flows::Demand for Load<'_> {
+    fn amounts(&self, source: usize) -> impl Iterator<Item = (u32, u64)> {
+        let segments = u64::from(self.demand.segments);
+        self.demand.rows[source].iter().map(move |(to, size)| (*to, u64::from(*size) * segments))
+    }
+
+    fn set_lengths(
+        &self,
+        _: Prices,
+        values: &[f32],
+        resources: &mut [u32],
+        links: &mut [u32],
+    ) -> u128 {
+        // All capacities are 1, so that prices need no conversion.
+        self.resources.set_lengths(values, resources, links).into()
+    }
+}
+
+/// Returns the division of the demand among paths that minimizes the largest load of a resource, if
+/// data can be divided without limit.
+fn best_flow(
+    network: &LinkGraph,
+    resources: &Resources,
+    demand: &Demand,
+    random: &mut Random,
+    deadline: Deadline,
+) -> Solution {
+    // Cuts are examined only if all pairs have the same demand, and only if ports are not limited.
+    let has_cuts = demand.is_even(network.nodes) && resources.ports.is_none();
+    let cut = || BestCut::new(&network.links, &resources.quota, network.nodes as u32);
+    let problem = swapmeet_flows::Problem {
+        links: &network.links,
+        sources: &demand.sources,
+        demand: &Load { demand, resources },
+        capacities: &vec![1.0; resources.count],
+        columns: &resources.columns,
+        longest: LONGEST,
+        unit: resources.slowest_steps,
+        cut: has_cuts.then(|| (cut(), demand.segments.into())),
+        lower: resources.bound_of_nodes(network, demand),
+    };
+    let draw = |most| random.below(most);
+    let solution = swapmeet_flows::solve(problem, OPTIONS, draw, |_, _| !deadline.has_passed());
+    solution.unwrap_or_else(|_| unreachable!("the network is connected"))
 }

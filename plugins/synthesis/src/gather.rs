@@ -1,17 +1,16 @@
-//! The greedy gather, which brings every block to every node. In each step, each link carries a
-//! block that its receiver lacks: among a few candidates, the block that the fewest nodes have.
+//! The greedy gather, which brings every block to every node. In each step each link carries a
+//! block that its receiver lacks: among a few candidates, the one that the fewest nodes have.
 //!
-//! Two sets of blocks are kept for each node: the blocks that the node has, and the blocks that it
-//! lacks. A block that is chosen for the current step is in neither set of the receiver. A set is
-//! an array of bits, in words of 64 bits. A second array has one bit for each word that is not
-//! zero. At first, nodes have few blocks, and at the end they lack few, so most words are zero and
-//! are skipped. The search for a block begins at a random word and ends after `SAMPLE` candidates,
-//! so its cost does not grow with the number of blocks.
+//! For each node there is a set of the blocks that it has, and one of those that it lacks; a block
+//! that is chosen for the current step is in neither. Sets are bits in words of 64, with a second
+//! array of one bit for each word that is not zero. Nodes first have and finally lack few blocks,
+//! so most words are skipped. A search begins at a random word and ends after `SAMPLE` candidates,
+//! whatever the number of blocks.
 //!
-//! A node can forward a block only in steps after the step in which the block arrived.
+//! A node can forward a block in the steps after its arrival.
 
 use crate::Deadline;
-use crate::network::Network;
+use crate::network::LinkGraph;
 use swapmeet_flows::Random;
 use swapmeet_sdk::Stop;
 
@@ -20,8 +19,7 @@ const SAMPLE: usize = 16;
 /// The largest number of moves in a schedule. Each takes 8 bytes.
 const MAX_MOVES: u64 = 1 << 27;
 
-/// A set of blocks for each node, as bits, with a second level that marks the words that are not
-/// zero.
+/// A set of blocks for each node, as bits.
 struct Bits {
     words: usize,
     groups: usize,
@@ -55,7 +53,6 @@ impl Bits {
     }
 }
 
-/// The moves of a schedule. A move is a link and the block that it carries.
 pub(crate) struct Moves {
     pub moves: Vec<(u32, u32)>,
     /// The index of the first move of each step. The last entry is the number of all moves.
@@ -67,22 +64,18 @@ impl Moves {
         self.first.len() - 1
     }
 
-    /// Returns the moves of step number `step`, counted from 0.
     pub(crate) fn step(&self, step: usize) -> &[(u32, u32)] {
         &self.moves[self.first[step]..self.first[step + 1]]
     }
 }
 
-/// The state of one attempt to make a schedule.
-struct Try<'a> {
-    network: &'a Network,
-    /// The network with all links reversed. Its links out of a node are the original links into the
-    /// node.
-    into: &'a Network,
+struct Attempt<'a> {
+    network: &'a LinkGraph,
+    /// All links reversed: its links out of a node are the original ones into it.
+    into: &'a LinkGraph,
     of_link: &'a [u32],
     has: Bits,
     lacks: Bits,
-    /// The number of blocks that each node lacks.
     left: Vec<u32>,
     /// For each block, a key that is lower for rarer blocks. The upper bits contain the number of
     /// nodes that have the block, and the lowest 12 bits are random and break ties.
@@ -96,7 +89,7 @@ struct Try<'a> {
 ///
 /// # Errors
 /// [`Stop::Unsupported`] if the schedule has too many moves.
-pub(crate) fn check_moves(network: &Network, blocks: u64) -> Result<(), Stop> {
+pub(crate) fn check_moves(network: &LinkGraph, blocks: u64) -> Result<(), Stop> {
     let moves = blocks * (network.nodes as u64).saturating_sub(1);
     if moves > MAX_MOVES {
         return Err(Stop::unsupported(format!(
@@ -109,7 +102,7 @@ pub(crate) fn check_moves(network: &Network, blocks: u64) -> Result<(), Stop> {
 /// Makes up to `tries` schedules that bring every block to every node, and returns the schedule
 /// with the fewest steps. `origins` contains, for each block, the node that has it at the start.
 pub(crate) fn gather(
-    network: &Network,
+    network: &LinkGraph,
     origins: &[u32],
     tries: u64,
     random: &mut Random,
@@ -122,7 +115,7 @@ pub(crate) fn gather(
     let mut best: Option<Moves> = None;
     for _ in 0..tries {
         let most = best.as_ref().map_or(usize::MAX, Moves::steps);
-        let attempt = Try::new(network, (&into, &of_link), origins);
+        let attempt = Attempt::new(network, (&into, &of_link), origins);
         if let Some(moves) = attempt.run(origins.len(), most, random) {
             best = Some(moves);
         }
@@ -135,17 +128,17 @@ pub(crate) fn gather(
 
 /// Returns a lower bound on the number of steps: the largest number of steps that a node needs to
 /// receive all blocks except its own. `own` has the number of blocks of each node at the start.
-pub(crate) fn lower_bound(into: &Network, blocks: usize, own: &[usize]) -> usize {
+pub(crate) fn lower_bound(into: &LinkGraph, blocks: usize, own: &[usize]) -> usize {
     let rate =
         |node: usize| into.links.out(node).map(|link| into.bandwidth[link] as usize).sum::<usize>();
     let steps = |node: usize| (blocks - own[node]).div_ceil(rate(node).max(1));
     (0..into.nodes).map(steps).max().unwrap_or(0)
 }
 
-impl<'a> Try<'a> {
+impl<'a> Attempt<'a> {
     fn new(
-        network: &'a Network,
-        (into, of_link): (&'a Network, &'a [u32]),
+        network: &'a LinkGraph,
+        (into, of_link): (&'a LinkGraph, &'a [u32]),
         origins: &[u32],
     ) -> Self {
         let (nodes, blocks) = (network.nodes, origins.len());
@@ -204,9 +197,8 @@ impl<'a> Try<'a> {
         Some(moves)
     }
 
-    /// Chooses a block for each link into a node, in random order of the links. The choices for one
-    /// node never restrict those for another node, because a node can send any of its blocks over
-    /// all its links.
+    /// Chooses blocks for the links into a node, in random order. The choices for other nodes are
+    /// independent: a node can send any block over all its links.
     fn choose(&mut self, node: usize, random: &mut Random) {
         self.choices.clear();
         for back in self.into.links.out(node) {
@@ -227,8 +219,7 @@ impl<'a> Try<'a> {
                 self.choices[place].1 = Some(block);
                 self.lacks.clear(node, block as usize);
                 self.left[node] -= 1;
-                // Make the block less attractive, so that the links into other nodes choose
-                // different blocks in this step.
+                // Make it less attractive for other nodes in this step.
                 self.key[block as usize] += 1 << 12;
             }
         }
@@ -253,8 +244,7 @@ impl<'a> Try<'a> {
         None
     }
 
-    /// Returns a rare block that the sender of a link has and the receiver lacks. The search begins
-    /// at word number `start`.
+    /// Returns a rare block that the sender has and the receiver lacks, from word `start` on.
     fn pick(&self, link: u32, start: usize) -> Option<u32> {
         let (from, to) = (
             self.network.links.tail[link as usize] as usize,
@@ -266,8 +256,7 @@ impl<'a> Try<'a> {
         let has_group = &self.has.summary[from * groups..(from + 1) * groups];
         let lacks_group = &self.lacks.summary[to * groups..(to + 1) * groups];
         let (mut best, mut seen) = ((u32::MAX, None), 0);
-        // The words form groups of 64. The first group is visited twice: first from the word
-        // `start` to its end, and at the end up to that word.
+        // The first group of 64 words is visited twice: from `start` on, and up to it.
         for round in 0..=groups {
             let group = (start / 64 + round) % groups;
             let from_start = !0_u64 << (start % 64);

@@ -6,7 +6,7 @@
 //! sum once. A reduce-scatter followed by an allgather is an allreduce.
 
 use crate::gather::{Moves, check_moves, gather};
-use crate::network::Network;
+use crate::network::LinkGraph;
 use crate::orbits::{self, Translations};
 use crate::{Deadline, SECONDS, SEED};
 use swapmeet_flows::Random;
@@ -85,7 +85,7 @@ impl Algorithm for Greedy {
     }
 
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        if Network::read(problem)?.has_switches() {
+        if LinkGraph::read(problem)?.has_switches() {
             return Err(Stop::unsupported(
                 "switches cannot store data, so there are no steps between neighbours: use an algorithm that does not plan for links, such as `ring` or `recursive-doubling-allgather`",
             ));
@@ -94,8 +94,7 @@ impl Algorithm for Greedy {
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        // Read the problem.
-        let network = Network::read(problem)?;
+        let network = LinkGraph::read(problem)?;
         let nodes = network.nodes as u32;
         let tries: Option<u64> = problem.given(TRIES.key())?;
         let dims = problem.topology().dims();
@@ -104,8 +103,7 @@ impl Algorithm for Greedy {
             random: Random::new(problem.param(SEED.key())?),
             deadline: Deadline::start(problem)?,
         };
-        // A broadcast moves the segments of the root's block. The other collectives move the
-        // segments of one block for each node.
+        // The segments of the root's block, or of one block for each node.
         let collective = problem.collective();
         let segments = problem.whole(SEGMENTS.key(), 1..=4096)?;
         let of_root = collective == Collective::Broadcast;
@@ -125,11 +123,9 @@ impl Algorithm for Greedy {
             Collective::AllReduce => schedule.layout_in_parts(grid, segments as u32)?,
             _ => schedule.layout(grid, segments as u32)?,
         }
-        // If translations of the grid make all nodes equivalent, plan one node.
         if let Some(group) = group {
             return search.equal_nodes(&network, &group, collective, schedule);
         }
-        // Otherwise, plan all nodes.
         let origin = |block| if of_root { problem.root() } else { block / segments };
         let origins: Vec<u32> = (0..blocks).map(|block| origin(block) as u32).collect();
         let part = |blocks: Blocks<'static>, block: u64| match segments {
@@ -167,7 +163,6 @@ fn copied(blocks: Blocks<'static>, collective: Collective, block: u64) -> Blocks
     }
 }
 
-/// The limits and the random numbers of a search.
 struct Search {
     tries: u64,
     random: Random,
@@ -177,7 +172,7 @@ struct Search {
 impl Search {
     fn gather(
         &mut self,
-        network: &Network,
+        network: &LinkGraph,
         origins: &[u32],
         schedule: &Schedule<'_>,
     ) -> Result<Moves, Stop> {
@@ -192,7 +187,7 @@ impl Search {
     /// Plans a network on which all nodes are equivalent, so that all nodes do the same.
     fn equal_nodes(
         &mut self,
-        network: &Network,
+        network: &LinkGraph,
         group: &Translations,
         collective: Collective,
         schedule: &mut Schedule<'_>,
@@ -201,10 +196,9 @@ impl Search {
         let mut find =
             |group: &Translations| orbits::gather(network, group, self.tries, &mut self.random);
         if collective != Collective::AllGather {
-            // A reduce-scatter is a gather on the reversed network with the steps backwards. A node
-            // that receives a block in the gather sends a partial sum of this block here. The sum
-            // is therefore for the origin of the block in the gather, which is `from` minus the
-            // offset.
+            // A reduce-scatter is a gather on the reversed network, backwards. The receiver of a
+            // block in the gather here sends a partial sum, for the block's origin in the gather:
+            // `from` minus the offset.
             let steps = find(&group.reversed());
             schedule.log(&format!("schedule: {} steps", steps.len()));
             schedule.phase("reduce-scatter")?;
@@ -241,10 +235,9 @@ impl Search {
     }
 }
 
-/// Adds the moves to the schedule, in their order. `select` restricts a send to the block with a
-/// given number.
+/// Adds moves in their order. `select` restricts a send to a block.
 fn forwards(
-    network: &Network,
+    network: &LinkGraph,
     moves: &Moves,
     schedule: &mut Schedule<'_>,
     select: impl Fn(Blocks<'static>, u64) -> Blocks<'static>,
@@ -259,11 +252,10 @@ fn forwards(
     Ok(())
 }
 
-/// Adds moves on the reversed network to the schedule in reverse order, as sends of partial sums.
-/// `of_link` contains the original link of each reversed link. `select` restricts a send to the
-/// block with a given number.
+/// Adds moves on the reversed network in reverse order, as sends of partial sums. `of_link` has the
+/// original links, and `select` restricts a send to a block.
 fn backwards(
-    network: &Network,
+    network: &LinkGraph,
     of_link: &[u32],
     moves: &Moves,
     schedule: &mut Schedule<'_>,

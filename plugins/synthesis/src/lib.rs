@@ -15,7 +15,6 @@ use swapmeet_sdk::{ParamInfo, Problem, Stop, export_plugin};
 mod demand;
 mod exchange;
 mod flow;
-mod fluid;
 mod gather;
 mod greedy;
 mod matching;
@@ -36,7 +35,6 @@ const SECONDS: ParamInfo = ParamInfo::number(
 const ENDED_EARLY: &str =
     "the search ended because of `seconds`, so another run may give another schedule";
 
-/// The time at which a search must end; `None` if its time is not limited.
 #[derive(Clone, Copy)]
 pub(crate) struct Deadline(Option<Instant>);
 

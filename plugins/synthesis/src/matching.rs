@@ -1,7 +1,7 @@
 //! Chooses the links that carry data in a step if ports are limited: as many links as possible,
 //! such that no node sends or receives over more links than it has ports.
 
-use crate::network::Network;
+use crate::network::LinkGraph;
 use swapmeet_flows::Links;
 
 /// The choice of links for one step, with buffers that all steps use.
@@ -9,18 +9,16 @@ pub(crate) struct Matching {
     ports: u64,
     into: Links,
     of_link: Vec<u32>,
-    /// Whether each link is chosen in the current step.
     pub chosen: Vec<bool>,
     sent: Vec<u64>,
     received: Vec<u64>,
-    /// For each node, the number of the last search that has visited it. A search visits a node at
-    /// most once.
+    /// The last search that has visited each node, at most once.
     mark: Vec<u32>,
     search: u32,
 }
 
 impl Matching {
-    pub(crate) fn new(network: &Network, ports: u64) -> Self {
+    pub(crate) fn new(network: &LinkGraph, ports: u64) -> Self {
         let (into, of_link) = network.links.reversed();
         Self {
             ports,
@@ -34,11 +32,10 @@ impl Matching {
         }
     }
 
-    /// Chooses among the links with waiting data. `left` contains the remaining load of the sending
-    /// ports of each node, followed by that of the receiving ports of each node. The ports with the
-    /// most remaining load get links first. A later search can exchange the link of a port for
-    /// another link, but never removes it without a replacement (augmenting paths).
-    pub(crate) fn choose(&mut self, network: &Network, waiting: &[bool], left: &[f32]) {
+    /// Chooses among links with waiting data. `left` has the remaining loads of the sending ports,
+    /// then the receiving ones, and the most loaded get links first. Later searches can exchange
+    /// the link of a port, but never only remove it (augmenting paths).
+    pub(crate) fn choose(&mut self, network: &LinkGraph, waiting: &[bool], left: &[f32]) {
         self.chosen.fill(false);
         self.sent.fill(0);
         self.received.fill(0);
@@ -63,7 +60,7 @@ impl Matching {
     /// their links. Returns whether a link was found.
     fn send_from(
         &mut self,
-        network: &Network,
+        network: &LinkGraph,
         waiting: &[bool],
         left: &[f32],
         from: usize,
@@ -101,7 +98,7 @@ impl Matching {
 
     /// Finds a link for one more message to node `to`, with exchanges as in
     /// [`Matching::send_from`].
-    fn receive_at(&mut self, network: &Network, waiting: &[bool], to: usize) -> bool {
+    fn receive_at(&mut self, network: &LinkGraph, waiting: &[bool], to: usize) -> bool {
         let links: Vec<usize> = self.into.out(to).map(|back| self.of_link[back] as usize).collect();
         for link in links {
             let from = network.links.tail[link] as usize;

@@ -1,17 +1,15 @@
-//! The links of the network, as the plugin reads them from the host.
-
 use swapmeet_flows::Links;
 use swapmeet_sdk::{Problem, Stop};
 
 /// The directed links of a network. The nodes have the lowest vertex numbers, and switches follow.
-pub(crate) struct Network {
+pub(crate) struct LinkGraph {
     pub nodes: usize,
     pub links: Links,
     /// The bandwidth of each link, as a multiple of the smallest bandwidth.
     pub bandwidth: Vec<f64>,
 }
 
-impl Network {
+impl LinkGraph {
     /// Reads the network. Parallel links between two neighbours count as one link with the smallest
     /// of their bandwidths, because all messages between the neighbours use only one of these
     /// links.
@@ -51,7 +49,6 @@ impl Network {
         Ok(network)
     }
 
-    /// Checks that there is a path from every node to every other node.
     fn check(&self, kind: &str) -> Result<(), Stop> {
         if kind == "ranks" {
             return Err(Stop::unsupported(
@@ -82,7 +79,6 @@ impl Network {
         Ok(())
     }
 
-    /// Returns whether the network has switches.
     pub(crate) fn has_switches(&self) -> bool {
         self.links.vertices() > self.nodes
     }

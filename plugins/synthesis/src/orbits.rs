@@ -7,10 +7,9 @@
 //! is the number of the node to which it moves node 0.
 
 use crate::gather::lower_bound;
-use crate::network::Network;
+use crate::network::LinkGraph;
 use swapmeet_flows::Random;
 
-/// The translations of a grid that describe a network.
 pub(crate) struct Translations {
     radices: Vec<u64>,
     /// The translations from the start of a link to its end (shifts), one for each link that leaves
@@ -19,9 +18,8 @@ pub(crate) struct Translations {
 }
 
 impl Translations {
-    /// Returns the translations of the grid with these radices; `None` if a translation does not
-    /// map links to links.
-    pub(crate) fn of(network: &Network, radices: &[u64]) -> Option<Self> {
+    /// Returns `None` if a translation does not map links to links.
+    pub(crate) fn of(network: &LinkGraph, radices: &[u64]) -> Option<Self> {
         let nodes = network.nodes as u64;
         let equal = network.bandwidth.iter().all(|bandwidth| *bandwidth == 1.0);
         if network.has_switches() || !equal || radices.iter().product::<u64>() != nodes || nodes < 2
@@ -58,19 +56,16 @@ impl Translations {
         if let [(axis, true)] = axes[..] { Some(axis) } else { None }
     }
 
-    /// Returns the number of axes.
     pub(crate) fn axes(&self) -> usize {
         self.radices.len()
     }
 
-    /// Returns the sum of two translations: the translation by `a`, followed by the translation by
-    /// `b`.
+    /// Returns the translation by `a`, then `b`.
     pub(crate) fn add(&self, a: u32, b: u32) -> u32 {
         self.combine(a, b, |a, b, radix| (a + b) % radix)
     }
 
-    /// Returns the difference of two translations: the translation that gives `a` if `b` is added
-    /// to it.
+    /// Returns the translation that gives `a` after `b`.
     pub(crate) fn subtract(&self, a: u32, b: u32) -> u32 {
         self.combine(a, b, |a, b, radix| (a + radix - b) % radix)
     }
@@ -84,23 +79,21 @@ impl Translations {
         sum as u32
     }
 
-    /// Returns the translations with the inverse of each shift, which describe the network with all
-    /// links reversed.
+    /// Returns the network with all links reversed: the inverse of each shift.
     pub(crate) fn reversed(&self) -> Self {
         let shifts = self.shifts.iter().map(|shift| self.subtract(0, *shift)).collect();
         Self { radices: self.radices.clone(), shifts }
     }
 }
 
-/// The steps of a gather. Each entry of a step is the index of a shift that carries a block, and
-/// the offset of this block: the translation from its origin to its receiver.
+/// Each move of a step is an index of a shift and the offset of the block at its receiver.
 pub(crate) type OffsetSteps = Vec<Vec<(usize, u32)>>;
 
 /// Makes up to `tries` gathers in which all nodes do the same, and returns the gather with the
 /// fewest steps. In each step, each shift brings every node a block whose offset is new. The sender
 /// has received this block in an earlier step, or it is the origin of the block.
 pub(crate) fn gather(
-    network: &Network,
+    network: &LinkGraph,
     group: &Translations,
     tries: u64,
     random: &mut Random,

@@ -1,24 +1,19 @@
 //! The resources that limit the data of a step: links, and ports of nodes.
 
 use crate::demand::Demand;
-use crate::network::Network;
+use crate::network::LinkGraph;
 use swapmeet_flows::Column;
 
 /// The length to which the prices of the most expensive links are scaled.
 pub(crate) const LONGEST: u32 = 4000;
 
-/// The resources with limited capacity. The load of a resource is the number of steps that it needs
-/// for its data.
+/// The load of a resource is the number of steps that it needs.
 pub(crate) struct Resources {
-    /// The number of all resources.
     pub count: usize,
-    /// One column for each kind of resource: links, ports for sending, ports for receiving. The
-    /// weights are the numbers of steps that the resource needs for a unit of data on each link.
+    /// Links, ports for sending, ports for receiving. Weights are the steps for a unit of data.
     pub columns: Vec<Column>,
-    /// The size that each link carries in a step.
     pub quota: Vec<u64>,
-    /// The number of messages that a node may send, and may receive, in a step; `None` if it can
-    /// use all links.
+    /// Messages that a node may send, and may receive, in a step; `None` if it can use all links.
     pub ports: Option<u64>,
     /// The largest number of steps that any resource needs for a unit of data.
     pub slowest_steps: f64,
@@ -27,7 +22,7 @@ pub(crate) struct Resources {
 impl Resources {
     /// Makes the resources. `quota` is the size that a link of the smallest bandwidth carries in a
     /// step. `ports` is the port limit of the machine.
-    pub(crate) fn of(network: &Network, quota: u64, ports: u64) -> Self {
+    pub(crate) fn of(network: &LinkGraph, quota: u64, ports: u64) -> Self {
         let (links, nodes) = (network.links.count(), network.nodes as u32);
         let quota: Vec<u64> =
             network.bandwidth.iter().map(|factor| (quota as f64 * factor) as u64).collect();
@@ -40,8 +35,7 @@ impl Resources {
         let ports = Some(ports).filter(|ports| degree.max().unwrap_or(0) > *ports);
         let mut columns = Vec::new();
         let mut count = 0;
-        // With one port, a node uses only one link in a step. The limits of links then follow from
-        // the limits of ports.
+        // With one port a node uses one link, and the limits of links follow from those of ports.
         if ports != Some(1) {
             columns.push(Column { resource: (0..links as u32).collect(), weight: steps(1.0) });
             count += links as u32;
@@ -85,7 +79,7 @@ impl Resources {
 
     /// Returns a lower bound on the number of steps: the largest number of steps that a single node
     /// needs to send all its data, or to receive all its data, over all its links and ports.
-    pub(crate) fn bound_of_nodes(&self, network: &Network, demand: &Demand) -> f64 {
+    pub(crate) fn bound_of_nodes(&self, network: &LinkGraph, demand: &Demand) -> f64 {
         let (mut sent, mut received) = (vec![0.0; network.nodes], vec![0.0; network.nodes]);
         for (source, row) in demand.sources.iter().zip(&demand.rows) {
             for (to, size) in row {

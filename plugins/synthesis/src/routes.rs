@@ -4,7 +4,7 @@
 
 use crate::Deadline;
 use crate::demand::Demand;
-use crate::network::Network;
+use crate::network::LinkGraph;
 use crate::resources::{LONGEST, Resources};
 use swapmeet_flows::Random;
 use swapmeet_flows::{Column, Links, ShortestPaths, Solution, fast_exp};
@@ -12,9 +12,8 @@ use swapmeet_flows::{Column, Links, ShortestPaths, Solution, fast_exp};
 /// The number of pieces that a link of the smallest bandwidth carries in one step, if blocks have
 /// different sizes and are large enough to be divided.
 const PIECES_PER_STEP: u64 = 4;
-/// The number of entries in a table of prices, which has the price of a resource for equally spaced
-/// loads. Loads are measured in steps. If the table covers so many steps that there would be fewer
-/// than two entries for each step, it has two entries for each step instead.
+/// Entries of a table of prices for equally spaced loads, in steps. It has at least two entries for
+/// each step.
 const TABLE: u32 = 1 << 14;
 /// The number of rounds in which pieces move to cheaper paths.
 const ROUNDS: u32 = 14;
@@ -26,7 +25,6 @@ pub(crate) struct Piece {
     pub target: u32,
     pub first_segment: u32,
     pub segments: u32,
-    /// The size of each segment.
     pub size: u32,
 }
 
@@ -37,7 +35,6 @@ impl Piece {
     }
 }
 
-/// The pieces of all blocks, each with the links of its path.
 #[derive(Clone)]
 pub(crate) struct Routed {
     pub pieces: Vec<Piece>,
@@ -56,7 +53,6 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
-    /// Replaces all paths.
     fn set(&mut self, paths: &[Box<[u32]>]) {
         self.links.clear();
         self.ends.clear();
@@ -67,21 +63,18 @@ impl Paths {
         }
     }
 
-    /// Returns for each path the range of its links.
     pub(crate) fn ranges(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, end)| start..*end)
     }
 
-    /// Returns the links of each path.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &[u32]> {
         self.ranges().map(|range| &self.links[range])
     }
 }
 
-/// Divides all blocks into pieces, in the order of their sources. Several pieces fit into one step
-/// of a slow link, if segments are small enough. Returns the pieces, and for each source the end of
-/// the range of its pieces.
+/// Returns the pieces in the order of their sources, and the end of each source's range. Several
+/// fit into a step of a slow link if segments are small enough.
 fn pieces_of(demand: &Demand) -> (Vec<Piece>, Vec<usize>) {
     let (mut pieces, mut ends) = (Vec::new(), Vec::new());
     for (&source, row) in demand.sources.iter().zip(&demand.rows) {
@@ -91,8 +84,7 @@ fn pieces_of(demand: &Demand) -> (Vec<Piece>, Vec<usize>) {
                 0 => demand.segments,
                 _ => most.clamp(1, demand.segments.into()) as u32,
             };
-            // If blocks are counted instead of bytes, each segment is a piece of its own, so that a
-            // step carries whole pieces.
+            // If blocks are counted, each segment is a piece, so that a step carries whole pieces.
             let most = if demand.counts_blocks { 1 } else { most };
             let mut first_segment = 0;
             while first_segment < demand.segments {
@@ -109,7 +101,7 @@ fn pieces_of(demand: &Demand) -> (Vec<Piece>, Vec<usize>) {
 /// Draws a path by a random walk from the target back to the source. The probability of a link is
 /// in proportion to the flow on it. Returns whether the walk has reached the source.
 fn walk_back(
-    network: &Network,
+    network: &LinkGraph,
     (into, of_link): (&Links, &[u32]),
     (source, target): (u32, u32),
     flow: &[f32],
@@ -147,7 +139,7 @@ fn walk_back(
 
 /// Finds a path for each piece, so that the largest load of a resource is small.
 pub(crate) fn route(
-    network: &Network,
+    network: &LinkGraph,
     resources: &Resources,
     demand: &Demand,
     flow: &Solution,
@@ -175,9 +167,8 @@ pub(crate) fn route(
 }
 
 struct Router<'a> {
-    network: &'a Network,
+    network: &'a LinkGraph,
     resources: &'a Resources,
-    /// The load of each resource, in steps.
     load: Vec<f32>,
     price: Vec<f32>,
     whole: Vec<u32>,
@@ -191,7 +182,6 @@ struct Router<'a> {
 }
 
 impl Router<'_> {
-    /// Draws a path for each piece from the flow of its source.
     fn draw(
         &mut self,
         pieces: &[Piece],
@@ -218,8 +208,7 @@ impl Router<'_> {
                     paths.push(path.as_slice().into());
                     continue;
                 }
-                // The path of a piece with bytes is drawn from the flow, backwards from the target
-                // to the source.
+                // All others follow the flow, backwards from the target.
                 if !walk_back(
                     network,
                     (&into, &of_link),
@@ -257,8 +246,7 @@ impl Router<'_> {
             if routed.congestion <= f64::from(self.target) || deadline.has_passed() {
                 break;
             }
-            // Make the prices steeper in each round, because only the largest load matters in the
-            // end.
+            // Prices become steeper, because only the largest load matters in the end.
             random.shuffle(&mut order);
             let steepness = 8.0 + 60.0 * round as f32 / ROUNDS as f32;
             self.set_table(steepness / self.target.max(30.0));
@@ -309,8 +297,7 @@ impl Router<'_> {
         self.shortest.find(&self.network.links, &self.length, source);
     }
 
-    /// Computes the table of prices. Prices rise exponentially with the load, and exceed 1 above
-    /// the target.
+    /// Prices rise exponentially, and exceed 1 above the target.
     fn set_table(&mut self, steepness: f32) {
         let most = 2.0 * self.target + 64.0;
         self.per_step = (TABLE as f32 / most).max(2.0);

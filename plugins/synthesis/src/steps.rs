@@ -2,7 +2,7 @@
 //! and in each step the link carries the first pieces of its queue.
 
 use crate::matching::Matching;
-use crate::network::Network;
+use crate::network::LinkGraph;
 use crate::resources::Resources;
 use crate::routes::{Piece, Routed};
 use std::collections::BinaryHeap;
@@ -29,50 +29,51 @@ const EXAMINED: usize = 32;
 
 /// Segments of a piece that travel together along its path.
 #[derive(Clone)]
-struct Traveller {
+struct Packet {
     piece: u32,
     first_segment: u32,
     segments: u32,
-    /// The size of each segment.
     size: u32,
-    /// The index of the next link of the path.
     next: usize,
-    /// The number of links that the segments have not crossed yet.
     left: u32,
 }
 
-/// An entry of a queue: the key in the upper 32 bits, and the index of a traveller in the lower 32
-/// bits. The largest entry is first.
+/// The key in the upper 32 bits, and the index of a packet. The largest is first.
 type Entry = u64;
 
-fn entry(key: u32, traveller: u32) -> Entry {
-    u64::from(key) << 32 | u64::from(traveller)
+fn entry(key: u32, packet: u32) -> Entry {
+    u64::from(key) << 32 | u64::from(packet)
 }
 
-/// An event that [`play`] reports to its caller.
 pub(crate) enum Event<'a> {
     /// A step begins. The whole schedule takes at least `least` steps.
-    Step { least: u64 },
-    /// A link carries `segments` segments of a piece.
-    Send { link: usize, piece: &'a Piece, first_segment: u32, segments: u32 },
+    Step {
+        least: u64,
+    },
+    Send {
+        link: usize,
+        piece: &'a Piece,
+        first_segment: u32,
+        segments: u32,
+    },
 }
 
 /// The lower bound on the number of steps is computed again after this number of steps.
 const STEPS_PER_BOUND: u64 = 16;
 
-struct Player<'a> {
+struct StepSimulation<'a> {
     resources: &'a Resources,
     routed: &'a Routed,
     order: Order,
-    /// For each link, the queue of the travellers that wait for it.
+    /// For each link, the queue of the packets that wait for it.
     queues: Vec<BinaryHeap<Entry>>,
-    travellers: Vec<Traveller>,
+    packets: Vec<Packet>,
     /// The remaining load of each resource, in steps.
     left: Vec<f32>,
-    /// For each link, the largest remaining load of its resources, rounded down. [`Player::arrive`]
-    /// computes it once before it computes keys, because the loads do not change meanwhile.
+    /// For each link, the largest remaining load of its resources, rounded down.
+    /// [`StepSimulation::arrive`] computes it once before it computes keys, because the loads do
+    /// not change meanwhile.
     busiest: Vec<u32>,
-    /// The travellers that cross a link in the current step.
     moving: Vec<u32>,
     /// Whether segments have different sizes. The last segments of a step are then those that fit
     /// best instead of the first ones of the queue.
@@ -84,8 +85,8 @@ struct Player<'a> {
 ///
 /// # Errors
 /// The errors of `visit`.
-pub(crate) fn play<E>(
-    network: &Network,
+pub(crate) fn simulate<E>(
+    network: &LinkGraph,
     resources: &Resources,
     routed: &Routed,
     order: Order,
@@ -93,48 +94,46 @@ pub(crate) fn play<E>(
 ) -> Result<u64, E> {
     let mut sizes = routed.pieces.iter().map(|piece| piece.size).filter(|size| *size > 0);
     let first = sizes.next();
-    let mut player = Player {
+    let mut simulation = StepSimulation {
         resources,
         routed,
         order,
         queues: vec![BinaryHeap::new(); network.links.count()],
-        travellers: Vec::with_capacity(routed.pieces.len()),
+        packets: Vec::with_capacity(routed.pieces.len()),
         left: vec![0.0; resources.count],
         busiest: vec![0; network.links.count()],
         moving: Vec::new(),
         sizes_differ: sizes.any(|size| Some(size) != first),
     };
-    player.start();
+    simulation.start();
     let ports = resources.ports.map(|ports| Matching::new(network, ports));
-    // The last entries of `left` are the loads of the ports. The number in the pair is the position
-    // of the first of these entries.
+    // The loads of ports are the last entries of `left`, from the number in the pair on.
     let mut ports = ports.map(|matching| (matching, resources.count - 2 * network.nodes));
     let (mut steps, mut least) = (0, 0);
-    while player.queues.iter().any(|queue| !queue.is_empty()) {
-        // Loads are in steps, so every resource needs at least as many further steps as its
-        // remaining load.
+    while simulation.queues.iter().any(|queue| !queue.is_empty()) {
+        // Every resource needs as many further steps as its remaining load.
         if steps % STEPS_PER_BOUND == 0 {
-            least = steps + player.left.iter().copied().fold(0.0, f32::max) as u64;
+            least = steps + simulation.left.iter().copied().fold(0.0, f32::max) as u64;
         }
         steps += 1;
         visit(Event::Step { least })?;
         if let Some((matching, first)) = &mut ports {
-            let waiting: Vec<bool> = player.queues.iter().map(|queue| !queue.is_empty()).collect();
-            matching.choose(network, &waiting, &player.left[*first..]);
+            let waiting: Vec<bool> =
+                simulation.queues.iter().map(|queue| !queue.is_empty()).collect();
+            matching.choose(network, &waiting, &simulation.left[*first..]);
         }
         for link in 0..network.links.count() {
             if ports.as_ref().is_none_or(|(matching, _)| matching.chosen[link]) {
-                player.carry(link, &mut visit)?;
+                simulation.carry(link, &mut visit)?;
             }
         }
-        player.arrive(steps as u32);
+        simulation.arrive(steps as u32);
     }
     Ok(steps)
 }
 
-impl Player<'_> {
-    /// Computes the load of each resource, and puts all pieces into the queues of the first links
-    /// of their paths.
+impl StepSimulation<'_> {
+    /// Computes the loads, and puts all pieces into the queues of their first links.
     fn start(&mut self) {
         let Routed { pieces, paths, .. } = self.routed;
         for (piece, path) in pieces.iter().zip(paths.iter()) {
@@ -151,15 +150,14 @@ impl Player<'_> {
             let Piece { first_segment, segments, size, .. } = *piece;
             let (next, left) = (path.start, path.len() as u32);
             let piece = number;
-            self.travellers.push(Traveller { piece, first_segment, segments, size, next, left });
+            self.packets.push(Packet { piece, first_segment, segments, size, next, left });
             self.wait(number, 0);
         }
     }
 
-    /// Puts a traveller into the queue of the next link on its path, if it has not arrived.
-    /// `steps` is the number of steps so far.
+    /// Puts a packet into its next queue, if it has not arrived. `steps` are those so far.
     fn wait(&mut self, number: u32, steps: u32) {
-        let Traveller { size, next, left, .. } = &self.travellers[number as usize];
+        let Packet { size, next, left, .. } = &self.packets[number as usize];
         let path = &self.routed.paths.links[*next..*next + *left as usize];
         if let Some(next) = path.first() {
             let entry = entry(self.key(path, *size, steps), number);
@@ -167,9 +165,8 @@ impl Player<'_> {
         }
     }
 
-    /// Returns the key of a traveller in the queue of the next link on its path. `path` has the
-    /// links that the traveller has not crossed yet, `size` is the number of bytes of one of its
-    /// segments, and `steps` is the number of steps so far.
+    /// Returns a packet's key in its next queue. `path` has the links to cross, `size` is that
+    /// of a segment, `steps` are those so far.
     fn key(&self, path: &[u32], size: u32, steps: u32) -> u32 {
         if size == 0 {
             // Pieces without bytes fit into every step.
@@ -183,8 +180,7 @@ impl Player<'_> {
         (most.unwrap_or(0) + steps) / class * 64 + ahead.min(63)
     }
 
-    /// Sends as many pieces from the start of a link's queue as fit into a step. A piece that does
-    /// not fit as a whole is divided between segments.
+    /// Sends what fits into a step from the start of a queue, and divides a piece between segments.
     fn carry<E>(
         &mut self,
         link: usize,
@@ -198,15 +194,15 @@ impl Player<'_> {
             && passed.len() < EXAMINED
             && let Some(first) = self.queues[link].pop()
         {
-            let traveller = &self.travellers[first as u32 as usize];
-            let fitting = match traveller.size {
-                0 => traveller.segments,
+            let packet = &self.packets[first as u32 as usize];
+            let fitting = match packet.size {
+                0 => packet.segments,
                 size => {
                     if free == quota && self.sizes_differ {
                         reserve = 2 * u64::from(size);
                     }
                     let room = free.saturating_sub(reserve);
-                    (room / u64::from(size)).min(traveller.segments.into()) as u32
+                    (room / u64::from(size)).min(packet.segments.into()) as u32
                 }
             };
             // A step carries at least one segment, even if the segment is larger than the quota.
@@ -215,7 +211,7 @@ impl Player<'_> {
                 passed.push(first);
                 continue;
             }
-            let load = u64::from(fitting) * u64::from(traveller.size);
+            let load = u64::from(fitting) * u64::from(packet.size);
             free = free.saturating_sub(load);
             passed.extend(self.send(link, first, fitting, visit)?);
         }
@@ -231,10 +227,10 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Finds the one or two travellers that fill `free` best with one segment each. Returns the
+    /// Finds the one or two packets that fill `free` best with one segment each. Returns the
     /// position in `waiting` and the size of the larger segment; `None` if no segment fits.
     fn best_pair(&self, waiting: &[Entry], free: u64) -> Option<(usize, u64)> {
-        let size = |entry: &Entry| u64::from(self.travellers[*entry as u32 as usize].size);
+        let size = |entry: &Entry| u64::from(self.packets[*entry as u32 as usize].size);
         let mut sizes: Vec<(u64, usize)> =
             waiting.iter().map(size).zip(0..).filter(|(size, _)| *size <= free).collect();
         sizes.sort_unstable();
@@ -253,8 +249,7 @@ impl Player<'_> {
         Some((place, size))
     }
 
-    /// Sends the first segments of a traveller. If segments remain, returns the entry of a new
-    /// traveller for them.
+    /// Sends the first segments of a packet. Returns the entry of a new packet for the rest.
     fn send<E>(
         &mut self,
         link: usize,
@@ -263,9 +258,9 @@ impl Player<'_> {
         visit: &mut impl FnMut(Event<'_>) -> Result<(), E>,
     ) -> Result<Option<Entry>, E> {
         let number = first as u32;
-        let traveller = &mut self.travellers[number as usize];
-        let Traveller { first_segment, segments: all, size, .. } = *traveller;
-        let piece = &self.routed.pieces[traveller.piece as usize];
+        let packet = &mut self.packets[number as usize];
+        let Packet { first_segment, segments: all, size, .. } = *packet;
+        let piece = &self.routed.pieces[packet.piece as usize];
         visit(Event::Send { link, piece, first_segment, segments })?;
         self.moving.push(number);
         let load = segments as f32 * size as f32;
@@ -275,14 +270,14 @@ impl Player<'_> {
         if segments == all {
             return Ok(None);
         }
-        let rest = Traveller {
+        let rest = Packet {
             first_segment: first_segment + segments,
             segments: all - segments,
-            ..traveller.clone()
+            ..packet.clone()
         };
-        traveller.segments = segments;
-        self.travellers.push(rest);
-        Ok(Some(entry((first >> 32) as u32, self.travellers.len() as u32 - 1)))
+        packet.segments = segments;
+        self.packets.push(rest);
+        Ok(Some(entry((first >> 32) as u32, self.packets.len() as u32 - 1)))
     }
 
     fn find_busiest(&mut self) {
@@ -295,13 +290,12 @@ impl Player<'_> {
         }
     }
 
-    /// Puts the travellers that have crossed a link into the queues of their next links.
     fn arrive(&mut self, steps: u32) {
         self.find_busiest();
         let mut moving = std::mem::take(&mut self.moving);
         for number in moving.drain(..) {
-            let traveller = &mut self.travellers[number as usize];
-            (traveller.next, traveller.left) = (traveller.next + 1, traveller.left - 1);
+            let packet = &mut self.packets[number as usize];
+            (packet.next, packet.left) = (packet.next + 1, packet.left - 1);
             self.wait(number, steps);
         }
         self.moving = moving;

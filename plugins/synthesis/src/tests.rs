@@ -1,5 +1,4 @@
-//! Schedules on the naive host of the SDK, compared with closed forms, bounds and exact optima of
-//! small networks.
+//! Schedules on the SDK's naive host, compared with closed forms, bounds and exact optima.
 
 use crate::flow::FlowSchedule;
 use crate::greedy::{ALL_GATHER, ALL_REDUCE, BROADCAST, REDUCE_SCATTER};
@@ -22,9 +21,8 @@ fn refusal(problem: &Rehearsal, algorithm: &dyn Algorithm) -> String {
     problem.plan(algorithm).unwrap_err().to_string()
 }
 
-/// The bisection limits the number of steps. Each of its links carries `n N1 / 4` blocks in each
-/// direction, on a mesh of `n` nodes with the longest side `N1`. On a ring, it carries half as
-/// many, and on a fully connected network it carries one block.
+/// Each link of the bisection of a mesh of `n` nodes with the longest side `N1` carries `n N1 / 4`
+/// blocks in each direction; on a ring half as many, and on a fully connected network one.
 #[test]
 fn all_to_all_meets_the_bisection() {
     for (kind, dims, bisection) in [
@@ -39,8 +37,7 @@ fn all_to_all_meets_the_bisection() {
     }
 }
 
-/// The certified lower bounds on the optimum are 349.5 steps on the mesh and 255.8 steps on the
-/// torus.
+/// Certified lower bounds: 349.5 steps on the mesh, 255.8 on the torus.
 #[test]
 fn one_port_is_obeyed_within_two_per_cent() {
     for (kind, optimum) in [("mesh", 349.5), ("torus", 255.8)] {
@@ -61,9 +58,8 @@ fn several_ports_are_obeyed() {
 
 #[test]
 fn links_of_one_direction_are_used_as_they_are() {
-    // On a directed ring of n nodes, each link carries n - k blocks for the k-th node after the
-    // start of the link, for k from 1 to n - 1. With 6 nodes these are 5 + 4 + 3 + 2 + 1 = 15
-    // blocks.
+    // On a directed ring each link carries n - k blocks for the k-th node after it: 5 + 4 + 3 + 2 +
+    // 1 = 15 for 6 nodes.
     let ring: Vec<_> = (0..6).map(|node| (node, (node + 1) % 6, 1.0)).collect();
     assert_eq!(steps(&graph(6, &ring), &FlowSchedule), 15);
     let gather = graph(6, &ring).collective(Collective::AllGather, 0);
@@ -74,8 +70,7 @@ fn links_of_one_direction_are_used_as_they_are() {
     assert_eq!(steps(&reduce, &ALL_REDUCE), 10);
 }
 
-/// Node 0 has links of bandwidths 3 and 1, so 18 segments take 5 steps at least. Over links of
-/// equal bandwidth they would take 9.
+/// Node 0 has bandwidths 3 and 1, so 18 segments take at least 5 steps; with equal ones 9.
 #[test]
 fn wide_links_carry_more_blocks() {
     let links = [
@@ -113,9 +108,8 @@ fn gathers_meet_the_number_of_links_into_a_node() {
     }
 }
 
-/// Node 2 receives 5 blocks over two links of bandwidth 1. The slowest link of the network has the
-/// bandwidth 0.5. Links into any other node have more bandwidth in total. Whole blocks need at
-/// least 3 block times on a link of bandwidth 1, and segments need the certified optimum of 2.5.
+/// Node 2 receives 5 blocks over two links of bandwidth 1, and the slowest link has 0.5. Whole
+/// blocks take at least 3 block times, segments the certified optimum of 2.5.
 #[test]
 fn segments_share_unequal_links() {
     let both = [(0, 1, 2.0), (1, 2, 1.0), (2, 3, 1.0), (3, 4, 4.0), (4, 5, 1.0), (5, 0, 1.0)];
@@ -142,8 +136,7 @@ fn unequal_blocks_take_about_their_bytes() {
         (0..16).map(|from| (0..16).map(|to| size(from, to)).collect()).collect();
     let problem = on("mesh", &[4, 4]).sizes(&sizes);
     let proved = problem.verify(&FlowSchedule).unwrap();
-    // The lower bound is the number of bytes that must cross the middle of the mesh, divided by the
-    // four links there.
+    // The bytes that must cross the middle, divided by its four links.
     let crossing = |side: &dyn Fn(u64) -> bool| -> u64 {
         let pairs = (0..16).flat_map(|from| (0..16).map(move |to| (from, to)));
         pairs.filter(|(from, to)| side(*from) && !side(*to)).map(|(from, to)| size(from, to)).sum()
@@ -155,9 +148,8 @@ fn unequal_blocks_take_about_their_bytes() {
     assert!(proved.critical_bytes <= bound * 120 / 100, "{} {bound}", proved.critical_bytes);
 }
 
-/// Nodes receive very different amounts (a Zipf distribution), in blocks of about `mean` bytes. The
-/// bound is the largest amount that a node receives, divided by its four links. Small blocks take
-/// longer, because the sizes of their segments are rounded up to whole bytes.
+/// Nodes receive very different amounts (Zipf). The bound is the largest divided by four links. The
+/// sizes of segments are rounded up to bytes, so small blocks take longer.
 #[test]
 fn small_unequal_blocks_fill_the_steps() {
     for (mean, within) in [(64.0, 1.10), (512.0, 1.06)] {
@@ -255,8 +247,7 @@ fn a_search_without_time_gives_a_right_schedule() {
     assert!(problem.verify(&FlowSchedule).is_ok());
 }
 
-/// On networks whose translations map links to links, one node is planned, and all other nodes do
-/// the same.
+/// Translations map links to links, so one node is planned.
 #[test]
 fn equal_nodes_do_the_same() {
     for (kind, dims) in [("torus", &[4, 5][..]), ("ring", &[7]), ("hypercube", &[2, 2, 2])] {
@@ -277,10 +268,9 @@ fn equal_nodes_do_the_same() {
     assert!(gather("mesh").verify(&ALL_GATHER).is_ok());
 }
 
-/// On a torus, a block crosses `n / 4` links of an axis of even length `n` on average, half of them
-/// in each direction, and `(n - 1/n) / 4` links of an axis of odd length. With `ports=P`, at most P
-/// blocks leave a node in a step. No schedule takes fewer steps. On a ring of even length, the two
-/// directions cannot be loaded equally if all nodes do the same, so a search makes the schedule.
+/// On a torus a block crosses `n / 4` links of an axis of even length `n` on average, half in each
+/// direction, and `(n - 1/n) / 4` of odd length; with `ports=P` at most P leave a node in a step.
+/// On a ring of even length equal nodes cannot load both directions equally, so a search is needed.
 #[test]
 fn equal_nodes_exchange_blocks_in_the_fewest_steps() {
     for (kind, dims) in [
@@ -315,7 +305,6 @@ fn equal_nodes_exchange_blocks_in_the_fewest_steps() {
             assert!(proved.max_sends <= ports && proved.max_receives <= ports, "{kind} {dims:?}");
             assert_eq!(proved.steps, bound, "{kind} {dims:?}, {ports} ports");
         }
-        // With `group=3`, a link carries up to three blocks in a step.
         let of_axes = axes.iter().map(|(crossings, directions)| crossings.div_ceil(*directions));
         let bound = of_axes.max().unwrap().div_ceil(3).max(longest);
         assert_eq!(steps(&on(kind, dims).param("group", "3"), &FlowSchedule), bound, "{kind}");

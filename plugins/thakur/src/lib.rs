@@ -38,17 +38,13 @@ use partners::{gen_destination, pex_gen_partner, pex_gen_shift_partner, pex_part
 const PAPER: &str =
     "R. Thakur, A. Choudhary, G. C. Fox: Complete Exchange on a Wormhole Routed Mesh (1993)";
 
-/// A direct algorithm, defined by its number of steps and its rule for partners.
 struct Direct {
     about: About,
     needs_power_of_two: bool,
-    /// Returns the number of steps for p processors.
     steps: fn(p: u64) -> u64,
-    /// Returns the symmetry for p processors: the transformations of the processor numbers that
-    /// leave the schedule unchanged.
+    /// The transformations of the processor numbers that leave the schedule unchanged.
     symmetry: fn(p: u64) -> Symmetry,
-    /// Returns the processor to which processor `me` sends its block in step `step`, or `None` if
-    /// processor `me` is idle.
+    /// `None` if processor `me` is idle in this step.
     destination: fn(me: u64, step: u64, p: u64) -> Option<u64>,
 }
 
@@ -108,8 +104,7 @@ export_plugin!(
             },
             needs_power_of_two: true,
             steps: |p| p - 1,
-            // Combining all numbers with x by exclusive-or maps partners to partners, because `(me
-            // xor x) xor i = (me xor i) xor x`.
+            // `(me xor x) xor i = (me xor i) xor x`.
             symmetry: |_| Symmetry::xor(1),
             destination: |me, i, _| Some(pex_partner(me, i)),
         },
@@ -135,8 +130,7 @@ export_plugin!(
             about: About { name: "gen", title: "GEN: one cyclic shift per step (Fig. 5)", ..DIRECT },
             needs_power_of_two: false,
             steps: |p| p - 1,
-            // Shifting all numbers by x maps each sender and receiver to a sender and receiver of
-            // the same step, because `(me + x) + j = (me + j) + x`, modulo p.
+            // `(me + x) + j = (me + j) + x`, modulo p.
             symmetry: |_| Symmetry::shift(1),
             destination: |me, j, p| Some(gen_destination(me, j, p)),
         },

@@ -1,5 +1,3 @@
-//! The rules for partners. They define the receiver of each processor in each step.
-
 /// Fig. 1: the partner's number is the exclusive-or of the processor's number and the step number.
 pub(crate) fn pex_partner(me: u64, i: u64) -> u64 {
     me ^ i
@@ -25,8 +23,7 @@ pub(crate) fn pex_gen_shift_partner(me: u64, j: u64, p: u64) -> Option<u64> {
     virtual_destination.checked_sub(shift).filter(|partner| *partner < p)
 }
 
-/// Returns the number that Fig. 4 adds to a processor's number: (q - p) / 2, rounded down. q is the
-/// smallest power of two that is at least p.
+/// Returns (q - p) / 2, rounded down, where q is the smallest power of two that is at least p.
 fn shift(p: u64) -> u64 {
     (p.next_power_of_two() - p) / 2
 }

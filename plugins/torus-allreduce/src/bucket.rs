@@ -30,7 +30,6 @@ pub(crate) struct Bucket {
     rings: fn(&Problem<'_>) -> Result<GridRings, Stop>,
 }
 
-/// A grid, and the allreduces that run on it at the same time.
 type GridRings = (Grid, Vec<Rings>);
 
 const VARIANT: ParamInfo = ParamInfo::choice(
@@ -77,7 +76,6 @@ impl Algorithm for Bucket {
     }
 }
 
-/// Returns rings along each dimension of the topology.
 fn by_dimension(problem: &Problem<'_>) -> Result<GridRings, Stop> {
     let grid = problem.topology().grid()?;
     let all_ports = problem.choice("variant", &[("one-port", false), ("all-ports", true)])?;
@@ -87,7 +85,6 @@ fn by_dimension(problem: &Problem<'_>) -> Result<GridRings, Stop> {
     Ok((grid, rings))
 }
 
-/// Returns a ring within each group and a ring across groups.
 fn by_group(problem: &Problem<'_>) -> Result<GridRings, Stop> {
     let g = problem.group("group")?;
     let grid = Grid::new(&[problem.topology().nodes() / g, g])?;
@@ -95,14 +92,12 @@ fn by_group(problem: &Problem<'_>) -> Result<GridRings, Stop> {
     Ok((grid, rings))
 }
 
-/// An allreduce that uses rings along one dimension after another.
 struct Rings {
     radices: Vec<u64>,
     order: StepOrder,
     down: bool,
-    /// Whether each send requests its direction. This is needed if allreduces use both directions:
-    /// on rings of two nodes, both directions are equally short, so the host could not tell which
-    /// of them is meant.
+    /// Whether sends request their direction: on rings of two nodes both are equally short, and the
+    /// host could not tell them apart.
     is_directed: bool,
 }
 

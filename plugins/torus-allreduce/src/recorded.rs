@@ -4,12 +4,10 @@ use crate::swing::Swing;
 use crate::trivance::Trivance;
 use swapmeet_sdk::{Algorithm, Collective, Rehearsal, RehearsedSend, RehearsedStep};
 
-/// The recorded messages of each rank. The files state their source and licence, and describe their
-/// lines.
+/// The files state their source and licence, and describe their lines.
 const SWING: &str = include_str!("../../../tests/fixtures/schedules/bine-torus.txt");
 const TRIVANCE: &str = include_str!("../../../tests/fixtures/schedules/trivance.txt");
 
-/// The recorded messages of one port.
 struct Recorded<'a> {
     title: &'a str,
     sides: Vec<u64>,
@@ -18,7 +16,6 @@ struct Recorded<'a> {
     lines: &'a [&'a str],
 }
 
-/// Calls `compare` with each case of a file and returns the number of cases.
 fn for_each_case(file: &str, mut compare: impl FnMut(&Recorded<'_>)) -> usize {
     let lines: Vec<&str> = file.lines().filter(|line| !line.starts_with('#')).collect();
     let cases = lines.split(|line| line.is_empty()).filter(|case| !case.is_empty());
@@ -36,16 +33,14 @@ fn plan(algorithm: &dyn Algorithm, sides: &[u64], variant: &str) -> Vec<Rehearse
     problem.param("variant", variant).plan(algorithm).unwrap()
 }
 
-/// Returns the sends of a rank in a step that contain the segment `segment`.
 fn sends(step: &RehearsedStep, rank: usize, segment: usize) -> Vec<&RehearsedSend> {
     let is_own =
         |send: &&RehearsedSend| send.from == rank as u64 && send.segments == [segment as u64];
     step.sends.iter().filter(is_own).collect()
 }
 
-/// Compares the steps of a schedule with the recorded messages of a port. In each step, a rank may
-/// send the segment `segment` in several messages. Message number `number` of these belongs to the
-/// port.
+/// Compares with the messages of a port. Of a rank's messages with `segment` in a step, message
+/// `number` is the port's.
 fn compare(recorded: &Recorded<'_>, steps: &[RehearsedStep], segment: usize, number: usize) {
     for (rank, line) in recorded.lines.iter().enumerate() {
         let message = |step: &RehearsedStep| {
@@ -58,10 +53,8 @@ fn compare(recorded: &Recorded<'_>, steps: &[RehearsedStep], segment: usize, num
     }
 }
 
-/// Compares only the partners of a schedule, not its blocks. The schedule is that of the variant
-/// `latency`, which sends whole vectors, but the recorded messages contain parts of vectors. This
-/// is possible because the authors' code uses the same partners for both. The message number
-/// `number` of each rank in a step belongs to the port, as in `compare`.
+/// Compares partners only. The variant `latency` sends whole vectors, the records have parts, and
+/// the authors' code has the same partners for both. `number` is as in `compare`.
 fn compare_partners(recorded: &Recorded<'_>, steps: &[RehearsedStep], number: usize) {
     for (rank, line) in recorded.lines.iter().enumerate() {
         let theirs: Vec<u64> =
@@ -106,8 +99,7 @@ fn trivance_has_the_messages_of_the_authors_simulator() {
             compare_partners(recorded, &plan(&Trivance, &recorded.sides, "latency"), number);
         }
         compare(recorded, reduced, segment, number);
-        // The file has no allgather. Its messages must have the same partners and sizes, in reverse
-        // order.
+        // The file has no allgather: same partners and sizes in reverse order.
         for (rank, _) in recorded.lines.iter().enumerate() {
             for (reduced, gathered) in reduced.iter().rev().zip(gathered) {
                 let ends = |step| {

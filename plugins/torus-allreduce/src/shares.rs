@@ -1,20 +1,16 @@
-//! An allreduce that consists of a reduce-scatter and an allgather. The vector is divided into one
-//! part for each node. In each step of the reduce-scatter, a node sends some parts to its partners.
-//! The sums of these parts are completed by the partners, or by nodes that the partners reach in
-//! later steps. The allgather has the same steps in reverse order, and sends in the opposite
-//! direction.
+//! An allreduce as a reduce-scatter and an allgather. In each step of the reduce-scatter a node
+//! sends some parts of the vector (one for each node) to partners, which complete their sums or
+//! reach nodes that do. The allgather has the same steps backwards.
 
 use swapmeet_sdk::{Axis, Blocks, Grid, Planned, Problem, Route, Schedule, Set, Stop, Symmetry};
 
-/// An allreduce that runs at the same time as others. Every part of the vector is divided into one
-/// segment for each of these allreduces, and an allreduce transfers its segment of every part. A
-/// part is identified by the coordinates of the node that completes its sum.
+/// One of several simultaneous allreduces. Each has a segment of every part, and a part is named by
+/// the coordinates of the node that completes it.
 pub(crate) trait ShareCollective {
     /// Returns the order in which the steps of the reduce-scatter use the dimensions.
     fn order(&self) -> &StepOrder;
 
-    /// Returns the messages that a node sends in step number `step`, if it has coordinate `c` in
-    /// the dimension of that step.
+    /// Returns the messages of a node with coordinate `c` in the dimension of the step.
     fn messages(&self, step: usize, c: u64) -> Vec<PartMessage>;
 
     /// Returns the parts that a node has not sent away before step number `step`, as a set of their
@@ -22,8 +18,7 @@ pub(crate) trait ShareCollective {
     /// differs from the dimension of the step.
     fn kept(&self, step: usize, dimension: usize, c: u64) -> Coordinates;
 
-    /// Returns the period of a dimension, which divides its radix: shifts by multiples of the
-    /// period leave the schedule unchanged.
+    /// Divides the radix. Shifts by its multiples leave the schedule unchanged.
     fn period(&self, dimension: usize) -> u64;
 }
 
@@ -31,20 +26,17 @@ pub(crate) trait ShareCollective {
 pub(crate) struct PartMessage {
     /// The coordinate of the receiver in the dimension of the step.
     pub to: u64,
-    /// The requested direction: 1 for ascending coordinates, -1 for descending coordinates, 0 for
-    /// the shorter direction.
+    /// 1 for ascending coordinates, -1 for descending ones, 0 for the shorter direction.
     pub sign: i8,
     /// The coordinates of the parts in the dimension of the step.
     pub parts: Coordinates,
 }
 
-/// The order of the steps. Each entry has the dimension of the step, and the number of earlier
-/// steps in the same dimension.
+/// For each step its dimension, and the earlier steps in this dimension.
 pub(crate) struct StepOrder(Vec<(usize, u32)>);
 
 impl StepOrder {
-    /// Returns an order that completes one dimension after another, beginning with dimension
-    /// `first`. `steps` has the number of steps of each dimension.
+    /// Completes one dimension after another, from `first` on. `steps` has the steps of each.
     pub(crate) fn sequential(steps: &[u32], first: usize) -> Self {
         let dimensions = (0..steps.len()).map(|turn| (turn + first) % steps.len());
         Self(dimensions.flat_map(|d| (0..steps[d]).map(move |s| (d, s))).collect())
@@ -73,8 +65,7 @@ impl StepOrder {
     }
 }
 
-/// Returns the grid of the topology, or an error if `is_power` returns false for the number of
-/// nodes in a dimension. The error message uses `base`, such as "two".
+/// Errors if `is_power` is false for a dimension. The message uses `base`, such as "two".
 pub(crate) fn grid_of_powers(
     problem: &Problem<'_>,
     is_power: impl Fn(u64) -> bool,
@@ -89,8 +80,7 @@ pub(crate) fn grid_of_powers(
     }
 }
 
-/// Returns whether every dimension wraps around. Only then can a send request either of the two
-/// directions.
+/// Returns whether sends can request either direction.
 pub(crate) fn wraps_around(problem: &Problem<'_>) -> bool {
     matches!(problem.topology().kind(), "torus" | "ring")
 }
@@ -109,22 +99,19 @@ pub(crate) fn collectives_at_once(
     (0..count).flat_map(|first| directions.iter().map(move |opposite| (first, *opposite)))
 }
 
-/// Declares the symmetry and returns the nodes to plan.
 fn planned(
     grid: &Grid,
     all: &[&dyn ShareCollective],
     schedule: &mut Schedule<'_>,
 ) -> Result<Planned, Stop> {
-    // The allreduces differ only in their first dimension and their directions, so they all have
-    // the same period in a dimension.
+    // The allreduces differ only in first dimension and directions, so they have the same periods.
     let period =
         |dimension| all.iter().map(|collective| collective.period(dimension)).max().unwrap_or(1);
     let periods: Vec<u64> = (0..grid.dimensions()).map(period).collect();
     schedule.symmetric(&periods.iter().map(|period| Symmetry::shift(*period)).collect::<Vec<_>>())
 }
 
-/// Runs the allreduce with the whole vector instead of parts of it. In each step, a node sends its
-/// sum of the whole vector to its partners.
+/// Sends the sum of the whole vector instead of parts, in the same steps.
 pub(crate) fn exchange_whole(
     grid: &Grid,
     collective: &dyn ShareCollective,
@@ -149,7 +136,6 @@ pub(crate) fn exchange_whole(
     Ok(())
 }
 
-/// Plans several allreduces that run at the same time.
 pub(crate) fn allreduce(
     grid: &Grid,
     all: &[impl ShareCollective],
@@ -167,14 +153,12 @@ pub(crate) fn allreduce(
     (0..steps).rev().try_for_each(|step| add_step(grid, all, schedule, &planned, (step, false)))
 }
 
-/// The messages of one allreduce in a step.
 struct StepMessages {
     segment: u64,
     dimension: usize,
     /// For each planned coordinate in `dimension`, the messages of nodes with that coordinate.
     sends: Vec<Vec<PartMessage>>,
-    /// For each other dimension and each planned coordinate in that dimension, the coordinates of
-    /// the parts that nodes with this coordinate keep.
+    /// For each other dimension and planned coordinate in it, the kept parts.
     kept: Vec<Vec<Coordinates>>,
 }
 
@@ -210,7 +194,6 @@ fn add_step(
         .filter(|(_, collective)| step < collective.order().len())
         .map(begin)
         .collect();
-    // Each planned node sends the messages that belong to its coordinate.
     let number = |along: usize, c: u64| (c - planned.coordinates(along).start) as usize;
     for node in planned {
         for StepMessages { segment, dimension, sends, kept } in &unfinished {
@@ -234,9 +217,8 @@ fn add_step(
     Ok(())
 }
 
-/// Returns the messages of a node with coordinate `c` in a step of the allgather. In the same step
-/// of the reduce-scatter, other nodes sent messages to this node. The node now sends the same parts
-/// back to these nodes, in the opposite direction.
+/// Returns the allgather's messages: a node sends the parts that it received in this step of the
+/// reduce-scatter back to their senders.
 fn returned_messages(
     collective: &dyn ShareCollective,
     step: usize,

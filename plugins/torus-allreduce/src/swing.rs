@@ -68,11 +68,13 @@ impl Algorithm for Swing {
         let grid = grid_of_powers(problem, u64::is_power_of_two, "two")?;
         let variant = problem.choice("variant", &VARIANTS)?;
         if variant == Variant::Latency {
-            return exchange_whole(&grid, &Swings::new(&grid, 0, false, false), schedule);
+            return exchange_whole(&grid, &SwingExchange::new(&grid, 0, false, false), schedule);
         }
         let swings = collectives_at_once(&grid, variant == Variant::AllPorts);
-        let swings: Vec<Swings> = swings
-            .map(|(first, mirrored)| Swings::new(&grid, first, mirrored, wraps_around(problem)))
+        let swings: Vec<SwingExchange> = swings
+            .map(|(first, mirrored)| {
+                SwingExchange::new(&grid, first, mirrored, wraps_around(problem))
+            })
             .collect();
         allreduce(&grid, &swings, schedule)
     }
@@ -84,14 +86,14 @@ fn rho(s: u32) -> i64 {
 }
 
 /// An allreduce with the distances of Swing, whose steps use the dimensions in turn.
-struct Swings {
+struct SwingExchange {
     radices: Vec<u64>,
     mirrored: bool,
     is_directed: bool,
     order: StepOrder,
 }
 
-impl Swings {
+impl SwingExchange {
     fn new(grid: &Grid, first: usize, mirrored: bool, is_directed: bool) -> Self {
         let radices = grid.radices().to_vec();
         let steps: Vec<u32> = radices.iter().map(|radix| radix.trailing_zeros()).collect();
@@ -117,7 +119,7 @@ impl Swings {
     }
 }
 
-impl ShareCollective for Swings {
+impl ShareCollective for SwingExchange {
     fn order(&self) -> &StepOrder {
         &self.order
     }
@@ -126,8 +128,7 @@ impl ShareCollective for Swings {
         let (dimension, s) = self.order.at(step);
         let to = self.partner(dimension, s, c);
         let parts = bit_words(self.radices[dimension], self.reached(dimension, s + 1, to));
-        // On a ring of two nodes, both directions are equally short, so the send must request its
-        // direction.
+        // On a ring of two nodes both directions are equally short.
         let sign = if self.is_directed { self.distance(c, s).signum() as i8 } else { 0 };
         vec![PartMessage { to, sign, parts }]
     }
@@ -156,7 +157,7 @@ mod tests {
         assert_eq!([0, 1, 2, 3, 4, 5].map(rho), [1, -1, 3, -5, 11, -21]);
         let grid = Grid::new(&[64]).unwrap();
         for mirrored in [false, true] {
-            let swings = Swings::new(&grid, 0, mirrored, false);
+            let swings = SwingExchange::new(&grid, 0, mirrored, false);
             for s in 0..6 {
                 assert!((0..64).all(|c| swings.partner(0, s, swings.partner(0, s, c)) == c));
             }

@@ -42,7 +42,6 @@ impl Algorithm for Trivance {
             accepts: "any topology with dimensions that are powers of three; designed for tori",
             collectives: &[Collective::AllReduce],
             params: &[VARIANT],
-            // A node sends in both directions of each dimension at the same time.
             ports: u64::MAX,
         }
     }
@@ -63,8 +62,7 @@ fn log3(radix: u64) -> u32 {
     radix.checked_ilog(3).unwrap_or(0)
 }
 
-/// An allreduce that exchanges over distances that are powers of three. Its steps use the
-/// dimensions in turn.
+/// An allreduce over distances that are powers of three, in the dimensions in turn.
 struct TernaryExchange {
     radices: Vec<u64>,
     order: StepOrder,
@@ -77,7 +75,6 @@ impl TernaryExchange {
         Self { order: StepOrder::alternating(&steps, first), radices }
     }
 
-    /// Returns all coordinates that are equal to `c` modulo 3^s.
     fn congruent(&self, dimension: usize, s: u32, c: u64) -> Coordinates {
         let (radix, stride) = (self.radices[dimension], 3_u64.pow(s));
         bit_words(radix, (c % stride..radix).step_by(stride as usize))

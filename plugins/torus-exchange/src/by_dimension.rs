@@ -25,8 +25,7 @@ impl Algorithm for ByDimension {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = problem.topology().grid()?;
-        // All nodes apply the same rule, so shifts along any dimension leave the schedule
-        // unchanged.
+        // All nodes apply the same rule.
         let planned = schedule.symmetric(&vec![Symmetry::shift(1); grid.dimensions()])?;
         let mut destinations = vec![Axis::ALL; grid.dimensions()];
         for dimension in 0..grid.dimensions() {

@@ -14,8 +14,7 @@ use swapmeet_sdk::{
 
 pub(crate) struct HalfRing;
 
-/// The rings along one dimension of a grid, and the two segments of each block that are sent along
-/// this dimension at present.
+/// The rings of one dimension, and the two segments of each block that they carry at present.
 pub(crate) struct Rings<'a> {
     pub grid: &'a Grid,
     pub dimension: usize,
@@ -28,8 +27,7 @@ impl Rings<'_> {
         self.grid.radix(self.dimension)
     }
 
-    /// Returns the number of steps after which every block is at the coordinate of its destination
-    /// in the dimension.
+    /// Returns the steps after which every block has its destination's coordinate.
     pub(crate) fn steps(&self) -> u64 {
         self.n() / 2
     }
@@ -59,13 +57,11 @@ impl Rings<'_> {
         let all = vec![Axis::ALL; self.grid.dimensions()];
         let (mut origins, mut destinations) = (all.clone(), all);
         origins[self.dimension] = Axis::one(ahead(n - (s - 1) % n));
-        // The number of destinations ahead that are less than half-way round the ring, as seen from
-        // the origin.
+        // Destinations ahead that are less than half-way round from the origin.
         let nearer = ((n - 1) / 2 + 1).saturating_sub(s);
         let nearest = if forwards { ahead(1) } else { ahead(nearer) };
         let whole = (Axis::range(nearest, nearer), Axis::range(2 * self.pair, 2));
-        // The node opposite to the origin on an even ring gets one half of the block from each
-        // direction.
+        // The node opposite to the origin gets half a block from each direction.
         let opposite = ahead(n / 2 + 1 - s);
         let half = (Axis::one(opposite), Axis::one(2 * self.pair + u64::from(!forwards)));
         for (destination, segments) in

@@ -33,7 +33,6 @@ const TORUS: About = About {
     ..About::DEFAULT
 };
 
-/// Returns the error for topologies other than tori and rings.
 fn only_tori(spec: &str) -> Stop {
     Stop::unsupported(format!("runs only on a torus or a ring; this topology is `{spec}`"))
 }

@@ -69,8 +69,7 @@ impl Algorithm for UnequalBruck {
         }
         schedule.phase("blocks")?;
         for weight in weights() {
-            // In this step, ranks send the blocks whose distance from origin to destination has the
-            // bit `weight`.
+            // Blocks whose distance from origin to destination has the bit `weight`.
             let has_bit = |distance: &u64| distance & weight != 0;
             let blocks = (0..n).filter(has_bit).count() as u64;
             if !is_uniform && !self.is_padded {
@@ -98,15 +97,13 @@ impl Algorithm for UnequalBruck {
     }
 }
 
-/// Returns a message without blocks. Its rule selects the block from the receiver to itself,
-/// which the sender never holds.
+/// Returns a message of a block that the sender never holds: that from the receiver to itself.
 fn without_blocks(from: u64, to: u64, bytes: u64) -> Blocks<'static> {
     Blocks::new(from, to).origins(Set::one(to)).destinations(Set::one(to)).extra_bytes(bytes)
 }
 
-/// Returns the number of bytes of the blocks that rank `from` sends in the step with this weight.
-/// These are the blocks whose distance from origin to destination has the bit `weight`. In earlier
-/// steps, they were already moved by the lower bits of this distance.
+/// Returns the bytes that rank `from` sends in the step of this weight: blocks whose distance has
+/// the bit `weight`, and which the lower bits of their distance have already moved.
 fn bytes(problem: &Problem<'_>, n: u64, from: u64, weight: u64) -> u64 {
     let distances = (0..n).filter(|distance| distance & weight != 0);
     let block = |distance: u64| {

@@ -42,8 +42,7 @@ impl Algorithm for Fast {
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        /// The largest number of ranks. The table of the elements that ranks hold takes 8 bytes for
-        /// each pair of ranks.
+        /// The table of the ranks' elements takes 8 bytes for each pair.
         const MAX_NODES: u64 = 4096;
         let (n, g) = (problem.topology().nodes(), problem.group("group")?);
         if n > MAX_NODES {
@@ -51,7 +50,7 @@ impl Algorithm for Fast {
         }
         check_pairs((n / g).saturating_mul(n / g))?;
         let g = g as usize;
-        let mut held = Held::new(&demand(problem)?, g, problem.element_bytes().max(1));
+        let mut held = HeldElements::new(&demand(problem)?, g, problem.element_bytes().max(1));
         schedule.move_byte_counts(&[])?;
         // Stage 1: balance the data for other groups, and exchange the data within groups.
         schedule.phase("balance within the group")?;
@@ -80,10 +79,8 @@ impl Algorithm for Fast {
     }
 }
 
-/// Messages: the bytes for each destination, by sender and receiver.
 type Messages = BTreeMap<(usize, usize), Vec<ByteCount>>;
 
-/// Adds messages to the current step of the schedule.
 fn send<'a>(
     messages: impl Iterator<Item = (&'a (usize, usize), &'a Vec<ByteCount>)>,
     schedule: &mut Schedule<'_>,
@@ -95,15 +92,14 @@ fn send<'a>(
 }
 
 /// The elements that each rank holds for each destination. Elements cannot be divided.
-struct Held {
-    /// Number of ranks of a group.
+struct HeldElements {
     g: usize,
     /// Number of bytes of an element.
     element: u64,
     elements: Vec<Vec<u64>>,
 }
 
-impl Held {
+impl HeldElements {
     fn new(demand: &[Vec<(u32, u64)>], g: usize, element: u64) -> Self {
         let mut elements = vec![vec![0; demand.len()]; demand.len()];
         for (row, demand) in elements.iter_mut().zip(demand) {
@@ -116,7 +112,6 @@ impl Held {
         self.elements.len() / self.g
     }
 
-    /// Returns the number of elements that a rank holds for the ranks of a group.
     fn for_group(&self, rank: usize, group: usize) -> u64 {
         self.elements[rank][group * self.g..][..self.g].iter().sum()
     }
@@ -142,10 +137,9 @@ impl Held {
         ByteCount { destination: destination as u64, bytes: elements * self.element }
     }
 
-    /// Moves data among the ranks of a group until each rank has an equal share of the data for
-    /// every other group. A rank preferably receives data for the rank at its own position in the
-    /// other group, because the other group then need not pass this data on. The data for ranks of
-    /// the group itself is sent to its destination. Returns the messages.
+    /// Equalizes the data for every other group among the ranks of a group, and sends the data for
+    /// its own ranks. A rank preferably receives data for its own position, which the other group
+    /// need not pass on.
     fn balance(&mut self, group: usize) -> Messages {
         let (g, first) = (self.g, group * self.g);
         let mut messages = Messages::new();
@@ -185,8 +179,7 @@ impl Held {
         messages
     }
 
-    /// Returns, for each group, the other groups, each with the largest number of elements that one
-    /// rank of the group holds for it.
+    /// Returns for each group the other groups, each with the most elements of one rank for it.
     fn shares(&self) -> Vec<Vec<(u32, u64)>> {
         let share = |from: usize, to: usize| {
             let of_rank = |i| self.for_group(from * self.g + i, to);

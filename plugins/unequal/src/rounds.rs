@@ -29,16 +29,15 @@ impl Entry {
 /// The sends of a round: sender, receiver and amount.
 pub(crate) type Round = Vec<(u64, u64, u64)>;
 
-/// An iterator over the rounds into which a matrix of demands is divided.
 pub(crate) struct Rounds {
     /// For each row of the padded matrix, its entries that are not 0.
     rows: Vec<Vec<Entry>>,
-    /// For each row, the index of the entry that the matching uses, if there is one.
     used: Vec<Option<usize>>,
     /// For each column, the row that is matched with it.
     row_of: Vec<Option<u32>>,
-    /// The smallest amount of an entry that the matching may use. Amounts only decrease from round
-    /// to round, and so does the smallest entry of a bottleneck matching.
+    /// The matching uses only entries of at least this amount. It is lowered to the smallest entry
+    /// of a bottleneck matching of the remaining amounts, and never raised, because amounts only
+    /// decrease.
     threshold: u64,
     /// The sum of the amounts that remain in a row. It is the same for all rows.
     remaining: u64,
@@ -65,9 +64,8 @@ impl Rounds {
         for sum in missing_in_row.iter_mut().chain(&mut missing_in_column) {
             *sum = largest - *sum;
         }
-        // First pad the diagonal, because the data that a rank has for itself needs no message.
-        // Then pad entries from the first row and the first column on. Each of these entries
-        // completes a row or a column, so that at most 2n entries are added.
+        // First the diagonal, because local copies need no message, then from the first row and
+        // column on. Each entry completes a row or a column: at most 2n entries.
         let mut pad = |row: usize, column: usize| {
             let padding = missing_in_row[row].min(missing_in_column[column]);
             missing_in_row[row] -= padding;
@@ -98,13 +96,11 @@ impl Rounds {
         }
     }
 
-    /// Searches for a path of entries that adds the row `start` to the matching. Each row on the
-    /// path gives its column to another row. All entries of the path have at least the amount of
-    /// the threshold.
+    /// Adds row `start` to the matching along a path of entries of at least the threshold, on which
+    /// each row gives its column to another.
     ///
-    /// If there is no such path, returns an error: the largest amount of an entry below the
-    /// threshold with which the search could continue. The smallest entry of any perfect matching
-    /// is at most this amount.
+    /// Without a path, the error is the largest amount below the threshold with which the search
+    /// could continue. The smallest entry of any perfect matching is at most this.
     fn augment(&mut self, start: usize) -> Result<(), u64> {
         let mut came_from: Vec<Option<(u32, u32)>> = vec![None; self.rows.len()];
         let mut waiting = VecDeque::from([start]);
@@ -131,9 +127,8 @@ impl Rounds {
         Err(others.map(|entry| entry.amount()).max().unwrap_or(0))
     }
 
-    /// Adds a row to the matching. The free column is matched with the row from which the search
-    /// reached it. The former column of this row is matched with the row before it on the path, and
-    /// so on.
+    /// Matches the free column with the row from which it was reached, this row's former column
+    /// with the row before it on the path, and so on.
     fn exchange(&mut self, free: usize, came_from: &[Option<(u32, u32)>]) {
         let mut column = Some(free);
         while let Some((row, index)) = column.and_then(|column| came_from[column]) {
@@ -144,7 +139,6 @@ impl Rounds {
         }
     }
 
-    /// Removes a row from the matching.
     fn release(&mut self, row: usize) {
         if let Some(index) = self.used[row].take() {
             self.row_of[self.rows[row][index].column as usize] = None;
@@ -160,8 +154,7 @@ impl Iterator for Rounds {
         if self.remaining == 0 {
             return None;
         }
-        // Complete the bottleneck matching. Entries of the previous round whose amount is still
-        // large enough stay in it.
+        // Complete the matching. Entries of the last round stay if they are still large enough.
         for row in 0..self.rows.len() {
             while self.used[row].is_none() {
                 if let Err(next) = self.augment(row) {
@@ -169,8 +162,7 @@ impl Iterator for Rounds {
                 }
             }
         }
-        // Subtract the smallest entry, which is equal to the threshold, from all entries of the
-        // matching.
+        // Subtract the threshold, which is the smallest entry.
         let weight = self.threshold;
         self.remaining -= weight;
         let mut round = Round::new();

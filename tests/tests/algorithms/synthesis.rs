@@ -7,7 +7,7 @@ use std::sync::Arc;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::network::topology::{Graph, Network, parse};
 use swapmeet_core::simulation::step::Totals;
-use swapmeet_optimum::{Options, Question, solve};
+use swapmeet_optimum::{MachineTask, Options, solve};
 use swapmeet_runner::host::{self, Outcome, PlanInputs};
 use swapmeet_runner::plugin::Algorithm;
 use swapmeet_workloads::Workload;
@@ -41,9 +41,9 @@ fn lower_end(topology: &Arc<Network>, workload: &str) -> f64 {
     let workload = Workload::parse(workload).unwrap();
     let task = workload.task(topology, 7).unwrap();
     let rates = Machine::parse("free:byte_us=1,ports=all").unwrap().network_rates().unwrap();
-    let question = Question { task: &task, unit_bytes: 1.0, rates };
+    let machine_task = MachineTask { task: &task, unit_bytes: 1.0, rates };
     let options = &mut Options { gap: 0.005, progress: &mut |_, _| true };
-    solve(&question, options).unwrap().lower_us
+    solve(&machine_task, options).unwrap().lower_us
 }
 
 /// Returns a random graph, the union of several cycles. Each cycle visits all nodes in random

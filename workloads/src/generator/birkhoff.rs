@@ -81,9 +81,8 @@ impl Pattern for Birkhoff {
             }
             weights.push((self.spread * normal_quantile(stream.fraction())).exp());
         }
-        // Draw the same permutations again. Divide the elements of a row among them in proportion
-        // to their weights. The borders between the shares are rounded, so that the shares add up
-        // to all elements.
+        // Draw them again, and divide the elements of a row in proportion to the weights. Borders
+        // are rounded, so that the shares add up to all elements.
         bytes.fill(0);
         let all: f64 = weights.iter().sum();
         let elements = (self.bytes / element) as f64;

@@ -1,5 +1,3 @@
-//! The distributions of random sizes, each with a given mean and a given coefficient of variation.
-
 use statrs::distribution::{ContinuousCDF, Normal};
 use std::fmt;
 
@@ -21,7 +19,6 @@ pub enum DistributionKind {
 }
 
 impl DistributionKind {
-    /// All distributions with their names.
     pub const ALL: [(Self, &'static str); 5] = [
         (Self::Uniform, "uniform"),
         (Self::Exponential, "exponential"),
@@ -50,7 +47,6 @@ impl fmt::Display for DistributionKind {
     }
 }
 
-/// A distribution of sizes with its parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Distribution {
     pub shape: DistributionKind,
@@ -68,8 +64,7 @@ impl Distribution {
             return Err("1, the value of every exponential distribution".to_owned());
         }
         if !(0.0..=most + 1e-12).contains(&cv) {
-            // The message states the largest valid cv. Round it down, so that the program accepts
-            // the printed value.
+            // Round down, so that the printed limit is valid.
             let most = (most * 1e4).floor() / 1e4;
             return Err(format!(
                 "a number from 0 to {most}: with more, sizes would be negative or meaningless"
@@ -108,13 +103,11 @@ impl Distribution {
         }
     }
 
-    /// Returns the quantile `u`, rounded to a multiple of `element`.
     fn size(&self, u: f64, element: u64) -> u64 {
         rounded(self.quantile(u), element)
     }
 }
 
-/// Rounds a size to a multiple of `element`.
 fn rounded(bytes: f64, element: u64) -> u64 {
     ((bytes / element as f64).round().max(0.0) as u64).saturating_mul(element)
 }
@@ -133,15 +126,12 @@ impl SizeTable {
     const SEVERAL: u64 = u64::MAX;
     /// The maximum number of parts. So many parts take 512 KiB, which fits in a cache.
     const MAX_PARTS: u64 = 1 << 16;
-    /// The number of draws for each part. The creation of the table then takes a small part of the
-    /// time of the draws.
+    /// Draws for each part, so that the table takes little of their time.
     const DRAWS_PER_PART: u64 = 16;
-    /// The fraction by which the sizes at the two ends of a part are moved apart. Because of
-    /// rounding errors, the computed quantile of a larger number can be slightly smaller. This
-    /// margin is larger than these errors.
+    /// The sizes at the ends of a part are moved apart by this fraction, which exceeds rounding
+    /// errors: the computed quantile of a larger number can be slightly smaller.
     const MARGIN: f64 = 1e-9;
 
-    /// Creates the table for a number of draws.
     pub(super) fn new(law: Distribution, element: u64, draws: u64) -> Self {
         // The number of parts is a power of two, so that the position of a number is exact.
         let parts = (draws / Self::DRAWS_PER_PART).clamp(1, Self::MAX_PARTS).next_power_of_two();
@@ -204,8 +194,7 @@ mod tests {
         }
     }
 
-    /// The test uses quantiles instead of a sample. A sample is not suitable: for a cv of 2, a
-    /// sample of four thousand sizes usually has a cv of about 1.1.
+    /// Tests quantiles: for a cv of 2, four thousand drawn sizes usually have a cv of about 1.1.
     #[test]
     fn a_power_law_has_the_requested_mean_and_variation() {
         for cv in [0.1, 0.4, 1.0, 2.0, 20.0] {

@@ -12,10 +12,8 @@ use swapmeet_core::delivery::collective::{BlockSizes, Tokens};
 use swapmeet_core::spec::{SpecError, format_size};
 use swapmeet_core::text::excerpt;
 
-/// The maximum number of experts.
 pub(super) const MAX_EXPERTS: u64 = 1 << 20;
 
-/// The placement of experts on nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ExpertPlacement {
     /// The first experts are on node 0, the next ones on node 1, etc.
@@ -25,7 +23,6 @@ pub(super) enum ExpertPlacement {
 }
 
 impl ExpertPlacement {
-    /// Reads the argument `experts_at`.
     pub(super) fn read(args: &mut Args<'_>) -> Result<Self, SpecError> {
         match args.take("experts_at") {
             None => Ok(Self::Block),
@@ -42,7 +39,6 @@ impl ExpertPlacement {
         (self == Self::Cyclic).then(|| ("experts_at", "cyclic".to_owned()))
     }
 
-    /// Returns the node of an expert.
     pub(super) fn node_of(self, expert: u64, experts: u64, nodes: u64) -> u64 {
         match self {
             // There are at most 2^20 experts and 2^31 nodes, so the product fits in 64 bits.
@@ -82,7 +78,6 @@ fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     Ok(Arc::new(TokensFile { lines, input, bytes, experts, placement }))
 }
 
-/// A token, which is one line of the file.
 #[derive(Debug)]
 struct Token {
     /// Number of the line, from 1.
@@ -91,8 +86,7 @@ struct Token {
     experts: Vec<u64>,
 }
 
-/// Parses the lines of a file. `experts` is the number of experts, if it is known. An error has the
-/// number of its line.
+/// Errors have the number of their line. `experts` is `None` if unknown.
 fn parse(content: &str, experts: Option<u64>) -> Result<Vec<Token>, (usize, String)> {
     let parsed = (1..).zip(content.lines()).map(|(line, text)| {
         let numbers = parse_line(text, experts).map_err(|message| (line, message))?;

@@ -1,18 +1,14 @@
-//! Random sizes. There are two kinds. In the first kind, sizes are drawn from one of five
-//! distributions with a given mean and a given coefficient of variation (standard deviation divided
-//! by mean). In the second kind, sizes depend on the rank of the destination (Zipf distribution).
-//! Optionally, only a fraction of all pairs has any bytes.
+//! Random sizes, either from one of five distributions, or by the rank of the destination (Zipf).
+//! Optionally only a fraction of the pairs has bytes.
 //!
-//! Each size is computed from one random number in (0, 1), to which the quantile function of the
-//! distribution is applied. The random numbers come from ChaCha8. Therefore, sizes are the same on
-//! every platform and with every version of the libraries. Row r of the matrix uses stream r of
-//! ChaCha8. If there are more nodes, the streams of existing rows therefore stay the same.
+//! Each size is a quantile of the distribution at a random number in (0, 1) from ChaCha8, so that
+//! sizes are the same on every platform and with every version of the libraries. Row r of the
+//! matrix uses stream r, so that a larger network has the same first rows.
 
 use super::distribution::{Distribution, DistributionKind, SizeTable};
 use super::matrix::Matrix;
 use super::node_sizes::{NodeSizes, SizedBy};
 use super::random::Stream;
-use super::zipf::Zipf;
 use super::{Generator, Pattern};
 use crate::args::Args;
 use crate::curve_axis::CurveAxis;
@@ -94,7 +90,6 @@ fn distribution(args: &mut Args<'_>, dist: &Arg, mean: f64) -> Result<Distributi
     Distribution::new(shape, mean, number).map_err(|expected| args.spec.bad_value(cv, &expected))
 }
 
-/// The distribution of sizes, and the fraction of pairs that have any bytes.
 #[derive(Debug)]
 struct Irregular {
     law: SizeLaw,
@@ -150,9 +145,8 @@ impl Pattern for Irregular {
 }
 
 impl Irregular {
-    /// Returns a function that draws the sizes of the blocks that one node sends (a row of the
-    /// matrix). All sizes are multiples of `element`. `rows` is the number of rows that the caller
-    /// is going to draw.
+    /// Returns a function that draws one row of the matrix, in multiples of `element`. `rows` is
+    /// the number of rows that will be drawn.
     fn rows(&self, nodes: u64, rows: u64, element: u64, seed: u64) -> impl FnMut(u64, &mut [u64]) {
         let (table, sizes_by_rank) = match &self.law {
             SizeLaw::Independent(law) => {
@@ -179,20 +173,40 @@ impl Irregular {
     }
 }
 
-/// Keeps the sizes of a random fraction of the pairs in one row (`density`), and sets the other
-/// sizes of this row to 0. The random numbers come from streams that are not used to draw sizes, so
-/// that the kept sizes do not depend on the density.
+/// Sets the sizes of all but a random fraction (`density`) of the pairs of a row to 0. The random
+/// numbers come from other streams than the sizes, so that kept sizes do not depend on the density.
 fn thin_row(sizes: &mut [u64], row: u64, density: f64, seed: u64) {
     const BEYOND: u64 = 1 << 32;
     let mut stream = Stream::new(seed, BEYOND + row);
     sizes.iter_mut().for_each(|size| *size = if stream.fraction() < density { *size } else { 0 });
 }
 
+/// A Zipf distribution: each sender ranks its destinations at random, and the number of bytes for
+/// the destination with rank r is proportional to r^-exponent. A sender sends `mean` times the
+/// number of nodes in total.
+#[derive(Debug, Clone, Copy)]
+struct Zipf {
+    mean: f64,
+    exponent: f64,
+}
+
+impl Zipf {
+    const NAME: &'static str = "zipf";
+
+    /// Returns the size of the block for each rank of Zipf's law, in descending order. All sizes
+    /// are multiples of `element`.
+    fn sizes_by_rank(&self, nodes: u64, element: u64) -> Vec<u64> {
+        let weights: Vec<f64> =
+            (1..=nodes).map(|rank| (rank as f64).powf(-self.exponent)).collect();
+        let unit = self.mean * nodes as f64 / weights.iter().sum::<f64>() / element as f64;
+        weights.iter().map(|w| ((w * unit).round() as u64).saturating_mul(element)).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Draws the sizes for all pairs of nodes.
     fn matrix(law: SizeLaw, density: f64, (nodes, element, seed): (u64, u64, u64)) -> Matrix {
         let irregular = Irregular { law, density };
         Matrix::from_rows(nodes, irregular.rows(nodes, nodes, element, seed)).unwrap()
@@ -274,8 +288,7 @@ mod tests {
             let sizes = by_rank(25.0, 1.0, 4, 3);
             let mut sizes: Vec<u64> = (0..4).map(|to| sizes.bytes(row, to)).collect();
             sizes.sort_unstable();
-            // 1 + 1/2 + 1/3 + 1/4 = 25/12. The row has 100 bytes, so the destination with rank 1
-            // has 48 bytes.
+            // 1 + 1/2 + 1/3 + 1/4 = 25/12, so rank 1 has 48 of 100 bytes.
             assert_eq!(sizes, [12, 16, 24, 48]);
         }
         let favourites = |seed: u64| {

@@ -7,7 +7,6 @@ use crate::args::{Args, MAX_BYTES, WORD};
 use crate::curve_axis::CurveAxis;
 use crate::digest::InputDigest;
 use crate::file::{files, read_regular};
-use sparse_index::SparseIndex;
 use std::path::Path;
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::{BlockSizes, FinalBlocks, InitialBlocks};
@@ -93,8 +92,7 @@ fn read_sizes(
     cell: impl Fn(&str) -> Result<u64, String>,
 ) -> Result<(Sizes, InputDigest), String> {
     let content = read_regular(Path::new(file), Matrix::MAX_TEXT, "a file of sizes")?;
-    // If the collective has one block for each node, find the node that determines the size of the
-    // block: its origin or its destination.
+    // With one block for each node, its origin or its destination determines its size.
     let by = match (args.collective.initial, args.collective.required) {
         (InitialBlocks::Own, FinalBlocks::ForNode | FinalBlocks::Permuted) => None,
         (InitialBlocks::AllAtRoot, FinalBlocks::ForNode | FinalBlocks::Permuted) => {
@@ -162,7 +160,6 @@ fn arguments(input: &InputDigest, size: Option<u64>) -> Vec<(&'static str, Strin
     [(WORD, input.file.clone())].into_iter().chain(size).collect()
 }
 
-/// The sizes of a workload from one file.
 #[derive(Debug)]
 struct MatrixFile {
     sizes: Sizes,
@@ -229,10 +226,8 @@ pub struct Matrix {
     largest: u64,
 }
 
-/// The sizes of a matrix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum MatrixCells {
-    /// All sizes, row by row.
     Dense(Vec<u64>),
     /// The sizes that are not 0, row by row (compressed sparse rows).
     Sparse {
@@ -247,32 +242,25 @@ enum MatrixCells {
     },
 }
 
-/// An error in a file of sizes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MatrixError {
     /// The number of the line, counted from 1.
     pub line: usize,
     /// The number of the field in the line, counted from 1.
     pub column: usize,
-    /// A text that states what is wrong and what was expected.
     pub message: String,
 }
 
 impl Matrix {
-    /// The maximum number of nodes, unless most sizes are 0. A matrix for this number of nodes
-    /// takes half a gigabyte.
+    /// If many sizes are not 0: half a gigabyte.
     pub const MAX_NODES: u64 = 8192;
-    /// The maximum number of nodes if most sizes are 0. A buffer holds one row of sizes, which
-    /// takes 512 KiB for this number of nodes.
+    /// If most sizes are 0. A buffer of one row then takes 512 KiB.
     const MAX_SPARSE_NODES: u64 = 1 << 16;
-    /// The maximum number of sizes that are not 0, if there are more than [`Matrix::MAX_NODES`]
-    /// nodes. So many sizes take 200 MB.
+    /// Sizes that are not 0 above [`Matrix::MAX_NODES`] nodes: 200 MB.
     const MAX_PAIRS: usize = 1 << 24;
-    /// Up to this number of nodes, all sizes are stored, because this is faster and takes at most
-    /// 32 MiB.
+    /// Up to this number of nodes all sizes are stored, which is faster and takes at most 32 MiB.
     const ALWAYS_DENSE: u64 = 2048;
-    /// The maximum number of bytes of a file, which is eight bytes for each entry of the largest
-    /// matrix.
+    /// Bytes of a file: eight for each entry of the largest matrix.
     pub const MAX_TEXT: u64 = crate::file::MAX_BYTES;
 
     /// Checks the number of nodes. The text of `Err` continues a sentence that begins with the name
@@ -321,8 +309,7 @@ impl Matrix {
                 bytes.push(*size);
             }
             first.push(bytes.len());
-            // In a sparse row, a size takes 12 bytes with its column, and must be searched for. If
-            // many sizes are not 0, it is therefore better to store all sizes.
+            // A sparse size takes 12 bytes, and a search. If many are not 0, store all.
             if nodes <= Self::MAX_NODES && bytes.len() > n * n / 4 {
                 let mut all = vec![0; n * n];
                 let (done, rest) = all.split_at_mut(first.len().saturating_sub(1) * n);
@@ -352,15 +339,13 @@ impl Matrix {
         self.nodes
     }
 
-    /// Parses N rows of N byte counts. They are separated by commas, and there is no header. Row i
-    /// contains the sizes of the blocks that node i sends.
+    /// Rows are lines with commas, without a header. Row i has the blocks that node i sends.
     pub fn parse(content: &str) -> Result<Self, MatrixError> {
         let Cells { rows, bytes, .. } = Cells::parse(content, false, byte_count)?;
         Ok(Self::new(rows as u64, bytes))
     }
 }
 
-/// The values in a file, row by row.
 struct Cells {
     rows: usize,
     columns: usize,
@@ -368,9 +353,8 @@ struct Cells {
 }
 
 impl Cells {
-    /// Parses a table with as many rows as columns. If `one_per_node` is set, the table may also
-    /// consist of a single row or a single column. `cell` parses a field; its error states what was
-    /// expected.
+    /// Parses as many rows as columns or, with `one_per_node`, a single row or column. The error of
+    /// `cell` states what was expected.
     fn parse(
         content: &str,
         one_per_node: bool,
@@ -387,7 +371,6 @@ impl Cells {
             if text.trim().is_empty() {
                 continue;
             }
-            // Parse the fields of the line.
             let before = bytes.len();
             for (field, value) in text.split(',').enumerate() {
                 let value = value.trim();
@@ -396,8 +379,7 @@ impl Cells {
                 })?;
                 bytes.push(size);
             }
-            // The row must be as long as the first row, and there must not be more rows than
-            // columns.
+            // All rows are as long as the first, and there are no more rows than columns.
             let here = bytes.len() - before;
             if rows == 0 {
                 columns = here;
@@ -495,6 +477,43 @@ impl BlockSizes for Matrix {
     }
 }
 
-mod sparse_index;
+/// An index of the sizes of a sparse matrix. It takes 12 bytes for each 64 pairs of nodes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct SparseIndex {
+    /// The number of 64-bit words of `bits` for each row.
+    words: usize,
+    /// One bit for each pair: whether its size is not 0.
+    bits: Vec<u64>,
+    /// For each word of `bits`, the number of sizes in all words before it.
+    before: Vec<u32>,
+}
+
+impl SparseIndex {
+    fn new(nodes: u64, first: &[usize], columns: &[u32]) -> Self {
+        let words = nodes.div_ceil(64) as usize;
+        let mut bits = vec![0; nodes as usize * words];
+        for (row, ends) in bits.chunks_exact_mut(words).zip(first.windows(2)) {
+            for column in &columns[ends[0]..ends[1]] {
+                row[*column as usize / 64] |= 1 << (column % 64);
+            }
+        }
+        let mut sizes = 0;
+        let before = bits.iter().map(|word: &u64| {
+            sizes += word.count_ones();
+            sizes - word.count_ones()
+        });
+        let before = before.collect();
+        Self { words, bits, before }
+    }
+
+    /// Returns the position of a size; `None` if it is 0.
+    fn position(&self, row: u64, column: u64) -> Option<usize> {
+        let at = row as usize * self.words + column as usize / 64;
+        let (word, bit) = (self.bits[at], 1 << (column % 64));
+        let earlier = (word & (bit - 1)).count_ones();
+        (word & bit != 0).then(|| (self.before[at] + earlier) as usize)
+    }
+}
+
 #[cfg(test)]
 mod tests;

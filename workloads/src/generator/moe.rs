@@ -49,8 +49,7 @@ fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
 /// The unevenness with which tokens choose experts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Popularity {
-    /// The popularity of experts has a log-normal distribution. The value is the standard deviation
-    /// of the logarithm.
+    /// Standard deviation of the logarithm of a log-normal popularity.
     Skew(f64),
     /// The *maximum violation* of balance: (most popular expert - mean) / mean, in tokens.
     Violation(f64),
@@ -82,9 +81,8 @@ impl Dispatch {
         match self.popularity {
             Popularity::Skew(skew) => of(skew),
             Popularity::Violation(violation) => {
-                // Find the skew by bisection. The share of the most popular expert increases with
-                // the skew, from the mean to 1. After 100 bisections, the interval cannot become
-                // smaller in floating-point numbers.
+                // Find the skew by bisection: the largest share increases with it, from the mean to
+                // 1. After 100 bisections the interval cannot become smaller.
                 let beyond = |skew: f64| {
                     of(skew).into_iter().fold(0.0, f64::max) * self.experts as f64 - 1.0
                 };
@@ -98,8 +96,7 @@ impl Dispatch {
         }
     }
 
-    /// Draws the tokens of a node, and calls `found` with the nodes of the experts of each. A node
-    /// is listed once for each expert.
+    /// Calls `found` for each token of a node with the nodes of its experts, once for each expert.
     fn draw(
         &self,
         sampler: &ExpertSampler,
@@ -121,7 +118,6 @@ impl Dispatch {
         }
     }
 
-    /// Errors if there are too many tokens to draw.
     fn check_draws(&self, nodes: u64) -> Result<(), String> {
         /// The maximum number of random draws in a workload. So many draws take some seconds.
         const MAX_DRAWS: u64 = 1 << 28;
@@ -138,11 +134,9 @@ impl Dispatch {
 /// Draws several different experts for a token. Each draw chooses one of the remaining experts,
 /// with probabilities proportional to their shares.
 struct ExpertSampler {
-    /// The cumulative sums of the experts' shares.
     cumulative: Vec<f64>,
-    /// The sum of all shares is divided into as many equal intervals as there are experts. The
-    /// guide contains the expert at the start of each interval. A search from this expert takes two
-    /// comparisons on average.
+    /// For as many equal intervals of the sum as there are experts, the expert at the start of
+    /// each. A search from there takes two comparisons on average.
     guide: Vec<u32>,
     popularity: Vec<f64>,
 }
@@ -156,16 +150,14 @@ impl ExpertSampler {
         let cumulative: Vec<f64> = cumulative.collect();
         let count = cumulative.len();
         let all = cumulative[count - 1];
-        // An entry may be smaller than the expert at the start of its interval, but not larger. The
-        // factor makes sure that rounding does not make it larger.
+        // An entry may be too small, but never too large; the factor prevents that by rounding.
         let start = |i: usize| i as f64 / count as f64 * all * (1.0 - 1e-9);
         let expert_at = |at: f64| cumulative.partition_point(|cumulative| *cumulative <= at);
         let guide = (0..count).map(|i| expert_at(start(i)) as u32).collect();
         Self { cumulative, guide, popularity }
     }
 
-    /// Returns the expert at a fraction of the sum of all shares: the first one whose cumulative
-    /// sum is larger.
+    /// Returns the first expert whose cumulative sum is larger than this fraction of the sum.
     fn expert_at(&self, fraction: f64) -> usize {
         let last = self.cumulative.len() - 1;
         let at = fraction * self.cumulative[last];
@@ -314,8 +306,7 @@ mod tests {
         }
     }
 
-    /// Each of four nodes is expected to receive 1,000 of 4,000 tokens, with a standard deviation
-    /// of 27.
+    /// Expected are 1,000 of 4,000 tokens, with a standard deviation of 27.
     #[test]
     fn equally_popular_experts_receive_equally_many_tokens() {
         let sizes = dispatch(16, 1, Popularity::Skew(0.0)).sizes(4, 1, 1).unwrap();

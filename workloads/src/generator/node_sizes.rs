@@ -2,12 +2,9 @@
 
 use swapmeet_core::delivery::collective::BlockSizes;
 
-/// Which node determines the size of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SizedBy {
-    /// The node that has the block at the start.
     Origin,
-    /// The node that receives the block.
     Destination,
 }
 

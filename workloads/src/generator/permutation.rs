@@ -1,11 +1,10 @@
-//! Permutations of the nodes of a grid. Each node has one block, which it sends to one node (C. C.
-//! Spencer, *Circuit-Switched Structured Communications on Toroidal Meshes*, 1994).
+//! Permutations of the nodes of a grid: each node sends its one block to one node, its *image* (C.
+//! C. Spencer, *Circuit-Switched Structured Communications on Toroidal Meshes*, 1994).
 //!
-//! Coordinates are (x, y, z, ..), where x belongs to the first dimension of the topology. The
-//! destination of a block is called the image of its origin. For example, a permutation of the axes
-//! can send the block of node (x, y) to node (y, -x). Here, -x is defined as -1 - x modulo n. The
-//! mirror is thus between the nodes n - 1 and 0, so that no node is its own image in a dimension of
-//! even size. Axes that are exchanged must have the same size.
+//! In coordinates (x, y, z, ..), x belongs to the first dimension. A permutation of the axes can,
+//! for example, map (x, y) to (y, -x). Here -x is -1 - x modulo n: the mirror is between the nodes
+//! n - 1 and 0, so that no node of a dimension of even size is its own image. Axes that are
+//! exchanged must have the same size.
 
 use super::{Generator, Pattern};
 use crate::args::{Args, WORD};
@@ -170,7 +169,6 @@ fn permutation(
 
 const LETTERS: &str = "xyzw";
 
-/// A permutation that can be applied to any grid with the required number of dimensions.
 #[derive(Debug)]
 struct Permutation {
     bytes: u64,
@@ -183,10 +181,8 @@ enum Map {
     /// One entry for each axis of the image: the axis from which the coordinate is taken, and
     /// whether it is negated. Axes without an entry keep their coordinates.
     Axes(Vec<(usize, bool)>),
-    /// The coordinates of all axes are negated.
     Reflect,
-    /// A distance for each axis, which is added to the coordinate. If there is only one distance,
-    /// it is added to all coordinates.
+    /// Added to the coordinates: a distance for each axis, or one for all.
     Translate(Vec<i64>),
     /// The factor of a shear. The factor times y is added to x.
     Shear(i64),
@@ -267,8 +263,7 @@ impl Map {
     }
 }
 
-/// The rule for one coordinate of an image (the destination of a node's block). It is the
-/// coordinate of an axis, which may be negated, plus the offset `plus`, plus `sheared` times y.
+/// The coordinate of an axis, possibly negated, plus `plus`, plus `sheared` times y.
 struct ImageAxis {
     axis: usize,
     negated: bool,
@@ -316,7 +311,6 @@ mod tests {
         Ok(task.collective.images().unwrap().to_vec())
     }
 
-    /// Returns the coordinates of the image of the node at `at`.
     fn of(spec: &str, topology_spec: &str, at: &[u64]) -> Vec<u64> {
         let topology = topology::parse(topology_spec).unwrap();
         let node = at.iter().zip(topology.radices()).fold(0, |node, (x, n)| node * n + x);

@@ -1,9 +1,8 @@
-//! The workloads `one-spike` and `transpose`. In both, each node has one large block (spike) for
-//! one node, and small blocks for all other nodes.
+//! `one-spike` and `transpose`: each node has one large block (spike) for one node, and small
+//! blocks for all others.
 //!
-//! No table of N x N sizes is stored. The total size of the blocks from a set of origins to a set
-//! of destinations is computed as follows: the number of pairs times the small size, plus, for each
-//! spike among these pairs, the difference between the large and the small size.
+//! There is no table of N x N sizes. The total from some origins to some destinations is the number
+//! of pairs times the small size, plus the difference of the sizes for each spike among them.
 
 use super::random::Stream;
 use super::{Generator, Pattern};
@@ -75,13 +74,11 @@ impl Pattern for Spiked {
     }
 }
 
-/// Sizes with one spike for each node. Each node has `max` bytes for one node, which may be itself,
-/// and `rest` bytes for each of the other nodes.
+/// Each node has `max` bytes for one node, possibly itself, and `rest` bytes for each other node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spikes {
     max: u64,
     rest: u64,
-    /// The destination of the spike of each node.
     to: Vec<u32>,
 }
 
@@ -128,8 +125,7 @@ impl BlockSizes for Spikes {
             received[*to as usize] += u64::from(from != *to);
         }
         let some = |bytes: u64| u64::from(bytes > 0);
-        // If spikes are smaller than the other blocks, the busiest nodes are those that send or
-        // receive the fewest spikes.
+        // If spikes are the smaller blocks, the busiest nodes have the fewest of them.
         let with = |spikes: u64| {
             let rest = nodes - 1 - spikes;
             (rest * self.rest + spikes * self.max, rest * some(self.rest) + spikes * some(self.max))
@@ -152,8 +148,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// For a set of origins and a set of destinations, the computed total must equal the sum
-        /// over all pairs.
+        /// The source is the sum over all pairs.
         #[test]
         fn totals_are_sums_over_pairs(nodes in 1_u64..40, max in 0_u64..99, rest in 0_u64..99, seed in any::<u64>(), keep in any::<u64>()) {
             let spikes = Spikes::at_random(nodes, max, rest, seed);

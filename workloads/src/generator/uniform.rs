@@ -1,5 +1,4 @@
-//! The workload `uniform`: all blocks have the same size. The simulation counts blocks instead of
-//! bytes.
+//! `uniform`: all blocks have the same size, so that the simulation counts blocks.
 
 use super::{Generator, Pattern};
 use crate::args::WORD;
@@ -24,7 +23,6 @@ pub(super) const UNIFORM: Generator = Generator {
     },
 };
 
-/// The workload `uniform`, with this number of bytes per block.
 #[derive(Debug)]
 pub(crate) struct Uniform {
     pub(crate) bytes: u64,

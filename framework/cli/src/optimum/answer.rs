@@ -3,7 +3,7 @@
 use crate::table;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use swapmeet_optimum::certificate::Proof;
+use swapmeet_optimum::certificate::Evidence;
 use swapmeet_optimum::optimum::{Bottleneck, Optimum};
 use swapmeet_optimum::{Certificate, demand::Demand};
 use swapmeet_results::{Record, Status, duration};
@@ -168,13 +168,13 @@ impl Answer {
 /// Returns the reason why the interval can be wide, however long the search takes.
 fn width_reason(certificate: &Certificate) -> Option<&'static str> {
     match (&certificate.demand, &certificate.proof) {
-        (Demand::SumForAll(_), Proof::Messages { .. }) => Some(
+        (Demand::SumForAll(_), Evidence::Messages { .. }) => Some(
             "the upper end adds all data at one node and copies the sum from there, piece by piece; other schedules may be faster",
         ),
         (Demand::SumForAll(_), _) => Some(
             "more than 64 nodes: the upper end is a reduce-scatter followed by an allgather; other schedules may be faster",
         ),
-        (Demand::Copies(_) | Demand::Sums(_), Proof::Trees { .. }) => Some(
+        (Demand::Copies(_) | Demand::Sums(_), Evidence::Trees { .. }) => Some(
             "more than 64 nodes: the upper end is the best schedule without ports, slowed down to the speed of the ports; other schedules may be faster",
         ),
         (Demand::Even(_) | Demand::Pairs(_) | Demand::Copies(_) | Demand::Sums(_), _) => None,

@@ -7,7 +7,7 @@ use super::writer::Writer;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 use swapmeet_bridges::append;
-use swapmeet_bridges::text::{Piece, append_list};
+use swapmeet_bridges::text::{TextPart, append_list};
 use swapmeet_core::delivery::boxes::{Layout, Side};
 use swapmeet_core::delivery::byte_counts::{ALL_BYTES, ByteSelection, ByteSend};
 use swapmeet_core::delivery::payload::Proof;
@@ -276,7 +276,7 @@ impl Fields<'_> {
     }
 
     /// Writes a key and a value whose text is JSON.
-    fn set(&mut self, key: &str, value: impl Piece) {
+    fn set(&mut self, key: &str, value: impl TextPart) {
         value.append_to(self.key(key));
     }
 }

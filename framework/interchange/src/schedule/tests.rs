@@ -1,7 +1,6 @@
 use super::*;
 use std::io::Write;
 
-/// A handler that stores all parsed events as texts.
 #[derive(Default)]
 struct Events(Vec<String>);
 

@@ -7,7 +7,7 @@ use crate::certificate::MessageRow;
 use crate::demand::Demand;
 use crate::network::PortRule;
 
-/// The evidence of a packing. The fields are those of [`crate::certificate::Proof::Messages`].
+/// The evidence of a packing. The fields are those of [`crate::certificate::Evidence::Messages`].
 pub(super) struct Messages<'a> {
     pub lengths: &'a [u32],
     pub port_lengths: &'a [u32],
@@ -20,11 +20,9 @@ pub(super) struct Messages<'a> {
 /// The largest accepted relative error of amounts, which are rounded.
 const ROUNDED: f64 = 1e-4;
 
-/// The largest number of nodes, because the verification takes time in proportion to its fourth
-/// power.
+/// The verification takes time in proportion to the fourth power of this number.
 const MAX_NODES: usize = 64;
 
-/// Returns the lower and the upper end that the evidence proves.
 pub(super) fn verify(
     graph: &Graph,
     demand: &Demand,
@@ -241,7 +239,6 @@ fn upper(demand: &Demand, proof: &Messages<'_>, ports: &Ports<'_>) -> Result<f64
             return Err(format!("the messages do not connect node {node} with all roots"));
         }
     }
-    // The flows must move the messages.
     let mut loads = vec![0.0; ports.capacities.len()];
     for (from, flow) in flows.iter().enumerate() {
         let sent = |to: usize| copies[from][to] + sums[from][to];

@@ -5,8 +5,7 @@ use super::Graph;
 use std::collections::VecDeque;
 
 /// A set of vertices on one side of a cut. It contains data that must leave the set.
-pub(super) struct Side {
-    /// The amount of data that the nodes inside the set have.
+pub(super) struct CutSide {
     amount: u128,
     /// The capacity of the links that leave the set, at least 1.
     capacity: u128,
@@ -14,9 +13,8 @@ pub(super) struct Side {
     turned: bool,
 }
 
-impl Side {
-    /// Computes the amount of data inside a set, and the capacity of the links that leave it. If
-    /// `turned`, all links are reversed.
+impl CutSide {
+    /// Errors if the set does not exist or data need not leave it. If `turned`, links are reversed.
     pub(super) fn new(
         graph: &Graph,
         amounts: &[(usize, u64)],
@@ -46,7 +44,6 @@ impl Side {
         Ok(Self { amount, capacity, amounts: amounts.to_vec(), turned })
     }
 
-    /// Returns the time that the data needs to leave the set.
     pub(super) fn time(&self) -> f64 {
         self.amount as f64 / self.capacity as f64
     }
@@ -89,7 +86,6 @@ pub(super) fn max_flow(
     }
     let mut flow = 0;
     while flow < enough {
-        // Find a shortest path over arcs that are not full.
         let mut through = vec![None; from + 1];
         let mut queue = VecDeque::from([from]);
         while let Some(vertex) = queue.pop_front().filter(|_| through[to].is_none()) {
@@ -137,15 +133,16 @@ pub(super) fn sum_for_all(
     let crossing = |cut: &[u32], turned| {
         let first = cut.iter().find(|vertex| (**vertex as usize) < graph.nodes);
         let first = *first.ok_or("the set has no node")? as usize;
-        Side::new(graph, &[(first, amount)], cut, turned).map(|side| side.time())
+        CutSide::new(graph, &[(first, amount)], cut, turned).map(|side| side.time())
     };
     let by_cuts = f64::max(crossing(out, false)?, crossing(into, true)?);
     let leaving = graph.links.iter().filter(|(from, ..)| *from < graph.nodes);
     let capacity: u128 = leaving.map(|(.., capacity, _)| u128::from(*capacity)).sum();
     let by_terms = (2 * (nodes - 1) * u128::from(amount)) as f64 / capacity as f64;
     let each: Vec<(usize, u64)> = (0..graph.nodes).map(|node| (node, 1)).collect();
-    let parts = [Side::new(graph, &each, gather, false)?, Side::new(graph, &each, scatter, true)?];
+    let parts =
+        [CutSide::new(graph, &each, gather, false)?, CutSide::new(graph, &each, scatter, true)?];
     let packed = parts.iter().all(|part| part.is_packed(graph));
-    let upper = parts.iter().map(Side::time).sum::<f64>() * amount as f64 / nodes as f64;
+    let upper = parts.iter().map(CutSide::time).sum::<f64>() * amount as f64 / nodes as f64;
     Ok((by_cuts.max(by_terms), packed.then_some(upper * graph.slowed)))
 }

@@ -3,7 +3,6 @@
 /// The cost of a message from each node to each other node: `costs[from][to]`.
 pub(super) type Costs = Vec<Vec<u64>>;
 
-/// Returns the costs with the direction of all messages reversed.
 pub(super) fn reversed(costs: &Costs) -> Costs {
     let nodes = 0..costs.len();
     nodes.clone().map(|from| nodes.clone().map(|to| costs[to][from]).collect()).collect()
@@ -20,8 +19,7 @@ pub(super) fn arborescence(costs: &Costs, root: usize) -> (Vec<(u32, u32)>, u64)
 
 /// Returns the parent of each node in a tree of least cost. The parent of the root has no meaning.
 fn parents(costs: &Costs, root: usize) -> Vec<usize> {
-    // Choose the cheapest message into each node. If these messages have no cycle, they are the
-    // tree.
+    // Choose the cheapest message into each node. Without a cycle, these are the tree.
     let nodes = costs.len();
     let cheapest = |to: usize| {
         let others = (0..nodes).filter(|from| *from != to);
@@ -30,8 +28,8 @@ fn parents(costs: &Costs, root: usize) -> Vec<usize> {
     let mut parents: Vec<usize> =
         (0..nodes).map(|node| if node == root { root } else { cheapest(node) }).collect();
     let Some(cycle) = find_cycle(&parents, root) else { return parents };
-    // Otherwise contract a cycle to one node, which is the last node of a smaller problem. A message
-    // into the cycle replaces one message of the cycle, so it costs the difference.
+    // Otherwise contract a cycle to one node, which is the last node of a smaller problem. A
+    // message into the cycle replaces one message of the cycle, so it costs the difference.
     let mut is_inside = vec![false; nodes];
     cycle.iter().for_each(|node| is_inside[*node] = true);
     let outside: Vec<usize> = (0..nodes).filter(|node| !is_inside[*node]).collect();
@@ -59,7 +57,6 @@ fn parents(costs: &Costs, root: usize) -> Vec<usize> {
     parents
 }
 
-/// Returns the nodes of a cycle of parents, if there is one.
 fn find_cycle(parents: &[usize], root: usize) -> Option<Vec<usize>> {
     // The number of the walk that first reached each node; 0 if none has reached it.
     let mut reached = vec![0; parents.len()];

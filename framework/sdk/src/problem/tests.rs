@@ -183,8 +183,7 @@ fn links_and_demand_are_read() {
     assert_eq!(ring[3..], ["0: [(0, 1), (2, 7)]", "1: []", "2: [(0, 4), (1, 5), (2, 6)]"]);
     let turned = log(Rehearsal::on("ring", &[3]).permutation("turn", &[1, 2, 0]));
     assert_eq!(turned[3..], ["0: [(1, 1)]", "1: [(2, 1)]", "2: [(0, 1)]"]);
-    // Node 69 has 69 links, which is more than fit into the first buffer of `read_list`. The list
-    // must therefore be read again into a larger buffer.
+    // Node 69 has 69 links, so `read_list` must read a second time, into a larger buffer.
     let all = log(Rehearsal::on("fully-connected", &[70]));
     assert!(all[69].starts_with("69: [0, 1, ") && all[69].ends_with(", 67, 68]"), "{}", all[69]);
 }

@@ -20,11 +20,9 @@ mod values;
 /// The result of a successful verification: counts that do not depend on the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Proved {
-    /// Number of steps in which at least one message was sent from one node of the machine to
-    /// another.
+    /// Steps with a message from one node of the machine to another.
     pub steps: u64,
-    /// Number of messages. Sends with the same sender, receiver and route in one step are one
-    /// message.
+    /// Messages. Sends of a step with the same sender, receiver and route are one message.
     pub messages: u64,
     /// Sum of the bytes of all messages.
     pub total_bytes: u64,
@@ -36,16 +34,14 @@ pub struct Proved {
     pub max_receives: u64,
     /// Number of rearrangements. In a rearrangement every node reorders all its data in memory.
     pub rearrangements: u64,
-    /// The largest number of bytes that one node adds to its own values in a step, summed over all
-    /// steps.
+    /// The most bytes that one node adds to its own values in a step, summed over all steps.
     pub summed_bytes: u64,
 }
 
 /// The reason for which a schedule could not be verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Disproof {
-    /// There is no schedule: the algorithm returned an error, or made a call that every host
-    /// refuses.
+    /// The algorithm returned an error, or made a call that every host refuses.
     Stopped(Stop),
     /// The schedule breaks a rule or does not deliver all data.
     Wrong {
@@ -82,8 +78,7 @@ pub(super) struct Goal<'a> {
 struct Placement {
     /// For each node of the schedule's grid, the node of the machine that runs it.
     physical: Vec<u64>,
-    /// For each node of the machine, the grid node at which the blocks of the machine node start
-    /// and end.
+    /// For each node of the machine, the grid node at which its blocks start and end.
     home: Vec<u64>,
 }
 
@@ -109,27 +104,22 @@ trait Holdings {
     /// Performs one send. Returns the number of bytes sent, or `None` if the send selected nothing.
     fn send(&mut self, send: &RehearsedSend) -> Result<Option<u128>, String>;
 
-    /// Delivers the data that was sent in the current step.
     fn arrive(&mut self) -> Result<(), String>;
 
-    /// Performs the redistributions between step number `step` and the next step. Only schedules of
-    /// byte counts have any.
+    /// Performs the redistributions after a step. Only schedules of byte counts have any.
     fn redistribute_after(&mut self, step: u64) -> Result<(), String> {
         let _ = step;
         Ok(())
     }
 
-    /// Checks that all data is at its destination.
     fn verify(&mut self) -> Result<(), String>;
 
-    /// Returns the largest number of bytes that one node of the machine added to its own values in
-    /// the last step.
+    /// Returns the most bytes that a node of the machine added to its own values in the last step.
     fn most_summed(&self) -> u128 {
         0
     }
 }
 
-/// Performs all steps of a schedule and checks that it delivers all data.
 pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Disproof> {
     let places = Placement::new(schedule, goal.nodes);
     let mut holdings: Box<dyn Holdings + '_> = match schedule.moves_byte_counts {
@@ -141,7 +131,6 @@ pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Di
     let mut proved = Proved { rearrangements: schedule.rearrangements, ..Proved::default() };
     let (mut total, mut critical, mut summed) = (0, 0, 0);
     holdings.redistribute_after(0).map_err(wrong(0))?;
-    // Perform one step after another.
     for (number, step) in (1..).zip(&schedule.steps) {
         // Sends with the same sender, receiver and route are one message.
         let mut messages: BTreeMap<(u64, u64, &RehearsedRoute), u128> = BTreeMap::new();
@@ -164,7 +153,6 @@ pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Di
             .arrive()
             .and_then(|()| holdings.redistribute_after(number as u64))
             .map_err(wrong(number))?;
-        // Update the counts for this step.
         proved.steps += u64::from(!messages.is_empty());
         proved.messages += messages.len() as u64;
         total += messages.values().sum::<u128>();
@@ -175,7 +163,6 @@ pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Di
         proved.max_receives =
             proved.max_receives.max(max_frequency(messages.keys().map(|(_, to, _)| *to)));
     }
-    // Check that all data was delivered.
     holdings.verify().map_err(wrong(schedule.steps.len()))?;
     proved.total_bytes = total as u64;
     proved.critical_bytes = critical as u64;

@@ -56,7 +56,6 @@ impl Orbits {
         Ok(orbits)
     }
 
-    /// Returns, for each axis, the range of the coordinates of the nodes that the plugin must plan.
     pub(super) fn planned(&self) -> &[Range<u64>] {
         &self.planned
     }
@@ -113,9 +112,8 @@ impl Orbits {
     }
 }
 
-/// Compares two schedules step by step. The error is the first difference: a number of steps that
-/// differs, or a send that only one of the schedules has. The order of the sends in a step does not
-/// matter.
+/// Compares two schedules step by step, in any order of the sends of a step. The error is the first
+/// difference.
 pub(super) fn compare(by_orbits: &Rehearsed, full: &Rehearsed) -> Result<(), Disproof> {
     let (a, b) = (by_orbits.steps.len() as u64, full.steps.len() as u64);
     if a != b {

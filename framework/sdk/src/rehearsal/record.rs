@@ -3,23 +3,19 @@
 use crate::problem::{Link, TokenClass};
 use crate::send::ByteCount;
 
-/// The sizes and machine parameters that a plugin can request, and the settings for counting
-/// messages.
+/// What a plugin can request, and the settings for counting messages.
 #[derive(Debug, Clone)]
 pub(super) struct Settings {
     pub(super) block_bytes: u64,
     /// If block sizes differ, the bytes from each node to each node; otherwise empty.
     pub(super) sizes: Vec<Vec<u64>>,
-    /// In a dispatch or a combine, the classes of the tokens of each node (a class is the tokens
-    /// with the same receivers); otherwise empty.
+    /// In a dispatch or a combine, the classes of the tokens of each node; otherwise empty.
     pub(super) tokens: Vec<Vec<TokenClass>>,
     pub(super) ports: u64,
     pub(super) virtual_channels: u64,
     pub(super) element_bytes: u64,
-    /// The number of nodes of the machine.
     pub(super) nodes: u64,
-    /// For each link, the vertex that it leaves, the vertex to which it leads, and its bandwidth.
-    /// Vertices from `nodes` on are switches.
+    /// Tail, head and bandwidth of each link. Vertices from `nodes` on are switches.
     pub(super) links: Vec<(u64, u64, f64)>,
     /// Whether messages without bytes are left out of the counts of a verification.
     pub(super) skip_empty: bool,
@@ -28,7 +24,6 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// Returns the number of nodes and switches.
     pub(super) fn vertices(&self) -> u64 {
         self.links.iter().map(|(from, to, _)| from.max(to) + 1).fold(self.nodes, u64::max)
     }
@@ -42,20 +37,17 @@ impl Settings {
         links
     }
 
-    /// Returns class number `class` of the tokens of a node of the machine, or `None` if the node
-    /// has no such class.
+    /// Returns a class of the tokens of a node of the machine, if the node has it.
     pub(super) fn class(&self, node: u64, class: u64) -> Option<&TokenClass> {
         self.tokens.get(node as usize)?.get(class as usize)
     }
 
-    /// Returns the largest number of classes of tokens of a node, at least 1; `None` if there are
-    /// no tokens.
+    /// Returns the most classes of tokens of a node, at least 1; `None` if there are no tokens.
     pub(super) fn classes(&self) -> Option<u64> {
         let most = self.tokens.iter().map(Vec::len).max()?;
         Some((most as u64).max(1))
     }
 
-    /// Returns the bytes that one node of the machine has for another node.
     pub(super) fn bytes(&self, from: u64, to: u64) -> u64 {
         let row = self.sizes.get(from as usize);
         let default = if self.sizes.is_empty() { self.block_bytes } else { 0 };
@@ -95,8 +87,7 @@ pub struct RehearsedSend {
     pub is_local: bool,
     /// The plugin's name for the send in error messages.
     pub label: String,
-    /// The requested route; empty if the plugin requested none, so that the topology's own route
-    /// applies.
+    /// Empty if the plugin requested no route, so that the topology's own route applies.
     pub route: RehearsedRoute,
     /// Bytes that the message carries in addition to the blocks.
     pub extra_bytes: u64,
@@ -132,8 +123,7 @@ pub struct RehearsedRedistribution {
     pub first: u64,
     /// For each destination the number of its first element; empty if it is 0 for all destinations.
     pub starts: Vec<u32>,
-    /// For each destination an offset that is added to `first`; empty if it is 0 for all
-    /// destinations.
+    /// For each destination an offset that is added to `first`; empty if it is 0 for all.
     pub firsts: Vec<u32>,
 }
 

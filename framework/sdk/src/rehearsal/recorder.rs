@@ -1,8 +1,6 @@
-//! The host of a rehearsal. It records the plugin's calls, and refuses the calls that every host
-//! refuses.
+//! The host of a rehearsal. It records the calls, and refuses those that every host refuses.
 
 use super::orbits::Orbits;
-use super::read::{coordinates, nodes, read, route};
 use super::record::{
     Rehearsed, RehearsedRedistribution, RehearsedRoute, RehearsedSend, RehearsedStep, Settings,
 };
@@ -14,8 +12,9 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use swapmeet_abi::hosting::{Claim, Host, Passed, Room, Text};
 use swapmeet_abi::{
-    SWM_ALL, SWM_BYTE_COUNTS, SWM_COMBINE, SWM_COPY, SWM_IN_PARTS, SWM_LOCAL, SWM_STRICT,
-    SwmBlocks, SwmBucket, SwmBytes, SwmLayout, SwmLink, SwmRedistribution, SwmSymmetry,
+    Growing, SWM_ALL, SWM_AXES, SWM_BITS, SWM_BYTE_COUNTS, SWM_COMBINE, SWM_COPY, SWM_IN_PARTS,
+    SWM_LOCAL, SWM_NODE, SWM_RANGE, SWM_STRICT, SwmAxis, SwmBlocks, SwmBucket, SwmBytes, SwmLayout,
+    SwmLink, SwmRedistribution, SwmRoute, SwmSet, SwmSymmetry,
 };
 
 /// A host that records a schedule.
@@ -28,10 +27,9 @@ pub(super) struct Recorder {
     root: u64,
     schedule: Rehearsed,
     phase: String,
-    /// The number of an element of the declared symmetry group, if one node of each orbit is
-    /// planned. The planned nodes are the images of the orbits' first nodes under this element, and
-    /// the sends of the other nodes are recorded as images of the planned nodes' sends. `None` if
-    /// all nodes are planned.
+    /// The number of a group element, if one node of each orbit is planned: the planned nodes are
+    /// the images of the orbits' first nodes under this element, and the sends of the others are
+    /// images of theirs.
     by_orbits: Option<usize>,
     orbits: Option<Orbits>,
     has_layout: bool,
@@ -74,8 +72,7 @@ impl Recorder {
         }
     }
 
-    /// Returns the recorded schedule, or the error of the first refused call. Panics if a call has
-    /// panicked.
+    /// Returns the schedule, or the error of the first refused call. Panics if a call has panicked.
     pub(super) fn schedule(self) -> Result<Rehearsed, Stop> {
         if let Some(panic) = self.panic {
             resume_unwind(panic);
@@ -83,13 +80,11 @@ impl Recorder {
         self.refusal.map_or(Ok(self.schedule), |reason| Err(Stop::failed(reason)))
     }
 
-    /// Returns the receiver of a node's block in a permutation. For other collectives, returns the
-    /// node itself.
+    /// Returns the receiver of a node's block in a permutation; otherwise the node itself.
     fn receiver(&self, from: u64) -> u64 {
         self.receivers.get(from as usize).copied().unwrap_or(from)
     }
 
-    /// Returns the number of nodes of the schedule's grid.
     fn grid_nodes(&self) -> u64 {
         self.schedule.radices.iter().fold(1, |all, radix| all.saturating_mul(*radix))
     }
@@ -355,8 +350,7 @@ impl Host for Recorder {
         if self.schedule.moves_byte_counts {
             return Err("the schedule sends blocks, but moves byte counts".to_owned());
         }
-        // Check that the sets select blocks only by properties that distinguish the blocks of this
-        // collective.
+        // Sets may select blocks only by what distinguishes the blocks of the collective.
         for (side, set, distinguishes) in [
             ("origins", &send.origins, self.collective.distinguishes_origins()),
             (
@@ -382,7 +376,6 @@ impl Host for Recorder {
                 send.from, send.to
             ));
         }
-        // Convert the sets to lists of nodes.
         let bad =
             |reason: &str| format!("the send from {} to {} has a set {reason}", send.from, send.to);
         let set = |set| nodes(&self.schedule.radices, set).map_err(bad);
@@ -397,8 +390,7 @@ impl Host for Recorder {
             label: String::from_utf8_lossy(send.label().bytes()).into_owned(),
             ..envelope
         };
-        // Record the send, or its images under the symmetry group if only one node of each orbit is
-        // planned.
+        // Record the send or, if one node of each orbit is planned, its images.
         match self.orbits.as_ref().filter(|_| self.by_orbits.is_some()) {
             Some(orbits) => orbits.images(&send)?.into_iter().try_for_each(|image| self.add(image)),
             None => self.add(send),
@@ -443,4 +435,78 @@ impl Host for Recorder {
         self.schedule.rearrangements += 1;
         self.begin()
     }
+}
+
+const OUTSIDE: &str = "outside the grid";
+const UNKNOWN: &str = "of an unknown kind";
+const NOT_READABLE: &str = "at an address that is null or not aligned";
+
+/// Copies a struct. `name` is its name in the error.
+fn read<'a, T: Growing>(name: &str, ptr: Passed<'a, *const T>) -> Result<Passed<'a, T>, String> {
+    ptr.read().map_err(|why| format!("a {name} {why}"))
+}
+
+/// Returns the nodes of a set in ascending order, or why it does not fit the grid.
+fn nodes(radices: &[u64], set: Passed<'_, SwmSet>) -> Result<Vec<u64>, &'static str> {
+    let count: u64 = radices.iter().product();
+    match set.kind {
+        SWM_NODE if set.node >= count => Err(OUTSIDE),
+        SWM_NODE => Ok(vec![set.node]),
+        SWM_AXES if set.axis_count as usize != radices.len() => Err(OUTSIDE),
+        SWM_AXES if set.axes.is_null() => Err(NOT_READABLE),
+        SWM_AXES => {
+            let mut nodes = vec![0];
+            for (axis, radix) in set.axes().parts().zip(radices) {
+                let coordinates = coordinates(axis, *radix)?;
+                nodes = nodes
+                    .iter()
+                    .flat_map(|n| coordinates.iter().map(move |c| n * radix + c))
+                    .collect();
+            }
+            Ok(nodes)
+        }
+        SWM_ALL => Ok((0..count).collect()),
+        _ => Err(UNKNOWN),
+    }
+}
+
+/// Returns the coordinates of a subset in ascending order, or why it does not fit the axis.
+fn coordinates(axis: Passed<'_, SwmAxis>, radix: u64) -> Result<Vec<u64>, &'static str> {
+    let (first, stride, count) = (axis.first, axis.stride, axis.count);
+    let mut coordinates: Vec<u64> = match axis.kind {
+        SWM_RANGE if first >= radix || count > radix => return Err(OUTSIDE),
+        SWM_RANGE => {
+            let around = |i: u64| {
+                (u128::from(first) + u128::from(i) * u128::from(stride)) % u128::from(radix)
+            };
+            (0..count).map(|i| around(i) as u64).collect()
+        }
+        SWM_BITS => {
+            let words = axis.words().slice().ok_or(NOT_READABLE)?;
+            let is_set =
+                |c: u64| words.get((c / 64) as usize).is_some_and(|word| word >> (c % 64) & 1 == 1);
+            if (radix..count * 64).any(is_set) {
+                return Err(OUTSIDE);
+            }
+            (0..radix).filter(|c| is_set(*c)).collect()
+        }
+        SWM_ALL => (0..radix).collect(),
+        _ => return Err(UNKNOWN),
+    };
+    coordinates.sort_unstable();
+    let twice = coordinates.windows(2).any(|pair| pair[0] == pair[1]);
+    if twice { Err("that names a coordinate twice") } else { Ok(coordinates) }
+}
+
+/// Copies a route. A null pointer is an empty route.
+fn route(raw: Passed<'_, *const SwmRoute>) -> Result<RehearsedRoute, String> {
+    if raw.is_null() {
+        return Ok(RehearsedRoute::default());
+    }
+    let raw = read("route", raw)?;
+    Ok(RehearsedRoute {
+        signs: raw.signs().iter().collect(),
+        order: raw.order().iter().collect(),
+        path: raw.path().iter().collect(),
+    })
 }

@@ -259,8 +259,7 @@ fn virtual_nodes_pass_on_blocks() {
     );
 }
 
-/// Direct exchange, one distance per step. All nodes send in the same direction, except node
-/// `asymmetric`, which sends in the opposite direction.
+/// Direct exchange. Node `asymmetric` sends in the opposite direction.
 struct Shifts {
     asymmetric: Option<u64>,
 }

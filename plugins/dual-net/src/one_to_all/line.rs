@@ -1,7 +1,6 @@
 //! Broadcast and scatter on a line of a base network, step by step.
 
-/// A message on a line. Positions on the line are relative to the root. The message has the blocks
-/// of `count` nodes, starting with node `first`.
+/// A message of the blocks of `count` nodes from `first` on. Positions are relative to the root.
 pub(super) struct LineMessage {
     pub(super) from: u64,
     pub(super) to: u64,
@@ -39,9 +38,8 @@ pub(super) fn broadcast_by_halves(len: u64) -> Vec<Vec<LineMessage>> {
         .collect()
 }
 
-/// Scatter on a ring of N nodes, in N - 1 steps. In each step the root sends one block, alternately
-/// forwards and backwards. In each direction, it sends the blocks for the farthest nodes first. No
-/// node sends more blocks than the root.
+/// Takes N - 1 steps: the root sends one block in each, forwards and backwards alternately, the
+/// farthest first. No node sends more blocks than the root.
 pub(super) fn scatter_on_ring(len: u64) -> Vec<Vec<LineMessage>> {
     let (ahead, back) = (len / 2, (len - 1) / 2);
     let step = |i: u64| {
@@ -102,9 +100,8 @@ mod tests {
 
     type Moves = fn(u64) -> Vec<Vec<LineMessage>>;
 
-    /// Executes the moves. Returns the blocks that each position has at the end, and the length of
-    /// the longest message of each step. Checks that no node sends twice or receives twice in a
-    /// step. Also checks that each sender has the blocks that it sends.
+    /// Returns the final blocks of each position and the longest message of each step. Nobody sends
+    /// or receives twice in a step, or sends what it does not have.
     fn simulate(len: u64, moves: Moves, copies: bool) -> (Vec<BTreeSet<u64>>, Vec<u64>) {
         let mut held = vec![BTreeSet::new(); len as usize];
         held[0] = (0..len).collect();
@@ -165,7 +162,6 @@ mod tests {
         }
     }
 
-    /// On a ring, messages are sent only to neighbours.
     #[test]
     fn ring_messages_cross_one_link() {
         for len in 2..40_u64 {

@@ -15,7 +15,6 @@ pub(super) fn pass_on(
 ) -> Result<(), Stop> {
     let segments = u32::try_from(buffers.segments).unwrap_or(u32::MAX);
     schedule.layout(&[buffers.gpus], segments)?;
-    // Choose which sets a send must name: origins, destinations, both or none.
     let (has_origins, has_destinations, copies) = match buffers.collective {
         Collective::AllToAll => (true, true, false),
         Collective::Scatter => (false, true, false),
@@ -26,8 +25,7 @@ pub(super) fn pass_on(
         | Collective::ReduceScatter
         | Collective::AllReduce => (false, false, true),
     };
-    // Count how many times each GPU sends each block. Until the last of these sends, the GPU keeps
-    // a copy of the block.
+    // Until its last send of a block, a GPU keeps a copy.
     let mut sends_left: HashMap<(u64, u64), u32> = HashMap::new();
     for action in &execution.actions {
         if let Action::Message { sender, chunks, .. } = action {
@@ -37,7 +35,6 @@ pub(super) fn pass_on(
             }
         }
     }
-    // Pass the messages to the host, step by step.
     let mut now = 0;
     for action in &execution.actions {
         let Action::Message { step, sender, receiver, chunks } = action else { continue };

@@ -7,7 +7,6 @@ use std::rc::Rc;
 use swapmeet_interchange::msccl::{Buffer, ChunkLocation, Collective, Program, StepKind};
 use swapmeet_sdk::Stop;
 
-/// The input, output and scratch buffers of all GPUs of a program.
 pub(super) struct Buffers {
     pub(super) gpus: u64,
     pub(super) collective: Collective,
@@ -24,8 +23,7 @@ impl Buffers {
     pub(super) fn new(program: &Program, root: u64) -> Result<Self, Stop> {
         let gpus = program.gpus.len() as u64;
         let collective = program.collective;
-        // Find the number of chunks of a block, from the buffers of a GPU that has data at the
-        // start.
+        // The buffers of a GPU with data at the start give the chunks of a block.
         let at = match collective {
             Collective::Broadcast | Collective::Scatter => root,
             Collective::AllToAll
@@ -37,8 +35,7 @@ impl Buffers {
         };
         let first = &program.gpus[at.min(gpus - 1) as usize];
         let [inputs, outputs, _] = first.chunks;
-        // In an in-place algorithm, the input buffer may lie within the output buffer. The file may
-        // then omit the size of the input buffer.
+        // In place, the input may lie within the output, and the file may omit its size.
         let (split, shared) = match collective {
             Collective::AllToAll | Collective::Scatter | Collective::ReduceScatter => {
                 (gpus, inputs)
@@ -64,15 +61,13 @@ impl Buffers {
             in_place: program.in_place,
             sizes,
         };
-        // Check the sizes of the buffers.
         for (number, gpu) in (0..).zip(&program.gpus) {
             let needed = [buffers.inputs(number).end, buffers.outputs(number).end];
             for (buffer, needed) in needed.into_iter().enumerate() {
                 let there = &mut buffers.sizes[number as usize][buffer];
                 if program.in_place {
-                    // The input buffer lies within the output buffer, or the output buffer within
-                    // the input buffer. The file may omit the size of the inner buffer, so it is
-                    // set here.
+                    // One of the two lies within the other, and the file may omit its size, which
+                    // is set here.
                     *there = (*there).max(needed);
                 } else if *there < needed {
                     let key = ["i_chunks", "o_chunks"][buffer];
@@ -116,8 +111,7 @@ impl Buffers {
         }
     }
 
-    /// Returns the number of a block or sum. If the collective does not distinguish blocks by their
-    /// origin, or by their destination, the argument for it is 0.
+    /// Returns the number of a block or sum. An argument is 0 if it does not distinguish blocks.
     fn what(&self, origin: u64, destination: u64, segment: u64) -> u64 {
         (origin * self.gpus + destination) * self.segments + segment
     }
@@ -129,7 +123,6 @@ impl Buffers {
         [pair / self.gpus, pair % self.gpus, what % self.segments]
     }
 
-    /// Returns a description of the block or sum with the number `what`, for error messages.
     pub(super) fn name(&self, what: u64) -> String {
         let [origin, destination, segment] = self.parts(what);
         match self.collective {
@@ -148,8 +141,7 @@ impl Buffers {
         }
     }
 
-    /// Returns each block or sum that a GPU has at the start, as a pair of its chunk and its
-    /// number.
+    /// Returns chunk and number of each block or sum at the start.
     pub(super) fn begins_with(&self, gpu: u64) -> Vec<(u64, u64)> {
         let k = self.segments;
         let what = |chunk: u64| match self.collective {
@@ -163,8 +155,7 @@ impl Buffers {
         self.inputs(gpu).map(|chunk| (self.chunk(gpu, Buffer::Input, chunk), what(chunk))).collect()
     }
 
-    /// Returns each block or sum that a GPU must have at the end: its location in the buffers, its
-    /// chunk, and its number.
+    /// Returns location, chunk and number of each block or sum that must be there at the end.
     pub(super) fn ends_with(&self, gpu: u64) -> Vec<(ChunkLocation, u64, u64)> {
         let k = self.segments;
         let what = |chunk: u64| match self.collective {
@@ -203,9 +194,8 @@ impl Buffers {
             (Buffer::Scratch, ..) => inputs + outputs + offset,
             (Buffer::Input, false, _) => in_input,
             (Buffer::Output, false, _) => in_output,
-            // In an in-place algorithm, the smaller of the two buffers (input or output) lies
-            // within the larger one. It begins at the final position of the GPU's own block in the
-            // larger buffer.
+            // In place, the smaller buffer begins at the final position of the GPU's own block in
+            // the larger one.
             (Buffer::Input, true, Collective::AllGather) => in_output + own,
             (Buffer::Input, true, Collective::Gather) if gpu == self.root => in_output + own,
             (Buffer::Output, true, Collective::ReduceScatter) => in_input + own,
@@ -215,8 +205,7 @@ impl Buffers {
         }
     }
 
-    /// Returns the chunks that a step of a thread block names, or an error if its buffer does not
-    /// have them.
+    /// Errors if the buffer of a step does not have its chunks.
     pub(super) fn chunks(
         &self,
         at: StepLocation,

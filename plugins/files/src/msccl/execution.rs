@@ -1,6 +1,5 @@
-//! Execution of the algorithm with the names of blocks instead of data. At any time, the executor
-//! knows the content of each chunk of each buffer: the name of a block, or of a sum and the
-//! contributions in it.
+//! Executes an algorithm with names instead of data: the executor knows for each chunk the block in
+//! it, or the sum and its contributions.
 
 use super::buffers::Buffers;
 use super::order::Order;
@@ -10,7 +9,6 @@ use std::rc::Rc;
 use swapmeet_interchange::msccl::{ChunkLocation, Program, StepKind};
 use swapmeet_sdk::Stop;
 
-/// Index of a value in [`Execution::values`].
 pub(super) type ValueId = usize;
 
 /// A value that is written to a chunk of a buffer, or only passed on to another GPU.
@@ -19,10 +17,8 @@ pub(super) struct NamedValue {
     pub(super) gpu: u64,
     /// Number of the block or sum. [`Buffers::name`] describes it.
     pub(super) what: u64,
-    /// The GPUs whose contributions the value contains, as bits. It is empty if the collective has
-    /// no sums.
+    /// The contributing GPUs, as bits; empty if the collective has no sums.
     pub(super) terms: Rc<[u64]>,
-    /// How many times the algorithm reads the value.
     pub(super) reads: u32,
 }
 
@@ -32,13 +28,11 @@ pub(super) enum Action {
     Message { step: u64, sender: StepLocation, receiver: StepLocation, chunks: Vec<MessageChunk> },
     /// A GPU copies some of its values to other chunks. Each pair has the source and the new value.
     Copied(Vec<(ValueId, ValueId)>),
-    /// A GPU adds some of its values to other values. Each triple has the source, the value that it
-    /// is added to, and the new value.
+    /// A GPU adds values: the source, the value that it is added to, and the new value.
     Added(StepLocation, Vec<(ValueId, ValueId, ValueId)>),
 }
 
-/// One chunk of a message: the value that was sent, the value of the receiver to which it is added,
-/// if any, and the resulting value.
+/// The sent value, the receiver's value to which it is added, if any, and the resulting value.
 #[derive(Clone, Copy)]
 pub(super) struct MessageChunk {
     pub(super) sent: ValueId,
@@ -46,11 +40,9 @@ pub(super) struct MessageChunk {
     pub(super) arrived: ValueId,
 }
 
-/// The result of executing the algorithm.
 pub(super) struct Execution {
     pub(super) values: Vec<NamedValue>,
     pub(super) actions: Vec<Action>,
-    /// The values that the GPUs have at the start.
     pub(super) initial: Vec<ValueId>,
     /// The values at the end that the collective requires. Missing and wrong values are left out.
     pub(super) results: Vec<ValueId>,
@@ -65,7 +57,6 @@ pub(super) fn execute(
 ) -> Result<Execution, Stop> {
     let mut run =
         Executor { buffers, values: Vec::new(), at: HashMap::new(), terms: HashMap::new() };
-    // Fill the buffers with the values that GPUs have at the start.
     let mut initial = Vec::new();
     for gpu in 0..buffers.gpus {
         let terms = run.own_terms(gpu);
@@ -75,12 +66,10 @@ pub(super) fn execute(
             initial.push(id);
         }
     }
-    // For each operation: the values that it has received, and the values that it has sent but the
-    // receiver has not yet received.
+    // For each operation: the received values, and the sent ones that nobody has received yet.
     let mut received: HashMap<usize, Vec<ValueId>> = HashMap::new();
     let mut in_flight: HashMap<usize, Vec<ValueId>> = HashMap::new();
     let mut actions = Vec::new();
-    // Execute the parts of operations in the order of their steps.
     for (step, part) in &order.parts {
         let (at, op) = order.ops[part.op];
         // Case 1: a send.
@@ -185,7 +174,6 @@ impl Executor<'_> {
         Rc::clone(self.terms.entry(Rc::clone(&words)).or_insert(words))
     }
 
-    /// Returns the values of the chunks that a step of a thread block names.
     fn read(
         &mut self,
         at: StepLocation,
@@ -247,8 +235,7 @@ impl Executor<'_> {
         Ok(self.value(at.gpu, what, terms))
     }
 
-    /// Returns the required values that the GPUs have at the end, and the error for the first
-    /// missing or wrong value.
+    /// Returns the right values at the end, and the error for the first missing or wrong one.
     fn results(&mut self, program: &Program) -> (Vec<ValueId>, Option<Stop>) {
         let (mut results, mut first) = (Vec::new(), None);
         let all = self.buffers.all_terms();

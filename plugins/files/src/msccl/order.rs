@@ -19,7 +19,6 @@ use swapmeet_sdk::Stop;
 /// operations have one part.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct OperationPart {
-    /// Index of the operation in [`Order::ops`].
     pub(super) op: usize,
     /// Whether this is the sending part of an operation that first receives.
     pub(super) forwards: bool,
@@ -27,7 +26,6 @@ pub(super) struct OperationPart {
 
 /// All operations, and the schedule's step of each of their parts.
 pub(super) struct Order<'a> {
-    /// The operations: all steps of all thread blocks.
     pub(super) ops: Vec<(StepLocation, &'a Step)>,
     /// For each operation that receives, the index of the operation that sends the message.
     pub(super) sender_of: Vec<Option<usize>>,
@@ -36,8 +34,7 @@ pub(super) struct Order<'a> {
     pub(super) parts: Vec<(u64, OperationPart)>,
 }
 
-/// The parts that a part waits for. Each entry has the index of such a part, and the smallest
-/// number of steps by which the waiting part must follow it.
+/// The parts that a part waits for, each with the smallest number of steps between them.
 type Waits = Vec<(usize, u64)>;
 
 impl<'a> Order<'a> {
@@ -57,7 +54,6 @@ impl<'a> Order<'a> {
         }
         let sender_of = match_messages(program, &ops)?;
         let mut waits: Vec<Waits> = vec![Vec::new(); 2 * ops.len()];
-        // An operation is complete when its last part is complete.
         let last = |op: usize| 2 * op + usize::from(forwards(ops[op].1));
         for (op, (at, step)) in ops.iter().enumerate() {
             let moves = u64::from(step.kind.receives || step.kind.sends);
@@ -96,8 +92,7 @@ impl<'a> Order<'a> {
             .map(|at| (levels[at], part(at)))
             .filter(|(_, p)| !p.forwards || forwards(ops[p.op].1));
         let mut parts: Vec<(u64, OperationPart)> = there.collect();
-        // Within a step, sends precede receives, because sends read the values from before the
-        // step.
+        // Within a step, sends read the values from before it, so they are first.
         parts.sort_by_key(|(level, part)| {
             let kind = ops[part.op].1.kind;
             let turn = match (kind.receives && !part.forwards, kind.sends) {
@@ -126,7 +121,6 @@ fn match_messages(
         sends: Vec<usize>,
         receives: Vec<usize>,
     }
-    // Collect the sends and receives of each channel.
     let mut channels: BTreeMap<(u64, u64, u64), ChannelUse> = BTreeMap::new();
     for (op, (at, step)) in ops.iter().enumerate() {
         let block = &program.gpus[at.gpu as usize].blocks[at.block as usize];
@@ -153,7 +147,6 @@ fn match_messages(
             channels.entry((from, at.gpu, block.channel)).or_default().receives.push(op);
         }
     }
-    // Check each channel, and match its sends and receives.
     let mut sender_of = vec![None; ops.len()];
     for ((from, to, channel), line) in &channels {
         for (list, does) in [(&line.sends, "send"), (&line.receives, "receive")] {
@@ -167,7 +160,6 @@ fn match_messages(
                 return Err(invalid(other.line, what));
             }
         }
-        // There must be as many sends as receives.
         let (sends, receives) = (line.sends.len(), line.receives.len());
         if sends != receives {
             let op = if sends > receives { line.sends[receives] } else { line.receives[sends] };
@@ -195,9 +187,8 @@ fn match_messages(
     Ok(sender_of)
 }
 
-/// Returns the parts in an order in which each part follows all parts that it waits for, and the
-/// earliest step of each part. If the waits form a cycle, returns an error that names the parts of
-/// the cycle.
+/// Returns the parts so that each follows all that it waits for, with their earliest steps. The
+/// error names the parts of a cycle.
 fn sort_parts(
     waits: &[Waits],
     ops: &[(StepLocation, &Step)],
@@ -218,8 +209,6 @@ fn sort_parts(
             seen[root] = VisitState::Open;
             open.push((root, 0));
         }
-        // If the last entry has no further waits, its part is finished. Otherwise its next wait is
-        // visited.
         while let Some((part, next)) = open.last_mut() {
             let Some((other, _)) = waits[*part].get(*next) else {
                 let kind = ops[*part / 2].1.kind;
@@ -253,7 +242,6 @@ fn sort_parts(
 }
 
 fn deadlock(cycle: &[StepLocation]) -> Stop {
-    /// The largest number of parts that the error for a cycle of waits names.
     const MAX_NAMED: usize = 6;
     let named: Vec<String> =
         cycle.iter().take(MAX_NAMED).map(|at| format!("{at} (line {})", at.line)).collect();

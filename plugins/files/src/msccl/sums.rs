@@ -1,10 +1,9 @@
-//! Passes to the host the messages of an algorithm with reductions.
+//! Passes the messages of an algorithm with reductions to the host.
 //!
-//! A GPU can have several partial sums of the same segment, in different chunks. In the schedule of
-//! the host, a node can have only one. Each GPU is therefore represented by several virtual nodes,
-//! its *slots*. There is one slot for each partial sum that the GPU has at the same time. Slot 0 is
-//! the home of the GPU: it has the contribution of the GPU at the start, and the result of the GPU
-//! must be in slot 0 at the end.
+//! A GPU can have several partial sums of a segment, in different chunks; a node of the host's
+//! schedule only one. A GPU is therefore several virtual nodes, its *slots*, one for each partial
+//! sum that it has at the same time. Slot 0 is the home of the GPU: it has the GPU's contribution
+//! at the start, and its result at the end.
 
 use super::buffers::Buffers;
 use super::execution::{Action, Execution, ValueId};
@@ -22,17 +21,12 @@ struct Slot {
     contributions: Option<Rc<[u64]>>,
 }
 
-/// The kind of a transfer between two slots. The GPUs of the slots are the sender and the receiver
-/// of the [`SlotMessage`] that contains the transfer.
+/// How data moves between two slots, of the GPUs that the [`SlotMessage`] names.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy)]
 struct Transfer {
-    /// The number of the slot of the sender.
     from: u64,
-    /// The number of the slot of the receiver.
     to: u64,
-    /// Whether the sender keeps a copy of the values.
     keeps: bool,
-    /// Whether the receiver adds the values to the values in its slot.
     adds: bool,
 }
 
@@ -40,19 +34,17 @@ struct Transfer {
 /// receiver, and the sums that are moved by each kind of transfer.
 type SlotMessage = (StepLocation, u64, u64, BTreeMap<Transfer, Vec<u64>>);
 
-/// The sends of one step of the schedule.
 #[derive(Default)]
-struct Batch(Vec<SlotMessage>);
+struct StepSends(Vec<SlotMessage>);
 
 struct Slots<'a> {
     execution: &'a Execution,
-    /// The slots for each pair of a GPU and a sum.
+    /// For each pair of a GPU and a sum, the content of each slot of the GPU.
     slots: HashMap<(u64, u64), Vec<Slot>>,
     slot_of: Vec<usize>,
-    batches: Vec<Batch>,
-    /// For each pair of a GPU and a sum, the first step of the schedule in which its next local
-    /// operation can take place. There are entries only for local operations after the last step
-    /// with messages.
+    steps: Vec<StepSends>,
+    /// By GPU and sum: the first step for its next local operation, only after the last step with
+    /// messages.
     touched: HashMap<(u64, u64), usize>,
     /// The number of steps of the schedule up to the last step with messages.
     since: usize,
@@ -68,7 +60,7 @@ pub(super) fn pass_on(
         execution,
         slots: HashMap::new(),
         slot_of,
-        batches: Vec::new(),
+        steps: Vec::new(),
         touched: HashMap::new(),
         since: 0,
     };
@@ -91,8 +83,7 @@ pub(super) fn pass_on(
             Action::Copied(list) => {
                 for (from, to) in list {
                     slots.read(*from);
-                    // Both values are equal, so they share a slot until something is added to one
-                    // of them.
+                    // Equal values share a slot until something is added to one of them.
                     slots.slot_of[*to] = slots.slot_of[*from];
                     slots.slot(*to).reads += execution.values[*to].reads;
                 }
@@ -101,9 +92,8 @@ pub(super) fn pass_on(
         }
     }
     slots.results();
-    let Slots { slots, batches, .. } = slots;
-    // Stage 2: define the virtual nodes. Every GPU gets as many slots as the GPU that needs the
-    // most slots.
+    let Slots { slots, steps, .. } = slots;
+    // Stage 2: every GPU gets as many virtual nodes as the GPU with the most slots.
     let most = slots.values().map(Vec::len).max().unwrap_or(1) as u64;
     let segments = u32::try_from(buffers.segments).unwrap_or(u32::MAX);
     if most == 1 {
@@ -116,7 +106,7 @@ pub(super) fn pass_on(
         }
     }
     // Stage 3: pass the transfers to the host, step by step.
-    for Batch(sends) in batches {
+    for StepSends(sends) in steps {
         schedule.step()?;
         for (at, from, to, transfers) in sends {
             let label = format!("{at}, line {}", at.line);
@@ -190,7 +180,7 @@ impl Slots<'_> {
     }
 
     fn messages(&mut self, messages: &[&Action]) -> Result<(), Stop> {
-        let mut batch = Batch::default();
+        let mut step_sends = StepSends::default();
         // Values that are sent for the last time leave their slots before anything arrives.
         let mut keeps = Vec::new();
         for action in messages {
@@ -235,21 +225,19 @@ impl Slots<'_> {
                     .or_default()
                     .push(self.execution.values[chunk.arrived].what);
             }
-            batch.0.push((*sender, sender.gpu, receiver.gpu, transfers));
+            step_sends.0.push((*sender, sender.gpu, receiver.gpu, transfers));
         }
-        self.batches.push(batch);
+        self.steps.push(step_sends);
         self.touched.clear();
-        self.since = self.batches.len();
+        self.since = self.steps.len();
         Ok(())
     }
 
-    /// Copies the value `own` to a new slot, in which something is then added to it. The old slot
-    /// is kept because the value `own` will be read again.
+    /// Copies `own`, which will be read again, to a new slot in which something is added.
     fn copy_apart(&mut self, at: StepLocation, own: ValueId, new: ValueId) {
         let from = self.slot_of[own];
         let value = &self.execution.values[new];
-        // Always append a slot: a slot that is emptied in this step stays occupied until the end of
-        // the step.
+        // Append a slot: one that this step empties stays occupied until its end.
         let slots = self.slots.entry((value.gpu, value.what)).or_default();
         slots.push(Slot { reads: value.reads, contributions: Some(Rc::clone(&value.terms)) });
         self.slot_of[new] = slots.len() - 1;
@@ -262,10 +250,10 @@ impl Slots<'_> {
     /// between GPUs, together with the local transfers of other GPUs.
     fn local(&mut self, at: StepLocation, transfer: Transfer, what: u64) {
         let next = self.touched.entry((at.gpu, what)).or_insert(self.since);
-        if *next == self.batches.len() {
-            self.batches.push(Batch::default());
+        if *next == self.steps.len() {
+            self.steps.push(StepSends::default());
         }
-        self.batches[*next].0.push((at, at.gpu, at.gpu, BTreeMap::from([(transfer, vec![what])])));
+        self.steps[*next].0.push((at, at.gpu, at.gpu, BTreeMap::from([(transfer, vec![what])])));
         *next += 1;
     }
 
@@ -287,7 +275,6 @@ impl Slots<'_> {
         }
     }
 
-    /// Moves the results to the home slots (slot 0).
     fn results(&mut self) {
         for id in &self.execution.results {
             let value = &self.execution.values[*id];

@@ -1,6 +1,5 @@
-//! Correct and broken files, written by the tests. The SDK verifies the schedules of correct files,
-//! and their costs are compared with closed forms. For broken files, the error must name the line,
-//! the step and the expected value.
+//! Files that the tests write. The SDK verifies correct ones, and their costs are those of closed
+//! forms. The errors of broken ones name line, step and expected value.
 
 use super::*;
 use std::fmt::Write as _;
@@ -13,11 +12,9 @@ type Steps = Vec<(&'static str, Chunk, Chunk, u64, Option<(u64, u64)>)>;
 /// The letter of a buffer and the number of a chunk in it.
 type Chunk = (char, u64);
 
-/// A thread block: the GPU that it sends to, the GPU that it receives from, its channel and its
-/// steps.
+/// GPU to send to, GPU to receive from, channel, steps.
 type Block = (i64, i64, u64, Steps);
 
-/// An XML document in the format of MSCCL, with one element per line.
 struct Xml {
     text: String,
     collective: &'static str,
@@ -78,7 +75,6 @@ impl Xml {
         problem.verify(&Msccl).unwrap_or_else(|why| panic!("{why}\n{}", self.text))
     }
 
-    /// Returns the error that results if `from` is replaced by `to` in the document.
     fn broken(&self, from: &str, to: &str) -> Stop {
         assert!(self.text.contains(from), "{from}\n{}", self.text);
         let (_dir, problem) = self.problem(&self.text.replacen(from, to, 1));
@@ -225,8 +221,7 @@ fn a_pipelined_broadcast_takes_links_plus_chunks_minus_one_steps() {
     assert_eq!((proved.steps, proved.messages, proved.critical_bytes), (4, 6, 120));
 }
 
-/// In an in-place allgather, the block of a GPU already lies at its final position in the output
-/// buffer.
+/// The block of a GPU is at its final position in the output.
 #[test]
 fn an_allgather_in_place_needs_no_copy() {
     let mut xml = Xml::new("allgather", 3, "inplace=\"1\" outofplace=\"0\"");
@@ -356,7 +351,6 @@ fn errors_name_line_step_and_expected_value() {
 
 #[test]
 fn a_deadlock_names_the_waiting_steps() {
-    // Each of two GPUs first receives and then sends.
     let mut xml = Xml::new("alltoall", 2, "");
     for gpu in 0..2 {
         let other = 1 - gpu;
@@ -406,7 +400,6 @@ fn unreadable_files_are_errors_with_a_line() {
     assert!(matches!(problem.verify(&Msccl), Err(Disproof::Stopped(Stop::Failed(_)))));
 }
 
-/// One contribution is counted twice, and one is missing.
 #[test]
 fn wrong_sums_are_named() {
     let xml = all_pairs(4);

@@ -4,23 +4,19 @@
 use crate::torus::Torus;
 use swapmeet_sdk::{Problem, Stop};
 
-/// One coordinate of the image of a node. The image is the node to which the permutation sends the
-/// node's block. The coordinate is the sum of a coordinate of the node (which may be negated), a
-/// constant, and a multiple of the node's coordinate on axis 1.
+/// One coordinate of the image of a node, the destination of its block: a coordinate of the node,
+/// possibly negated, plus a constant, plus a multiple of the coordinate on axis 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Term {
-    /// The axis of the node's coordinate that is added.
     pub axis: usize,
     /// Whether the coordinate is negated. The negative of coordinate x is -1 - x modulo n, as in
     /// the thesis, because the mirror lies between the nodes n - 1 and 0.
     pub negated: bool,
-    /// The constant that is added to the coordinate.
     pub plus: u64,
     /// The factor by which the coordinate on axis 1 is multiplied before it is added (a shear).
     pub sheared: u64,
 }
 
-/// A map from nodes to nodes that has one [`Term`] for each coordinate of the image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Affine {
     pub terms: Vec<Term>,
@@ -35,8 +31,7 @@ impl Affine {
         }
     }
 
-    /// Determines the map of the problem's permutation. Returns an error if it is not a supported
-    /// map of coordinates.
+    /// Errors if the permutation is not such a map.
     pub(super) fn read(problem: &Problem<'_>, torus: &Torus) -> Result<Self, Stop> {
         let refusal = || {
             Stop::unsupported(format!(
@@ -77,7 +72,6 @@ impl Affine {
         if is_affine { Ok(affine) } else { Err(refusal()) }
     }
 
-    /// Returns the destination of a node's block.
     pub(super) fn image(&self, torus: &Torus, node: u64) -> u64 {
         self.terms.iter().enumerate().fold(node, |image, (to, term)| {
             let n = torus.dims[to];
@@ -105,8 +99,7 @@ impl Affine {
         })
     }
 
-    /// Returns whether the map changes axis `to`: coordinate `to` of the image differs from
-    /// coordinate `to` of the node.
+    /// Returns whether coordinate `to` of some image differs from that of its node.
     pub(super) fn moves(&self, to: usize) -> bool {
         self.terms[to] != Self::identity(to + 1).terms[to]
     }

@@ -33,8 +33,7 @@ use swapmeet_sdk::{Axis, Blocks, Route, Schedule, Set, Stop};
 
 /// Adjacent nodes of a quadrant whose data crosses the mirror at the same time.
 struct Group {
-    /// Offset of the group's node nearest to the mirror. Offsets are counted from the quadrant's
-    /// node nearest to the mirror.
+    /// The nearest node to the mirror. Offsets are counted from the quadrant's nearest node.
     first: u64,
     /// For each round, the circuits from the collector that inform all nodes of the group. The
     /// distribution uses the rounds in this order, and the collection uses them in reverse order.
@@ -52,8 +51,7 @@ fn quadrant(count: u64, q: u64, levels: u32) -> Vec<Group> {
     for level in 0..=levels {
         let size = (2 * q + 1).saturating_pow(level);
         let max_groups = if level < levels { 2 * q } else { q };
-        // The groups of the last level have nearly equal sizes, so that no circuit is longer than
-        // necessary.
+        // The groups of the last level have nearly equal sizes, so that circuits are short.
         let left = count - first;
         let full = max_groups.min(left / size.max(1));
         let sizes: Vec<u64> = if full == max_groups || level < levels {
@@ -83,8 +81,7 @@ fn quadrant(count: u64, q: u64, levels: u32) -> Vec<Group> {
     groups
 }
 
-/// Returns the smallest r for which the groups of levels 0 to r include all `count` nodes of a
-/// quadrant (equation A.1).
+/// Returns the smallest r whose groups include all `count` nodes of a quadrant (equation A.1).
 fn levels(count: u64, q: u64) -> u32 {
     let holds = |levels: u32| {
         let power = |level: u32| (2 * q + 1).saturating_pow(level);
@@ -112,10 +109,9 @@ impl Cycles<'_> {
         }
     }
 
-    /// Converts a node of the schedule's grid to a node of the torus. In a 2-dimensional
-    /// transposition, the first axis of the grid is the position on a cycle, and the second axis is
-    /// the number of the cycle. From one position to the next, the node's second coordinate in the
-    /// torus increases or decreases by 1.
+    /// Converts a node of the schedule's grid to a node of the torus. In two dimensions the axes of
+    /// the grid are the position on a cycle and the number of the cycle; from one position to the
+    /// next, the second coordinate in the torus changes by 1, too.
     fn real(&self, logical: u64) -> u64 {
         let Mirror::Two { a, b, anti } = self.mirror else { return logical };
         let (x, cycle) = (self.torus.coordinate(logical, a), self.torus.coordinate(logical, b));
@@ -126,8 +122,7 @@ impl Cycles<'_> {
         )
     }
 
-    /// Returns the sum, modulo n, of the positions of a node and of its image (the destination of
-    /// its data).
+    /// Returns the sum, modulo n, of the positions of a node and of its image.
     fn sum(&self, logical: u64) -> u64 {
         match self.mirror {
             Mirror::One(_) => self.n - 1,
@@ -138,8 +133,7 @@ impl Cycles<'_> {
         }
     }
 
-    /// Returns the nodes of the route from a node of a cycle to the node `by` positions further on
-    /// the cycle.
+    /// Returns the nodes from a node of a cycle, exclusive, to the node `by` positions further.
     fn path(&self, logical: u64, by: i64) -> Vec<u64> {
         let axis = self.axis();
         let mut path = Vec::with_capacity(2 * by.unsigned_abs() as usize);
@@ -166,8 +160,7 @@ impl Cycles<'_> {
     }
 }
 
-/// One of the quadrants of a cycle, with its groups.
-struct Side<'a> {
+struct Quadrant<'a> {
     cycles: &'a Cycles<'a>,
     /// The node at position 0 of the cycle.
     base: u64,
@@ -175,21 +168,19 @@ struct Side<'a> {
     nearest: u64,
     /// Whether positions increase with the distance from the mirror.
     up: bool,
-    /// Distance, in positions, between the node at `nearest` and its image (the destination of its
-    /// data).
+    /// Positions from the node at `nearest` to its image.
     gap: u64,
     groups: &'a [Group],
 }
 
-impl Side<'_> {
+impl Quadrant<'_> {
     fn node(&self, offset: i64) -> u64 {
         let n = self.cycles.n as i64;
         let place = self.nearest as i64 + if self.up { offset } else { -offset };
         self.cycles.torus.moved(self.base, self.cycles.axis(), place.rem_euclid(n) as u64)
     }
 
-    /// Returns the offset of the image of the node at `offset`. A node and its image are on
-    /// opposite sides of the mirror, at the same distance from it.
+    /// Returns the offset of the image, on the opposite side of the mirror at the same distance.
     fn image(&self, offset: u64) -> i64 {
         -(self.gap as i64) - offset as i64
     }
@@ -217,7 +208,6 @@ impl Side<'_> {
         schedule.send(&send.origins(Set::product(&origins)))
     }
 
-    /// Adds the sends of this quadrant in a round.
     fn round(&self, round: usize, rounds: usize, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         for group in self.groups {
             let collects =
@@ -242,7 +232,6 @@ impl Side<'_> {
     }
 }
 
-/// Plans the combined form of a 1- or 2-dimensional transposition.
 pub(super) fn plan(
     torus: &Torus,
     affine: &Affine,
@@ -258,9 +247,8 @@ pub(super) fn plan(
             schedule.place(logical, cycles.real(logical), true)?;
         }
     }
-    // The mirror divides each cycle into two sides, and each side has two quadrants. If nodes lie
-    // on the mirror itself, each side has one node fewer. If a side has an odd number of nodes, the
-    // sizes of its two quadrants differ by one.
+    // The mirror divides each cycle into two sides of two quadrants each. A side has one node fewer
+    // if nodes lie on the mirror, and its quadrants differ by one node if its size is odd.
     let side_sizes = [n / 2, n / 2 - 1].map(|side| [side.div_ceil(2), side / 2]);
     let max_levels = levels(side_sizes[0][0], torus.q);
     let groups = side_sizes.map(|counts| counts.map(|count| quadrant(count, torus.q, max_levels)));
@@ -273,13 +261,12 @@ pub(super) fn plan(
             let on_node = sum.is_multiple_of(2);
             for half in [0, 1] {
                 // The mirror crosses the cycle at two places, half a cycle apart. `above` is the
-                // first node after the first place (`half` is 0) or after the second place (`half`
-                // is 1).
+                // first node after the place `half`.
                 let above = (sum / 2 + 1 + half as u64 * n / 2) % n;
                 let gap = if on_node { 2 } else { 1 };
                 let groups = &groups[usize::from(on_node)][half];
                 for (nearest, up) in [(above, true), ((above + n - gap) % n, false)] {
-                    Side { cycles: &cycles, base, nearest, up, gap, groups }
+                    Quadrant { cycles: &cycles, base, nearest, up, gap, groups }
                         .round(round, rounds, schedule)?;
                 }
             }
@@ -288,8 +275,7 @@ pub(super) fn plan(
     Ok(())
 }
 
-/// Returns the mirror of a permutation that is a single transposition, or an error for any other
-/// permutation.
+/// Errors unless the permutation is a single transposition.
 fn only_mirror(torus: &Torus, affine: &Affine) -> Result<Mirror, Stop> {
     if torus.variant == Variant::OnePort {
         return Err(Stop::unsupported("`form=combined` needs all ports"));

@@ -50,13 +50,11 @@ impl Mirror {
         )
     }
 
-    /// Returns the round in which the block of a node crosses the mirror in a transposition without
-    /// collection. In each round, q nodes of every quadrant send (Fraigniaud and Peters). Returns
-    /// `None` if the block stays at the node.
+    /// Returns the round in which the block of a node crosses the mirror without collection: q
+    /// nodes of every quadrant send in each round (Fraigniaud and Peters). `None` if it stays.
     pub(super) fn direct_round(self, torus: &Torus, node: u64) -> Option<u64> {
-        // The distances between the nodes of a cycle and their images are either all even or all
-        // odd. The distances of the q nodes of a quadrant that send in the same round therefore
-        // differ by 2 from one node to the next.
+        // The distances of a cycle's nodes to their images are all even or all odd, so those of the
+        // q nodes of a round differ by 2 from one node to the next.
         let steps = self.steps(torus, node).unsigned_abs();
         steps.checked_sub(1).map(|before| before / (2 * torus.q))
     }
@@ -96,10 +94,9 @@ impl Mirror {
         node
     }
 
-    /// Returns whether the collector of a section uses the second of the two staircases through it.
-    /// If neighbouring staircases have consecutive numbers, one of the two numbers is even and the
-    /// other is odd. Collectors of even sections use even staircases, and collectors of odd
-    /// sections use odd ones, so that neighbouring sections use different staircases.
+    /// Returns whether the collector of a section uses the second of its two staircases.
+    /// Neighbouring staircases have consecutive numbers. Even sections use even staircases and odd
+    /// sections odd ones, so that neighbours differ.
     pub(super) fn uses_other_staircase(self, torus: &Torus, node: u64, section: usize) -> bool {
         match self {
             Self::One(_) => false,
@@ -110,9 +107,8 @@ impl Mirror {
     }
 }
 
-/// Returns the signed distance from node x of a cycle of n nodes to its image, in the shorter
-/// direction. The image lies `beyond` positions before x. If both directions are equally long, half
-/// of the nodes use each direction.
+/// Returns the signed distance from node x to its image, `beyond` positions before x, in the
+/// shorter direction. If both are equally long, half of the nodes use each.
 fn shorter(beyond: u64, n: u64, x: u64) -> i64 {
     let beyond = beyond % n;
     let before = n - beyond;
@@ -134,16 +130,13 @@ pub(super) struct Mirrors {
     pub signs: Vec<i64>,
 }
 
-/// A permutation of axes with signs: axis k of the image is axis `from[k].0`, reflected if
-/// `from[k].1`.
+/// Axis k of the image is axis `from[k].0`, reflected if `from[k].1`.
 type Signed = Vec<(usize, bool)>;
 
 impl Mirrors {
-    /// Returns the one or two rounds that perform `permutation` and, summed over the rounds, move
-    /// the fewest axes. Axes are numbered by their index in `permutation`. Returns `None` if there
-    /// are too many axes to search.
+    /// Returns the one or two rounds of `permutation` that move the fewest axes in total. Axes are
+    /// indices of `permutation`. `None` if there are too many to search.
     pub(super) fn compose(permutation: &[(usize, bool)]) -> Option<Self> {
-        /// The largest number of axes for which all possible mirrors are tried.
         const MAX_AXES: usize = 8;
         if let Some(round) = involution(permutation) {
             return with_signs(vec![round], permutation.len());
@@ -154,8 +147,7 @@ impl Mirrors {
         let mut firsts = Vec::new();
         involutions(&mut (0..permutation.len()).map(|i| (i, false)).collect(), 0, &mut firsts);
         let pairs = firsts.into_iter().filter_map(|first| {
-            // The second round must undo the first involution and then perform the permutation. An
-            // involution is its own inverse.
+            // The second round undoes the first involution, its own inverse, and then permutes.
             let rest: Signed = permutation
                 .iter()
                 .map(|&(axis, reflected)| (first[axis].0, reflected ^ first[axis].1))
@@ -167,7 +159,6 @@ impl Mirrors {
         pairs.min_by_key(|(moved, _)| *moved).map(|(_, mirrors)| mirrors)
     }
 
-    /// Renumbers the axes: number i becomes `axes[i]`.
     pub(super) fn on(mut self, axes: &[usize]) -> Self {
         for mirror in self.rounds.iter_mut().flatten() {
             *mirror = match *mirror {
@@ -218,9 +209,8 @@ fn involutions(so_far: &mut Signed, next: usize, all: &mut Vec<Signed>) {
     so_far[next] = (next, false);
 }
 
-/// Chooses the signs of the axes so that every staircase crosses the diagonals. For this, both
-/// links of a stair must change the sum of signed coordinates in the same way. After a round, the
-/// signs of the axes of its mirrors are inverted.
+/// Chooses the signs so that every staircase crosses the diagonals: both links of a stair must
+/// change the signed sum in the same way. A round inverts the signs of the axes of its mirrors.
 fn with_signs(rounds: Vec<Vec<Mirror>>, axes: usize) -> Option<Mirrors> {
     let crosses = |choice: &u64| {
         let mut minus: Vec<bool> = (0..axes).map(|i| choice >> i & 1 == 1).collect();
@@ -235,8 +225,7 @@ fn with_signs(rounds: Vec<Vec<Mirror>>, axes: usize) -> Option<Mirrors> {
             all_cross
         })
     };
-    // Only the signs of the first 16 axes are searched. A permutation of more than 16 axes is a
-    // reflection. It exchanges no axes, so any signs are valid.
+    // A permutation of more than 16 axes is a reflection, for which any signs are valid.
     let choice = (0..1_u64 << axes.min(16)).find(crosses)?;
     let signs = (0..axes).map(|i| if i < 64 && choice >> i & 1 == 1 { -1 } else { 1 }).collect();
     Some(Mirrors { rounds, signs })
@@ -247,7 +236,6 @@ mod tests {
     use super::*;
     use crate::torus::Variant;
 
-    /// Returns the number of axes that each round of a permutation moves.
     fn shape(permutation: &[(usize, bool)]) -> Vec<usize> {
         let mirrors = Mirrors::compose(permutation).unwrap();
         mirrors.rounds.iter().map(|round| round.iter().flat_map(|m| m.axes()).count()).collect()
@@ -263,8 +251,7 @@ mod tests {
         // rotation by 120 degrees consists of two 2-dimensional transpositions.
         assert_eq!(shape(&[(y, plus), (x, minus)]).iter().sum::<usize>(), 3);
         assert_eq!(shape(&[(y, plus), (z, plus), (x, plus)]), [2, 2]);
-        // A rotation by 180 degrees about the middle of an edge takes one round. Its circuits cross
-        // both mirrors.
+        // 180 degrees about the middle of an edge: one round, whose circuits cross both mirrors.
         assert_eq!(shape(&[(y, minus), (x, minus), (z, minus)]), [3]);
         // The two types of 3-dimensional transpositions. According to the thesis, type 1 takes 5n/2
         // links (formula 4.26) and type 2 takes 2n links (formula 4.27).

@@ -12,8 +12,7 @@ use crate::tree::{Circuit, Payload, bundle_costs, divide};
 use swapmeet_balanced_rotation::{Parameters, Section, Square, sections};
 use swapmeet_sdk::{Axis, Blocks, Route, Schedule, Set, Stop};
 
-/// The two axes of a rotation from (x, y) to (y, -x). x is the coordinate on the first axis, and y
-/// the coordinate on the second axis.
+/// The axes of x and y in a rotation from (x, y) to (y, -x).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Plane {
     first: usize,
@@ -27,7 +26,6 @@ impl Plane {
     }
 }
 
-/// A rotation with the balanced cycles (squares) of a plane and their sections.
 pub(super) struct Rotation {
     plane: Plane,
     squares: Vec<Square>,
@@ -46,8 +44,7 @@ struct PreparedSection {
 }
 
 impl Rotation {
-    /// Returns the rotation if the map rotates two axes by 90 degrees and leaves all other axes
-    /// unchanged, or `None`.
+    /// Returns `None` unless the map rotates two axes by 90 degrees and keeps all others.
     pub(super) fn new(torus: &Torus, map: &Affine) -> Option<Self> {
         let plane = plane(torus, map)?;
         let n = torus.dims[plane.first];
@@ -97,8 +94,7 @@ impl Rotation {
         self.sections.iter().map(|prepared| prepared.circuits.len()).max().unwrap_or(0)
     }
 
-    /// Plans the rotation. In the schedule's grid, nodes are numbered plane by plane and, in each
-    /// plane, section by section.
+    /// Plans the rotation on a grid that numbers nodes plane by plane and section by section.
     pub(super) fn plan(
         &self,
         torus: &Torus,
@@ -112,7 +108,6 @@ impl Rotation {
             })
             .collect();
         let count = torus.dims[first] * torus.dims[second];
-        // Number the nodes section by section, plane by plane.
         schedule.layout(&[nodes], 1)?;
         let mut logical = vec![0; nodes as usize];
         for (i, base) in (0..).zip(&bases) {
@@ -139,7 +134,6 @@ impl Rotation {
                 self.sections.iter().map(on)
             })
         };
-        // Add the collection, the permutation and the distribution.
         let last = self.collection_rounds();
         if last > 0 {
             schedule.phase("collection")?;
@@ -162,7 +156,6 @@ impl Rotation {
     }
 }
 
-/// A section in one of the parallel planes.
 struct PlacedSection<'a> {
     rotation: &'a Rotation,
     torus: &'a Torus,
@@ -186,21 +179,18 @@ impl PlacedSection<'_> {
         self.prepared.section.positions[member as usize]
     }
 
-    /// Returns the distance, along the cycle, from a node to its image (the node to which the
-    /// rotation maps it): a quarter of the cycle.
+    /// Returns the distance of a node to its image along the cycle.
     fn quarter(&self) -> i64 {
         self.square().side as i64
     }
 
-    /// Returns the nodes of the route along the cycle between two positions.
     fn path(&self, from: i64, to: i64) -> Vec<u64> {
         let step = (to - from).signum();
         (1..=(to - from).abs()).map(|i| self.node(from + i * step)).collect()
     }
 
-    /// Returns the position of the collector and the position of its image (the node to which the
-    /// rotation maps it). If the circuit leads backwards, the length of the cycle is subtracted
-    /// from the position of the image.
+    /// Returns the positions of the collector and of its image, the latter minus the length of the
+    /// cycle if the circuit leads backwards.
     fn crossing(&self) -> (i64, i64) {
         let at = self.position(self.prepared.section.collector as u64);
         (at, at + if self.prepared.section.forward { self.quarter() } else { -3 * self.quarter() })
@@ -262,7 +252,6 @@ impl PlacedSection<'_> {
     }
 }
 
-/// Returns the plane of a rotation by 90 degrees, `None` for other maps.
 fn plane(torus: &Torus, map: &Affine) -> Option<Plane> {
     let moved: Vec<usize> = torus.cycles.iter().copied().filter(|axis| map.moves(*axis)).collect();
     let &[a, b] = &moved[..] else { return None };

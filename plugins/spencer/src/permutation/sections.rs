@@ -12,9 +12,8 @@ use crate::cost::Cost;
 use crate::torus::Variant;
 use crate::tree::{Circuit, Payload, bundle_costs, divide};
 
-/// The rule that selects the collector of a section. A section with an odd number of nodes has one
-/// middle node. If the number is even, there are two candidates: the two middle nodes. With one
-/// port, the candidates are the two end nodes.
+/// The collector of a section: its middle node, or one of two candidates if the number of nodes is
+/// even, the two middle nodes. With one port the two end nodes are the candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Collectors {
     Earlier,
@@ -23,12 +22,10 @@ pub(super) enum Collectors {
     /// cycle is divided. Mirrors lie at every second boundary: the first range begins at a mirror,
     /// the second range ends at a mirror, and so on.
     Nearer(u64),
-    /// The earlier candidate in one section and the later candidate in the next section,
-    /// alternately.
+    /// The earlier and the later candidate, alternately.
     Alternating,
-    /// The later candidate. In a section with an even number of nodes, the node half-way between
-    /// two collectors sends one half of its block to each of them, so that each collector receives
-    /// the same amount of data from both sides.
+    /// The later candidate. In an even section, the node half-way between two collectors sends half
+    /// of its block to each, so that each collector receives equally much from both sides.
     Shared,
 }
 
@@ -44,7 +41,6 @@ impl Collectors {
         Self::Shared,
     ];
 
-    /// Returns the position of the collector within section number `i`, which has `count` nodes.
     fn place(self, count: u64, i: u64, sections: u64, variant: Variant) -> u64 {
         let later = match self {
             Self::Earlier => false,
@@ -61,12 +57,10 @@ impl Collectors {
     }
 }
 
-/// A cycle divided into sections.
 pub(super) struct Sections {
     /// Cost of each round of the collection if whole blocks are collected along one axis. The first
     /// entry is the cost of the last round.
     pub costs: Vec<Cost>,
-    /// The collector of each section.
     pub collectors: Vec<u64>,
     /// For each node, the index of the section of which it is the collector, if any.
     section: Vec<Option<usize>>,
@@ -84,14 +78,12 @@ pub(super) struct CollectionCircuit {
     /// The round of the collection, counted backwards from the last round.
     round: usize,
     pub circuit: Circuit,
-    /// If the block of the node at the far end is divided into two halves, the half that the
-    /// circuit carries.
+    /// If the block of the node at the far end is halved, the half that the circuit carries.
     pub half: Option<u64>,
 }
 
 impl Sections {
-    /// Divides a cycle of n nodes into `count` sections of nearly equal size. The first section
-    /// begins with node 0.
+    /// Divides a cycle of n nodes into `count` sections of nearly equal size, from node 0 on.
     pub(super) fn new(
         n: u64,
         count: u64,
@@ -105,7 +97,6 @@ impl Sections {
             && all_ports
             && n.is_multiple_of(count)
             && size.is_multiple_of(2);
-        // Start without any sections.
         let mut sections = Self {
             costs: Vec::new(),
             collectors: Vec::with_capacity(count as usize),
@@ -113,7 +104,6 @@ impl Sections {
             shared,
             circuits: vec![Vec::new(); n as usize],
         };
-        // Add each section with its circuits and costs.
         for i in 0..count {
             let (first, end) = (i * n / count, (i + 1) * n / count + u64::from(shared));
             let at = collectors.place(end - first, i, count, variant);
@@ -134,7 +124,6 @@ impl Sections {
             let costs = bundle_costs(&rounds, |node| node as i64, blocks);
             sections.costs.resize(sections.costs.len().max(costs.len()), Cost::default());
             sections.costs.iter_mut().zip(costs).for_each(|(all, own)| *all = all.parallel(own));
-            // Store each circuit at the node at its far end.
             for (round, circuits) in rounds.into_iter().enumerate() {
                 for Circuit { from, to, first: served, count } in circuits {
                     let circuit = Circuit {
@@ -155,7 +144,6 @@ impl Sections {
         sections
     }
 
-    /// Returns the number of rounds of the collection.
     pub(super) fn rounds(&self) -> usize {
         self.costs.len()
     }

@@ -27,29 +27,26 @@ use crate::torus::Variant;
 
 /// The movement of the data of one collector between the collection and the distribution.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Journey {
+pub(super) struct Movement {
     /// The number of the round of the movement. Round 0 is the first round after the collection.
     pub round: usize,
-    /// The signed distance of the movement along each axis.
     pub by: Vec<i64>,
 }
 
-/// The schedule of all rows that have the same distance: the sections of a row, and the journey of
-/// the data of each section.
+/// The sections of all rows with the same distance, and the movement of each section's data.
 pub(super) struct Row {
     pub sections: Sections,
-    pub journeys: Vec<Journey>,
+    pub movements: Vec<Movement>,
 }
 
 impl Row {
-    /// Returns the period of a row of n nodes: shifts by multiples of the period leave the schedule
-    /// of the row unchanged. If all sections have the same size, the period is the length of the
-    /// shortest sequence of sections after which the journeys repeat. If sections have different
-    /// sizes, the period is n.
+    /// Returns the period of a row of n nodes, whose multiples are the shifts that leave its
+    /// schedule unchanged: the length of the shortest repeating sequence of sections or, if
+    /// sections differ in size, n.
     pub(super) fn period(&self, n: u64) -> u64 {
-        let count = self.journeys.len();
+        let count = self.movements.len();
         let same =
-            |by: &usize| (0..count).all(|i| self.journeys[i] == self.journeys[(i + by) % count]);
+            |by: &usize| (0..count).all(|i| self.movements[i] == self.movements[(i + by) % count]);
         let turn = (1..=count).filter(|by| count.is_multiple_of(*by)).find(same);
         turn.filter(|_| n.is_multiple_of(count as u64))
             .map_or(n, |turn| n / count as u64 * turn as u64)
@@ -71,7 +68,6 @@ pub(crate) enum Directions {
     Both,
 }
 
-/// A row and the distances by which its data is moved, with the limits of the machine.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ShiftProblem<'a> {
     pub n: u64,
@@ -96,7 +92,7 @@ impl ShiftProblem<'_> {
         let half_way = self.by.iter().any(|by| 2 * by == self.n);
         let row = |(count, backward): (u64, Vec<Option<u64>>)| {
             let sections = self.sections(count);
-            let journey = |i: u64| Journey {
+            let movement = |i: u64| Movement {
                 round: (i % middles) as usize,
                 by: self
                     .by
@@ -107,7 +103,7 @@ impl ShiftProblem<'_> {
                     })
                     .collect(),
             };
-            Row { journeys: (0..count).map(journey).collect(), sections }
+            Row { movements: (0..count).map(movement).collect(), sections }
         };
         if self.directions == Directions::Forward && !half_way {
             return row(forward);
@@ -117,9 +113,8 @@ impl ShiftProblem<'_> {
         if fewer || half_way || self.directions == Directions::Both { both } else { forward }
     }
 
-    /// Returns the largest possible number of sections and, for each axis, a number s: the
-    /// collector of one of every s sections sends in the longer direction along this axis. `None`
-    /// in place of s means that no collector does.
+    /// Returns the largest number of sections and, for each axis, s or `None`: one of every s
+    /// collectors uses the longer direction along this axis.
     fn fitting(&self, middles: u64, both: bool) -> (u64, Vec<Option<u64>>) {
         let counts = (1..=self.n.min(self.max_sections(middles))).rev();
         let fit = |count: u64| {
@@ -134,10 +129,9 @@ impl ShiftProblem<'_> {
         counts.into_iter().find_map(fit).unwrap_or_else(|| (1, vec![None; self.by.len()]))
     }
 
-    /// Returns an upper bound for the number of sections. In a round, all forward circuits together
-    /// can use at most n q links, and all backward circuits can use as many. A forward circuit uses
-    /// i links, and a backward circuit uses n - i links. Therefore at most `n^2 q / (i (n - i))`
-    /// circuits are possible for the distance i.
+    /// Returns an upper bound on the sections. All forward circuits of a round use at most n q
+    /// links, and so do all backward ones. They take i and n - i links each, so there are at most
+    /// `n^2 q / (i (n - i))`.
     fn max_sections(&self, middles: u64) -> u64 {
         let least = |by: &u64| {
             let work = by * (self.n - by);
@@ -173,25 +167,21 @@ impl ShiftProblem<'_> {
         };
         std::iter::once(None).chain(each).find(|backward_share| {
             (0..middles).all(|round| {
-                let journeys =
+                let movements =
                     collectors.iter().enumerate().filter(|(i, _)| *i as u64 % middles == round);
-                let journeys = journeys.map(|(i, at)| {
+                let movements = movements.map(|(i, at)| {
                     (*at, signed(self.n, by, is_backward(i as u64 / middles, *backward_share)))
                 });
-                max_load(self.n, journeys) <= self.q
+                max_load(self.n, movements) <= self.q
             })
         })
     }
 }
 
-/// Returns whether collector `i` uses the longer direction, if one of every `one_in` collectors
-/// does.
 fn is_backward(i: u64, one_in: Option<u64>) -> bool {
     one_in.is_some_and(|a| i % a == a - 1)
 }
 
-/// Returns the signed distance in the shorter direction or, if `longer` is set, in the longer
-/// direction.
 fn signed(n: u64, by: u64, longer: bool) -> i64 {
     let plus = (2 * by <= n) != longer;
     if by == 0 {
@@ -204,12 +194,11 @@ fn signed(n: u64, by: u64, longer: bool) -> i64 {
 }
 
 /// Returns the largest number of circuits on a directed link of a cycle.
-fn max_load(n: u64, journeys: impl Iterator<Item = (u64, i64)>) -> u64 {
+fn max_load(n: u64, movements: impl Iterator<Item = (u64, i64)>) -> u64 {
     let mut changes = [vec![0_i64; n as usize + 1], vec![0_i64; n as usize + 1]];
-    for (at, by) in journeys {
+    for (at, by) in movements {
         let links = by.unsigned_abs();
-        // Link x connects node x and the next node, x + 1. The lowest link of a backward journey is
-        // therefore the link of the node where the journey ends.
+        // Link x leads from node x to x + 1, so a backward movement ends at its lowest link.
         let first = if by > 0 { at } else { (at + n - links) % n };
         let side = &mut changes[usize::from(by > 0)];
         let end = first + links;
@@ -239,7 +228,7 @@ mod tests {
     fn forward_has_the_sections_of_formula_4_14() {
         // Each test case has the distance i = n/a. Its sections have n/(a q) nodes.
         for (n, q, a) in [(24, 1, 3), (48, 2, 4), (72, 2, 4), (60, 3, 5)] {
-            assert_eq!(row(n, q, n / a, 1, Directions::Forward).journeys.len() as u64, a * q);
+            assert_eq!(row(n, q, n / a, 1, Directions::Forward).movements.len() as u64, a * q);
         }
     }
 
@@ -247,7 +236,7 @@ mod tests {
     fn both_directions_have_the_sections_of_formula_4_15() {
         for (n, q, a) in [(32, 3, 4), (36, 2, 3), (64, 3, 4)] {
             assert_eq!(
-                row(n, q, n / a, 1, Directions::Both).journeys.len() as u64,
+                row(n, q, n / a, 1, Directions::Both).movements.len() as u64,
                 a * a * q / (a - 1)
             );
         }
@@ -256,25 +245,24 @@ mod tests {
     #[test]
     fn half_way_round_half_of_the_sections_move_backwards() {
         let row = row(36, 1, 18, 1, Directions::Best);
-        assert_eq!(row.journeys.len(), 4);
-        assert_eq!(row.journeys.iter().map(|j| j.by[0]).collect::<Vec<_>>(), [18, -18, 18, -18]);
+        assert_eq!(row.movements.len(), 4);
+        assert_eq!(row.movements.iter().map(|j| j.by[0]).collect::<Vec<_>>(), [18, -18, 18, -18]);
     }
 
-    /// A row of 36 nodes has sections of 9 nodes, and every second section uses the longer
-    /// direction, so the schedule repeats after two sections. A row of 25 nodes has sections of
-    /// different sizes, so its period is 25.
+    /// 36 nodes: sections of 9 nodes, every second one in the longer direction, so a period of two
+    /// sections. 25 nodes: sections of different sizes, so a period of 25.
     #[test]
     fn periods_are_whole_numbers_of_sections() {
         assert_eq!(row(36, 1, 18, 1, Directions::Best).period(36), 18);
         assert_eq!(row(24, 1, 8, 1, Directions::Forward).period(24), 8);
         let uneven = row(25, 1, 8, 1, Directions::Forward);
-        assert_eq!((uneven.journeys.len(), uneven.period(25)), (3, 25));
+        assert_eq!((uneven.movements.len(), uneven.period(25)), (3, 25));
     }
 
     #[test]
     fn a_distance_of_q_needs_no_collection() {
         let row = row(40, 3, 3, 1, Directions::Best);
-        assert_eq!((row.sections.rounds(), row.journeys.len()), (0, 40));
+        assert_eq!((row.sections.rounds(), row.movements.len()), (0, 40));
     }
 
     #[test]
@@ -285,11 +273,11 @@ mod tests {
                     for middles in 1..=2 {
                         let row = row(n, q, by, middles, Directions::Best);
                         for round in 0..middles {
-                            let of_round = row.journeys.iter().zip(&row.sections.collectors);
-                            let journeys = of_round
+                            let of_round = row.movements.iter().zip(&row.sections.collectors);
+                            let movements = of_round
                                 .filter(|(j, _)| j.round as u64 == round)
                                 .map(|(j, at)| (*at, j.by[0]));
-                            assert!(max_load(n, journeys) <= q, "{by} on {n}, q = {q}");
+                            assert!(max_load(n, movements) <= q, "{by} on {n}, q = {q}");
                         }
                     }
                 }

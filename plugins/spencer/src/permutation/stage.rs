@@ -25,29 +25,21 @@
 use super::affine::Affine;
 use super::lcm;
 use super::mirrors::{Mirror, Mirrors};
-use super::sections::{Collectors, Sections};
+use super::sections::{CollectionCircuit, Collectors, Sections};
 use super::shift::{Directions, Row, ShiftProblem};
 use crate::cost::{self, Cost, MachineTimes};
 use crate::torus::{Torus, Variant};
-use swapmeet_sdk::Stop;
+use swapmeet_sdk::{Axis, Blocks, Planned, Route, Schedule, Set, Stop};
 
-mod plan;
-
-/// The kind of the rounds between the collection and the distribution.
 pub(super) enum Middle {
-    /// Transpositions: a list of mirrors for each round.
     Mirrors(Vec<Vec<Mirror>>),
-    /// One transposition without collection: each node sends its own block to its image, the node
-    /// to which the mirror maps it. In each round, q nodes of every quadrant of a cycle send their
-    /// blocks (Fraigniaud and Peters).
+    /// A transposition without collection: each node sends its own block, q nodes of every quadrant
+    /// of a cycle in each round (Fraigniaud and Peters).
     Direct(Mirror),
-    /// A translation or shear: the journeys of every row.
     Shift,
 }
 
-/// The schedule of the permutation of some axes, all of the same size.
 pub(super) struct Stage {
-    /// The axes whose coordinates this stage of the permutation changes.
     pub axes: Vec<usize>,
     /// For each permuted axis, the sign (1 or -1) of its coordinate in the sum that numbers the
     /// diagonals.
@@ -55,20 +47,17 @@ pub(super) struct Stage {
     /// Number of segments of a message, each of which is collected along a different axis. With one
     /// port it is 1, otherwise it is the number of permuted axes.
     pub lanes: usize,
-    /// The sections and journeys of the rows. A shear has one entry for each coordinate on the
-    /// second axis. All other stages have a single entry.
+    /// A shear has one row for each coordinate on the second axis, any other stage has one row.
     pub rows: Vec<Row>,
     pub middle: Middle,
-    /// The map from each node to the destination of its block in this stage.
     pub map: Affine,
 }
 
 impl Stage {
     /// Returns the cheapest known stage for a permutation of axes of the same size, with signs.
     ///
-    /// Two rounds of transpositions can be joined into one round if no link then carries more than
-    /// q circuits. A stage may be cheaper with fewer collectors than q allows, because then fewer
-    /// circuits share a link.
+    /// Two rounds can be joined if no link then carries more than q circuits. Fewer collectors than
+    /// q allows may be cheaper, because fewer circuits share a link.
     pub(super) fn of_mirrors(
         torus: &Torus,
         axes: &[usize],
@@ -81,9 +70,8 @@ impl Stage {
         let candidates: Vec<Vec<Vec<Mirror>>> =
             std::iter::once(mirrors.rounds).chain(joined).collect();
         let mut best: Option<(Self, Cost)> = None;
-        // Circuits from nodes of the same quarter of a cycle cross the same mirror in the same
-        // direction. With more than 4q sections, a link would therefore always carry more than q
-        // circuits.
+        // Circuits from a quarter of a cycle cross the same mirror in the same direction, so more
+        // than 4q sections always exceed q circuits.
         for count in (1..=n.min(4 * q)).rev() {
             for (rounds, collectors) in candidates
                 .iter()
@@ -118,8 +106,7 @@ impl Stage {
         best.map(|(stage, _)| stage).ok_or_else(none)
     }
 
-    /// Returns a stage that is a single transposition without collection, or `None` if the map is
-    /// not a single transposition.
+    /// Returns `None` if the map is not a single transposition.
     pub(super) fn direct(
         torus: &Torus,
         axes: &[usize],
@@ -148,7 +135,7 @@ impl Stage {
         sections: Sections,
         middle: Middle,
     ) -> Self {
-        let rows = vec![Row { sections, journeys: Vec::new() }];
+        let rows = vec![Row { sections, movements: Vec::new() }];
         Self {
             axes: axes.to_vec(),
             signs: signs.to_vec(),
@@ -159,7 +146,6 @@ impl Stage {
         }
     }
 
-    /// Returns a stage that translates data along axes of the same size.
     pub(super) fn of_translation(
         torus: &Torus,
         axes: &[usize],
@@ -184,8 +170,7 @@ impl Stage {
         }
     }
 
-    /// Returns a stage that shears data along the first axis: the distance of a block depends on
-    /// its coordinate on the second axis.
+    /// Shears data along the first axis by the coordinate on the second.
     pub(super) fn of_shear(torus: &Torus, map: &Affine, directions: Directions) -> Self {
         let n = torus.dims[0];
         let rows = |middles| {
@@ -208,14 +193,13 @@ impl Stage {
         if two.least_rounds(torus) < one.least_rounds(torus) { two } else { one }
     }
 
-    /// Returns the period of an axis: shifts of the coordinates by multiples of the period leave
-    /// the stage unchanged.
+    /// Returns the period of an axis, whose multiples are the shifts that leave the stage
+    /// unchanged.
     ///
-    /// * Case 1: the axis is not permuted. Its period is 1. If the axis distinguishes the rows of a
-    ///   shear, its period is n.
-    /// * Case 2: the stage is a translation or a shear along the axis. The period is that of its
-    ///   rows, because the diagonals are shifted with the coordinates.
-    /// * Case 3: the stage has mirrors. The positions of the mirrors are fixed, so the period is n.
+    /// * An axis that is not permuted: 1, or n if it distinguishes the rows of a shear.
+    /// * The axis of a translation or a shear: that of the rows, because the diagonals are shifted,
+    ///   too.
+    /// * An axis with mirrors: n, because their positions are fixed.
     pub(super) fn period(&self, torus: &Torus, axis: usize) -> u64 {
         let n = torus.dims[axis];
         match self.middle {
@@ -224,14 +208,12 @@ impl Stage {
                 if tells_rows_apart { n } else { 1 }
             }
             Middle::Mirrors(_) | Middle::Direct(_) => n,
-            // The period of each row divides n. The least common multiple of these periods
-            // therefore also divides n.
+            // The periods of all rows divide n, and so does their least common multiple.
             Middle::Shift => self.rows.iter().fold(1, |period, row| lcm(period, row.period(n))),
         }
     }
 
-    /// Returns the number of rounds of the stage if no round must be divided. A round must be
-    /// divided if a link would carry more than q circuits.
+    /// Returns the rounds of the stage if none must be divided because of q.
     pub(super) fn least_rounds(&self, torus: &Torus) -> u64 {
         2 * self.collection_rounds() as u64 + self.middle_rounds(torus) as u64
     }
@@ -251,13 +233,12 @@ impl Stage {
                 rounds.max().map_or(0, |last| last as usize + 1)
             }
             Middle::Shift => {
-                let journeys = self.rows.iter().flat_map(|row| &row.journeys);
-                journeys.map(|journey| journey.round + 1).max().unwrap_or(0)
+                let movements = self.rows.iter().flat_map(|row| &row.movements);
+                movements.map(|movement| movement.round + 1).max().unwrap_or(0)
             }
         }
     }
 
-    /// Returns the row of a node and the number of its diagonal.
     fn place(&self, torus: &Torus, node: u64) -> (&Row, u64) {
         let row = if self.rows.len() == 1 { 0 } else { torus.coordinate(node, 1) };
         let n = torus.dims[self.axes[0]] as i64;
@@ -266,10 +247,8 @@ impl Stage {
         (&self.rows[row as usize], sum.rem_euclid(n) as u64)
     }
 
-    /// Returns the route of the data of a collector in a round between collection and distribution.
-    /// `origin` is the collector, and `node` is the node that has the collector's data before the
-    /// round. The route has all nodes after `node`, up to the receiver. It is empty if the data
-    /// stays at `node`.
+    /// Returns the route of the data of the collector `origin` from `node`, where it is before the
+    /// round, to the receiver, without `node`; empty if it stays.
     fn path(&self, torus: &Torus, round: usize, origin: u64, node: u64) -> Vec<u64> {
         let mut path = Vec::new();
         match &self.middle {
@@ -293,12 +272,13 @@ impl Stage {
             }
             Middle::Shift => {
                 let (row, diagonal) = self.place(torus, origin);
-                let journey = row.sections.collected_by(diagonal).and_then(|i| row.journeys.get(i));
-                let Some(journey) = journey.filter(|journey| journey.round == round) else {
+                let movement =
+                    row.sections.collected_by(diagonal).and_then(|i| row.movements.get(i));
+                let Some(movement) = movement.filter(|movement| movement.round == round) else {
                     return path;
                 };
                 let mut at = node;
-                for (&axis, by) in self.axes.iter().zip(&journey.by) {
+                for (&axis, by) in self.axes.iter().zip(&movement.by) {
                     for _ in 0..by.unsigned_abs() {
                         at = torus.neighbour(at, axis, *by > 0);
                         path.push(at);
@@ -315,8 +295,7 @@ impl Stage {
         cost
     }
 
-    /// Returns the cost of a stage with transpositions, or `None` if a link would carry more than q
-    /// circuits.
+    /// Returns `None` if a link would carry more than q circuits.
     pub(super) fn cost(&self, torus: &Torus) -> Option<Cost> {
         let sections = &self.rows[0].sections;
         let mut at: Vec<(u64, u64)> = torus
@@ -344,7 +323,6 @@ impl Stage {
     }
 }
 
-/// Returns the transpositions of a permutation of axes of the same size.
 fn mirrors(axes: &[usize], map: &Affine) -> Result<Mirrors, Stop> {
     let local = |axis: usize| axes.iter().position(|a| *a == axis).unwrap_or(0);
     let signed: Vec<(usize, bool)> =
@@ -360,4 +338,204 @@ fn mirrors(axes: &[usize], map: &Affine) -> Result<Mirrors, Stop> {
 
 fn lanes(torus: &Torus, axes: &[usize]) -> usize {
     if torus.variant == Variant::OnePort { 1 } else { axes.len() }
+}
+
+/// The schedule: collection, permutation, distribution.
+impl Stage {
+    /// Plans the stage. A block has `parts` segments. `earlier` contains the stages that have
+    /// already been planned.
+    pub(super) fn plan(
+        &self,
+        torus: &Torus,
+        parts: u32,
+        earlier: &[Self],
+        planned: &Planned,
+        schedule: &mut Schedule<'_>,
+    ) -> Result<(), Stop> {
+        let nodes = torus.nodes();
+        let names: Vec<String> = self.axes.iter().map(usize::to_string).collect();
+        let names =
+            format!("dimension{} {}", if names.len() == 1 { "" } else { "s" }, names.join(", "));
+        // Collection: use the circuits of the sections in reverse order.
+        let last = self.collection_rounds();
+        if last > 0 {
+            schedule.phase(&format!("collection, {names}"))?;
+        }
+        for from_last in (0..last).rev() {
+            schedule.step()?;
+            for node in planned {
+                self.collect(torus, parts, node, from_last, schedule)?;
+            }
+        }
+        // Permutation: move the data of each collector through the rounds.
+        schedule.phase(&format!("permutation, {names}"))?;
+        let collectors = (0..nodes).filter(|node| self.collects(torus, *node));
+        let mut at: Vec<(u64, u64)> = collectors.map(|node| (node, node)).collect();
+        for round in 0..self.middle_rounds(torus) {
+            schedule.step()?;
+            at.sort_by_key(|(_, node)| *node);
+            for (origin, node) in &mut at {
+                let path = self.path(torus, round, *origin, *node);
+                let Some(to) = path.last().filter(|to| *to != node) else { continue };
+                if planned.contains(*node) {
+                    let (route, section) =
+                        (Route::path(&path), self.section(torus, earlier, *origin));
+                    let send = Blocks::new(*node, *to).route(&route);
+                    schedule.send(&match &section {
+                        Some(origins) => send.origins(Set::product(origins)),
+                        None => send,
+                    })?;
+                }
+                *node = *to;
+            }
+        }
+        // Distribution: the circuits of the collection in forward order, with each node replaced by
+        // its image.
+        if last > 0 {
+            schedule.phase(&format!("distribution, {names}"))?;
+        }
+        for from_last in 0..last {
+            schedule.step()?;
+            self.distribute(torus, (parts, earlier), planned, from_last, schedule)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the origins of the data of a collector. Its sends need them if a sender also holds
+    /// data of a second collector, as in a permutation of several rounds. Otherwise a node sends
+    /// all its data (`None`).
+    fn section(
+        &self,
+        torus: &Torus,
+        earlier: &[Self],
+        collector: u64,
+    ) -> Option<Vec<Axis<'static>>> {
+        let all_at_once = match self.middle {
+            Middle::Mirrors(_) => true,
+            Middle::Direct(_) => false,
+            Middle::Shift => self.middle_rounds(torus) == 1,
+        };
+        if all_at_once {
+            return None;
+        }
+        let coordinates = 0..torus.dims.len();
+        let origin = origin_before(torus, earlier, collector);
+        let mut origins: Vec<_> =
+            coordinates.map(|axis| Axis::one(torus.coordinate(origin, axis))).collect();
+        if matches!(self.middle, Middle::Shift) {
+            let (row, diagonal) = self.place(torus, collector);
+            let (first, count) = row.sections.nodes(row.sections.collected_by(diagonal)?);
+            origins[self.axes[0]] = Axis::range(first, count);
+        }
+        Some(origins)
+    }
+
+    /// Returns one segment for each lane, or two if blocks are halved.
+    pub(super) fn parts(&self) -> u32 {
+        let shared = self.rows.iter().any(|row| row.sections.shared);
+        self.lanes as u32 * if shared { 2 } else { 1 }
+    }
+
+    fn segments(&self, parts: u32, lane: usize, half: Option<u64>) -> Axis<'static> {
+        let each = u64::from(parts) / self.lanes as u64;
+        match half {
+            None => Axis::range(lane as u64 * each, each),
+            Some(half) => Axis::range(lane as u64 * each + half * each / 2, each / 2),
+        }
+    }
+
+    /// Returns the node that is `diagonals` diagonals away from `node` along the axis of a lane.
+    fn along(&self, torus: &Torus, node: u64, lane: usize, diagonals: i64) -> u64 {
+        let axis = self.axes[lane];
+        let x = torus.coordinate(node, axis) as i64 + self.signs[lane] * diagonals;
+        torus.moved(node, axis, x.rem_euclid(torus.dims[axis] as i64) as u64)
+    }
+
+    /// Returns the circuits of a node in a round, each with the number of diagonals from the node
+    /// to the collector. Round 0 is the last round of the collection.
+    fn circuits(
+        &self,
+        torus: &Torus,
+        node: u64,
+        from_last: usize,
+    ) -> impl Iterator<Item = (CollectionCircuit, i64)> {
+        let (row, diagonal) = self.place(torus, node);
+        let circuits = row.sections.circuits(diagonal, from_last);
+        circuits.map(|c| (c, c.circuit.from as i64 - c.circuit.to as i64))
+    }
+
+    /// Adds the sends from a node to its collectors. Round 0 is the last one.
+    fn collect(
+        &self,
+        torus: &Torus,
+        parts: u32,
+        node: u64,
+        from_last: usize,
+        schedule: &mut Schedule<'_>,
+    ) -> Result<(), Stop> {
+        for (collecting, by) in self.circuits(torus, node, from_last) {
+            for lane in 0..self.lanes {
+                let signs = torus.along(self.axes[lane], by * self.signs[lane] > 0);
+                let to = self.along(torus, node, lane, by);
+                let segments = self.segments(parts, lane, collecting.half);
+                schedule
+                    .send(&Blocks::new(node, to).segments(segments).route(&Route::signs(&signs)))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the sends of a round of the distribution, counted from the last. The image of each node
+    /// receives the blocks that the node sent to its collectors in the collection. The senders are
+    /// the images of these collectors. Only sends of planned nodes are added.
+    fn distribute(
+        &self,
+        torus: &Torus,
+        (parts, earlier): (u32, &[Self]),
+        planned: &Planned,
+        from_last: usize,
+        schedule: &mut Schedule<'_>,
+    ) -> Result<(), Stop> {
+        // Find the senders from the receivers. The sends are then sorted by sender, because a plan
+        // visits the planned nodes in ascending order. The order of the sends of a sender must be
+        // the same for all nodes of its orbit, so it does not depend on node numbers.
+        let mut sends = Vec::new();
+        for node in 0..torus.nodes() {
+            for (collecting, by) in self.circuits(torus, node, from_last) {
+                for lane in 0..self.lanes {
+                    let from = self.map.image(torus, self.along(torus, node, lane, by));
+                    if planned.contains(from) {
+                        sends.push((from, lane, by, node, collecting));
+                    }
+                }
+            }
+        }
+        sends.sort_by_key(|(from, lane, by, ..)| (*from, *lane, *by));
+        for (from, lane, by, node, CollectionCircuit { circuit, half, .. }) in sends {
+            let (axis, turned) = self.map.axis_of_image(self.axes[lane]);
+            let ascends = (self.signs[lane] > 0) != turned;
+            let signs = torus.along(axis, (by > 0) != ascends);
+            // No earlier stage has permuted the axis of the lane, so the origins of the blocks,
+            // which were collected along it, are neighbours along it.
+            let first = circuit.first as i64 - circuit.to as i64;
+            let lowest =
+                if self.signs[lane] > 0 { first } else { first + circuit.count as i64 - 1 };
+            let lowest = self.along(torus, node, lane, lowest);
+            let lowest = origin_before(torus, earlier, lowest);
+            let mut origins: Vec<Axis<'_>> = (0..torus.dims.len())
+                .map(|axis| Axis::one(torus.coordinate(lowest, axis)))
+                .collect();
+            let own = self.axes[lane];
+            origins[own] = Axis::range(torus.coordinate(lowest, own), circuit.count);
+            let send = Blocks::new(from, self.map.image(torus, node))
+                .segments(self.segments(parts, lane, half));
+            schedule.send(&send.origins(Set::product(&origins)).route(&Route::signs(&signs)))?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the origin of the block that `node` has after the stages `earlier`.
+fn origin_before(torus: &Torus, earlier: &[Stage], node: u64) -> u64 {
+    earlier.iter().rev().fold(node, |at, stage| stage.map.origin(torus, at))
 }

@@ -2,7 +2,7 @@
 //! for sizes that need no virtual nodes.
 
 use crate::directions::direction;
-use crate::network::{Network, NetworkKind};
+use crate::network::{NetworkKind, PaddedNetwork};
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Route, Schedule, Set, Stop};
 
 /// The rule for which the algorithm uses the misprint of the paper.
@@ -73,8 +73,8 @@ impl Algorithm for SuhShin {
     }
 }
 
-fn network(problem: &Problem<'_>) -> Result<Network, Stop> {
-    let network = Network::new(problem)?;
+fn network(problem: &Problem<'_>) -> Result<PaddedNetwork, Stop> {
+    let network = PaddedNetwork::new(problem)?;
     if network.nodes.has_virtual_nodes() {
         Err(Stop::unsupported("no virtual nodes here"))
     } else {
@@ -86,7 +86,7 @@ impl SuhShin {
     /// Adds the steps of a ring phase (phases 1 to n).
     fn ring_phase(
         &self,
-        network: &Network,
+        network: &PaddedNetwork,
         phase: usize,
         schedule: &mut Schedule<'_>,
     ) -> Result<(), Stop> {
@@ -121,7 +121,7 @@ impl SuhShin {
     /// exchange is along dimension `along(x)`, where `x` are the coordinates of the node.
     fn exchange(
         &self,
-        network: &Network,
+        network: &PaddedNetwork,
         distance: u64,
         along: impl Fn(&[u64]) -> usize,
         schedule: &mut Schedule<'_>,
@@ -172,7 +172,7 @@ impl SuhShin {
 /// Sends all blocks whose destinations have these coordinates. The receiver is the node that
 /// differs from the sender only in dimension `k`, where it has coordinate `there`.
 fn send(
-    network: &Network,
+    network: &PaddedNetwork,
     schedule: &mut Schedule<'_>,
     node: u64,
     (k, there, way): (usize, u64, i8),

@@ -7,8 +7,7 @@ fn a_matrix_has_as_many_rows_as_columns() {
     assert_eq!(matrix.total(&[0, 2], &[0, 1]), 1 + 20 + 21);
 }
 
-/// A matrix in which few sizes are not 0 is stored as sparse rows. Its sizes are equal to those
-/// of a function that is evaluated for each pair.
+/// The source is the function, evaluated for each pair.
 #[test]
 fn sparse_matrices_have_the_sizes_of_their_rows() {
     let size = |from: u64, to: u64| {
@@ -41,8 +40,7 @@ fn sparse_matrices_have_the_sizes_of_their_rows() {
         }
         assert_eq!(matrix.largest(), largest);
     }
-    // If many sizes are not 0, all sizes are stored, including those of rows that were sparse
-    // at first.
+    // If many sizes are not 0, all are stored, even those of rows that were sparse at first.
     let half = Matrix::from_rows(2050, |from, row| {
         row.iter_mut().skip(from as usize % 2).step_by(2).for_each(|bytes| *bytes = from + 1);
     });

@@ -7,9 +7,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use swapmeet_abi::collective::FinalBlocks;
 
-/// A segment of a block. Nodes are those of the schedule's grid. `origin` is `None` if the
-/// collective does not distinguish blocks by their origin, and `destination` is `None` if it does
-/// not distinguish them by their destination.
+/// A segment of a block. Nodes are those of the schedule's grid. `origin` or `destination` is
+/// `None` if it does not distinguish the blocks of the collective.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Block {
     origin: Option<u64>,
@@ -36,7 +35,6 @@ impl fmt::Display for Block {
     }
 }
 
-/// The blocks that each node of the schedule's grid holds.
 pub(super) struct Blocks<'a> {
     goal: &'a Goal<'a>,
     places: &'a Placement,

@@ -43,11 +43,9 @@ impl<'a> ByteCounts<'a> {
         })
     }
 
-    /// Puts each element that the node holds outside of buckets into the bucket that the
-    /// redistribution assigns to the element.
+    /// Puts each element outside of buckets into the bucket that the redistribution assigns to it.
     fn redistribute(&mut self, redistribution: &RehearsedRedistribution) -> Result<(), String> {
         let nodes = self.held.len();
-        // Check the numbers that the redistribution states.
         let bad =
             |what: &str| Err(format!("the redistribution of node {} {what}", redistribution.node));
         let below = |table: &[u32], most: u64| table.iter().all(|value| u64::from(*value) < most);

@@ -8,8 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use swapmeet_abi::collective::FinalBlocks;
 
-/// The identity of a value. A value is one segment of a vector: of a node's result, of a part of
-/// the vector, or of the whole vector.
+/// One segment of a vector: of a node's result, of a part of the vector, or of the whole vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct ValueId {
     result: Option<u64>,
@@ -33,7 +32,6 @@ impl fmt::Display for ValueId {
 /// The nodes of the grid that have contributed to a value.
 type Contributions = BTreeSet<u64>;
 
-/// The values that each node of the schedule's grid holds.
 pub(super) struct Values<'a> {
     goal: &'a Goal<'a>,
     places: &'a Placement,

@@ -7,34 +7,30 @@
 
 use swapmeet_sdk::{Axis, Blocks, Planned, Schedule, Stop, Symmetry};
 
-/// Number of bits of a rank that an axis of the grid represents. An axis then has eight
-/// coordinates. Ranks of twenty bits need seven axes, whose 56 coordinates fit into one 64-bit
-/// word.
+/// Bits of a rank on one axis, which then has eight coordinates. Seven axes suffice for ranks of
+/// twenty bits, and their 56 coordinates fit into one word.
 const BITS: u32 = 3;
 
 /// The nodes that participate in an algorithm whose number of ranks must be a power of two.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Folded {
+pub(crate) struct Participants {
     n: u64,
     ranks: u64,
 }
 
-impl Folded {
+impl Participants {
     pub(crate) fn new(n: u64) -> Self {
         Self { n, ranks: if n == 0 { 0 } else { 1 << n.ilog2() } }
     }
 
-    /// Returns the number of participating ranks, a power of two.
     pub(crate) fn ranks(self) -> u64 {
         self.ranks
     }
 
-    /// Returns the logarithm to base 2 of the number of ranks.
     pub(crate) fn steps(self) -> u32 {
         self.ranks.trailing_zeros()
     }
 
-    /// Returns whether all nodes participate.
     pub(crate) fn is_whole(self) -> bool {
         self.n == self.ranks
     }
@@ -53,20 +49,17 @@ impl Folded {
 
     /// Declares the symmetry and returns the nodes to plan.
     ///
-    /// If all nodes participate, combining the same number x with all ranks by exclusive-or leaves
-    /// the schedule unchanged, for two reasons:
-    /// - Partners differ in one bit, and `(rank xor x) xor 2^i = (rank xor 2^i) xor x`.
-    /// - If a send has a set of destinations, these are the nodes that agree with a certain rank in
-    ///   the lowest bits ([`Self::agreeing_nodes`]). If two ranks agree in these bits, they also
-    ///   agree after both are combined with x.
+    /// If all nodes participate, exclusive-or with any x is a symmetry:
+    /// - Partners differ in one bit: `(rank xor x) xor 2^i = (rank xor 2^i) xor x`.
+    /// - Destinations of a send agree with a rank in the lowest bits ([`Self::agreeing_nodes`]),
+    ///   and ranks that agree still do after exclusive-or with x.
     ///
-    /// If some nodes do not participate, there is no symmetry.
+    /// Otherwise there is none.
     pub(crate) fn planned(self, schedule: &mut Schedule<'_>) -> Result<Planned, Stop> {
         let symmetry = if self.is_whole() { Symmetry::xor(1) } else { Symmetry::NONE };
         schedule.symmetric(&vec![symmetry; self.radices().len()])
     }
 
-    /// Returns the rank of a node, or `None` if the node does not participate.
     pub(crate) fn rank(self, node: u64) -> Option<u64> {
         let excess = self.n - self.ranks;
         match node.checked_sub(2 * excess) {
@@ -88,7 +81,6 @@ impl Folded {
         }
     }
 
-    /// Returns the participating node that has the given rank in the algorithm.
     pub(crate) fn node(self, rank: u64) -> u64 {
         let excess = self.n - self.ranks;
         if rank < excess { 2 * rank + 1 } else { rank + excess }
@@ -96,7 +88,7 @@ impl Folded {
 
     /// Adds the step in which excess nodes send their data to participating nodes. Adds no step if
     /// all nodes participate.
-    pub(crate) fn fold(self, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    pub(crate) fn send_excess(self, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         if self.is_whole() {
             return Ok(());
         }
@@ -105,9 +97,8 @@ impl Folded {
             .try_for_each(|i| schedule.send(&Blocks::new(2 * i, 2 * i + 1).combine()))
     }
 
-    /// Adds the step in which excess nodes receive the result from participating nodes. Adds no
-    /// step if all nodes participate.
-    pub(crate) fn unfold(self, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    /// Adds the step in which excess nodes receive the result, if there are excess nodes.
+    pub(crate) fn return_to_excess(self, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         if self.is_whole() {
             return Ok(());
         }
