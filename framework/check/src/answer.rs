@@ -98,7 +98,6 @@ fn run(case: &Case, two: &dyn Fn()) -> Ran {
     Ran { plans, symmetry, ..ran }
 }
 
-/// Runs the case once and measures its time and memory.
 fn run_once(case: &Case) -> (Ran, Watch) {
     let before = peak_bytes();
     let started = Instant::now();

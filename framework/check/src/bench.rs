@@ -12,16 +12,13 @@ use swapmeet_runner::limits::double_memory_of;
 use swapmeet_runner::max_bytes;
 use swapmeet_runner::sandbox::NO_SANDBOX;
 
-/// Limits for the process that answers a question.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
-    /// Time limit for making one schedule.
     pub time: Duration,
     /// Memory limit of the process, in bytes.
     pub memory: u64,
 }
 
-/// The way in which a process ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// The process answered the question. The plugin may nevertheless have printed something.
@@ -48,7 +45,6 @@ pub trait Bench {
     /// is an [`Outcome`].
     fn ask(&self, question: &Question) -> io::Result<Outcome>;
 
-    /// Returns the limits for the process that answers a question.
     fn limits(&self) -> Limits;
 }
 
@@ -58,9 +54,7 @@ pub trait Bench {
 pub struct Processes {
     pub program: PathBuf,
     pub plugin: PathBuf,
-    /// The limits for the process that answers a question.
     pub limits: Limits,
-    /// Whether the plugin runs in the sandbox.
     pub is_sandboxed: bool,
 }
 

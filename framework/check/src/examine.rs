@@ -69,7 +69,6 @@ pub fn examine(
     Ok(report)
 }
 
-/// Returns the algorithms to examine, each with the parameters that the user has given for it.
 fn chosen<'a>(
     about: &'a [AlgorithmAbout],
     wanted: &[Spec],

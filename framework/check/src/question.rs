@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use swapmeet_runner::topology;
 
-/// One case of one algorithm.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestCase {
     pub algorithm: String,
@@ -20,7 +19,6 @@ pub struct TestCase {
 /// A question to one child process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Question {
-    /// A request to read the tables of the plugin.
     About,
     /// A request to run this case several times.
     Run(TestCase),
@@ -58,7 +56,6 @@ impl Question {
     }
 }
 
-/// The result of one plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// The status, with the same words as in rows, such as `ok`, `unsupported` or `invalid`.
@@ -94,12 +91,10 @@ impl Plan {
     }
 }
 
-/// An answer of the child process to a question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
     /// The file is not a plugin, or its tables are invalid, as this text describes.
     Refused(String),
-    /// The contents of the plugin's tables.
     About(About),
     /// A preliminary answer, which is sent before two schedules are made at the same time. The
     /// parent then allows twice the memory.
@@ -107,14 +102,12 @@ pub enum Answer {
     /// The question is invalid, as this text describes, for example because it contains a topology
     /// that does not exist.
     BadQuestion(String),
-    /// The results of running one case.
     Ran(Ran),
     /// The results of running several cases in one process. Each entry has the number of the case,
     /// whether another thread was planning at the same time, and the plan.
     Sequence(Vec<(usize, bool, Plan)>),
 }
 
-/// The results of running one case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ran {
     pub nodes: u64,
@@ -135,7 +128,6 @@ pub struct Ran {
 /// node), for a schedule that declares a symmetry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Symmetry {
-    /// The number of planned nodes.
     pub nodes: u64,
     /// A description of the first difference from the full plan.
     pub differs: Option<String>,

@@ -5,7 +5,6 @@ use serde::Serialize;
 use std::fmt;
 use swapmeet_core::delivery::fault::Count;
 
-/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -17,7 +16,6 @@ pub enum Severity {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// Whether the finding is a fault or a remark.
     pub severity: Severity,
     /// The name of the test, such as `tables`, `delivers`, `symmetry`, `repeats`, `ports`, `time`,
     /// `memory`, `survives`, `quiet` or `defaults`.
@@ -51,13 +49,11 @@ impl Finding {
         Self::remark("quiet", algorithm, what)
     }
 
-    /// Adds the place and the workload of the case to a finding.
     pub(crate) fn at(self, place: &str, workload: &str) -> Self {
         Self { place: place.to_owned(), workload: workload.to_owned(), ..self }
     }
 }
 
-/// The result of the examination of one algorithm.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Examined {
     /// The name of the algorithm, with the parameters that the user has given for it.
@@ -70,9 +66,7 @@ pub struct Examined {
     pub amounts: u64,
     /// The number of verified cases with few nodes whose schedules declare a symmetry.
     pub symmetric: u64,
-    /// The number of cases that the algorithm refused as unsupported.
     pub unsupported: u64,
-    /// The largest number of nodes of a verified case.
     pub most_nodes: u64,
     /// The declared number of ports; 0 if the algorithm does not declare one.
     pub ports_claimed: u64,
@@ -85,13 +79,10 @@ pub struct Examined {
     pub peak_memory: (u64, String),
 }
 
-/// The result of an examination.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
     pub file: String,
-    /// The description in the tables, if they can be read.
     pub about: Option<About>,
-    /// The result for each algorithm.
     pub algorithms: Vec<Examined>,
     pub findings: Vec<Finding>,
 }

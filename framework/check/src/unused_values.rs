@@ -29,7 +29,6 @@ struct Arriving {
 }
 
 impl UnusedValues {
-    /// Records a send of a reduction.
     pub(crate) fn sent(&mut self, sent: &Sent<'_>) {
         self.layout.get_or_insert_with(|| sent.layout.clone());
         let mut values: Vec<Vec<u64>> =

@@ -81,7 +81,6 @@ pub(crate) struct Watch {
     by_blocks: bool,
 }
 
-/// The sends of one kind that are reported as waste.
 #[derive(Default)]
 struct IneffectiveSends {
     /// The step and the nodes of the first send of this kind, as the beginning of a sentence.
@@ -154,17 +153,14 @@ impl Watch {
         ))
     }
 
-    /// Returns a hash of the whole schedule.
     pub(crate) fn fingerprint(&self) -> u64 {
         self.all.finish()
     }
 
-    /// Returns, for each of the first steps, the hash of all sends up to the end of this step.
     pub(crate) fn steps(&self) -> &[u64] {
         &self.steps
     }
 
-    /// Returns the node that sends or receives most messages in one step.
     pub(crate) fn busiest_node(&self) -> &BusiestNode {
         &self.busiest_node
     }
@@ -214,7 +210,6 @@ impl Watch {
     }
 }
 
-/// Describes a send as the beginning of a sentence.
 fn send_of(step: u64, from: PlacedNode, to: PlacedNode) -> String {
     format!("in step {step}, sending to {to}, {from}")
 }

@@ -46,7 +46,6 @@ pub struct SelectedAlgorithm {
     /// The parameters that differ from their defaults, as pairs of key and value in the order of
     /// declaration.
     pub params: Vec<(String, String)>,
-    /// The digests of the files that parameters name.
     pub inputs: Vec<InputDigest>,
 }
 
@@ -71,7 +70,6 @@ pub struct Case {
     /// The digests of the files that topology, workload, algorithm and machine name.
     pub inputs: Arc<[InputDigest]>,
     pub machine: Arc<Machine>,
-    /// Number of the repetition, from 0.
     pub repetition: u32,
     /// Seed of the random numbers of this repetition.
     pub seed: u64,
@@ -115,11 +113,9 @@ enum SerializedProofScope {
     Full,
 }
 
-/// The components of a case, after its specs were parsed and the files that they name were read.
 pub(crate) struct CaseParts<'a> {
     pub experiment: Arc<str>,
     pub topology: Arc<Network>,
-    /// The digests of the files that the topology names.
     pub topology_inputs: &'a [InputDigest],
     pub algorithm: &'a Arc<SelectedAlgorithm>,
     /// The workload of this repetition. It differs between repetitions if a workload has several
@@ -228,7 +224,6 @@ pub fn spec_error(text: &Text, error: &SpecError) -> InputError {
     if error.near.is_empty() { error_here } else { error_here.near(&error.near, "") }
 }
 
-/// Looks up an algorithm and checks its parameters.
 pub fn select_algorithm(text: &Text, registry: &Registry) -> Result<SelectedAlgorithm, InputError> {
     let spec = Spec::parse("algorithm", &text.value).map_err(|e| spec_error(text, &e))?;
     let algorithm = registry.algorithm(spec.name()).map_err(|error| {
@@ -351,7 +346,6 @@ pub fn machine(text: &Text, own: &[OwnMachine]) -> Result<Machine, InputError> {
     machine_among(text, &own_machines(own)?)
 }
 
-/// Reads the files that a machine names.
 pub(crate) fn with_files(text: &Text, machine: Machine) -> Result<LoadedMachine, InputError> {
     let name = machine.background_file().map(str::to_owned).unwrap_or_default();
     machine::read(machine).map_err(|why| match text.value.find(&name) {

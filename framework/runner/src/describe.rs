@@ -44,7 +44,6 @@ pub enum PluginReader {
 /// reserves more than half of it.
 pub const READER_MEMORY: u64 = 2 << 30;
 
-/// The description of a plugin file, or the reason why the file cannot be used as a plugin.
 type Description = Result<Plugin, String>;
 
 impl PluginReader {
@@ -94,18 +93,15 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Returns whether plugins are loaded without the sandbox.
     fn is_free(&self) -> bool {
         self.command.iter().any(|word| word.as_os_str() == sandbox::NO_SANDBOX)
     }
 }
 
-/// A cached description, and the file that it describes.
 #[derive(Serialize, Deserialize)]
 struct CachedDescription {
     file: PathBuf,
     stamp: Stamp,
-    /// The limit of the address space of the process that read the description.
     memory_limit: u64,
     answer: Description,
 }

@@ -113,7 +113,6 @@ impl Default for Experiment {
 /// A value of an experiment that a flag of `run` or the dashboard sets.
 #[derive(Debug)]
 pub struct Setting {
-    /// The key of the experiment file.
     pub key: &'static str,
     /// The name of the flag without hyphens, if there is a flag, and the name of its value. A
     /// switch has no value.
@@ -249,7 +248,6 @@ impl Experiment {
         Ok(experiment)
     }
 
-    /// Returns the content of a file that defines this experiment.
     pub fn to_toml(&self) -> String {
         let written = |text: Result<String, toml::ser::Error>| {
             text.unwrap_or_else(|e| unreachable!("every experiment can be written: {e}"))

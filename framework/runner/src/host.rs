@@ -44,18 +44,15 @@ pub struct PlanInputs {
     /// Size of an element in bytes, the unit of redistribution. It is equal for all cases that
     /// share a plan.
     pub element_bytes: u64,
-    /// Start-up time of a message.
     pub startup_us: f64,
     /// Time per link of a route.
     pub hop_us: f64,
-    /// Time per byte of a message.
     pub byte_us: f64,
 }
 
 /// A flag for each of the [`PlanInputs`] that states whether a plan has requested it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Requested {
-    /// Whether the plan has requested the block size.
     pub bytes: bool,
     pub ports: bool,
     pub virtual_channels: bool,
@@ -65,7 +62,6 @@ pub struct Requested {
 }
 
 impl Requested {
-    /// Sets the flags of all values that another plan has requested.
     fn add(&mut self, other: Self) {
         self.bytes |= other.bytes;
         self.ports |= other.ports;
@@ -87,14 +83,12 @@ impl Requested {
     }
 }
 
-/// The result of planning.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// The schedule was verified: it delivers every block.
     Verified(Totals),
     /// The algorithm does not support the problem, for this reason.
     Unsupported(String),
-    /// The schedule broke a rule.
     Invalid(Fault),
     Failed(String),
     /// An assertion of the host failed, as this text describes.
@@ -112,13 +106,10 @@ impl Outcome {
     }
 }
 
-/// A finished plan.
 #[derive(Debug)]
 pub struct Planned {
     pub outcome: Outcome,
-    /// The values that the plugin requested.
     pub requested: Requested,
-    /// Lines that the plugin logged.
     pub log: Vec<String>,
     /// Lines that the plugin logged for the column `note`.
     pub notes: Vec<String>,
@@ -230,7 +221,6 @@ impl<'a> PlanCall<'a> {
         trail.explain(fault)
     }
 
-    /// Runs the plugin and verifies its schedule.
     fn run<'l>(self, host: &mut Host<'l>, listeners: Vec<&'l mut dyn Listener>) -> Outcome {
         let simulation = self.drive(host, || Simulation::new(self.task.clone(), listeners));
         match simulation.map(Simulation::finish) {
@@ -295,14 +285,12 @@ struct Host<'a> {
     late: bool,
     /// Whether a call has already returned an error to the plugin.
     has_reported_error: bool,
-    /// The number of calls that the plugin has made after it received an error.
     calls_after_error: u64,
     calls: u32,
     claims_symmetry: bool,
     /// Whether only one node of each orbit (the set of nodes to which the symmetries map a node) is
     /// planned.
     relies_on_symmetry: bool,
-    /// The links of the topology, if the plugin has read them.
     links: Option<network::LinkTable>,
     /// Whether the schedule has placed a node. From then on it must not define another grid, which
     /// would discard the placement.
@@ -379,7 +367,6 @@ impl Host<'_> {
     }
 }
 
-/// Describes a topology to a plugin.
 fn network<'a>(topology: &'a topology::Network, spec: &'a str) -> Network<'a> {
     Network { kind: topology.kind(), spec, nodes: topology.nodes(), dims: topology.radices() }
 }

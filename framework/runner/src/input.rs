@@ -15,7 +15,6 @@ pub struct Text {
 pub struct Place {
     /// Name of the file or flag.
     pub source: String,
-    /// Content of the file or value of the flag.
     pub content: std::sync::Arc<str>,
     /// Byte range of the text in `content`.
     pub span: Range<usize>,
@@ -24,7 +23,6 @@ pub struct Place {
 }
 
 impl Text {
-    /// Creates the text of a flag.
     pub fn flag(flag: &str, value: &str) -> Self {
         let place = Place {
             source: flag.to_owned(),
@@ -35,7 +33,6 @@ impl Text {
         Self { value: value.to_owned(), place }
     }
 
-    /// Returns an error that marks the whole text.
     pub fn error(&self, message: impl Into<String>) -> InputError {
         InputError { place: self.place.clone(), message: message.into(), help: None }
     }
@@ -63,7 +60,6 @@ impl Text {
     }
 }
 
-/// An error in user input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputError {
     pub place: Place,

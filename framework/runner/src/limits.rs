@@ -69,7 +69,6 @@ pub(crate) fn no_core_file() -> io::Result<()> {
 /// other limit counts: 64 KiB for two descriptors, so at most 8 MiB for this number.
 const DESCRIPTORS: u64 = 256;
 
-/// Limits the number of descriptors that this process can open.
 pub(crate) fn limit_descriptors() -> io::Result<()> {
     at_most(Resource::Nofile, DESCRIPTORS)
 }

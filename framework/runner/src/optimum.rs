@@ -24,7 +24,6 @@ use swapmeet_optimum::optimum::{problem, solve_problem};
 use swapmeet_optimum::{DEFAULT_GAP, MAX_PAIRS, OptimumError, Options, Question};
 use swapmeet_workloads::Workload;
 
-/// The optimum of a case.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Optimum {
     /// The lower end of the interval, plus the start-ups and latencies that no schedule can avoid,
@@ -64,7 +63,6 @@ struct Interval {
 /// held during the search, so that no other thread searches for the same interval.
 type Slot = Mutex<Option<Result<Interval, String>>>;
 
-/// The digest of a network and a demand.
 type Key = [u8; 32];
 
 /// The intervals that have been found so far.
@@ -111,7 +109,6 @@ impl Optima {
         machines.iter().zip(&rates).map(of_machine).collect()
     }
 
-    /// Returns the interval of a task. If it is not known yet, searches for it.
     fn interval(
         &self,
         task: &Task,
@@ -184,7 +181,6 @@ fn relative(rates: NetworkRates) -> Result<NetworkRates, String> {
     })
 }
 
-/// Returns the digest of the JSON text of a value.
 fn digest(value: &impl Serialize) -> serde_json::Result<Key> {
     struct Hasher(Sha256);
     impl io::Write for Hasher {

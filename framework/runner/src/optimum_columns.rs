@@ -44,7 +44,6 @@ pub fn fill(row: &mut Record, optimum: &CaseOptimum) {
     }
 }
 
-/// Returns whether the row was written by a run that searched for the optimum.
 pub(crate) fn has_optimum(row: &Record) -> bool {
     row.optimum_us.is_some() || row.note.contains(UNKNOWN)
 }

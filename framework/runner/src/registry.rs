@@ -22,7 +22,6 @@ const SKIPPED: &str = "skipped ";
 /// algorithm here. Rows contain only the second name.
 pub const OTHER_NAMES: &[(&str, &str)] = &[("cyclic", "gen")];
 
-/// The place where a plugin was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// A path given by the option `--plugin-dir`.
@@ -74,7 +73,6 @@ pub enum SharedNames {
     ReplaceBundled,
 }
 
-/// The reason why plugins could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {
     /// A file given by the user is not a plugin.
@@ -88,14 +86,9 @@ pub enum RegistryError {
     Reading(std::io::Error),
     /// A directory given by the user cannot be read.
     #[error("plugin folder {path}: {reason}")]
-    Folder {
-        path: PathBuf,
-        /// Message of the operating system.
-        reason: String,
-    },
+    Folder { path: PathBuf, reason: String },
 }
 
-/// The reason why a name does not select an algorithm.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoAlgorithm {
     /// No plugin has the name. `near` are similar names. `skipped` are messages about the plugin
@@ -263,7 +256,6 @@ impl Registry {
         &self.plugins
     }
 
-    /// Returns all plugins with their origins.
     pub fn origins(&self) -> impl Iterator<Item = (&Plugin, Origin)> {
         self.plugins.iter().zip(self.origins.iter().copied())
     }

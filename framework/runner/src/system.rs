@@ -57,7 +57,6 @@ pub(crate) fn status_line<'a>(status: &'a str, key: &str) -> Option<&'a str> {
     status.lines().find_map(|line| line.strip_prefix(key)).map(str::trim)
 }
 
-/// Returns whether this process ignores a signal.
 pub fn is_ignored(signal: i32) -> bool {
     // SAFETY: zero is a valid value of the structure, and the call only fills it.
     unsafe {

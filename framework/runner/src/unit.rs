@@ -11,9 +11,7 @@ use std::ops::Range;
 /// A range of cases that share a schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unit {
-    /// The numbers of the cases.
     pub cases: Range<usize>,
-    /// Estimated cost of planning and tracing the schedule once.
     schedule: u64,
 }
 

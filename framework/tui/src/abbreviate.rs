@@ -46,12 +46,10 @@ impl Abbreviations {
         Self(texts.iter().map(|text| (*text).to_owned()).zip(found).collect())
     }
 
-    /// Returns the abbreviation of a text.
     pub(crate) fn get<'s>(&'s self, text: &'s str) -> &'s str {
         self.0.get(text).map_or(text, String::as_str)
     }
 
-    /// Returns whether different texts have different abbreviations.
     fn all_differ(&self) -> bool {
         self.0.values().collect::<BTreeSet<_>>().len() == self.0.len()
     }

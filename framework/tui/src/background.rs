@@ -92,7 +92,6 @@ pub(crate) struct AnswerFilter {
 }
 
 impl AnswerFilter {
-    /// Returns whether an event is part of a late answer.
     pub(crate) fn removes(&mut self, event: &Event) -> bool {
         let Event::Key(key) = event else { return false };
         let alt = key.modifiers.contains(KeyModifiers::ALT);

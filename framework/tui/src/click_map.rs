@@ -15,7 +15,6 @@ pub(crate) enum PanelPosition {
     Mark(usize),
 }
 
-/// The target of a click.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ClickTarget {
     /// A position within the panel that has this index.
@@ -24,7 +23,6 @@ pub(crate) enum ClickTarget {
     Key(Key),
 }
 
-/// The clickable areas of the last frame.
 #[derive(Debug, Default)]
 pub struct ClickMap {
     areas: Vec<(Rect, ClickTarget)>,

@@ -102,7 +102,6 @@ impl Filter {
         filter
     }
 
-    /// Returns the filter as it was typed.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
@@ -113,7 +112,6 @@ impl Filter {
         if self.text.is_empty() { String::new() } else { format!(" /{}", self.text) }
     }
 
-    /// Returns whether a text passes the filter.
     pub(crate) fn passes(&self, text: &str) -> bool {
         self.terms.is_empty() || self.passes_any(&[&text.to_lowercase()])
     }
@@ -132,7 +130,6 @@ impl Filter {
         Found(found.fold(0, |all, (at, _)| all | 1 << at))
     }
 
-    /// Returns whether a line passes the filter, given the terms that were found in the line.
     pub(crate) fn accepts(&self, found: Found) -> bool {
         let is_found = |at: usize| found.0 & 1 << at != 0;
         self.terms.iter().enumerate().all(|(at, term)| is_found(at) != term.is_not)

@@ -145,14 +145,12 @@ fn stacked(wanted: [usize; 2], area: Rect) -> [Rect; 2] {
     ]
 }
 
-/// Draws one panel into an area of the frame.
 pub fn draw_panel(frame: &mut Frame<'_>, app: &mut App, panel: usize, area: Rect) {
     let mut clicks = ClickMap::default();
     let mut painter = Painter::new(frame, &mut clicks, app.appearance.theme);
     self::panel(&mut painter, app, panel, area);
 }
 
-/// Draws one panel, and stores how many of its lines are visible.
 fn panel(painter: &mut Painter<'_, '_>, app: &mut App, panel: usize, area: Rect) {
     painter.begin(panel, panel == app.active, area);
     app.panels[panel].draw(painter, &app.session, area);

@@ -177,7 +177,6 @@ fn restore_terminal() {
     drop(disable_raw_mode());
 }
 
-/// A guard that restores the default panic hook when it is dropped.
 struct PanicHookGuard;
 
 impl Drop for PanicHookGuard {

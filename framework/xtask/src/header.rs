@@ -4,7 +4,6 @@ use crate::Outcome;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Returns the path of the committed header.
 fn place(root: &Path) -> PathBuf {
     root.join("framework/abi/include/swapmeet.h")
 }
@@ -22,7 +21,6 @@ fn generated(root: &Path) -> Outcome<String> {
     Ok(words.iter().fold(text, |text, (rust, c)| text.replace(rust, c)))
 }
 
-/// Writes the header. Returns its path.
 pub(crate) fn renew(root: &Path) -> Outcome<Vec<PathBuf>> {
     fs::write(place(root), generated(root)?)?;
     Ok(vec![place(root)])

@@ -14,7 +14,6 @@ impl Prefix {
         Self(path.to_owned())
     }
 
-    /// Creates the folder `below` in the prefix and returns its path.
     fn folder(&self, below: &str) -> Outcome<PathBuf> {
         let path = self.0.join(below);
         fs::create_dir_all(&path)?;
@@ -67,7 +66,6 @@ pub(crate) fn lay_out(root: &Path, built: &Path, prefix: &Prefix) -> Outcome<()>
     Ok(())
 }
 
-/// Returns the regular files of a folder whose names `is_wanted` accepts, sorted by name.
 fn files(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Outcome<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))? {
@@ -97,7 +95,6 @@ fn strip(file: &Path) {
     drop(Command::new("strip").arg("--strip-debug").arg(file).output());
 }
 
-/// Runs a program and returns its standard output.
 fn output_of(program: &Path, args: &[&str]) -> Outcome<Vec<u8>> {
     let output = Command::new(program)
         .args(args)

@@ -73,13 +73,11 @@ fn complain(what: &str) {
     eprintln!("{what}");
 }
 
-/// Returns the root folder of the checkout.
 fn root() -> &'static Path {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).unwrap_or(here)
 }
 
-/// Builds the workspace. Returns the folder that contains the results.
 fn build() -> Outcome<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     run(Command::new(cargo)
@@ -90,7 +88,6 @@ fn build() -> Outcome<PathBuf> {
     Ok(root().join(built).join("release"))
 }
 
-/// Renews the pictures of the docs with the program of a build.
 fn renew_pictures(built: &Path) -> Outcome<Vec<PathBuf>> {
     let program = std::path::absolute(built)?.join("swapmeet");
     pictures::pictures(&program, &root().join("docs/pictures"))
@@ -109,7 +106,6 @@ fn dist(folder: &Path, built: &Path) -> Outcome<Vec<PathBuf>> {
     Ok(made)
 }
 
-/// Makes an archive. All of its files are in one top folder.
 fn archive(built: &Path, folder: &Path) -> Outcome<PathBuf> {
     let name = format!("swapmeet-{VERSION}-{ARCH}-{OS}");
     let top = fresh(&folder.join(&name))?;
@@ -149,7 +145,6 @@ fn debian(built: &Path, folder: &Path) -> Outcome<PathBuf> {
     Ok(file)
 }
 
-/// Creates an empty folder. If the folder exists, removes it first.
 fn fresh(path: &Path) -> Outcome<PathBuf> {
     if path.exists() {
         fs::remove_dir_all(path)?;
@@ -158,7 +153,6 @@ fn fresh(path: &Path) -> Outcome<PathBuf> {
     Ok(path.to_owned())
 }
 
-/// Runs a program until it ends. Its standard output is discarded.
 fn run(command: &mut Command) -> Outcome<()> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command

@@ -92,7 +92,6 @@ const RECORDINGS: [Recording; 3] = [
     ),
 ];
 
-/// Makes the pictures with the program `swapmeet` and writes them to a folder.
 pub(crate) fn pictures(swapmeet: &Path, folder: &Path) -> Outcome<Vec<PathBuf>> {
     fs::create_dir_all(folder)?;
     let mut made = Vec::new();
@@ -130,7 +129,6 @@ fn recording_inputs((_, args, scenes): &Recording) -> String {
     inputs(&[args], &format!("keys: {}\n{file}", keys.join(" ")))
 }
 
-/// Returns the picture of a plot.
 fn plot(swapmeet: &Path, work: &Path, picture: &Plot) -> Outcome<String> {
     for command in picture.1 {
         let output =
@@ -195,7 +193,6 @@ fn recording(swapmeet: &Path, work: &Path, picture: &Recording) -> Outcome<Strin
     Ok(animation(&scenes, &recording_inputs(picture)))
 }
 
-/// Returns an SVG that shows the screens one after another, again and again.
 fn animation(scenes: &[(vt100::Screen, f64)], inputs: &str) -> String {
     let [width, height] = [f64::from(COLUMNS) * CELL[0] + 16.0, f64::from(ROWS) * CELL[1] + 16.0];
     let total: f64 = scenes.iter().map(|(_, seconds)| seconds).sum();

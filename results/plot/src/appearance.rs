@@ -18,7 +18,6 @@ pub enum LegendPlace {
     None,
 }
 
-/// The title, names, styles and legend of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Appearance<'a> {
     /// The title. With `None`, the title consists of the settings that all cases have in common.
@@ -26,7 +25,6 @@ pub struct Appearance<'a> {
     /// Pairs of an algorithm and its label, in the order of the legend. Algorithms without a label
     /// follow under their own names.
     pub labels: &'a [(String, String)],
-    /// Pairs of an algorithm and the colour that the user chose for it.
     pub colours: &'a [(String, Colour)],
     /// All algorithms of the files, including those that are not shown. An algorithm has the same
     /// style in all figures of the same files, because all of these names take part in the choice
@@ -36,7 +34,6 @@ pub struct Appearance<'a> {
 }
 
 impl Appearance<'_> {
-    /// Returns the styles of the algorithms `shown`.
     pub(crate) fn styles<'b>(&'b self, shown: impl IntoIterator<Item = &'b str>) -> Styles {
         Styles::of(self.algorithms.iter().map(String::as_str).chain(shown)).coloured(self.colours)
     }

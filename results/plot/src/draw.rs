@@ -13,15 +13,11 @@ use crate::marks::text::{width, wrapped};
 use crate::marks::{DrawError, Paper, Picture};
 use panel::Frame;
 
-/// A figure that can be drawn.
 pub trait Drawable {
-    /// Draws the figure.
     fn picture(&self, paper: &Paper) -> Picture;
 
-    /// Formats the data of the figure as CSV.
     fn csv(&self) -> Result<String, csv::Error>;
 
-    /// Formats the figure for pgfplots, if pgfplots can draw it.
     fn pgfplots(&self, _paper: &Paper) -> Option<String> {
         None
     }
@@ -123,7 +119,6 @@ impl Figure {
         (frames, top)
     }
 
-    /// Returns for each panel the labels of the ticks of both axes.
     #[cfg(test)]
     pub(crate) fn axis_labels(&self, paper: &Paper) -> Vec<[Vec<String>; 2]> {
         let (frames, _) = self.frames(paper, paper.width(self.panels.len()), 0.0);
@@ -197,13 +192,11 @@ pub(crate) struct LegendRow {
     right: f64,
     /// The position at which the next entry starts, on its base line.
     at: (f64, f64),
-    /// The additional height of the current line, if one of its entries has several lines of text.
     further: f64,
     font: f64,
 }
 
 impl LegendRow {
-    /// Returns an empty legend between the left and the right end of `space`.
     pub(crate) fn new((left, right): (f64, f64), top: f64, font: f64) -> Self {
         Self { left, right, at: (left, top), further: 0.0, font }
     }
@@ -228,13 +221,11 @@ impl LegendRow {
         (x, y)
     }
 
-    /// Starts a new line of the legend.
     pub(crate) fn next(&mut self) {
         self.at = (self.left, self.at.1 + self.further + 1.6 * self.font);
         self.further = 0.0;
     }
 
-    /// Returns the y coordinate of the lower end of the last line.
     pub(crate) fn end(&self) -> f64 {
         self.at.1 + self.further + 0.5 * self.font
     }

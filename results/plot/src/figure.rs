@@ -19,7 +19,6 @@ use swapmeet_results::stats::Interval;
 use swapmeet_results::units::count;
 use swapmeet_results::{Comparison, Record, compare};
 
-/// A point of a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
     pub x: f64,
@@ -30,7 +29,6 @@ pub struct Point {
     pub interval: Option<Interval>,
 }
 
-/// The curve of one algorithm in a panel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
     pub name: String,
@@ -41,7 +39,6 @@ pub struct Curve {
     pub lines: Vec<Vec<(f64, f64)>>,
 }
 
-/// A crossover of two curves.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Crossing {
     /// The crossover, which is computed from completion times.
@@ -60,7 +57,6 @@ pub struct Panel {
     /// The settings in which the panel differs from the other panels. Empty if there is only one
     /// panel.
     pub title: String,
-    /// A curve for each algorithm.
     pub curves: Vec<Curve>,
     /// The curve of the reference, such as the lower bound, if it was requested.
     pub reference: Option<Curve>,
@@ -68,12 +64,9 @@ pub struct Panel {
     pub crossings: Vec<Crossing>,
 }
 
-/// The options of a figure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FigureOptions<'a> {
-    /// The quantity of the x axis.
     pub x: Axis,
-    /// The quantity of the y axis.
     pub y: Quantity,
     /// Which axes are logarithmic. With `None`, this is chosen from the values.
     pub log: Option<LogAxes>,
@@ -83,14 +76,12 @@ pub struct FigureOptions<'a> {
     pub appearance: Appearance<'a>,
     /// The reference that is drawn as a curve. If rows do not have its value, no curve is drawn.
     pub reference: Option<Reference>,
-    /// Whether crossovers are drawn and described.
     pub crossovers: bool,
     /// Whether all panels have the same y axis.
     pub share_y: bool,
 }
 
 impl FigureOptions<'_> {
-    /// Returns the options of a figure with these axes and otherwise the defaults.
     pub fn new(x: Axis, y: Quantity) -> Self {
         Self {
             x,
@@ -105,20 +96,14 @@ impl FigureOptions<'_> {
     }
 }
 
-/// A figure with all its panels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// The quantity of the x axis.
     pub x: Axis,
-    /// The quantity of the y axis.
     pub y: Quantity,
-    /// Which axes are logarithmic.
     pub log: LogAxes,
     /// The title: the title that the user gave, or the settings that all panels have in common.
     pub title: String,
-    /// The label of the x axis.
     pub x_label: &'static str,
-    /// The label of the y axis.
     pub y_label: String,
     /// The names of all curves, in the order of the legend.
     pub names: Vec<String>,
@@ -126,7 +111,6 @@ pub struct Figure {
     pub styles: Styles,
     pub legend: LegendPlace,
     pub panels: Vec<Panel>,
-    /// Whether all panels have the same y axis.
     pub share_y: bool,
     /// Notes that name rows or curves that are not shown, with the reason.
     pub notes: Vec<String>,
@@ -266,19 +250,16 @@ impl Figure {
         Ok(figure)
     }
 
-    /// Returns the label of a curve.
     pub fn label<'a>(&'a self, name: &'a str) -> &'a str {
         self.labels.name(name)
     }
 
-    /// Returns whether any point has an error bar.
     pub(crate) fn has_bars(&self) -> bool {
         let mut points =
             self.panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points);
         points.any(|point| point.interval.is_some())
     }
 
-    /// Describes each crossover, panel by panel.
     pub fn crossings(&self) -> impl Iterator<Item = String> {
         self.panels.iter().flat_map(move |panel| {
             let place = prefix(&panel.title);

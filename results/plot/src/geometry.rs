@@ -17,7 +17,6 @@ use swapmeet_results::{Record, Status, Verified};
 pub(crate) const WIDTHS: [&str; 6] = ["84mm", "120mm", "160mm", "178mm", "190mm", "240mm"];
 pub(crate) const FONTS: [&str; 3] = ["6pt", "8pt", "10pt"];
 
-/// Returns a row whose time is a start-up time plus a time for each byte.
 pub(crate) fn row(topology: &str, nodes: u64, algorithm: usize, bytes: u64, name: &str) -> Record {
     let (steps, rate) =
         ([6.0, 9.0, 12.0, 30.0, 126.0][algorithm], [5e-3, 4e-3, 3e-3, 2.4e-3, 2e-3]);
@@ -83,7 +82,6 @@ fn rows_on(networks: &[(&str, u64)], powers: &[u32]) -> Vec<(String, Vec<Record>
     vec![("rows.csv".to_owned(), rows.collect())]
 }
 
-/// Returns rows of one vector size on square tori.
 fn tori() -> Vec<(String, Vec<Record>)> {
     let tori = [("torus:4x4", 16), ("torus:8x8", 64), ("torus:16x16", 256), ("torus:64x64", 4096)];
     rows_on(&tori, &[12])
@@ -158,7 +156,6 @@ fn uneven() -> Vec<(String, Vec<Record>)> {
     files
 }
 
-/// Returns one figure of each kind, with a name for messages.
 pub(crate) fn figures() -> Vec<(String, Box<dyn Drawable>)> {
     let files = study();
     let mut all: Vec<(String, Box<dyn Drawable>)> = Vec::new();
@@ -219,7 +216,6 @@ pub(crate) fn figures() -> Vec<(String, Box<dyn Drawable>)> {
     all
 }
 
-/// Returns all papers on which figures are tested.
 fn papers() -> impl Iterator<Item = (String, Paper)> {
     WIDTHS.iter().flat_map(|width| {
         FONTS.iter().map(move |font| {

@@ -21,23 +21,17 @@ const COLOUR: Colour = Colour(0x00, 0x72, 0xb2);
 /// The proportion of [`COLOUR`] in the mixture with white, for the least and for the largest value.
 const SHARES: (f64, f64) = (0.06, 0.7);
 
-/// The columns of a heat map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeatColumns<'a> {
-    /// The column whose values are shown.
     pub value: &'a str,
-    /// The column of the horizontal axis.
     pub x: &'a str,
-    /// The column of the vertical axis.
     pub y: &'a str,
 }
 
 /// A heat map of cases that differ only in the columns of both axes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeatPanel {
-    /// The settings in which the panel differs from the other panels.
     pub title: String,
-    /// The labels of the horizontal axis.
     pub xs: Vec<String>,
     /// The labels of the vertical axis, from top to bottom.
     pub ys: Vec<String>,
@@ -58,7 +52,6 @@ pub struct HeatFigure {
     pub range: (f64, f64),
     /// Whether colours are proportional to the logarithms of the values.
     pub log: bool,
-    /// Notes that name rows that are not shown, with the reason.
     pub notes: Vec<String>,
 }
 
@@ -180,7 +173,6 @@ impl HeatFigure {
         })
     }
 
-    /// Returns the colour of a value.
     fn colour(&self, value: f64) -> Colour {
         let scaled = |value: f64| if self.log { value.ln() } else { value };
         let (least, most) = (scaled(self.range.0), scaled(self.range.1));
@@ -223,13 +215,11 @@ fn sorted(texts: impl Iterator<Item = String>) -> Vec<String> {
     texts
 }
 
-/// Formats the text of a column for people, in the unit of the column.
 fn label(column: &str, text: &str) -> String {
     text.parse().map_or_else(|_| text.to_owned(), |value| Unit::of_column(column).text(value))
 }
 
 impl Drawable for HeatFigure {
-    /// Formats all cells as CSV: the panel, the labels of both axes, and the value.
     fn csv(&self) -> Result<String, csv::Error> {
         let header = ["panel", &self.x, &self.y, &self.value].map(str::to_owned);
         let cells = self.panels.iter().flat_map(|panel| {

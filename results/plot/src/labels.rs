@@ -35,7 +35,6 @@ impl Labels {
         }
     }
 
-    /// Returns the label of an algorithm.
     pub fn name<'a>(&'a self, name: &'a str) -> &'a str {
         self.0.iter().find(|(known, _)| known == name).map_or(name, |(_, label)| label)
     }

@@ -81,7 +81,6 @@ impl Figure {
         out
     }
 
-    /// Returns the legend and the descriptions of crossovers, below all panels.
     fn below(&self, legend: &str, paper: &Paper) -> String {
         let mut out = String::new();
         let mut node = |text: &str| {
@@ -111,7 +110,6 @@ impl Figure {
         }
     }
 
-    /// Returns the options that apply to all panels.
     fn options(&self, paper: &Paper) -> Vec<String> {
         let panels = self.panels.len();
         let columns = match paper.width {
@@ -204,8 +202,6 @@ impl Figure {
     }
 }
 
-/// Returns the x of all points of a panel, if they all have the same x and there are several
-/// curves.
 fn single_x(panel: &Panel) -> Option<f64> {
     let mut xs = panel.curves.iter().flat_map(|curve| &curve.points).map(|point| point.x);
     let first = xs.next()?;

@@ -35,7 +35,6 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// Returns the label of the y axis.
     pub fn label(self) -> &'static str {
         match self {
             Self::Time => "completion time",
@@ -72,7 +71,6 @@ impl Quantity {
         }
     }
 
-    /// Returns whether the quantity is derived from completion times.
     pub(crate) fn is_of_times(self) -> bool {
         match self {
             Self::Time
@@ -89,7 +87,6 @@ impl Quantity {
         }
     }
 
-    /// Returns the unit of the values.
     pub fn unit(self) -> Unit {
         match self {
             Self::Time | Self::Contention => Unit::Time,
@@ -121,12 +118,10 @@ pub enum LogAxes {
 }
 
 impl LogAxes {
-    /// Returns whether the x axis is logarithmic.
     pub fn x(self) -> bool {
         matches!(self, Self::X | Self::Both)
     }
 
-    /// Returns whether the y axis is logarithmic.
     pub fn y(self) -> bool {
         matches!(self, Self::Y | Self::Both)
     }

@@ -14,7 +14,6 @@ pub enum StackKind {
 }
 
 impl StackKind {
-    /// Returns the names of the pieces of a bar.
     pub(crate) fn names(self) -> Vec<&'static str> {
         match self {
             Self::Parts => Kind::PARTS.map(Kind::name).to_vec(),
@@ -22,7 +21,6 @@ impl StackKind {
         }
     }
 
-    /// Returns the column names of the pieces, with units.
     pub(crate) fn columns(self) -> Vec<String> {
         match self {
             Self::Parts => self.names().iter().map(|name| format!("{name}_us")).collect(),
@@ -55,7 +53,6 @@ impl StackKind {
         }
     }
 
-    /// Returns the unit of the values.
     pub(crate) fn unit(self) -> Unit {
         match self {
             Self::Parts => Unit::Time,
@@ -71,7 +68,6 @@ impl StackKind {
         }
     }
 
-    /// Returns the label of the axis.
     pub(crate) fn axis(self) -> &'static str {
         match self {
             Self::Parts => "completion time",
@@ -79,7 +75,6 @@ impl StackKind {
         }
     }
 
-    /// Returns the default title of a figure.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Parts => "where time goes",

@@ -41,7 +41,6 @@ pub struct Bar {
     pub name: String,
     /// The mean of each piece over the rows, in the order of the names of [`StackKind`].
     pub pieces: Vec<Option<f64>>,
-    /// The sum of the pieces.
     pub sum: f64,
 }
 
@@ -54,10 +53,8 @@ pub struct BarPanel {
     pub bars: Vec<Bar>,
 }
 
-/// A figure of stacked bars.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StackedBars {
-    /// The quantity that the bars show.
     pub stack: StackKind,
     pub scales: Scales,
     pub legend: LegendPlace,
@@ -195,9 +192,7 @@ impl Drawable for StackedBars {
 /// The positions of the columns of a panel: names on the left, bars, and sums at the ends of the
 /// bars.
 struct Columns {
-    /// The right end of the panel.
     right: f64,
-    /// The scale of the bars.
     scale: Scale,
     ticks: Vec<Tick>,
 }

@@ -12,25 +12,16 @@ use swapmeet_results::{STYLES_IN_GROUP, style_numbers};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Marker {
-    /// A filled circle.
     Circle,
-    /// A filled square.
     Square,
-    /// A filled triangle that stands on its base.
     Triangle,
-    /// A filled diamond.
     Diamond,
-    /// A filled triangle that stands on its tip.
     TriangleDown,
-    /// Two diagonal strokes.
     Cross,
-    /// A filled star with five tips.
     Star,
-    /// A horizontal and a vertical stroke.
     Plus,
 }
 
-/// The style of a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Style {
     /// The colour. People with any common type of colour blindness can distinguish the colours: six
@@ -84,7 +75,6 @@ fn style_number(index: usize) -> Style {
     }
 }
 
-/// The styles of the algorithms in a figure or report.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Styles(BTreeMap<String, Style>);
 
@@ -95,7 +85,6 @@ impl Styles {
         Self(numbers.into_iter().map(|(name, index)| (name, style_number(index))).collect())
     }
 
-    /// Returns the styles with the colours that the user chose.
     pub(crate) fn coloured(mut self, colours: &[(String, Colour)]) -> Self {
         for (name, colour) in colours {
             if let Some(style) = self.0.get_mut(name) {
@@ -111,7 +100,6 @@ impl Styles {
         Self(numbers.iter().map(|(name, index)| (name.clone(), style_number(*index))).collect())
     }
 
-    /// Returns the style of an algorithm.
     pub fn get(&self, name: &str) -> Style {
         self.0.get(name).copied().unwrap_or_else(|| style_number(0))
     }

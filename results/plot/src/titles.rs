@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use swapmeet_core::spec::Spec;
 use swapmeet_results::analysis::CommonSettings;
 
-/// The titles of a figure.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Titles {
     /// The settings that all panels have in common.
@@ -96,7 +95,6 @@ fn parameters(text: &str) -> Option<(&str, BTreeSet<&str>)> {
     has_names.then_some((name, parts))
 }
 
-/// Returns the name of a machine without the definition that follows it in parentheses.
 fn defined_name(text: &str) -> &str {
     text.split_once(" (").map_or(text, |(name, _)| name)
 }

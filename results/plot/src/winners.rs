@@ -41,7 +41,6 @@ pub struct WinnerFigure {
     pub labels: Labels,
     pub styles: Styles,
     pub legend: LegendPlace,
-    /// The label of the horizontal axis.
     pub x_label: &'static str,
     /// Whether each cell shows how many algorithms competed.
     pub shows_numbers: bool,
@@ -61,7 +60,6 @@ impl WinnerFigure {
         Self::of_comparison(&compare(files, None)?, appearance)
     }
 
-    /// Makes maps from compared rows.
     pub(crate) fn of_comparison(
         comparison: &Comparison,
         appearance: &Appearance<'_>,

@@ -31,7 +31,6 @@ impl ByteCounts {
         Self { element, held, buckets: vec![Vec::new(); nodes], arriving: Vec::new() }
     }
 
-    /// Distributes all elements of a node over the buckets of this node.
     pub(super) fn redistribute(&mut self, how: &Redistribution) -> Result<(), String> {
         let Redistribution { node, buckets, cycle, first, starts, firsts } = how;
         if *cycle == 0 || *buckets == 0 || *node >= self.held.len() as u64 {
@@ -101,7 +100,6 @@ impl ByteCounts {
         Ok(bytes)
     }
 
-    /// Adds the elements that arrive at the end of the step to their receivers.
     pub(super) fn arrive(&mut self) {
         for (to, list) in self.arriving.drain(..) {
             for (destination, elements) in list {

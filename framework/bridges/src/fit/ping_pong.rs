@@ -5,7 +5,6 @@ use super::Sample;
 use crate::import::{NumericLine, ParseError, error_at};
 use swapmeet_core::text::excerpt;
 
-/// Returns whether a text has one of the formats of this module.
 pub fn is_like(text: &str) -> bool {
     let mut lines = text.lines().take(200);
     lines.any(|line| {

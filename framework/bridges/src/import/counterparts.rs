@@ -38,11 +38,9 @@ impl Counterpart {
 /// a network predicts this.
 pub const TOO_LARGE: u64 = 512 << 20;
 
-/// The algorithms that PICO measured on Fugaku.
 pub static COUNTERPARTS: LazyLock<Vec<Counterpart>> =
     LazyLock::new(|| rows(include_str!("counterparts/fugaku.txt")));
 
-/// The algorithms that PICO measured on LUMI.
 pub static LUMI_COUNTERPARTS: LazyLock<Vec<Counterpart>> =
     LazyLock::new(|| rows(include_str!("counterparts/lumi.txt")));
 

@@ -24,7 +24,6 @@ impl<'a> NumericLine<'a> {
         self.words.get(at).copied()
     }
 
-    /// Returns the integer at this index of the line.
     pub(crate) fn whole(&self, at: usize, name: &str) -> Result<u64, ParseError> {
         self.parsed(at, name, "a whole number")
     }

@@ -26,7 +26,6 @@ pub(super) fn is_like_summary(text: &str) -> bool {
     header.starts_with("collective_type,") && header.split(',').any(|name| name == "median")
 }
 
-/// Returns the number of bytes of an element; `kind` is its type.
 fn bytes_of(kind: &str) -> Option<u64> {
     Some(match kind {
         "int8" | "uint8" | "char" | "byte" => 1,
@@ -37,7 +36,6 @@ fn bytes_of(kind: &str) -> Option<u64> {
     })
 }
 
-/// The number of ranks of a measurement, and the torus on which they ran.
 #[derive(Debug, PartialEq)]
 struct Allocation {
     ranks: u64,
@@ -66,13 +64,11 @@ impl<'a> Header<'a> {
         Self(line.split(',').collect())
     }
 
-    /// Returns the field of a row in the column with the name `name`.
     fn field<'b>(&self, row: &[&'b str], name: &str) -> Option<&'b str> {
         row.get(self.0.iter().position(|column| *column == name)?).copied()
     }
 }
 
-/// The place of a data file in PICO's folders.
 struct Location<'a> {
     metadata: PathBuf,
     timestamp: &'a str,
@@ -83,7 +79,6 @@ fn name(folder: &Path) -> Option<&str> {
     folder.file_name()?.to_str()
 }
 
-/// Returns the location of a data file, if its metadata file exists.
 fn location(path: &Path) -> Option<Location<'_>> {
     let folder = path.parent()?;
     // A data file is in the folder of its run, or in the folder of a test within that run.
@@ -94,7 +89,6 @@ fn location(path: &Path) -> Option<Location<'_>> {
     })
 }
 
-/// Returns the collective and the allocation of a data file, if the metadata contains them.
 fn metadata<'a>(location: &Location<'_>, text: &'a str) -> Option<(&'a str, Allocation)> {
     let mut lines = text.lines();
     let header = Header::of(lines.next()?);
@@ -108,7 +102,6 @@ fn metadata<'a>(location: &Location<'_>, text: &'a str) -> Option<(&'a str, Allo
     Some((field("collective_type")?, nodes))
 }
 
-/// Reads a data file of one configuration.
 pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, ParseError> {
     // The name of the file contains the count, the algorithm and the type.
     let name = source.path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
@@ -172,7 +165,6 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
         .collect()
 }
 
-/// Reads a summary of all configurations of a run.
 pub(super) fn read_summary(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, ParseError> {
     let mut lines = (1..).zip(source.text.lines());
     let header = Header::of(lines.next().map_or("", |(_, line)| line));

@@ -171,7 +171,6 @@ impl Examiner<'_> {
         Ok(())
     }
 
-    /// Tests cases that differ from the plain case in one property.
     fn specials(
         &mut self,
         topology: &str,

@@ -9,10 +9,8 @@ use swapmeet_core::delivery::collective::of_bits;
 use swapmeet_runner::plugin::ParamKind;
 use swapmeet_runner::plugin_output::is_out_of_memory;
 
-/// Parameters and their values, as the user has written them.
 pub(super) type Params = Vec<(String, String)>;
 
-/// The case that a finding is about.
 pub(super) struct Subject<'a> {
     /// The topology. If the case differs from the plain case (the case with the simplest workload)
     /// on this topology, also the property in which it differs.
@@ -21,7 +19,6 @@ pub(super) struct Subject<'a> {
     pub workload: &'a str,
 }
 
-/// The examination of one algorithm.
 pub(super) struct Examiner<'a> {
     pub bench: &'a dyn Bench,
     pub about: &'a AlgorithmAbout,
@@ -168,8 +165,6 @@ impl<'a> Examiner<'a> {
     }
 }
 
-/// Returns an algorithm with its parameters in the spelling of the command line, such as
-/// `name:key=value,key=value`.
 fn spec_of(name: &str, params: &[(String, String)]) -> String {
     let params: Vec<String> = params.iter().map(|(key, value)| format!("{key}={value}")).collect();
     if params.is_empty() { name.to_owned() } else { format!("{name}:{}", params.join(",")) }

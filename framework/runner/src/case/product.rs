@@ -53,7 +53,6 @@ pub struct Product {
 type Networks = (Vec<Arc<Network>>, Vec<InputDigest>);
 
 impl Product {
-    /// Parses all specs of an experiment.
     pub fn of(experiment: &Experiment, registry: &Registry) -> Result<Self, InputError> {
         // Refuse an experiment with too many cases before the specs are parsed. Then parse each
         // spec only once.
@@ -169,18 +168,15 @@ impl Product {
         })
     }
 
-    /// Returns the number of cases.
     pub fn len(&self) -> usize {
         let whole = self.topologies.len() * self.algorithms.len() * self.of_one();
         self.selected.as_ref().map_or(whole, Vec::len)
     }
 
-    /// Returns the number of cases for one topology and one algorithm.
     fn of_one(&self) -> usize {
         self.before[self.workloads.len()]
     }
 
-    /// Returns whether there are no cases.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -212,7 +208,6 @@ impl Product {
         Case { optima: self.optima.clone(), ..case }
     }
 
-    /// Returns an iterator over all cases.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Case> {
         (0..self.len()).map(|number| self.case(number))
     }
@@ -232,13 +227,11 @@ impl Product {
         machines.map(|(machine, _)| &**machine).filter(|machine| machine.network_rates().is_none())
     }
 
-    /// Returns the plugin files of all algorithms.
     pub fn plugins(&self) -> impl Iterator<Item = &Path> {
         self.algorithms.iter().map(|chosen| chosen.algorithm.file.as_path())
     }
 }
 
-/// Checks that the baseline of the experiment is one of its algorithms.
 fn check_baseline(
     experiment: &Experiment,
     algorithms: &[Arc<SelectedAlgorithm>],

@@ -23,11 +23,9 @@ pub(super) struct BlockTrace {
     /// contribution arrives at the node, or when the node sends the value on without keeping a
     /// copy.
     incomplete: BTreeMap<u64, TracedSend>,
-    /// The plugin's label of the current send.
     label: Rc<RefCell<String>>,
 }
 
-/// A send, and the plugin's label of it.
 struct TracedSend {
     step: u64,
     from: PlacedNode,

@@ -28,7 +28,6 @@ pub(super) fn node_set<'a, 'b: 'a>(
     }
 }
 
-/// Reads a subset of the coordinates of an axis.
 pub(super) fn axis(raw: Passed<'_, SwmAxis>) -> Result<Axis<'_>, &'static str> {
     match raw.kind {
         SWM_ALL => Ok(Axis::All),
@@ -73,7 +72,6 @@ pub(super) fn read_route(
     Ok(())
 }
 
-/// Reads the byte counts of a send: pairs of a destination and a number of bytes.
 pub(super) fn read_byte_counts(
     send: &Passed<'_, SwmBytes>,
 ) -> Result<Vec<(u64, u64)>, &'static str> {

@@ -20,7 +20,6 @@ use swapmeet_core::simulation::{Simulation, Task};
 pub(super) struct RouteBuffer(Route);
 
 impl RouteBuffer {
-    /// Reads the route of a send, if it has one.
     fn read(&mut self, raw: Passed<'_, *const SwmRoute>) -> Result<Option<&Route>, Fault> {
         if raw.is_null() {
             return Ok(None);
@@ -37,7 +36,6 @@ fn known(flags: u32, known: u32) -> Result<(), Fault> {
     Err(Fault::OutOfOrder("the plugin's send has flags that this program does not know"))
 }
 
-/// Returns the plugin's label of the send.
 fn label(send: &Passed<'_, SwmBlocks>) -> String {
     text(send.label()).unwrap_or_else(|why| format!("a label that {why}"))
 }
@@ -109,7 +107,6 @@ impl Host<'_> {
         })
     }
 
-    /// Passes a send of a bucket to the simulation.
     pub(super) fn add_bucket(&mut self, send: &Passed<'_, SwmBucket>) -> Result<(), Fault> {
         known(send.flags, SWM_LOCAL)?;
         let (from, to) = (send.from, send.to);
@@ -118,7 +115,6 @@ impl Host<'_> {
         self.add((from, to), send.route(), |simulation, route| simulation.send_bytes(&share, route))
     }
 
-    /// Passes a send of byte counts to the simulation.
     pub(super) fn add_bytes(&mut self, send: &Passed<'_, SwmBytes>) -> Result<(), Fault> {
         known(send.flags, SWM_LOCAL)?;
         let (from, to) = (send.from, send.to);

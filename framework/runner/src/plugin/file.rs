@@ -41,7 +41,6 @@ impl Stamp {
         }
     }
 
-    /// Returns the device and the inode number of the file.
     pub(crate) fn place(&self) -> (u64, u64) {
         self.place
     }

@@ -196,7 +196,6 @@ pub(super) fn check_algorithm_name(name: &str) -> Result<(), String> {
     Err(format!("its name is `{}`, expected lower-case letters, digits and hyphens", excerpt(name)))
 }
 
-/// Returns the error for a table that is missing, or has fewer bytes than in any version.
 fn unreadable<T: Growing>(why: Unreadable) -> String {
     match why {
         Unreadable::Null => "no table".to_owned(),

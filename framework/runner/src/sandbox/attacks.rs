@@ -19,7 +19,6 @@ pub struct Attack {
 pub enum Mechanism {
     /// Landlock of this version or a later one.
     Landlock(u32),
-    /// The filter of system calls.
     Seccomp,
     /// A resource limit of the process. Every kernel has resource limits.
     Process,
@@ -115,7 +114,6 @@ pub const ATTACKS: &[Attack] = &[
 ];
 
 impl Protection {
-    /// Returns whether this kernel has the mechanism.
     pub fn has(self, mechanism: Mechanism) -> bool {
         match mechanism {
             Mechanism::Landlock(version) => self.landlock >= version,

@@ -19,15 +19,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use swapmeet_results::Record;
 
-/// The appearance of the screen.
 #[derive(Debug, Clone, Copy)]
 pub struct Appearance {
     pub theme: Theme,
-    /// Whether only ASCII characters are drawn.
     pub ascii: bool,
 }
 
-/// The result of a dashboard session.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
     /// The rows on screen when the session ended.
@@ -40,18 +37,14 @@ pub struct Outcome {
     pub unfinished: bool,
     /// Whether any case was invalid, crashed, timed out or failed.
     pub some_failed: bool,
-    /// The file to which the user has saved all rows on screen.
     pub saved_as: Option<PathBuf>,
     /// The error message of the first failed attempt to write a row.
     pub unwritten: Option<String>,
 }
 
-/// The way in which the dashboard exits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitMode {
-    /// Print nothing.
     Plain,
-    /// Print the results on the normal screen.
     PrintRows,
 }
 
@@ -59,9 +52,7 @@ pub enum ExitMode {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TerminalRequest {
     Redraw,
-    /// Put a text on the clipboard.
     Copy(String),
-    /// Suspend the program and return to the shell.
     Suspend,
 }
 
@@ -76,10 +67,8 @@ pub(crate) enum Question {
     Stop,
 }
 
-/// The help overlay, which lists all keys.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Help {
-    /// The index of the first visible line.
     pub(crate) scrolled: usize,
     /// The number of visible lines when the overlay was last drawn.
     pub(crate) page: usize,
@@ -93,7 +82,6 @@ pub struct App {
     /// The index of the panel that is shown in the area that several panels share. On a large
     /// screen, some other panels are always visible.
     pub(crate) companion: usize,
-    /// Whether the active panel covers the whole screen.
     pub(crate) expanded: bool,
     pub(crate) prompt: Option<Prompt>,
     pub(crate) help: Option<Help>,
@@ -104,7 +92,6 @@ pub struct App {
 }
 
 impl App {
-    /// Creates the application at the start of a session.
     pub fn new(setup: Setup, appearance: Appearance) -> Self {
         // Choose the first active panel. If rows were read from files, it is the comparison. If
         // cases run immediately, it is the queue. Otherwise, it is the explore panel, in which the
@@ -164,7 +151,6 @@ impl App {
         self.exit
     }
 
-    /// Returns the message that is shown in the bottom line.
     pub fn message(&self) -> Option<&str> {
         self.session.message.as_ref().map(|message| message.text.as_str())
     }
@@ -182,7 +168,6 @@ impl App {
         }
     }
 
-    /// Returns all key tables: the general one, one for each panel, and the one for text input.
     pub(crate) fn tables(&self) -> Vec<KeyTable> {
         let mut tables = vec![KeyTable { title: "Anywhere".to_owned(), rows: self.anywhere() }];
         let own = self
@@ -194,7 +179,6 @@ impl App {
         tables
     }
 
-    /// Returns the rows of the general key table, including the digits that select panels.
     fn anywhere(&self) -> Vec<KeyRow> {
         let digits: Vec<char> = (0..self.panels.len()).map_while(digit).collect();
         let numbered = digits.iter().zip(&self.panels).map(|(number, panel)| {
@@ -228,7 +212,6 @@ impl App {
         all
     }
 
-    /// Activates a panel.
     fn show(&mut self, panel: usize) {
         self.active = panel.min(self.panels.len() - 1);
         if self.active >= panels::FIXED {
@@ -263,7 +246,6 @@ impl App {
     }
 }
 
-/// Returns the index of the panel that a digit key selects.
 fn panel_of(event: &KeyEvent, count: usize) -> Option<usize> {
     (0..count).find(|number| digit(*number).is_some_and(|digit| ch(digit).is(event)))
 }

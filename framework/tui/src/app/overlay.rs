@@ -13,7 +13,6 @@ use swapmeet_results::units;
 /// The minimum screen size: columns and rows.
 pub(crate) const MIN_SIZE: (u16, u16) = (44, 12);
 
-/// Draws a message about the minimum size on a screen that is too small.
 pub(crate) fn too_small(painter: &mut Painter<'_, '_>, quitting: bool, area: Rect) {
     let (w, h) = MIN_SIZE;
     let quits = if quitting { "q again quits" } else { "q quits" };
@@ -89,7 +88,6 @@ fn ask(painter: &mut Painter<'_, '_>, app: &App, question: Question, area: Rect)
     painter.put(within, 2, 1, keys, painter.theme.dim);
 }
 
-/// Draws a box in the middle of an area and returns the area inside the box.
 fn boxed(painter: &mut Painter<'_, '_>, area: Rect, title: &str, wide: u16, high: u16) -> Rect {
     let (wide, high) = (wide.min(area.width), high.min(area.height));
     let place = Rect {
@@ -194,7 +192,6 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
     }
 }
 
-/// Draws the commands that match the words that the user types, each with its keys.
 fn commands(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
     let theme = painter.theme;
     let found = app.commands(prompt.input.value());

@@ -12,30 +12,23 @@ use std::path::{Path, PathBuf};
 use swapmeet_runner::input::{InputError, Text};
 use tui_input::{Input, InputRequest};
 
-/// The purpose of a text input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// A text that the active panel has requested.
     Panel,
-    /// The filter of the active panel.
     Filter,
     /// A filter in a panel without lines. It has no effect, and the title of the input says why.
     /// The input exists so that the typed letters do not act as commands.
     NoFilter,
     /// Words that search for a command.
     Command,
-    /// The file name for saving the session.
     SaveAs,
-    /// The file name for a report or figure.
     Render,
 }
 
-/// A text input with its state.
 #[derive(Debug, Clone)]
 pub(crate) struct Prompt {
     pub(crate) purpose: Purpose,
     pub(crate) title: String,
-    /// The text and the position of the cursor in it.
     pub(crate) input: Input,
     pub(crate) error: Option<InputError>,
     /// The text before the user changed it. Esc restores this text.
@@ -126,7 +119,6 @@ pub(super) fn rows() -> Vec<KeyRow> {
 }
 
 impl App {
-    /// Handles a key while text is typed.
     pub(super) fn type_key(&mut self, event: &KeyEvent) {
         match find(KEYS, event) {
             Some(Action::Accept) => self.accept(),
@@ -144,7 +136,6 @@ impl App {
         }
     }
 
-    /// Inserts pasted text.
     pub fn paste(&mut self, text: &str) {
         let Some(prompt) = &mut self.prompt else { return };
         // Line breaks become spaces.
@@ -290,7 +281,6 @@ impl App {
         }
     }
 
-    /// Returns the completions that the active panel suggests for the current text.
     pub(crate) fn completions(&self) -> Vec<String> {
         match &self.prompt {
             Some(Prompt { purpose: Purpose::Panel, input, .. }) => {
@@ -321,7 +311,6 @@ impl App {
     }
 }
 
-/// Returns how a key edits the text.
 fn request(event: &KeyEvent) -> Option<InputRequest> {
     use InputRequest as R;
     let control = event.modifiers.contains(KeyModifiers::CONTROL);

@@ -25,12 +25,10 @@ use swapmeet_runner::input::InputError;
 /// The maximum number of rows of the description of the line under the cursor.
 const DESCRIPTION_ROWS: u16 = 5;
 
-/// The explore panel.
 #[derive(Debug, Default)]
 pub(crate) struct Explore {
     open: usize,
     lists: [List; Section::ALL.len()],
-    /// The purpose of the text that the user is typing.
     input_target: Option<InputTarget>,
     /// The algorithm that was selected last.
     last: Option<String>,
@@ -38,7 +36,6 @@ pub(crate) struct Explore {
     form: Option<Form>,
 }
 
-/// The purpose of a text that the user types.
 #[derive(Debug, Clone, Copy)]
 enum InputTarget {
     /// A spec of this list. The index is that of the spec to replace. If it is `None`, the spec is
@@ -139,7 +136,6 @@ impl Panel for Explore {
         self.form.as_ref().map(|_| "a form has no filter")
     }
 
-    /// Closes the form and discards its changes.
     fn close(&mut self) -> bool {
         self.form.take().is_some()
     }
@@ -299,12 +295,10 @@ impl Explore {
         session.selection.items(self.section(), &self.list().filter)
     }
 
-    /// Returns the line under the cursor.
     fn item<'s>(&self, session: &'s Session) -> Option<ListItem<'s>> {
         self.items(session).get(self.list().cursor).copied()
     }
 
-    /// Opens a list and removes the filter of the previous list.
     fn show(&mut self, section: usize, session: &Session) {
         let section = section.min(Section::ALL.len() - 1);
         if section != self.open {
@@ -451,7 +445,6 @@ impl Explore {
         self.ask(what, &text, session);
     }
 
-    /// Returns the description of the line under the cursor.
     fn about_item(&self, session: &Session) -> String {
         match self.item(session) {
             Some(ListItem::Choice(_, choice)) => about_spec(session, self.section(), &choice.spec),

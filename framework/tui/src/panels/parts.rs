@@ -67,7 +67,6 @@ impl Panel for Parts {
         self.list.cursor = wrap_index(self.list.cursor, by, session.compared.groups.len());
     }
 
-    /// Shows the group in focus if the focus has changed.
     fn sync(&mut self, session: &Session) {
         if self.seen != session.group {
             (self.seen, self.list.cursor) = (session.group, session.group);
@@ -126,13 +125,11 @@ impl Panel for Parts {
 /// empty row.
 const MOST_ROWS: u16 = 3;
 
-/// Returns the part of an area below its first `top` rows.
 fn rest(area: Rect, top: u16) -> Rect {
     Rect { y: area.y + top, height: area.height.saturating_sub(top), ..area }
 }
 
 impl Parts {
-    /// Returns the lines of a group that have a time and pass the filter.
     fn timed_lines<'s>(&self, session: &'s Session, group: usize) -> Vec<&'s Line> {
         let lines = session.compared.lines_of(group).iter();
         let timed = lines.filter(|line| parts::total(&line.parts).is_some());

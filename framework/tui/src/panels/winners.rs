@@ -117,7 +117,6 @@ impl Panel for Winners {
         }
     }
 
-    /// Moves the cursor to the map cell of the group in focus.
     fn sync(&mut self, session: &Session) {
         let maps = &session.compared.maps;
         self.map = self.map.min(maps.len().saturating_sub(1));
@@ -335,7 +334,6 @@ fn strip(map: &WinnerMap, row: usize) -> Vec<String> {
     sizes.iter().enumerate().map(line).collect()
 }
 
-/// Describes the map cell under the cursor.
 fn explain(map: &WinnerMap, row: usize, column: usize) -> String {
     let (Some(at), Some(x)) = (map.rows.get(row), map.xs.get(column)) else {
         return String::new();

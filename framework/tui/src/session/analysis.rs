@@ -24,7 +24,6 @@ pub(super) struct Analysis {
 }
 
 impl Analysis {
-    /// Returns whether the analysis is running or has to start.
     pub(super) fn is_due(&self) -> bool {
         self.is_stale || self.under_way.is_some()
     }

@@ -22,7 +22,6 @@ pub(crate) struct Line {
     /// The index of the line's group. The cases of a group differ only in the algorithm.
     pub(crate) group: usize,
     pub(crate) stats: swapmeet_results::ComparisonLine,
-    /// Whether this is the line of the baseline in its group.
     pub(crate) is_baseline: bool,
     /// The mean time divided by the lower bound.
     pub(crate) over_bound: Option<f64>,
@@ -51,7 +50,6 @@ pub(crate) struct LineTexts {
     pub(crate) outcome: u32,
 }
 
-/// The results of the analysis.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Compared {
     /// The groups, sorted by topology, then by workload, then by machine. Each of these specs is
@@ -72,16 +70,12 @@ pub(crate) struct Compared {
     pub(crate) residuals: Vec<Residual>,
     /// If the rows cannot be compared, the error message.
     pub(crate) error: Option<String>,
-    /// If the user has changed values in the what-if panel, the result of these changes.
     pub(crate) scenario: Option<ScenarioResult>,
     /// The number of this analysis. Each analysis has a different number, so that panels notice new
     /// lines.
     pub(crate) number: u64,
-    /// The names of the algorithms of all lines.
     pub(crate) algorithms: BTreeSet<String>,
-    /// The texts of status and verification of all lines.
     pub(crate) outcomes: BTreeSet<String>,
-    /// The topologies, workloads, machines and models of all groups.
     pub(crate) specs: [BTreeSet<String>; 4],
     /// The index of the group of each setting. A setting is everything in a case except the
     /// algorithm.
@@ -134,17 +128,14 @@ impl Line {
         })
     }
 
-    /// Returns the mean time divided by the mean time of the baseline.
     pub(crate) fn ratio(&self) -> Option<f64> {
         self.stats.ratio.as_ref().map(|ratio| ratio.value)
     }
 
-    /// Returns the 95 % confidence interval of the ratio to the baseline, if there are repetitions.
     pub(crate) fn interval(&self) -> Option<Interval> {
         self.stats.ratio.as_ref().and_then(|ratio| ratio.interval)
     }
 
-    /// Returns whether a row is one of the repetitions that this line summarises.
     pub(crate) fn is_of(&self, row: &Record) -> bool {
         let (own, other) = (self.sample.case(), row.case());
         own.setting == other.setting && own.implementation == other.implementation
@@ -158,7 +149,6 @@ impl Compared {
         self.scenario.as_ref().is_some_and(|result| result.outdated.contains(algorithm))
     }
 
-    /// Returns the lines of a group.
     pub(crate) fn lines_of(&self, group: usize) -> &[Line] {
         // The lines are sorted by group.
         let first = self.lines.partition_point(|line| line.group < group);
@@ -166,7 +156,6 @@ impl Compared {
         &self.lines[first..after]
     }
 
-    /// Returns the index of the line that summarises a row.
     pub(crate) fn line_of(&self, row: &Record) -> Option<usize> {
         let group = *self.group_of.get(&row.case().setting.owned())?;
         let first = self.lines.partition_point(|line| line.group < group);
@@ -179,7 +168,6 @@ impl Compared {
         self.link_costs.iter().find(|costs| costs.is_of(case))
     }
 
-    /// Returns the ends of the colour scales for this topology and workload.
     pub(crate) fn peaks(&self, topology: &str, workload: &str) -> Peaks {
         self.peaks.get(&[topology, workload].map(str::to_owned)).copied().unwrap_or_default()
     }
@@ -198,7 +186,6 @@ impl Compared {
         }
     }
 
-    /// Combines the statistics of a comparison with values of the compared rows.
     fn join(mut comparison: Comparison, files: &[(String, Vec<Record>)]) -> Self {
         let ranks = ranks(
             comparison

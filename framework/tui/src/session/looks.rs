@@ -35,12 +35,10 @@ impl Looks {
         self.0.get(self.position(algorithm)).map_or(0, |(_, number)| *number)
     }
 
-    /// Returns the position of an algorithm in the order in which algorithms were first seen.
     pub(crate) fn position(&self, algorithm: &str) -> usize {
         self.0.iter().position(|(known, _)| known == algorithm).unwrap_or(self.0.len())
     }
 
-    /// Returns all algorithms, each with the number of its mark and colour.
     pub(crate) fn numbers(&self) -> &[(String, usize)] {
         &self.0
     }

@@ -45,9 +45,7 @@ use undo::Undo;
 pub use what_if::FACTS;
 use what_if::WhatIf;
 
-/// The input from which a session starts.
 pub struct Setup {
-    /// The available plugins.
     pub registry: Registry,
     /// The directories that the user gives with `--plugin-dir`. The command that repeats a case
     /// needs them.
@@ -75,18 +73,14 @@ pub struct Setup {
     pub out: Option<PathBuf>,
 }
 
-/// A request of a panel to the application.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Request {
-    /// Show the details of the case in focus.
     Details,
-    /// Show the case in focus in the comparison.
     Comparison,
     /// Ask the user for a text. The fields are the title of the input and its initial text.
     Text(String, String),
 }
 
-/// The message in the bottom line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Message {
     pub(crate) text: String,
@@ -108,9 +102,7 @@ pub(crate) struct Session {
     /// The algorithm with which the other algorithms are compared.
     pub(crate) baseline: Option<String>,
     pub(crate) compared: Compared,
-    /// The marks and colours of algorithms.
     pub(crate) looks: Looks,
-    /// The state of the what-if panel.
     pub(crate) what_if: WhatIf,
     /// The part of the focused case's schedule that has been simulated so far.
     pub(crate) recording: Option<Recording>,
@@ -203,7 +195,6 @@ impl Session {
             || self.analysis.is_due()
     }
 
-    /// Returns whether work is in progress whose elapsed time is on the screen.
     pub(crate) fn is_animated(&self) -> bool {
         self.runs.is_active()
             || self.recording.as_ref().is_some_and(Recording::is_growing)
@@ -222,20 +213,17 @@ impl Session {
         Some((index, &rows[index]))
     }
 
-    /// Moves the focus by `by` cases.
     pub(crate) fn focus_by(&mut self, by: isize) {
         let rows = self.queue.rows().len();
         let at = self.focused().map_or(0, |(index, _)| index);
         self.focus = (rows > 0).then(|| at.saturating_add_signed(by).min(rows - 1));
     }
 
-    /// Returns the recording if it belongs to the case in focus.
     pub(crate) fn schedule(&self) -> Option<&Recording> {
         let (_, row) = self.focused()?;
         self.recording.as_ref().filter(|recording| recording.key == row.key)
     }
 
-    /// If the schedule of the case in focus can be simulated quickly, simulates it.
     pub(crate) fn want_schedule(&mut self) {
         /// The time limit for planning and for pricing a schedule that is simulated without a
         /// request from the user.
@@ -283,8 +271,6 @@ impl Session {
         });
     }
 
-    /// If the displayed schedules have no times of ranks yet, simulates them again to compute these
-    /// times.
     pub(crate) fn want_ranks(&mut self) {
         if let Some(before) = self.schedule().filter(|recording| recording.lacks_ranks())
             && let Some((_, CaseRow { case: Ok(case), .. })) = self.focused()
@@ -390,7 +376,6 @@ impl Session {
         if self.what_if.is_on() { "rows without the changes of What if" } else { "rows on screen" }
     }
 
-    /// Replaces the selection by the contents of an experiment file.
     pub(crate) fn load(&mut self, study: &Study) {
         match study.experiment() {
             Ok(experiment) => {
@@ -406,18 +391,15 @@ impl Session {
         }
     }
 
-    /// Shows a message in the bottom line.
     pub(crate) fn show_message(&mut self, text: &str, is_bad: bool) {
         self.message = Some(Message { text: text.to_owned(), is_bad });
     }
 
-    /// Adds a line to the log.
     pub(crate) fn add_log(&mut self, text: &str, is_warning: bool) {
         self.log.add(self.now, text, is_warning);
     }
 }
 
-/// Returns whether a case failed.
 fn is_failure(record: &Record) -> bool {
     !matches!(record.status, Status::Ok | Status::Unsupported)
 }

@@ -15,16 +15,13 @@ use swapmeet_runner::case::Case;
 use swapmeet_runner::event::CaseEvent;
 use swapmeet_runner::worker::Workers;
 
-/// The state of the runs.
 pub(crate) struct Runs {
     /// Whether the display is frozen. Events that arrive while it is frozen are stored in
     /// `held_back`.
     pub(crate) frozen: bool,
     held_back: Vec<CaseEvent>,
-    /// Whether the batch has ended while the display is frozen.
     has_ended_unseen: bool,
     batch: Option<Batch>,
-    /// The preparation of cases, if it is in progress.
     preparing: Option<Task<(Purpose, Result<Prepared, String>)>>,
     /// Cancelled batches that are still writing rows. The session waits for them only when it ends.
     ending: Vec<Batch>,
@@ -40,13 +37,11 @@ pub(crate) struct Runs {
     pub(crate) saved_as: Option<PathBuf>,
     /// Notes on opened files that have not been shown yet.
     notes: Vec<String>,
-    /// The texts of reasons and notes that are already in the log.
     remarks: HashSet<String>,
     some_failed: bool,
     unwritten: Option<String>,
 }
 
-/// The use of prepared cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Purpose {
     /// Run the cases. Their rows replace all existing rows.
@@ -83,7 +78,6 @@ impl Runs {
         self.batch.is_some() || self.preparing.is_some()
     }
 
-    /// Returns the number of events that have been held back.
     pub(crate) fn held_back(&self) -> usize {
         self.held_back.len()
     }
@@ -94,7 +88,6 @@ impl Runs {
         self.some_failed || self.held_back.iter().any(failed)
     }
 
-    /// Returns the error message of the first failed attempt to write a row.
     pub(crate) fn unwritten(&self) -> Option<&str> {
         self.unwritten.as_deref()
     }
@@ -137,12 +130,10 @@ impl Session {
         }
     }
 
-    /// Removes all rows and runs all selected cases.
     pub(crate) fn run(&mut self) {
         self.prepare(Purpose::Replace);
     }
 
-    /// Runs the selected cases that have no row yet.
     pub(crate) fn add(&mut self) {
         if self.queue.is_busy() {
             return self.show_message("cases are running: wait, or cancel them with x", true);
@@ -150,7 +141,6 @@ impl Session {
         self.prepare(Purpose::Add);
     }
 
-    /// Prepares the selected cases for a run.
     fn prepare(&mut self, purpose: Purpose) {
         self.runs.is_example = false;
         let (selection, registry) = (self.selection.clone(), Arc::clone(&self.registry));
@@ -160,7 +150,6 @@ impl Session {
         });
     }
 
-    /// Shows records from files, and notes on these files.
     pub(super) fn open(&mut self, records: Vec<Record>, notes: Vec<String>) {
         self.runs.notes = notes;
         self.runs.some_failed = records.iter().any(is_failure);
@@ -168,7 +157,6 @@ impl Session {
         self.prepare_with(Purpose::Open, move || Ok(Prepared::opened(records, &registry)));
     }
 
-    /// Prepares cases in a separate thread.
     fn prepare_with(
         &mut self,
         purpose: Purpose,
@@ -214,7 +202,6 @@ impl Session {
         drop(std::thread::Builder::new().spawn(move || drop((queue, held_back))));
     }
 
-    /// Cancels the running batch.
     pub(crate) fn stop(&mut self) {
         match &self.runs.batch {
             Some(batch) if self.queue.is_busy() => {
@@ -256,7 +243,6 @@ impl Session {
         news
     }
 
-    /// Unfreezes the display, and processes the events that were held back.
     pub(crate) fn unfreeze(&mut self) {
         self.runs.frozen = false;
         for event in std::mem::take(&mut self.runs.held_back) {

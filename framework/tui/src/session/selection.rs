@@ -19,7 +19,6 @@ use swapmeet_runner::registry::Registry;
 
 pub(crate) use typed::FormParameter;
 
-/// A list of the explore panel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Section {
     Algorithms,
@@ -54,7 +53,6 @@ impl Section {
         }
     }
 
-    /// Returns the singular form of the list's name, for messages.
     pub(crate) fn singular(self) -> &'static str {
         match self {
             Self::Algorithms => "algorithm",
@@ -67,16 +65,13 @@ impl Section {
     }
 }
 
-/// A spec in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Choice {
     /// The spec in canonical form, so that equal specs have equal texts.
     pub(crate) spec: String,
-    /// Whether the spec is selected.
     pub(crate) on: bool,
 }
 
-/// A line of a list.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ListItem<'a> {
     /// The index of a spec in the list, and the spec.
@@ -94,7 +89,6 @@ pub(crate) struct SelectionState {
     experiment: Experiment,
 }
 
-/// The selection of cases, and the suggestions for its lists.
 #[derive(Debug, Clone)]
 pub(crate) struct Selection {
     state: SelectionState,
@@ -135,7 +129,6 @@ impl Selection {
         self.state.choices.get(section as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the selected specs of a list.
     pub(crate) fn selected(&self, section: Section) -> impl Iterator<Item = &str> {
         self.choices(section).iter().filter(|choice| choice.on).map(|choice| choice.spec.as_str())
     }
@@ -182,7 +175,6 @@ impl Selection {
         choices.chain(suggestions.filter(|o| has("", Some(o))).map(ListItem::Suggestion)).collect()
     }
 
-    /// Returns the suggestion that has the same name as a spec.
     pub(crate) fn suggestion_for(&self, section: Section, spec: &str) -> Option<&Suggestion> {
         fn name(text: &str) -> &str {
             text.split(':').next().unwrap_or(text)
@@ -194,7 +186,6 @@ impl Selection {
         find(name(spec)).or_else(|| find(name(spec).rsplit('/').next()?))
     }
 
-    /// Selects or deselects a spec.
     pub(crate) fn toggle(&mut self, section: Section, index: usize) {
         if let Some(choice) =
             self.state.choices.get_mut(section as usize).and_then(|list| list.get_mut(index))
@@ -235,7 +226,6 @@ impl Selection {
         (count, last)
     }
 
-    /// Removes a spec from its list.
     pub(crate) fn remove(&mut self, section: Section, index: usize) {
         if let Some(list) = self.state.choices.get_mut(section as usize)
             && index < list.len()
@@ -265,7 +255,6 @@ impl Selection {
         }
     }
 
-    /// Adds a machine to the experiment and selects it.
     pub(crate) fn add_machine(&mut self, own: OwnMachine) -> Result<(), String> {
         let name = own.name.value.clone();
         if self.own_machines().iter().any(|known| known.name.value == name)
@@ -281,7 +270,6 @@ impl Selection {
         Ok(())
     }
 
-    /// Returns the machines that the experiment defines.
     fn own_machines(&self) -> &[OwnMachine] {
         &self.state.experiment.own_machines
     }
@@ -290,12 +278,10 @@ impl Selection {
         &self.state.experiment.name
     }
 
-    /// Returns the value of a setting as text.
     pub(crate) fn setting(&self, setting: &Setting) -> String {
         (setting.get)(&self.state.experiment)
     }
 
-    /// Sets a setting from a text.
     pub(crate) fn set(&mut self, setting: &Setting, text: &str) -> Result<(), InputError> {
         let flag = Text::flag(setting.key, text);
         let mut experiment = self.state.experiment.clone();
@@ -307,18 +293,15 @@ impl Selection {
         Ok(())
     }
 
-    /// Replaces the selection by an experiment.
     pub(crate) fn load(&mut self, experiment: Experiment, registry: &Registry) {
         let studies = std::mem::take(&mut self.studies);
         *self = Self { studies, ..Self::new(experiment, registry) };
     }
 
-    /// Returns the state that undo can restore.
     pub(crate) fn state(&self) -> &SelectionState {
         &self.state
     }
 
-    /// Restores another state of the selection.
     pub(super) fn restore(&mut self, state: SelectionState) {
         let old = std::mem::replace(&mut self.state, state).experiment.own_machines;
         let new = &self.state.experiment.own_machines;
@@ -350,7 +333,6 @@ impl Selection {
         }
     }
 
-    /// Records that a file has the selected experiment.
     pub(crate) fn set_file(&mut self, file: PathBuf) {
         self.file = Some((file, self.state.clone()));
     }
@@ -406,7 +388,6 @@ impl Selection {
         units::count(usize::try_from(self.count()).unwrap_or(usize::MAX), "case")
     }
 
-    /// Returns the number of combinations of the lists.
     fn count(&self) -> u64 {
         let lists = Section::ALL[..4].iter().map(|s| self.selected(*s).count() as u64);
         let repetitions = u64::from(self.state.experiment.repetitions);

@@ -13,12 +13,9 @@ use swapmeet_runner::registry::Registry;
 use swapmeet_workloads::file::read_regular;
 use swapmeet_workloads::generators;
 
-/// A suggestion for an entry of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Suggestion {
-    /// The text that is displayed.
     pub(crate) shown: String,
-    /// When the user chooses the suggestion, this is the initial text of the input.
     pub(crate) prefill: String,
     /// Whether `prefill` is a complete spec, which needs no further input.
     pub(crate) ready: bool,
@@ -38,7 +35,6 @@ pub(crate) struct Study {
 }
 
 impl Study {
-    /// Creates the entry for the file at this path.
     pub(crate) fn file(path: &str) -> Self {
         Self {
             name: path.to_owned(),
@@ -63,8 +59,6 @@ impl Study {
     }
 }
 
-/// Returns the experiment files of the working directory and, after them, the bundled experiment
-/// files.
 pub(crate) fn studies() -> Vec<Study> {
     /// The maximum number of experiment files in the list.
     const MOST: usize = 100;
@@ -83,12 +77,10 @@ pub(crate) fn studies() -> Vec<Study> {
     names.iter().map(|name| Study::file(name)).chain(shipped).collect()
 }
 
-/// Returns the plugin, title and paper of an algorithm.
 pub(crate) fn about(algorithm: &Algorithm) -> String {
     [&algorithm.plugin.name, &algorithm.title, &algorithm.paper].map(String::as_str).join(" ")
 }
 
-/// Creates a suggestion that is a complete spec.
 fn ready(name: &str, about: String) -> Suggestion {
     Suggestion {
         shown: name.to_owned(),
@@ -99,7 +91,6 @@ fn ready(name: &str, about: String) -> Suggestion {
     }
 }
 
-/// Creates a suggestion that needs arguments before it is a complete spec.
 fn form(name: &str, syntax: &str, about: &str) -> Suggestion {
     Suggestion {
         shown: syntax.to_owned(),
@@ -110,7 +101,6 @@ fn form(name: &str, syntax: &str, about: &str) -> Suggestion {
     }
 }
 
-/// Returns the suggestions for algorithms, topologies, workloads and machines.
 pub(crate) fn suggestions(experiment: &Experiment, registry: &Registry) -> [Vec<Suggestion>; 4] {
     [algorithms(registry), topologies(), workloads(), machines(experiment)]
 }
@@ -185,7 +175,6 @@ fn workloads() -> Vec<Suggestion> {
         .collect()
 }
 
-/// Creates the suggestion for a machine that the experiment defines.
 pub(crate) fn own_machine(name: &str) -> Suggestion {
     ready(name, "defined in the experiment".to_owned())
 }

@@ -30,7 +30,6 @@ impl Snapshot {
         Self { selection, baseline: session.baseline.clone(), sliders }
     }
 
-    /// Returns whether two snapshots differ only in the sliders.
     fn only_sliders_differ(&self, other: &Self) -> bool {
         (&self.selection, &self.baseline) == (&other.selection, &other.baseline)
             && self.sliders != other.sliders
@@ -56,7 +55,6 @@ impl Session {
         }
     }
 
-    /// Undoes the last change.
     pub(crate) fn undo(&mut self) {
         let Some(before) = self.undo.past.pop() else {
             return self.show_message("nothing to undo", false);
@@ -67,7 +65,6 @@ impl Session {
         self.show_message(&format!("undone: {what}"), false);
     }
 
-    /// Repeats the change that was undone last.
     pub(crate) fn redo(&mut self) {
         let Some(after) = self.undo.future.pop() else {
             return self.show_message("nothing to redo", false);

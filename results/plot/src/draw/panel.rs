@@ -14,17 +14,13 @@ use crate::quantity::Quantity;
 use swapmeet_results::analysis::Axis;
 use swapmeet_results::stats::distinct;
 
-/// The position and size of a panel on the page.
 pub(super) struct Frame {
     /// The left end of the panel, including labels.
     pub left: f64,
     /// The upper end of the axes.
     pub top: f64,
-    /// The width of the panel, including labels.
     pub width: f64,
-    /// The height of the panel, including labels.
     pub height: f64,
-    /// The font size of the texts of the panel.
     pub font: f64,
     /// The lines of the title, which is placed above the panel.
     pub title: Vec<String>,
@@ -32,13 +28,11 @@ pub(super) struct Frame {
     pub title_lines: usize,
 }
 
-/// The axes of a panel, with their ticks.
 struct Axes {
     x: Scale,
     y: Scale,
     x_ticks: Vec<Tick>,
     y_ticks: Vec<Tick>,
-    /// The lines of the label of the x axis.
     x_label: Vec<String>,
     /// Whether all points have the same x, so that the curves are placed next to each other.
     is_single: bool,
@@ -49,7 +43,6 @@ impl Axes {
         (self.x.at(x), self.y.at(y))
     }
 
-    /// Returns the position of a point of the curve with the index `curve`.
     fn place(&self, curve: usize, point: &Point) -> Position {
         let x = if self.is_single { curve as f64 + 0.5 } else { point.x };
         self.at((x, point.y))
@@ -102,7 +95,6 @@ impl Frame {
         self.crossings(scene, figure, panel, &axes, letters);
     }
 
-    /// Returns the labels of the ticks of the x axis and of the y axis.
     #[cfg(test)]
     pub(super) fn labels(&self, figure: &Figure, panel: &Panel) -> [Vec<String>; 2] {
         let Axes { x_ticks, y_ticks, .. } = self.axes(figure, panel);
@@ -112,7 +104,6 @@ impl Frame {
         })
     }
 
-    /// Returns the axes, with scales that contain all values and leave room for the labels.
     fn axes(&self, figure: &Figure, panel: &Panel) -> Axes {
         let (font, size) = (self.font, 0.9 * self.font);
         let panels = if figure.share_y { &figure.panels[..] } else { std::slice::from_ref(panel) };
@@ -150,7 +141,6 @@ impl Frame {
         Axes { x, y, x_ticks, y_ticks, x_label, is_single }
     }
 
-    /// Returns as many ticks of the x axis as have room.
     fn x_ticks(&self, figure: &Figure, panel: &Panel, x: &Scale) -> Vec<Tick> {
         let size = 0.9 * self.font;
         let text = |value: f64, digits: usize| figure.x.unit().text_to(value, digits);

@@ -15,7 +15,6 @@ pub enum Reference {
 }
 
 impl Reference {
-    /// Returns the name of the curve.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::LowerBound => "lower bound",
@@ -32,7 +31,6 @@ impl Reference {
     }
 }
 
-/// The meaning of error bars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ErrorBars {
     /// The 95 % confidence interval of the mean over repetitions.
@@ -55,7 +53,6 @@ impl ErrorBars {
         }
     }
 
-    /// Returns the error bar for the values of a sample; `None` for a single value.
     pub(crate) fn interval(self, values: &[f64], summary: &Summary) -> Option<Interval> {
         match self {
             Self::Confidence => summary.interval,
@@ -67,7 +64,6 @@ impl ErrorBars {
         }
     }
 
-    /// Returns a sentence that explains the error bars.
     pub(crate) fn in_words(self) -> &'static str {
         match self {
             Self::Confidence => "Bars are 95 % confidence intervals over repetitions.",
@@ -77,7 +73,6 @@ impl ErrorBars {
         }
     }
 
-    /// Returns the name of the interval in a tooltip.
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Confidence => "95 %",

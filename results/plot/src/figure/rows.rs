@@ -11,11 +11,8 @@ pub(super) struct FigureData<'a> {
     pub files: &'a [(String, Vec<Record>)],
     pub comparison: &'a Comparison,
     pub y: Quantity,
-    /// The meaning of error bars.
     pub bars: ErrorBars,
-    /// The reference that is drawn as a curve.
     pub reference: Option<Reference>,
-    /// Whether crossovers are drawn.
     pub crossovers: bool,
 }
 
@@ -24,7 +21,6 @@ impl FigureData<'_> {
         &self.comparison.groups[group].lines[line]
     }
 
-    /// Returns the mean of the quantity, and its error bar.
     fn value(&self, line: &ComparisonLine) -> Option<(f64, Option<Interval>)> {
         if self.y == Quantity::Ratio {
             return line.ratio.as_ref().map(|r| (r.value, r.interval));

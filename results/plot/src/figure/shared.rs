@@ -3,7 +3,6 @@
 use swapmeet_results::analysis::{Axis, Family};
 use swapmeet_results::stats::distinct;
 
-/// Returns a note on the values of x that several cases of a curve have, if there are any.
 pub(super) fn shared_x_note(families: &[Family], x: Axis) -> Option<String> {
     let shared = distinct(families.iter().flat_map(|family| family.shared_xs.iter().copied()));
     let values = shared.iter().map(|value| x.text(*value)).collect::<Vec<_>>().join(", ");

@@ -20,7 +20,6 @@ pub(crate) enum Stall {
     Mended,
 }
 
-/// The schedule with the given rule for stalls.
 pub(crate) struct RowsAndColumns {
     pub name: &'static str,
     pub stall: Stall,
@@ -43,7 +42,6 @@ impl Array {
         if usual.rest > usual.rows - 1 { with(root) } else { usual }
     }
 
-    /// Returns the number of nodes in column `j`.
     fn height(&self, j: u64) -> u64 {
         if self.rest > 0 && j >= self.rest { self.rows - 1 } else { self.rows }
     }

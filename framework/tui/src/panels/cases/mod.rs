@@ -23,7 +23,6 @@ const LEAST_MORE: u16 = 14;
 /// The maximum number of lines for the reason of a failure. The details panel shows the full text.
 const MOST_REASON_LINES: usize = 3;
 
-/// The queue panel.
 #[derive(Debug, Default)]
 pub(crate) struct Cases {
     list: List,
@@ -60,8 +59,6 @@ impl Panel for Cases {
         self.rows(session).len()
     }
 
-    /// Returns the number of screen rows for the cases, the progress bar, and the reason why a case
-    /// has no time.
     fn wanted_rows(&self, session: &Session) -> usize {
         self.lines(session) + 1 + MOST_REASON_LINES + 1
     }
@@ -71,14 +68,12 @@ impl Panel for Cases {
         session.request = Some(Request::Details);
     }
 
-    /// Puts the case under the cursor into focus.
     fn cursor_moved(&mut self, session: &mut Session) {
         if let Some(index) = self.rows(session).get(self.list.cursor) {
             session.focus = Some(*index);
         }
     }
 
-    /// Moves the cursor to the case in focus if this case passes the filter.
     fn sync(&mut self, session: &Session) {
         if self.seen == session.focus {
             return;
@@ -192,7 +187,6 @@ impl Panel for Cases {
 }
 
 impl Cases {
-    /// Returns the indices of the rows that pass the filter.
     pub(crate) fn rows(&self, session: &Session) -> Rc<Vec<usize>> {
         let (filter, rows) = (&self.list.filter, session.queue.rows());
         // Without a filter, the result depends only on the number of rows, not on their states.
@@ -255,9 +249,7 @@ fn mark(state: &CaseState) -> &'static str {
     }
 }
 
-/// The text that shows the state of a case.
 struct CaseDisplay {
-    /// The time on the modelled machine, or one word for the state.
     word: String,
     /// Additional text, which is shown if there is space.
     more: String,

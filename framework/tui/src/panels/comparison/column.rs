@@ -121,7 +121,6 @@ impl Column {
         Some(&compared.specs[self.spec()?])
     }
 
-    /// Returns whether the text of this column differs between groups.
     pub(super) fn varies(self, compared: &Compared) -> bool {
         self.texts(compared).is_some_and(|texts| texts.len() > 1)
     }
@@ -132,7 +131,6 @@ impl Column {
         self.spec().map_or("", |at| GROUP_SPECS[at](group))
     }
 
-    /// Returns the text of this column for a line.
     pub(super) fn text(self, compared: &Compared, line: &Line) -> String {
         let count = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
         match self {

@@ -26,12 +26,9 @@ const PREFERRED_WIDTH: usize = 13;
 /// The smallest width in which a spec is still recognisable.
 const USEFUL_WIDTH: usize = 8;
 
-/// The input of the layout.
 pub(super) struct LayoutInput<'a> {
     pub(super) compared: &'a Compared,
-    /// The algorithms of all lines.
     pub(super) algorithms: &'a BTreeSet<String>,
-    /// The lines that are currently visible.
     pub(super) shown: &'a [&'a Line],
     pub(super) room: u16,
     pub(super) sort: Option<Column>,
@@ -52,7 +49,6 @@ pub(super) struct Layout {
 }
 
 impl LayoutInput<'_> {
-    /// Chooses the columns that fit, and their widths.
     pub(super) fn layout(&self) -> Layout {
         let Self { compared, shown, room, sort, across, .. } = *self;
         let wanted = |column: &Column| match column {

@@ -19,7 +19,6 @@ use ratatui::layout::Rect;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// The comparison panel.
 #[derive(Debug, Default)]
 pub(crate) struct Comparison {
     list: List,
@@ -44,12 +43,9 @@ pub(crate) struct Comparison {
     order: Memo<(u64, String, Option<Column>, bool), Vec<usize>>,
 }
 
-/// The lines that pass the filter.
 #[derive(Debug)]
 struct Shown {
-    /// Whether each line passes.
     passes: Vec<bool>,
-    /// The algorithms of the lines that pass.
     algorithms: BTreeSet<String>,
 }
 
@@ -112,8 +108,6 @@ impl Panel for Comparison {
         self.order(session).len()
     }
 
-    /// Returns the number of screen rows for the heading, the lines, and the remarks below the
-    /// lines.
     fn wanted_rows(&self, session: &Session) -> usize {
         1 + self.lines(session) + 3
     }
@@ -247,7 +241,6 @@ fn foot(painter: &mut Painter<'_, '_>, compared: &Compared, lines: &[usize], are
 }
 
 impl Comparison {
-    /// Returns the lines that pass the filter.
     fn passing(&self, session: &Session) -> Rc<Shown> {
         let (compared, filter) = (&session.compared, &self.list.filter);
         self.shown.get((compared.number, filter.text().to_owned()), || {
@@ -262,7 +255,6 @@ impl Comparison {
         })
     }
 
-    /// Returns the indices of the lines in the order in which they are displayed.
     pub(crate) fn order(&self, session: &Session) -> Rc<Vec<usize>> {
         let filter = self.list.filter.text().to_owned();
         self.order.get((session.compared.number, filter, self.sort, self.reverse), || {
@@ -279,7 +271,6 @@ impl Comparison {
         })
     }
 
-    /// Returns the line under the cursor.
     fn line<'s>(&self, session: &'s Session) -> Option<&'s Line> {
         session.compared.lines.get(*self.order(session).get(self.list.cursor)?)
     }

@@ -17,10 +17,8 @@ use std::rc::Rc;
 use swapmeet_results::analysis::{Axis, Crossover, Curve, Family, Point};
 use swapmeet_results::duration;
 
-/// The width of the labels on the time axis.
 const LEFT: u16 = 9;
 
-/// The curves panel.
 #[derive(Debug, Default)]
 pub(crate) struct Curves {
     /// The list of crossovers. The cursor of this list is its scroll position.
@@ -37,12 +35,10 @@ pub(crate) struct Curves {
     shown: Memo<(u64, usize, String), Shown>,
 }
 
-/// The curves that pass the filter.
 #[derive(Debug)]
 struct Shown {
     family: Family,
     crossovers: Vec<Crossover>,
-    /// The curve of the optimum, if it is known.
     optimum: Option<Curve>,
 }
 
@@ -103,13 +99,11 @@ impl Panel for Curves {
         RenderKind::Curves(family.map_or(Axis::Block, |family| family.axis))
     }
 
-    /// Switches to the next or the previous family of curves.
     fn sideways(&mut self, by: isize, session: &mut Session) {
         self.family = wrap_index(self.family, by, session.compared.families.len());
         self.list.cursor = 0;
     }
 
-    /// Switches to the family of curves that contains the group in focus.
     fn sync(&mut self, session: &Session) {
         if self.seen != session.group {
             self.seen = session.group;
@@ -281,7 +275,6 @@ fn repetitions(session: &Session, family: &Family) -> Option<String> {
     (*most > 1).then(|| format!("points are means of {text} repetitions, │ is the 95 % interval"))
 }
 
-/// Splits a line into dashes.
 fn dashes(line: &[(f64, f64)]) -> Vec<Vec<(f64, f64)>> {
     const LONG: usize = 4;
     line.chunks(LONG).step_by(2).map(<[_]>::to_vec).collect()
@@ -302,7 +295,6 @@ fn optimum(compared: &Compared, family: &Family) -> Option<Curve> {
     (!points.is_empty()).then(|| Curve { algorithm: "optimum".to_owned(), points })
 }
 
-/// Returns whether two curves have the same points.
 fn coincide(a: &Curve, b: &Curve) -> bool {
     let times =
         |curve: &Curve| curve.points.iter().map(|point| (point.x, point.time)).collect::<Vec<_>>();
@@ -337,7 +329,6 @@ fn legend(
     painter.legend(area, distinct(family).map(entry).chain(optimum))
 }
 
-/// Draws the axes and their labels.
 fn frame(painter: &mut Painter<'_, '_>, family: &Family, axes: &Axes, area: Rect, plot: Rect) {
     let theme = painter.theme;
     let (left, top) = (plot.x - area.x, plot.y - area.y);

@@ -10,7 +10,6 @@ use ratatui::layout::Rect;
 use swapmeet_core::cost::machine::parameters;
 use swapmeet_runner::input::InputError;
 
-/// The form of a spec.
 #[derive(Debug)]
 pub(super) struct Form {
     pub(super) list: List,
@@ -66,12 +65,10 @@ impl Form {
         self.fields.len()
     }
 
-    /// Returns the key and the value of the field under the cursor.
     pub(super) fn field(&self) -> Option<(&str, &str)> {
         self.fields.get(self.list.cursor).map(|field| (&*field.key, &*field.value))
     }
 
-    /// Returns the spec with the values of the form.
     pub(super) fn spec(&self) -> String {
         let set = self.fields.iter().filter(|field| field.value != field.default);
         let set: Vec<String> = set.map(|field| format!("{}={}", field.key, field.value)).collect();
@@ -133,7 +130,6 @@ impl Form {
         of_model.into_iter().map(field).collect()
     }
 
-    /// Sets the field under the cursor to the next or the previous value of its parameter.
     pub(super) fn turn(&mut self, up: bool, session: &Session) -> Result<(), InputError> {
         let Some(field) = self.fields.get(self.list.cursor) else { return Ok(()) };
         let parameter =

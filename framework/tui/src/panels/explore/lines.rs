@@ -120,7 +120,6 @@ fn name(item: &ListItem<'_>) -> String {
     }
 }
 
-/// Returns the description of a line up to the first semicolon.
 fn about_short(item: &ListItem<'_>, session: &Session, section: Section) -> String {
     let long = match item {
         ListItem::Choice(_, choice) => about_spec(session, section, &choice.spec),

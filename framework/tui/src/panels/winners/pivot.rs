@@ -40,7 +40,6 @@ fn rows<'s>(session: &'s Session, map: &WinnerMap, row: usize) -> BTreeMap<usize
     rows
 }
 
-/// Returns the number of screen rows of a table in which all algorithms are visible.
 pub(super) fn height(session: &Session, map: &WinnerMap, row: usize) -> u16 {
     rows(session, map, row).len() as u16 + 2
 }
@@ -87,7 +86,6 @@ pub(super) fn pivot(
     legend(painter, area);
 }
 
-/// Returns the heat level of a time, given its ratio to the fastest time of the column.
 fn level(ratio: f64) -> usize {
     let found = LEVELS.iter().find(|(most, _, _)| ratio <= *most);
     found.map_or(SLOWEST.0, |(_, level, _)| *level)

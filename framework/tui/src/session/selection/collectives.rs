@@ -39,7 +39,6 @@ impl Selection {
         Some((kind.word, workload.to_string()))
     }
 
-    /// Selects a workload, and deselects the workloads that no selected algorithm supports.
     pub(crate) fn fit_workloads(&mut self, workload: String, registry: &Registry) {
         self.put(Section::Workloads, workload, None);
         let algorithms = self.selected(Section::Algorithms);
@@ -50,7 +49,6 @@ impl Selection {
     }
 }
 
-/// Returns the bit mask of the collectives that an algorithm supports.
 fn collectives(algorithm: &str, registry: &Registry) -> Option<u64> {
     let name = algorithm.split(':').next()?;
     registry.algorithms().find(|known| known.name == name).map(|known| known.collectives)

@@ -10,11 +10,9 @@ use swapmeet_runner::registry::Registry;
 use swapmeet_runner::topology;
 use swapmeet_workloads::Workload;
 
-/// A parameter of an algorithm or a machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FormParameter {
     pub(crate) key: String,
-    /// The default value.
     pub(crate) default: String,
     pub(crate) about: String,
     /// Known values of the parameter. Other values may also be valid.
@@ -113,8 +111,6 @@ impl Selection {
         found
     }
 
-    /// Returns the parameters of an algorithm, or of the model of a machine, with their default
-    /// values.
     pub(crate) fn parameters(
         &self,
         section: Section,

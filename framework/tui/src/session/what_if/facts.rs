@@ -21,7 +21,6 @@ use swapmeet_runner::worker::{Observer, ObserverKind, SendValue, Workers};
 /// bytes. A schedule with more different steps is planned again instead.
 const MOST_KINDS: usize = 1 << 17;
 
-/// The facts of a schedule.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     pub(super) ledger: Ledger,
@@ -37,7 +36,6 @@ pub const FACTS: ObserverKind = ObserverKind {
     start: |_, _, send| Ok(Box::new(FactsWatcher { keeper: LedgerRecorder::default(), send })),
 };
 
-/// A message with some of the facts of a schedule, from the worker to the dashboard.
 #[derive(Debug, Serialize, Deserialize)]
 enum FactsMessage {
     Kinds(Vec<Vec<u64>>),
@@ -169,7 +167,6 @@ impl FactsWorkers {
         Some(next)
     }
 
-    /// Returns whether all threads have ended.
     pub(super) fn is_over(&self) -> bool {
         Arc::strong_count(&self.stop) == 1
     }

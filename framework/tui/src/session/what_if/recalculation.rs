@@ -12,7 +12,6 @@ use swapmeet_runner::case::Case;
 use swapmeet_runner::session::{pricing_context, share_plan};
 use swapmeet_workloads::Workload;
 
-/// A row whose machine the user changes in the what-if panel.
 #[derive(Debug)]
 pub(super) struct AffectedRow {
     pub(super) record: Arc<Record>,
@@ -32,7 +31,6 @@ pub(crate) struct Scenario {
     pub(super) answers: Arc<HashMap<CaseId, Arc<Record>>>,
 }
 
-/// The result of a recalculation.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ScenarioResult {
     /// The algorithms that have at least one outdated time. An outdated time does not include the
@@ -42,9 +40,7 @@ pub(crate) struct ScenarioResult {
     pub(crate) before: HashMap<[String; 3], f64>,
     /// The number of rows that were recalculated instantly.
     pub(crate) instant: usize,
-    /// The duration of the recalculation.
     pub(crate) took: Duration,
-    /// The cases that workers have to plan again.
     pub(super) pending: Arc<Vec<Case>>,
 }
 
@@ -93,7 +89,6 @@ impl Scenario {
         (records.iter().map(replaced).collect(), result)
     }
 
-    /// Recalculates all affected rows, in parallel on all cores.
     fn prices(&self) -> Vec<Price> {
         let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
         let each = self.affected.len().div_ceil(cores).max(1);
