@@ -1,8 +1,7 @@
 //! The cases of an experiment. This module defines the components of a case, and looks up the
 //! algorithms and machines that specs name.
 
-mod blocks;
-mod product;
+mod grid;
 
 use crate::experiment::{DEFAULT_TIMEOUT_SECS, OwnMachine};
 use crate::input::{InputError, Text};
@@ -23,7 +22,7 @@ use swapmeet_results::{CaseId, Implementation, Record, Setting, inputs_column};
 use swapmeet_workloads::file::{MAX_BYTES, read_regular};
 use swapmeet_workloads::{InputDigest, Workload, expand};
 
-pub use product::{Product, cases, drawn};
+pub use grid::{Product, cases, drawn};
 
 /// Replaces each workload that has a range of sizes by one workload for each size.
 pub fn expanded(workloads: &[Text]) -> Result<Vec<Text>, InputError> {

@@ -25,7 +25,6 @@ mod block_trace;
 mod calls;
 mod comparison;
 mod network;
-mod read;
 mod sends;
 
 pub use comparison::compare_symmetry;

@@ -1,6 +1,6 @@
 //! The reasons why a figure cannot be made, and the limits of figures.
 
-use crate::labels::UnknownLabel;
+use crate::appearance::UnknownLabel;
 use swapmeet_results::CompareError;
 
 /// The maximum number of panels or maps of a figure.

@@ -8,7 +8,7 @@ use crate::heat::{HeatColumns, HeatFigure};
 use crate::marks::Paper;
 use crate::marks::scene::{Mark, Scene, Text};
 use crate::quantity::Quantity;
-use crate::stack::StackKind;
+use crate::stacked::StackKind;
 use crate::stacked::{Scales, StackedBars};
 use crate::winners::WinnerFigure;
 use swapmeet_results::analysis::Axis;

@@ -3,12 +3,12 @@
 //! show its fastest algorithm. The strength of the colour shows the margin by which this algorithm
 //! is faster than the second fastest algorithm.
 
+use crate::appearance::Labels;
 use crate::appearance::{Appearance, LegendPlace};
 use crate::draw::grid::{Grid, GridPlace};
 use crate::draw::marker::marker;
 use crate::draw::{Drawable, LegendRow, heading, remarks};
 use crate::error::{FigureError, check_panels};
-use crate::labels::Labels;
 use crate::marks::scene::{Anchor, BLACK, Colour, Mark, PALE, Scene, Text, WHITE};
 use crate::marks::text::{width, wrapped};
 use crate::marks::{Paper, Picture};

@@ -2,7 +2,6 @@
 //! keys and the mouse.
 
 mod actions;
-mod mouse;
 pub(crate) mod overlay;
 mod prompt;
 
