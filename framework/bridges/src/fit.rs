@@ -167,9 +167,9 @@ impl CostPair {
         /// residuals.
         const CUTOFF: f64 = 4.685;
         let (mut pair, mut weights) = (self, vec![1.0; samples.len()]);
-        // Estimate the standard deviation of the residuals as 1.4826 times the median of their
-        // absolute values, which is right for a normal distribution and robust against outliers.
-        // This estimate stays the same while the weights change.
+        // The scale is an estimate of the standard deviation of the residuals: 1.4826 times the
+        // median of their absolute values. The factor is exact for a normal distribution, and
+        // outliers hardly change a median. The scale stays the same while the weights change.
         let mut left: Vec<f64> = samples.iter().map(|sample| self.residual(sample).abs()).collect();
         left.sort_by(f64::total_cmp);
         let scale = (1.4826 * left[left.len() / 2]).max(MIN_RESIDUAL);

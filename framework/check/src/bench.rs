@@ -20,7 +20,7 @@ pub struct Limits {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
+pub enum ProcessEnd {
     /// The process answered the question. The plugin may nevertheless have printed something.
     Answered {
         answer: Answer,
@@ -42,8 +42,8 @@ pub enum Outcome {
 /// A way to ask questions about a plugin.
 pub trait Bench {
     /// Asks one question. Returns an error only if the bench itself fails; a failure of the plugin
-    /// is an [`Outcome`].
-    fn ask(&self, question: &Question) -> io::Result<Outcome>;
+    /// is an [`ProcessEnd`].
+    fn ask(&self, question: &Question) -> io::Result<ProcessEnd>;
 
     fn limits(&self) -> Limits;
 }
@@ -59,7 +59,7 @@ pub struct Processes {
 }
 
 impl Bench for Processes {
-    fn ask(&self, question: &Question) -> io::Result<Outcome> {
+    fn ask(&self, question: &Question) -> io::Result<ProcessEnd> {
         let Limits { time, memory } = self.limits;
         let mut command = Command::new(&self.program);
         command
@@ -89,7 +89,7 @@ impl Bench for Processes {
                         let _ = double_memory_of(child.id(), memory);
                     }
                     Some(received) if answer.is_none() => answer = Some(received),
-                    Some(_) | None => return Ok(Outcome::UsedFiles),
+                    Some(_) | None => return Ok(ProcessEnd::UsedFiles),
                 },
                 ChildEvent::Ended(end) => break end,
             }
@@ -98,11 +98,11 @@ impl Bench for Processes {
         printed.extend(std::iter::from_fn(|| child.next_printed()));
         let printed = printed.into_iter().find(|line| !line.trim().is_empty());
         Ok(match (answer, end.kind) {
-            (Some(answer), ChildEndKind::Succeeded) => Outcome::Answered { answer, printed },
-            (None, ChildEndKind::Closed) => Outcome::ClosedFiles,
-            (_, ChildEndKind::Invalid) => Outcome::UsedFiles,
-            (_, ChildEndKind::TimedOut) => Outcome::Hung(end.message),
-            _ => Outcome::Died(format!("{when}{}", end.message)),
+            (Some(answer), ChildEndKind::Succeeded) => ProcessEnd::Answered { answer, printed },
+            (None, ChildEndKind::Closed) => ProcessEnd::ClosedFiles,
+            (_, ChildEndKind::Invalid) => ProcessEnd::UsedFiles,
+            (_, ChildEndKind::TimedOut) => ProcessEnd::Hung(end.message),
+            _ => ProcessEnd::Died(format!("{when}{}", end.message)),
         })
     }
 

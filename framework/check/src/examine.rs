@@ -1,12 +1,16 @@
 //! The examination of a plugin. It first checks the tables of the plugin, and then tests every
 //! algorithm on a list of topologies.
+//!
+//! An [`Examiner`] tests one algorithm. It chooses the cases ([`Examiner::examine_all`]), asks a new
+//! process for the plans of each case ([`Examiner::ask`]), and turns the plans into findings
+//! ([`Examiner::examine_case`]).
 
 mod tables;
 
 use crate::about::AlgorithmAbout;
-use crate::bench::{Bench, Outcome};
-use crate::question::{Answer, Plan, Question, Ran, TestCase};
-use crate::report::{Examined, Finding, Report};
+use crate::bench::{Bench, ProcessEnd};
+use crate::question::{Answer, Plan, Question, RunResult, SequencePlan, TestCase};
+use crate::report::{AlgorithmReport, Finding, Report};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::io;
@@ -34,7 +38,7 @@ pub fn examine(
         Report { file: file.to_owned(), about: None, algorithms: Vec::new(), findings: Vec::new() };
     // Check the tables first, because loading a plugin and reading its tables may already fail.
     let unreadable = match bench.ask(&Question::About)? {
-        Outcome::Answered { answer: Answer::About(about), printed } => {
+        ProcessEnd::Answered { answer: Answer::About(about), printed } => {
             report.findings.extend(tables::findings(&about));
             report
                 .findings
@@ -42,16 +46,16 @@ pub fn examine(
             report.about = Some(about);
             None
         }
-        Outcome::Answered { answer: Answer::Refused(why), .. } => Some(("tables", why)),
-        Outcome::ClosedFiles => {
+        ProcessEnd::Answered { answer: Answer::Refused(why), .. } => Some(("tables", why)),
+        ProcessEnd::ClosedFiles => {
             Some(("survives", "when it is loaded, it closes files that it did not open".to_owned()))
         }
-        Outcome::UsedFiles => {
+        ProcessEnd::UsedFiles => {
             Some(("survives", "when it is loaded, it uses files that it did not open".to_owned()))
         }
-        Outcome::Answered { .. } => Some(("tables", "its tables could not be read".to_owned())),
-        Outcome::Died(how) => Some(("survives", format!("when it is loaded: {how}"))),
-        Outcome::Hung(_) => Some(("time", "loading it does not end".to_owned())),
+        ProcessEnd::Answered { .. } => Some(("tables", "its tables could not be read".to_owned())),
+        ProcessEnd::Died(how) => Some(("survives", format!("when it is loaded: {how}"))),
+        ProcessEnd::Hung(_) => Some(("time", "loading it does not end".to_owned())),
     };
     if let Some((test, what)) = unreadable {
         report.findings.push(Finding::fault(test, "", what));
@@ -112,7 +116,7 @@ struct Examiner<'a> {
     pub bench: &'a dyn Bench,
     pub about: &'a AlgorithmAbout,
     pub params: Params,
-    pub done: Examined,
+    pub done: AlgorithmReport,
     pub findings: Vec<Finding>,
     /// Small cases that were planned several times with equal results. Each entry has the case, the
     /// text that names its topology in findings, and its plan, which was made in a separate
@@ -130,11 +134,11 @@ impl<'a> Examiner<'a> {
     fn new(bench: &'a dyn Bench, about: &'a AlgorithmAbout, params: Params) -> Self {
         let collectives: Vec<&'static str> =
             of_bits(about.collectives).map(|kind| kind.word).collect();
-        let done = Examined {
+        let done = AlgorithmReport {
             algorithm: spec_of(&about.name, &params),
             ports_claimed: about.ports,
             collectives,
-            ..Examined::default()
+            ..AlgorithmReport::default()
         };
         Self { bench, about, params, done, findings: Vec::new(), steady: Vec::new(), hung: 0 }
     }
@@ -189,33 +193,34 @@ impl<'a> Examiner<'a> {
         question: fn(TestCase) -> Question,
         case: &TestCase,
         place: &str,
-    ) -> io::Result<Option<Ran>> {
+    ) -> io::Result<Option<RunResult>> {
         let at = &Subject { place, workload: &case.workload };
         let answer = self.ask(&question(case.clone()), at)?;
-        Ok(answer.and_then(|answer| if let Answer::Ran(ran) = answer { Some(ran) } else { None }))
+        Ok(answer.and_then(|answer| if let Answer::Run(ran) = answer { Some(ran) } else { None }))
     }
 
     /// Asks a question about this algorithm in a separate process. If the process gives no answer,
     /// adds the reason as a fault.
     fn ask(&mut self, question: &Question, at: &Subject<'_>) -> io::Result<Option<Answer>> {
         match self.bench.ask(question)? {
-            Outcome::Answered {
-                answer: Answer::BadQuestion(why) | Answer::Refused(why), ..
+            ProcessEnd::Answered {
+                answer: Answer::BadQuestion(why) | Answer::Refused(why),
+                ..
             } => {
                 self.fault("tables", at, why);
             }
-            Outcome::ClosedFiles => {
+            ProcessEnd::ClosedFiles => {
                 let what = "closes files that it did not open, or shuts them down: a run would lose its \
                             worker process";
                 self.fault("survives", at, what.to_owned());
             }
-            Outcome::UsedFiles => {
+            ProcessEnd::UsedFiles => {
                 let what =
                     "writes to files that it did not open: a run would lose its worker process";
                 self.fault("survives", at, what.to_owned());
             }
             // If the plugin prints several times, report only the first time.
-            Outcome::Answered { answer, printed } => {
+            ProcessEnd::Answered { answer, printed } => {
                 if let Some(line) =
                     printed.filter(|_| self.findings.iter().all(|f| f.test != "quiet"))
                 {
@@ -225,16 +230,16 @@ impl<'a> Examiner<'a> {
                 }
                 return Ok(Some(answer));
             }
-            Outcome::Died(how) if is_out_of_memory(&how) => {
+            ProcessEnd::Died(how) if is_out_of_memory(&how) => {
                 // Two plans at the same time have twice the memory limit of one plan.
                 let plans = if how.starts_with("two plans at once") { 2 } else { 1 };
                 let most = self.bench.limits().memory.saturating_mul(plans) / (1 << 20);
                 self.fault("memory", at, format!("more than {most} MiB: {how}"));
             }
-            Outcome::Died(how) => self.fault("survives", at, how),
+            ProcessEnd::Died(how) => self.fault("survives", at, how),
             // End the examination of the algorithm after several hangs, because its remaining cases
             // could take hours.
-            Outcome::Hung(how) => {
+            ProcessEnd::Hung(how) => {
                 self.hung += 1;
                 self.fault("time", at, format!("{how}, and it ignores the host: killed"));
                 if self.hung == ENOUGH_HUNG {
@@ -400,11 +405,11 @@ impl Examiner<'_> {
             return Ok(());
         };
         // A plan that timed out cannot be compared.
-        let differs = |(i, _, plan): &&(usize, bool, Plan)| {
-            !plan.is_like(&some[*i].2) && plan.status != "timeout"
+        let differs = |SequencePlan { case, plan, .. }: &&SequencePlan| {
+            !plan.is_like(&some[*case].2) && plan.status != "timeout"
         };
-        if let Some((i, is_parallel, plan)) = plans.iter().find(differs) {
-            let (case, place, alone) = some[*i];
+        if let Some(SequencePlan { case, is_parallel, plan }) = plans.iter().find(differs) {
+            let (case, place, alone) = some[*case];
             let at = &Subject { place, workload: &case.workload };
             let when = match is_parallel {
                 true => "at the same time as other problems",
@@ -496,7 +501,7 @@ impl Examiner<'_> {
             return Ok(None);
         }
         self.done.cases += 1;
-        let Some(Ran { nodes, plans, ms, symmetry, bytes }) =
+        let Some(RunResult { nodes, plans, ms, symmetry, bytes }) =
             self.run_case(Question::Run, case, place)?
         else {
             return Ok(None);
@@ -582,7 +587,8 @@ impl Examiner<'_> {
         // Plan again in another process, in which memory addresses and the time are different.
         // Large cases are skipped, because they would take too long.
         if nodes > 1 && nodes <= FEW {
-            let Some(Ran { plans, .. }) = self.run_case(Question::RunOnce, case, place)? else {
+            let Some(RunResult { plans, .. }) = self.run_case(Question::RunOnce, case, place)?
+            else {
                 return Ok(());
             };
             match plans.first() {

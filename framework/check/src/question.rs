@@ -102,14 +102,22 @@ pub enum Answer {
     /// The question is invalid, as this text describes, for example because it contains a topology
     /// that does not exist.
     BadQuestion(String),
-    Ran(Ran),
-    /// The results of running several cases in one process. Each entry has the number of the case,
-    /// whether another thread was planning at the same time, and the plan.
-    Sequence(Vec<(usize, bool, Plan)>),
+    Run(RunResult),
+    Sequence(Vec<SequencePlan>),
+}
+
+/// A plan of one of several cases that a process runs one after another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SequencePlan {
+    /// The index of the case in the question.
+    pub case: usize,
+    /// Whether another thread planned at the same time.
+    pub is_parallel: bool,
+    pub plan: Plan,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Ran {
+pub struct RunResult {
     pub nodes: u64,
     /// The plans. [`Question::Run`] asks for a first and a second one, and for two that are made on
     /// two threads at the same time. [`Question::RunOnce`] asks for one.

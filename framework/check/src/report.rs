@@ -55,7 +55,7 @@ impl Finding {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Examined {
+pub struct AlgorithmReport {
     /// The name of the algorithm, with the parameters that the user has given for it.
     pub algorithm: String,
     pub collectives: Vec<&'static str>,
@@ -83,7 +83,7 @@ pub struct Examined {
 pub struct Report {
     pub file: String,
     pub about: Option<About>,
-    pub algorithms: Vec<Examined>,
+    pub algorithms: Vec<AlgorithmReport>,
     pub findings: Vec<Finding>,
 }
 
@@ -162,7 +162,7 @@ impl Report {
     }
 }
 
-impl fmt::Display for Examined {
+impl fmt::Display for AlgorithmReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} ({})", self.algorithm, self.collectives.join(", "))?;
         // Write the number of verified cases, and the unit in which they were verified.
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn similar_findings_are_listed_three_times() {
-        let examined = Examined {
+        let examined = AlgorithmReport {
             algorithm: "one".to_owned(),
             collectives: vec!["alltoall"],
             cases: 9,
@@ -272,11 +272,11 @@ failed: 6 faults, 1 remark";
 
     #[test]
     fn values_that_were_not_measured_are_omitted() {
-        let mut examined = Examined {
+        let mut examined = AlgorithmReport {
             algorithm: "one".to_owned(),
             cases: 2,
             ports_claimed: 1,
-            ..Examined::default()
+            ..AlgorithmReport::default()
         };
         assert_eq!(
             examined.to_string(),

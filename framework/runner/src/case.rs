@@ -22,7 +22,7 @@ use swapmeet_results::{CaseId, Implementation, Record, Setting, inputs_column};
 use swapmeet_workloads::file::{MAX_BYTES, read_regular};
 use swapmeet_workloads::{InputDigest, Workload, expand};
 
-pub use grid::{Product, cases, drawn};
+pub use grid::{CaseGrid, cases, drawn};
 
 /// Replaces each workload that has a range of sizes by one workload for each size.
 pub fn expanded(workloads: &[Text]) -> Result<Vec<Text>, InputError> {

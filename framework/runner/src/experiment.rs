@@ -47,11 +47,15 @@ pub struct Experiment {
     #[serde(rename = "machine", with = "own_machines", skip_serializing_if = "Vec::is_empty")]
     pub own_machines: Vec<OwnMachine>,
     /// The `case` tables of the file. If there are any, only their combinations are run.
-    #[serde(rename = "case", deserialize_with = "blocks", skip_serializing_if = "Vec::is_empty")]
-    pub blocks: Vec<Block>,
+    #[serde(
+        rename = "case",
+        deserialize_with = "case_tables",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub case_tables: Vec<CaseTable>,
     /// The `exclude` tables of the file. Their combinations are not run.
-    #[serde(deserialize_with = "blocks", skip_serializing_if = "Vec::is_empty")]
-    pub exclude: Vec<Block>,
+    #[serde(deserialize_with = "case_tables", skip_serializing_if = "Vec::is_empty")]
+    pub exclude: Vec<CaseTable>,
     /// The nodes on which delivery is verified. It is not a key of the file, because results do not
     /// depend on it.
     #[serde(skip)]
@@ -65,7 +69,7 @@ pub struct Experiment {
 /// lists. An empty list stands for the list of the experiment.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, expecting = "a table")]
-pub struct Block {
+pub struct CaseTable {
     /// The position of the table, for messages.
     #[serde(skip)]
     pub place: Text,
@@ -102,7 +106,7 @@ impl Default for Experiment {
             timeout_secs: None,
             optimum: false,
             own_machines: Vec::new(),
-            blocks: Vec::new(),
+            case_tables: Vec::new(),
             exclude: Vec::new(),
             proof_scope: ProofScope::Auto,
             file: None,
@@ -191,8 +195,8 @@ pub const SETTINGS: &[Setting] = &[
         flag: None,
         about: "Run only the combinations within each [[case]] table of the file; empty: run all \
                 combinations of the lists",
-        get: |experiment| number_of_tables(&experiment.blocks),
-        set: |experiment, text| remove_tables(&mut experiment.blocks, text),
+        get: |experiment| number_of_tables(&experiment.case_tables),
+        set: |experiment, text| remove_tables(&mut experiment.case_tables, text),
     },
     Setting {
         key: "exclude",
@@ -204,21 +208,21 @@ pub const SETTINGS: &[Setting] = &[
     },
 ];
 
-fn number_of_tables(blocks: &[Block]) -> String {
-    if blocks.is_empty() { String::new() } else { units::count(blocks.len(), "table") }
+fn number_of_tables(tables: &[CaseTable]) -> String {
+    if tables.is_empty() { String::new() } else { units::count(tables.len(), "table") }
 }
 
-fn remove_tables(blocks: &mut Vec<Block>, text: &str) -> Result<(), String> {
-    if !text.is_empty() && text != number_of_tables(blocks) {
+fn remove_tables(tables: &mut Vec<CaseTable>, text: &str) -> Result<(), String> {
+    if !text.is_empty() && text != number_of_tables(tables) {
         return Err("no text: the tables can only be removed".to_owned());
     }
     if text.is_empty() {
-        blocks.clear();
+        tables.clear();
     }
     Ok(())
 }
 
-/// Default time limit of a case, in seconds. Without a limit, a plugin that never ends would block
+/// Default time limit of a case, in seconds. Without a limit, a plugin that never ends would table
 /// a run.
 pub const DEFAULT_TIMEOUT_SECS: f64 = 600.0;
 
@@ -239,10 +243,10 @@ impl Experiment {
     /// Parses an experiment file. `source` is the file's name for error messages.
     pub fn parse(source: &str, content: &str) -> Result<Self, InputError> {
         let experiment: Self = toml_reader::read(source, content)?;
-        let mut tables = experiment.blocks.iter().chain(&experiment.exclude);
+        let mut tables = experiment.case_tables.iter().chain(&experiment.exclude);
         // A list in a file is not empty.
-        if let Some(block) = tables.find(|block| block.lists().iter().all(|list| list.is_empty())) {
-            let error = block.place.error("the table is empty");
+        if let Some(table) = tables.find(|table| table.lists().iter().all(|list| list.is_empty())) {
+            let error = table.place.error("the table is empty");
             return Err(error.help("expected some of topologies, algorithms, workloads, machines"));
         }
         Ok(experiment)
@@ -273,14 +277,14 @@ impl Experiment {
 
     /// Returns whether the experiment has `case` or `exclude` tables, so that its cases are not all
     /// combinations of its lists.
-    pub fn has_blocks(&self) -> bool {
-        !self.blocks.is_empty() || !self.exclude.is_empty()
+    pub fn has_case_tables(&self) -> bool {
+        !self.case_tables.is_empty() || !self.exclude.is_empty()
     }
 
     /// Returns whether there are `case` tables and all of them have entries in the list that `list`
     /// returns. The experiment's own list of this kind may then be empty.
-    pub fn is_named_by_blocks(&self, list: fn(&Block) -> &Vec<Text>) -> bool {
-        !self.blocks.is_empty() && self.blocks.iter().all(|block| !list(block).is_empty())
+    pub fn is_named_by_tables(&self, list: fn(&CaseTable) -> &Vec<Text>) -> bool {
+        !self.case_tables.is_empty() && self.case_tables.iter().all(|table| !list(table).is_empty())
     }
 
     /// Checks that the seed of the last repetition does not exceed `u64::MAX`.
@@ -295,7 +299,7 @@ impl Experiment {
     }
 }
 
-impl Block {
+impl CaseTable {
     fn lists(&self) -> [&[Text]; 4] {
         [&self.topologies, &self.algorithms, &self.workloads, &self.machines]
     }
@@ -324,13 +328,13 @@ fn time_limit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>,
     }
 }
 
-fn blocks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Block>, D::Error> {
-    let blocks = Vec::<Spanned<Block>>::deserialize(deserializer)?;
-    let with_place = |block: Spanned<Block>| {
-        let place = Text { value: String::new(), place: place(block.span()) };
-        Block { place, ..block.into_inner() }
+fn case_tables<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<CaseTable>, D::Error> {
+    let tables = Vec::<Spanned<CaseTable>>::deserialize(deserializer)?;
+    let with_place = |table: Spanned<CaseTable>| {
+        let place = Text { value: String::new(), place: place(table.span()) };
+        CaseTable { place, ..table.into_inner() }
     };
-    Ok(blocks.into_iter().map(with_place).collect())
+    Ok(tables.into_iter().map(with_place).collect())
 }
 
 /// The `machine` tables: a table for each machine, whose keys are `base` and parameters.
@@ -541,7 +545,7 @@ machines = ["mine"]
     #[test]
     fn flags_set_what_they_print() {
         let mut experiment = Experiment::parse("x", FILE).unwrap();
-        experiment.blocks.clear();
+        experiment.case_tables.clear();
         let flags = experiment.flags(&Experiment::default());
         assert_eq!(
             flags,

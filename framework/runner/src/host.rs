@@ -120,8 +120,8 @@ pub struct Planned {
     /// Whether delivery was verified only for one node of each orbit (the set of nodes to which the
     /// symmetries map a node).
     pub relied_on_symmetry: bool,
-    /// The number of nodes that the plugin planned: all nodes, or the nodes whose plans were
-    /// compared with the claimed symmetry.
+    /// The number of nodes for which the plugin itself planned the sends: all nodes or, if the host
+    /// relies on a claimed symmetry, the nodes whose own plans were compared with the claim.
     pub compared_on: u64,
 }
 
@@ -209,7 +209,7 @@ impl<'a> PlanCall<'a> {
     /// Repeats the plan in order to add details to a fault.
     fn explained(self, fault: Fault) -> Fault {
         let labels = Rc::default();
-        let trail = BlockTrace::of(&fault, &self.task.collective, Rc::clone(&labels));
+        let trail = BlockTrace::for_fault(&fault, &self.task.collective, Rc::clone(&labels));
         let Some(mut trail) = trail else { return fault };
         let task = &Task { proof_scope: ProofScope::Full, ..self.task.clone() };
         let limit = self.limit.map(PlanLimit::restarted);

@@ -14,7 +14,7 @@ const UNKNOWN: &str = "no optimum: ";
 
 /// Returns the optimum of each of these cases. All cases have the same topology, workload and seed.
 /// The error is a failed assertion, and asks for a report.
-pub fn of_unit(cases: &[&Case], search: &mut Search<'_>) -> Result<Vec<CaseOptimum>, String> {
+pub fn of_group(cases: &[&Case], search: &mut Search<'_>) -> Result<Vec<CaseOptimum>, String> {
     let Some((first, optima)) = cases.first().and_then(|case| Some((case, case.optima.as_ref()?)))
     else {
         return Ok(vec![None; cases.len()]);

@@ -161,7 +161,7 @@ impl Registry {
 
     /// Loads one plugin file into this process. If the file has the metadata of `known`, its digest
     /// is not computed again.
-    pub(crate) fn of(file: &Path, known: KnownDigest<'_>) -> Result<Self, RegistryError> {
+    pub(crate) fn from_file(file: &Path, known: KnownDigest<'_>) -> Result<Self, RegistryError> {
         let mut registry = Self::default();
         registry.add(Plugin::load_known(file, Some(known))?, Origin::Named);
         Ok(registry)

@@ -70,7 +70,7 @@ impl StepCounts {
         }
     }
 
-    pub fn of(&self, case: &Case) -> Option<u64> {
+    pub fn steps_of(&self, case: &Case) -> Option<u64> {
         self.0.get(&schedule(case)).copied()
     }
 }

@@ -73,7 +73,7 @@ impl Texts {
 
 impl Term {
     /// Parses a term. Returns `None` if the term has no word yet, as in `!`.
-    fn of(word: &str) -> Option<Self> {
+    fn parse(word: &str) -> Option<Self> {
         let (is_not, word) = word.strip_prefix('!').map_or((false, word), |word| (true, word));
         let words: Vec<String> =
             word.split('|').filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
@@ -82,10 +82,10 @@ impl Term {
 }
 
 impl Filter {
-    pub(crate) fn of(line: &str) -> Self {
+    pub(crate) fn parse(line: &str) -> Self {
         Self {
             text: line.to_owned(),
-            terms: line.split_whitespace().filter_map(Term::of).take(Found::TERMS).collect(),
+            terms: line.split_whitespace().filter_map(Term::parse).take(Found::TERMS).collect(),
         }
     }
 
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn filters_combine_terms_alternatives_and_exclusions() {
-        let passes = |line: &str| Filter::of(line).passes("PEX on torus:8x8");
+        let passes = |line: &str| Filter::parse(line).passes("PEX on torus:8x8");
         for line in
             ["", "pex", "torus pex", "bruck|pex", "!bruck", "8x8 !bruck|ring", "!", "|", "pex|"]
         {
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn the_words_of_tags_are_searched_only_in_tags() {
         let passes = |line: &str| {
-            let filter = Filter::of(line).with_tags(&["reduce"]);
+            let filter = Filter::parse(line).with_tags(&["reduce"]);
             filter.passes("ring: a reduce, then an allgather <allreduce>")
         };
         assert!(passes("ring allreduce") && passes("!reduce") && passes("reduc"));
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(["PEX", "ring:4", "pex"].map(|text| texts.number(text)), [0, 1, 0]);
         assert_eq!(["ring:8", "ring:4"].map(|text| more.number(text)), [0, 1]);
         assert_eq!(texts.append(more), [2, 1]);
-        let filter = Filter::of("Ring:8");
+        let filter = Filter::parse("Ring:8");
         let passes: Vec<bool> =
             texts.find(&filter).into_iter().map(|found| filter.accepts(found)).collect();
         assert_eq!(passes, [false, false, true]);

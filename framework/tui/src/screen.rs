@@ -22,7 +22,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &mut App) -> ClickMap {
     let area = frame.area();
     let mut painter = Painter::new(frame, &mut clicks, app.appearance.theme);
     if area.width < overlay::MIN_SIZE.0 || area.height < overlay::MIN_SIZE.1 {
-        overlay::too_small(&mut painter, app.question.is_some(), area);
+        overlay::too_small(&mut painter, app.confirmation.is_some(), area);
     } else {
         let rows =
             Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)])

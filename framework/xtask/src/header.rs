@@ -1,6 +1,6 @@
 //! The C header of the plugin boundary, which cbindgen generates from the Rust definitions.
 
-use crate::Outcome;
+use crate::TaskResult;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ fn place(root: &Path) -> PathBuf {
 
 /// Returns the output of cbindgen for the definitions. Links and names of Rust in the comments are
 /// replaced by names of C.
-fn generated(root: &Path) -> Outcome<String> {
+fn generated(root: &Path) -> TaskResult<String> {
     let folder = root.join("framework/abi");
     let config = cbindgen::Config::from_file(folder.join("cbindgen.toml"))?;
     let mut text = Vec::new();
@@ -21,13 +21,13 @@ fn generated(root: &Path) -> Outcome<String> {
     Ok(words.iter().fold(text, |text, (rust, c)| text.replace(rust, c)))
 }
 
-pub(crate) fn renew(root: &Path) -> Outcome<Vec<PathBuf>> {
+pub(crate) fn renew(root: &Path) -> TaskResult<Vec<PathBuf>> {
     fs::write(place(root), generated(root)?)?;
     Ok(vec![place(root)])
 }
 
 /// Fails if the committed header is not the generated one.
-pub(crate) fn check(root: &Path) -> Outcome<Vec<PathBuf>> {
+pub(crate) fn check(root: &Path) -> TaskResult<Vec<PathBuf>> {
     if fs::read_to_string(place(root))? == generated(root)? {
         return Ok(Vec::new());
     }

@@ -1,7 +1,7 @@
 //! The pictures of the README and the docs: plots, and recordings of the dashboard. The program
 //! `swapmeet` makes all of them.
 
-use crate::Outcome;
+use crate::TaskResult;
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use std::fmt::Write as _;
 use std::fs;
@@ -92,10 +92,10 @@ const RECORDINGS: [Recording; 3] = [
     ),
 ];
 
-pub(crate) fn pictures(swapmeet: &Path, folder: &Path) -> Outcome<Vec<PathBuf>> {
+pub(crate) fn pictures(swapmeet: &Path, folder: &Path) -> TaskResult<Vec<PathBuf>> {
     fs::create_dir_all(folder)?;
     let mut made = Vec::new();
-    let mut add = |name: &str, draw: &dyn Fn(&Path) -> Outcome<String>| -> Outcome<()> {
+    let mut add = |name: &str, draw: &dyn Fn(&Path) -> TaskResult<String>| -> TaskResult<()> {
         let work = std::env::temp_dir().join(format!("swapmeet-pictures-{}", std::process::id()));
         fs::create_dir_all(&work)?;
         let drawn = draw(&work);
@@ -129,7 +129,7 @@ fn recording_inputs((_, args, scenes): &Recording) -> String {
     inputs(&[args], &format!("keys: {}\n{file}", keys.join(" ")))
 }
 
-fn plot(swapmeet: &Path, work: &Path, picture: &Plot) -> Outcome<String> {
+fn plot(swapmeet: &Path, work: &Path, picture: &Plot) -> TaskResult<String> {
     for command in picture.1 {
         let output =
             Command::new(swapmeet).args(command.split_whitespace()).current_dir(work).output()?;
@@ -145,7 +145,7 @@ fn plot(swapmeet: &Path, work: &Path, picture: &Plot) -> Outcome<String> {
 
 /// Returns a picture of the dashboard. It runs the dashboard in a pseudo-terminal and records its
 /// screen in each scene.
-fn recording(swapmeet: &Path, work: &Path, picture: &Recording) -> Outcome<String> {
+fn recording(swapmeet: &Path, work: &Path, picture: &Recording) -> TaskResult<String> {
     fs::write(work.join("quick-start.toml"), EXPERIMENT)?;
     let size = PtySize { rows: ROWS, cols: COLUMNS, pixel_width: 0, pixel_height: 0 };
     let pair = native_pty_system().openpty(size)?;

@@ -1,4 +1,4 @@
-//! The options that all kinds of figures have.
+//! The options that all kinds of figures have: title, labels and colours of algorithms, and legend.
 
 use crate::marks::scene::{Colour, Scene};
 use crate::style::Styles;
@@ -36,7 +36,7 @@ pub struct Appearance<'a> {
 
 impl Appearance<'_> {
     pub(crate) fn styles<'b>(&'b self, shown: impl IntoIterator<Item = &'b str>) -> Styles {
-        Styles::of(self.algorithms.iter().map(String::as_str).chain(shown)).coloured(self.colours)
+        Styles::new(self.algorithms.iter().map(String::as_str).chain(shown)).coloured(self.colours)
     }
 }
 
@@ -92,7 +92,7 @@ pub struct UnknownLabel {
 impl Labels {
     /// Returns the labels that the user gave. Returns an error if `names` does not contain an
     /// algorithm for which a label or a colour was given.
-    pub(crate) fn of(
+    pub(crate) fn new(
         appearance: &Appearance<'_>,
         names: &BTreeSet<&str>,
     ) -> Result<Self, UnknownLabel> {

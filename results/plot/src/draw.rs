@@ -59,7 +59,7 @@ impl Drawable for Figure {
         self.notes
             .iter()
             .cloned()
-            .chain(self.crossings())
+            .chain(self.crossover_texts())
             .chain(self.remarks.iter().cloned())
             .collect()
     }
@@ -79,13 +79,13 @@ impl Figure {
             let mut letters = 0;
             for (frame, panel) in frames.iter().zip(&self.panels) {
                 frame.draw(scene, self, panel, letters);
-                letters += panel.crossings.len();
+                letters += panel.crossovers.len();
             }
             top
         };
         let wide = legend::width_of_names(self, scene.width, font);
         let mut top = self.legend.arrange(&mut scene, (top, font), wide, legend, body);
-        top = legend::crossings(&mut scene, self, top, font);
+        top = legend::crossovers(&mut scene, self, top, font);
         top = legend::bars(&mut scene, self, top, font);
         scene.height = remarks(&mut scene, &self.remarks, top, font) + font;
         scene

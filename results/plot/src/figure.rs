@@ -38,7 +38,7 @@ pub struct Curve {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Crossing {
+pub struct DrawnCrossover {
     /// The crossover, which is computed from completion times.
     pub crossover: Crossover,
     /// The position in the figure at which the lines of both curves meet. It is `None` if the two
@@ -59,7 +59,7 @@ pub struct Panel {
     /// The curve of the reference, such as the lower bound, if it was requested.
     pub reference: Option<Curve>,
     /// The crossovers between the curves.
-    pub crossings: Vec<Crossing>,
+    pub crossovers: Vec<DrawnCrossover>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -119,7 +119,7 @@ pub struct Figure {
 
 impl Figure {
     /// Makes a figure from the rows of `files`, which are pairs of a file name and its rows.
-    pub fn of(
+    pub fn from_rows(
         files: &[(String, Vec<Record>)],
         options: &FigureOptions<'_>,
     ) -> Result<Self, FigureError> {
@@ -144,7 +144,7 @@ impl Figure {
             files,
             comparison,
             y: options.y,
-            bars: ErrorBars::of(options.x, options.y),
+            bars: ErrorBars::for_axes(options.x, options.y),
             reference: options.reference,
             crossovers: options.crossovers,
         };
@@ -187,13 +187,13 @@ impl Figure {
         };
         names.sort_by(|a, b| place(a).cmp(&place(b)).then(a.cmp(b)));
         names.dedup();
-        let labels = Labels::of(&options.appearance, &names.iter().map(String::as_str).collect())?;
+        let labels = Labels::new(&options.appearance, &names.iter().map(String::as_str).collect())?;
         if names.len() > MOST_CURVES {
             return Err(FigureError::ManyCurves(names.len()));
         }
         let settings: Vec<CommonSettings> =
             panels.iter().map(|(family, _)| family.settings.clone()).collect();
-        let titles = Titles::of(&settings);
+        let titles = Titles::new(&settings);
         check_panels(panels.len(), &titles.differ)?;
         for ((_, panel), title) in panels.iter_mut().zip(titles.panels) {
             panel.title = title;
@@ -258,10 +258,10 @@ impl Figure {
         points.any(|point| point.interval.is_some())
     }
 
-    pub fn crossings(&self) -> impl Iterator<Item = String> {
+    pub fn crossover_texts(&self) -> impl Iterator<Item = String> {
         self.panels.iter().flat_map(move |panel| {
             let place = prefix(&panel.title);
-            panel.crossings.iter().map(move |Crossing { crossover, interval, .. }| {
+            panel.crossovers.iter().map(move |DrawnCrossover { crossover, interval, .. }| {
                 let (before, after) = (self.label(&crossover.before), self.label(&crossover.after));
                 let called = Crossover {
                     before: before.to_owned(),
@@ -314,7 +314,7 @@ impl FigureData<'_> {
             line.runs.iter().map(|run| run.time_us).collect()
         } else {
             let rows = line.records(self.files).filter(|row| row.status == Status::Ok);
-            rows.map(|row| self.y.of(row)).collect::<Option<_>>()?
+            rows.map(|row| self.y.value(row)).collect::<Option<_>>()?
         };
         Summary::of(&values).map(|s| (s.mean, self.bars.interval(&values, &s)))
     }
@@ -351,7 +351,7 @@ impl FigureData<'_> {
     ) -> Option<Panel> {
         let reference = self.reference.and_then(|reference| self.curve_of(reference, family, log));
         let mut panel =
-            Panel { title: String::new(), curves: Vec::new(), reference, crossings: Vec::new() };
+            Panel { title: String::new(), curves: Vec::new(), reference, crossovers: Vec::new() };
         for curve in &family.curves {
             let points: Vec<Point> = self.points(curve).into_iter().filter(&shown).collect();
             if points.is_empty() {
@@ -371,7 +371,7 @@ impl FigureData<'_> {
         for crossover in crossovers {
             let at = self.meeting(&panel, family, &crossover, log);
             let interval = crossover_interval(self.comparison, family, &crossover);
-            panel.crossings.push(Crossing { crossover, at, interval });
+            panel.crossovers.push(DrawnCrossover { crossover, at, interval });
         }
         (!panel.curves.is_empty()).then_some(panel)
     }
@@ -417,7 +417,7 @@ impl FigureData<'_> {
             let on =
                 family.curves.iter().flat_map(|curve| &curve.points).find(|point| point.x == *x)?;
             let rows = self.line(on.group, on.line).records(self.files);
-            let values: Vec<f64> = rows.filter_map(|row| reference.of(row)).collect();
+            let values: Vec<f64> = rows.filter_map(|row| reference.value(row)).collect();
             let y = Summary::of(&values)?.mean;
             (!log.y() || y > 0.0).then_some(Point { x: *x, y, interval: None })
         };

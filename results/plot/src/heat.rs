@@ -65,7 +65,7 @@ struct PanelKey {
 }
 
 impl PanelKey {
-    fn of(row: &Record, axes: [&str; 2]) -> Self {
+    fn new(row: &Record, axes: [&str; 2]) -> Self {
         let is_axis = |name: &str| axes.contains(&name);
         let unless = |name: &str, text: &str| {
             if is_axis(name) { String::new() } else { text.to_owned() }
@@ -96,7 +96,7 @@ impl HeatFigure {
     const MOST_CELLS: usize = 64;
 
     /// Makes heat maps from the `ok` rows of `files`, which are pairs of a file name and its rows.
-    pub fn of(
+    pub fn from_rows(
         files: &[(String, Vec<Record>)],
         wanted: HeatColumns<'_>,
         appearance: &Appearance<'_>,
@@ -113,7 +113,7 @@ impl HeatFigure {
             let text = |name: &str| row.field(name).unwrap_or_default();
             let (value, at) = (text(wanted.value).parse::<f64>().ok()?, axes.map(text));
             let has_place = at.iter().all(|text| !text.is_empty());
-            has_place.then(|| (PanelKey::of(row, axes), (at, value)))
+            has_place.then(|| (PanelKey::new(row, axes), (at, value)))
         });
         let panels: Vec<(PanelKey, Vec<CellValue>)> = grouped(placed);
         let missing = rows().count() - panels.iter().map(|(_, values)| values.len()).sum::<usize>();
@@ -125,7 +125,7 @@ impl HeatFigure {
         // Choose the titles of the figure and of its panels.
         let keys: Vec<CommonSettings> =
             panels.iter().map(|(key, _)| key.settings.clone()).collect();
-        let mut titles = Titles::of(&keys);
+        let mut titles = Titles::new(&keys);
         let differ = match titles.differ.as_str() {
             "" => "algorithms (--algorithm)",
             differ => differ,
@@ -148,7 +148,7 @@ impl HeatFigure {
         let made: Vec<HeatPanel> = panels
             .into_iter()
             .zip(titles.panels)
-            .map(|((_, values), title)| HeatPanel::of(title, axes, &values))
+            .map(|((_, values), title)| HeatPanel::new(title, axes, &values))
             .collect();
         let widest = made.iter().map(|panel| panel.xs.len().max(panel.ys.len())).max();
         if let Some(count) = widest.filter(|count| *count > Self::MOST_CELLS) {
@@ -182,7 +182,7 @@ impl HeatFigure {
 }
 
 impl HeatPanel {
-    fn of(title: String, axes: [&str; 2], values: &[CellValue]) -> Self {
+    fn new(title: String, axes: [&str; 2], values: &[CellValue]) -> Self {
         let [xs, ys] = [0, 1].map(|axis| sorted(values.iter().map(|(at, _)| at[axis].clone())));
         let mean = |x: &String, y: &String| {
             let here: Vec<f64> = values
@@ -366,7 +366,7 @@ mod tests {
     fn cells_have_the_values_of_their_rows() {
         let files = study();
         let columns = HeatColumns { value: "steps", x: "block_bytes", y: "algorithm" };
-        let figure = HeatFigure::of(&files, columns, &Appearance::default()).unwrap();
+        let figure = HeatFigure::from_rows(&files, columns, &Appearance::default()).unwrap();
         assert_eq!(figure.panels.len(), 4, "a panel for each network");
         let panel = &figure.panels[0];
         assert_eq!((panel.xs.len(), panel.ys.len()), (18, 5));
@@ -375,7 +375,7 @@ mod tests {
         assert_eq!(values, [6.0, 9.0, 12.0, 30.0, 126.0].map(Some));
         assert_eq!((figure.range, figure.log), ((6.0, 126.0), true));
         let columns = HeatColumns { value: "time_us", x: "nodes", y: "block_bytes" };
-        let figure = HeatFigure::of(&files, columns, &Appearance::default()).unwrap_err();
+        let figure = HeatFigure::from_rows(&files, columns, &Appearance::default()).unwrap_err();
         assert!(matches!(figure, FigureError::ManyPanels { count: 20, .. }), "{figure}");
     }
 
@@ -387,7 +387,7 @@ mod tests {
         let without = Record { time_us: None, ..again(0.0) };
         files[0].1 = vec![again(10.0), again(30.0), without];
         let columns = HeatColumns { value: "time_us", x: "topology", y: "algorithm" };
-        let figure = HeatFigure::of(&files, columns, &Appearance::default()).unwrap();
+        let figure = HeatFigure::from_rows(&files, columns, &Appearance::default()).unwrap();
         assert_eq!(figure.panels[0].cells, [[Some(20.0)]]);
         assert_eq!(figure.notes, ["not shown: 1 row without a value or an axis"]);
     }
@@ -398,7 +398,7 @@ mod tests {
         let first = files[0].1[0].clone();
         files[0].1 = (0..65).map(|seed| Record { seed, ..first.clone() }).collect();
         let columns = HeatColumns { value: "time_us", x: "seed", y: "algorithm" };
-        let error = HeatFigure::of(&files, columns, &Appearance::default()).unwrap_err();
+        let error = HeatFigure::from_rows(&files, columns, &Appearance::default()).unwrap_err();
         assert_eq!(
             error.to_string(),
             "an axis has 65 values, a heat map has room for 64: choose some rows"
@@ -409,7 +409,9 @@ mod tests {
     fn wrong_columns_are_named() {
         let of = |value| {
             let columns = HeatColumns { value, x: "topology", y: "algorithm" };
-            HeatFigure::of(&study(), columns, &Appearance::default()).unwrap_err().to_string()
+            HeatFigure::from_rows(&study(), columns, &Appearance::default())
+                .unwrap_err()
+                .to_string()
         };
         assert_eq!(
             of("time"),

@@ -1,6 +1,6 @@
 //! Figures and report pages from result rows.
 //!
-//! [`Figure::of`] turns rows into panels and curves, which have no positions on a page yet. The
+//! [`Figure::from_rows`] turns rows into panels and curves, which have no positions on a page yet. The
 //! module `draw` lays out panels and curves as marks on a page, and the module `marks` writes the
 //! marks as SVG, PNG or PDF.
 
@@ -24,7 +24,7 @@ mod winners;
 pub use appearance::{Appearance, Labels, LegendPlace, UnknownLabel};
 pub use draw::Drawable;
 pub use error::FigureError;
-pub use figure::{Crossing, Curve, Figure, FigureOptions, Panel, Point, Reference};
+pub use figure::{Curve, DrawnCrossover, Figure, FigureOptions, Panel, Point, Reference};
 pub use format::FigureFormat;
 pub use heat::{HeatColumns, HeatFigure, HeatPanel};
 

@@ -64,8 +64,8 @@ impl Figure {
                     let _ = writeln!(out, "\\addlegendentry{{{label}}}");
                 }
             }
-            for crossing in &panel.crossings {
-                if let Some((x, y)) = crossing.at {
+            for crossover in &panel.crossovers {
+                if let Some((x, y)) = crossover.at {
                     let _ = writeln!(
                         out,
                         "\\node[draw, circle, inner sep=2pt, label=below right:{{{}}}] at (axis cs:{x},{y}) {{}};",
@@ -91,7 +91,7 @@ impl Figure {
             node(&format!("\\pgfplotslegendfromname{{{legend}}}"));
         }
         let lines: Vec<String> = self
-            .crossings()
+            .crossover_texts()
             .enumerate()
             .map(|(number, words)| format!("{}: {}", letter(number), latex_escaped(&words)))
             .collect();

@@ -53,7 +53,7 @@ impl Quantity {
 
     /// Returns the quantity of a row. A ratio needs two rows, so the result for [`Self::Ratio`] is
     /// the time from which the ratio is computed.
-    pub(crate) fn of(self, record: &Record) -> Option<f64> {
+    pub(crate) fn value(self, record: &Record) -> Option<f64> {
         let count = |n: Option<u64>| n.map(|n| n as f64);
         let over = |bound: Option<f64>| Some(record.time_us? / bound?).filter(|r| r.is_finite());
         let bandwidths = || Bandwidths::of(record, record.time_us?);
@@ -167,7 +167,7 @@ mod tests {
                 time_us: Some(1.0),
                 ..Record::default()
             };
-            (Quantity::AlgorithmBandwidth.of(&record), Quantity::BusBandwidth.of(&record))
+            (Quantity::AlgorithmBandwidth.value(&record), Quantity::BusBandwidth.value(&record))
         };
         assert_eq!(of("allreduce"), (Some(3.0), Some(4.5)));
         assert_eq!(of("broadcast"), (Some(3.0), Some(3.0)));

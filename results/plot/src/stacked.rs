@@ -1,4 +1,5 @@
-//! Figures of stacked bars: a panel for each group of cases, a bar for each algorithm.
+//! Figures of stacked bars, and the quantities that such bars can show. A figure has a panel for each
+//! group of cases, and a panel has a bar for each algorithm.
 
 use crate::appearance::{Appearance, Labels, LegendPlace};
 use crate::draw::scale::{Base, Scale, Tick};
@@ -39,7 +40,7 @@ impl StackKind {
 
     /// Returns the mean of each piece over `rows`, and the sum of these means. A piece that the
     /// rows do not have is `None`. If they have no pieces at all, the result is `None`.
-    pub(crate) fn of<'a>(
+    pub(crate) fn means<'a>(
         self,
         rows: impl Iterator<Item = &'a Record>,
     ) -> Option<(Vec<Option<f64>>, f64)> {
@@ -149,7 +150,7 @@ pub struct StackedBars {
 impl StackedBars {
     /// Makes the figure from the rows of `files`, which are pairs of a file name and the rows of
     /// the file.
-    pub fn of(
+    pub fn from_rows(
         stack: StackKind,
         scales: Scales,
         files: &[(String, Vec<Record>)],
@@ -161,7 +162,7 @@ impl StackedBars {
             let mut bars: Vec<Bar> = Vec::new();
             for line in &group.lines {
                 let rows = line.records(files).filter(|row| row.status == Status::Ok);
-                let Some((pieces, sum)) = stack.of(rows) else { continue };
+                let Some((pieces, sum)) = stack.means(rows) else { continue };
                 bars.push(Bar { name: line.algorithm.clone(), pieces, sum });
             }
             bars.sort_by(|a, b| a.sum.total_cmp(&b.sum));
@@ -174,14 +175,14 @@ impl StackedBars {
         }
         let settings = |group: &Group| CommonSettings::of(&group.setting.borrowed());
         let settings: Vec<_> = panels.iter().map(|(group, _)| settings(group)).collect();
-        let titles = Titles::of(&settings);
+        let titles = Titles::new(&settings);
         check_panels(panels.len(), &titles.differ)?;
         for ((_, panel), title) in panels.iter_mut().zip(titles.panels) {
             panel.title = title;
         }
         let names =
             panels.iter().flat_map(|(_, panel)| &panel.bars).map(|bar| bar.name.as_str()).collect();
-        let labels = Labels::of(appearance, &names)?;
+        let labels = Labels::new(appearance, &names)?;
         let title = appearance.title.map_or(titles.common, str::to_owned);
         let panels = panels.into_iter().map(|(_, panel)| panel).collect();
         Ok(Self {
@@ -296,7 +297,7 @@ impl StackedBars {
         let high = if most > 0.0 { most } else { 1.0 };
         let scale = Scale { log: false, low: 0.0, high, ends: (left, right) };
         let text = |value: f64, digits: usize| self.stack.unit().text_to(value, digits);
-        let ticks = scale.horizontal_ticks(Base::of(self.stack.unit()), 0.9 * font, text);
+        let ticks = scale.horizontal_ticks(Base::for_unit(self.stack.unit()), 0.9 * font, text);
         Columns { right: whole, scale, ticks }
     }
 
@@ -381,9 +382,9 @@ mod tests {
         };
         let rows = [row(Some([100, 250])), row(None), row(Some([100, 350]))];
         assert_eq!(
-            StackKind::Traffic.of(rows.iter()),
+            StackKind::Traffic.means(rows.iter()),
             Some((vec![Some(100.0), Some(200.0)], 300.0))
         );
-        assert_eq!(StackKind::Traffic.of([row(None)].iter()), None);
+        assert_eq!(StackKind::Traffic.means([row(None)].iter()), None);
     }
 }

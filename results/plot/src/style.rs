@@ -80,7 +80,7 @@ pub struct Styles(BTreeMap<String, Style>);
 
 impl Styles {
     /// Assigns to each algorithm the style whose number [`style_numbers`] returns.
-    pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
+    pub fn new<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let numbers = style_numbers(names);
         Self(numbers.into_iter().map(|(name, index)| (name, style_number(index))).collect())
     }
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn curves_differ_by_colour_and_marker_and_also_without_colour() {
         let names: Vec<String> = (0..MOST_CURVES).map(|i| format!("algorithm-{i}")).collect();
-        let styles = Styles::of(names.iter().map(String::as_str));
+        let styles = Styles::new(names.iter().map(String::as_str));
         let distinct = |look: fn(Style) -> String| {
             names.iter().map(|name| look(styles.get(name))).collect::<HashSet<String>>().len()
         };
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn an_algorithm_keeps_its_style_next_to_others() {
-        let colour = |names: &[&str], name| Styles::of(names.iter().copied()).get(name).colour;
+        let colour = |names: &[&str], name| Styles::new(names.iter().copied()).get(name).colour;
         let alone = ["pex", "suh-shin", "bruck"].map(|name| colour(&[name], name));
         assert_eq!(
             ["pex", "suh-shin", "bruck"].map(|name| colour(&["pex", "suh-shin", "bruck"], name)),

@@ -18,7 +18,7 @@ pub(crate) struct Titles {
 const MOST_PARAMETERS: usize = 2;
 
 impl Titles {
-    pub(crate) fn of(panels: &[CommonSettings]) -> Self {
+    pub(crate) fn new(panels: &[CommonSettings]) -> Self {
         let columns: [(Vec<String>, &str); 5] = [
             (column(panels, |p| &p.topology), "topologies (--topology)"),
             (column(panels, |p| &p.workload), "workloads (--workload)"),
@@ -123,7 +123,7 @@ mod tests {
             model: "wormhole".to_owned(),
             inputs: String::new(),
         };
-        Titles::of(&settings.iter().map(panel).collect::<Vec<_>>())
+        Titles::new(&settings.iter().map(panel).collect::<Vec<_>>())
     }
 
     #[test]

@@ -53,7 +53,7 @@ pub struct WinnerFigure {
 
 impl WinnerFigure {
     /// Makes maps from the rows of `files`, which are pairs of a file name and its rows.
-    pub fn of(
+    pub fn from_rows(
         files: &[(String, Vec<Record>)],
         appearance: &Appearance<'_>,
     ) -> Result<Self, FigureError> {
@@ -83,7 +83,7 @@ impl WinnerFigure {
         let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
         let lines = comparison.groups.iter().flat_map(|group| &group.lines);
         let all_names: BTreeSet<&str> = lines.map(|line| line.algorithm.as_str()).collect();
-        let labels = Labels::of(appearance, &all_names)?;
+        let labels = Labels::new(appearance, &all_names)?;
         // Algorithms that are never the fastest also get styles, so that a figure of curves gives
         // each algorithm the same style as the map.
         let styles = appearance.styles(all_names);

@@ -60,7 +60,7 @@ fn allocation(nodes: &str, tasks_per_node: &str) -> Option<Allocation> {
 struct Header<'a>(Vec<&'a str>);
 
 impl<'a> Header<'a> {
-    fn of(line: &'a str) -> Self {
+    fn parse(line: &'a str) -> Self {
         Self(line.split(',').collect())
     }
 
@@ -91,7 +91,7 @@ fn location(path: &Path) -> Option<Location<'_>> {
 
 fn metadata<'a>(location: &Location<'_>, text: &'a str) -> Option<(&'a str, Allocation)> {
     let mut lines = text.lines();
-    let header = Header::of(lines.next()?);
+    let header = Header::parse(lines.next()?);
     let mut rows = lines.map(|line| line.split(',').collect::<Vec<_>>());
     let row = rows.find(|row| {
         header.field(row, "timestamp") == Some(location.timestamp)
@@ -167,7 +167,7 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
 
 pub(super) fn read_summary(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, ParseError> {
     let mut lines = (1..).zip(source.text.lines());
-    let header = Header::of(lines.next().map_or("", |(_, line)| line));
+    let header = Header::parse(lines.next().map_or("", |(_, line)| line));
     lines
         .filter(|(_, line)| !line.trim().is_empty())
         .map(|(number, line)| {

@@ -37,7 +37,7 @@ impl BlockTrace {
     /// Returns a trace for the block of a fault. The fault must be that the block was delivered
     /// twice, or that it was never delivered and is at another node. Returns `None` for other
     /// faults.
-    pub(super) fn of(
+    pub(super) fn for_fault(
         fault: &Fault,
         collective: &Collective,
         label: Rc<RefCell<String>>,

@@ -122,7 +122,7 @@ impl hosting::Host for Host<'_> {
     fn links(&mut self, vertex: u64, links: Room<'_, SwmLink>) -> Result<(), Fault> {
         let table = match self.links.take() {
             Some(table) => table,
-            None => LinkTable::of(self.task.topology.as_ref())?,
+            None => LinkTable::new(self.task.topology.as_ref())?,
         };
         let listed = self.links.insert(table).of_vertex(vertex);
         let listed = listed.ok_or(Fault::OutOfOrder(

@@ -1,7 +1,8 @@
-//! Keys that work in every panel, and their effects.
+//! Keys that work in every panel, and the mouse. A click selects a line, a second click on the same
+//! line opens it, and the wheel scrolls.
 
 use super::prompt::{Command, Purpose};
-use super::{App, ExitMode, Help, Prompt, Question, TerminalRequest, panel_of};
+use super::{App, Confirmation, ExitMode, Help, Prompt, TerminalRequest, panel_of};
 use crate::click_map::{ClickMap, ClickTarget, PanelPosition};
 use crate::filter::Filter;
 use crate::keys::{Binding, DOWN, FIRST, Key, LAST, LEFT, RIGHT, UP, bind, ch, ctrl, find, key};
@@ -129,7 +130,7 @@ impl App {
         let anywhere = find(ANYWHERE, event);
         if self.prompt.is_some() {
             self.type_key(event);
-        } else if self.question.is_some() {
+        } else if self.confirmation.is_some() {
             self.answer(event, anywhere);
         } else if self.help.is_some() && anywhere != Some(Action::QuitNow) {
             self.scroll_help(anywhere);
@@ -201,10 +202,10 @@ impl App {
             Action::Freeze if session.runs.frozen => session.unfreeze(),
             Action::Freeze => session.runs.frozen = true,
             // A new run would cancel running cases and discard unsaved rows, so ask the user first.
-            Action::Run if loses => self.question = Some(Question::Run),
+            Action::Run if loses => self.confirmation = Some(Confirmation::Run),
             Action::Run => session.run(),
             Action::Add => session.add(),
-            Action::Stop if session.queue.is_busy() => self.question = Some(Question::Stop),
+            Action::Stop if session.queue.is_busy() => self.confirmation = Some(Confirmation::Stop),
             Action::Stop => session.stop(),
             Action::Baseline => {
                 let name = panel.algorithm(session);
@@ -243,7 +244,7 @@ impl App {
     fn quit(&mut self, how: ExitMode) {
         let leaves_rows = how == ExitMode::PrintRows;
         if self.is_busy() || (!leaves_rows && self.has_unsaved()) {
-            self.question = Some(Question::Exit(how));
+            self.confirmation = Some(Confirmation::Exit(how));
         } else {
             self.exit = Some(how);
         }
@@ -263,22 +264,24 @@ impl App {
     /// Handles a key while a question waits for confirmation. `y` confirms, and so does the key
     /// that caused the question.
     fn answer(&mut self, event: &KeyEvent, action: Option<Action>) {
-        let Some(question) = self.question.take() else { return };
+        let Some(question) = self.confirmation.take() else { return };
         let yes = matches!(event.code, K::Char('y' | 'Y'));
         match (question, action) {
             (_, Some(Action::QuitNow)) => self.exit = Some(ExitMode::Plain),
             // If `q` waits for confirmation, `Q` exits and prints the rows.
-            (Question::Exit(_), Some(Action::QuitPrinting)) => {
+            (Confirmation::Exit(_), Some(Action::QuitPrinting)) => {
                 self.exit = Some(ExitMode::PrintRows);
             }
-            (Question::Exit(how), again)
+            (Confirmation::Exit(how), again)
                 if yes || (how == ExitMode::Plain && again == Some(Action::Quit)) =>
             {
                 self.exit = Some(how);
             }
-            (Question::Run, again) if yes || again == Some(Action::Run) => self.session.run(),
-            (Question::Stop, again) if yes || again == Some(Action::Stop) => self.session.stop(),
-            (Question::Exit(_) | Question::Run | Question::Stop, _) => {}
+            (Confirmation::Run, again) if yes || again == Some(Action::Run) => self.session.run(),
+            (Confirmation::Stop, again) if yes || again == Some(Action::Stop) => {
+                self.session.stop()
+            }
+            (Confirmation::Exit(_) | Confirmation::Run | Confirmation::Stop, _) => {}
         }
     }
 
@@ -341,8 +344,8 @@ impl App {
     }
 
     fn click(&mut self, target: ClickTarget) {
-        if self.question.is_some() || self.help.is_some() {
-            (self.question, self.help) = (None, None);
+        if self.confirmation.is_some() || self.help.is_some() {
+            (self.confirmation, self.help) = (None, None);
             return;
         }
         if self.prompt.is_some() {

@@ -25,7 +25,7 @@ pub struct Appearance {
 }
 
 #[derive(Debug, Clone, Default)]
-pub struct Outcome {
+pub struct SessionResult {
     /// The rows on screen when the session ended.
     pub records: Vec<Record>,
     /// Whether to print the rows on the normal screen after the session.
@@ -57,7 +57,7 @@ pub(crate) enum TerminalRequest {
 
 /// A question that the user must confirm, because rows or running cases would be lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Question {
+pub(crate) enum Confirmation {
     /// Whether to exit although cases run or rows are unsaved.
     Exit(ExitMode),
     /// Whether to start a new run although cases run or rows are unsaved.
@@ -84,7 +84,7 @@ pub struct App {
     pub(crate) expanded: bool,
     pub(crate) prompt: Option<Prompt>,
     pub(crate) help: Option<Help>,
-    pub(crate) question: Option<Question>,
+    pub(crate) confirmation: Option<Confirmation>,
     pub(crate) appearance: Appearance,
     pub(crate) terminal_request: Option<TerminalRequest>,
     exit: Option<ExitMode>,
@@ -108,7 +108,7 @@ impl App {
             expanded: false,
             prompt: None,
             help: None,
-            question: None,
+            confirmation: None,
             appearance,
             terminal_request: None,
             exit: None,
@@ -154,9 +154,9 @@ impl App {
         self.session.message.as_ref().map(|message| message.text.as_str())
     }
 
-    pub fn outcome(&self) -> Outcome {
+    pub fn outcome(&self) -> SessionResult {
         let (session, runs) = (&self.session, &self.session.runs);
-        Outcome {
+        SessionResult {
             records: session.queue.records().into_iter().map(Arc::unwrap_or_clone).collect(),
             print_rows: self.exit == Some(ExitMode::PrintRows),
             interrupted: session.is_interrupted(),
@@ -265,8 +265,8 @@ mod tests {
     use crate::keys::{ctrl, numbered};
     use crate::panel::Panel;
     use crate::session::comparison::{Compared, tests::row};
-    use crate::session::queue::Prepared;
-    use crate::session::selection::Section;
+    use crate::session::queue::PreparedRows;
+    use crate::session::selection::ListKind;
     use crossterm::event::KeyCode;
     use std::rc::Rc;
     use swapmeet_runner::experiment::Experiment;
@@ -386,7 +386,7 @@ mod tests {
         use crate::panels::{cases::Cases, comparison::Comparison};
         let mut app = app();
         let rows = (0..50).map(|time| row("a", &format!("ring:{}", time + 4), 0, 1.0));
-        app.session.compared = Compared::of(rows.collect(), None);
+        app.session.compared = Compared::new(rows.collect(), None);
         let (mut comparison, mut cases) = (Comparison::default(), Cases::default());
         let (lines, order) = (cases.rows(&app.session), comparison.order(&app.session));
         comparison.step(7, &mut app.session);
@@ -394,9 +394,9 @@ mod tests {
         assert_eq!(comparison.list().cursor, 7);
         assert!(Rc::ptr_eq(&order, &comparison.order(&app.session)));
         assert!(Rc::ptr_eq(&lines, &cases.rows(&app.session)));
-        comparison.list_mut().filter = Filter::of("ring:5");
+        comparison.list_mut().filter = Filter::parse("ring:5");
         assert_eq!(comparison.order(&app.session).len(), 5, "ring:5 and ring:50 to ring:53");
-        comparison.list_mut().filter = Filter::of("ring:5 !ring:50");
+        comparison.list_mut().filter = Filter::parse("ring:5 !ring:50");
         app.session.compared.number += 1;
         assert_eq!(comparison.order(&app.session).len(), 4);
     }
@@ -420,7 +420,7 @@ mod tests {
     fn panels_say_that_rows_are_compared() {
         let mut app = app();
         let rows = (0..3).map(|seed| row("a", "ring:4", seed, 1.0)).collect();
-        let rows = Prepared::opened(rows, &Registry::default());
+        let rows = PreparedRows::opened(rows, &Registry::default());
         app.session.queue.enqueue(rows, Duration::ZERO);
         let text = |app: &App| app.session.text_without_results("No rows yet.");
         assert_eq!(text(&app), "No rows yet.");
@@ -433,10 +433,10 @@ mod tests {
         let mut app = app();
         let press = |app: &mut App, key: Key| app.key(&key.event());
         let put = |app: &mut App, spec: &str| {
-            app.session.selection.put(Section::Topologies, spec.to_owned(), None);
+            app.session.selection.put(ListKind::Topologies, spec.to_owned(), None);
             app.sync();
         };
-        let selected = |app: &App| app.session.selection.choices(Section::Topologies).len();
+        let selected = |app: &App| app.session.selection.choices(ListKind::Topologies).len();
         put(&mut app, "ring:4");
         put(&mut app, "ring:8");
         (0..2).for_each(|_| press(&mut app, ch('u')));

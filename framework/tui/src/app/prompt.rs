@@ -156,7 +156,7 @@ impl App {
         match prompt.purpose {
             Purpose::Command | Purpose::NoFilter | Purpose::SaveAs | Purpose::Render => {}
             Purpose::Filter => {
-                let filter = Filter::of(prompt.input.value());
+                let filter = Filter::parse(prompt.input.value());
                 self.filter(filter);
             }
             Purpose::Panel => {
@@ -170,7 +170,7 @@ impl App {
         // The filter already has an effect while it is typed. If the user cancels, restore the
         // previous filter.
         if let Some(Prompt { purpose: Purpose::Filter, before, .. }) = self.prompt.take() {
-            self.filter(Filter::of(&before));
+            self.filter(Filter::parse(&before));
         }
     }
 
@@ -229,7 +229,7 @@ impl App {
             return Err("there are no rows to draw yet".to_owned());
         }
         let figure = self.panels[self.active].figure(session);
-        let (baseline, algorithms) = (session.baseline.as_deref(), session.looks.numbers());
+        let (baseline, algorithms) = (session.baseline.as_deref(), session.styles.numbers());
         let rows = (rows, session.rows_in_words());
         rendered_file(name, figure, baseline, algorithms, rows, session.render)
             .map(|file| vec![file])
@@ -250,7 +250,7 @@ impl App {
 
     /// Returns all commands that match `words`. The commands of the active panel come first.
     pub(crate) fn commands(&self, words: &str) -> Vec<Command> {
-        let filter = Filter::of(words);
+        let filter = Filter::parse(words);
         let of_panels = self.panels.iter().enumerate().flat_map(|(at, panel)| {
             panel.table().into_iter().map(move |row| Command {
                 panel: Some(at),

@@ -274,7 +274,7 @@ impl Winners {
                     painter.put(place, 0, y, "-", if here { painter.cursor() } else { theme.dim });
                     continue;
                 };
-                let look = session.looks.number(&cell.winner.algorithm);
+                let look = session.styles.number(&cell.winner.algorithm);
                 let own = theme.series(look);
                 let text = format!(
                     "{}{}",
@@ -311,7 +311,7 @@ fn shade(winner: &Winner) -> char {
 fn legend(painter: &mut Painter<'_, '_>, session: &Session, map: &WinnerMap, area: Rect) -> u16 {
     let theme = painter.theme;
     let entry = |name: &str| {
-        let look = session.looks.number(name);
+        let look = session.styles.number(name);
         [mark(look).to_string(), name.to_owned()].map(|text| (text, theme.series(look)))
     };
     let y = painter.legend(area, map.winners().into_iter().map(entry));

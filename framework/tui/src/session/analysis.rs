@@ -62,7 +62,7 @@ impl Session {
                     None => (records.iter().map(|record| (**record).clone()).collect(), None),
                 };
                 let compared =
-                    Compared { scenario, number, ..Compared::of(records, baseline.as_deref()) };
+                    Compared { scenario, number, ..Compared::new(records, baseline.as_deref()) };
                 (compared, began.elapsed())
             };
             self.analysis.under_way = self.start("comparison", work);
@@ -75,7 +75,7 @@ impl Session {
             if let Some(result) = &compared.scenario {
                 self.what_if.schedule_planning(result);
             }
-            self.looks.add(&compared.algorithms);
+            self.styles.add(&compared.algorithms);
             let old = std::mem::replace(&mut self.compared, compared);
             // Another thread frees the old lines, because this takes a long time if there are many.
             drop(std::thread::Builder::new().spawn(move || drop(old)));

@@ -173,7 +173,7 @@ impl Compared {
     }
 
     /// Compares rows. If the algorithm `baseline` has no row, compares the rows without a baseline.
-    pub(crate) fn of(records: Vec<Record>, baseline: Option<&str>) -> Self {
+    pub(crate) fn new(records: Vec<Record>, baseline: Option<&str>) -> Self {
         let files = [(String::new(), records)];
         let compared = match compare(&files, baseline) {
             Err(CompareError::NoBaseline { .. }) => compare(&files, None),
@@ -314,7 +314,7 @@ impl Compared {
         }
         let short = |((text, others), wide): (&&(&str, &BTreeSet<String>), &usize)| {
             let others = others.iter().map(String::as_str).filter(|_| others.len() <= MOST);
-            Abbreviations::of(others.chain([*text]), *wide).get(text).to_owned()
+            Abbreviations::new(others.chain([*text]), *wide).get(text).to_owned()
         };
         apart.iter().zip(&wide).map(short).collect::<Vec<_>>().join(", ")
     }
@@ -351,7 +351,7 @@ pub(crate) mod tests {
             row("slow", "ring:4", 1, 22.0),
             row("fast", "ring:4", 0, 10.0),
         ];
-        let compared = Compared::of(rows, Some("fast"));
+        let compared = Compared::new(rows, Some("fast"));
         let slow = &compared.lines[1];
         assert_eq!(
             (slow.stats.algorithm.as_str(), slow.ratio(), slow.over_bound, slow.sample.steps),
@@ -373,7 +373,7 @@ pub(crate) mod tests {
             ..row(algorithm, "ring:4", 0, 1.0)
         };
         let marks = |rows| {
-            let compared = Compared::of(rows, None);
+            let compared = Compared::new(rows, None);
             compared.lines.iter().map(|line| line.is_uncharged).collect::<Vec<_>>()
         };
         assert_eq!(marks(vec![free("a"), row("b", "ring:4", 0, 2.0)]), [true, false]);
@@ -382,7 +382,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_baseline_without_rows_is_ignored() {
-        let compared = Compared::of(vec![row("a", "ring:4", 0, 1.0)], Some("b"));
+        let compared = Compared::new(vec![row("a", "ring:4", 0, 1.0)], Some("b"));
         assert_eq!((compared.lines.len(), compared.error), (1, None));
     }
 
@@ -396,7 +396,7 @@ pub(crate) mod tests {
             small("ring:8"),
             small("ring:4"),
         ];
-        let all = Compared::of(rows, None);
+        let all = Compared::new(rows, None);
         let groups: Vec<String> = all
             .groups
             .iter()

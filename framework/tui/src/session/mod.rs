@@ -1,12 +1,12 @@
 //! The state of a session: plugins, the selection of cases, the cases with their rows, and the
 //! analysis of these rows.
 
+mod algorithm_styles;
 mod analysis;
 pub(crate) mod batch;
 pub(crate) mod comparison;
 pub(crate) mod files;
 mod log;
-mod looks;
 pub(crate) mod queue;
 pub(crate) mod recording;
 mod runs;
@@ -17,13 +17,13 @@ mod undo;
 pub(crate) mod what_if;
 
 use crate::filter::Filter;
+use algorithm_styles::AlgorithmStyles;
 use analysis::Analysis;
 use comparison::Compared;
 use files::OutputFile;
 pub use files::{RenderKind, RenderRequest, RenderRows};
 use log::Log;
 pub(crate) use log::LogLine;
-use looks::Looks;
 use queue::{CaseRow, CaseState, Queue};
 pub use recording::WATCH;
 use recording::{FrameSelection, KeptSchedule, Recording, RecordingRequest};
@@ -34,7 +34,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use suggestions::Study;
+use suggestions::ExperimentFile;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::experiment::Experiment;
@@ -102,7 +102,7 @@ pub(crate) struct Session {
     /// The algorithm with which the other algorithms are compared.
     pub(crate) baseline: Option<String>,
     pub(crate) compared: Compared,
-    pub(crate) looks: Looks,
+    pub(crate) styles: AlgorithmStyles,
     pub(crate) what_if: WhatIf,
     /// The part of the focused case's schedule that has been simulated so far.
     pub(crate) recording: Option<Recording>,
@@ -135,7 +135,7 @@ impl Session {
             group: 0,
             baseline: setup.experiment.baseline.as_ref().map(|b| b.value.clone()),
             compared: Compared::default(),
-            looks: Looks::default(),
+            styles: AlgorithmStyles::default(),
             what_if: WhatIf::default(),
             recording: None,
             kept: None,
@@ -376,14 +376,14 @@ impl Session {
         if self.what_if.is_on() { "rows without the changes of What if" } else { "rows on screen" }
     }
 
-    pub(crate) fn load(&mut self, study: &Study) {
-        match study.experiment() {
+    pub(crate) fn load(&mut self, file: &ExperimentFile) {
+        match file.experiment() {
             Ok(experiment) => {
                 self.baseline = experiment.baseline.as_ref().map(|baseline| baseline.value.clone());
                 self.selection.load(experiment, &self.registry);
                 self.analysis.is_stale = true;
                 self.show_message(
-                    &format!("selected {}: R runs it, u undoes it", study.name),
+                    &format!("selected {}: R runs it, u undoes it", file.name),
                     false,
                 );
             }

@@ -113,7 +113,7 @@ impl CaseRow {
 /// New rows for the queue. A separate thread prepares them, because this takes about a second for
 /// 100,000 cases.
 #[derive(Debug)]
-pub(crate) struct Prepared {
+pub(crate) struct PreparedRows {
     rows: Vec<CaseRow>,
     cases: Vec<Case>,
     /// The algorithms of the rows, in the order of their first rows.
@@ -144,7 +144,7 @@ fn join(mut a: Common, b: &Common) -> Common {
     a
 }
 
-impl Prepared {
+impl PreparedRows {
     /// Creates rows for the cases that are not in `known`.
     pub(crate) fn new(cases: Vec<Case>, known: Vec<Arc<CaseId>>) -> Self {
         let mut known: HashSet<Arc<CaseId>> = known.into_iter().collect();
@@ -155,7 +155,7 @@ impl Prepared {
                 rows.push(CaseRow::new(Ok(case), key, &mut texts));
             }
         }
-        Self::of(rows, texts)
+        Self::from_rows(rows, texts)
     }
 
     /// Creates rows from records that were read from files. If a case has several records, uses the
@@ -172,10 +172,10 @@ impl Prepared {
                 rows.push(row);
             }
         }
-        Self::of(rows, texts)
+        Self::from_rows(rows, texts)
     }
 
-    fn of(rows: Vec<CaseRow>, texts: Texts) -> Self {
+    fn from_rows(rows: Vec<CaseRow>, texts: Texts) -> Self {
         let cases: Vec<Case> = open(&rows);
         let forecast = Forecast::new(&cases);
         let each = rows.iter().map(|row| row.specs().map(|spec| Some(spec.to_owned())));
@@ -325,7 +325,7 @@ impl Queue {
 
     /// Adds rows as a new batch, which starts now, and removes the rows of cancelled cases. Returns
     /// the cases to run.
-    pub(crate) fn enqueue(&mut self, prepared: Prepared, now: Duration) -> Vec<Case> {
+    pub(crate) fn enqueue(&mut self, prepared: PreparedRows, now: Duration) -> Vec<Case> {
         self.stop();
         self.rows.retain(|row| !matches!(row.state, CaseState::Stopped));
         let first = self.rows.len();
@@ -389,18 +389,18 @@ impl Queue {
 
     fn enter(&mut self, case: usize, state: CaseState) {
         let Some(row) = self.batch.get(case).and_then(|i| self.rows.get_mut(*i)) else { return };
-        row.length = row.case.as_ref().ok().and_then(|case| self.lengths.of(case));
-        *of(&mut self.tally, &row.state) -= 1;
+        row.length = row.case.as_ref().ok().and_then(|case| self.lengths.steps_of(case));
+        *counter(&mut self.tally, &row.state) -= 1;
         row.enter(state, &mut self.texts);
         self.changes += 1;
-        *of(&mut self.tally, &row.state) += 1;
+        *counter(&mut self.tally, &row.state) += 1;
     }
 
     fn count(&mut self) {
         self.changes += 1;
         self.tally = Tally { cases: self.rows.len(), ..Tally::default() };
         for row in &self.rows {
-            *of(&mut self.tally, &row.state) += 1;
+            *counter(&mut self.tally, &row.state) += 1;
         }
     }
 
@@ -421,7 +421,7 @@ impl Queue {
     }
 }
 
-fn of<'t>(tally: &'t mut Tally, state: &CaseState) -> &'t mut usize {
+fn counter<'t>(tally: &'t mut Tally, state: &CaseState) -> &'t mut usize {
     match state {
         CaseState::Waiting => &mut tally.waiting,
         CaseState::Running(_) => &mut tally.running,

@@ -3,7 +3,7 @@
 
 use super::batch::Batch;
 pub use super::batch::RowSink;
-use super::queue::Prepared;
+use super::queue::PreparedRows;
 use super::task::{Task, take_ended};
 use super::what_if::WhatIf;
 use super::{Session, is_failure};
@@ -22,7 +22,7 @@ pub(crate) struct Runs {
     held_back: Vec<CaseEvent>,
     has_ended_unseen: bool,
     batch: Option<Batch>,
-    preparing: Option<Task<(Purpose, Result<Prepared, String>)>>,
+    preparing: Option<Task<(Purpose, Result<PreparedRows, String>)>>,
     /// Cancelled batches that are still writing rows. The session waits for them only when it ends.
     ending: Vec<Batch>,
     pub(super) workers: Workers,
@@ -98,7 +98,7 @@ impl Session {
     pub(super) fn begin_with(&mut self, cases: Vec<Case>, found: Vec<Option<Record>>) {
         self.runs.some_failed = found.iter().flatten().any(is_failure);
         let count = found.iter().flatten().count();
-        self.begin(Prepared::new(cases, Vec::new()).with_found(found));
+        self.begin(PreparedRows::new(cases, Vec::new()).with_found(found));
         if count > 0 {
             self.add_log(
                 &format!("{} of an earlier run loaded", units::count(count, "row")),
@@ -107,10 +107,10 @@ impl Session {
         }
     }
 
-    fn begin(&mut self, prepared: Prepared) {
+    fn begin(&mut self, prepared: PreparedRows) {
         let focused =
             self.focus.and_then(|at| self.queue.rows().get(at)).map(|row| Arc::clone(&row.key));
-        self.looks.add(prepared.algorithms());
+        self.styles.add(prepared.algorithms());
         let new = self.queue.enqueue(prepared, self.now);
         self.focus = focused.and_then(|key| self.queue.index_of(&key));
         self.analysis.is_stale = true;
@@ -146,7 +146,7 @@ impl Session {
         let (selection, registry) = (self.selection.clone(), Arc::clone(&self.registry));
         let known = if purpose == Purpose::Replace { Vec::new() } else { self.queue.known() };
         self.prepare_with(purpose, move || {
-            selection.cases(&registry).map(|cases| Prepared::new(cases, known))
+            selection.cases(&registry).map(|cases| PreparedRows::new(cases, known))
         });
     }
 
@@ -154,13 +154,13 @@ impl Session {
         self.runs.notes = notes;
         self.runs.some_failed = records.iter().any(is_failure);
         let registry = Arc::clone(&self.registry);
-        self.prepare_with(Purpose::Open, move || Ok(Prepared::opened(records, &registry)));
+        self.prepare_with(Purpose::Open, move || Ok(PreparedRows::opened(records, &registry)));
     }
 
     fn prepare_with(
         &mut self,
         purpose: Purpose,
-        make: impl FnOnce() -> Result<Prepared, String> + Send + 'static,
+        make: impl FnOnce() -> Result<PreparedRows, String> + Send + 'static,
     ) {
         self.runs.preparing = self.start("preparation", move || (purpose, make()));
     }
@@ -182,7 +182,7 @@ impl Session {
                     text += &format!("; {note}");
                     self.add_log(&note, true);
                 }
-                self.looks.add(prepared.algorithms());
+                self.styles.add(prepared.algorithms());
                 self.queue.enqueue(prepared, self.now);
                 (self.analysis.is_stale, self.runs.saved) = (true, true);
                 self.show_message(&text, false);

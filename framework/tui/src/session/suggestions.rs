@@ -26,7 +26,7 @@ pub(crate) struct Suggestion {
 
 /// An experiment file that can be selected.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Study {
+pub(crate) struct ExperimentFile {
     pub(crate) name: String,
     pub(crate) about: String,
     /// The content of a bundled experiment file; `None` for other files, which are read when the
@@ -34,7 +34,7 @@ pub(crate) struct Study {
     text: Option<&'static str>,
 }
 
-impl Study {
+impl ExperimentFile {
     pub(crate) fn file(path: &str) -> Self {
         Self {
             name: path.to_owned(),
@@ -59,7 +59,7 @@ impl Study {
     }
 }
 
-pub(crate) fn studies() -> Vec<Study> {
+pub(crate) fn experiment_files() -> Vec<ExperimentFile> {
     /// The maximum number of experiment files in the list.
     const MOST: usize = 100;
     let entries = std::fs::read_dir(".").into_iter().flatten().filter_map(Result::ok);
@@ -69,12 +69,12 @@ pub(crate) fn studies() -> Vec<Study> {
     let mut names: Vec<String> = entries.filter_map(name).take(MOST).collect();
     names.sort();
     let shipped = swapmeet_workloads::experiments::shipped();
-    let shipped = shipped.iter().map(|study| Study {
-        name: study.name.to_owned(),
-        about: study.about(),
-        text: Some(study.text),
+    let shipped = shipped.iter().map(|file| ExperimentFile {
+        name: file.name.to_owned(),
+        about: file.about(),
+        text: Some(file.text),
     });
-    names.iter().map(|name| Study::file(name)).chain(shipped).collect()
+    names.iter().map(|name| ExperimentFile::file(name)).chain(shipped).collect()
 }
 
 pub(crate) fn about(algorithm: &Algorithm) -> String {

@@ -25,7 +25,7 @@ pub(super) struct Undo {
 }
 
 impl Snapshot {
-    fn of(session: &Session) -> Self {
+    fn new(session: &Session) -> Self {
         let (selection, sliders) = (session.selection.state().clone(), session.what_if.changes());
         Self { selection, baseline: session.baseline.clone(), sliders }
     }
@@ -40,7 +40,7 @@ impl Session {
     /// If the state has changed since the last call, records one change. Consecutive changes of
     /// sliders are combined in one change.
     pub(crate) fn record_change(&mut self) {
-        let new = Snapshot::of(self);
+        let new = Snapshot::new(self);
         let Some(old) = self.undo.now.replace(new.clone()).filter(|old| *old != new) else {
             return;
         };
@@ -59,7 +59,7 @@ impl Session {
         let Some(before) = self.undo.past.pop() else {
             return self.show_message("nothing to undo", false);
         };
-        let now = Snapshot::of(self);
+        let now = Snapshot::new(self);
         let what = self.return_to(&before, &now);
         self.undo.future.push(now);
         self.show_message(&format!("undone: {what}"), false);
@@ -69,7 +69,7 @@ impl Session {
         let Some(after) = self.undo.future.pop() else {
             return self.show_message("nothing to redo", false);
         };
-        let now = Snapshot::of(self);
+        let now = Snapshot::new(self);
         let what = self.return_to(&after, &now);
         self.undo.past.push(now);
         self.show_message(&format!("redone: {what}"), false);

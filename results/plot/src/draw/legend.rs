@@ -76,10 +76,10 @@ pub(super) fn names(
 
 /// Draws the letter and the description of each crossover. Returns the y coordinate of the lower
 /// end of the descriptions.
-pub(super) fn crossings(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> f64 {
+pub(super) fn crossovers(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> f64 {
     let left = 2.0 * font;
     let mut top = top;
-    for (number, words) in figure.crossings().enumerate() {
+    for (number, words) in figure.crossover_texts().enumerate() {
         top += 0.3 * font;
         for (line_number, line) in
             wrapped(&words, font, scene.width - left - 3.0 * font).iter().enumerate()
@@ -100,6 +100,6 @@ pub(super) fn bars(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> f
     if !figure.has_bars() {
         return top;
     }
-    let bars = ErrorBars::of(figure.x, figure.y);
+    let bars = ErrorBars::for_axes(figure.x, figure.y);
     remarks(scene, &[bars.in_words().to_owned()], top, font)
 }

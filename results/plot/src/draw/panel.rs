@@ -92,7 +92,7 @@ impl Frame {
                 self.point(scene, figure, &axes, (curve, point), (x, y), size);
             }
         }
-        self.crossings(scene, figure, panel, &axes, letters);
+        self.draw_crossovers(scene, figure, panel, &axes, letters);
     }
 
     #[cfg(test)]
@@ -118,8 +118,9 @@ impl Frame {
         let below = 3.8 * font + (x_label.len() as f64 - 1.0) * 1.2 * font;
         y.ends = (self.top + self.height - below, self.top);
         let unit = figure.y.unit();
-        let y_ticks =
-            y.vertical_ticks(Base::of(unit), size, |value, digits| unit.text_to(value, digits));
+        let y_ticks = y.vertical_ticks(Base::for_unit(unit), size, |value, digits| {
+            unit.text_to(value, digits)
+        });
         let labels = y_ticks.iter().map(|tick| width(&tick.label, size)).fold(0.0, f64::max);
         let title = wrapped(&figure.y_label, font, y.ends.0 - y.ends.1).len() as f64;
         let points = || panel.curves.iter().flat_map(|curve| &curve.points);
@@ -219,7 +220,7 @@ impl Frame {
         let mut hint =
             format!("{}, {}: {}", figure.label(&curve.name), figure.x.text(point.x), text(point.y));
         if let Some(interval) = point.interval {
-            let bar = ErrorBars::of(figure.x, figure.y).label();
+            let bar = ErrorBars::for_axes(figure.x, figure.y).label();
             hint += &format!(" ({bar}: {} to {})", text(interval.low), text(interval.high));
             let ends = heights(figure, point);
             let (low, high) = (axes.y.at(ends[1]), axes.y.at(ends[2]));
@@ -231,7 +232,7 @@ impl Frame {
 
     /// Draws the crossovers: rings with letters, or vertical lines if the figure does not show
     /// times.
-    fn crossings(
+    fn draw_crossovers(
         &self,
         scene: &mut Scene,
         figure: &Figure,
@@ -244,7 +245,7 @@ impl Frame {
         let ring = 0.6 * font;
         // For each crossover: its position on the page, and whether it gets a ring.
         let places: Vec<(Position, bool)> = panel
-            .crossings
+            .crossovers
             .iter()
             .map(|crossing| {
                 let (from, to) = crossing.crossover.within;
@@ -269,7 +270,7 @@ impl Frame {
         covered.extend(markers.map(|at| around(at, 0.36 * font)));
         for (number, (at, is_ring)) in places.into_iter().enumerate() {
             let (x, y) = at;
-            if let Some(interval) = panel.crossings[number].interval {
+            if let Some(interval) = panel.crossovers[number].interval {
                 let (low, high) = (axes.x.at(interval.low), axes.x.at(interval.high));
                 let cap = (0.0, 0.35 * font);
                 error_bar(scene, [(low, y), (high, y)], cap, BLACK, 0.09 * font);

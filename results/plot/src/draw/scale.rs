@@ -21,7 +21,7 @@ pub(crate) enum Base {
 }
 
 impl Base {
-    pub(crate) fn of(unit: Unit) -> Self {
+    pub(crate) fn for_unit(unit: Unit) -> Self {
         match unit {
             Unit::Bytes => Self::Two,
             Unit::Time | Unit::Number => Self::Ten,

@@ -23,7 +23,7 @@ impl Reference {
     }
 
     /// Returns the value of the reference in a row, in µs.
-    pub(crate) fn of(self, row: &Record) -> Option<f64> {
+    pub(crate) fn value(self, row: &Record) -> Option<f64> {
         match self {
             Self::LowerBound => row.lower_bound_us,
             Self::Optimum => row.optimum_us,
@@ -45,7 +45,7 @@ impl ErrorBars {
     /// Returns the meaning of the error bars in a figure with these axes. In a figure over the
     /// number of failed links, they are ranges over the patterns of failed links. In all other
     /// figures, and in every figure of the ratio of two algorithms, they are confidence intervals.
-    pub(crate) fn of(x: Axis, y: Quantity) -> Self {
+    pub(crate) fn for_axes(x: Axis, y: Quantity) -> Self {
         match (x, y) {
             (Axis::Faults, Quantity::Ratio) => Self::Confidence,
             (Axis::Faults, _) => Self::Patterns,

@@ -82,7 +82,7 @@ pub(crate) fn columns(rows: &[&CaseRow], common: &Common, room: u16) -> (Vec<Col
         }
     };
     let short = |(texts, _): &(Vec<String>, bool), wide| {
-        Abbreviations::of(texts.iter().map(String::as_str), usize::from(wide))
+        Abbreviations::new(texts.iter().map(String::as_str), usize::from(wide))
     };
     let mut shorts: Vec<Abbreviations> =
         wanted.iter().zip(&widths).map(|(column, wide)| short(column, *wide)).collect();

@@ -127,7 +127,7 @@ impl Column {
 
     /// Returns the text of this column for a group. The text is empty if the column does not
     /// describe groups.
-    pub(super) fn of(self, group: &Group) -> &str {
+    pub(super) fn text_of_group(self, group: &Group) -> &str {
         self.spec().map_or("", |at| GROUP_SPECS[at](group))
     }
 
@@ -137,7 +137,7 @@ impl Column {
             Self::Topology | Self::Workload | Self::Machine => compared
                 .groups
                 .get(line.group)
-                .map(|group| self.of(group).to_owned())
+                .map(|group| self.text_of_group(group).to_owned())
                 .unwrap_or_default(),
             Self::Algorithm => line.stats.algorithm.clone(),
             Self::Verified if line.stats.time.is_none() && !line.stats.reason.is_empty() => {
@@ -274,7 +274,7 @@ mod tests {
     use swapmeet_results::Record;
 
     fn sorted(all: &Compared, by: Column, reverse: bool, filter: &str) -> Vec<usize> {
-        let passes = passing(all, &Filter::of(filter), |_| "");
+        let passes = passing(all, &Filter::parse(filter), |_| "");
         Sorted::by(all, by).lines(reverse).filter(|line| passes[*line]).collect()
     }
 
@@ -286,7 +286,7 @@ mod tests {
     fn lines_without_a_value_sort_last() {
         let failed =
             Record { status: Status::Timeout, time_us: None, ..row("c", "ring:4", 0, 0.0) };
-        let all = Compared::of(
+        let all = Compared::new(
             vec![row("b", "ring:4", 0, 20.0), failed, row("a", "ring:4", 0, 10.0)],
             None,
         );
@@ -302,7 +302,7 @@ mod tests {
     #[test]
     fn only_verified_rows_have_a_check_mark() {
         let measured = Record { verified: Verified::None, ..row("m", "ring:4", 0, 30.0) };
-        let all = Compared::of(vec![row("a", "ring:4", 0, 10.0), measured], None);
+        let all = Compared::new(vec![row("a", "ring:4", 0, 10.0), measured], None);
         let texts: Vec<String> =
             all.lines.iter().map(|line| Column::Verified.text(&all, line)).collect();
         assert_eq!(texts, ["✓ blocks", "none"]);
@@ -321,7 +321,7 @@ mod tests {
             row("a", "torus:16x16", 0, 1.0),
             row("b", "torus:8x8", 0, 4.0),
         ];
-        let all = Compared::of(rows, None);
+        let all = Compared::new(rows, None);
         let sorted = sorted(&all, Column::Topology, false, "");
         let topologies: Vec<&str> =
             sorted.iter().map(|l| &*all.groups[all.lines[*l].group].setting.topology).collect();

@@ -140,7 +140,7 @@ impl LayoutInput<'_> {
             let free = room.saturating_sub(total_width(columns.iter().map(|(_, wide)| *wide), 1));
             let (column, wide) = columns[at];
             let short =
-                Abbreviations::of(texts.iter().map(String::as_str), usize::from(wide + free));
+                Abbreviations::new(texts.iter().map(String::as_str), usize::from(wide + free));
             let needed = widest(texts.iter().map(|text| short.get(text)));
             columns[at].1 = needed.max(width(column.title()).min(wide));
         }

@@ -193,7 +193,7 @@ impl Panel for Comparison {
         // Abbreviate specs so that the user can still distinguish the lines.
         let short = |(column, wide): &(Column, u16)| match column {
             column if column.is_number() || *column == Column::Verified => Abbreviations::default(),
-            column => Abbreviations::of(
+            column => Abbreviations::new(
                 wanted.texts(*column).iter().map(String::as_str),
                 usize::from(*wide),
             ),
@@ -290,7 +290,7 @@ impl Comparison {
             let common = specs
                 .iter()
                 .filter(|column| !column.varies(compared))
-                .map(|column| column.of(first));
+                .map(|column| column.text_of_group(first));
             let common: Vec<&str> = common.collect();
             if !common.is_empty() {
                 title += &format!(": {}", common.join(", "));

@@ -185,7 +185,7 @@ impl Panel for Curves {
         let axes = Axes::new(family, optimum.as_slice(), self.scale);
         frame(painter, family, &axes, area, plot);
         let pieces = |curve: &Curve| {
-            let style = painter.theme.series(session.looks.number(&curve.algorithm));
+            let style = painter.theme.series(session.styles.number(&curve.algorithm));
             let lines =
                 curve.segments(&family.shared_xs).map(|points| axes.line(points, plot.width));
             // Curves whose times have not been recalculated yet are dashed.
@@ -201,7 +201,7 @@ impl Panel for Curves {
         }
         painter.lines(plot, ([axes.x.0, axes.x.1], [axes.y.0, axes.y.1]), &lines);
         for curve in distinct(family) {
-            let look = session.looks.number(&curve.algorithm);
+            let look = session.styles.number(&curve.algorithm);
             let style = painter.theme.series(look);
             for point in &curve.points {
                 if let Some((low, high)) = interval(session, point) {
@@ -322,7 +322,7 @@ fn legend(
         let alike = family.curves.iter().filter(|other| coincide(curve, other));
         let names = alike.map(|other| other.algorithm.as_str()).collect::<Vec<_>>().join(" = ");
         let old = if compared.is_outdated(&curve.algorithm) { " (outdated)" } else { "" };
-        let look = session.looks.number(&curve.algorithm);
+        let look = session.styles.number(&curve.algorithm);
         [mark(look).to_string(), format!("{names}{old}")].map(|text| (text, theme.series(look)))
     };
     let optimum = has_optimum.then(|| ["- -", "optimum"].map(|text| (text.to_owned(), theme.dim)));

@@ -13,7 +13,7 @@ use super::Session;
 use super::batch::Batch;
 use super::queue::{CaseRow, CaseState};
 pub use facts::FACTS;
-use facts::{Facts, FactsWorkers};
+use facts::{FactsWorkers, ScheduleFacts};
 use recalculation::AffectedRow;
 pub(crate) use recalculation::{Scenario, ScenarioResult};
 pub(crate) use slider_steps::{StepSize, next_value, presets_of, values_of};
@@ -48,7 +48,7 @@ pub(crate) struct WhatIf {
     /// workload.
     schedules: HashMap<[String; 3], usize>,
     /// The facts of each schedule; `None` if they are not available (yet).
-    facts: Vec<Option<Arc<Facts>>>,
+    facts: Vec<Option<Arc<ScheduleFacts>>>,
     fetching: Option<FactsWorkers>,
     /// The rows of the cases that were planned again.
     answers: Arc<HashMap<CaseId, Arc<Record>>>,

@@ -1,7 +1,7 @@
 //! Recalculates rows from the facts of their schedules. The other rows come from workers that have
 //! planned the cases again.
 
-use super::facts::Facts;
+use super::facts::ScheduleFacts;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::num::NonZero;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(crate) struct Scenario {
     /// If the block size is changed, the workload before and the workload after the change.
     pub(super) resized: Option<(Arc<Workload>, Arc<Workload>)>,
     pub(super) affected: Arc<Vec<AffectedRow>>,
-    pub(super) facts: Vec<Option<Arc<Facts>>>,
+    pub(super) facts: Vec<Option<Arc<ScheduleFacts>>>,
     /// The rows of the cases that workers have planned again so far.
     pub(super) answers: Arc<HashMap<CaseId, Arc<Record>>>,
 }
