@@ -73,7 +73,7 @@ fn resolve(plugin: &Plugin, case: &TestCase, timeout: Duration) -> Result<Case, 
 
 /// Runs the case twice, and with few nodes also on two threads at the same time, because a schedule
 /// must depend only on its problem. If the schedule declares a symmetry, it is planned once more,
-/// this time only for one node of each orbit (the set of nodes to which the symmetries map a node).
+/// this time only for one node of each orbit.
 fn run(case: &Case, two: &dyn Fn()) -> RunResult {
     let (ran, watch) = run_once(case);
     let mut plans: Vec<(Plan, Watch)> = ran.plans.into_iter().zip([watch]).collect();

@@ -124,8 +124,8 @@ pub struct RunResult {
     pub plans: Vec<Plan>,
     /// Run time of the first plan in milliseconds, including the time of the host.
     pub ms: f64,
-    /// The result of planning only one node of each orbit (the set of nodes to which the symmetries
-    /// map a node), if the schedule declares a symmetry and there are few nodes.
+    /// The result of planning only one node of each orbit, if the schedule declares a symmetry and
+    /// there are few nodes.
     pub symmetry: Option<Symmetry>,
     /// Growth of the peak memory of the process in bytes during the first plan, if the system
     /// reports it.

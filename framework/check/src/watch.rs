@@ -119,8 +119,7 @@ impl Watch {
     }
 
     /// Returns the first difference between this full schedule and `by_orbits`, the schedule that
-    /// is derived from one node of each orbit (the set of nodes to which the symmetries map a
-    /// node).
+    /// is derived from one node of each orbit.
     pub(crate) fn breaks_symmetry(&self, by_orbits: &Self) -> Option<String> {
         let by_blocks = |send: &RecordedSend| RecordedSend { what: 0, ..*send };
         let sorted = |sends: &[RecordedSend]| {

@@ -127,8 +127,8 @@ pub struct Planned {
 
 /// Lets `algorithm` plan `task`, verifies the schedule, and reports each step to `listeners`.
 ///
-/// If delivery is verified only for one node of each orbit (the set of nodes to which the
-/// symmetries map a node), the claimed symmetry is compared with the plans of other nodes.
+/// If delivery is verified only for one node of each orbit, the claimed symmetry is compared with
+/// the plans of other nodes.
 pub fn plan<'a>(
     algorithm: &Algorithm,
     params: &[(String, String)],
@@ -287,8 +287,7 @@ struct Host<'a> {
     calls_after_error: u64,
     calls: u32,
     claims_symmetry: bool,
-    /// Whether only one node of each orbit (the set of nodes to which the symmetries map a node) is
-    /// planned.
+    /// Whether only one node of each orbit is planned.
     relies_on_symmetry: bool,
     links: Option<network::LinkTable>,
     /// Whether the schedule has placed a node. From then on it must not define another grid, which

@@ -1,5 +1,7 @@
 //! Drawing that is restricted to an area. This module also contains functions that all panels use
 //! for frames, text layout and scrolling.
+//!
+//! A function that draws a part of a panel returns the number of screen rows that the part takes.
 
 use crate::click_map::{ClickMap, ClickTarget, PanelPosition};
 use crate::keys::numbered;

@@ -41,8 +41,8 @@ impl Appearance<'_> {
 }
 
 impl LegendPlace {
-    /// Draws the body of a figure and its legend, below the y coordinate `top`. Returns the y
-    /// coordinate of the lower end of both. `wide` is the width of a legend on the right.
+    /// Draws the body of a figure and its legend, below the y coordinate `top`. `wide` is the width
+    /// of a legend on the right.
     ///
     /// `legend` draws the legend, given the left end, the right end and the upper end of its space.
     /// `body` draws the body, given its right end and its upper end. Both functions return the y

@@ -1,4 +1,7 @@
 //! Lays out a figure as marks on a page.
+//!
+//! A function that draws below the y coordinate `top` returns the y coordinate of the lower end of
+//! what it has drawn.
 
 pub(crate) mod grid;
 mod legend;
@@ -126,7 +129,6 @@ impl Figure {
     }
 }
 
-/// Draws a title at the top of the page. Returns the y coordinate of its lower end.
 pub(crate) fn heading(scene: &mut Scene, title: &str, font: f64) -> f64 {
     let mut top = font;
     for line in wrapped(title, 1.2 * font, scene.width - 2.0 * font) {
@@ -138,7 +140,6 @@ pub(crate) fn heading(scene: &mut Scene, title: &str, font: f64) -> f64 {
 }
 
 /// Draws the title of a panel. `place` is the x coordinate of its middle and its maximum width.
-/// Returns the y coordinate of its lower end.
 pub(crate) fn panel_title(
     scene: &mut Scene,
     title: &str,
@@ -171,8 +172,6 @@ pub(crate) fn row_label(
     }
 }
 
-/// Draws remarks below everything that has been drawn so far. Returns the y coordinate of the lower
-/// end of the remarks.
 pub(crate) fn remarks(scene: &mut Scene, remarks: &[String], top: f64, font: f64) -> f64 {
     let mut top = top;
     for remark in remarks {

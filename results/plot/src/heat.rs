@@ -258,8 +258,7 @@ impl Drawable for HeatFigure {
 }
 
 impl HeatFigure {
-    /// Draws a heat map whose upper end is `top` and whose right end is `right`. Returns the y
-    /// coordinate of its lower end.
+    /// Draws a heat map whose right end is `right`.
     fn panel(&self, scene: &mut Scene, panel: &HeatPanel, right: f64, top: f64, font: f64) -> f64 {
         let small = 0.9 * font;
         let grid = Grid {
@@ -305,7 +304,6 @@ impl HeatFigure {
         }
     }
 
-    /// Draws samples of five colours with their values. Returns the y coordinate of the lower end.
     fn draw_legend(&self, scene: &mut Scene, space: (f64, f64), top: f64, font: f64) -> f64 {
         const SAMPLES: usize = 5;
         let mut row = LegendRow::new(space, top + font, font);
@@ -332,7 +330,7 @@ impl HeatFigure {
 
 /// Writes the labels of columns that start at `left` and are `wide` pixels wide, below the y
 /// coordinate `top`. If a label does not fit, all of them are turned; if turned labels do not fit
-/// either, there is one for every second column, etc. Returns the y coordinate of the lower end.
+/// either, there is one for every second column, etc.
 fn x_labels(
     scene: &mut Scene,
     labels: &[String],

@@ -301,7 +301,6 @@ impl StackedBars {
         Columns { right: whole, scale, ticks }
     }
 
-    /// Draws a panel whose upper end is `top`. Returns the y coordinate of its lower end.
     fn panel(
         &self,
         scene: &mut Scene,
@@ -355,7 +354,6 @@ impl StackedBars {
         foot
     }
 
-    /// Draws the axis below a panel. Returns the y coordinate of its lower end.
     fn axis(&self, scene: &mut Scene, columns: &Columns, top: f64, font: f64) -> f64 {
         let (left, right) = columns.scale.ends;
         scene.line(vec![(left, top), (right, top)], GREY, 0.07 * font, &[]);

@@ -207,8 +207,7 @@ impl WinnerFigure {
         MARGINS.into_iter().filter(move |(margin, ..)| is_alone || *margin != Margin::Alone)
     }
 
-    /// Draws a map whose upper end is `top` and whose right end is `right`. Returns the y
-    /// coordinate of its lower end.
+    /// Draws a map whose right end is `right`.
     fn map(&self, scene: &mut Scene, map: &WinnerMap, right: f64, top: f64, font: f64) -> f64 {
         let small = 0.9 * font;
         let grid = Grid {
@@ -302,7 +301,6 @@ impl WinnerFigure {
         }
     }
 
-    /// Draws the legend of algorithms and margins. Returns the y coordinate of its lower end.
     fn draw_legend(&self, scene: &mut Scene, space: (f64, f64), top: f64, font: f64) -> f64 {
         let mut row = LegendRow::new(space, top + font, font);
         for name in &self.names {

@@ -472,7 +472,6 @@ fn about_spec(session: &Session, kind: ListKind, spec: &str) -> String {
 }
 
 impl Explore {
-    /// Draws the lines of the open list. Returns the number of screen rows that this takes.
     fn draw_items(&self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) -> u16 {
         let theme = painter.theme;
         let (kind, items) = (self.kind(), self.items(session));

@@ -21,8 +21,6 @@ pub(crate) struct Winners {
     column: usize,
     /// The index of the displayed map.
     map: usize,
-    /// The index of the comparison group that was in focus at the last update. The cases of a group
-    /// differ only in the algorithm.
     seen: Option<usize>,
     /// Whether the panel shows a table instead of the map. The table has the times of all
     /// algorithms in the map row under the cursor.
@@ -219,8 +217,6 @@ impl Winners {
         self.cursor_moved(session);
     }
 
-    /// Draws as many map cells as fit, and writes the block sizes above them. Returns the number of
-    /// screen rows that this takes.
     fn draw_map(
         &self,
         painter: &mut Painter<'_, '_>,
@@ -307,7 +303,6 @@ fn shade(winner: &Winner) -> char {
     }
 }
 
-/// Draws the legend of marks and shades. Returns the number of screen rows that this takes.
 fn legend(painter: &mut Painter<'_, '_>, session: &Session, map: &WinnerMap, area: Rect) -> u16 {
     let theme = painter.theme;
     let entry = |name: &str| {

@@ -19,7 +19,6 @@ use unicode_width::UnicodeWidthStr;
 /// one workload and one machine.
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
-    /// The index of the line's group. The cases of a group differ only in the algorithm.
     pub(crate) group: usize,
     pub(crate) stats: swapmeet_results::ComparisonLine,
     pub(crate) is_baseline: bool,

@@ -198,8 +198,6 @@ impl Cases {
     }
 }
 
-/// Writes at the bottom of the area why the case has no time. Returns the number of screen rows
-/// that this takes.
 fn reason(painter: &mut Painter<'_, '_>, row: &CaseRow, area: Rect) -> u16 {
     let reason = if row.record().is_some() { row.remark() } else { String::new() };
     if reason.is_empty() || area.height < 10 {
@@ -212,7 +210,6 @@ fn reason(painter: &mut Painter<'_, '_>, row: &CaseRow, area: Rect) -> u16 {
     height + 1
 }
 
-/// Draws the progress bar of the run. Returns the number of screen rows that this takes.
 fn bar(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) -> u16 {
     let tally = session.queue.tally();
     if !session.queue.is_busy() || area.height < 4 || area.width < 20 {

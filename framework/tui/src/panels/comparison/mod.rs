@@ -32,8 +32,8 @@ pub(crate) struct Comparison {
     farthest: usize,
     /// The columns that were visible in the last frame.
     in_sight: Vec<Column>,
-    /// The lines that pass the filter. The inputs, which identify a stored result, are the number
-    /// of the analysis ([`Compared::number`]) and the filter.
+    /// The lines that pass the filter. The inputs are the number of the analysis
+    /// ([`Compared::number`]) and the filter.
     shown: Memo<(u64, String), Shown>,
     /// All lines in the order of the sort column. The inputs are the number of the analysis and the
     /// column. The filter is applied later, so typing it does not sort the lines again.
@@ -227,8 +227,7 @@ impl Panel for Comparison {
     }
 }
 
-/// Explains the mark `†` in the last row, if some line has this mark. Returns the number of screen
-/// rows that this takes.
+/// Explains the mark `†` in the last row, if some line has this mark.
 fn foot(painter: &mut Painter<'_, '_>, compared: &Compared, lines: &[usize], area: Rect) -> u16 {
     /// The maximum number of lines that are searched for the mark.
     const MOST: usize = 1_000;

@@ -27,11 +27,9 @@ pub(crate) struct Curves {
     scale: Scale,
     /// The maximum scroll position of the list, at which the last crossover is in the last row.
     farthest: usize,
-    /// The index of the comparison group that was in focus at the last update. The cases of a group
-    /// differ only in the algorithm.
     seen: usize,
-    /// The curves that pass the filter. The inputs, which identify a stored result, are the number
-    /// of the analysis, the index of the family and the filter.
+    /// The curves that pass the filter. The inputs are the number of the analysis, the index of the
+    /// family and the filter.
     shown: Memo<(u64, usize, String), Shown>,
 }
 
@@ -309,7 +307,6 @@ fn distinct(family: &Family) -> impl Iterator<Item = &Curve> {
     family.curves.iter().enumerate().filter(is_new).map(|(_, curve)| curve)
 }
 
-/// Draws the legend. Returns the number of screen rows that this takes.
 fn legend(
     painter: &mut Painter<'_, '_>,
     session: &Session,

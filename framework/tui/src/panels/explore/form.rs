@@ -151,7 +151,6 @@ impl Form {
     }
 
     /// Draws the fields. Below the fields, draws the description of the field under the cursor.
-    /// Returns the number of screen rows that this takes.
     pub(super) fn draw(&self, painter: &mut Painter<'_, '_>, area: Rect) -> u16 {
         // The first row shows the spec that results from the fields, so that users learn the
         // notation of specs.
