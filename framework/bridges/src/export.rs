@@ -48,7 +48,6 @@ impl Format {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputKind {
-    /// A single file with this name in the output folder.
     File(&'static str),
     Folder,
 }
@@ -166,7 +165,6 @@ pub struct Step {
     pub messages: Vec<Message>,
 }
 
-/// All data that one node sends to another node on one route in one step.
 #[derive(Debug)]
 pub struct Message {
     pub from: u64,
@@ -180,7 +178,6 @@ pub struct Message {
     route: u64,
 }
 
-/// The route and the data of a send.
 #[derive(Debug)]
 pub struct Part<'a> {
     /// The number of the step, as in [`Step::number`].
@@ -215,7 +212,6 @@ pub struct BlockTransfer {
     pub adds: bool,
 }
 
-/// The folder into which an export writes.
 #[derive(Debug, Clone)]
 pub struct OutputFolder(PathBuf);
 

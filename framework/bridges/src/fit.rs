@@ -48,7 +48,6 @@ pub struct Costs {
     pub byte_us: Estimate,
 }
 
-/// The result of a fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
     /// The costs of all messages. If [`Fit::rendezvous`] is not `None`, these are only the costs of
@@ -202,7 +201,6 @@ impl CostPair {
     }
 }
 
-/// The number of iterations in which weights are computed and costs are fitted with them.
 const ROUNDS: usize = 40;
 
 /// Minimises the sum of the absolute values of residuals by iteratively reweighted least squares.

@@ -76,15 +76,10 @@ pub struct MeasurementFile<'a> {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Measurement {
     pub collective: String,
-    /// What the reported size means.
     pub size_of: SizeOf,
-    /// The size that the measuring program reports, in bytes.
     pub size: u64,
-    /// The number of ranks, if the file states it.
     pub ranks: Option<u64>,
-    /// The spec of the topology, if the file states its shape.
     pub topology: Option<String>,
-    /// The library's name of the algorithm, if the file states it.
     pub algorithm: Option<String>,
     /// The mean time of a call in µs. If the program reports no mean, this is the median or the
     /// first time that the program reports.

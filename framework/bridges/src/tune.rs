@@ -113,7 +113,6 @@ pub struct TimedCase {
     pub time_us: f64,
 }
 
-/// The decisions for one collective.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecisionTable {
     collective: &'static str,
@@ -144,7 +143,6 @@ pub struct Uncompared {
     pub has_others: bool,
 }
 
-/// How much time is lost if the library chooses the algorithms itself.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DefaultLosses {
     pub losses: Vec<Loss>,

@@ -35,11 +35,9 @@ pub enum ProcessEnd {
     /// The plugin closed the socket of its process, or shut it down. While cases run, this would
     /// end the worker.
     ClosedFiles,
-    /// The plugin wrote to the socket of its process.
     UsedFiles,
 }
 
-/// A way to ask questions about a plugin.
 pub trait Bench {
     /// Asks one question. Returns an error only if the bench itself fails; a failure of the plugin
     /// is an [`ProcessEnd`].

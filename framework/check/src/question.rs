@@ -16,11 +16,9 @@ pub struct TestCase {
     pub machine: String,
 }
 
-/// A question to one child process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Question {
     About,
-    /// A request to run this case several times.
     Run(TestCase),
     /// A request to run this case once.
     RunOnce(TestCase),
@@ -71,7 +69,6 @@ pub struct Plan {
     /// A description of the first difference from the first plan of the same problem in the same
     /// process.
     pub differs: Option<String>,
-    /// The node that sends or receives most messages in one step.
     pub busiest_node: BusiestNode,
     /// The number of threads that the plugin has started during the plan and that are still
     /// running.
@@ -111,7 +108,6 @@ pub enum Answer {
 pub struct SequencePlan {
     /// The index of the case in the question.
     pub case: usize,
-    /// Whether another thread planned at the same time.
     pub is_parallel: bool,
     pub plan: Plan,
 }
@@ -137,6 +133,5 @@ pub struct RunResult {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Symmetry {
     pub nodes: u64,
-    /// A description of the first difference from the full plan.
     pub differs: Option<String>,
 }

@@ -8,7 +8,6 @@ use swapmeet_core::delivery::fault::Count;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// The plugin violates a requirement.
     Fault,
     /// The plugin works, but the user should check this property.
     Remark,

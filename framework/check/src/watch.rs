@@ -64,7 +64,6 @@ pub(crate) struct Watch {
     all: DefaultHasher,
     /// The first [`Self::SENDS`] sends, in the order of the schedule.
     sends: Vec<RecordedSend>,
-    /// For each of the first steps, the hash of all sends up to the end of this step.
     steps: Vec<u64>,
     busiest_node: BusiestNode,
     /// Sends that send nothing, because the sender holds none of the selected data.

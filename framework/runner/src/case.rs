@@ -70,7 +70,6 @@ pub struct Case {
     pub inputs: Arc<[InputDigest]>,
     pub machine: Arc<Machine>,
     pub repetition: u32,
-    /// Seed of the random numbers of this repetition.
     pub seed: u64,
     pub options: RunOptions,
     /// The cache of optima, which are lower bounds on the time of every schedule; `None` if the row
@@ -84,7 +83,6 @@ pub struct Case {
 pub struct RunOptions {
     /// Time limit of the case; `None` for no limit.
     pub timeout: Option<Duration>,
-    /// The nodes on which delivery is verified.
     #[serde(with = "SerializedProofScope")]
     pub proof_scope: ProofScope,
 }
@@ -149,7 +147,6 @@ impl Case {
         }
     }
 
-    /// Returns the identity of the case, as its row contains it.
     pub fn id(&self) -> CaseId {
         let algorithm = &self.algorithm.algorithm;
         let inputs = self.inputs.iter().map(|input| (input.file.as_str(), input.digest.as_str()));

@@ -30,12 +30,10 @@ use swapmeet_results::atomic_file;
 pub enum PluginReader {
     /// This process. Only a process that runs plugins anyway should load plugin files itself.
     InProcess,
-    /// One child process for each file.
     Child {
         /// A program with arguments, to which the options of [`serve`] and the file are appended.
         /// The program must call [`serve`].
         command: Vec<PathBuf>,
-        /// The limit of each child's address space, in bytes.
         memory_limit: u64,
     },
 }
@@ -159,7 +157,6 @@ fn memory(child: &Reader<'_>, file: &Path, stamp: &Stamp) -> Option<PathBuf> {
 }
 
 fn recall(memory: &Path) -> Option<CachedDescription> {
-    /// Maximum age of a cached description that is an error.
     const DAY: Duration = Duration::from_secs(24 * 3600);
     let age =
         std::fs::metadata(memory).and_then(|m| m.modified()).ok()?.elapsed().unwrap_or_default();

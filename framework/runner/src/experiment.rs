@@ -31,13 +31,11 @@ pub struct Experiment {
     /// Machine specs, or names of machines in `own_machines`.
     #[serde(deserialize_with = "machines", skip_serializing_if = "Vec::is_empty")]
     pub machines: Vec<Text>,
-    /// The algorithm with which the other algorithms are compared.
     pub baseline: Option<Text>,
     /// Number of repetitions of each case. Repetition r (counted from 0) uses the seed `seed + r`.
     #[serde(deserialize_with = "one_or_more")]
     pub repetitions: u32,
     pub seed: u64,
-    /// Time limit of a case, in seconds.
     #[serde(deserialize_with = "time_limit")]
     pub timeout_secs: Option<f64>,
     /// Whether rows must contain the optimum of their network and workload.
@@ -70,7 +68,6 @@ pub struct Experiment {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, expecting = "a table")]
 pub struct CaseTable {
-    /// The position of the table, for messages.
     #[serde(skip)]
     pub place: Text,
     #[serde(deserialize_with = "texts", skip_serializing_if = "Vec::is_empty")]
@@ -226,7 +223,6 @@ fn remove_tables(tables: &mut Vec<CaseTable>, text: &str) -> Result<(), String> 
 /// a run.
 pub const DEFAULT_TIMEOUT_SECS: f64 = 600.0;
 
-/// The description of a valid time limit, for error messages.
 const SECONDS: &str = "a number of seconds above 0, at most 1000000000";
 
 /// Parses a time limit. The error is a description of a valid limit.

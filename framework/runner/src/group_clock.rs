@@ -35,7 +35,6 @@ impl GroupClock {
     }
 }
 
-/// A limit on the planning time.
 #[derive(Debug, Clone)]
 pub struct PlanLimit {
     pub clock: GroupClock,

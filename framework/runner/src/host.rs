@@ -44,7 +44,6 @@ pub struct PlanInputs {
     /// share a plan.
     pub element_bytes: u64,
     pub startup_us: f64,
-    /// Time per link of a route.
     pub hop_us: f64,
     pub byte_us: f64,
 }
@@ -84,15 +83,12 @@ impl Requested {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// The schedule was verified: it delivers every block.
     Verified(Totals),
     /// The algorithm does not support the problem, for this reason.
     Unsupported(String),
     Invalid(Fault),
     Failed(String),
-    /// An assertion of the host failed, as this text describes.
     HostPanicked(String),
-    /// The time limit was exceeded, as this text describes.
     TimedOut(String),
 }
 
@@ -206,7 +202,6 @@ struct PlanCall<'a> {
 }
 
 impl<'a> PlanCall<'a> {
-    /// Repeats the plan in order to add details to a fault.
     fn explained(self, fault: Fault) -> Fault {
         let labels = Rc::default();
         let trail = BlockTrace::for_fault(&fault, &self.task.collective, Rc::clone(&labels));
@@ -282,12 +277,10 @@ struct Host<'a> {
     /// plugin that makes no calls.
     limit: Option<PlanLimit>,
     late: bool,
-    /// Whether a call has already returned an error to the plugin.
     has_reported_error: bool,
     calls_after_error: u64,
     calls: u32,
     claims_symmetry: bool,
-    /// Whether only one node of each orbit is planned.
     relies_on_symmetry: bool,
     links: Option<network::LinkTable>,
     /// Whether the schedule has placed a node. From then on it must not define another grid, which

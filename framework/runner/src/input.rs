@@ -10,15 +10,12 @@ pub struct Text {
     pub place: Place,
 }
 
-/// The position of a text in a file or flag.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Place {
-    /// Name of the file or flag.
     pub source: String,
     pub content: std::sync::Arc<str>,
     /// Byte range of the text in `content`.
     pub span: Range<usize>,
-    /// Whether the source is a file, which has line numbers.
     pub is_file: bool,
 }
 
@@ -63,7 +60,6 @@ impl Text {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputError {
     pub place: Place,
-    /// Description of the error and of the valid input.
     pub message: String,
     pub help: Option<String>,
 }

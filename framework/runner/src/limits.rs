@@ -5,7 +5,6 @@ use rustix::process::{Pid, Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// A limit of the address space of a process, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoryLimit {
     /// A limit that cannot be raised.

@@ -65,7 +65,6 @@ type Slot = Mutex<Option<Result<Interval, String>>>;
 
 type Key = [u8; 32];
 
-/// The intervals that have been found so far.
 #[derive(Debug, Default)]
 pub struct Optima {
     slots: Mutex<HashMap<Key, Arc<Slot>>>,
@@ -116,7 +115,6 @@ impl Optima {
         name: &str,
         search: &mut Search<'_>,
     ) -> Result<Interval, String> {
-        /// The smallest time between two lines about the progress.
         const PAUSE: Duration = Duration::from_secs(5);
         let problem =
             problem(&Question { task, unit_bytes: 1.0, rates }).map_err(|e| e.to_string())?;

@@ -28,7 +28,6 @@ pub enum PluginError {
     /// machine, or lacks a dependency.
     #[error("{path}: not a library that can be loaded: {reason}")]
     NotALibrary { path: PathBuf, reason: String },
-    /// The file is a library, but does not have the entry symbol.
     #[error("{path}: not a swapmeet plugin: it has no symbol `{}`", ENTRY_SYMBOL.to_string_lossy())]
     NoEntry { path: PathBuf },
     /// The entry function returned null, or a pointer to something other than a plugin's table.
@@ -39,7 +38,6 @@ pub enum PluginError {
         "{path}: built for plugin ABI {major}.{minor}, but this program supports {SWM_ABI_MAJOR}.{SWM_ABI_MINOR}: rebuild the plugin with a header or SDK of version {SWM_ABI_MAJOR}.x"
     )]
     OtherAbi { path: PathBuf, major: u32, minor: u32 },
-    /// The message of a child process in which the file was loaded.
     #[error("{0}")]
     Reported(String),
 }
@@ -61,14 +59,11 @@ pub struct Plugin {
 pub struct Algorithm {
     pub name: String,
     pub title: String,
-    /// The publication that describes the algorithm.
     pub paper: String,
-    /// The supported topologies and sizes, in words.
     pub accepts: String,
     /// The supported collectives: bit `c` is set if the collective with the number `c` in the ABI
     /// is supported.
     pub collectives: u64,
-    /// The parameters, in the order of their declaration.
     pub params: Vec<Param>,
     /// Maximum number of messages that a node sends, and maximum number that it receives, in one
     /// step; 0 if the plugin does not state it.
@@ -134,9 +129,7 @@ pub struct Param {
 pub enum ParamKind {
     /// Any text. Kinds of parameters that later ABI versions add are treated as this kind.
     Text,
-    /// A nonnegative integer.
     Number,
-    /// One of these words.
     Choice(Vec<String>),
     /// The path of a file that the algorithm reads. The row of the case contains the digest of the
     /// file.

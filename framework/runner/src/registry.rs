@@ -15,7 +15,6 @@ const BUNDLED_PREFIX: &str = "libswapmeet_plugin_";
 /// The environment variable with plugin directories, which are separated as in `PATH`.
 pub const PATH_VARIABLE: &str = "SWAPMEET_PLUGIN_PATH";
 
-/// The beginning of a message about a file that was skipped.
 const SKIPPED: &str = "skipped ";
 
 /// Pairs of a name by which users of MPI libraries look for an algorithm, and the name of this
@@ -28,11 +27,9 @@ pub enum Origin {
     Named,
     /// A directory from [`PATH_VARIABLE`].
     Variable,
-    /// The user's data directory.
     UserData,
     /// A directory that belongs to the program, such as the directory of its executable.
     Program,
-    /// Linked into the program.
     Linked,
 }
 
@@ -57,7 +54,6 @@ pub struct Registry {
     /// The algorithms with the same name, one for each build that has it, in the order in which
     /// they were found. Each entry states whether its plugin is bundled.
     algorithms: BTreeMap<String, Vec<(Arc<Algorithm>, bool)>>,
-    /// The paths of the plugins without links.
     places: HashSet<PathBuf>,
     names: SharedNames,
     log: Vec<String>,
@@ -75,16 +71,13 @@ pub enum SharedNames {
 
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {
-    /// A file given by the user is not a plugin.
     #[error(transparent)]
     Plugin(#[from] PluginError),
-    /// A path given by the user does not exist.
     #[error("{path}: no such plugin file or folder")]
     Missing { path: PathBuf },
     /// The process that reads plugins could not be started.
     #[error("no process could be started to read plugins: {0}")]
     Reading(std::io::Error),
-    /// A directory given by the user cannot be read.
     #[error("plugin folder {path}: {reason}")]
     Folder { path: PathBuf, reason: String },
 }
@@ -152,7 +145,6 @@ impl Registry {
         search.read_with_linked(&PluginReader::InProcess, names)
     }
 
-    /// Searches for plugins only in these directories and files.
     pub fn named(named: &[PathBuf], reader: &PluginReader) -> Result<Self, RegistryError> {
         let mut search = Search::default();
         search.named(named)?;

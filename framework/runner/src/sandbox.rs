@@ -13,7 +13,6 @@ pub use attacks::{ATTACKS, Attack, Mechanism};
 
 use std::path::PathBuf;
 
-/// The flag that disables the sandbox.
 pub const NO_SANDBOX: &str = "--no-sandbox";
 
 /// The environment variable that makes the sandbox report the system calls that it refuses.

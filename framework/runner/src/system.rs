@@ -31,7 +31,6 @@ pub fn protection() -> Option<Result<Protection, SandboxError>> {
     has_sandbox().then(|| entered().unwrap_or(Ok(nothing)))
 }
 
-/// Returns whether this system has a sandbox.
 pub fn has_sandbox() -> bool {
     HAS_SANDBOX
 }

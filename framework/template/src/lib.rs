@@ -45,7 +45,6 @@ type Source = (&'static str, &'static str);
 /// Source files of the SDK and the ABI for a folder in Rust. Paths are relative to `framework`.
 const SDK_SOURCES: &[Source] = include!(concat!(env!("OUT_DIR"), "/sdk_sources.rs"));
 
-/// The C header of the ABI.
 pub const HEADER: &str = include_str!("../../abi/include/swapmeet.h");
 const LICENCES: [Source; 2] = [
     ("LICENSE-MIT", include_str!("../../../LICENSE-MIT")),

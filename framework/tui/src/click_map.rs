@@ -4,7 +4,6 @@
 use crate::keys::Key;
 use ratatui::layout::Rect;
 
-/// The part of a panel that a click has hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PanelPosition {
     Anywhere,
@@ -17,7 +16,6 @@ pub(crate) enum PanelPosition {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ClickTarget {
-    /// A position within the panel that has this index.
     Panel(usize, PanelPosition),
     /// A hint in the bottom line. A click on it has the same effect as pressing the key.
     Key(Key),

@@ -15,7 +15,6 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// The events that the reading thread receives: keys, mouse and changes of the screen size.
 pub(crate) struct Input {
     events: Receiver<io::Result<Event>>,
 }

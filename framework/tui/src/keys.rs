@@ -134,7 +134,6 @@ pub(crate) fn find<A: Copy>(table: &[Binding<A>], event: &KeyEvent) -> Option<A>
     table.iter().find(|binding| binding.is(event)).map(|binding| binding.action)
 }
 
-/// A row of a key table for display, which does not contain the action.
 #[derive(Debug, Clone)]
 pub(crate) struct KeyRow {
     pub(crate) keys: Vec<Key>,
@@ -165,7 +164,6 @@ pub(crate) struct KeyTable {
 
 #[cfg(test)]
 impl KeyTable {
-    /// Returns the table as Markdown for the documentation.
     pub(crate) fn markdown(&self) -> String {
         let mut text = format!("| {} | |\n| --- | --- |\n", self.title);
         for row in &self.rows {

@@ -18,7 +18,6 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 pub(crate) struct Painter<'f, 'h> {
     buffer: &'f mut Buffer,
-    /// Nothing is drawn outside this area.
     clip: Rect,
     pub(crate) clicks: &'h mut ClickMap,
     pub(crate) theme: Theme,
@@ -26,7 +25,6 @@ pub(crate) struct Painter<'f, 'h> {
     has_keys: bool,
 }
 
-/// Returns the number of screen columns that a text takes.
 pub(crate) fn width(text: &str) -> u16 {
     u16::try_from(text.width()).unwrap_or(u16::MAX)
 }
@@ -35,7 +33,6 @@ pub(crate) fn widest<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> u16 {
     texts.into_iter().map(|text| width(text.as_ref())).max().unwrap_or(0)
 }
 
-/// Shortens a text to a number of columns, with an ellipsis at the end if it was cut.
 pub(crate) fn cut(text: &str, columns: u16) -> String {
     cut_keeping_tail(text, columns.into(), 0)
 }
@@ -349,7 +346,6 @@ impl<'f, 'h> Painter<'f, 'h> {
         }
     }
 
-    /// If not all lines are visible, draws a scroll bar at the right edge.
     pub(crate) fn scrollbar(&mut self, area: Rect, first: usize, count: usize) {
         let height = usize::from(area.height);
         if count <= height || height < 2 || area.width == 0 {

@@ -18,7 +18,6 @@ use swapmeet_runner::input::InputError;
 pub(crate) struct List {
     pub(crate) cursor: usize,
     pub(crate) filter: Filter,
-    /// The number of visible lines when the panel was last drawn.
     pub(crate) page: usize,
     /// The index of the first visible line when the panel was last drawn.
     first: Cell<usize>,
@@ -91,9 +90,7 @@ pub(crate) trait Panel {
 
     /// Updates the panel after the session or another panel has changed.
     fn sync(&mut self, _session: &Session) {}
-    /// Called when the panel becomes active.
     fn activated(&mut self, _session: &mut Session) {}
-    /// Called when the cursor has moved to another line.
     fn cursor_moved(&mut self, _session: &mut Session) {}
     /// Opens the line under the cursor, after the user has clicked on this line a second time.
     fn open(&mut self, _session: &mut Session) {}

@@ -10,7 +10,6 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 
-/// The minimum screen size (columns, rows) for showing several panels.
 const MULTI_PANEL_SIZE: (u16, u16) = (110, 34);
 
 /// The number of columns that must remain for the progress of a run. If the badge of the log, which
@@ -133,7 +132,6 @@ fn panels(painter: &mut Painter<'_, '_>, app: &mut App, area: Rect) {
 /// other panel gets the remaining rows. If both panels need less, the second panel gets the
 /// remaining rows. If no panel needs less, each gets half.
 fn stacked(wanted: [usize; 2], area: Rect) -> [Rect; 2] {
-    /// The minimum height of a panel.
     const LEAST: u16 = 8;
     let half = area.height / 2;
     let [needed, other] = wanted

@@ -121,7 +121,6 @@ const LIGHT: Theme = Theme {
     ..DEFAULT
 };
 
-/// A theme of 24-bit colours.
 const RICH: Theme = Theme {
     name: "rich",
     text: fg(Color::Rgb(216, 222, 233)),
@@ -200,7 +199,6 @@ impl Theme {
         if no_color || dumb { MONO } else { DEFAULT }
     }
 
-    /// Returns the theme that can be read on this background of the terminal.
     #[must_use]
     pub fn on(self, background: Background) -> Self {
         match background {

@@ -279,7 +279,6 @@ fn line(screen: &vt100::Screen, row: u16) -> String {
 
 /// Returns a colour of the terminal; `None` for its default colour.
 fn colour(colour: Color) -> Option<String> {
-    /// The 16 basic colours of xterm.
     const BASIC: [&str; 16] = [
         "#000000", "#cd3131", "#0dbc79", "#e5e510", "#2472c8", "#bc3fbc", "#11a8cd", "#e5e5e5",
         "#666666", "#f14c4c", "#23d18b", "#f5f543", "#3b8eea", "#d670d6", "#29b8db", "#ffffff",

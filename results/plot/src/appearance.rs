@@ -80,7 +80,6 @@ impl LegendPlace {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Labels(Vec<(String, String)>);
 
-/// An error for a label or a colour that was given for an unknown algorithm.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{flag} {name}: no algorithm has that name; there are {known}")]
 pub struct UnknownLabel {

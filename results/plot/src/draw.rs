@@ -69,7 +69,6 @@ impl Drawable for Figure {
 }
 
 impl Figure {
-    /// Lays out the figure: title, panels in one or two columns, legend and crossovers.
     fn scene(&self, paper: &Paper) -> Scene {
         let font = paper.font();
         let mut scene = Scene::new(paper.width(self.panels.len()), font / 12.0);

@@ -3,7 +3,6 @@
 use crate::appearance::UnknownLabel;
 use swapmeet_results::CompareError;
 
-/// The maximum number of panels or maps of a figure.
 const MOST_PANELS: usize = 12;
 /// The maximum number of curves. This number of curves can be distinguished by marker and dashes if
 /// the figure is printed in grey.
@@ -32,7 +31,6 @@ pub enum FigureError {
     /// A lower bound was requested, but the figure shows a quantity other than time.
     #[error("a lower bound can only be shown with completion times, not with {0}")]
     BoundOfTimes(&'static str),
-    /// There are more curves than distinguishable styles.
     #[error("the rows have {0} algorithms, a figure has room for {most}: choose some with --algorithm", most = MOST_CURVES)]
     ManyCurves(usize),
 }

@@ -45,7 +45,6 @@ pub struct DrawnCrossover {
     /// lines need not meet: if the figure shows a quantity that does not depend on time alone, or
     /// if no case can exist between two points of the x axis.
     pub at: Option<(f64, f64)>,
-    /// The 95 % confidence interval of the crossover, if there are repetitions.
     pub interval: Option<Interval>,
 }
 
@@ -58,7 +57,6 @@ pub struct Panel {
     pub curves: Vec<Curve>,
     /// The curve of the reference, such as the lower bound, if it was requested.
     pub reference: Option<Curve>,
-    /// The crossovers between the curves.
     pub crossovers: Vec<DrawnCrossover>,
 }
 
@@ -75,7 +73,6 @@ pub struct FigureOptions<'a> {
     /// The reference that is drawn as a curve. If rows do not have its value, no curve is drawn.
     pub reference: Option<Reference>,
     pub crossovers: bool,
-    /// Whether all panels have the same y axis.
     pub share_y: bool,
 }
 

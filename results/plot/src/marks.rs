@@ -29,7 +29,6 @@ pub enum DrawError {
     Png(String),
     #[error("the table could not be written: {0}")]
     Csv(String),
-    /// LaTeX source was requested of a figure that does not consist of curves.
     #[error("pgfplots draws curves: for another kind use svg, png, pdf or csv")]
     NoCurves,
 }

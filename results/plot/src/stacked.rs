@@ -127,7 +127,6 @@ pub struct Bar {
 /// The bars of cases that differ only in the algorithm.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BarPanel {
-    /// The settings in which the panel differs from the other panels.
     pub title: String,
     /// The bars, in increasing order of length.
     pub bars: Vec<Bar>,

@@ -14,7 +14,6 @@ pub(crate) struct Titles {
     pub differ: String,
 }
 
-/// The maximum number of parameters of a machine in the title of a figure.
 const MOST_PARAMETERS: usize = 2;
 
 impl Titles {

@@ -36,13 +36,11 @@ pub struct WinnerFigure {
     /// The title. Empty if the user gave none.
     pub title: String,
     pub maps: Vec<WinnerMap>,
-    /// All algorithms that are the fastest in some case.
     pub names: Vec<String>,
     pub labels: Labels,
     pub styles: Styles,
     pub legend: LegendPlace,
     pub x_label: &'static str,
-    /// Whether each cell shows how many algorithms competed.
     pub shows_numbers: bool,
     /// Remarks that are part of the figure. For example, a remark says that the machine charges
     /// only some of the algorithms for rearrangement.
@@ -186,7 +184,6 @@ impl Drawable for WinnerFigure {
     }
 }
 
-/// The words in front of the samples of margins.
 const MARGIN_WORDS: &str = "the next takes longer by:";
 
 impl WinnerFigure {

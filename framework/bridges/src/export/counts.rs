@@ -7,7 +7,6 @@ use swapmeet_interchange::schedule::{Header, Redistribution, Share, ShareSize};
 /// The number of elements in each node for each destination.
 pub(super) struct ByteCounts {
     element: u64,
-    /// The number of elements that are not in buckets, by node and then by destination.
     held: Vec<Vec<u64>>,
     /// The contents of the buckets, by node and then by bucket. A bucket is a list of destinations,
     /// each with its number of elements.

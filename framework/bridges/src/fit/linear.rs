@@ -14,7 +14,6 @@ pub struct LinearSample {
 }
 
 impl LinearSample {
-    /// Returns the time that these costs predict, in microseconds.
     pub fn predicted(&self, costs: &[f64]) -> f64 {
         self.coefficients.iter().zip(costs).map(|(count, cost)| count * cost).sum()
     }

@@ -6,7 +6,6 @@ use std::sync::LazyLock;
 /// An algorithm of a library, with the algorithm of this project that sends the same messages.
 #[derive(Debug)]
 pub struct Counterpart {
-    /// The name of the collective in this project.
     pub collective: &'static str,
     /// The name of the algorithm in the library. A pattern with one `*` stands for several
     /// algorithms that have no counterpart.

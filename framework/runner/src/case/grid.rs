@@ -211,7 +211,6 @@ impl CaseGrid {
         (0..self.len()).map(|number| self.case(number))
     }
 
-    /// Returns the digests of the files that specs name.
     pub fn inputs(&self) -> impl Iterator<Item = &InputDigest> {
         let topologies = self.topologies.iter().flat_map(|(_, inputs)| inputs);
         topologies
@@ -454,7 +453,6 @@ impl CaseLists<'_> {
     }
 }
 
-/// The names of the kinds, for messages.
 const KINDS: [&str; 4] = ["topology", "algorithm", "workload", "machine"];
 
 #[cfg(test)]

@@ -16,7 +16,6 @@ pub(super) struct BlockTrace {
     collective: Collective,
     block: Block,
     at: PlacedNode,
-    /// The last send so far that moved the traced block.
     last: Option<TracedSend>,
     /// In a reduction: for each node that needs the value in the end, the first send that delivered
     /// the value without the contribution of the traced block. An entry is removed when this

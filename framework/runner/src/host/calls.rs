@@ -40,7 +40,6 @@ impl hosting::Host for Host<'_> {
     }
 
     fn answer(&mut self, work: impl FnOnce(&mut Self) -> Result<(), Fault>) -> bool {
-        /// Number of calls between two checks of the clock.
         const CALLS: u32 = 4096;
         self.calls = (self.calls + 1) % CALLS;
         if self.calls == 0 && self.limit.as_ref().is_some_and(PlanLimit::is_exceeded) {

@@ -176,7 +176,6 @@ impl Param {
     }
 }
 
-/// Refuses plugin names that would be ambiguous in rows or as components of file names.
 pub(super) fn check_plugin_name(name: &str) -> Result<(), String> {
     let is_allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ' ');
     if name.starts_with(char::is_alphanumeric) && name.chars().all(is_allowed) {

@@ -25,7 +25,6 @@ pub enum Mechanism {
 }
 
 impl Mechanism {
-    /// Returns the first version of Linux that has the mechanism.
     pub fn since(self) -> &'static str {
         match self {
             Self::Landlock(..=2) => "5.13",
@@ -49,7 +48,6 @@ impl fmt::Display for Mechanism {
     }
 }
 
-/// The attacks that the sandbox is meant to prevent.
 pub const ATTACKS: &[Attack] = &[
     Attack {
         name: "write, create, rename or remove a file",

@@ -10,16 +10,13 @@ use crossterm::event::{
     KeyCode as K, KeyEvent, KeyEventKind, MouseButton, MouseEvent, MouseEventKind,
 };
 
-/// An action that a key triggers in every panel, except while text is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
     Help,
     /// Exit. If cases still run or rows are unsaved, the user must confirm first.
     Quit,
     QuitNow,
-    /// Exit and print the results on the normal screen.
     QuitPrinting,
-    /// Run all selected cases from the start.
     Run,
     /// Run only the selected cases that have no row yet.
     Add,
@@ -285,7 +282,6 @@ impl App {
         }
     }
 
-    /// Scrolls the help overlay; any key that does not scroll closes it.
     fn scroll_help(&mut self, action: Option<Action>) {
         let Some(help) = &mut self.help else { return };
         let page = help.page.max(2) - 1;
@@ -327,7 +323,6 @@ impl App {
     }
 }
 
-/// The number of lines by which one notch of the wheel scrolls.
 const WHEEL_LINES: isize = 3;
 
 impl App {

@@ -26,7 +26,6 @@ pub struct Appearance {
 
 #[derive(Debug, Clone, Default)]
 pub struct SessionResult {
-    /// The rows on screen when the session ended.
     pub records: Vec<Record>,
     /// Whether to print the rows on the normal screen after the session.
     pub print_rows: bool,
@@ -58,11 +57,8 @@ pub(crate) enum TerminalRequest {
 /// A question that the user must confirm, because rows or running cases would be lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Confirmation {
-    /// Whether to exit although cases run or rows are unsaved.
     Exit(ExitMode),
-    /// Whether to start a new run although cases run or rows are unsaved.
     Run,
-    /// Whether to cancel the run.
     Stop,
 }
 
@@ -76,7 +72,6 @@ pub(crate) struct Help {
 pub struct App {
     pub(crate) session: Session,
     pub(crate) panels: Vec<Box<dyn AnyPanel>>,
-    /// The index of the panel that receives keys.
     pub(crate) active: usize,
     /// The index of the panel that is shown in the area that several panels share. On a large
     /// screen, some other panels are always visible.

@@ -10,7 +10,6 @@ use ratatui::style::{Modifier, Style};
 use std::path::Path;
 use swapmeet_results::units;
 
-/// The minimum screen size: columns and rows.
 pub(crate) const MIN_SIZE: (u16, u16) = (44, 12);
 
 pub(crate) fn too_small(painter: &mut Painter<'_, '_>, quitting: bool, area: Rect) {

@@ -19,7 +19,6 @@ pub(crate) enum Purpose {
     /// A filter in a panel without lines. It has no effect, and the title of the input says why.
     /// The input exists so that the typed letters do not act as commands.
     NoFilter,
-    /// Words that search for a command.
     Command,
     SaveAs,
     Render,
@@ -33,7 +32,6 @@ pub(crate) struct Prompt {
     pub(crate) error: Option<InputError>,
     /// The text before the user changed it. Esc restores this text.
     before: String,
-    /// The index of the highlighted command among the matching commands.
     pub(crate) at: usize,
     /// Whether Enter overwrites existing files, because the user has seen the warning about them.
     overwrites: bool,

@@ -20,7 +20,6 @@ use swapmeet_results::units;
 use swapmeet_runner::experiment::Setting;
 use swapmeet_runner::input::InputError;
 
-/// The maximum number of rows of the description of the line under the cursor.
 const DESCRIPTION_ROWS: u16 = 5;
 
 #[derive(Debug, Default)]
@@ -28,7 +27,6 @@ pub(crate) struct Explore {
     open: usize,
     lists: [List; ListKind::ALL.len()],
     input_target: Option<InputTarget>,
-    /// The algorithm that was selected last.
     last: Option<String>,
     /// The form that is shown instead of the open list.
     form: Option<Form>,
@@ -40,7 +38,6 @@ enum InputTarget {
     /// added to the list.
     Spec(ListKind, Option<usize>),
     Setting(&'static Setting),
-    /// The parameter under the cursor of the form.
     Field,
 }
 

@@ -17,9 +17,7 @@ use swapmeet_results::analysis::{Axis, MapCell, Margin, Winner, WinnerMap};
 #[derive(Debug, Default)]
 pub(crate) struct Winners {
     list: List,
-    /// The index of the map column under the cursor, which represents a block size.
     column: usize,
-    /// The index of the displayed map.
     map: usize,
     seen: Option<usize>,
     /// Whether the panel shows a table instead of the map. The table has the times of all
@@ -224,7 +222,6 @@ impl Winners {
         map: &WinnerMap,
         area: Rect,
     ) -> u16 {
-        /// The minimum width of a map cell, which has a mark, a shade and a space.
         const NARROWEST: u16 = 3;
         // If all cells fit, each cell is as wide as the widest heading. Otherwise, cells are
         // narrower. If cells with the minimum width do not fit either, the map scrolls.

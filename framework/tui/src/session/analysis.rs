@@ -19,7 +19,6 @@ pub(super) struct Analysis {
     /// The rows that are analysed. They are collected again only if the queue has changed, and not
     /// if a slider has moved.
     records: Memo<u64, Arc<Vec<Arc<Record>>>>,
-    /// The earliest time at which the analysis may start again.
     next: Option<Instant>,
 }
 

@@ -22,9 +22,7 @@ pub(crate) struct Line {
     pub(crate) group: usize,
     pub(crate) stats: swapmeet_results::ComparisonLine,
     pub(crate) is_baseline: bool,
-    /// The mean time divided by the lower bound.
     pub(crate) over_bound: Option<f64>,
-    /// The mean time divided by the optimum.
     pub(crate) over_optimum: Option<f64>,
     /// The mean over repetitions of each part of the time, such as start-up or contention.
     pub(crate) parts: Parts,
@@ -41,7 +39,6 @@ pub(crate) struct Line {
 /// otherwise load all lines into the cache.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct LineTexts {
-    /// The index of the line's group.
     pub(crate) group: u32,
     /// The index of the algorithm in [`Compared::algorithms`].
     pub(crate) algorithm: u32,
@@ -56,11 +53,9 @@ pub(crate) struct Compared {
     pub(crate) groups: Vec<Arc<Group>>,
     /// All lines, sorted by group. Within a group, the fastest line is first.
     pub(crate) lines: Vec<Line>,
-    /// For each line, the numbers of its texts.
     pub(crate) texts: Vec<LineTexts>,
     /// The families of curves. A family is left out if its axis has only one value.
     pub(crate) families: Vec<Family>,
-    /// The maps that show the fastest algorithm for each block size and each network or machine.
     pub(crate) maps: Vec<WinnerMap>,
     /// The cost of each link's failure, that is, by how much the time increases. The costs come
     /// from rows of `swapmeet links`.
@@ -91,9 +86,7 @@ pub(crate) struct Compared {
 /// They are the ends of the colour scales in the network panel.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Peaks {
-    /// The maximum number of messages on one link in one step.
     pub(crate) link_messages: u64,
-    /// The maximum number of bytes that one node held at the end of a step.
     pub(crate) node_bytes: u64,
 }
 

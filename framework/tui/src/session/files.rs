@@ -19,20 +19,16 @@ pub(crate) struct OutputFile {
 
 pub(crate) type Content = Box<dyn Fn(&mut dyn Write) -> io::Result<()> + Send>;
 
-/// The kind of a file that is rendered from rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RenderKind {
-    /// A report page.
     Report,
     /// A figure that plots time against this axis.
     Curves(Axis),
     /// A figure that shows the fastest algorithm for each block size and each network or machine.
     Winners,
-    /// A figure that shows the parts of each algorithm's time, such as start-up or contention.
     Parts,
 }
 
-/// A request to render a file from rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RenderRequest {
     pub kind: RenderKind,

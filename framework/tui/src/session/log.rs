@@ -2,12 +2,10 @@
 
 use std::time::Duration;
 
-/// The maximum number of lines that the log keeps.
 const MOST: usize = 10_000;
 
 #[derive(Debug, Clone)]
 pub(crate) struct LogLine {
-    /// The session time at which the line was logged.
     pub(crate) at: Duration,
     pub(crate) text: String,
     pub(crate) is_warning: bool,

@@ -50,7 +50,6 @@ pub struct Setup {
     /// The directories that the user gives with `--plugin-dir`. The command that repeats a case
     /// needs them.
     pub plugin_dirs: Vec<PathBuf>,
-    /// The initial selection.
     pub experiment: Experiment,
     /// The cases that run as soon as the session starts.
     pub cases: Vec<Case>,
@@ -64,7 +63,6 @@ pub struct Setup {
     pub is_example: bool,
     /// Notes on the files of the rows `opened`. The notes are added to the log.
     pub notes: Vec<String>,
-    /// The function that renders a figure or a report.
     pub render: RenderRows,
     pub workers: Workers,
     /// The sink to which each row is written as soon as its case ends.
@@ -95,11 +93,9 @@ pub(crate) struct Session {
     pub(crate) abouts: BTreeMap<String, String>,
     pub(crate) selection: Selection,
     pub(crate) queue: Queue,
-    /// The index of the case in focus.
     pub(crate) focus: Option<usize>,
     /// The index of the group in focus. A group contains cases that differ only in the algorithm.
     pub(crate) group: usize,
-    /// The algorithm with which the other algorithms are compared.
     pub(crate) baseline: Option<String>,
     pub(crate) compared: Compared,
     pub(crate) styles: AlgorithmStyles,

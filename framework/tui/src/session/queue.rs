@@ -30,7 +30,6 @@ pub(crate) struct CaseRow {
     pub(crate) case: Result<Case, String>,
     pub(crate) key: Arc<CaseId>,
     pub(crate) state: CaseState,
-    /// The last reported progress of the simulation of the case.
     pub(crate) pace: ScheduleProgress,
     length: Option<u64>,
     /// The texts that filters search, as numbers of [`Texts`]: five texts of the case, and one text
@@ -116,9 +115,7 @@ impl CaseRow {
 pub(crate) struct PreparedRows {
     rows: Vec<CaseRow>,
     cases: Vec<Case>,
-    /// The algorithms of the rows, in the order of their first rows.
     algorithms: Vec<String>,
-    /// The index of each row, by the identity of its case.
     index: HashMap<Arc<CaseId>, usize>,
     common: Common,
     forecast: Forecast,
@@ -242,7 +239,6 @@ impl Tally {
         self.ok + self.unsupported + self.failed
     }
 
-    /// Returns the number of cases that have not ended.
     pub(crate) fn open(self) -> usize {
         self.waiting + self.running
     }
@@ -251,7 +247,6 @@ impl Tally {
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     rows: Vec<CaseRow>,
-    /// The index of each row, by the identity of its case.
     index: HashMap<Arc<CaseId>, usize>,
     /// The number of changes of rows and their states, so that panels notice a change.
     changes: u64,

@@ -27,13 +27,11 @@ pub(crate) struct Runs {
     ending: Vec<Batch>,
     pub(super) workers: Workers,
     rows: Option<RowSink>,
-    /// The file to which the row sink writes.
     pub(crate) out: Option<PathBuf>,
     /// Whether the rows on screen are those of an example that the user has not requested.
     pub(crate) is_example: bool,
     /// Whether all rows on screen have been saved to a file other than `out`, or read from files.
     pub(crate) saved: bool,
-    /// The file to which the rows were saved last.
     pub(crate) saved_as: Option<PathBuf>,
     /// Notes on opened files that have not been shown yet.
     notes: Vec<String>,
@@ -48,7 +46,6 @@ enum Purpose {
     Replace,
     /// Run the cases. Their rows are added to the existing rows.
     Add,
-    /// Only show the rows, which come from files.
     Open,
 }
 
@@ -219,7 +216,6 @@ impl Session {
 
     /// Processes the events of the batch. Returns whether there were any.
     pub(super) fn poll_events(&mut self) -> bool {
-        /// The maximum number of events to process in one frame.
         const AT_ONCE: usize = 20_000;
         let mut news = false;
         for _ in 0..AT_ONCE {

@@ -24,14 +24,11 @@ pub(crate) enum ListKind {
     Topologies,
     Workloads,
     Machines,
-    /// The settings: repetitions, seed, timeout and name.
     Settings,
-    /// The experiment files.
     ExperimentFiles,
 }
 
 impl ListKind {
-    /// All lists in display order.
     pub(crate) const ALL: [Self; 6] = [
         Self::Algorithms,
         Self::Topologies,
@@ -73,14 +70,12 @@ pub(crate) struct Choice {
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ListItem<'a> {
-    /// The index of a spec in the list, and the spec.
     Choice(usize, &'a Choice),
     Suggestion(&'a Suggestion),
     Setting(&'static Setting),
     ExperimentFile(&'a ExperimentFile),
 }
 
-/// The parts of the selection that undo restores.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SelectionState {
     choices: [Vec<Choice>; 4],

@@ -44,7 +44,6 @@ impl ExperimentFile {
     }
 
     pub(crate) fn experiment(&self) -> Result<Experiment, String> {
-        /// The maximum number of bytes of an experiment file.
         const LONGEST: u64 = 16 << 20;
         let text = match self.text {
             Some(text) => text.to_owned(),
@@ -60,7 +59,6 @@ impl ExperimentFile {
 }
 
 pub(crate) fn experiment_files() -> Vec<ExperimentFile> {
-    /// The maximum number of experiment files in the list.
     const MOST: usize = 100;
     let entries = std::fs::read_dir(".").into_iter().flatten().filter_map(Result::ok);
     let name = |entry: DirEntry| {

@@ -3,7 +3,6 @@
 use super::Session;
 use super::selection::SelectionState;
 
-/// The maximum number of changes that can be undone.
 const MOST: usize = 100;
 
 /// The state that undo restores: the selection, the baseline and the sliders.

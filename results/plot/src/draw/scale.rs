@@ -16,7 +16,6 @@ pub(crate) struct Scale {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Base {
     Ten,
-    /// Powers of two, for sizes and nodes.
     Two,
 }
 
@@ -231,7 +230,6 @@ impl Scale {
         all
     }
 
-    /// Returns evenly spaced ticks: multiples of a round number.
     fn even(&self, base: Base, most: usize) -> Vec<f64> {
         let least = (self.high - self.low) / most as f64;
         let step = match base {

@@ -33,7 +33,6 @@ impl Reference {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ErrorBars {
-    /// The 95 % confidence interval of the mean over repetitions.
     Confidence,
     /// The range from the smallest to the largest value over repetitions, each of which has its own
     /// pattern of failed links. A user of one network wants to know the range of its times, not how

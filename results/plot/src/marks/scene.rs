@@ -11,7 +11,6 @@ pub(crate) const BLACK: Colour = Colour(0, 0, 0);
 pub(crate) const WHITE: Colour = Colour(255, 255, 255);
 /// The colour of frames and ticks.
 pub(crate) const GREY: Colour = Colour(0x88, 0x88, 0x88);
-/// The colour of grid lines.
 pub(crate) const PALE: Colour = Colour(0xe4, 0xe4, 0xe4);
 
 impl Colour {
@@ -79,20 +78,8 @@ pub(crate) struct Text {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Mark {
-    /// Points joined by straight lines.
-    Lines {
-        points: Vec<Point>,
-        /// Whether the last point is joined to the first.
-        closed: bool,
-        look: ShapeStyle,
-        hint: Option<String>,
-    },
-    Circle {
-        centre: Point,
-        radius: f64,
-        look: ShapeStyle,
-        hint: Option<String>,
-    },
+    Lines { points: Vec<Point>, closed: bool, look: ShapeStyle, hint: Option<String> },
+    Circle { centre: Point, radius: f64, look: ShapeStyle, hint: Option<String> },
     Text(Text),
 }
 

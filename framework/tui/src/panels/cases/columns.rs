@@ -22,7 +22,6 @@ pub(crate) type Column = (Vec<String>, u16);
 /// If the abbreviations of a column need less than its width, the remaining columns get the unused
 /// width.
 pub(crate) fn columns(rows: &[&CaseRow], common: &Common, room: u16) -> (Vec<Column>, u16) {
-    /// The preferred minimum width of a spec.
     const PREFERRED_WIDTH: usize = 10;
     /// The smallest width in which a spec is still recognisable.
     const USEFUL_WIDTH: usize = 6;

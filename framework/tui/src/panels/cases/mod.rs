@@ -248,7 +248,6 @@ fn mark(state: &CaseState) -> &'static str {
 
 struct CaseDisplay {
     word: String,
-    /// Additional text, which is shown if there is space.
     more: String,
     /// A short text, which is shown if `more` does not fit. Other columns are shortened to make
     /// room for it. Empty if there is no short text.

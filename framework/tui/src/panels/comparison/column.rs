@@ -11,7 +11,6 @@ use std::sync::Arc;
 use swapmeet_results::units::number_to;
 use swapmeet_results::{Group, Status, Verified, duration};
 
-/// A column of the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Column {
     Topology,
@@ -23,14 +22,11 @@ pub(super) enum Column {
     /// The part of the delivery that was verified. For a failed case, its status and the reason.
     Verified,
     Interval,
-    /// The time divided by the lower bound.
     OverBound,
-    /// The time divided by the optimum.
     OverOptimum,
     Steps,
     Messages,
     LinkLoad,
-    /// The data size divided by the time, as defined by nccl-tests.
     AlgorithmBandwidth,
     /// The algorithm bandwidth in relation to the bandwidth of a node, as defined by nccl-tests.
     BusBandwidth,
@@ -229,7 +225,6 @@ pub(super) fn passing<'s>(
 pub(super) struct Sorted {
     /// The indices of the lines with a value, in ascending order.
     valued: Vec<usize>,
-    /// The indices of the lines without a value.
     others: Vec<usize>,
 }
 
@@ -261,7 +256,6 @@ impl Sorted {
 
 /// Converts a number to an integer, such that integers have the order of `f64::total_cmp`.
 fn ordered(value: f64) -> u64 {
-    /// The sign bit.
     const SIGN: u64 = 1 << 63;
     let bits = value.to_bits();
     if bits & SIGN == 0 { bits | SIGN } else { !bits }

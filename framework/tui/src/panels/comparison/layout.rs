@@ -20,7 +20,6 @@ const FIRST_TO_GO: [Column; 8] = [
     Column::Interval,
 ];
 
-/// The preferred minimum width of a spec.
 const PREFERRED_WIDTH: usize = 13;
 
 /// The smallest width in which a spec is still recognisable.
@@ -32,15 +31,11 @@ pub(super) struct LayoutInput<'a> {
     pub(super) shown: &'a [&'a Line],
     pub(super) room: u16,
     pub(super) sort: Option<Column>,
-    /// The number of columns that the user has scrolled past.
     pub(super) across: usize,
 }
 
-/// The columns that fit, and their layout.
 pub(super) struct Layout {
-    /// The visible columns, each with its width.
     pub(super) columns: Vec<(Column, u16)>,
-    /// The number of spaces between columns.
     pub(super) gap: u16,
     /// Whether there are more columns, for which there is no space.
     pub(super) more: bool,

@@ -26,11 +26,9 @@ pub(crate) struct Comparison {
     /// line of each group first.
     sort: Option<Column>,
     reverse: bool,
-    /// The number of columns that the user has scrolled past.
     across: usize,
     /// The maximum of `across`, at which the last column is visible.
     farthest: usize,
-    /// The columns that were visible in the last frame.
     in_sight: Vec<Column>,
     /// The lines that pass the filter. The inputs are the number of the analysis
     /// ([`Compared::number`]) and the filter.
@@ -229,7 +227,6 @@ impl Panel for Comparison {
 
 /// Explains the mark `†` in the last row, if some line has this mark.
 fn foot(painter: &mut Painter<'_, '_>, compared: &Compared, lines: &[usize], area: Rect) -> u16 {
-    /// The maximum number of lines that are searched for the mark.
     const MOST: usize = 1_000;
     let is_marked = |index: &usize| compared.lines[*index].is_uncharged;
     if area.height < 8 || !lines.iter().take(MOST).any(is_marked) {

@@ -29,7 +29,6 @@ pub(super) struct ScheduleFacts {
     pub(super) requested: Requested,
 }
 
-/// An observer that runs in the worker and collects the facts of a schedule.
 pub const FACTS: ObserverKind = ObserverKind {
     name: "facts",
     max_value_bytes: max_bytes::FACTS,
@@ -73,7 +72,6 @@ impl Observer for FactsWatcher {
     }
 
     fn ended(&mut self, record: &Record, requested: Requested) {
-        /// The maximum number of elements of a list in one message.
         const AT_ONCE: usize = 4096;
         let ledger = std::mem::take(&mut self.keeper);
         let ledger = ledger.ledger();

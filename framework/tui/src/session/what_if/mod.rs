@@ -30,7 +30,6 @@ use swapmeet_runner::experiment::OwnMachine;
 use swapmeet_runner::input::Text;
 use swapmeet_workloads::Workload;
 
-/// The maximum number of rows that are recalculated.
 const MOST: usize = 2_000;
 
 #[derive(Debug, Default)]
@@ -38,9 +37,7 @@ pub(crate) struct WhatIf {
     /// The machine and the workload to which the changes apply.
     base: Option<Base>,
     changes: Vec<(&'static str, String)>,
-    /// The new block size in bytes, if the user has changed it.
     block: Option<u64>,
-    /// The rows that the changes affect.
     affected: Arc<Vec<AffectedRow>>,
     /// The number of cases that had a row when `affected` was last computed.
     rows: usize,
@@ -56,7 +53,6 @@ pub(crate) struct WhatIf {
     pending: Arc<Vec<Case>>,
     /// The time at which workers start to plan the pending cases.
     due: Option<Instant>,
-    /// The batch in which workers plan cases again.
     following: Option<Batch>,
 }
 

@@ -38,7 +38,6 @@ pub(crate) struct ScenarioResult {
     pub(crate) outdated: BTreeSet<String>,
     /// The times before the changes. A key consists of topology, changed workload and algorithm.
     pub(crate) before: HashMap<[String; 3], f64>,
-    /// The number of rows that were recalculated instantly.
     pub(crate) instant: usize,
     pub(crate) took: Duration,
     pub(super) pending: Arc<Vec<Case>>,
