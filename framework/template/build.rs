@@ -23,7 +23,6 @@ fn main() -> io::Result<()> {
     fs::write(out.join("sdk_sources.rs"), list)
 }
 
-/// Returns all files below a folder, sorted by name.
 fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut entries: Vec<PathBuf> =
         fs::read_dir(folder)?.map(|e| Ok(e?.path())).collect::<io::Result<_>>()?;

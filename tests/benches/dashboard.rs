@@ -239,7 +239,6 @@ fn measure(columns: u16, rows: u16, jobs: usize) -> Vec<Duration> {
 
 type Started = (Box<dyn Child + Send + Sync>, Box<dyn Write + Send>, Screen);
 
-/// Starts the program in a terminal of its own.
 fn start(mut command: CommandBuilder, folder: &Path, columns: u16, rows: u16) -> Started {
     set_up(&mut command, folder);
     let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
@@ -265,7 +264,6 @@ fn set_up(command: &mut CommandBuilder, folder: &Path) {
 struct Screen {
     bytes: Receiver<(Instant, Vec<u8>)>,
     parser: vt100::Parser,
-    /// The terminal, which must not be dropped before the screen.
     _master: Option<Box<dyn MasterPty + Send>>,
 }
 
@@ -304,7 +302,6 @@ impl Screen {
         self.wait(text, |screen| screen.contents().contains(text));
     }
 
-    /// Waits until the tab of a panel is highlighted.
     fn wait_for_panel(&mut self, title: &str) -> Instant {
         let number = &title[..1];
         self.wait(title, |screen| {

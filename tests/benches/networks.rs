@@ -12,7 +12,6 @@ pub(crate) fn cpu_seconds() -> f64 {
     fields[11..13].iter().map(|ticks| ticks.parse::<f64>().unwrap() / 100.0).sum()
 }
 
-/// A deterministic generator (xorshift).
 struct Random(u64);
 
 impl Random {

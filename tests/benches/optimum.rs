@@ -33,7 +33,6 @@ fn main() {
 /// A row of the table: its name, its collective, and a function that builds its network.
 type Row = (String, &'static CollectiveKind, Box<dyn Fn() -> Arc<Network>>);
 
-/// Returns the networks of the table.
 fn networks() -> Vec<Row> {
     let mut all: Vec<Row> = Vec::new();
     for spec in

@@ -95,12 +95,10 @@ fn peak_bytes(command: &mut Command) -> f64 {
     peak
 }
 
-/// Returns the shortest of five runs, in seconds.
 fn best(mut run: impl FnMut() -> f64) -> f64 {
     (0..5).map(|_| run()).fold(f64::INFINITY, f64::min)
 }
 
-/// Runs `swapmeet run`, and returns its duration in seconds.
 fn run(folder: &Path, flags: &str) -> f64 {
     let mut program = Command::new(swapmeet_tests::program());
     program

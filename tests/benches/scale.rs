@@ -222,7 +222,6 @@ compared with SimGrid"
     }
 }
 
-/// Returns the run time of SimGrid's process for an exported schedule.
 fn simgrid_seconds(topology: &str, algorithm: &str, machine: &str) -> Option<f64> {
     let folder = tempfile::tempdir().ok()?;
     let out = folder.path().join("sim");

@@ -34,7 +34,6 @@ use swapmeet_sdk::abi::{
 /// The environment variable that tells a child process which row to measure.
 const ROW: &str = "SWAPMEET_BENCH_ROW";
 
-/// A network and a collective to measure.
 struct Row {
     spec: &'static str,
     /// The number of edges that are removed from the network. An edge is a pair of links in
@@ -110,7 +109,6 @@ fn main() {
     }
 }
 
-/// Makes the schedule of a row and prints its line of the table.
 fn measure(row: &Row) {
     let topology = row.topology();
     let name = if row.gathers { "greedy-allgather" } else { "flow" };
@@ -180,7 +178,6 @@ impl Counter {
     }
 }
 
-/// Returns the functions of the algorithm with this name.
 fn algorithm(name: &str) -> Functions<'static> {
     // SAFETY: the table of a linked plugin is valid for the life of the process.
     let plugin = unsafe { Passed::new(swapmeet_plugin_synthesis::plugin_table()) };
@@ -271,7 +268,6 @@ impl Host for Counter {
     }
 }
 
-/// Returns the peak memory of this process.
 fn peak_megabytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();

@@ -110,17 +110,12 @@ fn main() {
     report("sweep of 100,800 rows", "100 MB", &format!("run --quiet --jobs 2 {sweep}"));
 }
 
-/// One run of the program.
 struct Run {
-    /// The user time of all processes of the run.
     seconds: f64,
-    /// The largest peak memory of one of its processes.
     megabytes: u64,
-    /// Whether the program exited with the status 0.
     succeeds: bool,
 }
 
-/// Returns the run with the median time of three runs, or the only run if it takes long or fails.
 fn median(folder: &Path, flags: &str) -> Run {
     let mut runs = vec![run(folder, flags)];
     while runs.len() < 3 && runs[0].seconds < 5.0 && runs[0].succeeds {
@@ -130,7 +125,6 @@ fn median(folder: &Path, flags: &str) -> Run {
     runs.swap_remove(runs.len() / 2)
 }
 
-/// Runs the program.
 fn run(folder: &Path, flags: &str) -> Run {
     // Remove the output of the run before, which is a file or a folder.
     let out = folder.join("out");
@@ -153,7 +147,6 @@ fn run(folder: &Path, flags: &str) -> Run {
     Run { seconds: child_seconds() - before, megabytes, succeeds: status.success() }
 }
 
-/// Returns the ids of the child processes that any thread of a process has started.
 fn children(id: u32) -> impl Iterator<Item = u32> {
     let threads = std::fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten();
     let lists = threads.map(|thread| std::fs::read_to_string(thread.path().join("children")));

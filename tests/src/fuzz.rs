@@ -21,7 +21,6 @@ pub mod boundary;
 /// A function that panics if a property does not hold for the given bytes.
 pub type Target = fn(&[u8]);
 
-/// The targets with their names.
 pub const TARGETS: [(&str, Target); 14] = [
     ("spec", spec),
     ("experiment", experiment),
@@ -315,7 +314,6 @@ pub fn matrix(data: &[u8]) {
     }
 }
 
-/// Returns the folder of a target's corpus.
 pub fn corpus(target: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target)
 }

@@ -72,7 +72,6 @@ pub fn path_with_program() -> OsString {
         .expect("no folder of the path contains a colon")
 }
 
-/// Returns the plugins that are linked into the program.
 pub fn bundled_plugins() -> Registry {
     program();
     swapmeet::bundled_plugins()
@@ -108,7 +107,6 @@ pub fn build_workspace() -> &'static Path {
     })
 }
 
-/// Returns a file of the project, given its path from the project's root.
 pub fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
 }

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use swapmeet_tests::project;
 
-/// Collects the Rust files below a folder.
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

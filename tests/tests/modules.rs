@@ -66,7 +66,6 @@ impl Modules {
         Some(at)
     }
 
-    /// Returns the cycles among sibling modules.
     fn cycles(&self) -> Vec<String> {
         let mut folders: BTreeMap<&[String], Dependencies> = BTreeMap::new();
         for (from, paths) in &self.0 {

@@ -110,7 +110,6 @@ pub(crate) fn interruptible() -> Command {
     command
 }
 
-/// Splits a text at spaces into words.
 pub(crate) fn words(text: &str) -> Vec<&str> {
     text.split_whitespace().collect()
 }

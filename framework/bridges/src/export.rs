@@ -26,12 +26,9 @@ mod spool;
 
 #[derive(Debug)]
 pub struct Format {
-    /// The name of the format on the command line.
     pub name: &'static str,
     pub help: &'static str,
-    /// The files that an export in this format writes.
     pub output: OutputKind,
-    /// Whether the format needs the number of bytes of each block.
     pub wants_sizes: bool,
     /// Whether the format needs the vertices of each route. In other formats, the path of a message
     /// may be empty if the message takes the topology's own route.
@@ -39,7 +36,6 @@ pub struct Format {
     start: Start,
 }
 
-/// A function that starts an export into a folder.
 type Start = fn(&Header, OutputFolder) -> Result<Box<dyn Export>, ExportError>;
 
 impl Format {
@@ -50,10 +46,8 @@ impl Format {
     }
 }
 
-/// The files that an export writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputKind {
-    /// A single file with this name in the output folder.
     File(&'static str),
     Folder,
 }
@@ -107,18 +101,15 @@ pub const JSON: (&str, &str) = ("json", "the whole schedule, as `trace --format 
 /// The name of the file that contains a schedule in the format [`JSON`].
 pub const SCHEDULE_FILE: &str = "schedule.json";
 
-/// Returns the format with this name.
 pub fn format(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name == name)
 }
 
-/// The reason why an export fails.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// The format cannot represent the schedule. The text is the reason.
     #[error("{0}")]
     Unsupported(String),
-    /// The output cannot be written.
     #[error(transparent)]
     Write(io::Error),
 }
@@ -143,7 +134,6 @@ impl From<io::Error> for ExportError {
     }
 }
 
-/// An export in progress.
 pub trait Export {
     /// Sets the number of segments of each block. This is called before the first step.
     fn segments(&mut self, _segments: u64) -> Result<(), ExportError> {
@@ -166,7 +156,6 @@ pub trait Export {
     fn finish(self: Box<Self>, row: &[(&str, String)]) -> Result<(), ExportError>;
 }
 
-/// All messages of one step.
 #[derive(Debug, Default)]
 pub struct Step {
     /// The number of the step, counted from 1. Steps that only have local copies are not counted.
@@ -176,7 +165,6 @@ pub struct Step {
     pub messages: Vec<Message>,
 }
 
-/// All data that one node sends to another node on one route in one step.
 #[derive(Debug)]
 pub struct Message {
     pub from: u64,
@@ -190,7 +178,6 @@ pub struct Message {
     route: u64,
 }
 
-/// The route and the data of a send.
 #[derive(Debug)]
 pub struct Part<'a> {
     /// The number of the step, as in [`Step::number`].
@@ -225,7 +212,6 @@ pub struct BlockTransfer {
     pub adds: bool,
 }
 
-/// The folder into which an export writes.
 #[derive(Debug, Clone)]
 pub struct OutputFolder(PathBuf);
 
@@ -261,7 +247,6 @@ pub struct Exporter {
 }
 
 impl Exporter {
-    /// Creates an exporter that writes to an existing folder.
     pub fn new(format: &'static Format, folder: &Path) -> Self {
         Self {
             format,
@@ -366,7 +351,6 @@ impl Exporter {
 }
 
 impl Exporter {
-    /// Converts the block sets of a send to [`BlockTransfer`]s.
     fn transfers(&self, sets: Vec<BlockSet>, send: &Send) -> Result<Vec<BlockTransfer>, String> {
         let is_reduction = is_reduction(&self.head.collective);
         if is_reduction && send.is_virtual && self.format.wants_blocks() {

@@ -20,17 +20,14 @@ pub mod ping_pong;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
-    /// The origin of the sample, as a text for users.
     pub source: String,
     /// The number of messages of the sample, which follow one after another.
     pub messages: f64,
-    /// The total number of bytes of the messages.
     pub bytes: f64,
     pub time_us: f64,
 }
 
 impl Sample {
-    /// Returns the number of bytes of one message.
     fn length(&self) -> f64 {
         self.bytes / self.messages
     }
@@ -47,13 +44,10 @@ pub struct Estimate {
 /// The costs of a message: the start-up time and the time per byte.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Costs {
-    /// The start-up time in microseconds.
     pub startup_us: Estimate,
-    /// The time per byte in microseconds.
     pub byte_us: Estimate,
 }
 
-/// The result of a fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
     /// The costs of all messages. If [`Fit::rendezvous`] is not `None`, these are only the costs of
@@ -143,7 +137,6 @@ pub fn fit(samples: &[Sample]) -> Result<Fit, String> {
 /// Residuals below this value (one millionth of the time) count as this value.
 const MIN_RESIDUAL: f64 = 1e-6;
 
-/// A start-up time and a time per byte, without confidence intervals.
 #[derive(Debug, Clone, Copy)]
 struct CostPair([f64; 2]);
 
@@ -158,7 +151,6 @@ impl CostPair {
         self.0[0] * sample.messages + self.0[1] * sample.bytes
     }
 
-    /// Returns the residual of a sample divided by its measured time.
     fn residual(self, sample: &Sample) -> f64 {
         (sample.time_us - self.time(sample)) / sample.time_us
     }
@@ -174,9 +166,9 @@ impl CostPair {
         /// residuals.
         const CUTOFF: f64 = 4.685;
         let (mut pair, mut weights) = (self, vec![1.0; samples.len()]);
-        // Estimate the standard deviation of the residuals as 1.4826 times the median of their
-        // absolute values, which is right for a normal distribution and robust against outliers.
-        // This estimate stays the same while the weights change.
+        // The scale is an estimate of the standard deviation of the residuals: 1.4826 times the
+        // median of their absolute values. The factor is exact for a normal distribution, and
+        // outliers hardly change a median. The scale stays the same while the weights change.
         let mut left: Vec<f64> = samples.iter().map(|sample| self.residual(sample).abs()).collect();
         left.sort_by(f64::total_cmp);
         let scale = (1.4826 * left[left.len() / 2]).max(MIN_RESIDUAL);
@@ -209,7 +201,6 @@ impl CostPair {
     }
 }
 
-/// The number of iterations in which weights are computed and costs are fitted with them.
 const ROUNDS: usize = 40;
 
 /// Minimises the sum of the absolute values of residuals by iteratively reweighted least squares.
@@ -304,12 +295,10 @@ fn regression(rows: &[[f64; 3]], of: &[usize]) -> Result<(Vec<f64>, Vec<f64>), S
     Ok((values, squares.iter().map(|left| (variance / left).sqrt()).collect()))
 }
 
-/// Returns the inner product of two columns.
 fn inner_product(a: impl Iterator<Item = f64>, b: impl Iterator<Item = f64>) -> f64 {
     a.zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Returns the squared length of a column.
 fn squared_length(column: impl Iterator<Item = f64>) -> f64 {
     column.map(|x| x * x).sum()
 }

@@ -15,12 +15,9 @@ use std::path::Path;
 use swapmeet_core::text::excerpt;
 pub use swapmeet_interchange::ParseError;
 
-/// A format of measurements.
 pub struct Format {
-    /// The name of the format on the command line.
     pub name: &'static str,
     pub help: &'static str,
-    /// Returns whether a text appears to have this format.
     is_like: fn(&str) -> bool,
     read: fn(&MeasurementFile<'_>) -> Result<Vec<Measurement>, ParseError>,
 }
@@ -65,7 +62,6 @@ pub static FORMATS: [Format; 6] = [
     },
 ];
 
-/// A file of measurements.
 pub struct MeasurementFile<'a> {
     /// The path of the file. In some formats, the path contains information.
     pub path: &'a Path,
@@ -79,17 +75,11 @@ pub struct MeasurementFile<'a> {
 /// One measured time of a collective with one size.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Measurement {
-    /// This project's name of the collective.
     pub collective: String,
-    /// What the reported size means.
     pub size_of: SizeOf,
-    /// The size that the measuring program reports, in bytes.
     pub size: u64,
-    /// The number of ranks, if the file states it.
     pub ranks: Option<u64>,
-    /// The spec of the topology, if the file states its shape.
     pub topology: Option<String>,
-    /// The library's name of the algorithm, if the file states it.
     pub algorithm: Option<String>,
     /// The mean time of a call in µs. If the program reports no mean, this is the median or the
     /// first time that the program reports.
@@ -98,7 +88,6 @@ pub struct Measurement {
     pub note: String,
     /// Whether the program checked the received data and found it correct.
     pub is_checked: bool,
-    /// The number of the line in the file that contains the time.
     pub line: usize,
 }
 
@@ -207,7 +196,6 @@ impl Measurement {
     }
 }
 
-/// Returns this project's name of a collective; `None` if the collective is unknown.
 fn collective(name: &str) -> Option<&'static str> {
     let letters: String = name.to_lowercase().chars().filter(char::is_ascii_alphabetic).collect();
     Some(match letters.as_str() {
@@ -223,7 +211,6 @@ fn collective(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns this project's name of a collective. The error lists the known collectives.
 fn known_collective(line: usize, name: &str) -> Result<String, ParseError> {
     collective(name).map(str::to_owned).ok_or_else(|| {
         error_at(line, format!("`{}` is not a known collective, expected alltoall, allgather, allreduce, reduce_scatter, reduce, bcast, scatter or gather", excerpt(name)))

@@ -18,12 +18,9 @@ pub use rule::{Algorithm, Rule};
 /// A library, together with one format of its decision tables.
 #[derive(Debug)]
 pub struct Library {
-    /// The name of the library on the command line.
     pub name: &'static str,
     pub help: &'static str,
-    /// The algorithms that both the library and this project have.
     algorithms: &'static [Algorithm],
-    /// Whether a rule of the table can limit the number of messages in flight.
     limits_requests: bool,
     /// Whether the new rules are merged into the library's own table, which the user must then
     /// give.
@@ -39,13 +36,11 @@ pub struct Library {
 /// the choice is unknown.
 type DefaultChoice = Box<dyn Fn(&TimedCase) -> Option<Choice>>;
 
-/// An algorithm that a library chooses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Choice {
     /// The rule that chooses the same algorithm. `None` if this project does not have the
     /// algorithm.
     rule: Option<Rule>,
-    /// The library's name of the algorithm.
     theirs: String,
 }
 
@@ -103,7 +98,6 @@ pub static LIBRARIES: [Library; 5] = [
     },
 ];
 
-/// Returns the library with this name.
 pub fn library(name: &str) -> Option<&'static Library> {
     LIBRARIES.iter().find(|library| library.name == name)
 }
@@ -113,15 +107,12 @@ pub fn library(name: &str) -> Option<&'static Library> {
 pub struct TimedCase {
     pub collective: String,
     pub ranks: u64,
-    /// The number of bytes of a block.
     pub bytes: u64,
-    /// The name of the algorithm in result rows.
     pub algorithm: String,
     /// The time of the case as one value for all repetitions, such as their mean.
     pub time_us: f64,
 }
 
-/// The decisions for one collective.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecisionTable {
     collective: &'static str,
@@ -136,9 +127,7 @@ pub struct DecisionTable {
 pub struct Loss {
     pub collective: String,
     pub ranks: u64,
-    /// The number of bytes of a block.
     pub bytes: u64,
-    /// The algorithm that is used instead of the fastest one.
     pub used: String,
     pub best: String,
     /// The time of the used algorithm divided by the time of the fastest algorithm.
@@ -154,7 +143,6 @@ pub struct Uncompared {
     pub has_others: bool,
 }
 
-/// How much time is lost if the library chooses the algorithms itself.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DefaultLosses {
     pub losses: Vec<Loss>,
@@ -171,7 +159,6 @@ impl Library {
         (self.write)(tables, base)
     }
 
-    /// Lists the algorithms that both the library and this project have, by this project's names.
     fn ours(&self) -> String {
         let names: BTreeSet<String> =
             self.algorithms.iter().map(|a| format!("{} ({})", a.ours, a.collective)).collect();

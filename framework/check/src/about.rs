@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 use swapmeet_runner::plugin::{Param, Plugin};
 
-/// The description that a plugin gives of itself in its tables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct About {
     pub name: String,
@@ -19,7 +18,6 @@ pub struct About {
 pub struct AlgorithmAbout {
     pub name: String,
     pub title: String,
-    /// The publication that describes the algorithm.
     pub paper: String,
     /// The supported topologies and sizes, in words.
     pub accepts: String,

@@ -1,7 +1,7 @@
 //! The code of the child process, which loads the plugin and answers one question about it.
 
 use crate::about::About;
-use crate::question::{Answer, Plan, Question, Ran, Symmetry, TestCase};
+use crate::question::{Answer, Plan, Question, RunResult, SequencePlan, Symmetry, TestCase};
 use crate::watch::Watch;
 use std::path::Path;
 use std::sync::Arc;
@@ -36,9 +36,9 @@ pub fn answer(plugin: &Path, question: &Question, timeout: Duration, two: &dyn F
     match question {
         Question::About => Answer::About(About::from(&plugin)),
         Question::Run(case) => resolve(&plugin, case, timeout)
-            .map_or_else(Answer::BadQuestion, |case| Answer::Ran(run(&case, two))),
+            .map_or_else(Answer::BadQuestion, |case| Answer::Run(run(&case, two))),
         Question::RunOnce(case) => resolve(&plugin, case, timeout)
-            .map_or_else(Answer::BadQuestion, |case| Answer::Ran(run_once(&case).0)),
+            .map_or_else(Answer::BadQuestion, |case| Answer::Run(run_once(&case).0)),
         Question::Sequence(cases) => {
             let cases: Result<Vec<Case>, String> =
                 cases.iter().map(|case| resolve(&plugin, case, timeout)).collect();
@@ -73,8 +73,8 @@ fn resolve(plugin: &Plugin, case: &TestCase, timeout: Duration) -> Result<Case, 
 
 /// Runs the case twice, and with few nodes also on two threads at the same time, because a schedule
 /// must depend only on its problem. If the schedule declares a symmetry, it is planned once more,
-/// this time only for one node of each orbit (the set of nodes to which the symmetries map a node).
-fn run(case: &Case, two: &dyn Fn()) -> Ran {
+/// this time only for one node of each orbit.
+fn run(case: &Case, two: &dyn Fn()) -> RunResult {
     let (ran, watch) = run_once(case);
     let mut plans: Vec<(Plan, Watch)> = ran.plans.into_iter().zip([watch]).collect();
     if matches!(plans[0].0.status.as_str(), "ok" | "unsupported") {
@@ -95,18 +95,17 @@ fn run(case: &Case, two: &dyn Fn()) -> Ran {
     // count includes the threads of both.
     let mut plans = compared(plans);
     plans.iter_mut().skip(2).for_each(|plan| plan.threads = 0);
-    Ran { plans, symmetry, ..ran }
+    RunResult { plans, symmetry, ..ran }
 }
 
-/// Runs the case once and measures its time and memory.
-fn run_once(case: &Case) -> (Ran, Watch) {
+fn run_once(case: &Case) -> (RunResult, Watch) {
     let before = peak_bytes();
     let started = Instant::now();
     let (plan, watch) = plan(case);
     let ms = started.elapsed().as_secs_f64() * 1e3;
     let bytes = peak_bytes().zip(before).map(|(after, before)| after.saturating_sub(before));
     let nodes = case.topology.nodes();
-    (Ran { nodes, plans: vec![plan], ms, symmetry: None, bytes }, watch)
+    (RunResult { nodes, plans: vec![plan], ms, symmetry: None, bytes }, watch)
 }
 
 /// Compares the schedule that is derived from a declared symmetry with the full schedule. Returns
@@ -142,9 +141,8 @@ fn symmetry(case: &Case) -> Option<Symmetry> {
 
 /// Runs different cases in one process: first in the given order, then in reverse order, and then
 /// in both orders at the same time on two threads. Each case therefore runs after different cases
-/// each time. A result is the number of a case, whether another thread planned at the same time,
-/// and the plan.
-fn run_sequence(cases: &[Case], two: &dyn Fn()) -> Vec<(usize, bool, Plan)> {
+/// each time.
+fn run_sequence(cases: &[Case], two: &dyn Fn()) -> Vec<SequencePlan> {
     // Discard the thread count, which includes the threads of other plans that run at the same
     // time. Discard the recorded sends, too, because these plans are only compared by their hashes.
     let plan = |case: &Case| Plan { threads: 0, ..plan(case).0 };
@@ -156,8 +154,10 @@ fn run_sequence(cases: &[Case], two: &dyn Fn()) -> Vec<(usize, bool, Plan)> {
         let both = [scope.spawn(forwards), scope.spawn(backwards)];
         both.into_iter().filter_map(|thread| thread.join().ok()).flatten().collect::<Vec<_>>()
     });
-    let numbered = |is_parallel: bool| move |(i, plan): (usize, Plan)| (i, is_parallel, plan);
-    alone.into_iter().map(numbered(false)).chain(parallel.into_iter().map(numbered(true))).collect()
+    let labelled = |is_parallel: bool| {
+        move |(case, plan): (usize, Plan)| SequencePlan { case, is_parallel, plan }
+    };
+    alone.into_iter().map(labelled(false)).chain(parallel.into_iter().map(labelled(true))).collect()
 }
 
 fn plan(case: &Case) -> (Plan, Watch) {

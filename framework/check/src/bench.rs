@@ -12,18 +12,15 @@ use swapmeet_runner::limits::double_memory_of;
 use swapmeet_runner::max_bytes;
 use swapmeet_runner::sandbox::NO_SANDBOX;
 
-/// Limits for the process that answers a question.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
-    /// Time limit for making one schedule.
     pub time: Duration,
     /// Memory limit of the process, in bytes.
     pub memory: u64,
 }
 
-/// The way in which a process ended.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
+pub enum ProcessEnd {
     /// The process answered the question. The plugin may nevertheless have printed something.
     Answered {
         answer: Answer,
@@ -38,17 +35,14 @@ pub enum Outcome {
     /// The plugin closed the socket of its process, or shut it down. While cases run, this would
     /// end the worker.
     ClosedFiles,
-    /// The plugin wrote to the socket of its process.
     UsedFiles,
 }
 
-/// A way to ask questions about a plugin.
 pub trait Bench {
     /// Asks one question. Returns an error only if the bench itself fails; a failure of the plugin
-    /// is an [`Outcome`].
-    fn ask(&self, question: &Question) -> io::Result<Outcome>;
+    /// is an [`ProcessEnd`].
+    fn ask(&self, question: &Question) -> io::Result<ProcessEnd>;
 
-    /// Returns the limits for the process that answers a question.
     fn limits(&self) -> Limits;
 }
 
@@ -58,14 +52,12 @@ pub trait Bench {
 pub struct Processes {
     pub program: PathBuf,
     pub plugin: PathBuf,
-    /// The limits for the process that answers a question.
     pub limits: Limits,
-    /// Whether the plugin runs in the sandbox.
     pub is_sandboxed: bool,
 }
 
 impl Bench for Processes {
-    fn ask(&self, question: &Question) -> io::Result<Outcome> {
+    fn ask(&self, question: &Question) -> io::Result<ProcessEnd> {
         let Limits { time, memory } = self.limits;
         let mut command = Command::new(&self.program);
         command
@@ -95,7 +87,7 @@ impl Bench for Processes {
                         let _ = double_memory_of(child.id(), memory);
                     }
                     Some(received) if answer.is_none() => answer = Some(received),
-                    Some(_) | None => return Ok(Outcome::UsedFiles),
+                    Some(_) | None => return Ok(ProcessEnd::UsedFiles),
                 },
                 ChildEvent::Ended(end) => break end,
             }
@@ -104,11 +96,11 @@ impl Bench for Processes {
         printed.extend(std::iter::from_fn(|| child.next_printed()));
         let printed = printed.into_iter().find(|line| !line.trim().is_empty());
         Ok(match (answer, end.kind) {
-            (Some(answer), ChildEndKind::Succeeded) => Outcome::Answered { answer, printed },
-            (None, ChildEndKind::Closed) => Outcome::ClosedFiles,
-            (_, ChildEndKind::Invalid) => Outcome::UsedFiles,
-            (_, ChildEndKind::TimedOut) => Outcome::Hung(end.message),
-            _ => Outcome::Died(format!("{when}{}", end.message)),
+            (Some(answer), ChildEndKind::Succeeded) => ProcessEnd::Answered { answer, printed },
+            (None, ChildEndKind::Closed) => ProcessEnd::ClosedFiles,
+            (_, ChildEndKind::Invalid) => ProcessEnd::UsedFiles,
+            (_, ChildEndKind::TimedOut) => ProcessEnd::Hung(end.message),
+            _ => ProcessEnd::Died(format!("{when}{}", end.message)),
         })
     }
 

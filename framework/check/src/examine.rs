@@ -1,19 +1,26 @@
 //! The examination of a plugin. It first checks the tables of the plugin, and then tests every
 //! algorithm on a list of topologies.
+//!
+//! An [`Examiner`] tests one algorithm. It chooses the cases ([`Examiner::examine_all`]), asks a new
+//! process for the plans of each case ([`Examiner::ask`]), and turns the plans into findings
+//! ([`Examiner::examine_case`]).
 
-mod cases;
-mod examiner;
-mod suited;
 mod tables;
-mod verdict;
 
 use crate::about::AlgorithmAbout;
-use crate::bench::{Bench, Outcome};
-use crate::question::{Answer, Question};
-use crate::report::{Finding, Report};
-use examiner::{Examiner, Params};
+use crate::bench::{Bench, ProcessEnd};
+use crate::question::{Answer, Plan, Question, RunResult, SequencePlan, TestCase};
+use crate::report::{AlgorithmReport, Finding, Report};
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::io;
+use swapmeet_core::delivery::collective::of_bits;
+use swapmeet_core::delivery::fault::Count;
 use swapmeet_core::spec::{Spec, SpecError};
+use swapmeet_runner::plugin::{Param, ParamKind};
+use swapmeet_runner::plugin_output::is_out_of_memory;
+use swapmeet_runner::topology;
+use swapmeet_workloads::Workload;
 
 /// Examines a plugin on a bench. `file` is the name of the plugin file in the report, and
 /// `topologies` are the networks of the test cases. `wanted` are the algorithms to examine, with
@@ -31,7 +38,7 @@ pub fn examine(
         Report { file: file.to_owned(), about: None, algorithms: Vec::new(), findings: Vec::new() };
     // Check the tables first, because loading a plugin and reading its tables may already fail.
     let unreadable = match bench.ask(&Question::About)? {
-        Outcome::Answered { answer: Answer::About(about), printed } => {
+        ProcessEnd::Answered { answer: Answer::About(about), printed } => {
             report.findings.extend(tables::findings(&about));
             report
                 .findings
@@ -39,16 +46,16 @@ pub fn examine(
             report.about = Some(about);
             None
         }
-        Outcome::Answered { answer: Answer::Refused(why), .. } => Some(("tables", why)),
-        Outcome::ClosedFiles => {
+        ProcessEnd::Answered { answer: Answer::Refused(why), .. } => Some(("tables", why)),
+        ProcessEnd::ClosedFiles => {
             Some(("survives", "when it is loaded, it closes files that it did not open".to_owned()))
         }
-        Outcome::UsedFiles => {
+        ProcessEnd::UsedFiles => {
             Some(("survives", "when it is loaded, it uses files that it did not open".to_owned()))
         }
-        Outcome::Answered { .. } => Some(("tables", "its tables could not be read".to_owned())),
-        Outcome::Died(how) => Some(("survives", format!("when it is loaded: {how}"))),
-        Outcome::Hung(_) => Some(("time", "loading it does not end".to_owned())),
+        ProcessEnd::Answered { .. } => Some(("tables", "its tables could not be read".to_owned())),
+        ProcessEnd::Died(how) => Some(("survives", format!("when it is loaded: {how}"))),
+        ProcessEnd::Hung(_) => Some(("time", "loading it does not end".to_owned())),
     };
     if let Some((test, what)) = unreadable {
         report.findings.push(Finding::fault(test, "", what));
@@ -69,7 +76,6 @@ pub fn examine(
     Ok(report)
 }
 
-/// Returns the algorithms to examine, each with the parameters that the user has given for it.
 fn chosen<'a>(
     about: &'a [AlgorithmAbout],
     wanted: &[Spec],
@@ -94,4 +100,585 @@ fn chosen<'a>(
         chosen.push((algorithm, params));
     }
     Ok(chosen)
+}
+
+type Params = Vec<(String, String)>;
+
+struct Subject<'a> {
+    /// The topology. If the case differs from the plain case (the case with the simplest workload)
+    /// on this topology, also the property in which it differs.
+    pub place: &'a str,
+    /// Collective and block sizes; empty if the finding is not about a case.
+    pub workload: &'a str,
+}
+
+struct Examiner<'a> {
+    pub bench: &'a dyn Bench,
+    pub about: &'a AlgorithmAbout,
+    pub params: Params,
+    pub done: AlgorithmReport,
+    pub findings: Vec<Finding>,
+    /// Small cases that were planned several times with equal results. Each entry has the case, the
+    /// text that names its topology in findings, and its plan, which was made in a separate
+    /// process.
+    pub steady: Vec<(TestCase, String, Plan)>,
+    /// The number of cases whose process was killed at the time limit. Each takes the whole time
+    /// limit, so the examination ends early after [`ENOUGH_HUNG`] of them.
+    pub hung: u32,
+}
+
+/// The number of killed cases after which the examination of an algorithm ends early.
+const ENOUGH_HUNG: u32 = 2;
+
+impl<'a> Examiner<'a> {
+    fn new(bench: &'a dyn Bench, about: &'a AlgorithmAbout, params: Params) -> Self {
+        let collectives: Vec<&'static str> =
+            of_bits(about.collectives).map(|kind| kind.word).collect();
+        let done = AlgorithmReport {
+            algorithm: spec_of(&about.name, &params),
+            ports_claimed: about.ports,
+            collectives,
+            ..AlgorithmReport::default()
+        };
+        Self { bench, about, params, done, findings: Vec::new(), steady: Vec::new(), hung: 0 }
+    }
+
+    fn fault(&mut self, test: &'static str, at: &Subject<'_>, what: String) {
+        self.findings
+            .push(Finding::fault(test, &self.done.algorithm, what).at(at.place, at.workload));
+    }
+
+    fn remark(&mut self, test: &'static str, at: &Subject<'_>, what: String) {
+        self.findings
+            .push(Finding::remark(test, &self.done.algorithm, what).at(at.place, at.workload));
+    }
+
+    /// Adds a remark, unless this test has already produced a finding about the algorithm.
+    fn remark_once(&mut self, test: &'static str, at: &Subject<'_>, what: String) {
+        if self.findings.iter().all(|finding| finding.test != test) {
+            self.remark(test, at, what);
+        }
+    }
+
+    /// Returns whether the algorithm needs an input file and the user has not named one.
+    fn lacks_a_file(&self) -> bool {
+        let named = |key: &str| self.params.iter().any(|(given, _)| given == key);
+        self.about.params.iter().any(|param| param.kind == ParamKind::File && !named(&param.key))
+    }
+
+    fn test_case(&self, topology: &str, workload: String, machine: &str) -> TestCase {
+        TestCase {
+            algorithm: self.about.name.clone(),
+            params: self.params.clone(),
+            topology: topology.to_owned(),
+            workload,
+            machine: machine.to_owned(),
+        }
+    }
+
+    /// Returns the reason for the refusals if every case was refused because of a parameter from
+    /// the user. This is an error in the input and not a fault of the plugin.
+    fn misprint(&self) -> Option<&str> {
+        let (first, rest) = self.findings.split_first()?;
+        let why = first.what.strip_prefix("error: ")?;
+        let named = self.params.iter().any(|(key, value)| why.contains(&format!("{key}={value}")));
+        let all = self.done.cases == self.findings.len() as u64;
+        (named && all && rest.iter().all(|finding| finding.what == first.what)).then_some(why)
+    }
+
+    /// Runs a case in a new process and returns its plans. `question` is [`Question::Run`] or
+    /// [`Question::RunOnce`].
+    fn run_case(
+        &mut self,
+        question: fn(TestCase) -> Question,
+        case: &TestCase,
+        place: &str,
+    ) -> io::Result<Option<RunResult>> {
+        let at = &Subject { place, workload: &case.workload };
+        let answer = self.ask(&question(case.clone()), at)?;
+        Ok(answer.and_then(|answer| if let Answer::Run(ran) = answer { Some(ran) } else { None }))
+    }
+
+    /// Asks a question about this algorithm in a separate process. If the process gives no answer,
+    /// adds the reason as a fault.
+    fn ask(&mut self, question: &Question, at: &Subject<'_>) -> io::Result<Option<Answer>> {
+        match self.bench.ask(question)? {
+            ProcessEnd::Answered {
+                answer: Answer::BadQuestion(why) | Answer::Refused(why),
+                ..
+            } => {
+                self.fault("tables", at, why);
+            }
+            ProcessEnd::ClosedFiles => {
+                let what = "closes files that it did not open, or shuts them down: a run would lose its \
+                            worker process";
+                self.fault("survives", at, what.to_owned());
+            }
+            ProcessEnd::UsedFiles => {
+                let what =
+                    "writes to files that it did not open: a run would lose its worker process";
+                self.fault("survives", at, what.to_owned());
+            }
+            // If the plugin prints several times, report only the first time.
+            ProcessEnd::Answered { answer, printed } => {
+                if let Some(line) =
+                    printed.filter(|_| self.findings.iter().all(|f| f.test != "quiet"))
+                {
+                    self.findings.push(
+                        Finding::prints(&self.done.algorithm, &line).at(at.place, at.workload),
+                    );
+                }
+                return Ok(Some(answer));
+            }
+            ProcessEnd::Died(how) if is_out_of_memory(&how) => {
+                // Two plans at the same time have twice the memory limit of one plan.
+                let plans = if how.starts_with("two plans at once") { 2 } else { 1 };
+                let most = self.bench.limits().memory.saturating_mul(plans) / (1 << 20);
+                self.fault("memory", at, format!("more than {most} MiB: {how}"));
+            }
+            ProcessEnd::Died(how) => self.fault("survives", at, how),
+            // End the examination of the algorithm after several hangs, because its remaining cases
+            // could take hours.
+            ProcessEnd::Hung(how) => {
+                self.hung += 1;
+                self.fault("time", at, format!("{how}, and it ignores the host: killed"));
+                if self.hung == ENOUGH_HUNG {
+                    self.remark(
+                        "time",
+                        at,
+                        "given up: the following cases were not tried".to_owned(),
+                    );
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn spec_of(name: &str, params: &[(String, String)]) -> String {
+    let params: Vec<String> = params.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    if params.is_empty() { name.to_owned() } else { format!("{name}:{}", params.join(",")) }
+}
+
+/// A permutation that is not its own inverse on a grid with a side longer than 2.
+const ONE_ON: &str = "translate:8,by=1";
+/// The simplest workload for collectives of tokens. On most topologies, a token has several
+/// receivers.
+const TOKENS: &str = "moe:experts=16,top=3,tokens=6,bytes=8";
+/// Machines that differ from [`ONE_PORT`] in one property, which a plugin can request. An entry has
+/// the property and the machine spec.
+const OTHER_MACHINES: [(&str, &str); 3] = [
+    ("ports=all", "free:ports=all"),
+    ("ports=2", "free:ports=2"),
+    ("virtual_channels=2", "free:ports=1,virtual_channels=2"),
+];
+
+impl Examiner<'_> {
+    /// Tests every collective on all topologies. Then tests special cases on two of the topologies
+    /// that the algorithm supports. One of them is the largest topology with few nodes, or the
+    /// smallest topology if all have many nodes. The other one has odd or different sides.
+    fn examine_all(&mut self, topologies: &[&str]) -> io::Result<()> {
+        for kind in of_bits(self.about.collectives) {
+            let collective = kind.word;
+            // The plain case is the case with the simplest workload. For permutations it is the
+            // reflection, because every topology supports it. The reflection is its own inverse,
+            // however, so another permutation is tested too.
+            let plain = if kind.permutes() { "reflect" } else { "uniform" };
+            let sizes = |generator: &str| {
+                let generator = match kind.has_tokens {
+                    true => generator.replace("uniform:8", TOKENS),
+                    false => generator.replace("uniform", plain),
+                };
+                format!("{collective}/{generator}")
+            };
+            if let Err(error) = Workload::parse(&sizes("uniform:8")) {
+                self.remark(
+                    "delivers",
+                    &Subject { place: collective, workload: "" },
+                    format!("this program has no workload for it: {error}"),
+                );
+                continue;
+            }
+            // The two topologies for the special cases, each with its spec and the plan of the
+            // plain case. `special` also has the number of nodes, and `uneven` the unevenness.
+            let mut special: Option<(u64, &str, Plan)> = None;
+            let mut uneven: Option<(Unevenness, &str, Plan)> = None;
+            let mut reasons = BTreeSet::new();
+            let mut accepted = Vec::new();
+            let (cases_before, refused_before) = (self.done.cases, self.done.unsupported);
+            for topology in topologies {
+                let Some((nodes, plan)) = self.examine_case(
+                    &self.test_case(topology, sizes("uniform:8"), ONE_PORT),
+                    topology,
+                )?
+                else {
+                    continue;
+                };
+                if plan.status == "unsupported" {
+                    reasons.insert(plan.reason.clone());
+                }
+                if plan.status != "ok" {
+                    continue;
+                }
+                accepted.push(*topology);
+                let unevenness = unevenness(topology);
+                if kind.permutes() && unevenness.is_some() {
+                    self.examine_case(
+                        &self.test_case(topology, sizes(ONE_ON), ONE_PORT),
+                        topology,
+                    )?;
+                }
+                if kind.is_rooted() && (2..=FEW).contains(&nodes) {
+                    let from_last = sizes(&format!("uniform:8,root={}", nodes - 1));
+                    self.examine_case(&self.test_case(topology, from_last, ONE_PORT), topology)?;
+                }
+                if unevenness > uneven.as_ref().map(|(other, ..)| *other) {
+                    uneven = unevenness.map(|unevenness| (unevenness, *topology, plan.clone()));
+                }
+                if special.as_ref().is_none_or(|(other, ..)| rank(nodes) >= rank(*other)) {
+                    special = Some((nodes, topology, plan));
+                }
+            }
+            // If the algorithm accepts only one topology, the tests cannot show whether a constant
+            // in the algorithm is a general rule or fits only this topology.
+            if let ([only], 2..) = (&accepted[..], topologies.len())
+                && !reasons.is_empty()
+                && !self.lacks_a_file()
+            {
+                let what = format!(
+                    "this is the only one of {} machines that it accepts, so it may contain constants that fit this size; name others with --topology",
+                    topologies.len()
+                );
+                self.remark("delivers", &Subject { place: only, workload: collective }, what);
+            }
+            // Without its input file, an algorithm refuses every case. This is not a fault.
+            if self.done.cases - cases_before == self.done.unsupported - refused_before
+                && !self.lacks_a_file()
+            {
+                let reasons: Vec<String> = reasons.into_iter().take(3).collect();
+                let what = format!(
+                    "refused on every machine tried ({}); name others with --topology",
+                    reasons.join("; ")
+                );
+                self.fault("delivers", &Subject { place: collective, workload: "" }, what);
+            }
+            let special = special.map(|(_, topology, plan)| (topology, plan));
+            let uneven = uneven.map(|(_, topology, plan)| (topology, plan));
+            let uneven = uneven.filter(|(topology, _)| {
+                special.as_ref().is_none_or(|(other, _)| other != topology)
+            });
+            for (topology, plan) in special.into_iter().chain(uneven) {
+                self.specials(topology, sizes, &plan)?;
+            }
+        }
+        if self.done.cases == 0 {
+            self.fault(
+                "delivers",
+                &Subject { place: "", workload: "" },
+                "nothing was tried".to_owned(),
+            );
+        }
+        self.examine_sequence()
+    }
+
+    /// Runs some of the cases, with all sizes and collectives, one after another in one process.
+    /// State that the plugin keeps from one problem must not change the schedule of the next
+    /// problem.
+    fn examine_sequence(&mut self) -> io::Result<()> {
+        /// The number of cases. It is large enough to find state that a plugin keeps between
+        /// problems, and small enough to be fast.
+        const CASES: usize = 12;
+        let steady = std::mem::take(&mut self.steady);
+        let every = steady.len().div_ceil(CASES).max(1);
+        let some: Vec<_> = steady.iter().rev().step_by(every).rev().collect();
+        if some.len() < 2
+            || self.hung >= ENOUGH_HUNG
+            || self.findings.iter().any(|f| f.test == "repeats")
+        {
+            return Ok(());
+        }
+        let cases: Vec<TestCase> = some.iter().map(|(case, ..)| case.clone()).collect();
+        let place = "several problems in one process";
+        let Some(Answer::Sequence(plans)) =
+            self.ask(&Question::Sequence(cases), &Subject { place, workload: "" })?
+        else {
+            return Ok(());
+        };
+        // A plan that timed out cannot be compared.
+        let differs = |SequencePlan { case, plan, .. }: &&SequencePlan| {
+            !plan.is_like(&some[*case].2) && plan.status != "timeout"
+        };
+        if let Some(SequencePlan { case, is_parallel, plan }) = plans.iter().find(differs) {
+            let (case, place, alone) = some[*case];
+            let at = &Subject { place, workload: &case.workload };
+            let when = match is_parallel {
+                true => "at the same time as other problems",
+                false => "after other problems",
+            };
+            let what = describe_difference(alone, plan).replace("the first time", "alone");
+            self.fault("repeats", at, format!("{when} in one process {what}"));
+        }
+        Ok(())
+    }
+
+    fn specials(
+        &mut self,
+        topology: &str,
+        sizes: impl Fn(&str) -> String + Copy,
+        usual: &Plan,
+    ) -> io::Result<()> {
+        for generator in [
+            "uniform:0",
+            "uniform:1MiB",
+            "irregular:dist=lognormal,mean=512,cv=2",
+            "uniform:64,element=8",
+            "uniform:8,root=1",
+            "irregular:dist=lognormal,mean=512,cv=2,element=16",
+            ONE_ON,
+            "transpose-2d:8",
+            "shear-2d:8",
+        ] {
+            // Not every collective supports every generator of block sizes.
+            if Workload::parse(&sizes(generator)).is_ok() {
+                self.examine_case(&self.test_case(topology, sizes(generator), ONE_PORT), topology)?;
+            }
+        }
+        for (special, machine) in OTHER_MACHINES {
+            self.examine_case(
+                &self.test_case(topology, sizes("uniform:8"), machine),
+                &format!("{topology}, {special}"),
+            )?;
+        }
+        self.parameters(topology, sizes, usual)
+    }
+
+    /// Tests the parameters. Setting a parameter to its default value must not change the schedule.
+    /// Every declared word of a parameter with a choice of words is tested once.
+    fn parameters(
+        &mut self,
+        topology: &str,
+        sizes: impl Fn(&str) -> String,
+        usual: &Plan,
+    ) -> io::Result<()> {
+        for Param { key, kind, default, .. } in &self.about.params {
+            if self.params.iter().any(|(given, _)| given == key) {
+                continue;
+            }
+            let others = kind.words().iter().filter(|word| *word != default);
+            for value in
+                Some(default).filter(|default| !default.is_empty()).into_iter().chain(others)
+            {
+                let mut case = self.test_case(topology, sizes("uniform:8"), ONE_PORT);
+                case.params.push((key.clone(), value.clone()));
+                let place = format!("{topology}, {key}={value}");
+                let Some((_, plan)) = self.examine_case(&case, &place)? else { continue };
+                if value == default && plan.fingerprint != usual.fingerprint {
+                    let what = match plan.status.as_str() {
+                        "ok" => "makes another schedule".to_owned(),
+                        status => format!("ends in {status}: {}", plan.reason),
+                    };
+                    let what = format!(
+                        "`{default}` is named as the default of `{key}`, but giving it {what}"
+                    );
+                    self.fault(
+                        "defaults",
+                        &Subject { place: &place, workload: &case.workload },
+                        what,
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Examiner<'_> {
+    /// Runs a case and adds findings about it. Returns the number of nodes and the first plan, or
+    /// `None` if the process gave no answer, or if the examination has already ended early.
+    fn examine_case(&mut self, case: &TestCase, place: &str) -> io::Result<Option<(u64, Plan)>> {
+        let at = &Subject { place, workload: &case.workload };
+        if self.hung >= ENOUGH_HUNG {
+            return Ok(None);
+        }
+        self.done.cases += 1;
+        let Some(RunResult { nodes, plans, ms, symmetry, bytes }) =
+            self.run_case(Question::Run, case, place)?
+        else {
+            return Ok(None);
+        };
+        let Some(first) = plans.first().cloned() else { return Ok(None) };
+        // Report a wrong symmetry first. If a schedule is not invariant under its claimed symmetry,
+        // its other faults may be consequences of the wrong claim.
+        if let Some(symmetry) = symmetry {
+            self.done.symmetric += 1;
+            if let Some(differs) = symmetry.differs {
+                self.fault("symmetry", at, differs);
+            }
+        }
+        match first.status.as_str() {
+            "ok" => {
+                self.done.verified += 1;
+                self.done.amounts += u64::from(first.proof == "amounts");
+                self.done.most_nodes = self.done.most_nodes.max(nodes);
+                if ms > self.done.slowest.0 {
+                    self.done.slowest = (ms, case.topology.clone());
+                }
+                if let Some(bytes) = bytes.filter(|bytes| *bytes > self.done.peak_memory.0) {
+                    self.done.peak_memory = (bytes, case.topology.clone());
+                }
+                self.ports(&first, case, place);
+                // Wasteful sends are only reported for the plain case with default parameters. The
+                // purpose of another parameter may be to show such sends.
+                let is_plain = case.machine == ONE_PORT && case.workload.ends_with("uniform:8");
+                // A schedule of blocks can avoid wasteful sends. Schedules of byte counts are
+                // excluded, because in a redistribution every bucket must be sent, even an empty
+                // one.
+                if is_plain
+                    && first.proof != "amounts"
+                    && case.params == self.params
+                    && !first.waste.is_empty()
+                {
+                    self.remark_once("waste", at, first.waste.join("; "));
+                }
+                if first.threads > 0 {
+                    let what = format!(
+                        "{} outlived the plan: end it before the plan returns",
+                        Count(first.threads, "thread")
+                    );
+                    self.remark_once("threads", at, what);
+                }
+            }
+            "unsupported" => {
+                self.done.unsupported += 1;
+                if first.reason.trim().is_empty() {
+                    self.remark("delivers", at, "refused without a reason".to_owned());
+                }
+            }
+            "timeout" => self.fault("time", at, first.reason.clone()),
+            status => self.fault("delivers", at, format!("{status}: {}", first.reason)),
+        }
+        if let Some(what) = &first.unheeded {
+            self.remark_once("heeds", at, what.clone());
+        }
+        if matches!(first.status.as_str(), "ok" | "unsupported") {
+            self.repeats(&first, &plans[1..], nodes, case, place)?;
+        }
+        Ok(Some((nodes, first)))
+    }
+
+    /// Checks that the same problem gives the same schedule if it is planned again: a second time
+    /// in the same process, on two threads at the same time, and in another process.
+    fn repeats(
+        &mut self,
+        first: &Plan,
+        again: &[Plan],
+        nodes: u64,
+        case: &TestCase,
+        place: &str,
+    ) -> io::Result<()> {
+        let at = &Subject { place, workload: &case.workload };
+        const WHEN: [&str; 3] =
+            ["the second time", "on two threads at once,", "on two threads at once,"];
+        let differs = |plan: &Plan| !plan.is_like(first);
+        if let Some((plan, when)) = again.iter().zip(WHEN).find(|(plan, _)| differs(plan)) {
+            self.fault("repeats", at, format!("{when} {}", describe_difference(first, plan)));
+            return Ok(());
+        }
+        // Plan again in another process, in which memory addresses and the time are different.
+        // Large cases are skipped, because they would take too long.
+        if nodes > 1 && nodes <= FEW {
+            let Some(RunResult { plans, .. }) = self.run_case(Question::RunOnce, case, place)?
+            else {
+                return Ok(());
+            };
+            match plans.first() {
+                Some(plan) if differs(plan) => {
+                    self.fault(
+                        "repeats",
+                        at,
+                        format!("in another process {}", describe_difference(first, plan)),
+                    );
+                }
+                _ => self.steady.push((case.clone(), place.to_owned(), first.clone())),
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares the declared number of ports with the number that the schedule uses. This is only
+    /// done with default parameters. The purpose of another parameter may be to use more ports or
+    /// to show a fault.
+    fn ports(&mut self, plan: &Plan, case: &TestCase, place: &str) {
+        let at = &Subject { place, workload: &case.workload };
+        if case.params != self.params {
+            return;
+        }
+        let used = plan.busiest_node.messages;
+        self.done.ports_used = self.done.ports_used.max(used);
+        let claimed = self.about.ports;
+        if claimed == 0 {
+            let already = self.findings.iter().any(|f| f.test == "ports");
+            if used > 1 && !already && case.machine == ONE_PORT {
+                let what = format!(
+                    "{}, but the machine has one port: they run in rounds; if this is intended, declare it in `ports`",
+                    plan.busiest_node
+                );
+                self.remark("ports", at, what);
+            }
+        } else if used > claimed {
+            self.fault("ports", at, format!("{}: {claimed} claimed", plan.busiest_node));
+        }
+    }
+}
+
+fn describe_difference(first: &Plan, other: &Plan) -> String {
+    if first.status != other.status {
+        let because =
+            if other.reason.is_empty() { String::new() } else { format!(" ({})", other.reason) };
+        return format!(
+            "the same problem is {}{because}, the first time {}",
+            other.status, first.status
+        );
+    }
+    if first.fingerprint == other.fingerprint {
+        return "the same problem is refused for another reason".to_owned();
+    }
+    let place = other.differs.clone().or_else(|| {
+        let step = first.steps.iter().zip(&other.steps).position(|(one, two)| one != two)?;
+        Some(format!("from step {} on", step + 1))
+    });
+    place.map_or("the same problem gives another schedule".to_owned(), |place| {
+        format!("the same problem gives another schedule: {place}")
+    })
+}
+
+/// A machine on which messages take no time, with one port for each node.
+const ONE_PORT: &str = "free:ports=1";
+/// The largest number of nodes for which additional tests are fast enough.
+const FEW: u64 = 64;
+
+/// Returns a rank for the choice of a topology; a higher rank is better. Topologies with at most
+/// [`FEW`] nodes are better than larger ones. Among them, more nodes are better; among the larger
+/// ones, fewer nodes are better.
+fn rank(nodes: u64) -> (bool, i128) {
+    if nodes <= FEW { (true, nodes.into()) } else { (false, -i128::from(nodes)) }
+}
+
+/// A measure for the choice of a small topology that reveals faults. Some faults do not show if all
+/// sides are 2 or equal. A larger value is better. The components, in the order of their
+/// importance, are: whether a side is odd, whether there are enough nodes, the number of different
+/// sides (at most 2 count), and the number of nodes, of which fewer are better.
+type Unevenness = (bool, bool, usize, Reverse<u64>);
+
+/// Returns the unevenness of a topology; `None` if the topology is too large or all its sides are
+/// at most 2.
+fn unevenness(topology: &str) -> Option<Unevenness> {
+    /// The smallest number of nodes that counts as enough. Smaller topologies hide other faults.
+    const SOME: u64 = 7;
+    let topology = topology::parse(topology).ok().filter(|topology| topology.nodes() <= FEW)?;
+    let sides: BTreeSet<u64> =
+        topology.radices().iter().copied().filter(|side| *side > 2).collect();
+    let odd = sides.iter().any(|side| side % 2 == 1);
+    let nodes = topology.nodes();
+    (!sides.is_empty()).then_some((odd, nodes >= SOME, sides.len().min(2), Reverse(nodes)))
 }

@@ -8,7 +8,7 @@
 //! findings.
 //!
 //! ```text
-//! examine -> Question -> Bench -> [other process: answer -> plugin] -> Outcome -> Finding -> Report
+//! examine -> Question -> Bench -> [other process: answer -> plugin] -> ProcessEnd -> Finding -> Report
 //! ```
 
 mod about;
@@ -23,8 +23,8 @@ mod watch;
 
 pub use about::About;
 pub use answer::answer;
-pub use bench::{Bench, Limits, Outcome};
+pub use bench::{Bench, Limits, ProcessEnd};
 pub use examine::examine;
 pub use ladder::ladder;
-pub use question::{Answer, Plan, Question, Ran, TestCase};
-pub use report::{Examined, Finding, Report, Severity};
+pub use question::{Answer, Plan, Question, RunResult, TestCase};
+pub use report::{AlgorithmReport, Finding, Report, Severity};

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use swapmeet_runner::topology;
 
-/// One case of one algorithm.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestCase {
     pub algorithm: String,
@@ -17,12 +16,9 @@ pub struct TestCase {
     pub machine: String,
 }
 
-/// A question to one child process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Question {
-    /// A request to read the tables of the plugin.
     About,
-    /// A request to run this case several times.
     Run(TestCase),
     /// A request to run this case once.
     RunOnce(TestCase),
@@ -58,7 +54,6 @@ impl Question {
     }
 }
 
-/// The result of one plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// The status, with the same words as in rows, such as `ok`, `unsupported` or `invalid`.
@@ -74,7 +69,6 @@ pub struct Plan {
     /// A description of the first difference from the first plan of the same problem in the same
     /// process.
     pub differs: Option<String>,
-    /// The node that sends or receives most messages in one step.
     pub busiest_node: BusiestNode,
     /// The number of threads that the plugin has started during the plan and that are still
     /// running.
@@ -94,12 +88,10 @@ impl Plan {
     }
 }
 
-/// An answer of the child process to a question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
     /// The file is not a plugin, or its tables are invalid, as this text describes.
     Refused(String),
-    /// The contents of the plugin's tables.
     About(About),
     /// A preliminary answer, which is sent before two schedules are made at the same time. The
     /// parent then allows twice the memory.
@@ -107,24 +99,29 @@ pub enum Answer {
     /// The question is invalid, as this text describes, for example because it contains a topology
     /// that does not exist.
     BadQuestion(String),
-    /// The results of running one case.
-    Ran(Ran),
-    /// The results of running several cases in one process. Each entry has the number of the case,
-    /// whether another thread was planning at the same time, and the plan.
-    Sequence(Vec<(usize, bool, Plan)>),
+    Run(RunResult),
+    Sequence(Vec<SequencePlan>),
 }
 
-/// The results of running one case.
+/// A plan of one of several cases that a process runs one after another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Ran {
+pub struct SequencePlan {
+    /// The index of the case in the question.
+    pub case: usize,
+    pub is_parallel: bool,
+    pub plan: Plan,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunResult {
     pub nodes: u64,
     /// The plans. [`Question::Run`] asks for a first and a second one, and for two that are made on
     /// two threads at the same time. [`Question::RunOnce`] asks for one.
     pub plans: Vec<Plan>,
     /// Run time of the first plan in milliseconds, including the time of the host.
     pub ms: f64,
-    /// The result of planning only one node of each orbit (the set of nodes to which the symmetries
-    /// map a node), if the schedule declares a symmetry and there are few nodes.
+    /// The result of planning only one node of each orbit, if the schedule declares a symmetry and
+    /// there are few nodes.
     pub symmetry: Option<Symmetry>,
     /// Growth of the peak memory of the process in bytes during the first plan, if the system
     /// reports it.
@@ -135,8 +132,6 @@ pub struct Ran {
 /// node), for a schedule that declares a symmetry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Symmetry {
-    /// The number of planned nodes.
     pub nodes: u64,
-    /// A description of the first difference from the full plan.
     pub differs: Option<String>,
 }

@@ -5,11 +5,9 @@ use serde::Serialize;
 use std::fmt;
 use swapmeet_core::delivery::fault::Count;
 
-/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// The plugin violates a requirement.
     Fault,
     /// The plugin works, but the user should check this property.
     Remark,
@@ -17,7 +15,6 @@ pub enum Severity {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// Whether the finding is a fault or a remark.
     pub severity: Severity,
     /// The name of the test, such as `tables`, `delivers`, `symmetry`, `repeats`, `ports`, `time`,
     /// `memory`, `survives`, `quiet` or `defaults`.
@@ -51,15 +48,13 @@ impl Finding {
         Self::remark("quiet", algorithm, what)
     }
 
-    /// Adds the place and the workload of the case to a finding.
     pub(crate) fn at(self, place: &str, workload: &str) -> Self {
         Self { place: place.to_owned(), workload: workload.to_owned(), ..self }
     }
 }
 
-/// The result of the examination of one algorithm.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Examined {
+pub struct AlgorithmReport {
     /// The name of the algorithm, with the parameters that the user has given for it.
     pub algorithm: String,
     pub collectives: Vec<&'static str>,
@@ -70,9 +65,7 @@ pub struct Examined {
     pub amounts: u64,
     /// The number of verified cases with few nodes whose schedules declare a symmetry.
     pub symmetric: u64,
-    /// The number of cases that the algorithm refused as unsupported.
     pub unsupported: u64,
-    /// The largest number of nodes of a verified case.
     pub most_nodes: u64,
     /// The declared number of ports; 0 if the algorithm does not declare one.
     pub ports_claimed: u64,
@@ -85,14 +78,11 @@ pub struct Examined {
     pub peak_memory: (u64, String),
 }
 
-/// The result of an examination.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
     pub file: String,
-    /// The description in the tables, if they can be read.
     pub about: Option<About>,
-    /// The result for each algorithm.
-    pub algorithms: Vec<Examined>,
+    pub algorithms: Vec<AlgorithmReport>,
     pub findings: Vec<Finding>,
 }
 
@@ -171,7 +161,7 @@ impl Report {
     }
 }
 
-impl fmt::Display for Examined {
+impl fmt::Display for AlgorithmReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} ({})", self.algorithm, self.collectives.join(", "))?;
         // Write the number of verified cases, and the unit in which they were verified.
@@ -236,7 +226,7 @@ mod tests {
 
     #[test]
     fn similar_findings_are_listed_three_times() {
-        let examined = Examined {
+        let examined = AlgorithmReport {
             algorithm: "one".to_owned(),
             collectives: vec!["alltoall"],
             cases: 9,
@@ -281,11 +271,11 @@ failed: 6 faults, 1 remark";
 
     #[test]
     fn values_that_were_not_measured_are_omitted() {
-        let mut examined = Examined {
+        let mut examined = AlgorithmReport {
             algorithm: "one".to_owned(),
             cases: 2,
             ports_claimed: 1,
-            ..Examined::default()
+            ..AlgorithmReport::default()
         };
         assert_eq!(
             examined.to_string(),

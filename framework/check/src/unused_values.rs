@@ -15,11 +15,9 @@ pub(crate) struct UnusedValues {
     /// For each node of the schedule's grid, the values that it has received and not sent, as boxes
     /// that contain all origins.
     unused: HashMap<u64, Vec<Vec<u64>>>,
-    /// The values that will be received at the end of the current step.
     arriving: Vec<Arriving>,
 }
 
-/// The values of a send that has not been received yet.
 struct Arriving {
     step: u64,
     from: PlacedNode,
@@ -29,7 +27,6 @@ struct Arriving {
 }
 
 impl UnusedValues {
-    /// Records a send of a reduction.
     pub(crate) fn sent(&mut self, sent: &Sent<'_>) {
         self.layout.get_or_insert_with(|| sent.layout.clone());
         let mut values: Vec<Vec<u64>> =

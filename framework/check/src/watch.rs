@@ -64,7 +64,6 @@ pub(crate) struct Watch {
     all: DefaultHasher,
     /// The first [`Self::SENDS`] sends, in the order of the schedule.
     sends: Vec<RecordedSend>,
-    /// For each of the first steps, the hash of all sends up to the end of this step.
     steps: Vec<u64>,
     busiest_node: BusiestNode,
     /// Sends that send nothing, because the sender holds none of the selected data.
@@ -81,7 +80,6 @@ pub(crate) struct Watch {
     by_blocks: bool,
 }
 
-/// The sends of one kind that are reported as waste.
 #[derive(Default)]
 struct IneffectiveSends {
     /// The step and the nodes of the first send of this kind, as the beginning of a sentence.
@@ -120,8 +118,7 @@ impl Watch {
     }
 
     /// Returns the first difference between this full schedule and `by_orbits`, the schedule that
-    /// is derived from one node of each orbit (the set of nodes to which the symmetries map a
-    /// node).
+    /// is derived from one node of each orbit.
     pub(crate) fn breaks_symmetry(&self, by_orbits: &Self) -> Option<String> {
         let by_blocks = |send: &RecordedSend| RecordedSend { what: 0, ..*send };
         let sorted = |sends: &[RecordedSend]| {
@@ -154,17 +151,14 @@ impl Watch {
         ))
     }
 
-    /// Returns a hash of the whole schedule.
     pub(crate) fn fingerprint(&self) -> u64 {
         self.all.finish()
     }
 
-    /// Returns, for each of the first steps, the hash of all sends up to the end of this step.
     pub(crate) fn steps(&self) -> &[u64] {
         &self.steps
     }
 
-    /// Returns the node that sends or receives most messages in one step.
     pub(crate) fn busiest_node(&self) -> &BusiestNode {
         &self.busiest_node
     }
@@ -214,7 +208,6 @@ impl Watch {
     }
 }
 
-/// Describes a send as the beginning of a sentence.
 fn send_of(step: u64, from: PlacedNode, to: PlacedNode) -> String {
     format!("in step {step}, sending to {to}, {from}")
 }

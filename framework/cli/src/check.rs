@@ -12,7 +12,7 @@ use std::io;
 use std::time::Duration;
 use swapmeet_check::bench::Processes;
 use swapmeet_check::{
-    Answer, Bench, Finding, Limits, Outcome, Question, Report, answer, examine, ladder,
+    Answer, Bench, Finding, Limits, ProcessEnd, Question, Report, answer, examine, ladder,
 };
 use swapmeet_core::spec::Spec;
 use swapmeet_results::Status;
@@ -116,7 +116,7 @@ impl BenchWithProgress {
 }
 
 impl Bench for BenchWithProgress {
-    fn ask(&self, question: &Question) -> io::Result<Outcome> {
+    fn ask(&self, question: &Question) -> io::Result<ProcessEnd> {
         match question {
             Question::Run(case) | Question::RunOnce(case) => {
                 self.bar.set_message(format!(
@@ -132,14 +132,14 @@ impl Bench for BenchWithProgress {
         self.bar.inc(1);
         let outcome = self.processes.ask(question)?;
         let is_failure = match &outcome {
-            Outcome::Died(_) | Outcome::Answered { answer: Answer::Refused(_), .. } => true,
-            Outcome::Answered { answer: Answer::Ran(ran), .. } => {
+            ProcessEnd::Died(_) | ProcessEnd::Answered { answer: Answer::Refused(_), .. } => true,
+            ProcessEnd::Answered { answer: Answer::Run(ran), .. } => {
                 ran.plans.iter().any(|plan| plan.status == Status::Error.to_string())
             }
-            Outcome::Answered { .. }
-            | Outcome::ClosedFiles
-            | Outcome::UsedFiles
-            | Outcome::Hung(_) => false,
+            ProcessEnd::Answered { .. }
+            | ProcessEnd::ClosedFiles
+            | ProcessEnd::UsedFiles
+            | ProcessEnd::Hung(_) => false,
         };
         self.has_failed.set(self.has_failed.get() || is_failure);
         Ok(outcome)

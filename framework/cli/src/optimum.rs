@@ -22,7 +22,7 @@ use swapmeet_optimum::demand::Demand;
 use swapmeet_optimum::network::CapacityNetwork;
 use swapmeet_optimum::optimum::{MachineTask, Optimum, Options, problem, solve};
 use swapmeet_results::duration;
-use swapmeet_runner::case::{Case, Product, drawn, spec_error};
+use swapmeet_runner::case::{Case, CaseGrid, drawn, spec_error};
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::optimum::NO_LINKS;
@@ -106,7 +106,7 @@ fn cases(args: &OptimumArgs, registry: &Registry) -> Result<Vec<Case>, Failure> 
     let names =
         registry.algorithms().filter(supports).map(|a| registry.spec_name(&a.name, &a.plugin.name));
     experiment.algorithms = names.map(|name| Text::flag("--algorithm", &name)).collect();
-    Ok(Product::of(&experiment, registry)?.iter().collect())
+    Ok(CaseGrid::new(&experiment, registry)?.iter().collect())
 }
 
 /// The problem to solve: a task on a machine.

@@ -60,7 +60,7 @@ fn figure(
     };
     let bars = |stack, args: &BarsArgs| -> Result<Box<dyn Drawable>, FigureError> {
         let appearance = Appearance { labels: &args.labels.labels, ..plain };
-        Ok(Box::new(StackedBars::of(stack, args.scales, files, &appearance)?))
+        Ok(Box::new(StackedBars::from_rows(stack, args.scales, files, &appearance)?))
     };
     Ok(match kind {
         PlotKind::Curves(args) => {
@@ -82,17 +82,17 @@ fn figure(
                 crossovers: !args.no_crossovers,
                 share_y: args.share_y,
             };
-            Box::new(Figure::of(files, &options)?)
+            Box::new(Figure::from_rows(files, &options)?)
         }
         PlotKind::Winners(args) => {
             let (labels, colours) = (&args.labels.labels, &args.colours.colours);
-            Box::new(WinnerFigure::of(files, &Appearance { labels, colours, ..plain })?)
+            Box::new(WinnerFigure::from_rows(files, &Appearance { labels, colours, ..plain })?)
         }
         PlotKind::Parts(args) => bars(StackKind::Parts, args)?,
         PlotKind::Traffic(args) => bars(StackKind::Traffic, args)?,
         PlotKind::Heat(args) => {
             let columns = HeatColumns { value: &args.value, x: &args.axes.0, y: &args.axes.1 };
-            Box::new(HeatFigure::of(files, columns, &plain)?)
+            Box::new(HeatFigure::from_rows(files, columns, &plain)?)
         }
     })
 }

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use swapmeet_bridges::export::{Format, format, mpi};
 use swapmeet_core::text::is_unsafe;
 use swapmeet_results::{Record, Status, quoted, read_file};
-use swapmeet_runner::case::{Case, Product};
+use swapmeet_runner::case::{Case, CaseGrid};
 use swapmeet_runner::isolation::ProcessGroup;
 
 mod failure;
@@ -110,7 +110,7 @@ fn run_with_launcher(
     args: &CaseArgs,
     format: Option<RowFormat>,
     plan: &Plan,
-    all: &Product,
+    all: &CaseGrid,
 ) -> Result<ExitStatus, Failure> {
     let remarks = Remarks::default();
     let (mut rows, _) = place_for(args, format, &plan.cases, all, &remarks)?;

@@ -15,13 +15,13 @@ use std::sync::{Arc, Once, PoisonError};
 use swapmeet_core::delivery::fault::Count;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::batch::{Batch, DESCRIPTORS_OF_A_JOB};
-use swapmeet_runner::case::{Case, Product};
+use swapmeet_runner::case::{Case, CaseGrid};
 use swapmeet_runner::event::CaseEvent;
 use swapmeet_runner::limits;
 use swapmeet_runner::optimum::NO_LINKS;
+use swapmeet_runner::plan_group::{self, plan_groups};
 use swapmeet_runner::sandbox::NO_SANDBOX;
 use swapmeet_runner::system;
-use swapmeet_runner::unit::{self, units};
 use swapmeet_runner::worker::{WorkerKind, Workers};
 use swapmeet_workloads::file;
 
@@ -72,7 +72,12 @@ pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitS
     // After an interrupt, the rows of a file stay unsorted until a run with `--resume` sorts them.
     let finished = course.follow(
         &to_run,
-        &workers(args.jobs, args.memory_limit, unit::jobs(units(&*to_run)).len(), &args.plugins)?,
+        &workers(
+            args.jobs,
+            args.memory_limit,
+            plan_group::jobs(plan_groups(&*to_run)).len(),
+            &args.plugins,
+        )?,
         &interrupted,
     )?;
     let Progression { tally, progress, .. } = course;
@@ -111,7 +116,7 @@ pub(crate) fn place_for(
     args: &CaseArgs,
     format: Option<RowFormat>,
     cases: &[Case],
-    all: &Product,
+    all: &CaseGrid,
     remarks: &Remarks,
 ) -> Result<(Rows, Found), Failure> {
     let is_printed = args.out.as_deref().is_none_or(output::is_stdout);
@@ -159,7 +164,7 @@ pub(crate) fn print_remarks(remarks: &Remarks) {
 
 /// Errors if the rows would overwrite an input: the experiment file, a file that a spec names, or a
 /// plugin.
-pub(crate) fn protect_inputs(args: &CaseArgs, all: &Product) -> Result<(), Failure> {
+pub(crate) fn protect_inputs(args: &CaseArgs, all: &CaseGrid) -> Result<(), Failure> {
     let Some(out) = args.out.as_deref().filter(|out| !output::is_stdout(out)) else {
         return Ok(());
     };
@@ -167,7 +172,7 @@ pub(crate) fn protect_inputs(args: &CaseArgs, all: &Product) -> Result<(), Failu
 }
 
 /// Returns the input files of all cases: files that their specs name, and plugins.
-pub(crate) fn input_files(all: &Product) -> BTreeSet<PathBuf> {
+pub(crate) fn input_files(all: &CaseGrid) -> BTreeSet<PathBuf> {
     let named = all.inputs().map(|input| Path::new(input.file.as_str())).chain(all.plugins());
     named.flat_map(of_pattern).collect()
 }

@@ -15,12 +15,13 @@ use swapmeet_plot::{
 };
 use swapmeet_results::units::count;
 use swapmeet_results::{Record, read_files};
-use swapmeet_runner::case::Product;
+use swapmeet_runner::case::CaseGrid;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::{InputError, Text};
 use swapmeet_runner::lookup::experiment_of;
 use swapmeet_tui::{
-    Appearance, Background, Outcome, RenderKind, RenderRequest, Setup, Theme, is_ascii_terminal,
+    Appearance, Background, RenderKind, RenderRequest, SessionResult, Setup, Theme,
+    is_ascii_terminal,
 };
 use swapmeet_workloads::experiments::shipped;
 
@@ -97,15 +98,15 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitStatus, Failure> {
         experiment = run::with_flags(&example().map_err(Failure::usage)?, args);
     }
     let is_named = (!experiment.topologies.is_empty()
-        || experiment.is_named_by_blocks(|block| &block.topologies))
+        || experiment.is_named_by_tables(|table| &table.topologies))
         && (!experiment.algorithms.is_empty()
-            || experiment.is_named_by_blocks(|block| &block.algorithms));
+            || experiment.is_named_by_tables(|table| &table.algorithms));
     let complete = is_named && opened.is_empty();
     fill_in(&mut experiment)?;
     let registry = run::registry_within(&args.plugins, args.memory_limit)?;
     // Build the cases before the dashboard opens, so that errors in flags or files are reported
     // first, even if the experiment is incomplete.
-    let all = Product::of(&experiment, &registry)?;
+    let all = CaseGrid::new(&experiment, &registry)?;
     // Select the available topologies, algorithms, workloads and machines of the rows, so that the
     // user can run the same cases. The rows are shown even if their specs are not available.
     if !opened.is_empty() && args.experiment.is_none() {
@@ -164,7 +165,7 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitStatus, Failure> {
 
 /// Returns a text with the number of rows, their file, and the flag that continues the run. Returns
 /// `None` if there are no rows, or if the user has not saved them.
-fn rows_in_words(outcome: &Outcome, out: Option<&Path>) -> Option<String> {
+fn rows_in_words(outcome: &SessionResult, out: Option<&Path>) -> Option<String> {
     let rows = count(outcome.records.len(), "row");
     let more = if outcome.unfinished {
         "; some cases have not finished: the same command with --resume runs them"
@@ -199,7 +200,7 @@ fn example() -> Result<Experiment, InputError> {
 
 /// Adds the default topology, workload and machine if the experiment has none.
 fn fill_in(experiment: &mut Experiment) -> Result<(), Failure> {
-    if experiment.topologies.is_empty() && !experiment.is_named_by_blocks(|block| &block.topologies)
+    if experiment.topologies.is_empty() && !experiment.is_named_by_tables(|table| &table.topologies)
     {
         experiment.topologies.push(Text::flag("--topology", "torus:16x16"));
     }
@@ -215,15 +216,18 @@ fn render(request: &RenderRequest, rows: Vec<Record>) -> Result<Vec<u8>, String>
         RenderKind::Report => return crate::report::page_of(&files, baseline),
         RenderKind::Curves(x) => {
             let wanted = FigureOptions { baseline, ..FigureOptions::new(x, Quantity::Time) };
-            Box::new(Figure { styles, ..Figure::of(&files, &wanted).map_err(|e| e.to_string())? })
+            Box::new(Figure {
+                styles,
+                ..Figure::from_rows(&files, &wanted).map_err(|e| e.to_string())?
+            })
         }
         RenderKind::Winners => {
-            let figure = WinnerFigure::of(&files, &swapmeet_plot::Appearance::default())
+            let figure = WinnerFigure::from_rows(&files, &swapmeet_plot::Appearance::default())
                 .map_err(|e| e.to_string())?;
             Box::new(WinnerFigure { styles, ..figure })
         }
         RenderKind::Parts => Box::new(
-            StackedBars::of(
+            StackedBars::from_rows(
                 StackKind::Parts,
                 Scales::Shared,
                 &files,

@@ -1,7 +1,7 @@
 //! Runs many cases in worker processes. A plugin that crashes, hangs, exhausts memory or closes
 //! files therefore affects only the row of the case that it was running.
 //!
-//! Cases that share a schedule form a [`unit`](mod@crate::unit) of work. The batch starts one
+//! Cases that share a schedule form a [`group`](mod@crate::plan_group) of work. The batch starts one
 //! thread for each job that may run at the same time. Each thread takes units, or parts of large
 //! units, from a queue and passes them to worker processes of the same program. Rows arrive over a
 //! separate socket, so they cannot be confused with a plugin's output.
@@ -14,7 +14,7 @@ use crate::dispatch::{Dispatcher, NoWorker};
 use crate::event::CaseEvent;
 use crate::optimum::Search;
 use crate::optimum_columns;
-use crate::unit::{Unit, jobs, units};
+use crate::plan_group::{PlanGroup, jobs, plan_groups};
 use crate::worker::Workers;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
@@ -62,7 +62,7 @@ impl Batch {
     /// Starts to run the cases. Returns an error if not even one thread can be started.
     pub fn start(cases: impl Into<Arc<[Case]>>, workers: &Workers) -> io::Result<Self> {
         let cases = cases.into();
-        let jobs = jobs(units(&*cases));
+        let jobs = jobs(plan_groups(&*cases));
         Self::begin(cases, jobs, workers)
     }
 
@@ -70,13 +70,13 @@ impl Batch {
     /// every case precedes all second repetitions, etc. Partial results then cover all cases
     /// equally.
     pub fn start_interleaved(cases: &[Case], workers: &Workers) -> io::Result<Self> {
-        let mut jobs = jobs(units(cases));
+        let mut jobs = jobs(plan_groups(cases));
         // A stable sort keeps the original order of jobs with the same repetition.
         jobs.sort_by_key(|job| cases.get(job.cases.start).map(|case| case.repetition));
         Self::begin(cases.into(), jobs, workers)
     }
 
-    fn begin(cases: Arc<[Case]>, units: Vec<Unit>, workers: &Workers) -> io::Result<Self> {
+    fn begin(cases: Arc<[Case]>, units: Vec<PlanGroup>, workers: &Workers) -> io::Result<Self> {
         let (sender, events) = sync_channel(MOST_EVENTS);
         let stop = Arc::new(AtomicBool::new(false));
         let units: VecDeque<Range<usize>> = units.into_iter().map(|unit| unit.cases).collect();
@@ -184,7 +184,7 @@ impl Shared {
             // towards the time limit of a case.
             let unit: Vec<&Case> = cases[numbers.clone()].iter().collect();
             let report = &mut |line| (dispatcher.report)(CaseEvent::Log { line });
-            let optima = optimum_columns::of_unit(&unit, &mut Search { stop, report });
+            let optima = optimum_columns::of_group(&unit, &mut Search { stop, report });
             let optima = match optima {
                 Ok(optima) => optima,
                 Err(defect) => {

@@ -1,8 +1,7 @@
 //! The cases of an experiment. This module defines the components of a case, and looks up the
 //! algorithms and machines that specs name.
 
-mod blocks;
-mod product;
+mod grid;
 
 use crate::experiment::{DEFAULT_TIMEOUT_SECS, OwnMachine};
 use crate::input::{InputError, Text};
@@ -23,7 +22,7 @@ use swapmeet_results::{CaseId, Implementation, Record, Setting, inputs_column};
 use swapmeet_workloads::file::{MAX_BYTES, read_regular};
 use swapmeet_workloads::{InputDigest, Workload, expand};
 
-pub use product::{Product, cases, drawn};
+pub use grid::{CaseGrid, cases, drawn};
 
 /// Replaces each workload that has a range of sizes by one workload for each size.
 pub fn expanded(workloads: &[Text]) -> Result<Vec<Text>, InputError> {
@@ -46,7 +45,6 @@ pub struct SelectedAlgorithm {
     /// The parameters that differ from their defaults, as pairs of key and value in the order of
     /// declaration.
     pub params: Vec<(String, String)>,
-    /// The digests of the files that parameters name.
     pub inputs: Vec<InputDigest>,
 }
 
@@ -71,9 +69,7 @@ pub struct Case {
     /// The digests of the files that topology, workload, algorithm and machine name.
     pub inputs: Arc<[InputDigest]>,
     pub machine: Arc<Machine>,
-    /// Number of the repetition, from 0.
     pub repetition: u32,
-    /// Seed of the random numbers of this repetition.
     pub seed: u64,
     pub options: RunOptions,
     /// The cache of optima, which are lower bounds on the time of every schedule; `None` if the row
@@ -87,7 +83,6 @@ pub struct Case {
 pub struct RunOptions {
     /// Time limit of the case; `None` for no limit.
     pub timeout: Option<Duration>,
-    /// The nodes on which delivery is verified.
     #[serde(with = "SerializedProofScope")]
     pub proof_scope: ProofScope,
 }
@@ -115,11 +110,9 @@ enum SerializedProofScope {
     Full,
 }
 
-/// The components of a case, after its specs were parsed and the files that they name were read.
 pub(crate) struct CaseParts<'a> {
     pub experiment: Arc<str>,
     pub topology: Arc<Network>,
-    /// The digests of the files that the topology names.
     pub topology_inputs: &'a [InputDigest],
     pub algorithm: &'a Arc<SelectedAlgorithm>,
     /// The workload of this repetition. It differs between repetitions if a workload has several
@@ -154,7 +147,6 @@ impl Case {
         }
     }
 
-    /// Returns the identity of the case, as its row contains it.
     pub fn id(&self) -> CaseId {
         let algorithm = &self.algorithm.algorithm;
         let inputs = self.inputs.iter().map(|input| (input.file.as_str(), input.digest.as_str()));
@@ -228,7 +220,6 @@ pub fn spec_error(text: &Text, error: &SpecError) -> InputError {
     if error.near.is_empty() { error_here } else { error_here.near(&error.near, "") }
 }
 
-/// Looks up an algorithm and checks its parameters.
 pub fn select_algorithm(text: &Text, registry: &Registry) -> Result<SelectedAlgorithm, InputError> {
     let spec = Spec::parse("algorithm", &text.value).map_err(|e| spec_error(text, &e))?;
     let algorithm = registry.algorithm(spec.name()).map_err(|error| {
@@ -351,7 +342,6 @@ pub fn machine(text: &Text, own: &[OwnMachine]) -> Result<Machine, InputError> {
     machine_among(text, &own_machines(own)?)
 }
 
-/// Reads the files that a machine names.
 pub(crate) fn with_files(text: &Text, machine: Machine) -> Result<LoadedMachine, InputError> {
     let name = machine.background_file().map(str::to_owned).unwrap_or_default();
     machine::read(machine).map_err(|why| match text.value.find(&name) {

@@ -16,7 +16,6 @@ pub struct Config {
     pub theme: Option<Text>,
 }
 
-/// The content of a configuration file.
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 struct File {

@@ -19,7 +19,6 @@ thread_local! {
     static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Whether an assertion has failed in this process.
 static HAS_FAILED: AtomicBool = AtomicBool::new(false);
 
 /// Runs `work`. If an assertion fails in it, returns a reason that names the assertion and asks for
@@ -41,7 +40,6 @@ pub(crate) fn catch<R>(work: impl FnOnce() -> R) -> Result<R, String> {
     })
 }
 
-/// Calls a function of a plugin.
 pub(crate) fn call_plugin<R>(function: impl FnOnce() -> R) -> R {
     let was_caught = IS_CAUGHT.replace(false);
     let result = function();

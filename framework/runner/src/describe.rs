@@ -30,12 +30,10 @@ use swapmeet_results::atomic_file;
 pub enum PluginReader {
     /// This process. Only a process that runs plugins anyway should load plugin files itself.
     InProcess,
-    /// One child process for each file.
     Child {
         /// A program with arguments, to which the options of [`serve`] and the file are appended.
         /// The program must call [`serve`].
         command: Vec<PathBuf>,
-        /// The limit of each child's address space, in bytes.
         memory_limit: u64,
     },
 }
@@ -44,7 +42,6 @@ pub enum PluginReader {
 /// reserves more than half of it.
 pub const READER_MEMORY: u64 = 2 << 30;
 
-/// The description of a plugin file, or the reason why the file cannot be used as a plugin.
 type Description = Result<Plugin, String>;
 
 impl PluginReader {
@@ -94,18 +91,15 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Returns whether plugins are loaded without the sandbox.
     fn is_free(&self) -> bool {
         self.command.iter().any(|word| word.as_os_str() == sandbox::NO_SANDBOX)
     }
 }
 
-/// A cached description, and the file that it describes.
 #[derive(Serialize, Deserialize)]
 struct CachedDescription {
     file: PathBuf,
     stamp: Stamp,
-    /// The limit of the address space of the process that read the description.
     memory_limit: u64,
     answer: Description,
 }
@@ -163,7 +157,6 @@ fn memory(child: &Reader<'_>, file: &Path, stamp: &Stamp) -> Option<PathBuf> {
 }
 
 fn recall(memory: &Path) -> Option<CachedDescription> {
-    /// Maximum age of a cached description that is an error.
     const DAY: Duration = Duration::from_secs(24 * 3600);
     let age =
         std::fs::metadata(memory).and_then(|m| m.modified()).ok()?.elapsed().unwrap_or_default();

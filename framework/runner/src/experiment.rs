@@ -31,13 +31,11 @@ pub struct Experiment {
     /// Machine specs, or names of machines in `own_machines`.
     #[serde(deserialize_with = "machines", skip_serializing_if = "Vec::is_empty")]
     pub machines: Vec<Text>,
-    /// The algorithm with which the other algorithms are compared.
     pub baseline: Option<Text>,
     /// Number of repetitions of each case. Repetition r (counted from 0) uses the seed `seed + r`.
     #[serde(deserialize_with = "one_or_more")]
     pub repetitions: u32,
     pub seed: u64,
-    /// Time limit of a case, in seconds.
     #[serde(deserialize_with = "time_limit")]
     pub timeout_secs: Option<f64>,
     /// Whether rows must contain the optimum of their network and workload.
@@ -47,11 +45,15 @@ pub struct Experiment {
     #[serde(rename = "machine", with = "own_machines", skip_serializing_if = "Vec::is_empty")]
     pub own_machines: Vec<OwnMachine>,
     /// The `case` tables of the file. If there are any, only their combinations are run.
-    #[serde(rename = "case", deserialize_with = "blocks", skip_serializing_if = "Vec::is_empty")]
-    pub blocks: Vec<Block>,
+    #[serde(
+        rename = "case",
+        deserialize_with = "case_tables",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub case_tables: Vec<CaseTable>,
     /// The `exclude` tables of the file. Their combinations are not run.
-    #[serde(deserialize_with = "blocks", skip_serializing_if = "Vec::is_empty")]
-    pub exclude: Vec<Block>,
+    #[serde(deserialize_with = "case_tables", skip_serializing_if = "Vec::is_empty")]
+    pub exclude: Vec<CaseTable>,
     /// The nodes on which delivery is verified. It is not a key of the file, because results do not
     /// depend on it.
     #[serde(skip)]
@@ -65,8 +67,7 @@ pub struct Experiment {
 /// lists. An empty list stands for the list of the experiment.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, expecting = "a table")]
-pub struct Block {
-    /// The position of the table, for messages.
+pub struct CaseTable {
     #[serde(skip)]
     pub place: Text,
     #[serde(deserialize_with = "texts", skip_serializing_if = "Vec::is_empty")]
@@ -102,7 +103,7 @@ impl Default for Experiment {
             timeout_secs: None,
             optimum: false,
             own_machines: Vec::new(),
-            blocks: Vec::new(),
+            case_tables: Vec::new(),
             exclude: Vec::new(),
             proof_scope: ProofScope::Auto,
             file: None,
@@ -113,7 +114,6 @@ impl Default for Experiment {
 /// A value of an experiment that a flag of `run` or the dashboard sets.
 #[derive(Debug)]
 pub struct Setting {
-    /// The key of the experiment file.
     pub key: &'static str,
     /// The name of the flag without hyphens, if there is a flag, and the name of its value. A
     /// switch has no value.
@@ -192,8 +192,8 @@ pub const SETTINGS: &[Setting] = &[
         flag: None,
         about: "Run only the combinations within each [[case]] table of the file; empty: run all \
                 combinations of the lists",
-        get: |experiment| number_of_tables(&experiment.blocks),
-        set: |experiment, text| remove_tables(&mut experiment.blocks, text),
+        get: |experiment| number_of_tables(&experiment.case_tables),
+        set: |experiment, text| remove_tables(&mut experiment.case_tables, text),
     },
     Setting {
         key: "exclude",
@@ -205,25 +205,24 @@ pub const SETTINGS: &[Setting] = &[
     },
 ];
 
-fn number_of_tables(blocks: &[Block]) -> String {
-    if blocks.is_empty() { String::new() } else { units::count(blocks.len(), "table") }
+fn number_of_tables(tables: &[CaseTable]) -> String {
+    if tables.is_empty() { String::new() } else { units::count(tables.len(), "table") }
 }
 
-fn remove_tables(blocks: &mut Vec<Block>, text: &str) -> Result<(), String> {
-    if !text.is_empty() && text != number_of_tables(blocks) {
+fn remove_tables(tables: &mut Vec<CaseTable>, text: &str) -> Result<(), String> {
+    if !text.is_empty() && text != number_of_tables(tables) {
         return Err("no text: the tables can only be removed".to_owned());
     }
     if text.is_empty() {
-        blocks.clear();
+        tables.clear();
     }
     Ok(())
 }
 
-/// Default time limit of a case, in seconds. Without a limit, a plugin that never ends would block
+/// Default time limit of a case, in seconds. Without a limit, a plugin that never ends would table
 /// a run.
 pub const DEFAULT_TIMEOUT_SECS: f64 = 600.0;
 
-/// The description of a valid time limit, for error messages.
 const SECONDS: &str = "a number of seconds above 0, at most 1000000000";
 
 /// Parses a time limit. The error is a description of a valid limit.
@@ -240,16 +239,15 @@ impl Experiment {
     /// Parses an experiment file. `source` is the file's name for error messages.
     pub fn parse(source: &str, content: &str) -> Result<Self, InputError> {
         let experiment: Self = toml_reader::read(source, content)?;
-        let mut tables = experiment.blocks.iter().chain(&experiment.exclude);
+        let mut tables = experiment.case_tables.iter().chain(&experiment.exclude);
         // A list in a file is not empty.
-        if let Some(block) = tables.find(|block| block.lists().iter().all(|list| list.is_empty())) {
-            let error = block.place.error("the table is empty");
+        if let Some(table) = tables.find(|table| table.lists().iter().all(|list| list.is_empty())) {
+            let error = table.place.error("the table is empty");
             return Err(error.help("expected some of topologies, algorithms, workloads, machines"));
         }
         Ok(experiment)
     }
 
-    /// Returns the content of a file that defines this experiment.
     pub fn to_toml(&self) -> String {
         let written = |text: Result<String, toml::ser::Error>| {
             text.unwrap_or_else(|e| unreachable!("every experiment can be written: {e}"))
@@ -275,14 +273,14 @@ impl Experiment {
 
     /// Returns whether the experiment has `case` or `exclude` tables, so that its cases are not all
     /// combinations of its lists.
-    pub fn has_blocks(&self) -> bool {
-        !self.blocks.is_empty() || !self.exclude.is_empty()
+    pub fn has_case_tables(&self) -> bool {
+        !self.case_tables.is_empty() || !self.exclude.is_empty()
     }
 
     /// Returns whether there are `case` tables and all of them have entries in the list that `list`
     /// returns. The experiment's own list of this kind may then be empty.
-    pub fn is_named_by_blocks(&self, list: fn(&Block) -> &Vec<Text>) -> bool {
-        !self.blocks.is_empty() && self.blocks.iter().all(|block| !list(block).is_empty())
+    pub fn is_named_by_tables(&self, list: fn(&CaseTable) -> &Vec<Text>) -> bool {
+        !self.case_tables.is_empty() && self.case_tables.iter().all(|table| !list(table).is_empty())
     }
 
     /// Checks that the seed of the last repetition does not exceed `u64::MAX`.
@@ -297,7 +295,7 @@ impl Experiment {
     }
 }
 
-impl Block {
+impl CaseTable {
     fn lists(&self) -> [&[Text]; 4] {
         [&self.topologies, &self.algorithms, &self.workloads, &self.machines]
     }
@@ -326,13 +324,13 @@ fn time_limit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>,
     }
 }
 
-fn blocks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Block>, D::Error> {
-    let blocks = Vec::<Spanned<Block>>::deserialize(deserializer)?;
-    let with_place = |block: Spanned<Block>| {
-        let place = Text { value: String::new(), place: place(block.span()) };
-        Block { place, ..block.into_inner() }
+fn case_tables<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<CaseTable>, D::Error> {
+    let tables = Vec::<Spanned<CaseTable>>::deserialize(deserializer)?;
+    let with_place = |table: Spanned<CaseTable>| {
+        let place = Text { value: String::new(), place: place(table.span()) };
+        CaseTable { place, ..table.into_inner() }
     };
-    Ok(blocks.into_iter().map(with_place).collect())
+    Ok(tables.into_iter().map(with_place).collect())
 }
 
 /// The `machine` tables: a table for each machine, whose keys are `base` and parameters.
@@ -543,7 +541,7 @@ machines = ["mine"]
     #[test]
     fn flags_set_what_they_print() {
         let mut experiment = Experiment::parse("x", FILE).unwrap();
-        experiment.blocks.clear();
+        experiment.case_tables.clear();
         let flags = experiment.flags(&Experiment::default());
         assert_eq!(
             flags,

@@ -1,12 +1,11 @@
 //! Estimates the remaining time of a batch. It assumes that the run time of a case is proportional
 //! to its estimated cost, which depends on the number of messages and on the model.
 //!
-//! The estimated end of the batch is updated when a case ends. Between updates, the remaining time
-//! is the time until the estimated end. If the estimated end passes before another case ends, there
-//! is no estimate until a case ends.
+//! Each finished case gives a new estimate of when the batch is done. There is no estimate while
+//! this time has passed and no further case has finished.
 
 use crate::case::Case;
-use crate::unit::units;
+use crate::plan_group::plan_groups;
 use std::time::Duration;
 use swapmeet_core::cost::model::ModelKind;
 
@@ -26,10 +25,11 @@ impl Forecast {
     /// Creates the estimate of a batch in which no case has ended yet.
     pub fn new(cases: &[Case]) -> Self {
         let mut costs = vec![0.0; cases.len()];
-        for unit in units(cases) {
-            let of_unit = &cases[unit.cases.clone()];
-            let models: Vec<_> = of_unit.iter().map(|case| case.machine.model).collect();
-            costs[unit.cases.clone()].copy_from_slice(&unit_costs(unit.schedule_cost(), &models));
+        for group in plan_groups(cases) {
+            let of_group = &cases[group.cases.clone()];
+            let models: Vec<_> = of_group.iter().map(|case| case.machine.model).collect();
+            costs[group.cases.clone()]
+                .copy_from_slice(&group_costs(group.schedule_cost(), &models));
         }
         let open = costs.iter().sum();
         Self { cases: costs.len(), costs, open, ended: 0.0, last: Duration::ZERO }
@@ -46,8 +46,8 @@ impl Forecast {
         }
     }
 
-    /// Returns the remaining time, at the time `elapsed` after the start of the batch. Returns
-    /// `None` if no case or every case has ended, or if the estimated end has passed.
+    /// Returns the remaining time of the batch, at the time `elapsed` after the start of the batch. Returns
+    /// `None` if no case or every case has ended, or if the estimated time has passed.
     pub fn left(&self, elapsed: Duration) -> Option<Duration> {
         if self.cases == 0 || self.ended <= 0.0 {
             return None;
@@ -60,7 +60,7 @@ impl Forecast {
 
 /// Returns the estimated costs of cases with these models that share a schedule. `schedule` is the
 /// cost of planning and tracing the schedule once, which is divided among the cases.
-fn unit_costs(schedule: u64, models: &[&ModelKind]) -> Vec<f64> {
+fn group_costs(schedule: u64, models: &[&ModelKind]) -> Vec<f64> {
     let share = 1.0 / models.len() as f64;
     models.iter().map(|model| schedule as f64 * (share + model.pricing_time)).collect()
 }
@@ -116,7 +116,7 @@ mod tests {
             let named = |name: &&str| models().iter().find(|model| model.name == *name).copied();
             names.iter().filter_map(named).collect()
         };
-        assert_eq!(unit_costs(1000, &models(&["wormhole", "loggp"])), [550.0, 4500.0]);
-        assert_eq!(unit_costs(0, &models(&["fluid"])), [0.0]);
+        assert_eq!(group_costs(1000, &models(&["wormhole", "loggp"])), [550.0, 4500.0]);
+        assert_eq!(group_costs(0, &models(&["fluid"])), [0.0]);
     }
 }

@@ -12,12 +12,10 @@ pub struct GroupClock(Rc<State>);
 #[derive(Debug)]
 struct State {
     started: Instant,
-    /// Time that was spent on pricing cases.
     priced: Cell<Duration>,
 }
 
 impl GroupClock {
-    /// Creates a clock that starts now.
     pub fn start() -> Self {
         Self(Rc::new(State { started: Instant::now(), priced: Cell::default() }))
     }
@@ -32,13 +30,11 @@ impl GroupClock {
         self.elapsed().saturating_sub(self.0.priced.get())
     }
 
-    /// Adds a time that was spent on pricing to the total time for pricing.
     pub fn add_priced(&self, time: Duration) {
         self.0.priced.set(self.0.priced.get() + time);
     }
 }
 
-/// A limit on the planning time.
 #[derive(Debug, Clone)]
 pub struct PlanLimit {
     pub clock: GroupClock,
@@ -46,7 +42,6 @@ pub struct PlanLimit {
 }
 
 impl PlanLimit {
-    /// Returns whether the planning time has exceeded the limit.
     pub fn is_exceeded(&self) -> bool {
         self.clock.planning() >= self.limit
     }

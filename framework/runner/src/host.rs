@@ -25,7 +25,6 @@ mod block_trace;
 mod calls;
 mod comparison;
 mod network;
-mod read;
 mod sends;
 
 pub use comparison::compare_symmetry;
@@ -44,18 +43,14 @@ pub struct PlanInputs {
     /// Size of an element in bytes, the unit of redistribution. It is equal for all cases that
     /// share a plan.
     pub element_bytes: u64,
-    /// Start-up time of a message.
     pub startup_us: f64,
-    /// Time per link of a route.
     pub hop_us: f64,
-    /// Time per byte of a message.
     pub byte_us: f64,
 }
 
 /// A flag for each of the [`PlanInputs`] that states whether a plan has requested it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Requested {
-    /// Whether the plan has requested the block size.
     pub bytes: bool,
     pub ports: bool,
     pub virtual_channels: bool,
@@ -65,7 +60,6 @@ pub struct Requested {
 }
 
 impl Requested {
-    /// Sets the flags of all values that another plan has requested.
     fn add(&mut self, other: Self) {
         self.bytes |= other.bytes;
         self.ports |= other.ports;
@@ -87,19 +81,14 @@ impl Requested {
     }
 }
 
-/// The result of planning.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// The schedule was verified: it delivers every block.
     Verified(Totals),
     /// The algorithm does not support the problem, for this reason.
     Unsupported(String),
-    /// The schedule broke a rule.
     Invalid(Fault),
     Failed(String),
-    /// An assertion of the host failed, as this text describes.
     HostPanicked(String),
-    /// The time limit was exceeded, as this text describes.
     TimedOut(String),
 }
 
@@ -112,13 +101,10 @@ impl Outcome {
     }
 }
 
-/// A finished plan.
 #[derive(Debug)]
 pub struct Planned {
     pub outcome: Outcome,
-    /// The values that the plugin requested.
     pub requested: Requested,
-    /// Lines that the plugin logged.
     pub log: Vec<String>,
     /// Lines that the plugin logged for the column `note`.
     pub notes: Vec<String>,
@@ -130,15 +116,15 @@ pub struct Planned {
     /// Whether delivery was verified only for one node of each orbit (the set of nodes to which the
     /// symmetries map a node).
     pub relied_on_symmetry: bool,
-    /// The number of nodes that the plugin planned: all nodes, or the nodes whose plans were
-    /// compared with the claimed symmetry.
+    /// The number of nodes for which the plugin itself planned the sends: all nodes or, if the host
+    /// relies on a claimed symmetry, the nodes whose own plans were compared with the claim.
     pub compared_on: u64,
 }
 
 /// Lets `algorithm` plan `task`, verifies the schedule, and reports each step to `listeners`.
 ///
-/// If delivery is verified only for one node of each orbit (the set of nodes to which the
-/// symmetries map a node), the claimed symmetry is compared with the plans of other nodes.
+/// If delivery is verified only for one node of each orbit, the claimed symmetry is compared with
+/// the plans of other nodes.
 pub fn plan<'a>(
     algorithm: &Algorithm,
     params: &[(String, String)],
@@ -216,10 +202,9 @@ struct PlanCall<'a> {
 }
 
 impl<'a> PlanCall<'a> {
-    /// Repeats the plan in order to add details to a fault.
     fn explained(self, fault: Fault) -> Fault {
         let labels = Rc::default();
-        let trail = BlockTrace::of(&fault, &self.task.collective, Rc::clone(&labels));
+        let trail = BlockTrace::for_fault(&fault, &self.task.collective, Rc::clone(&labels));
         let Some(mut trail) = trail else { return fault };
         let task = &Task { proof_scope: ProofScope::Full, ..self.task.clone() };
         let limit = self.limit.map(PlanLimit::restarted);
@@ -230,7 +215,6 @@ impl<'a> PlanCall<'a> {
         trail.explain(fault)
     }
 
-    /// Runs the plugin and verifies its schedule.
     fn run<'l>(self, host: &mut Host<'l>, listeners: Vec<&'l mut dyn Listener>) -> Outcome {
         let simulation = self.drive(host, || Simulation::new(self.task.clone(), listeners));
         match simulation.map(Simulation::finish) {
@@ -293,16 +277,11 @@ struct Host<'a> {
     /// plugin that makes no calls.
     limit: Option<PlanLimit>,
     late: bool,
-    /// Whether a call has already returned an error to the plugin.
     has_reported_error: bool,
-    /// The number of calls that the plugin has made after it received an error.
     calls_after_error: u64,
     calls: u32,
     claims_symmetry: bool,
-    /// Whether only one node of each orbit (the set of nodes to which the symmetries map a node) is
-    /// planned.
     relies_on_symmetry: bool,
-    /// The links of the topology, if the plugin has read them.
     links: Option<network::LinkTable>,
     /// Whether the schedule has placed a node. From then on it must not define another grid, which
     /// would discard the placement.
@@ -379,7 +358,6 @@ impl Host<'_> {
     }
 }
 
-/// Describes a topology to a plugin.
 fn network<'a>(topology: &'a topology::Network, spec: &'a str) -> Network<'a> {
     Network { kind: topology.kind(), spec, nodes: topology.nodes(), dims: topology.radices() }
 }

@@ -10,21 +10,16 @@ pub struct Text {
     pub place: Place,
 }
 
-/// The position of a text in a file or flag.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Place {
-    /// Name of the file or flag.
     pub source: String,
-    /// Content of the file or value of the flag.
     pub content: std::sync::Arc<str>,
     /// Byte range of the text in `content`.
     pub span: Range<usize>,
-    /// Whether the source is a file, which has line numbers.
     pub is_file: bool,
 }
 
 impl Text {
-    /// Creates the text of a flag.
     pub fn flag(flag: &str, value: &str) -> Self {
         let place = Place {
             source: flag.to_owned(),
@@ -35,7 +30,6 @@ impl Text {
         Self { value: value.to_owned(), place }
     }
 
-    /// Returns an error that marks the whole text.
     pub fn error(&self, message: impl Into<String>) -> InputError {
         InputError { place: self.place.clone(), message: message.into(), help: None }
     }
@@ -63,11 +57,9 @@ impl Text {
     }
 }
 
-/// An error in user input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputError {
     pub place: Place,
-    /// Description of the error and of the valid input.
     pub message: String,
     pub help: Option<String>,
 }

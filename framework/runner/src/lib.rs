@@ -5,7 +5,7 @@
 //! 1. input ([`input`], [`experiment`]);
 //! 2. the components that the input names ([`topology`], [`plugin`], [`registry`]);
 //! 3. the [`optimum`] of a network and a workload;
-//! 4. cases ([`mod@case`], [`lookup`]) and units of work;
+//! 4. cases ([`mod@case`], [`lookup`]) and groups of cases that share a schedule;
 //! 5. worker processes, in which [`session`] runs a plugin through the [`host`];
 //! 6. rows ([`batch`], [`mod@observe`], [`optimum_columns`]).
 
@@ -34,6 +34,7 @@ pub mod max_bytes;
 pub mod observe;
 pub mod optimum;
 pub mod optimum_columns;
+pub mod plan_group;
 pub mod plugin;
 pub mod plugin_output;
 mod process;
@@ -44,5 +45,4 @@ pub mod session;
 pub mod system;
 mod toml_reader;
 pub mod topology;
-pub mod unit;
 pub mod worker;

@@ -5,7 +5,6 @@ use rustix::process::{Pid, Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// A limit of the address space of a process, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoryLimit {
     /// A limit that cannot be raised.
@@ -69,7 +68,6 @@ pub(crate) fn no_core_file() -> io::Result<()> {
 /// other limit counts: 64 KiB for two descriptors, so at most 8 MiB for this number.
 const DESCRIPTORS: u64 = 256;
 
-/// Limits the number of descriptors that this process can open.
 pub(crate) fn limit_descriptors() -> io::Result<()> {
     at_most(Resource::Nofile, DESCRIPTORS)
 }

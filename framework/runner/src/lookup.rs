@@ -30,10 +30,8 @@ type Cache<T> = HashMap<String, Result<T, String>>;
 /// A cache of all topologies, algorithms, workloads and machines that cases have named so far.
 pub struct CaseLookup<R> {
     registry: R,
-    /// The options with which every case is run.
     pub(crate) options: RunOptions,
     topologies: Cache<(Arc<Network>, Vec<InputDigest>)>,
-    /// Networks with random properties, by spec and seed.
     drawn: HashMap<(String, u64), Arc<Network>>,
     algorithms: Cache<Arc<SelectedAlgorithm>>,
     workloads: Cache<Arc<Workload>>,
@@ -56,7 +54,6 @@ fn look_up<T: Clone>(
 }
 
 impl<R: Borrow<Registry>> CaseLookup<R> {
-    /// Returns an empty cache for cases that use these plugins and options.
     pub fn new(registry: R, options: RunOptions) -> Self {
         Self {
             registry,

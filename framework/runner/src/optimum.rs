@@ -24,7 +24,6 @@ use swapmeet_optimum::optimum::{problem, solve_problem};
 use swapmeet_optimum::{DEFAULT_GAP, MAX_PAIRS, MachineTask, OptimumError, Options};
 use swapmeet_workloads::Workload;
 
-/// The optimum of a case.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Optimum {
     /// The lower end of the interval, plus the start-ups and latencies that no schedule can avoid,
@@ -64,10 +63,8 @@ struct Interval {
 /// held during the search, so that no other thread searches for the same interval.
 type Slot = Mutex<Option<Result<Interval, String>>>;
 
-/// The digest of a network and a demand.
 type Key = [u8; 32];
 
-/// The intervals that have been found so far.
 #[derive(Debug, Default)]
 pub struct Optima {
     slots: Mutex<HashMap<Key, Arc<Slot>>>,
@@ -111,7 +108,6 @@ impl Optima {
         machines.iter().zip(&rates).map(of_machine).collect()
     }
 
-    /// Returns the interval of a task. If it is not known yet, searches for it.
     fn interval(
         &self,
         task: &Task,
@@ -119,7 +115,6 @@ impl Optima {
         name: &str,
         search: &mut Search<'_>,
     ) -> Result<Interval, String> {
-        /// The smallest time between two lines about the progress.
         const PAUSE: Duration = Duration::from_secs(5);
         let problem =
             problem(&MachineTask { task, unit_bytes: 1.0, rates }).map_err(|e| e.to_string())?;
@@ -184,7 +179,6 @@ fn relative(rates: NetworkRates) -> Result<NetworkRates, String> {
     })
 }
 
-/// Returns the digest of the JSON text of a value.
 fn digest(value: &impl Serialize) -> serde_json::Result<Key> {
     struct Hasher(Sha256);
     impl io::Write for Hasher {

@@ -14,7 +14,7 @@ const UNKNOWN: &str = "no optimum: ";
 
 /// Returns the optimum of each of these cases. All cases have the same topology, workload and seed.
 /// The error is a failed assertion, and asks for a report.
-pub fn of_unit(cases: &[&Case], search: &mut Search<'_>) -> Result<Vec<CaseOptimum>, String> {
+pub fn of_group(cases: &[&Case], search: &mut Search<'_>) -> Result<Vec<CaseOptimum>, String> {
     let Some((first, optima)) = cases.first().and_then(|case| Some((case, case.optima.as_ref()?)))
     else {
         return Ok(vec![None; cases.len()]);
@@ -44,7 +44,6 @@ pub fn fill(row: &mut Record, optimum: &CaseOptimum) {
     }
 }
 
-/// Returns whether the row was written by a run that searched for the optimum.
 pub(crate) fn has_optimum(row: &Record) -> bool {
     row.optimum_us.is_some() || row.note.contains(UNKNOWN)
 }

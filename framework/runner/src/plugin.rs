@@ -22,39 +22,22 @@ use file::{KnownDigest, Stamp, digest_of};
 pub(crate) use table::text;
 use table::{check_algorithm_name, check_plugin_name};
 
-/// The reason why a file cannot be loaded as a plugin.
 #[derive(Debug, thiserror::Error)]
 pub enum PluginError {
     /// The system's loader rejected the file. The file is not a library, was built for another
     /// machine, or lacks a dependency.
     #[error("{path}: not a library that can be loaded: {reason}")]
-    NotALibrary {
-        path: PathBuf,
-        /// The full message of the loader.
-        reason: String,
-    },
-    /// The file is a library, but does not have the entry symbol.
+    NotALibrary { path: PathBuf, reason: String },
     #[error("{path}: not a swapmeet plugin: it has no symbol `{}`", ENTRY_SYMBOL.to_string_lossy())]
     NoEntry { path: PathBuf },
     /// The entry function returned null, or a pointer to something other than a plugin's table.
     #[error("{path}: not a swapmeet plugin: {what}")]
-    BadTable {
-        path: PathBuf,
-        /// The error in the table.
-        what: String,
-    },
+    BadTable { path: PathBuf, what: String },
     /// The plugin was built for another major version of the ABI.
     #[error(
         "{path}: built for plugin ABI {major}.{minor}, but this program supports {SWM_ABI_MAJOR}.{SWM_ABI_MINOR}: rebuild the plugin with a header or SDK of version {SWM_ABI_MAJOR}.x"
     )]
-    OtherAbi {
-        path: PathBuf,
-        /// Major version of the plugin's ABI.
-        major: u32,
-        /// Minor version of the plugin's ABI.
-        minor: u32,
-    },
-    /// The message of a child process in which the file was loaded.
+    OtherAbi { path: PathBuf, major: u32, minor: u32 },
     #[error("{0}")]
     Reported(String),
 }
@@ -63,37 +46,28 @@ pub enum PluginError {
 /// texts that the process uses may be part of it.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Plugin {
-    /// The plugin file.
     pub path: PathBuf,
     pub name: String,
     pub version: String,
-    /// Digest of the file.
     pub digest: String,
     pub licence: String,
-    /// The major and minor version of the ABI for which the plugin was built.
     pub abi: (u32, u32),
     pub algorithms: Vec<Arc<Algorithm>>,
 }
 
-/// An algorithm of a plugin.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Algorithm {
-    /// The name by which specs select the algorithm.
     pub name: String,
     pub title: String,
-    /// The publication that describes the algorithm.
     pub paper: String,
-    /// The supported topologies and sizes, in words.
     pub accepts: String,
     /// The supported collectives: bit `c` is set if the collective with the number `c` in the ABI
     /// is supported.
     pub collectives: u64,
-    /// The parameters, in the order of their declaration.
     pub params: Vec<Param>,
     /// Maximum number of messages that a node sends, and maximum number that it receives, in one
     /// step; 0 if the plugin does not state it.
     pub ports: u64,
-    /// The plugin to which the algorithm belongs.
     pub plugin: Build,
     pub file: PathBuf,
     /// The metadata of the file when the description was read.
@@ -141,11 +115,9 @@ pub struct Build {
     pub digest: String,
 }
 
-/// A parameter of an algorithm.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Param {
     pub key: String,
-    /// The permitted values.
     pub kind: ParamKind,
     /// The default value; empty if it depends on the problem.
     pub default: String,
@@ -153,14 +125,11 @@ pub struct Param {
     pub help: String,
 }
 
-/// The permitted values of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ParamKind {
     /// Any text. Kinds of parameters that later ABI versions add are treated as this kind.
     Text,
-    /// A nonnegative integer.
     Number,
-    /// One of these words.
     Choice(Vec<String>),
     /// The path of a file that the algorithm reads. The row of the case contains the digest of the
     /// file.
@@ -168,7 +137,6 @@ pub enum ParamKind {
 }
 
 impl ParamKind {
-    /// Returns the permitted words of a choice.
     pub fn words(&self) -> &[String] {
         match self {
             Self::Choice(words) => words,
@@ -258,13 +226,11 @@ impl Plugin {
         Self::read(path, digest, &stamp, table)
     }
 
-    /// Checks the names of the plugin and its algorithms.
     pub(crate) fn check_names(&self) -> Result<(), String> {
         check_plugin_name(&self.name)?;
         self.algorithms.iter().try_for_each(|algorithm| check_algorithm_name(&algorithm.name))
     }
 
-    /// Returns the same plugin with `path` as the path of its file.
     #[must_use]
     pub(crate) fn at(mut self, path: &Path) -> Self {
         for algorithm in &mut self.algorithms {
@@ -276,7 +242,6 @@ impl Plugin {
         self
     }
 
-    /// Returns the same plugin with this digest and these metadata of its file.
     #[must_use]
     pub(crate) fn with_build(mut self, digest: &str, stamp: &Stamp) -> Self {
         let build = Build {

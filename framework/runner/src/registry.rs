@@ -15,25 +15,21 @@ const BUNDLED_PREFIX: &str = "libswapmeet_plugin_";
 /// The environment variable with plugin directories, which are separated as in `PATH`.
 pub const PATH_VARIABLE: &str = "SWAPMEET_PLUGIN_PATH";
 
-/// The beginning of a message about a file that was skipped.
 const SKIPPED: &str = "skipped ";
 
 /// Pairs of a name by which users of MPI libraries look for an algorithm, and the name of this
 /// algorithm here. Rows contain only the second name.
 pub const OTHER_NAMES: &[(&str, &str)] = &[("cyclic", "gen")];
 
-/// The place where a plugin was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// A path given by the option `--plugin-dir`.
     Named,
     /// A directory from [`PATH_VARIABLE`].
     Variable,
-    /// The user's data directory.
     UserData,
     /// A directory that belongs to the program, such as the directory of its executable.
     Program,
-    /// Linked into the program.
     Linked,
 }
 
@@ -58,7 +54,6 @@ pub struct Registry {
     /// The algorithms with the same name, one for each build that has it, in the order in which
     /// they were found. Each entry states whether its plugin is bundled.
     algorithms: BTreeMap<String, Vec<(Arc<Algorithm>, bool)>>,
-    /// The paths of the plugins without links.
     places: HashSet<PathBuf>,
     names: SharedNames,
     log: Vec<String>,
@@ -74,28 +69,19 @@ pub enum SharedNames {
     ReplaceBundled,
 }
 
-/// The reason why plugins could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {
-    /// A file given by the user is not a plugin.
     #[error(transparent)]
     Plugin(#[from] PluginError),
-    /// A path given by the user does not exist.
     #[error("{path}: no such plugin file or folder")]
     Missing { path: PathBuf },
     /// The process that reads plugins could not be started.
     #[error("no process could be started to read plugins: {0}")]
     Reading(std::io::Error),
-    /// A directory given by the user cannot be read.
     #[error("plugin folder {path}: {reason}")]
-    Folder {
-        path: PathBuf,
-        /// Message of the operating system.
-        reason: String,
-    },
+    Folder { path: PathBuf, reason: String },
 }
 
-/// The reason why a name does not select an algorithm.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoAlgorithm {
     /// No plugin has the name. `near` are similar names. `skipped` are messages about the plugin
@@ -159,7 +145,6 @@ impl Registry {
         search.read_with_linked(&PluginReader::InProcess, names)
     }
 
-    /// Searches for plugins only in these directories and files.
     pub fn named(named: &[PathBuf], reader: &PluginReader) -> Result<Self, RegistryError> {
         let mut search = Search::default();
         search.named(named)?;
@@ -168,7 +153,7 @@ impl Registry {
 
     /// Loads one plugin file into this process. If the file has the metadata of `known`, its digest
     /// is not computed again.
-    pub(crate) fn of(file: &Path, known: KnownDigest<'_>) -> Result<Self, RegistryError> {
+    pub(crate) fn from_file(file: &Path, known: KnownDigest<'_>) -> Result<Self, RegistryError> {
         let mut registry = Self::default();
         registry.add(Plugin::load_known(file, Some(known))?, Origin::Named);
         Ok(registry)
@@ -263,7 +248,6 @@ impl Registry {
         &self.plugins
     }
 
-    /// Returns all plugins with their origins.
     pub fn origins(&self) -> impl Iterator<Item = (&Plugin, Origin)> {
         self.plugins.iter().zip(self.origins.iter().copied())
     }

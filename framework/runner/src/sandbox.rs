@@ -13,7 +13,6 @@ pub use attacks::{ATTACKS, Attack, Mechanism};
 
 use std::path::PathBuf;
 
-/// The flag that disables the sandbox.
 pub const NO_SANDBOX: &str = "--no-sandbox";
 
 /// The environment variable that makes the sandbox report the system calls that it refuses.
@@ -24,11 +23,9 @@ pub const TRACE: &str = "SWAPMEET_SANDBOX_TRACE";
 pub struct Protection {
     /// Version of Landlock; 0 if the kernel does not have it.
     pub(crate) landlock: u32,
-    /// Whether system calls are filtered.
     pub(crate) seccomp: bool,
 }
 
-/// The reason why the sandbox cannot be entered.
 #[derive(Debug, thiserror::Error)]
 #[error("the sandbox cannot be entered: {0}; {NO_SANDBOX} runs plugins without it")]
 pub struct SandboxError(pub(crate) String);
@@ -37,7 +34,6 @@ pub struct SandboxError(pub(crate) String);
 /// system.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FileAccess<'a> {
-    /// Files of plugins that the process will load.
     pub plugins: &'a [PathBuf],
     /// Input files of cases, and directories of such files.
     pub readable: &'a [PathBuf],

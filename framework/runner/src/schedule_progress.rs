@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use std::time::Duration;
 use swapmeet_results::Record;
 
-/// Progress of one schedule.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ScheduleProgress {
     /// Number of steps so far in which messages were sent.
@@ -65,15 +64,13 @@ fn short(number: f64) -> String {
 pub struct StepCounts(HashMap<[String; 3], u64>);
 
 impl StepCounts {
-    /// Records the row of a finished case.
     pub fn ended(&mut self, case: &Case, row: &Record) {
         if let Some(steps) = row.steps {
             self.0.insert(schedule(case), steps);
         }
     }
 
-    /// Returns the expected number of steps of a case, if known.
-    pub fn of(&self, case: &Case) -> Option<u64> {
+    pub fn steps_of(&self, case: &Case) -> Option<u64> {
         self.0.get(&schedule(case)).copied()
     }
 }

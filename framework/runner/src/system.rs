@@ -31,7 +31,6 @@ pub fn protection() -> Option<Result<Protection, SandboxError>> {
     has_sandbox().then(|| entered().unwrap_or(Ok(nothing)))
 }
 
-/// Returns whether this system has a sandbox.
 pub fn has_sandbox() -> bool {
     HAS_SANDBOX
 }
@@ -57,7 +56,6 @@ pub(crate) fn status_line<'a>(status: &'a str, key: &str) -> Option<&'a str> {
     status.lines().find_map(|line| line.strip_prefix(key)).map(str::trim)
 }
 
-/// Returns whether this process ignores a signal.
 pub fn is_ignored(signal: i32) -> bool {
     // SAFETY: zero is a valid value of the structure, and the call only fills it.
     unsafe {

@@ -30,7 +30,6 @@ pub(crate) fn read<T: DeserializeOwned>(source: &str, content: &str) -> Result<T
     })
 }
 
-/// Returns the place of a part of the file that this thread reads.
 pub(crate) fn place(span: Range<usize>) -> Place {
     let file = FILE.with_borrow(Clone::clone).unwrap_or_else(|| unreachable!("no file is read"));
     Place { span, ..file }
@@ -41,7 +40,6 @@ pub(crate) fn text(text: &Spanned<String>) -> Text {
     Text { value: escaped(text.get_ref()).into_owned(), place: place(text.span()) }
 }
 
-/// Returns the error at a place of the file for a message of serde, in the words of this program.
 fn input_error(at: &Text, message: &str) -> InputError {
     if let Some((key, keys)) =
         message.strip_prefix("unknown field `").and_then(|rest| rest.rsplit_once("`, expected "))

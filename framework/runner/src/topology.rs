@@ -8,7 +8,6 @@ use swapmeet_core::spec::SpecError;
 use swapmeet_workloads::InputDigest;
 use swapmeet_workloads::file::read_regular;
 
-/// Parses a topology spec.
 pub fn parse(text: &str) -> Result<Arc<Network>, SpecError> {
     parse_with_inputs(text).map(|(topology, _)| topology)
 }

@@ -16,7 +16,6 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// The programming language of a plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Language {
@@ -26,7 +25,6 @@ pub enum Language {
     C,
 }
 
-/// A file of the new folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
     /// Path within the folder, with `/` as separator.
@@ -34,28 +32,19 @@ pub struct File {
     pub text: String,
 }
 
-/// The reason why a folder was not created.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// A file or folder of this name exists.
     #[error("{0}: already exists; choose a folder that does not exist")]
     Exists(PathBuf),
     #[error("{path}: {source}")]
-    Io {
-        /// The file or folder that could not be written.
-        path: PathBuf,
-        /// The error of the operating system.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
-/// The path and the content of a source file.
 type Source = (&'static str, &'static str);
 
 /// Source files of the SDK and the ABI for a folder in Rust. Paths are relative to `framework`.
 const SDK_SOURCES: &[Source] = include!(concat!(env!("OUT_DIR"), "/sdk_sources.rs"));
 
-/// The C header of the ABI.
 pub const HEADER: &str = include_str!("../../abi/include/swapmeet.h");
 const LICENCES: [Source; 2] = [
     ("LICENSE-MIT", include_str!("../../../LICENSE-MIT")),

@@ -4,10 +4,8 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Name(String);
 
-/// The reason for which a name is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    /// The name does not have the required form.
     #[error(
         "`{0}` is not a plugin name, expected lower-case letters, digits and single hyphens, beginning with a letter, such as `my-ring`"
     )]
@@ -15,7 +13,6 @@ pub enum NameError {
     /// The name is a keyword of Rust or C, or the name of another crate in the folder.
     #[error("`{0}` is reserved: it is a keyword or a crate of every plugin; try `my-{0}`")]
     Reserved(String),
-    /// The name is too long to be part of a file name.
     #[error("the name has {0} letters, expected at most {most}", most = Name::MAX_LETTERS)]
     TooLong(usize),
 }
@@ -29,7 +26,6 @@ const RESERVED: &str = "\
     type typeof union unsafe unsized use virtual where while yield alloc";
 
 impl Name {
-    /// The largest number of letters of a name.
     pub const MAX_LETTERS: usize = 64;
 
     /// Parses a name.
@@ -60,7 +56,6 @@ impl Name {
         &self.0
     }
 
-    /// Returns the name in the form for crates and functions: `my_ring`.
     fn ident(&self) -> String {
         self.0.replace('-', "_")
     }
@@ -77,7 +72,6 @@ impl Name {
         self.0.split('-').map(capital).collect()
     }
 
-    /// Replaces the placeholders of a template by the forms of the name.
     pub(crate) fn fill_in(&self, template: &str) -> String {
         let (version, rust) = (env!("CARGO_PKG_VERSION"), env!("CARGO_PKG_RUST_VERSION"));
         let names =

@@ -9,7 +9,6 @@ use std::path::{Component, Path, PathBuf};
 /// The relation of a new folder to the Cargo workspaces in the folders above it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Workspace {
-    /// There is no workspace above the folder.
     None,
     /// The workspace in the folder of this path lists the new folder as a member.
     Member(PathBuf),

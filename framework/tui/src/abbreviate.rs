@@ -13,7 +13,7 @@ pub(crate) struct Abbreviations(BTreeMap<String, String>);
 
 impl Abbreviations {
     /// Abbreviates each text to at most `columns` columns.
-    pub(crate) fn of<'t>(texts: impl IntoIterator<Item = &'t str>, columns: usize) -> Self {
+    pub(crate) fn new<'t>(texts: impl IntoIterator<Item = &'t str>, columns: usize) -> Self {
         let texts: BTreeSet<&str> = texts.into_iter().collect();
         Self::within(&texts, columns)
     }
@@ -46,12 +46,10 @@ impl Abbreviations {
         Self(texts.iter().map(|text| (*text).to_owned()).zip(found).collect())
     }
 
-    /// Returns the abbreviation of a text.
     pub(crate) fn get<'s>(&'s self, text: &'s str) -> &'s str {
         self.0.get(text).map_or(text, String::as_str)
     }
 
-    /// Returns whether different texts have different abbreviations.
     fn all_differ(&self) -> bool {
         self.0.values().collect::<BTreeSet<_>>().len() == self.0.len()
     }
@@ -146,7 +144,7 @@ mod tests {
     use super::*;
 
     fn short(texts: &[&str], columns: usize) -> Vec<String> {
-        let short = Abbreviations::of(texts.iter().copied(), columns);
+        let short = Abbreviations::new(texts.iter().copied(), columns);
         texts.iter().map(|text| short.get(text).to_owned()).collect()
     }
 
@@ -190,7 +188,7 @@ mod tests {
         let texts =
             ["a-long-name-that-ends-1", "a-long-name-that-ends-2", "another-long-name-ends-1"];
         for columns in 4..30 {
-            let short = Abbreviations::of(texts, columns);
+            let short = Abbreviations::new(texts, columns);
             assert!(
                 short.all_differ() && short.0.values().all(|s| s.width() <= columns),
                 "{columns} {short:?}"
@@ -203,7 +201,7 @@ mod tests {
     #[test]
     fn abbreviations_never_exceed_the_width() {
         for columns in 0..9 {
-            let short = Abbreviations::of(["環環環環", "plain:text", ""], columns);
+            let short = Abbreviations::new(["環環環環", "plain:text", ""], columns);
             assert!(short.0.values().all(|s| s.width() <= columns), "{columns} {short:?}");
         }
     }

@@ -11,7 +11,6 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{IsTerminal, Write, stdin, stdout};
 use std::time::{Duration, Instant};
 
-/// The brightness of the terminal's background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Background {
     Dark,
@@ -22,7 +21,6 @@ pub enum Background {
 /// [`AnswerFilter`] then removes it from the key events.
 const LIMIT: Duration = Duration::from_millis(200);
 
-/// The maximum number of bytes that are read as an answer of the terminal.
 const LONGEST: usize = 256;
 
 impl Background {
@@ -92,7 +90,6 @@ pub(crate) struct AnswerFilter {
 }
 
 impl AnswerFilter {
-    /// Returns whether an event is part of a late answer.
     pub(crate) fn removes(&mut self, event: &Event) -> bool {
         let Event::Key(key) = event else { return false };
         let alt = key.modifiers.contains(KeyModifiers::ALT);

@@ -4,7 +4,6 @@
 use crate::keys::Key;
 use ratatui::layout::Rect;
 
-/// The part of a panel that a click has hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PanelPosition {
     Anywhere,
@@ -15,16 +14,13 @@ pub(crate) enum PanelPosition {
     Mark(usize),
 }
 
-/// The target of a click.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ClickTarget {
-    /// A position within the panel that has this index.
     Panel(usize, PanelPosition),
     /// A hint in the bottom line. A click on it has the same effect as pressing the key.
     Key(Key),
 }
 
-/// The clickable areas of the last frame.
 #[derive(Debug, Default)]
 pub struct ClickMap {
     areas: Vec<(Rect, ClickTarget)>,

@@ -73,7 +73,7 @@ impl Texts {
 
 impl Term {
     /// Parses a term. Returns `None` if the term has no word yet, as in `!`.
-    fn of(word: &str) -> Option<Self> {
+    fn parse(word: &str) -> Option<Self> {
         let (is_not, word) = word.strip_prefix('!').map_or((false, word), |word| (true, word));
         let words: Vec<String> =
             word.split('|').filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
@@ -82,10 +82,10 @@ impl Term {
 }
 
 impl Filter {
-    pub(crate) fn of(line: &str) -> Self {
+    pub(crate) fn parse(line: &str) -> Self {
         Self {
             text: line.to_owned(),
-            terms: line.split_whitespace().filter_map(Term::of).take(Found::TERMS).collect(),
+            terms: line.split_whitespace().filter_map(Term::parse).take(Found::TERMS).collect(),
         }
     }
 
@@ -102,7 +102,6 @@ impl Filter {
         filter
     }
 
-    /// Returns the filter as it was typed.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
@@ -113,7 +112,6 @@ impl Filter {
         if self.text.is_empty() { String::new() } else { format!(" /{}", self.text) }
     }
 
-    /// Returns whether a text passes the filter.
     pub(crate) fn passes(&self, text: &str) -> bool {
         self.terms.is_empty() || self.passes_any(&[&text.to_lowercase()])
     }
@@ -132,7 +130,6 @@ impl Filter {
         Found(found.fold(0, |all, (at, _)| all | 1 << at))
     }
 
-    /// Returns whether a line passes the filter, given the terms that were found in the line.
     pub(crate) fn accepts(&self, found: Found) -> bool {
         let is_found = |at: usize| found.0 & 1 << at != 0;
         self.terms.iter().enumerate().all(|(at, term)| is_found(at) != term.is_not)
@@ -145,7 +142,7 @@ mod tests {
 
     #[test]
     fn filters_combine_terms_alternatives_and_exclusions() {
-        let passes = |line: &str| Filter::of(line).passes("PEX on torus:8x8");
+        let passes = |line: &str| Filter::parse(line).passes("PEX on torus:8x8");
         for line in
             ["", "pex", "torus pex", "bruck|pex", "!bruck", "8x8 !bruck|ring", "!", "|", "pex|"]
         {
@@ -159,7 +156,7 @@ mod tests {
     #[test]
     fn the_words_of_tags_are_searched_only_in_tags() {
         let passes = |line: &str| {
-            let filter = Filter::of(line).with_tags(&["reduce"]);
+            let filter = Filter::parse(line).with_tags(&["reduce"]);
             filter.passes("ring: a reduce, then an allgather <allreduce>")
         };
         assert!(passes("ring allreduce") && passes("!reduce") && passes("reduc"));
@@ -172,7 +169,7 @@ mod tests {
         assert_eq!(["PEX", "ring:4", "pex"].map(|text| texts.number(text)), [0, 1, 0]);
         assert_eq!(["ring:8", "ring:4"].map(|text| more.number(text)), [0, 1]);
         assert_eq!(texts.append(more), [2, 1]);
-        let filter = Filter::of("Ring:8");
+        let filter = Filter::parse("Ring:8");
         let passes: Vec<bool> =
             texts.find(&filter).into_iter().map(|found| filter.accepts(found)).collect();
         assert_eq!(passes, [false, false, true]);

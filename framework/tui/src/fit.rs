@@ -1,6 +1,5 @@
 //! Fits the columns of a table into the available width.
 
-/// Returns the total width of all columns, including the gaps between the columns.
 pub(crate) fn total_width(widths: impl IntoIterator<Item = u16>, gap: u16) -> u16 {
     widths.into_iter().map(|wide| wide + gap).sum::<u16>().saturating_sub(gap)
 }

@@ -15,7 +15,6 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// The events that the reading thread receives: keys, mouse and changes of the screen size.
 pub(crate) struct Input {
     events: Receiver<io::Result<Event>>,
 }
@@ -68,14 +67,12 @@ pub(crate) fn has_hung_up() -> bool {
         && ends[0].revents().intersects(PollFlags::HUP | PollFlags::ERR)
 }
 
-/// Flags that are set when the program receives a signal.
 pub(crate) struct Signals {
     ended: Arc<AtomicBool>,
     resumed: Arc<AtomicBool>,
 }
 
 impl Signals {
-    /// Registers the signal handlers.
     pub(crate) fn new() -> io::Result<Self> {
         let signals = Self { ended: Arc::default(), resumed: Arc::default() };
         // In raw mode, Ctrl-C is an ordinary key and causes no signal. Therefore, a `SIGINT` always
@@ -87,7 +84,6 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Returns whether a signal has asked the program to end.
     pub(crate) fn ended(&self) -> bool {
         self.ended.load(Ordering::Relaxed)
     }

@@ -39,7 +39,6 @@ impl Key {
         event.code == self.code && event.modifiers.contains(KeyModifiers::CONTROL) == self.control
     }
 
-    /// Returns the event that the terminal sends for the key.
     pub(crate) fn event(self) -> KeyEvent {
         KeyEvent::new(
             self.code,
@@ -47,7 +46,6 @@ impl Key {
         )
     }
 
-    /// Returns the name of the key for help texts.
     pub(crate) fn name(self) -> String {
         let name = match self.code {
             KeyCode::Char(' ') => "Space".to_owned(),
@@ -71,7 +69,6 @@ pub(crate) fn digit(panel: usize) -> Option<char> {
     "1234567890".chars().nth(panel)
 }
 
-/// Returns the name of a panel, together with its digit if it has one.
 pub(crate) fn numbered(panel: usize, name: &str) -> String {
     digit(panel).map_or(name.to_owned(), |digit| format!("{digit} {name}"))
 }
@@ -85,18 +82,15 @@ pub(crate) struct Binding<A: 'static> {
     hint: Option<Hint>,
 }
 
-/// A hint in the bottom line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Hint {
     /// The text for the keys that the hint shows. The text is only set if the hint covers two
     /// opposite actions.
     keys: Option<&'static str>,
     word: &'static str,
-    /// Hints with a lower rank are shown first.
     rank: u8,
 }
 
-/// Creates a table row from an action, its keys and a help text.
 pub(crate) const fn bind<A: Copy>(
     action: A,
     keys: &'static [Key],
@@ -106,20 +100,16 @@ pub(crate) const fn bind<A: Copy>(
 }
 
 impl<A: Copy> Binding<A> {
-    /// Adds a hint for this action to the bottom line.
     pub(crate) const fn hint(mut self, word: &'static str) -> Self {
         self.hint = Some(Hint { keys: None, word, rank: u8::MAX });
         self
     }
 
-    /// Adds a hint that covers this action and the opposite action, and shows the keys of both
-    /// actions.
     pub(crate) const fn pair(mut self, keys: &'static str, word: &'static str) -> Self {
         self.hint = Some(Hint { keys: Some(keys), word, rank: u8::MAX });
         self
     }
 
-    /// Sets the rank of the hint.
     pub(crate) const fn ranked(mut self, rank: u8) -> Self {
         if let Some(hint) = &mut self.hint {
             hint.rank = rank;
@@ -140,12 +130,10 @@ impl<A: Copy> Binding<A> {
     }
 }
 
-/// Returns the action of a key in a table.
 pub(crate) fn find<A: Copy>(table: &[Binding<A>], event: &KeyEvent) -> Option<A> {
     table.iter().find(|binding| binding.is(event)).map(|binding| binding.action)
 }
 
-/// A row of a key table for display, which does not contain the action.
 #[derive(Debug, Clone)]
 pub(crate) struct KeyRow {
     pub(crate) keys: Vec<Key>,
@@ -168,7 +156,6 @@ impl KeyRow {
     }
 }
 
-/// A key table for display.
 #[derive(Debug, Clone)]
 pub(crate) struct KeyTable {
     pub(crate) title: String,
@@ -177,7 +164,6 @@ pub(crate) struct KeyTable {
 
 #[cfg(test)]
 impl KeyTable {
-    /// Returns the table as Markdown for the documentation.
     pub(crate) fn markdown(&self) -> String {
         let mut text = format!("| {} | |\n| --- | --- |\n", self.title);
         for row in &self.rows {

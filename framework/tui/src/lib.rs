@@ -24,7 +24,7 @@ mod session;
 pub mod terminal;
 mod theme;
 
-pub use app::{App, Appearance, ExitMode, Outcome};
+pub use app::{App, Appearance, ExitMode, SessionResult};
 pub use background::Background;
 pub use click_map::ClickMap;
 pub use screen::{draw, draw_panel};

@@ -1,5 +1,7 @@
 //! Drawing that is restricted to an area. This module also contains functions that all panels use
 //! for frames, text layout and scrolling.
+//!
+//! A function that draws a part of a panel returns the number of screen rows that the part takes.
 
 use crate::click_map::{ClickMap, ClickTarget, PanelPosition};
 use crate::keys::numbered;
@@ -14,29 +16,23 @@ use ratatui::widgets::{Block, Widget};
 use std::time::Duration;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Draws into the frame and records clickable areas.
 pub(crate) struct Painter<'f, 'h> {
     buffer: &'f mut Buffer,
-    /// Nothing is drawn outside this area.
     clip: Rect,
     pub(crate) clicks: &'h mut ClickMap,
     pub(crate) theme: Theme,
-    /// The index of the panel that is drawn.
     panel: usize,
     has_keys: bool,
 }
 
-/// Returns the number of screen columns that a text takes.
 pub(crate) fn width(text: &str) -> u16 {
     u16::try_from(text.width()).unwrap_or(u16::MAX)
 }
 
-/// Returns the number of screen columns that the widest text takes.
 pub(crate) fn widest<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> u16 {
     texts.into_iter().map(|text| width(text.as_ref())).max().unwrap_or(0)
 }
 
-/// Shortens a text to a number of columns, with an ellipsis at the end if it was cut.
 pub(crate) fn cut(text: &str, columns: u16) -> String {
     cut_keeping_tail(text, columns.into(), 0)
 }
@@ -129,7 +125,6 @@ pub(crate) fn position(index: usize, count: usize) -> String {
     if count > 1 { format!(" ({} of {count})", index + 1) } else { String::new() }
 }
 
-/// Formats a duration for people.
 pub(crate) fn clock(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {
@@ -158,14 +153,12 @@ impl<'f, 'h> Painter<'f, 'h> {
         }
     }
 
-    /// Starts drawing the panel with this index.
     pub(crate) fn begin(&mut self, panel: usize, has_keys: bool, area: Rect) {
         (self.panel, self.has_keys) = (panel, has_keys);
         self.clip = area.intersection(self.buffer.area);
         self.clicks.add(area, ClickTarget::Panel(panel, PanelPosition::Anywhere));
     }
 
-    /// Ends drawing a panel.
     pub(crate) fn end(&mut self) {
         self.clip = self.buffer.area;
     }
@@ -218,7 +211,6 @@ impl<'f, 'h> Painter<'f, 'h> {
         self.put(Rect { width: end, ..area }, end.saturating_sub(width(text)), y, text, style);
     }
 
-    /// Draws one character if it is inside the area.
     pub(crate) fn dot(&mut self, area: Rect, x: u16, y: u16, c: char, style: Style) {
         let area = area.intersection(self.clip);
         if x < area.width && y < area.height {
@@ -226,7 +218,6 @@ impl<'f, 'h> Painter<'f, 'h> {
         }
     }
 
-    /// Applies a style to one row of an area.
     pub(crate) fn shade(&mut self, area: Rect, y: u16, style: Style) {
         if y < area.height {
             let row = Rect { y: area.y + y, height: 1, ..area };
@@ -234,7 +225,6 @@ impl<'f, 'h> Painter<'f, 'h> {
         }
     }
 
-    /// Applies a style to one character cell.
     pub(crate) fn shade_cell(&mut self, area: Rect, x: u16, y: u16, style: Style) {
         let area = area.intersection(self.clip);
         if x < area.width && y < area.height {
@@ -293,7 +283,6 @@ impl<'f, 'h> Painter<'f, 'h> {
         }
     }
 
-    /// Draws a frame with a title and returns the area inside the frame.
     pub(crate) fn framed(&mut self, area: Rect, title: &str, style: Style) -> Rect {
         let area = area.intersection(self.clip);
         let block = Block::bordered().border_style(style);
@@ -306,18 +295,15 @@ impl<'f, 'h> Painter<'f, 'h> {
         inner
     }
 
-    /// Draws the frame of a panel, highlighted if the panel is active.
     pub(crate) fn panel(&mut self, area: Rect, title: &str) -> Rect {
         let style = if self.has_keys { self.theme.accent } else { self.theme.dim };
         self.framed(area, &numbered(self.panel, title), style)
     }
 
-    /// Returns whether the panel is active, so that it receives keys.
     pub(crate) fn has_keys(&self) -> bool {
         self.has_keys
     }
 
-    /// Returns the style of the line under the cursor.
     pub(crate) fn cursor(&self) -> Style {
         if self.has_keys { self.theme.cursor } else { self.theme.faint_cursor }
     }
@@ -350,7 +336,6 @@ impl<'f, 'h> Painter<'f, 'h> {
         canvas.render(area, self.buffer);
     }
 
-    /// Writes a message in the middle of an area that would otherwise be empty.
     pub(crate) fn placeholder(&mut self, area: Rect, text: &str) {
         let style = self.theme.dim;
         let columns = area.width.saturating_sub(2);
@@ -361,7 +346,6 @@ impl<'f, 'h> Painter<'f, 'h> {
         }
     }
 
-    /// If not all lines are visible, draws a scroll bar at the right edge.
     pub(crate) fn scrollbar(&mut self, area: Rect, first: usize, count: usize) {
         let height = usize::from(area.height);
         if count <= height || height < 2 || area.width == 0 {

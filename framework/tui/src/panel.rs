@@ -14,12 +14,10 @@ use std::path::Path;
 use swapmeet_results::analysis::Axis;
 use swapmeet_runner::input::InputError;
 
-/// The cursor and the filter of the lines in a panel.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct List {
     pub(crate) cursor: usize,
     pub(crate) filter: Filter,
-    /// The number of visible lines when the panel was last drawn.
     pub(crate) page: usize,
     /// The index of the first visible line when the panel was last drawn.
     first: Cell<usize>,
@@ -65,7 +63,6 @@ macro_rules! list_in_field {
 }
 pub(crate) use list_in_field;
 
-/// Moves an index by an offset, wrapping around at both ends.
 pub(crate) fn wrap_index(at: usize, by: isize, count: usize) -> usize {
     if count == 0 { 0 } else { (at + count).saturating_add_signed(by) % count }
 }
@@ -76,7 +73,6 @@ pub(crate) fn next_of<T: Copy + PartialEq>(all: &[T], now: T) -> T {
     all[(at + 1) % all.len()]
 }
 
-/// A panel of the dashboard.
 pub(crate) trait Panel {
     fn list(&self) -> &List;
     fn list_mut(&mut self) -> &mut List;
@@ -94,9 +90,7 @@ pub(crate) trait Panel {
 
     /// Updates the panel after the session or another panel has changed.
     fn sync(&mut self, _session: &Session) {}
-    /// Called when the panel becomes active.
     fn activated(&mut self, _session: &mut Session) {}
-    /// Called when the cursor has moved to another line.
     fn cursor_moved(&mut self, _session: &mut Session) {}
     /// Opens the line under the cursor, after the user has clicked on this line a second time.
     fn open(&mut self, _session: &mut Session) {}
@@ -113,7 +107,6 @@ pub(crate) trait Panel {
     fn back(&mut self, _session: &mut Session) -> bool {
         false
     }
-    /// Resets the panel after all rows were removed.
     fn reset(&mut self) {
         self.list_mut().cursor = 0;
     }
@@ -141,20 +134,17 @@ pub(crate) trait Panel {
         None
     }
 
-    /// Moves the cursor by `by` lines.
     fn step(&mut self, by: isize, session: &mut Session) {
         let last = self.lines(session).saturating_sub(1);
         let cursor = &mut self.list_mut().cursor;
         *cursor = cursor.saturating_add_signed(by).min(last);
         self.cursor_moved(session);
     }
-    /// Moves the cursor to the first or the last line.
     fn go_to_end(&mut self, last: bool, session: &mut Session) {
         let lines = self.lines(session);
         self.list_mut().cursor = if last { lines.saturating_sub(1) } else { 0 };
         self.cursor_moved(session);
     }
-    /// If the cursor is below the last line, moves it to the last line.
     fn clamp(&mut self, session: &Session) {
         let last = self.lines(session).saturating_sub(1);
         let cursor = &mut self.list_mut().cursor;
@@ -213,7 +203,6 @@ pub(crate) trait AnyPanel: Panel {
     /// Handles a key. Returns whether the panel has an action for this key.
     fn press(&mut self, event: &KeyEvent, session: &mut Session) -> bool;
     fn table(&self) -> Vec<KeyRow>;
-    /// Returns the rows of the key table whose actions currently have an effect.
     fn active_keys(&self, session: &Session) -> Vec<KeyRow>;
 }
 

@@ -10,7 +10,6 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 
-/// The minimum screen size (columns, rows) for showing several panels.
 const MULTI_PANEL_SIZE: (u16, u16) = (110, 34);
 
 /// The number of columns that must remain for the progress of a run. If the badge of the log, which
@@ -22,7 +21,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &mut App) -> ClickMap {
     let area = frame.area();
     let mut painter = Painter::new(frame, &mut clicks, app.appearance.theme);
     if area.width < overlay::MIN_SIZE.0 || area.height < overlay::MIN_SIZE.1 {
-        overlay::too_small(&mut painter, app.question.is_some(), area);
+        overlay::too_small(&mut painter, app.confirmation.is_some(), area);
     } else {
         let rows =
             Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)])
@@ -133,7 +132,6 @@ fn panels(painter: &mut Painter<'_, '_>, app: &mut App, area: Rect) {
 /// other panel gets the remaining rows. If both panels need less, the second panel gets the
 /// remaining rows. If no panel needs less, each gets half.
 fn stacked(wanted: [usize; 2], area: Rect) -> [Rect; 2] {
-    /// The minimum height of a panel.
     const LEAST: u16 = 8;
     let half = area.height / 2;
     let [needed, other] = wanted
@@ -145,14 +143,12 @@ fn stacked(wanted: [usize; 2], area: Rect) -> [Rect; 2] {
     ]
 }
 
-/// Draws one panel into an area of the frame.
 pub fn draw_panel(frame: &mut Frame<'_>, app: &mut App, panel: usize, area: Rect) {
     let mut clicks = ClickMap::default();
     let mut painter = Painter::new(frame, &mut clicks, app.appearance.theme);
     self::panel(&mut painter, app, panel, area);
 }
 
-/// Draws one panel, and stores how many of its lines are visible.
 fn panel(painter: &mut Painter<'_, '_>, app: &mut App, panel: usize, area: Rect) {
     painter.begin(panel, panel == app.active, area);
     app.panels[panel].draw(painter, &app.session, area);

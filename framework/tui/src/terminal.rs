@@ -1,6 +1,6 @@
 //! Sets up and restores the terminal, and runs the event loop.
 
-use crate::app::{App, Appearance, Outcome, TerminalRequest};
+use crate::app::{App, Appearance, SessionResult, TerminalRequest};
 use crate::click_map::ClickMap;
 use crate::input::{Input, Signals, has_hung_up};
 use crate::screen::draw;
@@ -31,7 +31,7 @@ const FRAME: Duration = Duration::from_millis(33);
 const IDLE: Duration = Duration::from_millis(250);
 
 /// Shows the dashboard until the user exits, a signal arrives or the terminal is closed.
-pub fn run(setup: Setup, appearance: Appearance) -> io::Result<Outcome> {
+pub fn run(setup: Setup, appearance: Appearance) -> io::Result<SessionResult> {
     let signals = Signals::new()?;
     let mut app = App::new(setup, appearance);
     let shown = on_screen(|screen| show(screen, &mut app, &signals));
@@ -177,7 +177,6 @@ fn restore_terminal() {
     drop(disable_raw_mode());
 }
 
-/// A guard that restores the default panic hook when it is dropped.
 struct PanicHookGuard;
 
 impl Drop for PanicHookGuard {

@@ -9,21 +9,16 @@ use swapmeet_core::cost::kind::Kind;
 /// The number of levels of a heat map. Level 0 stands for zero, and the last level for the maximum.
 pub(crate) const LEVELS: usize = 6;
 
-/// A set of colours and styles. Each is named by its use.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Theme {
-    /// The name of the theme for `--theme`.
     pub(crate) name: &'static str,
     pub(crate) text: Style,
-    /// The style of less important text.
     pub(crate) dim: Style,
     pub(crate) accent: Style,
     pub(crate) good: Style,
     pub(crate) warn: Style,
     pub(crate) bad: Style,
-    /// The style of the line under the cursor in the active panel.
     pub(crate) cursor: Style,
-    /// The style of the line under the cursor in other panels.
     pub(crate) faint_cursor: Style,
     /// The colours of algorithms in curves and maps. The first six have the hues of saved figures.
     /// The last two differ from saved figures, whose last two colours are too dark for a dark
@@ -31,7 +26,6 @@ pub struct Theme {
     pub(crate) series: [Color; 8],
     /// The colours of the kinds of time, such as start-up or contention.
     pub(crate) parts: [Color; 7],
-    /// The colours of the levels of a heat map.
     pub(crate) heat: [Color; LEVELS],
     /// Whether algorithms are distinguished by colour. Otherwise, they are only distinguished by
     /// the shape of their marks.
@@ -127,7 +121,6 @@ const LIGHT: Theme = Theme {
     ..DEFAULT
 };
 
-/// A theme of 24-bit colours.
 const RICH: Theme = Theme {
     name: "rich",
     text: fg(Color::Rgb(216, 222, 233)),
@@ -189,12 +182,10 @@ const MONO: Theme = Theme {
 const THEMES: [Theme; 4] = [DEFAULT, LIGHT, RICH, MONO];
 
 impl Theme {
-    /// Returns the names of all themes.
     pub fn names() -> impl Iterator<Item = &'static str> {
         THEMES.iter().map(|theme| theme.name)
     }
 
-    /// Returns the theme that has this name.
     pub fn named(name: &str) -> Option<Self> {
         THEMES.into_iter().find(|theme| theme.name == name)
     }
@@ -208,7 +199,6 @@ impl Theme {
         if no_color || dumb { MONO } else { DEFAULT }
     }
 
-    /// Returns the theme that can be read on this background of the terminal.
     #[must_use]
     pub fn on(self, background: Background) -> Self {
         match background {
@@ -217,26 +207,22 @@ impl Theme {
         }
     }
 
-    /// Returns whether the theme uses colours.
     pub fn has_colours(&self) -> bool {
         self.name != MONO.name
     }
 
-    /// Returns the next theme in the list of themes.
     #[must_use]
     pub(crate) fn next(&self) -> Self {
         let at = THEMES.iter().position(|theme| theme.name == self.name).unwrap_or(0);
         THEMES[(at + 1) % THEMES.len()]
     }
 
-    /// Returns the style of the algorithm with this number in curves and maps.
     pub(crate) fn series(&self, number: usize) -> Style {
         // Each further group of eight algorithms uses the same colours, shifted by one, as in saved
         // figures.
         fg(self.series[(number + number / self.series.len()) % self.series.len()])
     }
 
-    /// Returns the mark and the style of a kind of time.
     pub(crate) fn part(&self, kind: Kind) -> (char, Style) {
         if kind == Kind::Peer {
             return (SHADES[0], self.dim);
@@ -248,7 +234,6 @@ impl Theme {
         )
     }
 
-    /// Returns the style of a heat level.
     pub(crate) fn heat(&self, level: usize) -> Style {
         fg(self.heat[level.min(LEVELS - 1)])
     }
@@ -260,7 +245,6 @@ const MARKS: [char; 24] = [
     'g', 'h', 'k', 'm', 'n',
 ];
 
-/// Returns the mark of the algorithm with this number in curves and maps.
 pub(crate) fn mark(number: usize) -> char {
     MARKS[number % MARKS.len()]
 }

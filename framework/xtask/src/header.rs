@@ -1,17 +1,16 @@
 //! The C header of the plugin boundary, which cbindgen generates from the Rust definitions.
 
-use crate::Outcome;
+use crate::TaskResult;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Returns the path of the committed header.
 fn place(root: &Path) -> PathBuf {
     root.join("framework/abi/include/swapmeet.h")
 }
 
 /// Returns the output of cbindgen for the definitions. Links and names of Rust in the comments are
 /// replaced by names of C.
-fn generated(root: &Path) -> Outcome<String> {
+fn generated(root: &Path) -> TaskResult<String> {
     let folder = root.join("framework/abi");
     let config = cbindgen::Config::from_file(folder.join("cbindgen.toml"))?;
     let mut text = Vec::new();
@@ -22,14 +21,13 @@ fn generated(root: &Path) -> Outcome<String> {
     Ok(words.iter().fold(text, |text, (rust, c)| text.replace(rust, c)))
 }
 
-/// Writes the header. Returns its path.
-pub(crate) fn renew(root: &Path) -> Outcome<Vec<PathBuf>> {
+pub(crate) fn renew(root: &Path) -> TaskResult<Vec<PathBuf>> {
     fs::write(place(root), generated(root)?)?;
     Ok(vec![place(root)])
 }
 
 /// Fails if the committed header is not the generated one.
-pub(crate) fn check(root: &Path) -> Outcome<Vec<PathBuf>> {
+pub(crate) fn check(root: &Path) -> TaskResult<Vec<PathBuf>> {
     if fs::read_to_string(place(root))? == generated(root)? {
         return Ok(Vec::new());
     }

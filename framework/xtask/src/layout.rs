@@ -1,6 +1,6 @@
 //! The files of an installation, and where they are installed below a prefix.
 
-use crate::Outcome;
+use crate::TaskResult;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,8 +14,7 @@ impl Prefix {
         Self(path.to_owned())
     }
 
-    /// Creates the folder `below` in the prefix and returns its path.
-    fn folder(&self, below: &str) -> Outcome<PathBuf> {
+    fn folder(&self, below: &str) -> TaskResult<PathBuf> {
         let path = self.0.join(below);
         fs::create_dir_all(&path)?;
         Ok(path)
@@ -24,7 +23,7 @@ impl Prefix {
 
 /// Installs a build below a prefix. `root` is the root of the checkout, and `built` is the folder
 /// with the results of the build.
-pub(crate) fn lay_out(root: &Path, built: &Path, prefix: &Prefix) -> Outcome<()> {
+pub(crate) fn lay_out(root: &Path, built: &Path, prefix: &Prefix) -> TaskResult<()> {
     let program = prefix.folder("bin")?.join("swapmeet");
     copy(&built.join("swapmeet"), &program)?;
     strip(&program);
@@ -67,8 +66,7 @@ pub(crate) fn lay_out(root: &Path, built: &Path, prefix: &Prefix) -> Outcome<()>
     Ok(())
 }
 
-/// Returns the regular files of a folder whose names `is_wanted` accepts, sorted by name.
-fn files(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Outcome<Vec<PathBuf>> {
+fn files(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> TaskResult<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))? {
         let entry = entry?;
@@ -84,7 +82,7 @@ fn name(file: &Path) -> &OsStr {
     file.file_name().unwrap_or_default()
 }
 
-fn copy(from: &Path, to: &Path) -> Outcome<()> {
+fn copy(from: &Path, to: &Path) -> TaskResult<()> {
     fs::copy(from, to)
         .map(drop)
         .map_err(|e| format!("{} to {}: {e}", from.display(), to.display()).into())
@@ -97,8 +95,7 @@ fn strip(file: &Path) {
     drop(Command::new("strip").arg("--strip-debug").arg(file).output());
 }
 
-/// Runs a program and returns its standard output.
-fn output_of(program: &Path, args: &[&str]) -> Outcome<Vec<u8>> {
+fn output_of(program: &Path, args: &[&str]) -> TaskResult<Vec<u8>> {
     let output = Command::new(program)
         .args(args)
         .output()

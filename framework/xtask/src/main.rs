@@ -31,7 +31,7 @@ pictures: run the program and write the pictures in docs/pictures.
 header: generate framework/abi/include/swapmeet.h from the Rust definitions. With
 check, fail if the committed file differs, and change nothing.";
 
-type Outcome<T> = Result<T, Box<dyn Error>>;
+type TaskResult<T> = Result<T, Box<dyn Error>>;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -73,14 +73,12 @@ fn complain(what: &str) {
     eprintln!("{what}");
 }
 
-/// Returns the root folder of the checkout.
 fn root() -> &'static Path {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).unwrap_or(here)
 }
 
-/// Builds the workspace. Returns the folder that contains the results.
-fn build() -> Outcome<PathBuf> {
+fn build() -> TaskResult<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     run(Command::new(cargo)
         .args(["build", "--release", "--workspace", "--locked"])
@@ -90,14 +88,13 @@ fn build() -> Outcome<PathBuf> {
     Ok(root().join(built).join("release"))
 }
 
-/// Renews the pictures of the docs with the program of a build.
-fn renew_pictures(built: &Path) -> Outcome<Vec<PathBuf>> {
+fn renew_pictures(built: &Path) -> TaskResult<Vec<PathBuf>> {
     let program = std::path::absolute(built)?.join("swapmeet");
     pictures::pictures(&program, &root().join("docs/pictures"))
 }
 
 /// Makes an archive and a Debian package of a build. Returns the paths of the created files.
-fn dist(folder: &Path, built: &Path) -> Outcome<Vec<PathBuf>> {
+fn dist(folder: &Path, built: &Path) -> TaskResult<Vec<PathBuf>> {
     let folder = std::path::absolute(folder)?;
     fs::create_dir_all(&folder)?;
     let mut made = vec![archive(built, &folder)?];
@@ -109,8 +106,7 @@ fn dist(folder: &Path, built: &Path) -> Outcome<Vec<PathBuf>> {
     Ok(made)
 }
 
-/// Makes an archive. All of its files are in one top folder.
-fn archive(built: &Path, folder: &Path) -> Outcome<PathBuf> {
+fn archive(built: &Path, folder: &Path) -> TaskResult<PathBuf> {
     let name = format!("swapmeet-{VERSION}-{ARCH}-{OS}");
     let top = fresh(&folder.join(&name))?;
     lay_out(root(), built, &Prefix::new(&top))?;
@@ -127,7 +123,7 @@ fn archive(built: &Path, folder: &Path) -> Outcome<PathBuf> {
 }
 
 /// Makes a Debian package with the same files below `/usr`.
-fn debian(built: &Path, folder: &Path) -> Outcome<PathBuf> {
+fn debian(built: &Path, folder: &Path) -> TaskResult<PathBuf> {
     let kind = match ARCH {
         "x86_64" => "amd64",
         "aarch64" => "arm64",
@@ -149,8 +145,7 @@ fn debian(built: &Path, folder: &Path) -> Outcome<PathBuf> {
     Ok(file)
 }
 
-/// Creates an empty folder. If the folder exists, removes it first.
-fn fresh(path: &Path) -> Outcome<PathBuf> {
+fn fresh(path: &Path) -> TaskResult<PathBuf> {
     if path.exists() {
         fs::remove_dir_all(path)?;
     }
@@ -158,8 +153,7 @@ fn fresh(path: &Path) -> Outcome<PathBuf> {
     Ok(path.to_owned())
 }
 
-/// Runs a program until it ends. Its standard output is discarded.
-fn run(command: &mut Command) -> Outcome<()> {
+fn run(command: &mut Command) -> TaskResult<()> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command
         .stderr(std::process::Stdio::inherit())

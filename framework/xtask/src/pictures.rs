@@ -1,7 +1,7 @@
 //! The pictures of the README and the docs: plots, and recordings of the dashboard. The program
 //! `swapmeet` makes all of them.
 
-use crate::Outcome;
+use crate::TaskResult;
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use std::fmt::Write as _;
 use std::fs;
@@ -92,11 +92,10 @@ const RECORDINGS: [Recording; 3] = [
     ),
 ];
 
-/// Makes the pictures with the program `swapmeet` and writes them to a folder.
-pub(crate) fn pictures(swapmeet: &Path, folder: &Path) -> Outcome<Vec<PathBuf>> {
+pub(crate) fn pictures(swapmeet: &Path, folder: &Path) -> TaskResult<Vec<PathBuf>> {
     fs::create_dir_all(folder)?;
     let mut made = Vec::new();
-    let mut add = |name: &str, draw: &dyn Fn(&Path) -> Outcome<String>| -> Outcome<()> {
+    let mut add = |name: &str, draw: &dyn Fn(&Path) -> TaskResult<String>| -> TaskResult<()> {
         let work = std::env::temp_dir().join(format!("swapmeet-pictures-{}", std::process::id()));
         fs::create_dir_all(&work)?;
         let drawn = draw(&work);
@@ -130,8 +129,7 @@ fn recording_inputs((_, args, scenes): &Recording) -> String {
     inputs(&[args], &format!("keys: {}\n{file}", keys.join(" ")))
 }
 
-/// Returns the picture of a plot.
-fn plot(swapmeet: &Path, work: &Path, picture: &Plot) -> Outcome<String> {
+fn plot(swapmeet: &Path, work: &Path, picture: &Plot) -> TaskResult<String> {
     for command in picture.1 {
         let output =
             Command::new(swapmeet).args(command.split_whitespace()).current_dir(work).output()?;
@@ -147,7 +145,7 @@ fn plot(swapmeet: &Path, work: &Path, picture: &Plot) -> Outcome<String> {
 
 /// Returns a picture of the dashboard. It runs the dashboard in a pseudo-terminal and records its
 /// screen in each scene.
-fn recording(swapmeet: &Path, work: &Path, picture: &Recording) -> Outcome<String> {
+fn recording(swapmeet: &Path, work: &Path, picture: &Recording) -> TaskResult<String> {
     fs::write(work.join("quick-start.toml"), EXPERIMENT)?;
     let size = PtySize { rows: ROWS, cols: COLUMNS, pixel_width: 0, pixel_height: 0 };
     let pair = native_pty_system().openpty(size)?;
@@ -195,7 +193,6 @@ fn recording(swapmeet: &Path, work: &Path, picture: &Recording) -> Outcome<Strin
     Ok(animation(&scenes, &recording_inputs(picture)))
 }
 
-/// Returns an SVG that shows the screens one after another, again and again.
 fn animation(scenes: &[(vt100::Screen, f64)], inputs: &str) -> String {
     let [width, height] = [f64::from(COLUMNS) * CELL[0] + 16.0, f64::from(ROWS) * CELL[1] + 16.0];
     let total: f64 = scenes.iter().map(|(_, seconds)| seconds).sum();
@@ -282,7 +279,6 @@ fn line(screen: &vt100::Screen, row: u16) -> String {
 
 /// Returns a colour of the terminal; `None` for its default colour.
 fn colour(colour: Color) -> Option<String> {
-    /// The 16 basic colours of xterm.
     const BASIC: [&str; 16] = [
         "#000000", "#cd3131", "#0dbc79", "#e5e510", "#2472c8", "#bc3fbc", "#11a8cd", "#e5e5e5",
         "#666666", "#f14c4c", "#23d18b", "#f5f543", "#3b8eea", "#d670d6", "#29b8db", "#ffffff",

@@ -1,7 +1,8 @@
-//! The options that all kinds of figures have.
+//! The options that all kinds of figures have: title, labels and colours of algorithms, and legend.
 
 use crate::marks::scene::{Colour, Scene};
 use crate::style::Styles;
+use std::collections::BTreeSet;
 
 /// The position of the legend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -18,7 +19,6 @@ pub enum LegendPlace {
     None,
 }
 
-/// The title, names, styles and legend of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Appearance<'a> {
     /// The title. With `None`, the title consists of the settings that all cases have in common.
@@ -26,7 +26,6 @@ pub struct Appearance<'a> {
     /// Pairs of an algorithm and its label, in the order of the legend. Algorithms without a label
     /// follow under their own names.
     pub labels: &'a [(String, String)],
-    /// Pairs of an algorithm and the colour that the user chose for it.
     pub colours: &'a [(String, Colour)],
     /// All algorithms of the files, including those that are not shown. An algorithm has the same
     /// style in all figures of the same files, because all of these names take part in the choice
@@ -36,15 +35,14 @@ pub struct Appearance<'a> {
 }
 
 impl Appearance<'_> {
-    /// Returns the styles of the algorithms `shown`.
     pub(crate) fn styles<'b>(&'b self, shown: impl IntoIterator<Item = &'b str>) -> Styles {
-        Styles::of(self.algorithms.iter().map(String::as_str).chain(shown)).coloured(self.colours)
+        Styles::new(self.algorithms.iter().map(String::as_str).chain(shown)).coloured(self.colours)
     }
 }
 
 impl LegendPlace {
-    /// Draws the body of a figure and its legend, below the y coordinate `top`. Returns the y
-    /// coordinate of the lower end of both. `wide` is the width of a legend on the right.
+    /// Draws the body of a figure and its legend, below the y coordinate `top`. `wide` is the width
+    /// of a legend on the right.
     ///
     /// `legend` draws the legend, given the left end, the right end and the upper end of its space.
     /// `body` draws the body, given its right end and its upper end. Both functions return the y
@@ -74,5 +72,41 @@ impl LegendPlace {
             }
             Self::None => body(scene, width, top),
         }
+    }
+}
+
+/// The labels that the user gave to algorithms, in the order of the legend. An algorithm without a
+/// label is shown by its name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Labels(Vec<(String, String)>);
+
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{flag} {name}: no algorithm has that name; there are {known}")]
+pub struct UnknownLabel {
+    flag: &'static str,
+    name: String,
+    known: String,
+}
+
+impl Labels {
+    /// Returns the labels that the user gave. Returns an error if `names` does not contain an
+    /// algorithm for which a label or a colour was given.
+    pub(crate) fn new(
+        appearance: &Appearance<'_>,
+        names: &BTreeSet<&str>,
+    ) -> Result<Self, UnknownLabel> {
+        let labelled = appearance.labels.iter().map(|(name, _)| ("--label", name));
+        let coloured = appearance.colours.iter().map(|(name, _)| ("--colour", name));
+        match labelled.chain(coloured).find(|(_, name)| !names.contains(name.as_str())) {
+            None => Ok(Self(appearance.labels.to_vec())),
+            Some((flag, name)) => {
+                let known = names.iter().copied().collect::<Vec<_>>().join(", ");
+                Err(UnknownLabel { flag, name: name.clone(), known })
+            }
+        }
+    }
+
+    pub fn name<'a>(&'a self, name: &'a str) -> &'a str {
+        self.0.iter().find(|(known, _)| known == name).map_or(name, |(_, label)| label)
     }
 }

@@ -1,4 +1,7 @@
 //! Lays out a figure as marks on a page.
+//!
+//! A function that draws below the y coordinate `top` returns the y coordinate of the lower end of
+//! what it has drawn.
 
 pub(crate) mod grid;
 mod legend;
@@ -13,15 +16,11 @@ use crate::marks::text::{width, wrapped};
 use crate::marks::{DrawError, Paper, Picture};
 use panel::Frame;
 
-/// A figure that can be drawn.
 pub trait Drawable {
-    /// Draws the figure.
     fn picture(&self, paper: &Paper) -> Picture;
 
-    /// Formats the data of the figure as CSV.
     fn csv(&self) -> Result<String, csv::Error>;
 
-    /// Formats the figure for pgfplots, if pgfplots can draw it.
     fn pgfplots(&self, _paper: &Paper) -> Option<String> {
         None
     }
@@ -63,14 +62,13 @@ impl Drawable for Figure {
         self.notes
             .iter()
             .cloned()
-            .chain(self.crossings())
+            .chain(self.crossover_texts())
             .chain(self.remarks.iter().cloned())
             .collect()
     }
 }
 
 impl Figure {
-    /// Lays out the figure: title, panels in one or two columns, legend and crossovers.
     fn scene(&self, paper: &Paper) -> Scene {
         let font = paper.font();
         let mut scene = Scene::new(paper.width(self.panels.len()), font / 12.0);
@@ -83,13 +81,13 @@ impl Figure {
             let mut letters = 0;
             for (frame, panel) in frames.iter().zip(&self.panels) {
                 frame.draw(scene, self, panel, letters);
-                letters += panel.crossings.len();
+                letters += panel.crossovers.len();
             }
             top
         };
         let wide = legend::width_of_names(self, scene.width, font);
         let mut top = self.legend.arrange(&mut scene, (top, font), wide, legend, body);
-        top = legend::crossings(&mut scene, self, top, font);
+        top = legend::crossovers(&mut scene, self, top, font);
         top = legend::bars(&mut scene, self, top, font);
         scene.height = remarks(&mut scene, &self.remarks, top, font) + font;
         scene
@@ -123,7 +121,6 @@ impl Figure {
         (frames, top)
     }
 
-    /// Returns for each panel the labels of the ticks of both axes.
     #[cfg(test)]
     pub(crate) fn axis_labels(&self, paper: &Paper) -> Vec<[Vec<String>; 2]> {
         let (frames, _) = self.frames(paper, paper.width(self.panels.len()), 0.0);
@@ -131,7 +128,6 @@ impl Figure {
     }
 }
 
-/// Draws a title at the top of the page. Returns the y coordinate of its lower end.
 pub(crate) fn heading(scene: &mut Scene, title: &str, font: f64) -> f64 {
     let mut top = font;
     for line in wrapped(title, 1.2 * font, scene.width - 2.0 * font) {
@@ -143,7 +139,6 @@ pub(crate) fn heading(scene: &mut Scene, title: &str, font: f64) -> f64 {
 }
 
 /// Draws the title of a panel. `place` is the x coordinate of its middle and its maximum width.
-/// Returns the y coordinate of its lower end.
 pub(crate) fn panel_title(
     scene: &mut Scene,
     title: &str,
@@ -176,8 +171,6 @@ pub(crate) fn row_label(
     }
 }
 
-/// Draws remarks below everything that has been drawn so far. Returns the y coordinate of the lower
-/// end of the remarks.
 pub(crate) fn remarks(scene: &mut Scene, remarks: &[String], top: f64, font: f64) -> f64 {
     let mut top = top;
     for remark in remarks {
@@ -197,13 +190,11 @@ pub(crate) struct LegendRow {
     right: f64,
     /// The position at which the next entry starts, on its base line.
     at: (f64, f64),
-    /// The additional height of the current line, if one of its entries has several lines of text.
     further: f64,
     font: f64,
 }
 
 impl LegendRow {
-    /// Returns an empty legend between the left and the right end of `space`.
     pub(crate) fn new((left, right): (f64, f64), top: f64, font: f64) -> Self {
         Self { left, right, at: (left, top), further: 0.0, font }
     }
@@ -228,13 +219,11 @@ impl LegendRow {
         (x, y)
     }
 
-    /// Starts a new line of the legend.
     pub(crate) fn next(&mut self) {
         self.at = (self.left, self.at.1 + self.further + 1.6 * self.font);
         self.further = 0.0;
     }
 
-    /// Returns the y coordinate of the lower end of the last line.
     pub(crate) fn end(&self) -> f64 {
         self.at.1 + self.further + 0.5 * self.font
     }

@@ -1,43 +1,36 @@
 //! The reasons why a figure cannot be made, and the limits of figures.
 
-use crate::labels::UnknownLabel;
+use crate::appearance::UnknownLabel;
 use swapmeet_results::CompareError;
 
-/// The maximum number of panels or maps of a figure.
 const MOST_PANELS: usize = 12;
 /// The maximum number of curves. This number of curves can be distinguished by marker and dashes if
 /// the figure is printed in grey.
 pub(crate) const MOST_CURVES: usize = 24;
 
-/// The reason why a figure cannot be made.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum FigureError {
-    /// The rows cannot be compared.
     #[error(transparent)]
     Rows(#[from] CompareError),
     /// No row has what the figure shows. The text says what is missing.
     #[error("{0}")]
     Nothing(String),
-    /// The figure has too many panels.
     #[error("the rows make {count} panels, a figure has room for {most}: choose among their {differ}", most = MOST_PANELS)]
     ManyPanels {
         count: usize,
         /// The columns in which the panels differ.
         differ: String,
     },
-    /// A heat map was requested of a column that rows do not have.
     #[error("no column is called `{0}`: see the columns in the first line of the file")]
     NoColumn(String),
     /// A heat map has too many columns or rows.
     #[error("an axis has {count} values, a heat map has room for {most}: choose some rows")]
     ManyCells { count: usize, most: usize },
-    /// A label was given for an unknown algorithm.
     #[error(transparent)]
     Label(#[from] UnknownLabel),
     /// A lower bound was requested, but the figure shows a quantity other than time.
     #[error("a lower bound can only be shown with completion times, not with {0}")]
     BoundOfTimes(&'static str),
-    /// There are more curves than distinguishable styles.
     #[error("the rows have {0} algorithms, a figure has room for {most}: choose some with --algorithm", most = MOST_CURVES)]
     ManyCurves(usize),
 }

@@ -1,25 +1,22 @@
 //! A figure of panels and curves, computed from rows.
 
 mod reference;
-mod rows;
-mod shared;
 
-use crate::appearance::{Appearance, LegendPlace};
+use crate::appearance::{Appearance, Labels, LegendPlace};
 use crate::error::{FigureError, MOST_CURVES, check_panels};
-use crate::labels::Labels;
 use crate::quantity::{LogAxes, Quantity};
 use crate::style::Styles;
 use crate::titles::Titles;
 pub(crate) use reference::ErrorBars;
 pub use reference::Reference;
-use rows::FigureData;
-use shared::shared_x_note;
-use swapmeet_results::analysis::{Axis, CommonSettings, Crossover, Families, Family, families};
-use swapmeet_results::stats::Interval;
+use swapmeet_results::analysis::{
+    Axis, CommonSettings, Crossover, Curve as TimeCurve, Families, Family, crossover_interval,
+    families,
+};
+use swapmeet_results::stats::{Interval, Summary, distinct};
 use swapmeet_results::units::count;
-use swapmeet_results::{Comparison, Record, compare};
+use swapmeet_results::{Comparison, ComparisonLine, Record, Status, compare, csv_table};
 
-/// A point of a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
     pub x: f64,
@@ -30,7 +27,6 @@ pub struct Point {
     pub interval: Option<Interval>,
 }
 
-/// The curve of one algorithm in a panel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
     pub name: String,
@@ -41,16 +37,14 @@ pub struct Curve {
     pub lines: Vec<Vec<(f64, f64)>>,
 }
 
-/// A crossover of two curves.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Crossing {
+pub struct DrawnCrossover {
     /// The crossover, which is computed from completion times.
     pub crossover: Crossover,
     /// The position in the figure at which the lines of both curves meet. It is `None` if the two
     /// lines need not meet: if the figure shows a quantity that does not depend on time alone, or
     /// if no case can exist between two points of the x axis.
     pub at: Option<(f64, f64)>,
-    /// The 95 % confidence interval of the crossover, if there are repetitions.
     pub interval: Option<Interval>,
 }
 
@@ -60,20 +54,15 @@ pub struct Panel {
     /// The settings in which the panel differs from the other panels. Empty if there is only one
     /// panel.
     pub title: String,
-    /// A curve for each algorithm.
     pub curves: Vec<Curve>,
     /// The curve of the reference, such as the lower bound, if it was requested.
     pub reference: Option<Curve>,
-    /// The crossovers between the curves.
-    pub crossings: Vec<Crossing>,
+    pub crossovers: Vec<DrawnCrossover>,
 }
 
-/// The options of a figure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FigureOptions<'a> {
-    /// The quantity of the x axis.
     pub x: Axis,
-    /// The quantity of the y axis.
     pub y: Quantity,
     /// Which axes are logarithmic. With `None`, this is chosen from the values.
     pub log: Option<LogAxes>,
@@ -83,14 +72,11 @@ pub struct FigureOptions<'a> {
     pub appearance: Appearance<'a>,
     /// The reference that is drawn as a curve. If rows do not have its value, no curve is drawn.
     pub reference: Option<Reference>,
-    /// Whether crossovers are drawn and described.
     pub crossovers: bool,
-    /// Whether all panels have the same y axis.
     pub share_y: bool,
 }
 
 impl FigureOptions<'_> {
-    /// Returns the options of a figure with these axes and otherwise the defaults.
     pub fn new(x: Axis, y: Quantity) -> Self {
         Self {
             x,
@@ -105,20 +91,14 @@ impl FigureOptions<'_> {
     }
 }
 
-/// A figure with all its panels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// The quantity of the x axis.
     pub x: Axis,
-    /// The quantity of the y axis.
     pub y: Quantity,
-    /// Which axes are logarithmic.
     pub log: LogAxes,
     /// The title: the title that the user gave, or the settings that all panels have in common.
     pub title: String,
-    /// The label of the x axis.
     pub x_label: &'static str,
-    /// The label of the y axis.
     pub y_label: String,
     /// The names of all curves, in the order of the legend.
     pub names: Vec<String>,
@@ -126,7 +106,6 @@ pub struct Figure {
     pub styles: Styles,
     pub legend: LegendPlace,
     pub panels: Vec<Panel>,
-    /// Whether all panels have the same y axis.
     pub share_y: bool,
     /// Notes that name rows or curves that are not shown, with the reason.
     pub notes: Vec<String>,
@@ -137,7 +116,7 @@ pub struct Figure {
 
 impl Figure {
     /// Makes a figure from the rows of `files`, which are pairs of a file name and its rows.
-    pub fn of(
+    pub fn from_rows(
         files: &[(String, Vec<Record>)],
         options: &FigureOptions<'_>,
     ) -> Result<Self, FigureError> {
@@ -162,7 +141,7 @@ impl Figure {
             files,
             comparison,
             y: options.y,
-            bars: ErrorBars::of(options.x, options.y),
+            bars: ErrorBars::for_axes(options.x, options.y),
             reference: options.reference,
             crossovers: options.crossovers,
         };
@@ -205,13 +184,13 @@ impl Figure {
         };
         names.sort_by(|a, b| place(a).cmp(&place(b)).then(a.cmp(b)));
         names.dedup();
-        let labels = Labels::of(&options.appearance, &names.iter().map(String::as_str).collect())?;
+        let labels = Labels::new(&options.appearance, &names.iter().map(String::as_str).collect())?;
         if names.len() > MOST_CURVES {
             return Err(FigureError::ManyCurves(names.len()));
         }
         let settings: Vec<CommonSettings> =
             panels.iter().map(|(family, _)| family.settings.clone()).collect();
-        let titles = Titles::of(&settings);
+        let titles = Titles::new(&settings);
         check_panels(panels.len(), &titles.differ)?;
         for ((_, panel), title) in panels.iter_mut().zip(titles.panels) {
             panel.title = title;
@@ -266,23 +245,20 @@ impl Figure {
         Ok(figure)
     }
 
-    /// Returns the label of a curve.
     pub fn label<'a>(&'a self, name: &'a str) -> &'a str {
         self.labels.name(name)
     }
 
-    /// Returns whether any point has an error bar.
     pub(crate) fn has_bars(&self) -> bool {
         let mut points =
             self.panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points);
         points.any(|point| point.interval.is_some())
     }
 
-    /// Describes each crossover, panel by panel.
-    pub fn crossings(&self) -> impl Iterator<Item = String> {
+    pub fn crossover_texts(&self) -> impl Iterator<Item = String> {
         self.panels.iter().flat_map(move |panel| {
             let place = prefix(&panel.title);
-            panel.crossings.iter().map(move |Crossing { crossover, interval, .. }| {
+            panel.crossovers.iter().map(move |DrawnCrossover { crossover, interval, .. }| {
                 let (before, after) = (self.label(&crossover.before), self.label(&crossover.after));
                 let called = Crossover {
                     before: before.to_owned(),
@@ -310,4 +286,182 @@ fn single_winner(family: &Family, labels: &Labels) -> Option<String> {
         let winner = labels.name(&only.algorithm);
         format!("{winner} is fastest from {from} to {to} {}", axis.label())
     })
+}
+
+/// The compared rows, and the quantity of the y axis.
+struct FigureData<'a> {
+    pub files: &'a [(String, Vec<Record>)],
+    pub comparison: &'a Comparison,
+    pub y: Quantity,
+    pub bars: ErrorBars,
+    pub reference: Option<Reference>,
+    pub crossovers: bool,
+}
+
+impl FigureData<'_> {
+    fn line(&self, group: usize, line: usize) -> &ComparisonLine {
+        &self.comparison.groups[group].lines[line]
+    }
+
+    fn value(&self, line: &ComparisonLine) -> Option<(f64, Option<Interval>)> {
+        if self.y == Quantity::Ratio {
+            return line.ratio.as_ref().map(|r| (r.value, r.interval));
+        }
+        let values: Vec<f64> = if self.y == Quantity::Time {
+            line.runs.iter().map(|run| run.time_us).collect()
+        } else {
+            let rows = line.records(self.files).filter(|row| row.status == Status::Ok);
+            rows.map(|row| self.y.value(row)).collect::<Option<_>>()?
+        };
+        Summary::of(&values).map(|s| (s.mean, self.bars.interval(&values, &s)))
+    }
+
+    /// Returns the points of a curve. Cases without a value of the quantity are skipped.
+    fn points(&self, curve: &TimeCurve) -> Vec<Point> {
+        let point = |point: &swapmeet_results::analysis::Point| {
+            let (y, interval) = self.value(self.line(point.group, point.line))?;
+            Some(Point { x: point.x, y, interval: interval.filter(|i| !i.is_point()) })
+        };
+        curve.points.iter().filter_map(point).collect()
+    }
+
+    /// Returns the number of cases that have a position on the x axis but no value of the quantity.
+    /// Unsupported cases do not count.
+    fn count_without(&self, families: &[Family]) -> usize {
+        let lines = families
+            .iter()
+            .flat_map(|family| &family.groups)
+            .flat_map(|g| &self.comparison.groups[*g].lines);
+        lines
+            .filter(|line| {
+                line.status != Status::Unsupported
+                    && (line.time.is_none() || self.value(line).is_none())
+            })
+            .count()
+    }
+
+    fn panel(
+        &self,
+        family: &Family,
+        log: LogAxes,
+        shown: impl Fn(&Point) -> bool,
+    ) -> Option<Panel> {
+        let reference = self.reference.and_then(|reference| self.curve_of(reference, family, log));
+        let mut panel =
+            Panel { title: String::new(), curves: Vec::new(), reference, crossovers: Vec::new() };
+        for curve in &family.curves {
+            let points: Vec<Point> = self.points(curve).into_iter().filter(&shown).collect();
+            if points.is_empty() {
+                continue;
+            }
+            // Straight lines join the points, because there are measured or simulated values only
+            // at the points.
+            let joined = points.chunk_by(|a, b| {
+                !family.shared_xs.contains(&a.x) && !family.shared_xs.contains(&b.x)
+            });
+            let lines = joined.filter(|piece| piece.len() > 1);
+            let lines =
+                lines.map(|piece| piece.iter().map(|point| (point.x, point.y)).collect()).collect();
+            panel.curves.push(Curve { name: curve.algorithm.clone(), points, lines });
+        }
+        let crossovers = if self.crossovers { family.envelope().crossovers } else { Vec::new() };
+        for crossover in crossovers {
+            let at = self.meeting(&panel, family, &crossover, log);
+            let interval = crossover_interval(self.comparison, family, &crossover);
+            panel.crossovers.push(DrawnCrossover { crossover, at, interval });
+        }
+        (!panel.curves.is_empty()).then_some(panel)
+    }
+
+    /// Returns the position at which the drawn lines of the two algorithms of a crossover meet.
+    /// Returns `None` if they need not meet: if no case can exist between two points of the axis,
+    /// as on the axis of nodes, or if the quantity does not depend on time alone.
+    fn meeting(
+        &self,
+        panel: &Panel,
+        family: &Family,
+        crossover: &Crossover,
+        log: LogAxes,
+    ) -> Option<(f64, f64)> {
+        let is_of_times = matches!(
+            self.y,
+            Quantity::Time | Quantity::Ratio | Quantity::Bound | Quantity::Optimum
+        );
+        if !is_of_times || !family.axis.is_dense() {
+            return None;
+        }
+        let scaled = |value: f64, log: bool| if log { value.ln() } else { value };
+        let (left, right) = crossover.within;
+        let ends = |name: &str| {
+            let curve = panel.curves.iter().find(|curve| curve.name == name)?;
+            let at = |x: f64| curve.points.iter().find(|point| point.x == x);
+            Some([at(left)?.y, at(right)?.y].map(|y| scaled(y, log.y())))
+        };
+        let ([a, b], [c, d]) = (ends(&crossover.before)?, ends(&crossover.after)?);
+        let (before, after) = (c - a, d - b);
+        let share = if before == after { 0.0 } else { (before / (before - after)).clamp(0.0, 1.0) };
+        let between = |from: f64, to: f64, log: bool| {
+            let value = scaled(from, log) + (scaled(to, log) - scaled(from, log)) * share;
+            if log { value.exp() } else { value }
+        };
+        let y = a + (b - a) * share;
+        Some((between(left, right, log.x()), if log.y() { y.exp() } else { y }))
+    }
+
+    /// Returns the curve of a reference. In each case, a reference is the same for all algorithms.
+    fn curve_of(&self, reference: Reference, family: &Family, log: LogAxes) -> Option<Curve> {
+        let at = |x: &f64| {
+            let on =
+                family.curves.iter().flat_map(|curve| &curve.points).find(|point| point.x == *x)?;
+            let rows = self.line(on.group, on.line).records(self.files);
+            let values: Vec<f64> = rows.filter_map(|row| reference.value(row)).collect();
+            let y = Summary::of(&values)?.mean;
+            (!log.y() || y > 0.0).then_some(Point { x: *x, y, interval: None })
+        };
+        let points: Vec<Point> =
+            family.xs().iter().filter(|x| !family.shared_xs.contains(x)).filter_map(at).collect();
+        let lines = vec![points.iter().map(|point| (point.x, point.y)).collect()];
+        (!points.is_empty()).then(|| Curve { name: reference.name().to_owned(), points, lines })
+    }
+}
+
+fn shared_x_note(families: &[Family], x: Axis) -> Option<String> {
+    let shared = distinct(families.iter().flat_map(|family| family.shared_xs.iter().copied()));
+    let values = shared.iter().map(|value| x.text(*value)).collect::<Vec<_>>().join(", ");
+    let what = format!(
+        "several cases have the same {} ({values}); their points are not joined",
+        x.label()
+    );
+    (!shared.is_empty()).then_some(what)
+}
+
+impl Figure {
+    /// Formats all points as CSV with these columns: panel, curve, x, y, and the lower and upper
+    /// end of the error bar.
+    pub(crate) fn table(&self) -> Result<String, csv::Error> {
+        let columns =
+            ["panel", "curve", self.x_label, &self.y_label, "low", "high"].map(str::to_owned);
+        let curves = self.panels.iter().flat_map(|panel| {
+            panel
+                .curves
+                .iter()
+                .chain(&panel.reference)
+                .map(|curve| (&panel.title, self.label(&curve.name), &curve.points))
+        });
+        let points = curves.flat_map(|(title, name, points)| {
+            points.iter().map(move |point| {
+                let end = |end: Option<f64>| end.map(|end| end.to_string()).unwrap_or_default();
+                let (low, high) = (point.interval.map(|i| i.low), point.interval.map(|i| i.high));
+                [
+                    title.clone(),
+                    name.to_owned(),
+                    point.x.to_string(),
+                    point.y.to_string(),
+                    end(low),
+                    end(high),
+                ]
+            })
+        });
+        csv_table([columns].into_iter().chain(points))
+    }
 }

@@ -8,7 +8,7 @@ use crate::heat::{HeatColumns, HeatFigure};
 use crate::marks::Paper;
 use crate::marks::scene::{Mark, Scene, Text};
 use crate::quantity::Quantity;
-use crate::stack::StackKind;
+use crate::stacked::StackKind;
 use crate::stacked::{Scales, StackedBars};
 use crate::winners::WinnerFigure;
 use swapmeet_results::analysis::Axis;
@@ -17,7 +17,6 @@ use swapmeet_results::{Record, Status, Verified};
 pub(crate) const WIDTHS: [&str; 6] = ["84mm", "120mm", "160mm", "178mm", "190mm", "240mm"];
 pub(crate) const FONTS: [&str; 3] = ["6pt", "8pt", "10pt"];
 
-/// Returns a row whose time is a start-up time plus a time for each byte.
 pub(crate) fn row(topology: &str, nodes: u64, algorithm: usize, bytes: u64, name: &str) -> Record {
     let (steps, rate) =
         ([6.0, 9.0, 12.0, 30.0, 126.0][algorithm], [5e-3, 4e-3, 3e-3, 2.4e-3, 2e-3]);
@@ -83,7 +82,6 @@ fn rows_on(networks: &[(&str, u64)], powers: &[u32]) -> Vec<(String, Vec<Record>
     vec![("rows.csv".to_owned(), rows.collect())]
 }
 
-/// Returns rows of one vector size on square tori.
 fn tori() -> Vec<(String, Vec<Record>)> {
     let tori = [("torus:4x4", 16), ("torus:8x8", 64), ("torus:16x16", 256), ("torus:64x64", 4096)];
     rows_on(&tori, &[12])
@@ -158,7 +156,6 @@ fn uneven() -> Vec<(String, Vec<Record>)> {
     files
 }
 
-/// Returns one figure of each kind, with a name for messages.
 pub(crate) fn figures() -> Vec<(String, Box<dyn Drawable>)> {
     let files = study();
     let mut all: Vec<(String, Box<dyn Drawable>)> = Vec::new();
@@ -171,55 +168,55 @@ pub(crate) fn figures() -> Vec<(String, Box<dyn Drawable>)> {
         Quantity::NodeBytes,
         Quantity::BusBandwidth,
     ] {
-        let figure = Figure::of(&files, &options(Axis::Block, y)).unwrap();
+        let figure = Figure::from_rows(&files, &options(Axis::Block, y)).unwrap();
         all.push((format!("{y:?} against block size"), Box::new(figure)));
     }
     let one = rows_on(&[("torus:4x4", 16)], &[3, 6, 9, 12, 20]);
-    let figure = Figure::of(&one, &options(Axis::Block, Quantity::Time)).unwrap();
+    let figure = Figure::from_rows(&one, &options(Axis::Block, Quantity::Time)).unwrap();
     all.push(("one panel".to_owned(), Box::new(figure)));
-    let figure = Figure::of(&tori(), &options(Axis::Nodes, Quantity::Time)).unwrap();
+    let figure = Figure::from_rows(&tori(), &options(Axis::Nodes, Quantity::Time)).unwrap();
     all.push(("time against nodes".to_owned(), Box::new(figure)));
     let over_faults = FigureOptions {
         reference: Some(Reference::Optimum),
         ..options(Axis::Faults, Quantity::Time)
     };
-    let figure = Figure::of(&faults(), &over_faults).unwrap();
+    let figure = Figure::from_rows(&faults(), &over_faults).unwrap();
     all.push(("failed links".to_owned(), Box::new(figure)));
-    let figure = Figure::of(&irregular(), &options(Axis::Variation, Quantity::Time)).unwrap();
+    let figure =
+        Figure::from_rows(&irregular(), &options(Axis::Variation, Quantity::Time)).unwrap();
     all.push(("time against variation".to_owned(), Box::new(figure)));
-    let figure = Figure::of(&experts(), &options(Axis::Block, Quantity::Time)).unwrap();
+    let figure = Figure::from_rows(&experts(), &options(Axis::Block, Quantity::Time)).unwrap();
     all.push(("one size with repetitions".to_owned(), Box::new(figure)));
     for legend in [LegendPlace::Top, LegendPlace::Right, LegendPlace::None] {
         let appearance = Appearance { legend, ..Appearance::default() };
         let time = options(Axis::Block, Quantity::Time);
         let options = FigureOptions { appearance, crossovers: false, reference: None, ..time };
-        let figure = Figure::of(&files, &options).unwrap();
+        let figure = Figure::from_rows(&files, &options).unwrap();
         all.push((format!("curves with the legend at {legend:?}"), Box::new(figure)));
-        let winners = WinnerFigure::of(&uneven(), &appearance).unwrap();
+        let winners = WinnerFigure::from_rows(&uneven(), &appearance).unwrap();
         all.push((format!("winners with the legend at {legend:?}"), Box::new(winners)));
     }
-    let winners = WinnerFigure::of(&uneven(), &Appearance::default()).unwrap();
+    let winners = WinnerFigure::from_rows(&uneven(), &Appearance::default()).unwrap();
     all.push(("winners among unequal numbers".to_owned(), Box::new(winners)));
-    let winners = WinnerFigure::of(&files, &Appearance::default()).unwrap();
+    let winners = WinnerFigure::from_rows(&files, &Appearance::default()).unwrap();
     all.push(("winners".to_owned(), Box::new(winners)));
     for (value, x, y) in
         [("time_us", "block_bytes", "algorithm"), ("peak_node_bytes", "algorithm", "block_bytes")]
     {
         let columns = HeatColumns { value, x, y };
-        let heat = HeatFigure::of(&files, columns, &Appearance::default()).unwrap();
+        let heat = HeatFigure::from_rows(&files, columns, &Appearance::default()).unwrap();
         all.push((format!("{value} over {x} and {y}"), Box::new(heat)));
     }
     let few = rows_on(&[("torus:8x8x8", 512), ("torus:4x4", 16)], &[3, 12, 20]);
     for kind in [StackKind::Parts, StackKind::Traffic] {
         for scales in [Scales::Shared, Scales::Free] {
-            let bars = StackedBars::of(kind, scales, &few, &Appearance::default()).unwrap();
+            let bars = StackedBars::from_rows(kind, scales, &few, &Appearance::default()).unwrap();
             all.push((format!("{kind:?}, {scales:?} scales"), Box::new(bars)));
         }
     }
     all
 }
 
-/// Returns all papers on which figures are tested.
 fn papers() -> impl Iterator<Item = (String, Paper)> {
     WIDTHS.iter().flat_map(|width| {
         FONTS.iter().map(move |font| {
@@ -269,7 +266,7 @@ fn every_axis_has_at_least_three_labels() {
     for x in [Axis::Block, Axis::Nodes] {
         for y in [Quantity::Time, Quantity::Ratio, Quantity::NodeBytes, Quantity::LinkMessages] {
             let rows = if x == Axis::Nodes { tori() } else { study() };
-            let figure = Figure::of(&rows, &options(x, y)).unwrap();
+            let figure = Figure::from_rows(&rows, &options(x, y)).unwrap();
             for (paper_name, paper) in papers() {
                 for (panel, labels) in figure.axis_labels(&paper).iter().enumerate() {
                     if labels.iter().any(|axis| axis.len() < 3) {
@@ -289,7 +286,7 @@ fn every_axis_has_at_least_three_labels() {
 /// quarters of the axis would have no number.
 #[test]
 fn labels_cover_most_of_a_logarithmic_axis() {
-    let figure = Figure::of(&study(), &options(Axis::Block, Quantity::Time)).unwrap();
+    let figure = Figure::from_rows(&study(), &options(Axis::Block, Quantity::Time)).unwrap();
     for (paper_name, paper) in papers() {
         for [_, y] in figure.axis_labels(&paper) {
             assert!(y.iter().any(|label| label.ends_with("µs")), "{paper_name}: {y:?}");
@@ -304,8 +301,8 @@ fn labels_cover_most_of_a_logarithmic_axis() {
 fn bars_of_all_panels_have_one_scale() {
     let rows = rows_on(&[("torus:8x8x8", 512), ("torus:4x4", 16)], &[3, 20]);
     let lengths = |scales: Scales| -> Vec<f64> {
-        let bars =
-            StackedBars::of(StackKind::Parts, scales, &rows, &Appearance::default()).unwrap();
+        let bars = StackedBars::from_rows(StackKind::Parts, scales, &rows, &Appearance::default())
+            .unwrap();
         let picture = bars.picture(&Paper::default());
         let marks = &picture.scene().marks;
         let piece = |mark: &Mark| match mark {
@@ -333,7 +330,7 @@ fn panels_can_share_the_y_axis() {
     }
     let labels = |share_y: bool| {
         let options = FigureOptions { share_y, ..options(Axis::Block, Quantity::Time) };
-        let figure = Figure::of(&rows, &options).unwrap();
+        let figure = Figure::from_rows(&rows, &options).unwrap();
         figure.axis_labels(&Paper::default()).into_iter().map(|[_, y]| y).collect::<Vec<_>>()
     };
     let (own, shared) = (labels(false), labels(true));
@@ -345,7 +342,7 @@ fn panels_can_share_the_y_axis() {
 /// interval.
 #[test]
 fn points_of_a_single_size_are_next_to_each_other() {
-    let figure = Figure::of(&experts(), &options(Axis::Block, Quantity::Time)).unwrap();
+    let figure = Figure::from_rows(&experts(), &options(Axis::Block, Quantity::Time)).unwrap();
     let picture = figure.picture(&Paper::default());
     let centre = |mark: &Mark| match mark {
         Mark::Circle { centre, hint: Some(hint), .. } => Some((centre.0, hint.clone())),
@@ -366,12 +363,12 @@ fn points_of_a_single_size_are_next_to_each_other() {
 /// The straight lines of two curves meet at the ring of their crossover.
 #[test]
 fn rings_are_on_both_lines() {
-    let figure = Figure::of(&study(), &options(Axis::Block, Quantity::Time)).unwrap();
+    let figure = Figure::from_rows(&study(), &options(Axis::Block, Quantity::Time)).unwrap();
     for panel in &figure.panels {
         assert!(panel.curves.iter().flat_map(|curve| &curve.lines).all(|line| line.len() == 18));
-        for crossing in &panel.crossings {
-            let (x, y) = crossing.at.unwrap();
-            for name in [&crossing.crossover.before, &crossing.crossover.after] {
+        for crossover in &panel.crossovers {
+            let (x, y) = crossover.at.unwrap();
+            for name in [&crossover.crossover.before, &crossover.crossover.after] {
                 let curve = panel.curves.iter().find(|curve| curve.name == *name).unwrap();
                 let pair = curve.points.windows(2).find(|pair| pair[0].x <= x && x <= pair[1].x);
                 let [a, b] = pair.unwrap() else { panic!("a pair") };
@@ -386,7 +383,7 @@ fn rings_are_on_both_lines() {
 #[test]
 fn maps_say_how_many_algorithms_competed() {
     let svg = |files: &[(String, Vec<Record>)]| {
-        let winners = WinnerFigure::of(files, &Appearance::default()).unwrap();
+        let winners = WinnerFigure::from_rows(files, &Appearance::default()).unwrap();
         assert_eq!(winners.maps.len(), 1, "one map of four networks");
         assert_eq!(winners.maps[0].rows.len(), 4);
         winners.picture(&Paper::default()).svg()
@@ -404,7 +401,7 @@ fn a_legend_has_the_requested_place() {
     let place = |legend: LegendPlace| {
         let appearance = Appearance { legend, ..Appearance::default() };
         let options = FigureOptions { appearance, ..options(Axis::Block, Quantity::Time) };
-        let picture = Figure::of(&study(), &options).unwrap().picture(&Paper::default());
+        let picture = Figure::from_rows(&study(), &options).unwrap().picture(&Paper::default());
         let scene = picture.scene();
         let find = |words: &str| texts(scene).into_iter().find(|text| text.words == words).cloned();
         (find("swing-allreduce").map(|text| text.at), find("torus:4x4").unwrap().at, scene.width)
@@ -423,7 +420,7 @@ fn the_user_chooses_colours() {
     let colours = [("swing-allreduce".to_owned(), "#123456".parse().unwrap())];
     let appearance = Appearance { colours: &colours, ..Appearance::default() };
     let options = FigureOptions { appearance, ..options(Axis::Block, Quantity::Time) };
-    let figure = Figure::of(&study(), &options).unwrap();
+    let figure = Figure::from_rows(&study(), &options).unwrap();
     assert!(figure.picture(&Paper::default()).svg().contains("stroke=\"#123456\""));
     for wrong in ["123456", "#12345", "#12345g", "#+12345"] {
         assert!(wrong.parse::<crate::Colour>().is_err(), "{wrong}");
@@ -431,7 +428,7 @@ fn the_user_chooses_colours() {
     let unknown = [("nobody".to_owned(), crate::Colour(0, 0, 0))];
     let appearance = Appearance { colours: &unknown, ..Appearance::default() };
     let options = FigureOptions { appearance, ..options };
-    let error = Figure::of(&study(), &options).unwrap_err().to_string();
+    let error = Figure::from_rows(&study(), &options).unwrap_err().to_string();
     assert!(error.starts_with("--colour nobody: no algorithm has that name; there are bucket"));
 }
 
@@ -447,9 +444,9 @@ fn styles_do_not_depend_on_which_algorithms_are_shown() {
     };
     let appearance = Appearance { algorithms: &names, ..Appearance::default() };
     let options = FigureOptions { appearance, ..options(Axis::Block, Quantity::Time) };
-    let all = Figure::of(&rows(&names), &options).unwrap();
+    let all = Figure::from_rows(&rows(&names), &options).unwrap();
     for name in &names {
-        let one = Figure::of(&rows(std::slice::from_ref(name)), &options).unwrap();
+        let one = Figure::from_rows(&rows(std::slice::from_ref(name)), &options).unwrap();
         assert_eq!(one.styles.get(name), all.styles.get(name));
     }
 }

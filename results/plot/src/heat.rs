@@ -21,23 +21,17 @@ const COLOUR: Colour = Colour(0x00, 0x72, 0xb2);
 /// The proportion of [`COLOUR`] in the mixture with white, for the least and for the largest value.
 const SHARES: (f64, f64) = (0.06, 0.7);
 
-/// The columns of a heat map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeatColumns<'a> {
-    /// The column whose values are shown.
     pub value: &'a str,
-    /// The column of the horizontal axis.
     pub x: &'a str,
-    /// The column of the vertical axis.
     pub y: &'a str,
 }
 
 /// A heat map of cases that differ only in the columns of both axes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeatPanel {
-    /// The settings in which the panel differs from the other panels.
     pub title: String,
-    /// The labels of the horizontal axis.
     pub xs: Vec<String>,
     /// The labels of the vertical axis, from top to bottom.
     pub ys: Vec<String>,
@@ -58,7 +52,6 @@ pub struct HeatFigure {
     pub range: (f64, f64),
     /// Whether colours are proportional to the logarithms of the values.
     pub log: bool,
-    /// Notes that name rows that are not shown, with the reason.
     pub notes: Vec<String>,
 }
 
@@ -72,7 +65,7 @@ struct PanelKey {
 }
 
 impl PanelKey {
-    fn of(row: &Record, axes: [&str; 2]) -> Self {
+    fn new(row: &Record, axes: [&str; 2]) -> Self {
         let is_axis = |name: &str| axes.contains(&name);
         let unless = |name: &str, text: &str| {
             if is_axis(name) { String::new() } else { text.to_owned() }
@@ -103,7 +96,7 @@ impl HeatFigure {
     const MOST_CELLS: usize = 64;
 
     /// Makes heat maps from the `ok` rows of `files`, which are pairs of a file name and its rows.
-    pub fn of(
+    pub fn from_rows(
         files: &[(String, Vec<Record>)],
         wanted: HeatColumns<'_>,
         appearance: &Appearance<'_>,
@@ -120,7 +113,7 @@ impl HeatFigure {
             let text = |name: &str| row.field(name).unwrap_or_default();
             let (value, at) = (text(wanted.value).parse::<f64>().ok()?, axes.map(text));
             let has_place = at.iter().all(|text| !text.is_empty());
-            has_place.then(|| (PanelKey::of(row, axes), (at, value)))
+            has_place.then(|| (PanelKey::new(row, axes), (at, value)))
         });
         let panels: Vec<(PanelKey, Vec<CellValue>)> = grouped(placed);
         let missing = rows().count() - panels.iter().map(|(_, values)| values.len()).sum::<usize>();
@@ -132,7 +125,7 @@ impl HeatFigure {
         // Choose the titles of the figure and of its panels.
         let keys: Vec<CommonSettings> =
             panels.iter().map(|(key, _)| key.settings.clone()).collect();
-        let mut titles = Titles::of(&keys);
+        let mut titles = Titles::new(&keys);
         let differ = match titles.differ.as_str() {
             "" => "algorithms (--algorithm)",
             differ => differ,
@@ -155,7 +148,7 @@ impl HeatFigure {
         let made: Vec<HeatPanel> = panels
             .into_iter()
             .zip(titles.panels)
-            .map(|((_, values), title)| HeatPanel::of(title, axes, &values))
+            .map(|((_, values), title)| HeatPanel::new(title, axes, &values))
             .collect();
         let widest = made.iter().map(|panel| panel.xs.len().max(panel.ys.len())).max();
         if let Some(count) = widest.filter(|count| *count > Self::MOST_CELLS) {
@@ -180,7 +173,6 @@ impl HeatFigure {
         })
     }
 
-    /// Returns the colour of a value.
     fn colour(&self, value: f64) -> Colour {
         let scaled = |value: f64| if self.log { value.ln() } else { value };
         let (least, most) = (scaled(self.range.0), scaled(self.range.1));
@@ -190,7 +182,7 @@ impl HeatFigure {
 }
 
 impl HeatPanel {
-    fn of(title: String, axes: [&str; 2], values: &[CellValue]) -> Self {
+    fn new(title: String, axes: [&str; 2], values: &[CellValue]) -> Self {
         let [xs, ys] = [0, 1].map(|axis| sorted(values.iter().map(|(at, _)| at[axis].clone())));
         let mean = |x: &String, y: &String| {
             let here: Vec<f64> = values
@@ -223,13 +215,11 @@ fn sorted(texts: impl Iterator<Item = String>) -> Vec<String> {
     texts
 }
 
-/// Formats the text of a column for people, in the unit of the column.
 fn label(column: &str, text: &str) -> String {
     text.parse().map_or_else(|_| text.to_owned(), |value| Unit::of_column(column).text(value))
 }
 
 impl Drawable for HeatFigure {
-    /// Formats all cells as CSV: the panel, the labels of both axes, and the value.
     fn csv(&self) -> Result<String, csv::Error> {
         let header = ["panel", &self.x, &self.y, &self.value].map(str::to_owned);
         let cells = self.panels.iter().flat_map(|panel| {
@@ -268,8 +258,7 @@ impl Drawable for HeatFigure {
 }
 
 impl HeatFigure {
-    /// Draws a heat map whose upper end is `top` and whose right end is `right`. Returns the y
-    /// coordinate of its lower end.
+    /// Draws a heat map whose right end is `right`.
     fn panel(&self, scene: &mut Scene, panel: &HeatPanel, right: f64, top: f64, font: f64) -> f64 {
         let small = 0.9 * font;
         let grid = Grid {
@@ -315,7 +304,6 @@ impl HeatFigure {
         }
     }
 
-    /// Draws samples of five colours with their values. Returns the y coordinate of the lower end.
     fn draw_legend(&self, scene: &mut Scene, space: (f64, f64), top: f64, font: f64) -> f64 {
         const SAMPLES: usize = 5;
         let mut row = LegendRow::new(space, top + font, font);
@@ -342,7 +330,7 @@ impl HeatFigure {
 
 /// Writes the labels of columns that start at `left` and are `wide` pixels wide, below the y
 /// coordinate `top`. If a label does not fit, all of them are turned; if turned labels do not fit
-/// either, there is one for every second column, etc. Returns the y coordinate of the lower end.
+/// either, there is one for every second column, etc.
 fn x_labels(
     scene: &mut Scene,
     labels: &[String],
@@ -376,7 +364,7 @@ mod tests {
     fn cells_have_the_values_of_their_rows() {
         let files = study();
         let columns = HeatColumns { value: "steps", x: "block_bytes", y: "algorithm" };
-        let figure = HeatFigure::of(&files, columns, &Appearance::default()).unwrap();
+        let figure = HeatFigure::from_rows(&files, columns, &Appearance::default()).unwrap();
         assert_eq!(figure.panels.len(), 4, "a panel for each network");
         let panel = &figure.panels[0];
         assert_eq!((panel.xs.len(), panel.ys.len()), (18, 5));
@@ -385,7 +373,7 @@ mod tests {
         assert_eq!(values, [6.0, 9.0, 12.0, 30.0, 126.0].map(Some));
         assert_eq!((figure.range, figure.log), ((6.0, 126.0), true));
         let columns = HeatColumns { value: "time_us", x: "nodes", y: "block_bytes" };
-        let figure = HeatFigure::of(&files, columns, &Appearance::default()).unwrap_err();
+        let figure = HeatFigure::from_rows(&files, columns, &Appearance::default()).unwrap_err();
         assert!(matches!(figure, FigureError::ManyPanels { count: 20, .. }), "{figure}");
     }
 
@@ -397,7 +385,7 @@ mod tests {
         let without = Record { time_us: None, ..again(0.0) };
         files[0].1 = vec![again(10.0), again(30.0), without];
         let columns = HeatColumns { value: "time_us", x: "topology", y: "algorithm" };
-        let figure = HeatFigure::of(&files, columns, &Appearance::default()).unwrap();
+        let figure = HeatFigure::from_rows(&files, columns, &Appearance::default()).unwrap();
         assert_eq!(figure.panels[0].cells, [[Some(20.0)]]);
         assert_eq!(figure.notes, ["not shown: 1 row without a value or an axis"]);
     }
@@ -408,7 +396,7 @@ mod tests {
         let first = files[0].1[0].clone();
         files[0].1 = (0..65).map(|seed| Record { seed, ..first.clone() }).collect();
         let columns = HeatColumns { value: "time_us", x: "seed", y: "algorithm" };
-        let error = HeatFigure::of(&files, columns, &Appearance::default()).unwrap_err();
+        let error = HeatFigure::from_rows(&files, columns, &Appearance::default()).unwrap_err();
         assert_eq!(
             error.to_string(),
             "an axis has 65 values, a heat map has room for 64: choose some rows"
@@ -419,7 +407,9 @@ mod tests {
     fn wrong_columns_are_named() {
         let of = |value| {
             let columns = HeatColumns { value, x: "topology", y: "algorithm" };
-            HeatFigure::of(&study(), columns, &Appearance::default()).unwrap_err().to_string()
+            HeatFigure::from_rows(&study(), columns, &Appearance::default())
+                .unwrap_err()
+                .to_string()
         };
         assert_eq!(
             of("time"),

@@ -1,11 +1,10 @@
 //! Figures and report pages from result rows.
 //!
-//! [`Figure::of`] turns rows into panels and curves, which have no positions on a page yet. The
+//! [`Figure::from_rows`] turns rows into panels and curves, which have no positions on a page yet. The
 //! module `draw` lays out panels and curves as marks on a page, and the module `marks` writes the
 //! marks as SVG, PNG or PDF.
 
 mod appearance;
-mod data;
 mod draw;
 mod error;
 mod figure;
@@ -13,29 +12,27 @@ mod format;
 #[cfg(test)]
 mod geometry;
 mod heat;
-mod labels;
 mod marks;
 mod page;
 mod pgfplots;
 mod quantity;
-mod stack;
 mod stacked;
 mod style;
 mod titles;
 mod winners;
 
-pub use appearance::{Appearance, LegendPlace};
+pub use appearance::{Appearance, Labels, LegendPlace, UnknownLabel};
 pub use draw::Drawable;
 pub use error::FigureError;
-pub use figure::{Crossing, Curve, Figure, FigureOptions, Panel, Point, Reference};
+pub use figure::{Curve, DrawnCrossover, Figure, FigureOptions, Panel, Point, Reference};
 pub use format::FigureFormat;
 pub use heat::{HeatColumns, HeatFigure, HeatPanel};
-pub use labels::{Labels, UnknownLabel};
+
 pub use marks::scene::Colour;
 pub use marks::{DrawError, Length, Paper, Picture};
 pub use page::{Link, Page, PageOptions};
 pub use quantity::{LogAxes, Quantity};
-pub use stack::StackKind;
-pub use stacked::{Bar, BarPanel, Scales, StackedBars};
+
+pub use stacked::{Bar, BarPanel, Scales, StackKind, StackedBars};
 pub use style::Styles;
 pub use winners::WinnerFigure;

@@ -21,17 +21,14 @@ pub(crate) mod text;
 pub use paper::{Length, Paper};
 use scene::Scene;
 
-/// The reason why a figure could not be written in a file format.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum DrawError {
-    /// The size of the picture is zero or too large.
     #[error("a picture of {width} x {height} pixels can't be drawn")]
     Size { width: f64, height: f64 },
     #[error("the picture could not be written: {0}")]
     Png(String),
     #[error("the table could not be written: {0}")]
     Csv(String),
-    /// LaTeX source was requested of a figure that does not consist of curves.
     #[error("pgfplots draws curves: for another kind use svg, png, pdf or csv")]
     NoCurves,
 }
@@ -41,7 +38,6 @@ pub enum DrawError {
 pub struct Picture {
     scene: Scene,
     title: String,
-    /// The width that the user requested.
     width: Option<Length>,
 }
 
@@ -50,7 +46,6 @@ impl Picture {
         Self { scene, title: title.to_owned(), width: paper.width }
     }
 
-    /// Returns the marks of the picture.
     #[cfg(test)]
     pub(crate) fn scene(&self) -> &Scene {
         &self.scene
@@ -71,7 +66,6 @@ impl Picture {
         png::png(&self.scene, scale)
     }
 
-    /// Returns the picture as a PDF of one page, which has the size of the figure.
     pub fn pdf(&self) -> Vec<u8> {
         pdf::pdf(&self.scene, &self.title)
     }

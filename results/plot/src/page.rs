@@ -71,7 +71,7 @@ impl<'a> Page<'a> {
             compare_rows(rows, &CompareOptions { baseline, ..CompareOptions::default() })?;
         // An algorithm has the same style in all figures.
         let lines = comparison.groups.iter().flat_map(|group| &group.lines);
-        let styles = Styles::of(lines.map(|line| line.algorithm.as_str()));
+        let styles = Styles::new(lines.map(|line| line.algorithm.as_str()));
         let figures = figures(&comparison, baseline, &styles);
         Ok(Self { rows, options, comparison, figures })
     }

@@ -64,8 +64,8 @@ impl Figure {
                     let _ = writeln!(out, "\\addlegendentry{{{label}}}");
                 }
             }
-            for crossing in &panel.crossings {
-                if let Some((x, y)) = crossing.at {
+            for crossover in &panel.crossovers {
+                if let Some((x, y)) = crossover.at {
                     let _ = writeln!(
                         out,
                         "\\node[draw, circle, inner sep=2pt, label=below right:{{{}}}] at (axis cs:{x},{y}) {{}};",
@@ -81,7 +81,6 @@ impl Figure {
         out
     }
 
-    /// Returns the legend and the descriptions of crossovers, below all panels.
     fn below(&self, legend: &str, paper: &Paper) -> String {
         let mut out = String::new();
         let mut node = |text: &str| {
@@ -92,7 +91,7 @@ impl Figure {
             node(&format!("\\pgfplotslegendfromname{{{legend}}}"));
         }
         let lines: Vec<String> = self
-            .crossings()
+            .crossover_texts()
             .enumerate()
             .map(|(number, words)| format!("{}: {}", letter(number), latex_escaped(&words)))
             .collect();
@@ -111,7 +110,6 @@ impl Figure {
         }
     }
 
-    /// Returns the options that apply to all panels.
     fn options(&self, paper: &Paper) -> Vec<String> {
         let panels = self.panels.len();
         let columns = match paper.width {
@@ -204,8 +202,6 @@ impl Figure {
     }
 }
 
-/// Returns the x of all points of a panel, if they all have the same x and there are several
-/// curves.
 fn single_x(panel: &Panel) -> Option<f64> {
     let mut xs = panel.curves.iter().flat_map(|curve| &curve.points).map(|point| point.x);
     let first = xs.next()?;

@@ -35,7 +35,6 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// Returns the label of the y axis.
     pub fn label(self) -> &'static str {
         match self {
             Self::Time => "completion time",
@@ -54,7 +53,7 @@ impl Quantity {
 
     /// Returns the quantity of a row. A ratio needs two rows, so the result for [`Self::Ratio`] is
     /// the time from which the ratio is computed.
-    pub(crate) fn of(self, record: &Record) -> Option<f64> {
+    pub(crate) fn value(self, record: &Record) -> Option<f64> {
         let count = |n: Option<u64>| n.map(|n| n as f64);
         let over = |bound: Option<f64>| Some(record.time_us? / bound?).filter(|r| r.is_finite());
         let bandwidths = || Bandwidths::of(record, record.time_us?);
@@ -72,7 +71,6 @@ impl Quantity {
         }
     }
 
-    /// Returns whether the quantity is derived from completion times.
     pub(crate) fn is_of_times(self) -> bool {
         match self {
             Self::Time
@@ -89,7 +87,6 @@ impl Quantity {
         }
     }
 
-    /// Returns the unit of the values.
     pub fn unit(self) -> Unit {
         match self {
             Self::Time | Self::Contention => Unit::Time,
@@ -121,12 +118,10 @@ pub enum LogAxes {
 }
 
 impl LogAxes {
-    /// Returns whether the x axis is logarithmic.
     pub fn x(self) -> bool {
         matches!(self, Self::X | Self::Both)
     }
 
-    /// Returns whether the y axis is logarithmic.
     pub fn y(self) -> bool {
         matches!(self, Self::Y | Self::Both)
     }
@@ -172,7 +167,7 @@ mod tests {
                 time_us: Some(1.0),
                 ..Record::default()
             };
-            (Quantity::AlgorithmBandwidth.of(&record), Quantity::BusBandwidth.of(&record))
+            (Quantity::AlgorithmBandwidth.value(&record), Quantity::BusBandwidth.value(&record))
         };
         assert_eq!(of("allreduce"), (Some(3.0), Some(4.5)));
         assert_eq!(of("broadcast"), (Some(3.0), Some(3.0)));

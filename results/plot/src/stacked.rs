@@ -1,17 +1,97 @@
-//! Figures of stacked bars: a panel for each group of cases, a bar for each algorithm.
+//! Figures of stacked bars, and the quantities that such bars can show. A figure has a panel for each
+//! group of cases, and a panel has a bar for each algorithm.
 
-use crate::appearance::{Appearance, LegendPlace};
+use crate::appearance::{Appearance, Labels, LegendPlace};
 use crate::draw::scale::{Base, Scale, Tick};
 use crate::draw::{Drawable, LegendRow, heading, panel_title, remarks, row_label};
 use crate::error::{FigureError, check_panels};
-use crate::labels::Labels;
 use crate::marks::scene::{Anchor, Colour, GREY, PALE, Scene};
 use crate::marks::text::{width, wrapped};
 use crate::marks::{Paper, Picture};
-use crate::stack::StackKind;
 use crate::titles::Titles;
 use swapmeet_results::analysis::CommonSettings;
-use swapmeet_results::{Group, Record, Status, compare, csv_table};
+use swapmeet_results::units::{Unit, duration};
+use swapmeet_results::{Group, Kind, Record, Status, compare, csv_table, parts};
+
+/// The quantity that a bar shows as a sum of pieces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StackKind {
+    /// The parts of completion time, such as start-up and transmission.
+    Parts,
+    /// The bytes that all links carry. The first piece counts each sent byte once. The second piece
+    /// counts the byte again for each link of its route after the first link.
+    Traffic,
+}
+
+impl StackKind {
+    pub(crate) fn names(self) -> Vec<&'static str> {
+        match self {
+            Self::Parts => Kind::PARTS.map(Kind::name).to_vec(),
+            Self::Traffic => vec!["bytes sent", "over further links"],
+        }
+    }
+
+    pub(crate) fn columns(self) -> Vec<String> {
+        match self {
+            Self::Parts => self.names().iter().map(|name| format!("{name}_us")).collect(),
+            Self::Traffic => vec!["bytes".to_owned(), "further_link_bytes".to_owned()],
+        }
+    }
+
+    /// Returns the mean of each piece over `rows`, and the sum of these means. A piece that the
+    /// rows do not have is `None`. If they have no pieces at all, the result is `None`.
+    pub(crate) fn means<'a>(
+        self,
+        rows: impl Iterator<Item = &'a Record>,
+    ) -> Option<(Vec<Option<f64>>, f64)> {
+        match self {
+            Self::Parts => {
+                let parts = parts::mean(rows);
+                Some((Kind::PARTS.map(|kind| parts[kind]).to_vec(), parts::total(&parts)?))
+            }
+            Self::Traffic => {
+                let (mut sums, mut count) = ([0.0; 2], 0.0);
+                let sent = rows.filter_map(|row| row.total_bytes.zip(row.total_hop_bytes));
+                for (once, all) in sent.map(|(once, all)| (once as f64, all as f64)) {
+                    sums[0] += once;
+                    sums[1] += (all - once).max(0.0);
+                    count += 1.0;
+                }
+                let pieces = sums.map(|sum| sum / count);
+                (count > 0.0).then(|| (pieces.map(Some).to_vec(), pieces.iter().sum()))
+            }
+        }
+    }
+
+    pub(crate) fn unit(self) -> Unit {
+        match self {
+            Self::Parts => Unit::Time,
+            Self::Traffic => Unit::Bytes,
+        }
+    }
+
+    /// Formats the length of a bar or a piece. Times have four digits.
+    pub(crate) fn text(self, value: f64) -> String {
+        match self.unit() {
+            Unit::Time => duration(value),
+            unit => unit.text(value),
+        }
+    }
+
+    pub(crate) fn axis(self) -> &'static str {
+        match self {
+            Self::Parts => "completion time",
+            Self::Traffic => "bytes carried by all links",
+        }
+    }
+
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::Parts => "where time goes",
+            Self::Traffic => "bytes over links",
+        }
+    }
+}
 
 /// The colours of the pieces, in order. Two neighbouring colours can be distinguished even if the
 /// figure is printed in grey.
@@ -41,23 +121,19 @@ pub struct Bar {
     pub name: String,
     /// The mean of each piece over the rows, in the order of the names of [`StackKind`].
     pub pieces: Vec<Option<f64>>,
-    /// The sum of the pieces.
     pub sum: f64,
 }
 
 /// The bars of cases that differ only in the algorithm.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BarPanel {
-    /// The settings in which the panel differs from the other panels.
     pub title: String,
     /// The bars, in increasing order of length.
     pub bars: Vec<Bar>,
 }
 
-/// A figure of stacked bars.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StackedBars {
-    /// The quantity that the bars show.
     pub stack: StackKind,
     pub scales: Scales,
     pub legend: LegendPlace,
@@ -73,7 +149,7 @@ pub struct StackedBars {
 impl StackedBars {
     /// Makes the figure from the rows of `files`, which are pairs of a file name and the rows of
     /// the file.
-    pub fn of(
+    pub fn from_rows(
         stack: StackKind,
         scales: Scales,
         files: &[(String, Vec<Record>)],
@@ -85,7 +161,7 @@ impl StackedBars {
             let mut bars: Vec<Bar> = Vec::new();
             for line in &group.lines {
                 let rows = line.records(files).filter(|row| row.status == Status::Ok);
-                let Some((pieces, sum)) = stack.of(rows) else { continue };
+                let Some((pieces, sum)) = stack.means(rows) else { continue };
                 bars.push(Bar { name: line.algorithm.clone(), pieces, sum });
             }
             bars.sort_by(|a, b| a.sum.total_cmp(&b.sum));
@@ -98,14 +174,14 @@ impl StackedBars {
         }
         let settings = |group: &Group| CommonSettings::of(&group.setting.borrowed());
         let settings: Vec<_> = panels.iter().map(|(group, _)| settings(group)).collect();
-        let titles = Titles::of(&settings);
+        let titles = Titles::new(&settings);
         check_panels(panels.len(), &titles.differ)?;
         for ((_, panel), title) in panels.iter_mut().zip(titles.panels) {
             panel.title = title;
         }
         let names =
             panels.iter().flat_map(|(_, panel)| &panel.bars).map(|bar| bar.name.as_str()).collect();
-        let labels = Labels::of(appearance, &names)?;
+        let labels = Labels::new(appearance, &names)?;
         let title = appearance.title.map_or(titles.common, str::to_owned);
         let panels = panels.into_iter().map(|(_, panel)| panel).collect();
         Ok(Self {
@@ -195,9 +271,7 @@ impl Drawable for StackedBars {
 /// The positions of the columns of a panel: names on the left, bars, and sums at the ends of the
 /// bars.
 struct Columns {
-    /// The right end of the panel.
     right: f64,
-    /// The scale of the bars.
     scale: Scale,
     ticks: Vec<Tick>,
 }
@@ -222,11 +296,10 @@ impl StackedBars {
         let high = if most > 0.0 { most } else { 1.0 };
         let scale = Scale { log: false, low: 0.0, high, ends: (left, right) };
         let text = |value: f64, digits: usize| self.stack.unit().text_to(value, digits);
-        let ticks = scale.horizontal_ticks(Base::of(self.stack.unit()), 0.9 * font, text);
+        let ticks = scale.horizontal_ticks(Base::for_unit(self.stack.unit()), 0.9 * font, text);
         Columns { right: whole, scale, ticks }
     }
 
-    /// Draws a panel whose upper end is `top`. Returns the y coordinate of its lower end.
     fn panel(
         &self,
         scene: &mut Scene,
@@ -280,7 +353,6 @@ impl StackedBars {
         foot
     }
 
-    /// Draws the axis below a panel. Returns the y coordinate of its lower end.
     fn axis(&self, scene: &mut Scene, columns: &Columns, top: f64, font: f64) -> f64 {
         let (left, right) = columns.scale.ends;
         scene.line(vec![(left, top), (right, top)], GREY, 0.07 * font, &[]);
@@ -292,5 +364,24 @@ impl StackedBars {
         let at = ((left + right) / 2.0, top + 2.8 * font);
         scene.text(at, self.stack.axis(), font, Anchor::Middle);
         top + 3.2 * font
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_split_into_two_pieces() {
+        let row = |bytes: Option<[u128; 2]>| {
+            let [total_bytes, total_hop_bytes] = [0, 1].map(|i| bytes.map(|bytes| bytes[i]));
+            Record { total_bytes, total_hop_bytes, ..Record::default() }
+        };
+        let rows = [row(Some([100, 250])), row(None), row(Some([100, 350]))];
+        assert_eq!(
+            StackKind::Traffic.means(rows.iter()),
+            Some((vec![Some(100.0), Some(200.0)], 300.0))
+        );
+        assert_eq!(StackKind::Traffic.means([row(None)].iter()), None);
     }
 }

@@ -12,25 +12,16 @@ use swapmeet_results::{STYLES_IN_GROUP, style_numbers};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Marker {
-    /// A filled circle.
     Circle,
-    /// A filled square.
     Square,
-    /// A filled triangle that stands on its base.
     Triangle,
-    /// A filled diamond.
     Diamond,
-    /// A filled triangle that stands on its tip.
     TriangleDown,
-    /// Two diagonal strokes.
     Cross,
-    /// A filled star with five tips.
     Star,
-    /// A horizontal and a vertical stroke.
     Plus,
 }
 
-/// The style of a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Style {
     /// The colour. People with any common type of colour blindness can distinguish the colours: six
@@ -84,18 +75,16 @@ fn style_number(index: usize) -> Style {
     }
 }
 
-/// The styles of the algorithms in a figure or report.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Styles(BTreeMap<String, Style>);
 
 impl Styles {
     /// Assigns to each algorithm the style whose number [`style_numbers`] returns.
-    pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
+    pub fn new<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let numbers = style_numbers(names);
         Self(numbers.into_iter().map(|(name, index)| (name, style_number(index))).collect())
     }
 
-    /// Returns the styles with the colours that the user chose.
     pub(crate) fn coloured(mut self, colours: &[(String, Colour)]) -> Self {
         for (name, colour) in colours {
             if let Some(style) = self.0.get_mut(name) {
@@ -111,7 +100,6 @@ impl Styles {
         Self(numbers.iter().map(|(name, index)| (name.clone(), style_number(*index))).collect())
     }
 
-    /// Returns the style of an algorithm.
     pub fn get(&self, name: &str) -> Style {
         self.0.get(name).copied().unwrap_or_else(|| style_number(0))
     }
@@ -126,7 +114,7 @@ mod tests {
     #[test]
     fn curves_differ_by_colour_and_marker_and_also_without_colour() {
         let names: Vec<String> = (0..MOST_CURVES).map(|i| format!("algorithm-{i}")).collect();
-        let styles = Styles::of(names.iter().map(String::as_str));
+        let styles = Styles::new(names.iter().map(String::as_str));
         let distinct = |look: fn(Style) -> String| {
             names.iter().map(|name| look(styles.get(name))).collect::<HashSet<String>>().len()
         };
@@ -193,7 +181,7 @@ mod tests {
 
     #[test]
     fn an_algorithm_keeps_its_style_next_to_others() {
-        let colour = |names: &[&str], name| Styles::of(names.iter().copied()).get(name).colour;
+        let colour = |names: &[&str], name| Styles::new(names.iter().copied()).get(name).colour;
         let alone = ["pex", "suh-shin", "bruck"].map(|name| colour(&[name], name));
         assert_eq!(
             ["pex", "suh-shin", "bruck"].map(|name| colour(&["pex", "suh-shin", "bruck"], name)),

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use swapmeet_core::spec::Spec;
 use swapmeet_results::analysis::CommonSettings;
 
-/// The titles of a figure.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Titles {
     /// The settings that all panels have in common.
@@ -15,11 +14,10 @@ pub(crate) struct Titles {
     pub differ: String,
 }
 
-/// The maximum number of parameters of a machine in the title of a figure.
 const MOST_PARAMETERS: usize = 2;
 
 impl Titles {
-    pub(crate) fn of(panels: &[CommonSettings]) -> Self {
+    pub(crate) fn new(panels: &[CommonSettings]) -> Self {
         let columns: [(Vec<String>, &str); 5] = [
             (column(panels, |p| &p.topology), "topologies (--topology)"),
             (column(panels, |p| &p.workload), "workloads (--workload)"),
@@ -96,7 +94,6 @@ fn parameters(text: &str) -> Option<(&str, BTreeSet<&str>)> {
     has_names.then_some((name, parts))
 }
 
-/// Returns the name of a machine without the definition that follows it in parentheses.
 fn defined_name(text: &str) -> &str {
     text.split_once(" (").map_or(text, |(name, _)| name)
 }
@@ -125,7 +122,7 @@ mod tests {
             model: "wormhole".to_owned(),
             inputs: String::new(),
         };
-        Titles::of(&settings.iter().map(panel).collect::<Vec<_>>())
+        Titles::new(&settings.iter().map(panel).collect::<Vec<_>>())
     }
 
     #[test]

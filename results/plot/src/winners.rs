@@ -3,12 +3,12 @@
 //! show its fastest algorithm. The strength of the colour shows the margin by which this algorithm
 //! is faster than the second fastest algorithm.
 
+use crate::appearance::Labels;
 use crate::appearance::{Appearance, LegendPlace};
 use crate::draw::grid::{Grid, GridPlace};
 use crate::draw::marker::marker;
 use crate::draw::{Drawable, LegendRow, heading, remarks};
 use crate::error::{FigureError, check_panels};
-use crate::labels::Labels;
 use crate::marks::scene::{Anchor, BLACK, Colour, Mark, PALE, Scene, Text, WHITE};
 use crate::marks::text::{width, wrapped};
 use crate::marks::{Paper, Picture};
@@ -36,14 +36,11 @@ pub struct WinnerFigure {
     /// The title. Empty if the user gave none.
     pub title: String,
     pub maps: Vec<WinnerMap>,
-    /// All algorithms that are the fastest in some case.
     pub names: Vec<String>,
     pub labels: Labels,
     pub styles: Styles,
     pub legend: LegendPlace,
-    /// The label of the horizontal axis.
     pub x_label: &'static str,
-    /// Whether each cell shows how many algorithms competed.
     pub shows_numbers: bool,
     /// Remarks that are part of the figure. For example, a remark says that the machine charges
     /// only some of the algorithms for rearrangement.
@@ -54,14 +51,13 @@ pub struct WinnerFigure {
 
 impl WinnerFigure {
     /// Makes maps from the rows of `files`, which are pairs of a file name and its rows.
-    pub fn of(
+    pub fn from_rows(
         files: &[(String, Vec<Record>)],
         appearance: &Appearance<'_>,
     ) -> Result<Self, FigureError> {
         Self::of_comparison(&compare(files, None)?, appearance)
     }
 
-    /// Makes maps from compared rows.
     pub(crate) fn of_comparison(
         comparison: &Comparison,
         appearance: &Appearance<'_>,
@@ -85,7 +81,7 @@ impl WinnerFigure {
         let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
         let lines = comparison.groups.iter().flat_map(|group| &group.lines);
         let all_names: BTreeSet<&str> = lines.map(|line| line.algorithm.as_str()).collect();
-        let labels = Labels::of(appearance, &all_names)?;
+        let labels = Labels::new(appearance, &all_names)?;
         // Algorithms that are never the fastest also get styles, so that a figure of curves gives
         // each algorithm the same style as the map.
         let styles = appearance.styles(all_names);
@@ -188,7 +184,6 @@ impl Drawable for WinnerFigure {
     }
 }
 
-/// The words in front of the samples of margins.
 const MARGIN_WORDS: &str = "the next takes longer by:";
 
 impl WinnerFigure {
@@ -209,8 +204,7 @@ impl WinnerFigure {
         MARGINS.into_iter().filter(move |(margin, ..)| is_alone || *margin != Margin::Alone)
     }
 
-    /// Draws a map whose upper end is `top` and whose right end is `right`. Returns the y
-    /// coordinate of its lower end.
+    /// Draws a map whose right end is `right`.
     fn map(&self, scene: &mut Scene, map: &WinnerMap, right: f64, top: f64, font: f64) -> f64 {
         let small = 0.9 * font;
         let grid = Grid {
@@ -304,7 +298,6 @@ impl WinnerFigure {
         }
     }
 
-    /// Draws the legend of algorithms and margins. Returns the y coordinate of its lower end.
     fn draw_legend(&self, scene: &mut Scene, space: (f64, f64), top: f64, font: f64) -> f64 {
         let mut row = LegendRow::new(space, top + font, font);
         for name in &self.names {

@@ -110,7 +110,6 @@ fn follow(task: &Task, schedule: &Rehearsed) -> Vec<Vec<u32>> {
     latest
 }
 
-/// The messages and arrivals of a step as the host reports them.
 struct HostStep {
     number: u64,
     phase: u32,

@@ -101,7 +101,6 @@ fn plans_that_differ_between_calls_make_the_case_invalid() {
     }
 }
 
-/// The comparison of the claim of symmetry of a problem.
 pub(super) struct Claim {
     /// Whether the algorithm claims a symmetry and the problem has no root.
     pub is_claimed: bool,

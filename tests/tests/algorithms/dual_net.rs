@@ -64,7 +64,6 @@ fn outcome(spec: &str, algorithm: &str, variant: &str, collective: Collective) -
         .outcome
 }
 
-/// Returns the number of rounds and of words, or the reason of the failure.
 fn totals(outcome: Outcome) -> Result<(u64, u64), String> {
     match outcome {
         Outcome::Verified(Totals { steps, critical_load, .. }) => {

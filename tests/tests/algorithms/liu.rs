@@ -77,7 +77,6 @@ impl Watched {
         }
     }
 
-    /// Adds the data that nodes kept for themselves to the messages of the current step.
     fn settle(&mut self) {
         if let Some(stage) = self.stages.last_mut() {
             stage.extend(self.kept.drain(..).map(|(node, load)| (node, node, load, self.step + 1)));

@@ -110,7 +110,6 @@ const SEARCHED: u64 = 16;
 /// The maximum number of nodes in the first tier of tests. `SWAPMEET_TESTS=all` runs all topologies.
 const FIRST_TIER: u64 = 18;
 
-/// A problem of the matrix.
 pub(super) struct MatrixProblem<'a> {
     pub algorithm: &'a Arc<Algorithm>,
     pub topology: &'a Arc<Network>,
@@ -150,10 +149,8 @@ pub(super) fn for_each_problem(
     }
 }
 
-/// What the walk through the matrix has found about one algorithm.
 #[derive(Default)]
 struct Found {
-    /// Number of right schedules.
     right: u64,
     /// Number of rows that were verified on fewer than all nodes.
     reduced: u64,
@@ -165,7 +162,6 @@ struct Found {
     claims_symmetry: bool,
 }
 
-/// Checks all properties on all problems of an algorithm.
 fn walk(algorithm: &Arc<Algorithm>) -> Found {
     let mut found = Found::default();
     for_each_problem(algorithm, |problem| {

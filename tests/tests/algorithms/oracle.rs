@@ -14,7 +14,6 @@ use swapmeet_sdk as sdk;
 use swapmeet_sdk::{Disproof, Proved, Rehearsal, Stop};
 use swapmeet_workloads::Workload;
 
-/// The verdict of a host on a schedule.
 #[derive(Debug, PartialEq)]
 pub(super) enum Verdict {
     Right(Proved),
@@ -130,7 +129,6 @@ fn followed(
     }
 }
 
-/// Compares both hosts. Returns their verdict, or `None` if the workload does not fit the topology.
 pub(super) fn compare(problem: &MatrixProblem<'_>) -> Option<Verdict> {
     let MatrixProblem { algorithm, topology, workload, params } = *problem;
     let task = workload.task(topology, 7).ok()?;

@@ -11,7 +11,6 @@ fn fixture(name: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap()
 }
 
-/// Returns the output of a program that generates a fixture.
 fn output(mut generator: Command) -> Value {
     let output = generator.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -29,7 +29,6 @@ const MACHINES: [&str; 11] = [
     "free:model=fluid,byte_us=0.01,hop_us=0.1,fairness=equal,barrier_us=1",
 ];
 
-/// Returns the rows of one algorithm on the given machines.
 fn rows(
     algorithm: &Arc<Algorithm>,
     params: &[(String, String)],

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use swapmeet_results::{Record, Status};
 use tempfile::tempdir;
 
-/// A case: topology, algorithm, workload and machine.
 #[derive(Clone, Copy)]
 pub(super) struct Planned<'a> {
     pub topology: &'a str,

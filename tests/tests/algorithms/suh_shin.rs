@@ -30,7 +30,6 @@ fn each_size(group: &str, mut check: impl FnMut(&Record, &Value)) {
     assert!(sizes >= 7);
 }
 
-/// Compares the values that the fixture has for every size.
 fn agrees(row: &Record, expected: &Value) {
     for (name, ours) in [
         ("steps", row.steps.map(u128::from)),

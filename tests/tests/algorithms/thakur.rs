@@ -90,7 +90,6 @@ fn report() -> Vec<String> {
         .collect()
 }
 
-/// Formats a text as a field of the report.
 fn field(text: &str) -> String {
     if text.contains(',') { format!("\"{text}\"") } else { text.to_owned() }
 }

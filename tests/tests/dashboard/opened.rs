@@ -135,14 +135,17 @@ fn rows_of_links_show_what_the_loss_of_a_link_costs() {
 }
 
 #[test]
-fn invalid_files_are_rejected_before_the_screen_opens() {
+fn invalid_input_is_rejected_before_the_screen_opens() {
     let folder = tempfile::tempdir().unwrap();
     files(folder.path());
     std::fs::write(folder.path().join("torn.csv"), "algorithm,topology\npex\n").unwrap();
-    for (files, message) in
-        [("torn.csv", "torn.csv"), ("rows.csv osu.txt", "expected result files (.csv)")]
-    {
-        let terminal = Terminal::start(folder.path(), &format!("swapmeet tui {files}"), 100, 30);
+    for (arguments, message) in [
+        ("torn.csv", "torn.csv"),
+        ("rows.csv osu.txt", "expected result files (.csv)"),
+        ("--topology torus:4x0", "dimension 2 is 0"),
+    ] {
+        let command = format!("swapmeet tui {arguments}");
+        let terminal = Terminal::start(folder.path(), &command, 100, 30);
         let left = terminal.end(2);
         assert!(left.contains(message), "{left}");
     }

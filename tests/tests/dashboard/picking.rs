@@ -13,7 +13,6 @@ fn session() -> Session {
     Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"suh-shin\"]")
 }
 
-/// Returns the text that the heading of a closed list shows as selected.
 fn picked(session: &mut Session, list: &str) -> String {
     let screen = session.screen(200, 60);
     let line = screen

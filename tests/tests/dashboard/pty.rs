@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use swapmeet_results::{Record, read_records};
 use swapmeet_tests::program;
 
-/// A shell process in a pseudo-terminal, and the screen of the terminal.
 pub(super) struct Terminal {
     master: Box<dyn MasterPty + Send>,
     writer: Box<dyn Write + Send>,
@@ -25,7 +24,6 @@ pub(super) fn some(n: u16) -> NonZero<u16> {
     NonZero::new(n).unwrap()
 }
 
-/// Returns the command for a shell that runs a script in a directory.
 pub(super) fn shell(folder: &Path, script: &str) -> CommandBuilder {
     let program = program();
     let mut shell = CommandBuilder::new("sh");
@@ -42,7 +40,6 @@ pub(super) fn shell(folder: &Path, script: &str) -> CommandBuilder {
     shell
 }
 
-/// Starts a shell in a new pseudo-terminal.
 pub(super) fn in_terminal(
     shell: CommandBuilder,
     columns: u16,
@@ -82,7 +79,6 @@ impl Terminal {
         self.screen.lock().unwrap().screen().contents()
     }
 
-    /// Returns the first line that contains a text.
     pub(super) fn line(&self, text: &str) -> String {
         let shown = self.shown();
         shown
@@ -92,7 +88,6 @@ impl Terminal {
             .to_owned()
     }
 
-    /// Returns all cells that contain a character.
     pub(super) fn cells(&self, text: &str) -> Vec<vt100::Cell> {
         let parser = self.screen.lock().unwrap();
         let screen = parser.screen();
@@ -103,7 +98,6 @@ impl Terminal {
         cells.filter(|cell| cell.contents() == text).cloned().collect()
     }
 
-    /// Waits until the screen shows a text.
     pub(super) fn wait_for(&self, text: &str) {
         self.wait(text, || self.shown().contains(text));
     }
@@ -157,7 +151,6 @@ pub(super) fn rows(path: &Path) -> Vec<Record> {
     read_records("rows", &std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// Returns the command lines of the processes that run in a directory.
 pub(super) fn processes_in(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
     let here = entries.filter(|entry| {

@@ -4,7 +4,6 @@ use super::pty::Terminal;
 use crate::support::compile_c;
 use std::time::Duration;
 
-/// Starts the dashboard in a terminal and waits until its cases have run.
 fn done(arguments: &str, columns: u16, rows: u16) -> (tempfile::TempDir, Terminal) {
     let folder = tempfile::tempdir().unwrap();
     let terminal =

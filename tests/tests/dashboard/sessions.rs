@@ -53,14 +53,12 @@ impl Session {
         Self::with(&plugins.map(file), &PluginReader::InProcess, text)
     }
 
-    /// Starts a session as [`Self::new`] does, and runs its cases.
     pub(super) fn run(text: &str) -> Self {
         let mut session = Self::new(text);
         session.type_and_wait("R");
         session
     }
 
-    /// Starts a session with the given plugins.
     pub(super) fn with(plugins: &[PathBuf], reader: &PluginReader, text: &str) -> Self {
         let mut experiment = experiment(text);
         for (list, default) in
@@ -92,12 +90,10 @@ impl Session {
         }
     }
 
-    /// Switches to a theme that uses neither colours nor Unicode characters.
     pub(super) fn plain(&mut self) {
         self.app.set_appearance(Appearance { theme: Theme::named("mono").unwrap(), ascii: true });
     }
 
-    /// Draws the screen, then presses a key.
     pub(super) fn key(&mut self, code: KeyCode) {
         self.draw(80, 24);
         self.app.key(&KeyEvent::new(code, KeyModifiers::NONE));
@@ -107,12 +103,10 @@ impl Session {
         self.app.key(&KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL));
     }
 
-    /// Types characters, one after another.
     pub(super) fn keys(&mut self, text: &str) {
         text.chars().for_each(|c| self.key(KeyCode::Char(c)));
     }
 
-    /// Types characters, and waits until the work that they start has ended.
     pub(super) fn type_and_wait(&mut self, text: &str) {
         self.keys(text);
         self.settle();
@@ -155,7 +149,6 @@ impl Session {
         lines(&buffer).iter().map(|line| without_clock(line)).collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns whether anything on the screen has a colour.
     pub(super) fn is_coloured(&mut self, width: u16, height: u16) -> bool {
         let (buffer, _) = self.draw(width, height);
         buffer.content.iter().any(|cell| cell.fg != Color::Reset || cell.bg != Color::Reset)
@@ -174,7 +167,6 @@ impl Session {
         Some(format!("{theme}: {:.1} of `{}` in {row}", contrast(cell), cell.symbol()))
     }
 
-    /// Returns the row of the cursor in the active panel.
     pub(super) fn cursor_row(&mut self, width: u16, height: u16) -> usize {
         let (buffer, _) = self.draw(width, height);
         let is_cursor = |row: &&[Cell]| row[1..].iter().any(|cell| cell.bg == Color::Cyan);

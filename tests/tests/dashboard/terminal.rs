@@ -394,14 +394,6 @@ fn without_a_terminal_an_alternative_is_named() {
     );
 }
 
-#[test]
-fn errors_are_reported_before_the_screen_opens() {
-    let folder = tempfile::tempdir().unwrap();
-    let terminal = Terminal::start(folder.path(), "swapmeet tui --topology torus:4x0", 80, 24);
-    let shown = terminal.end(2);
-    assert!(shown.contains("dimension 2 is 0"), "{shown}");
-}
-
 /// The second case has the same schedule as the first case, so its number of steps is known.
 #[test]
 fn the_progress_bar_shows_steps_of_a_long_case() {

@@ -30,7 +30,6 @@ fn run(machine: &str) -> Session {
     Session::run(&format!("{TORI}\nmachines = [\"{machine}\"]"))
 }
 
-/// Sets a slider to a value.
 fn set(session: &mut Session, slider: &str, value: &str) {
     session.keys("0g");
     for _ in 0..20 {

@@ -86,7 +86,6 @@ fn missing_arguments_are_requested() {
     assert!(refused(&["reproduce", "suhshin"]).contains("did you mean `suh-shin`?"));
 }
 
-/// Returns the message about an experiment file with this content.
 fn refused_file(content: &str) -> String {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("e.toml"), content).unwrap();

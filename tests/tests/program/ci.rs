@@ -7,7 +7,6 @@ use std::process::{Command, Output};
 use swapmeet_tests::project;
 use tempfile::tempdir;
 
-/// Writes a shell script that can be run as a program.
 fn program(file: &Path, script: &str) {
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
     std::fs::write(file, format!("#!/bin/sh\n{script}\n")).unwrap();

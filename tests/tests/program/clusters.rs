@@ -47,8 +47,6 @@ fn timeless(path: &Path) -> Vec<Record> {
     rows.into_iter().map(|row| Record { plan_ms: None, wall_ms: None, ..row }).collect()
 }
 
-/// Returns a command that runs a script in a shell, in a folder, with the program on its search
-/// path.
 fn shell(folder: &Path, script: &str) -> Command {
     let mut command = Command::new("sh");
     let path = swapmeet_tests::path_with_program();
@@ -310,7 +308,6 @@ impl Drop for Slurm {
     }
 }
 
-/// Finds a program on the search path or in the folders of system daemons.
 fn found(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders =

@@ -1,7 +1,7 @@
 //! `export`: exported files are run in the programs for which they are made, if these programs are
 //! installed.
 
-use crate::support::{refused, swapmeet, tools, words};
+use crate::support::{swapmeet, tools, words};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
@@ -86,19 +86,15 @@ fn loggopsim_runs_the_exported_schedule() {
 }
 
 #[test]
-fn exports_overwrite_files_only_with_force() {
+fn a_format_with_several_files_needs_a_folder() {
     let dir = tempdir().unwrap();
-    let out = dir.path().join("s.goal");
-    let out = out.to_str().unwrap();
-    let case = ["fully-connected:3", "pairwise", "uniform:1"];
-    assert!(exports("goal", case, &[], Path::new(out)));
-    let args =
-        ["export", "--format", "goal", "--topology", "ring:3", "--algorithm", "ring", "--out", out];
-    assert!(refused(&args).contains("the file exists already, with "));
-    assert!(exports("goal", case, &["--force"], Path::new(out)));
-    let folder = ["export", "--format", "mpi", "--topology", "ring:3", "--algorithm", "ring"];
-    assert!(refused(&folder).contains("this format has several files, expected --out FOLDER"));
-    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left behind");
+    let export = words("export --format mpi --topology ring:3 --algorithm ring");
+    swapmeet(&export)
+        .current_dir(dir.path())
+        .assert()
+        .code(2)
+        .stderr(predicates::str::contains("this format has several files, expected --out FOLDER"));
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "nothing is left behind");
 }
 
 #[test]

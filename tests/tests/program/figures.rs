@@ -27,7 +27,6 @@ fn rows_in(dir: &TempDir) -> PathBuf {
     out
 }
 
-/// Draws rows. `args` may begin with a kind of figure.
 fn plot(rows: &Path, out: &Path, args: &[&str]) -> assert_cmd::assert::Assert {
     let (kind, flags) =
         args.split_at(usize::from(args.first().is_some_and(|a| !a.starts_with('-'))));
@@ -37,7 +36,6 @@ fn plot(rows: &Path, out: &Path, args: &[&str]) -> assert_cmd::assert::Assert {
         .assert()
 }
 
-/// Returns the text of a figure.
 fn drawn(rows: &Path, out: &Path, args: &[&str]) -> String {
     plot(rows, out, args).success();
     std::fs::read_to_string(out).unwrap()
@@ -56,7 +54,6 @@ fn row_of<'a>(
     rows.iter().find(is_case).unwrap()
 }
 
-/// Returns the columns and the lines of a table.
 fn table(text: &str) -> (Vec<String>, Vec<csv::StringRecord>) {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let columns = reader.headers().unwrap().iter().map(str::to_owned).collect();
@@ -337,7 +334,6 @@ fn every_row_can_be_reproduced_from_its_columns() {
     }
 }
 
-/// Returns the text of a page without tags.
 fn text_of_html(html: &str) -> String {
     let mut text = String::new();
     for part in html.split('<') {

@@ -260,33 +260,6 @@ fn a_dangling_link_leads_to_the_new_file() {
 }
 
 #[test]
-fn inputs_are_not_overwritten() {
-    let dir = folder();
-    let path = |name: &str| dir.path().join(name);
-    std::fs::write(path("e.toml"), "topologies = [\"ring:3\"]\nalgorithms = [\"gen\"]\n").unwrap();
-    std::fs::write(path("m.csv"), "0,1,1\n1,0,1\n1,1,0\n").unwrap();
-    std::fs::write(path("g.txt"), "0 1\n1 2\n").unwrap();
-    std::fs::copy(path("rows.csv"), path("rows.svg")).unwrap();
-    std::os::unix::fs::symlink("m.csv", path("link.csv")).unwrap();
-    for (arguments, out, read) in [
-        ("report rows.csv", "rows.csv", "rows.csv"),
-        ("merge rows.csv", "rows.csv", "rows.csv"),
-        ("report m.csv rows.csv", "./rows.csv", "rows.csv"),
-        ("plot rows.svg", "rows.svg", "rows.svg"),
-        ("run e.toml", "e.toml", "e.toml"),
-        ("run e.toml --workload matrix:m.csv", "link.csv", "m.csv"),
-        ("run e.toml --topology graph:g.txt --shard 1/2", "g.txt", "g.txt"),
-    ] {
-        let before = std::fs::read(path(read)).unwrap();
-        let output = cramped(dir.path(), 1000, &format!("{arguments} --force --out {out}"));
-        let expected =
-            format!("error: --out {out}: it is an input of this command: give another --out\n");
-        assert_eq!((output.status.code(), output_of(&output)), (Some(2), expected), "{arguments}");
-        assert_eq!(std::fs::read(path(read)).unwrap(), before);
-    }
-}
-
-#[test]
 fn an_impossible_output_path_is_bad_input() {
     let dir = folder();
     for (arguments, message) in [

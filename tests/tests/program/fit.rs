@@ -12,7 +12,6 @@ const PINGS: &str = "tests/fixtures/fit/ping-pong.csv";
 /// They differ from the true values because of the noise.
 const BY_SCIPY: [f64; 2] = [3.718_173_814_124, 0.000_415_479_814_238_9];
 
-/// Returns the costs that the program prints for the times of the fixture.
 fn costs() -> [f64; 2] {
     let output =
         swapmeet(&["fit", project(PINGS).to_str().unwrap(), "--name", "pings"]).output().unwrap();
@@ -28,7 +27,6 @@ fn costs() -> [f64; 2] {
     [cost("startup_us = "), cost("byte_us = ")]
 }
 
-/// Asserts that two pairs of costs agree in the six digits that are printed.
 fn assert_alike(found: [f64; 2], expected: [f64; 2]) {
     for (found, expected) in found.into_iter().zip(expected) {
         assert!((found / expected - 1.0).abs() < 5e-6, "{found}, expected {expected}");

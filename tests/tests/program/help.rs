@@ -8,7 +8,6 @@ pub(crate) fn output_of(args: &[&str]) -> String {
         .unwrap()
 }
 
-/// Returns the commands that the help of the program lists.
 pub(crate) fn commands() -> Vec<String> {
     let help = output_of(&["--help"]);
     let (groups, _) = help
@@ -20,7 +19,6 @@ Options:",
     names(groups)
 }
 
-/// Returns the kinds of figures.
 fn plot_kinds() -> Vec<String> {
     let help = output_of(&["plot", "--help"]);
     let kinds = help
@@ -43,7 +41,6 @@ fn plot_kinds() -> Vec<String> {
     kinds.into_iter().filter(|name| name != "help").collect()
 }
 
-/// Returns the names at the start of the lines of a list.
 fn names(list: &str) -> Vec<String> {
     let lines = list.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     lines.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()

@@ -4,7 +4,6 @@ use crate::support::{row_of, rows, swapmeet};
 use swapmeet_results::{Record, Status, Verified};
 use swapmeet_tests::project;
 
-/// Creates a folder with a file of edges and returns the spec of the graph.
 fn graph(edges: &str) -> (tempfile::TempDir, String) {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("edges.txt");

@@ -9,7 +9,6 @@ use std::process::{Command, Stdio};
 use swapmeet_tests::program;
 use tempfile::tempdir;
 
-/// Returns what `swapmeet optimum ARGS --format json` prints.
 fn optimum(args: &str, folder: &Path) -> Value {
     let mut command = swapmeet(&["optimum", "--format", "json"]);
     let output = command.args(words(args)).current_dir(folder).output().unwrap();

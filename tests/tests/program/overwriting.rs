@@ -90,7 +90,9 @@ fn existing_files_are_overwritten_only_with_force() {
             message.contains(&format!("{file}: the file exists already, with 15 bytes: ")),
             "{command}: {message}"
         );
-        assert!(message.trim_end().ends_with("--force overwrites it"), "{command}: {message}");
+        let advice = if command == "run" { "--resume continues it, " } else { "" };
+        let advice = format!("{advice}--force overwrites it");
+        assert!(message.trim_end().ends_with(&advice), "{command}: {message}");
         let output = written(dir.path(), command, args, out, true);
         assert_eq!(
             output.status.code(),
@@ -118,15 +120,28 @@ fn existing_files_are_overwritten_only_with_force() {
 #[test]
 fn inputs_are_never_overwritten() {
     let dir = folder();
-    for (command, args, _, _, read) in WRITING {
-        let Some(read) = read else { continue };
-        let before = std::fs::read(dir.path().join(read)).unwrap();
-        let output = written(dir.path(), command, args, read, true);
+    let path = |name: &str| dir.path().join(name);
+    std::fs::write(path("m.csv"), "0,1,1\n1,0,1\n1,1,0\n").unwrap();
+    std::os::unix::fs::symlink("m.csv", path("link.csv")).unwrap();
+    let of_each_command = WRITING.into_iter().filter_map(|(command, args, _, _, read)| {
+        let read = read?;
+        Some((command, args, read, read))
+    });
+    // Other kinds of inputs, and other names of an input.
+    let others = [
+        ("merge", "rows.csv --experiment e.toml", "e.toml", "e.toml"),
+        ("report", "m.csv rows.csv", "./rows.csv", "rows.csv"),
+        ("run", "e.toml --topology ring:3 --workload matrix:m.csv", "link.csv", "m.csv"),
+        ("run", "e.toml --topology graph:g.txt --shard 1/2", "g.txt", "g.txt"),
+    ];
+    for (command, args, out, read) in of_each_command.chain(others) {
+        let before = std::fs::read(path(read)).unwrap();
+        let output = written(dir.path(), command, args, out, true);
         let expected =
-            format!("error: --out {read}: it is an input of this command: give another --out\n");
+            format!("error: --out {out}: it is an input of this command: give another --out\n");
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!((output.status.code(), message), (Some(2), expected), "{command}");
-        assert!(std::fs::read(dir.path().join(read)).unwrap() == before, "{command}");
+        assert_eq!((output.status.code(), message), (Some(2), expected), "{command} {args}");
+        assert!(std::fs::read(path(read)).unwrap() == before, "{command} {args}");
     }
 }
 

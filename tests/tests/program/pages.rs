@@ -29,7 +29,6 @@ fn links(text: &str) -> Vec<String> {
     targets.filter(|target| !target.contains("://")).collect()
 }
 
-/// Returns the anchors of headings, as GitHub and mdbook create them.
 fn anchors(text: &str) -> BTreeSet<String> {
     let prose: String = text.split("```").step_by(2).collect();
     let headings = prose

@@ -13,7 +13,6 @@ fn time(topology: &str, algorithm: &str, workload: &str, machine: &str) -> f64 {
     priced(topology, algorithm, workload, machine).time_us.unwrap()
 }
 
-/// Writes a file to the folder and returns its path.
 fn file(folder: &tempfile::TempDir, name: &str, text: &str) -> String {
     let path = folder.path().join(name);
     std::fs::write(&path, text).unwrap();

@@ -24,7 +24,6 @@ fn rows_with(dir: &TempDir, change: impl Fn(&mut Record)) -> PathBuf {
     path
 }
 
-/// Runs a command line and returns its output, whatever its exit status.
 fn printed(command: &str, path: &Path) -> String {
     let output = swapmeet(&words(command)).arg(path).output().unwrap();
     String::from_utf8([output.stdout, output.stderr].concat()).unwrap()

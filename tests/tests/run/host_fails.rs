@@ -15,7 +15,6 @@ use swapmeet_runner::{session, topology};
 use swapmeet_tests::plugin_file;
 use swapmeet_workloads::Workload;
 
-/// An observer and listener with an assertion that fails in the second step.
 struct Broken;
 
 impl Listener for Broken {
@@ -34,7 +33,6 @@ impl Observer for Broken {
     }
 }
 
-/// Returns a case with several steps.
 fn case() -> Case {
     let plugin = Plugin::load(&plugin_file("swapmeet_plugin_classic")).unwrap();
     let several_steps = plugin.algorithms.iter().find(|a| a.name == "pairwise").unwrap();

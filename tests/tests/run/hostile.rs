@@ -61,7 +61,6 @@ impl Hostile {
         self.folder.path().join(name)
     }
 
-    /// Returns the environment of a program that loads the plugin.
     fn environment(&self) -> Vec<(&'static str, PathBuf)> {
         vec![
             ("SWAPMEET_PLUGIN_PATH", self.folder.path().to_owned()),
@@ -141,7 +140,6 @@ fn no_command_lets_a_hostile_constructor_reach_anything() {
     assert!(!hostile.path("mark").exists());
 }
 
-/// Opens the dashboard and waits until it has loaded the plugin.
 fn in_terminal(hostile: &Hostile) {
     const LONGEST: Duration = Duration::from_secs(20);
     let size = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };

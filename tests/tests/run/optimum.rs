@@ -123,8 +123,8 @@ fn files_with_and_without_optimum_are_resumed_merged_and_run_again() {
     swapmeet(&["rerun", paths[2], "--all"]).assert().success();
 }
 
-/// Interrupts the search of `flow`, and the search for the optimum. The row of the first case
-/// stays.
+/// Interrupts two runs: one while the algorithm `flow` searches for a schedule, and one while the
+/// program searches for the optimum. The row of the first case stays.
 #[test]
 fn an_interrupt_ends_a_search() {
     let dir = tempdir().unwrap();

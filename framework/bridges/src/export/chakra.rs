@@ -152,7 +152,6 @@ fn varint(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// Writes a number as field `field` of a protobuf message.
 fn number(out: &mut Vec<u8>, field: u64, value: u64) {
     varint(out, field << 3 | VARINT);
     varint(out, value);

@@ -7,7 +7,6 @@ use swapmeet_interchange::schedule::{Header, Redistribution, Share, ShareSize};
 /// The number of elements in each node for each destination.
 pub(super) struct ByteCounts {
     element: u64,
-    /// The number of elements that are not in buckets, by node and then by destination.
     held: Vec<Vec<u64>>,
     /// The contents of the buckets, by node and then by bucket. A bucket is a list of destinations,
     /// each with its number of elements.
@@ -31,7 +30,6 @@ impl ByteCounts {
         Self { element, held, buckets: vec![Vec::new(); nodes], arriving: Vec::new() }
     }
 
-    /// Distributes all elements of a node over the buckets of this node.
     pub(super) fn redistribute(&mut self, how: &Redistribution) -> Result<(), String> {
         let Redistribution { node, buckets, cycle, first, starts, firsts } = how;
         if *cycle == 0 || *buckets == 0 || *node >= self.held.len() as u64 {
@@ -101,7 +99,6 @@ impl ByteCounts {
         Ok(bytes)
     }
 
-    /// Adds the elements that arrive at the end of the step to their receivers.
     pub(super) fn arrive(&mut self) {
         for (to, list) in self.arriving.drain(..) {
             for (destination, elements) in list {

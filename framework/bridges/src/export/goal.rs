@@ -55,7 +55,6 @@ impl Goal {
         Ok(Self { folder, spool, ranks, text: String::new(), is_data_ordered })
     }
 
-    /// Writes a send or receive for a machine with `order=data`.
     fn data_ordered_operation(
         &mut self,
         rank: u64,
@@ -103,7 +102,6 @@ impl Goal {
         Ok(self.spool.append(rank, self.text.as_bytes())?)
     }
 
-    /// Writes a send or receive that waits for the previous step of the rank.
     fn operation(
         &mut self,
         rank: u64,

@@ -14,7 +14,6 @@ use swapmeet_interchange::append;
 use swapmeet_interchange::schedule::{BlockSet, Header, Runs};
 use swapmeet_interchange::text::append_list;
 
-/// The source of the C program, which is the same for all schedules.
 pub const PROGRAM: &str = include_str!("mpi/replay.c");
 const FILE: &str = "schedule.txt";
 
@@ -49,7 +48,6 @@ impl Mpi {
         })
     }
 
-    /// Writes the line of a send or receive. The message has the index `index` in the current step.
     fn line(
         &mut self,
         rank: u64,
@@ -71,7 +69,6 @@ impl Mpi {
         Ok(self.spool.append(rank, text.as_bytes())?)
     }
 
-    /// Returns the text that precedes the lines of all ranks.
     fn preamble(&self, row: &[(&str, String)]) -> Result<String, String> {
         let Header { collective, nodes, root, permutation, block_bytes, sizes, tokens, .. } =
             &self.head;
@@ -105,7 +102,6 @@ impl Mpi {
     }
 }
 
-/// Formats a field of a CSV row.
 fn quoted(field: &str) -> String {
     let field = field.replace(['\n', '\r'], " ");
     if field.contains([',', '"']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field }

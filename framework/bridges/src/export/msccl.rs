@@ -18,15 +18,13 @@ use swapmeet_interchange::schedule::{Header, Runs};
 
 pub(super) const FILE: &str = "schedule.xml";
 
-/// MSCCL's limit on the number of steps of a thread block.
+/// Limits of MSCCL. They apply to each thread block, each GPU, the channels of the program, and each
+/// step, as the names say.
 const MAX_STEPS: usize = 64;
-/// MSCCL's limit on the number of thread blocks of a GPU.
 const MAX_THREAD_BLOCKS: usize = 64;
 /// MSCCL's limit on the number of thread blocks of a channel.
 const BLOCKS_PER_CHANNEL: u64 = 32;
-/// MSCCL's limit on the number of channels.
 const MAX_CHANNELS: u64 = 32;
-/// MSCCL's limit on the number of chunks of a step.
 const MAX_CHUNKS_PER_STEP: usize = 71;
 
 pub(super) struct Msccl {
@@ -37,7 +35,6 @@ pub(super) struct Msccl {
     collective: Collective,
     segments: u64,
     gpus: Vec<GpuState>,
-    /// The blocks of each message of the current step.
     sent: Vec<Vec<BlockTransfer>>,
 }
 
@@ -46,7 +43,6 @@ pub(super) struct Msccl {
 /// chunks to the values that it already has.
 type TransferPiece = (Vec<[u64; 3]>, bool);
 
-/// The state of a GPU.
 #[derive(Default)]
 struct GpuState {
     blocks: Vec<ThreadBlock>,
@@ -140,7 +136,6 @@ impl Msccl {
         Ok(())
     }
 
-    /// Appends copies of chunks to a thread block. Each copy has a source and a target.
     fn copy(
         &mut self,
         gpu: u64,
@@ -392,12 +387,10 @@ impl Msccl {
     }
 }
 
-/// Returns whether `location` is `count` chunks after the location `first`.
 fn is_after(first: ChunkLocation, count: u64, location: ChunkLocation) -> bool {
     ChunkLocation { offset: first.offset + count, ..first } == location
 }
 
-/// Returns whether each location directly follows the previous location.
 fn are_contiguous(places: &[ChunkLocation]) -> bool {
     places.windows(2).all(|two| is_after(two[0], 1, two[1]))
 }

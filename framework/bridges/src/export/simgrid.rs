@@ -26,7 +26,6 @@ use swapmeet_interchange::schedule::Header;
 /// message uses no link of the network and has the bandwidth of a link for itself.
 const WITHIN_NODE: &str = "within-node";
 
-/// The source of the C++ program, which is the same for all schedules.
 const PROGRAM: &str = include_str!("simgrid/replay.cpp");
 
 pub(super) struct SimGrid {
@@ -34,7 +33,6 @@ pub(super) struct SimGrid {
     nodes: u64,
     /// The bandwidth of the machine's links, in bytes per second.
     bandwidth: f64,
-    /// If the topology is a torus, its side lengths.
     torus: Option<Vec<String>>,
     messages: BufWriter<File>,
     /// A temporary file with the routes. The platform file must list links before routes, but all
@@ -46,9 +44,7 @@ pub(super) struct SimGrid {
     hashes: DefaultHashBuilder,
     /// The links, each with its bandwidth divided by the bandwidth of the machine.
     links: HashMap<(u64, u64), f64>,
-    /// The text of the current route or message.
     text: String,
-    /// Whether any message so far was between two ranks of the same node.
     connects_ranks_of_a_node: bool,
 }
 
@@ -82,7 +78,6 @@ impl SimGrid {
         })
     }
 
-    /// Writes the route of a message in the format of the platform file.
     fn route(&mut self, &Part { from, to, path, bandwidths, .. }: &Part<'_>) -> io::Result<()> {
         let text = &mut self.text;
         text.clear();

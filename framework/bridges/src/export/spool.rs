@@ -13,13 +13,9 @@ use std::path::Path;
 /// The total size of the last chunks of all ranks, in bytes, from which the size of a chunk is
 /// calculated.
 const TOTAL_BYTES: u64 = 64 << 20;
-/// The minimum size of a chunk, in bytes.
 const MIN_CHUNK: u64 = 256;
-/// The maximum size of a chunk, in bytes.
 const MAX_CHUNK: u64 = 64 << 10;
 
-/// Returns the state of a rank in a list with one state for each rank. Errors if the rank does not
-/// exist.
 pub(super) fn state_of<T>(states: &mut [T], rank: u64) -> Result<&mut T, String> {
     states.get_mut(rank as usize).ok_or_else(|| format!("there is no rank {rank}"))
 }
@@ -51,7 +47,6 @@ impl Spool {
         })
     }
 
-    /// Appends text to the text of a rank. Errors if the rank does not exist.
     pub(super) fn append(&mut self, part: u64, mut text: &[u8]) -> io::Result<()> {
         let part = state_of(&mut self.parts, part).map_err(io::Error::other)?;
         while !text.is_empty() {
@@ -89,7 +84,6 @@ impl Spool {
     }
 }
 
-/// An item that [`Spool::finish`] passes to its callback.
 pub(super) enum SpoolItem<'a> {
     Begin,
     Text(&'a [u8]),

@@ -244,7 +244,6 @@ fn chakra_bytes_match_the_description() {
     assert_eq!(files["schedule.0.et"], expected);
 }
 
-/// Decodes the fields of a protobuf message. A field has a number, and either an integer or bytes.
 fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, &[u8])> {
     let mut list = Vec::new();
     while !bytes.is_empty() {

@@ -8,14 +8,12 @@
 /// A measured time, and the coefficient of each cost: how often the cost occurs in the time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinearSample {
-    /// The coefficients, in the order of the costs.
     pub coefficients: Vec<f64>,
     /// The measured time in microseconds; above 0.
     pub time_us: f64,
 }
 
 impl LinearSample {
-    /// Returns the time that these costs predict, in microseconds.
     pub fn predicted(&self, costs: &[f64]) -> f64 {
         self.coefficients.iter().zip(costs).map(|(count, cost)| count * cost).sum()
     }
@@ -34,7 +32,6 @@ pub fn error_factor(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
 /// Fits costs to samples. All samples have the same number of coefficients. Returns one cost for
 /// each coefficient.
 pub fn fit_linear(samples: &[LinearSample]) -> Vec<f64> {
-    /// The number of times that the weights are adapted.
     const ROUNDS: usize = 40;
     /// If the relative residual of a prediction is below this value, its weight is set to 1. The
     /// formula for weights tends to 1 for small residuals, but divides 0 by 0 for exact
@@ -58,7 +55,6 @@ pub fn fit_linear(samples: &[LinearSample]) -> Vec<f64> {
 /// Minimises the weighted sum of squared relative residuals by coordinate descent, which sets one
 /// cost after another to its best value that is not negative.
 fn least_squares(samples: &[LinearSample], weights: &[f64]) -> Vec<f64> {
-    /// The maximum number of passes over all costs.
     const PASSES: usize = 10_000;
     /// The descent ends after a pass in which each change of a cost changes the weighted residuals
     /// by less than this value, measured as the root mean square over all samples.
@@ -96,7 +92,6 @@ fn least_squares(samples: &[LinearSample], weights: &[f64]) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    /// The times are computed from known costs.
     #[test]
     fn known_costs_are_found_again() {
         let known = [2.0, 0.0, 0.5];

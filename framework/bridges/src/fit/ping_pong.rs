@@ -5,7 +5,6 @@ use super::Sample;
 use crate::import::{NumericLine, ParseError, error_at};
 use swapmeet_core::text::excerpt;
 
-/// Returns whether a text has one of the formats of this module.
 pub fn is_like(text: &str) -> bool {
     let mut lines = text.lines().take(200);
     lines.any(|line| {
@@ -36,7 +35,7 @@ pub fn read(source: &str, text: &str) -> Result<Vec<Sample>, ParseError> {
             (time, line.trim().is_empty() || line.trim_start().starts_with('#'))
         {
             let spaced = line.replace(separator, " ");
-            let cells = NumericLine::of(number, &spaced).ok_or_else(|| {
+            let cells = NumericLine::parse(number, &spaced).ok_or_else(|| {
                 error_at(number, format!("`{}`: expected bytes and a time", excerpt(line)))
             })?;
             let bytes = cells.whole(0, "bytes")? as f64;

@@ -6,7 +6,6 @@ use std::sync::LazyLock;
 /// An algorithm of a library, with the algorithm of this project that sends the same messages.
 #[derive(Debug)]
 pub struct Counterpart {
-    /// The name of the collective in this project.
     pub collective: &'static str,
     /// The name of the algorithm in the library. A pattern with one `*` stands for several
     /// algorithms that have no counterpart.
@@ -38,11 +37,9 @@ impl Counterpart {
 /// a network predicts this.
 pub const TOO_LARGE: u64 = 512 << 20;
 
-/// The algorithms that PICO measured on Fugaku.
 pub static COUNTERPARTS: LazyLock<Vec<Counterpart>> =
     LazyLock::new(|| rows(include_str!("counterparts/fugaku.txt")));
 
-/// The algorithms that PICO measured on LUMI.
 pub static LUMI_COUNTERPARTS: LazyLock<Vec<Counterpart>> =
     LazyLock::new(|| rows(include_str!("counterparts/lumi.txt")));
 

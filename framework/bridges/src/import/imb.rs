@@ -26,7 +26,7 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
         } else if line.trim_start().starts_with("#bytes") {
             columns = line.split_whitespace().collect();
         } else if let (Some(collective), Some(cells)) =
-            (&collective_name, NumericLine::of(number, line))
+            (&collective_name, NumericLine::parse(number, line))
         {
             // Import the average over ranks as the time. The other columns become a note.
             let time = columns.iter().position(|name| *name == "t_avg[usec]");

@@ -51,7 +51,7 @@ pub(super) fn read_text(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>
     for (number, line) in (1..).zip(source.text.lines()) {
         // The columns are size, count, type, redop, root, time, algbw, busbw and #wrong. The last
         // four of these columns are repeated for in-place operations.
-        let Some(cells) = NumericLine::of(number, line.trim_start()) else { continue };
+        let Some(cells) = NumericLine::parse(number, line.trim_start()) else { continue };
         let is_wrong = cells.word(8).unwrap_or("N/A");
         if is_wrong != "N/A" && is_wrong != "0" {
             return Err(error_at(

@@ -11,7 +11,7 @@ pub(crate) struct NumericLine<'a> {
 
 impl<'a> NumericLine<'a> {
     /// Parses a line that begins with a digit; `None` for any other line.
-    pub(crate) fn of(line: usize, text: &'a str) -> Option<Self> {
+    pub(crate) fn parse(line: usize, text: &'a str) -> Option<Self> {
         let words: Vec<&str> = text.split_whitespace().collect();
         words.first()?.starts_with(|c: char| c.is_ascii_digit()).then_some(Self { line, words })
     }
@@ -24,7 +24,6 @@ impl<'a> NumericLine<'a> {
         self.words.get(at).copied()
     }
 
-    /// Returns the integer at this index of the line.
     pub(crate) fn whole(&self, at: usize, name: &str) -> Result<u64, ParseError> {
         self.parsed(at, name, "a whole number")
     }

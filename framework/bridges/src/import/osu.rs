@@ -40,7 +40,7 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
             // The names of columns contain single spaces. Between two names there are at least two
             // spaces.
             columns = names.split("  ").map(str::trim).filter(|name| !name.is_empty()).collect();
-        } else if let Some(cells) = NumericLine::of(number, line) {
+        } else if let Some(cells) = NumericLine::parse(number, line) {
             // This check rejects bandwidth benchmarks. They have the same layout, so their values
             // would be read as times.
             let collective = collective_name.clone().ok_or_else(|| {

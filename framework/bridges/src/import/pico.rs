@@ -26,7 +26,6 @@ pub(super) fn is_like_summary(text: &str) -> bool {
     header.starts_with("collective_type,") && header.split(',').any(|name| name == "median")
 }
 
-/// Returns the number of bytes of an element; `kind` is its type.
 fn bytes_of(kind: &str) -> Option<u64> {
     Some(match kind {
         "int8" | "uint8" | "char" | "byte" => 1,
@@ -37,7 +36,6 @@ fn bytes_of(kind: &str) -> Option<u64> {
     })
 }
 
-/// The number of ranks of a measurement, and the torus on which they ran.
 #[derive(Debug, PartialEq)]
 struct Allocation {
     ranks: u64,
@@ -62,17 +60,15 @@ fn allocation(nodes: &str, tasks_per_node: &str) -> Option<Allocation> {
 struct Header<'a>(Vec<&'a str>);
 
 impl<'a> Header<'a> {
-    fn of(line: &'a str) -> Self {
+    fn parse(line: &'a str) -> Self {
         Self(line.split(',').collect())
     }
 
-    /// Returns the field of a row in the column with the name `name`.
     fn field<'b>(&self, row: &[&'b str], name: &str) -> Option<&'b str> {
         row.get(self.0.iter().position(|column| *column == name)?).copied()
     }
 }
 
-/// The place of a data file in PICO's folders.
 struct Location<'a> {
     metadata: PathBuf,
     timestamp: &'a str,
@@ -83,7 +79,6 @@ fn name(folder: &Path) -> Option<&str> {
     folder.file_name()?.to_str()
 }
 
-/// Returns the location of a data file, if its metadata file exists.
 fn location(path: &Path) -> Option<Location<'_>> {
     let folder = path.parent()?;
     // A data file is in the folder of its run, or in the folder of a test within that run.
@@ -94,10 +89,9 @@ fn location(path: &Path) -> Option<Location<'_>> {
     })
 }
 
-/// Returns the collective and the allocation of a data file, if the metadata contains them.
 fn metadata<'a>(location: &Location<'_>, text: &'a str) -> Option<(&'a str, Allocation)> {
     let mut lines = text.lines();
-    let header = Header::of(lines.next()?);
+    let header = Header::parse(lines.next()?);
     let mut rows = lines.map(|line| line.split(',').collect::<Vec<_>>());
     let row = rows.find(|row| {
         header.field(row, "timestamp") == Some(location.timestamp)
@@ -108,7 +102,6 @@ fn metadata<'a>(location: &Location<'_>, text: &'a str) -> Option<(&'a str, Allo
     Some((field("collective_type")?, nodes))
 }
 
-/// Reads a data file of one configuration.
 pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, ParseError> {
     // The name of the file contains the count, the algorithm and the type.
     let name = source.path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
@@ -172,10 +165,9 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
         .collect()
 }
 
-/// Reads a summary of all configurations of a run.
 pub(super) fn read_summary(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, ParseError> {
     let mut lines = (1..).zip(source.text.lines());
-    let header = Header::of(lines.next().map_or("", |(_, line)| line));
+    let header = Header::parse(lines.next().map_or("", |(_, line)| line));
     lines
         .filter(|(_, line)| !line.trim().is_empty())
         .map(|(number, line)| {

@@ -13,7 +13,6 @@ const fn algorithm(collective: &'static str, ours: &'static str, name: &'static 
     Algorithm { collective, ours, name, number: 0, fan: 0, parameter: None }
 }
 
-/// The algorithms, with the names that MPICH's table uses.
 pub(super) static ALGORITHMS: [Algorithm; 11] = [
     algorithm("alltoall", "bruck", "MPIR_Alltoall_intra_brucks"),
     algorithm("alltoall", "pairwise", "MPIR_Alltoall_intra_pairwise"),
@@ -138,7 +137,6 @@ fn leaf(name: &str) -> JsonObject {
     }
 }
 
-/// Returns the library's own table after the new rules have been merged into it.
 pub(super) fn json(tables: &[DecisionTable], base: Option<&str>) -> Result<String, String> {
     let base = base.ok_or("MPICH's table must cover every collective: give its own (maint/tuning/coll/mpir/generic.json) with --base")?;
     let mut tree = JsonObject::read(base).map_err(|why| format!("--base: {why}"))?;

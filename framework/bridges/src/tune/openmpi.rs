@@ -80,7 +80,6 @@ fn compared(bytes: u64, ranks: u64, is_times_ranks: bool) -> u64 {
     if is_times_ranks { bytes.saturating_mul(ranks) } else { bytes }
 }
 
-/// Returns the choices that Open MPI makes if there is no file of rules.
 pub(super) fn defaults(_: Option<&str>) -> Result<Option<DefaultChoice>, String> {
     fixed::chooser().map(Some)
 }

@@ -9,7 +9,6 @@ pub struct Algorithm {
     pub(super) collective: &'static str,
     /// This project's name of the algorithm, without parameters.
     pub(super) ours: &'static str,
-    /// The library's name of the algorithm.
     pub(super) name: &'static str,
     /// The library's number of the algorithm; 0 if it has none.
     pub(super) number: u32,
@@ -21,7 +20,6 @@ pub struct Algorithm {
     pub(super) parameter: Option<Parameter>,
 }
 
-/// A parameter of this project's algorithms, with its default value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Parameter {
     /// The parameter `segments`, the number of segments of a block. A rule states the number of

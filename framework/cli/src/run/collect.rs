@@ -8,7 +8,7 @@ use swapmeet_results::Record;
 use swapmeet_runner::batch::Batch;
 use swapmeet_runner::case::Case;
 use swapmeet_runner::event::CaseEvent;
-use swapmeet_runner::unit::{self, units};
+use swapmeet_runner::plan_group::{self, plan_groups};
 
 /// Runs the cases and returns their rows, in the order of the cases; `None` after an interrupt.
 pub(crate) fn collect(
@@ -33,7 +33,7 @@ pub(crate) fn for_each_row(
     mut ended: impl FnMut(usize, Record),
 ) -> Result<bool, Failure> {
     let interrupted = interrupts();
-    let workers = workers(jobs, None, unit::jobs(units(cases)).len(), plugins)?;
+    let workers = workers(jobs, None, plan_group::jobs(plan_groups(cases)).len(), plugins)?;
     let batch = Batch::start(cases, &workers).map_err(Failure::output)?;
     let mut rows = 0;
     while let Some(event) = batch.next_unless(&interrupted) {

@@ -107,7 +107,7 @@ impl Progress {
             since: self.began.elapsed(),
             what,
             pace: ScheduleProgress::default(),
-            length: self.lengths.of(first),
+            length: self.lengths.steps_of(first),
             open: cases.len(),
         };
         self.running.insert(cases.start, running);

@@ -18,10 +18,10 @@ use swapmeet_results::{
     read_rows,
 };
 use swapmeet_runner::batch::ReorderBuffer;
-use swapmeet_runner::case::{Case, Product};
+use swapmeet_runner::case::{Case, CaseGrid};
 use swapmeet_runner::optimum::Search;
-use swapmeet_runner::optimum_columns::{fill, lacks, of_unit};
-use swapmeet_runner::unit::units;
+use swapmeet_runner::optimum_columns::{fill, lacks, of_group};
+use swapmeet_runner::plan_group::plan_groups;
 
 /// The destination of the rows of a run.
 ///
@@ -91,13 +91,13 @@ impl Found {
     fn add_optima(&mut self, cases: &[Case], report: &mut dyn FnMut(String)) -> bool {
         let stop = AtomicBool::new(false);
         let mut changed = false;
-        for unit in units(cases) {
+        for group in plan_groups(cases) {
             let lacks = |number: &usize| {
                 self.rows[*number].as_ref().is_some_and(|row| lacks(&cases[*number], row))
             };
-            let numbers: Vec<usize> = unit.cases.filter(lacks).collect();
-            let unit: Vec<&Case> = numbers.iter().map(|number| &cases[*number]).collect();
-            let optima = of_unit(&unit, &mut Search { stop: &stop, report })
+            let numbers: Vec<usize> = group.cases.filter(lacks).collect();
+            let group: Vec<&Case> = numbers.iter().map(|number| &cases[*number]).collect();
+            let optima = of_group(&group, &mut Search { stop: &stop, report })
                 .unwrap_or_else(|defect| vec![Some(Err(defect)); numbers.len()]);
             for (number, optimum) in numbers.into_iter().zip(optima) {
                 self.rows[number].iter_mut().for_each(|row| fill(row, &optimum));
@@ -138,7 +138,7 @@ impl Rows {
         out: Option<&Path>,
         before: Before,
         cases: &[Case],
-        all: &Product,
+        all: &CaseGrid,
         remarks: &Remarks,
         report: &mut dyn FnMut(String),
     ) -> Result<(Self, Found), Failure> {
@@ -280,7 +280,7 @@ pub(crate) fn open_and_lock(
     path: &Path,
     before: Before,
     cases: &[Case],
-    all: &Product,
+    all: &CaseGrid,
     report: &mut dyn FnMut(String),
 ) -> Result<(File, Found), Failure> {
     let refused = |e: &io::Error| Failure::Usage(format!("{}: {e}", path.display()));
@@ -424,7 +424,7 @@ fn assign_to_cases(
     path: &Path,
     records: Vec<Record>,
     cases: &[Case],
-    all: &Product,
+    all: &CaseGrid,
 ) -> Result<Found, Failure> {
     let ids: Vec<CaseId> = cases.iter().map(Case::id).collect();
     let ids: Vec<CaseId<&str>> = ids.iter().map(CaseId::borrowed).collect();
@@ -481,7 +481,7 @@ mod tests {
         std::fs::write(&file, "").unwrap();
         std::fs::set_permissions(&file, PermissionsExt::from_mode(0o640)).unwrap();
         symlink(&file, &link).unwrap();
-        let none = Product::of(&Experiment::default(), &Registry::default()).unwrap();
+        let none = CaseGrid::new(&Experiment::default(), &Registry::default()).unwrap();
         let (mut rows, _) =
             Rows::open(Some(&link), Before::Drop, &[], &none, &Remarks::default(), &mut |_| ())
                 .unwrap();

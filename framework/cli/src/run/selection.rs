@@ -9,12 +9,12 @@ use crate::say::say;
 use crate::streams;
 use std::borrow::Borrow;
 use std::path::{Path, PathBuf};
-use swapmeet_runner::case::{Case, Product};
+use swapmeet_runner::case::{Case, CaseGrid};
 use swapmeet_runner::describe::{PluginReader, READER_MEMORY};
-use swapmeet_runner::experiment::{Block, Experiment};
+use swapmeet_runner::experiment::{CaseTable, Experiment};
 use swapmeet_runner::input::Text;
+use swapmeet_runner::plan_group::{self, plan_groups};
 use swapmeet_runner::registry::{Origin, Registry, SharedNames};
-use swapmeet_runner::unit::{self, units};
 use swapmeet_workloads::file::read_bounded;
 
 /// Lists of specs that the user gives as flags.
@@ -72,19 +72,19 @@ fn read(path: &Path) -> Result<Experiment, Failure> {
 }
 
 fn override_lists(experiment: &mut Experiment, lists: &SpecLists<'_>) {
-    type OfBlock = fn(&mut Block) -> &mut Vec<Text>;
+    type OfBlock = fn(&mut CaseTable) -> &mut Vec<Text>;
     let kinds: [(&str, &[String], &mut Vec<Text>, OfBlock); 4] = [
         ("--topology", lists.topologies, &mut experiment.topologies, |b| &mut b.topologies),
         ("--algorithm", lists.algorithms, &mut experiment.algorithms, |b| &mut b.algorithms),
         ("--workload", lists.workloads, &mut experiment.workloads, |b| &mut b.workloads),
         ("--machine", lists.machines, &mut experiment.machines, |b| &mut b.machines),
     ];
-    for (flag, given, list, of_block) in kinds {
+    for (flag, given, list, of_table) in kinds {
         if !given.is_empty() {
             *list = given.iter().map(|value| Text::flag(flag, value)).collect();
             // The flag also replaces the lists of all blocks, which are the `case` tables of the
             // experiment.
-            experiment.blocks.iter_mut().for_each(|block| of_block(block).clear());
+            experiment.case_tables.iter_mut().for_each(|table| of_table(table).clear());
         }
     }
 }
@@ -112,7 +112,7 @@ pub(crate) fn cases_with<R: Borrow<Registry>>(
 }
 
 /// Returns the cases of an experiment file.
-pub(crate) fn cases_in(path: &Path, plugins: &PluginArgs) -> Result<Product, Failure> {
+pub(crate) fn cases_in(path: &Path, plugins: &PluginArgs) -> Result<CaseGrid, Failure> {
     complete(read(path)?, plugins, None)
 }
 
@@ -122,38 +122,38 @@ pub(crate) fn complete(
     experiment: Experiment,
     plugins: &PluginArgs,
     memory_limit: Option<u64>,
-) -> Result<Product, Failure> {
+) -> Result<CaseGrid, Failure> {
     complete_with(experiment, || registry_within(plugins, memory_limit))
 }
 
 fn complete_with<R: Borrow<Registry>>(
     mut experiment: Experiment,
     registry: impl FnOnce() -> Result<R, Failure>,
-) -> Result<Product, Failure> {
-    let in_blocks = |list| experiment.is_named_by_blocks(list);
-    for (list, in_blocks, flag, example) in [
-        (&experiment.topologies, in_blocks(|b| &b.topologies), "--topology", "torus:16x16"),
-        (&experiment.algorithms, in_blocks(|b| &b.algorithms), "--algorithm", "suh-shin"),
+) -> Result<CaseGrid, Failure> {
+    let in_tables = |list| experiment.is_named_by_tables(list);
+    for (list, in_tables, flag, example) in [
+        (&experiment.topologies, in_tables(|b| &b.topologies), "--topology", "torus:16x16"),
+        (&experiment.algorithms, in_tables(|b| &b.algorithms), "--algorithm", "suh-shin"),
     ] {
-        if list.is_empty() && !in_blocks {
+        if list.is_empty() && !in_tables {
             return Err(Failure::Usage(format!(
                 "nothing to run: give {flag} (such as `{flag} {example}`), or an experiment file that lists some"
             )));
         }
     }
     fill_in(&mut experiment)?;
-    Ok(Product::of(&experiment, registry()?.borrow())?)
+    Ok(CaseGrid::new(&experiment, registry()?.borrow())?)
 }
 
 /// Returns the cases of a shard, or all cases if `shard` is `None`. Cases of other shards are not
 /// kept in memory. With a thousand shards, each process keeps a thousandth of the cases.
 pub(crate) fn shard_cases<C: FromIterator<Case>>(
-    all: &Product,
+    all: &CaseGrid,
     shard: Option<Shard>,
 ) -> Result<C, Failure> {
     let Some(shard) = shard else { return Ok(all.iter().collect()) };
     let (index, count) = shard.resolve().map_err(Failure::Usage)?;
-    Ok(unit::shard(units(all.iter()), index, count)
+    Ok(plan_group::shard(plan_groups(all.iter()), index, count)
         .into_iter()
         .map(|number| all.case(number))
         .collect())
@@ -161,8 +161,8 @@ pub(crate) fn shard_cases<C: FromIterator<Case>>(
 
 /// Adds the default workload and the default machine if the experiment has none.
 pub(crate) fn fill_in(experiment: &mut Experiment) -> Result<(), Failure> {
-    let workloads = experiment.is_named_by_blocks(|block| &block.workloads);
-    let machines = experiment.is_named_by_blocks(|block| &block.machines);
+    let workloads = experiment.is_named_by_tables(|table| &table.workloads);
+    let machines = experiment.is_named_by_tables(|table| &table.machines);
     if experiment.workloads.is_empty() && !workloads {
         experiment.workloads.push(Text::flag("--workload", "uniform:1KiB"));
     }

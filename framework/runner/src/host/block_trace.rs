@@ -16,18 +16,15 @@ pub(super) struct BlockTrace {
     collective: Collective,
     block: Block,
     at: PlacedNode,
-    /// The last send so far that moved the traced block.
     last: Option<TracedSend>,
     /// In a reduction: for each node that needs the value in the end, the first send that delivered
     /// the value without the contribution of the traced block. An entry is removed when this
     /// contribution arrives at the node, or when the node sends the value on without keeping a
     /// copy.
     incomplete: BTreeMap<u64, TracedSend>,
-    /// The plugin's label of the current send.
     label: Rc<RefCell<String>>,
 }
 
-/// A send, and the plugin's label of it.
 struct TracedSend {
     step: u64,
     from: PlacedNode,
@@ -39,7 +36,7 @@ impl BlockTrace {
     /// Returns a trace for the block of a fault. The fault must be that the block was delivered
     /// twice, or that it was never delivered and is at another node. Returns `None` for other
     /// faults.
-    pub(super) fn of(
+    pub(super) fn for_fault(
         fault: &Fault,
         collective: &Collective,
         label: Rc<RefCell<String>>,

@@ -40,7 +40,6 @@ impl hosting::Host for Host<'_> {
     }
 
     fn answer(&mut self, work: impl FnOnce(&mut Self) -> Result<(), Fault>) -> bool {
-        /// Number of calls between two checks of the clock.
         const CALLS: u32 = 4096;
         self.calls = (self.calls + 1) % CALLS;
         if self.calls == 0 && self.limit.as_ref().is_some_and(PlanLimit::is_exceeded) {
@@ -122,7 +121,7 @@ impl hosting::Host for Host<'_> {
     fn links(&mut self, vertex: u64, links: Room<'_, SwmLink>) -> Result<(), Fault> {
         let table = match self.links.take() {
             Some(table) => table,
-            None => LinkTable::of(self.task.topology.as_ref())?,
+            None => LinkTable::new(self.task.topology.as_ref())?,
         };
         let listed = self.links.insert(table).of_vertex(vertex);
         let listed = listed.ok_or(Fault::OutOfOrder(

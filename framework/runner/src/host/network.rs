@@ -22,7 +22,7 @@ impl LinkTable {
     /// # Errors
     ///
     /// Returns a fault if there are too many vertices or links.
-    pub(super) fn of(topology: &Network) -> Result<Self, Fault> {
+    pub(super) fn new(topology: &Network) -> Result<Self, Fault> {
         let vertices = vertices_of(topology);
         if vertices.max(topology.link_slots()) > limits::LINKS {
             return Err(Fault::Refused(format!(

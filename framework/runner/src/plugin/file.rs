@@ -21,7 +21,7 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    fn of(m: &Metadata) -> Self {
+    fn from_metadata(m: &Metadata) -> Self {
         Self {
             place: (m.dev(), m.ino()),
             len: m.len(),
@@ -35,13 +35,12 @@ impl Stamp {
     pub(crate) fn at(path: &Path) -> io::Result<Self> {
         let metadata = std::fs::metadata(path)?;
         if metadata.is_file() {
-            Ok(Self::of(&metadata))
+            Ok(Self::from_metadata(&metadata))
         } else {
             Err(io::Error::other("it is not a regular file"))
         }
     }
 
-    /// Returns the device and the inode number of the file.
     pub(crate) fn place(&self) -> (u64, u64) {
         self.place
     }
@@ -75,7 +74,7 @@ pub(crate) fn digest_of(
         return Ok((known.digest.to_owned(), stamp));
     }
     let file = File::open(path)?;
-    let stamp = Stamp::of(&file.metadata()?);
+    let stamp = Stamp::from_metadata(&file.metadata()?);
     let (digest, length) = stream_digest(file.take(MAX_BYTES + 1))?;
     if length > MAX_BYTES {
         let limit = format_size(MAX_BYTES);

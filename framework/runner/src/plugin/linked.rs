@@ -33,14 +33,12 @@ pub fn offer(plugins: &'static [Linked]) {
     let _ = LINKED.set(plugins);
 }
 
-/// Returns the linked plugins with their paths.
 pub(crate) fn all() -> Vec<(Linked, PathBuf)> {
     let Some(program) = program() else { return Vec::new() };
     let linked = LINKED.get().copied().unwrap_or_default();
     linked.iter().map(|plugin| (*plugin, program.join(plugin.name))).collect()
 }
 
-/// Returns the linked plugin with this path.
 pub(crate) fn at(path: &Path) -> Option<Linked> {
     let program = program().filter(|program| path.parent() == Some(program))?;
     let linked = LINKED.get().copied().unwrap_or_default();
@@ -71,7 +69,6 @@ pub fn act_as(program: &Path) {
 
 static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
 
-/// Returns the program's own file.
 fn program() -> Option<&'static PathBuf> {
     PROGRAM.get_or_init(|| std::env::current_exe().ok()?.canonicalize().ok()).as_ref()
 }

@@ -176,7 +176,6 @@ impl Param {
     }
 }
 
-/// Refuses plugin names that would be ambiguous in rows or as components of file names.
 pub(super) fn check_plugin_name(name: &str) -> Result<(), String> {
     let is_allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ' ');
     if name.starts_with(char::is_alphanumeric) && name.chars().all(is_allowed) {
@@ -196,7 +195,6 @@ pub(super) fn check_algorithm_name(name: &str) -> Result<(), String> {
     Err(format!("its name is `{}`, expected lower-case letters, digits and hyphens", excerpt(name)))
 }
 
-/// Returns the error for a table that is missing, or has fewer bytes than in any version.
 fn unreadable<T: Growing>(why: Unreadable) -> String {
     match why {
         Unreadable::Null => "no table".to_owned(),

@@ -19,14 +19,12 @@ pub struct Attack {
 pub enum Mechanism {
     /// Landlock of this version or a later one.
     Landlock(u32),
-    /// The filter of system calls.
     Seccomp,
     /// A resource limit of the process. Every kernel has resource limits.
     Process,
 }
 
 impl Mechanism {
-    /// Returns the first version of Linux that has the mechanism.
     pub fn since(self) -> &'static str {
         match self {
             Self::Landlock(..=2) => "5.13",
@@ -50,7 +48,6 @@ impl fmt::Display for Mechanism {
     }
 }
 
-/// The attacks that the sandbox is meant to prevent.
 pub const ATTACKS: &[Attack] = &[
     Attack {
         name: "write, create, rename or remove a file",
@@ -115,7 +112,6 @@ pub const ATTACKS: &[Attack] = &[
 ];
 
 impl Protection {
-    /// Returns whether this kernel has the mechanism.
     pub fn has(self, mechanism: Mechanism) -> bool {
         match mechanism {
             Mechanism::Landlock(version) => self.landlock >= version,

@@ -15,7 +15,6 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Whether this system has a sandbox.
 pub(crate) const HAS_SANDBOX: bool = true;
 
 /// Restricts this thread, and the threads that it starts from now on, permanently. Only the
@@ -27,18 +26,15 @@ pub(crate) fn enter_sandbox(access: &FileAccess<'_>) -> Result<Protection, Sandb
     Ok(Protection { landlock, seccomp })
 }
 
-/// Limits the address space of this process.
 pub(crate) fn limit_address_space(limit: Rlimit) -> io::Result<()> {
     Ok(setrlimit(Resource::As, limit)?)
 }
 
-/// Limits the address space of a child process.
 pub(crate) fn limit_address_space_of(child: Pid, limit: Rlimit) -> io::Result<()> {
     prlimit(Some(child), Resource::As, limit)?;
     Ok(())
 }
 
-/// Makes this process end when the program exits.
 pub(crate) fn end_with_program() -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     // Without a sandbox, a plugin can fork. The forked processes must end with the program,
@@ -59,7 +55,6 @@ pub(crate) fn create_shared_file(bytes: u64) -> io::Result<(File, PathBuf)> {
     Ok((file, PathBuf::from(path)))
 }
 
-/// Opens a file that the parent has created with [`create_shared_file`].
 pub(crate) fn open_shared_file(path: &Path) -> io::Result<File> {
     File::options().read(true).write(true).open(path)
 }

@@ -11,11 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Whether this system has a sandbox.
 pub(crate) const HAS_SANDBOX: bool = false;
 
-/// Restricts this thread, and the threads that it starts from now on, permanently. Only the
-/// files in `access` remain accessible.
 pub(crate) fn enter_sandbox(_: &FileAccess<'_>) -> Result<Protection, SandboxError> {
     Err(SandboxError("there is none on this system".to_owned()))
 }
@@ -26,7 +23,6 @@ pub(crate) fn limit_address_space(limit: Rlimit) -> io::Result<()> {
     Ok(())
 }
 
-/// Limits the address space of a child process.
 pub(crate) fn limit_address_space_of(_: Pid, _: Rlimit) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
@@ -53,7 +49,6 @@ pub(crate) fn end_with_program() -> io::Result<()> {
     std::thread::Builder::new().spawn(watch).map(drop)
 }
 
-/// Creates a file in the directory for temporary files.
 pub(crate) fn create_shared_file(bytes: u64) -> io::Result<(File, PathBuf)> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -71,12 +66,10 @@ pub(crate) fn open_shared_file(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Returns the text of `/proc/self/status`; empty if there is no such file.
 pub(crate) fn process_status() -> String {
     String::new()
 }
 
-/// Returns the text of `/proc/PID/status` of a child process; empty if there is no such file.
 pub(crate) fn status_of(_: Pid) -> String {
     String::new()
 }

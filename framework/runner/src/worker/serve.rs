@@ -359,7 +359,8 @@ impl WorkerState {
             empty @ None => {
                 let digest = &id.implementation.plugin_digest;
                 let known = KnownDigest { stamp: &job.stamp, digest };
-                let registry = Registry::of(&job.plugin, known).map_err(|e| e.to_string())?;
+                let registry =
+                    Registry::from_file(&job.plugin, known).map_err(|e| e.to_string())?;
                 empty.insert(CaseLookup::new(registry, job.options))
             }
         };

@@ -1,21 +1,22 @@
-//! Keys that work in every panel, and their effects.
+//! Keys that work in every panel, and the mouse. A click selects a line, a second click on the same
+//! line opens it, and the wheel scrolls.
 
 use super::prompt::{Command, Purpose};
-use super::{App, ExitMode, Help, Prompt, Question, TerminalRequest, panel_of};
+use super::{App, Confirmation, ExitMode, Help, Prompt, TerminalRequest, panel_of};
+use crate::click_map::{ClickMap, ClickTarget, PanelPosition};
 use crate::filter::Filter;
 use crate::keys::{Binding, DOWN, FIRST, Key, LAST, LEFT, RIGHT, UP, bind, ch, ctrl, find, key};
-use crossterm::event::{KeyCode as K, KeyEvent, KeyEventKind};
+use crossterm::event::{
+    KeyCode as K, KeyEvent, KeyEventKind, MouseButton, MouseEvent, MouseEventKind,
+};
 
-/// An action that a key triggers in every panel, except while text is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
     Help,
     /// Exit. If cases still run or rows are unsaved, the user must confirm first.
     Quit,
     QuitNow,
-    /// Exit and print the results on the normal screen.
     QuitPrinting,
-    /// Run all selected cases from the start.
     Run,
     /// Run only the selected cases that have no row yet.
     Add,
@@ -126,7 +127,7 @@ impl App {
         let anywhere = find(ANYWHERE, event);
         if self.prompt.is_some() {
             self.type_key(event);
-        } else if self.question.is_some() {
+        } else if self.confirmation.is_some() {
             self.answer(event, anywhere);
         } else if self.help.is_some() && anywhere != Some(Action::QuitNow) {
             self.scroll_help(anywhere);
@@ -198,10 +199,10 @@ impl App {
             Action::Freeze if session.runs.frozen => session.unfreeze(),
             Action::Freeze => session.runs.frozen = true,
             // A new run would cancel running cases and discard unsaved rows, so ask the user first.
-            Action::Run if loses => self.question = Some(Question::Run),
+            Action::Run if loses => self.confirmation = Some(Confirmation::Run),
             Action::Run => session.run(),
             Action::Add => session.add(),
-            Action::Stop if session.queue.is_busy() => self.question = Some(Question::Stop),
+            Action::Stop if session.queue.is_busy() => self.confirmation = Some(Confirmation::Stop),
             Action::Stop => session.stop(),
             Action::Baseline => {
                 let name = panel.algorithm(session);
@@ -240,7 +241,7 @@ impl App {
     fn quit(&mut self, how: ExitMode) {
         let leaves_rows = how == ExitMode::PrintRows;
         if self.is_busy() || (!leaves_rows && self.has_unsaved()) {
-            self.question = Some(Question::Exit(how));
+            self.confirmation = Some(Confirmation::Exit(how));
         } else {
             self.exit = Some(how);
         }
@@ -260,26 +261,27 @@ impl App {
     /// Handles a key while a question waits for confirmation. `y` confirms, and so does the key
     /// that caused the question.
     fn answer(&mut self, event: &KeyEvent, action: Option<Action>) {
-        let Some(question) = self.question.take() else { return };
+        let Some(question) = self.confirmation.take() else { return };
         let yes = matches!(event.code, K::Char('y' | 'Y'));
         match (question, action) {
             (_, Some(Action::QuitNow)) => self.exit = Some(ExitMode::Plain),
             // If `q` waits for confirmation, `Q` exits and prints the rows.
-            (Question::Exit(_), Some(Action::QuitPrinting)) => {
+            (Confirmation::Exit(_), Some(Action::QuitPrinting)) => {
                 self.exit = Some(ExitMode::PrintRows);
             }
-            (Question::Exit(how), again)
+            (Confirmation::Exit(how), again)
                 if yes || (how == ExitMode::Plain && again == Some(Action::Quit)) =>
             {
                 self.exit = Some(how);
             }
-            (Question::Run, again) if yes || again == Some(Action::Run) => self.session.run(),
-            (Question::Stop, again) if yes || again == Some(Action::Stop) => self.session.stop(),
-            (Question::Exit(_) | Question::Run | Question::Stop, _) => {}
+            (Confirmation::Run, again) if yes || again == Some(Action::Run) => self.session.run(),
+            (Confirmation::Stop, again) if yes || again == Some(Action::Stop) => {
+                self.session.stop()
+            }
+            (Confirmation::Exit(_) | Confirmation::Run | Confirmation::Stop, _) => {}
         }
     }
 
-    /// Scrolls the help overlay; any key that does not scroll closes it.
     fn scroll_help(&mut self, action: Option<Action>) {
         let Some(help) = &mut self.help else { return };
         let page = help.page.max(2) - 1;
@@ -318,5 +320,62 @@ impl App {
         panel.list_mut().filter = filter;
         panel.clamp(&self.session);
         panel.cursor_moved(&mut self.session);
+    }
+}
+
+const WHEEL_LINES: isize = 3;
+
+impl App {
+    /// Handles a mouse event. `clicks` contains the clickable areas of the last frame.
+    pub fn mouse(&mut self, event: &MouseEvent, clicks: &ClickMap) {
+        let Some(target) = clicks.at(event.column, event.row) else { return };
+        match event.kind {
+            MouseEventKind::Down(MouseButton::Left) => self.click(target),
+            MouseEventKind::ScrollUp => self.wheel(target, -WHEEL_LINES),
+            MouseEventKind::ScrollDown => self.wheel(target, WHEEL_LINES),
+            _ => {}
+        }
+        self.sync();
+    }
+
+    fn click(&mut self, target: ClickTarget) {
+        if self.confirmation.is_some() || self.help.is_some() {
+            (self.confirmation, self.help) = (None, None);
+            return;
+        }
+        if self.prompt.is_some() {
+            return;
+        }
+        match target {
+            ClickTarget::Key(key) => self.key(&key.event()),
+            ClickTarget::Panel(panel, position) => {
+                let again = self.active == panel
+                    && position == PanelPosition::Line(self.panels[panel].list().cursor);
+                self.show(panel);
+                let (panel, session) = (&mut self.panels[panel], &mut self.session);
+                match position {
+                    PanelPosition::Line(line) => {
+                        panel.list_mut().cursor = line;
+                        panel.clamp(session);
+                        panel.cursor_moved(session);
+                        if again {
+                            panel.open(session);
+                        }
+                    }
+                    PanelPosition::Anywhere
+                    | PanelPosition::Heading(_)
+                    | PanelPosition::Mark(_) => panel.click(position, session),
+                }
+            }
+        }
+    }
+
+    fn wheel(&mut self, target: ClickTarget, by: isize) {
+        if let Some(help) = &mut self.help {
+            help.scrolled = help.scrolled.saturating_add_signed(by);
+        } else if let (ClickTarget::Panel(panel, _), None) = (target, &self.prompt) {
+            self.show(panel);
+            self.panels[panel].step(by, &mut self.session);
+        }
     }
 }

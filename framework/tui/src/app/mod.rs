@@ -2,7 +2,6 @@
 //! keys and the mouse.
 
 mod actions;
-mod mouse;
 pub(crate) mod overlay;
 mod prompt;
 
@@ -19,18 +18,14 @@ use std::sync::Arc;
 use std::time::Duration;
 use swapmeet_results::Record;
 
-/// The appearance of the screen.
 #[derive(Debug, Clone, Copy)]
 pub struct Appearance {
     pub theme: Theme,
-    /// Whether only ASCII characters are drawn.
     pub ascii: bool,
 }
 
-/// The result of a dashboard session.
 #[derive(Debug, Clone, Default)]
-pub struct Outcome {
-    /// The rows on screen when the session ended.
+pub struct SessionResult {
     pub records: Vec<Record>,
     /// Whether to print the rows on the normal screen after the session.
     pub print_rows: bool,
@@ -40,18 +35,14 @@ pub struct Outcome {
     pub unfinished: bool,
     /// Whether any case was invalid, crashed, timed out or failed.
     pub some_failed: bool,
-    /// The file to which the user has saved all rows on screen.
     pub saved_as: Option<PathBuf>,
     /// The error message of the first failed attempt to write a row.
     pub unwritten: Option<String>,
 }
 
-/// The way in which the dashboard exits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitMode {
-    /// Print nothing.
     Plain,
-    /// Print the results on the normal screen.
     PrintRows,
 }
 
@@ -59,27 +50,20 @@ pub enum ExitMode {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TerminalRequest {
     Redraw,
-    /// Put a text on the clipboard.
     Copy(String),
-    /// Suspend the program and return to the shell.
     Suspend,
 }
 
 /// A question that the user must confirm, because rows or running cases would be lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Question {
-    /// Whether to exit although cases run or rows are unsaved.
+pub(crate) enum Confirmation {
     Exit(ExitMode),
-    /// Whether to start a new run although cases run or rows are unsaved.
     Run,
-    /// Whether to cancel the run.
     Stop,
 }
 
-/// The help overlay, which lists all keys.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Help {
-    /// The index of the first visible line.
     pub(crate) scrolled: usize,
     /// The number of visible lines when the overlay was last drawn.
     pub(crate) page: usize,
@@ -88,23 +72,20 @@ pub(crate) struct Help {
 pub struct App {
     pub(crate) session: Session,
     pub(crate) panels: Vec<Box<dyn AnyPanel>>,
-    /// The index of the panel that receives keys.
     pub(crate) active: usize,
     /// The index of the panel that is shown in the area that several panels share. On a large
     /// screen, some other panels are always visible.
     pub(crate) companion: usize,
-    /// Whether the active panel covers the whole screen.
     pub(crate) expanded: bool,
     pub(crate) prompt: Option<Prompt>,
     pub(crate) help: Option<Help>,
-    pub(crate) question: Option<Question>,
+    pub(crate) confirmation: Option<Confirmation>,
     pub(crate) appearance: Appearance,
     pub(crate) terminal_request: Option<TerminalRequest>,
     exit: Option<ExitMode>,
 }
 
 impl App {
-    /// Creates the application at the start of a session.
     pub fn new(setup: Setup, appearance: Appearance) -> Self {
         // Choose the first active panel. If rows were read from files, it is the comparison. If
         // cases run immediately, it is the queue. Otherwise, it is the explore panel, in which the
@@ -122,7 +103,7 @@ impl App {
             expanded: false,
             prompt: None,
             help: None,
-            question: None,
+            confirmation: None,
             appearance,
             terminal_request: None,
             exit: None,
@@ -164,14 +145,13 @@ impl App {
         self.exit
     }
 
-    /// Returns the message that is shown in the bottom line.
     pub fn message(&self) -> Option<&str> {
         self.session.message.as_ref().map(|message| message.text.as_str())
     }
 
-    pub fn outcome(&self) -> Outcome {
+    pub fn outcome(&self) -> SessionResult {
         let (session, runs) = (&self.session, &self.session.runs);
-        Outcome {
+        SessionResult {
             records: session.queue.records().into_iter().map(Arc::unwrap_or_clone).collect(),
             print_rows: self.exit == Some(ExitMode::PrintRows),
             interrupted: session.is_interrupted(),
@@ -182,7 +162,6 @@ impl App {
         }
     }
 
-    /// Returns all key tables: the general one, one for each panel, and the one for text input.
     pub(crate) fn tables(&self) -> Vec<KeyTable> {
         let mut tables = vec![KeyTable { title: "Anywhere".to_owned(), rows: self.anywhere() }];
         let own = self
@@ -194,7 +173,6 @@ impl App {
         tables
     }
 
-    /// Returns the rows of the general key table, including the digits that select panels.
     fn anywhere(&self) -> Vec<KeyRow> {
         let digits: Vec<char> = (0..self.panels.len()).map_while(digit).collect();
         let numbered = digits.iter().zip(&self.panels).map(|(number, panel)| {
@@ -228,7 +206,6 @@ impl App {
         all
     }
 
-    /// Activates a panel.
     fn show(&mut self, panel: usize) {
         self.active = panel.min(self.panels.len() - 1);
         if self.active >= panels::FIXED {
@@ -263,7 +240,6 @@ impl App {
     }
 }
 
-/// Returns the index of the panel that a digit key selects.
 fn panel_of(event: &KeyEvent, count: usize) -> Option<usize> {
     (0..count).find(|number| digit(*number).is_some_and(|digit| ch(digit).is(event)))
 }
@@ -284,8 +260,8 @@ mod tests {
     use crate::keys::{ctrl, numbered};
     use crate::panel::Panel;
     use crate::session::comparison::{Compared, tests::row};
-    use crate::session::queue::Prepared;
-    use crate::session::selection::Section;
+    use crate::session::queue::PreparedRows;
+    use crate::session::selection::ListKind;
     use crossterm::event::KeyCode;
     use std::rc::Rc;
     use swapmeet_runner::experiment::Experiment;
@@ -405,7 +381,7 @@ mod tests {
         use crate::panels::{cases::Cases, comparison::Comparison};
         let mut app = app();
         let rows = (0..50).map(|time| row("a", &format!("ring:{}", time + 4), 0, 1.0));
-        app.session.compared = Compared::of(rows.collect(), None);
+        app.session.compared = Compared::new(rows.collect(), None);
         let (mut comparison, mut cases) = (Comparison::default(), Cases::default());
         let (lines, order) = (cases.rows(&app.session), comparison.order(&app.session));
         comparison.step(7, &mut app.session);
@@ -413,9 +389,9 @@ mod tests {
         assert_eq!(comparison.list().cursor, 7);
         assert!(Rc::ptr_eq(&order, &comparison.order(&app.session)));
         assert!(Rc::ptr_eq(&lines, &cases.rows(&app.session)));
-        comparison.list_mut().filter = Filter::of("ring:5");
+        comparison.list_mut().filter = Filter::parse("ring:5");
         assert_eq!(comparison.order(&app.session).len(), 5, "ring:5 and ring:50 to ring:53");
-        comparison.list_mut().filter = Filter::of("ring:5 !ring:50");
+        comparison.list_mut().filter = Filter::parse("ring:5 !ring:50");
         app.session.compared.number += 1;
         assert_eq!(comparison.order(&app.session).len(), 4);
     }
@@ -439,7 +415,7 @@ mod tests {
     fn panels_say_that_rows_are_compared() {
         let mut app = app();
         let rows = (0..3).map(|seed| row("a", "ring:4", seed, 1.0)).collect();
-        let rows = Prepared::opened(rows, &Registry::default());
+        let rows = PreparedRows::opened(rows, &Registry::default());
         app.session.queue.enqueue(rows, Duration::ZERO);
         let text = |app: &App| app.session.text_without_results("No rows yet.");
         assert_eq!(text(&app), "No rows yet.");
@@ -452,10 +428,10 @@ mod tests {
         let mut app = app();
         let press = |app: &mut App, key: Key| app.key(&key.event());
         let put = |app: &mut App, spec: &str| {
-            app.session.selection.put(Section::Topologies, spec.to_owned(), None);
+            app.session.selection.put(ListKind::Topologies, spec.to_owned(), None);
             app.sync();
         };
-        let selected = |app: &App| app.session.selection.choices(Section::Topologies).len();
+        let selected = |app: &App| app.session.selection.choices(ListKind::Topologies).len();
         put(&mut app, "ring:4");
         put(&mut app, "ring:8");
         (0..2).for_each(|_| press(&mut app, ch('u')));

@@ -2,7 +2,7 @@
 //! module draws a message instead.
 
 use super::prompt::{Prompt, Purpose};
-use super::{App, ExitMode, Help, Question};
+use super::{App, Confirmation, ExitMode, Help};
 use crate::keys::{KeyRow, KeyTable};
 use crate::paint::{Painter, scroll_start, widest, width, wrap};
 use ratatui::layout::Rect;
@@ -10,10 +10,8 @@ use ratatui::style::{Modifier, Style};
 use std::path::Path;
 use swapmeet_results::units;
 
-/// The minimum screen size: columns and rows.
 pub(crate) const MIN_SIZE: (u16, u16) = (44, 12);
 
-/// Draws a message about the minimum size on a screen that is too small.
 pub(crate) fn too_small(painter: &mut Painter<'_, '_>, quitting: bool, area: Rect) {
     let (w, h) = MIN_SIZE;
     let quits = if quitting { "q again quits" } else { "q quits" };
@@ -43,41 +41,41 @@ pub(crate) fn draw(painter: &mut Painter<'_, '_>, app: &mut App, area: Rect) {
             draw_help(painter, help, &tables, area);
         }
     }
-    if let Some(question) = app.question {
+    if let Some(question) = app.confirmation {
         ask(painter, app, question, area);
     }
 }
 
-fn ask(painter: &mut Painter<'_, '_>, app: &App, question: Question, area: Rect) {
+fn ask(painter: &mut Painter<'_, '_>, app: &App, question: Confirmation, area: Rect) {
     let queue = &app.session.queue;
     let tally = queue.tally();
     let unrun = units::count(tally.open(), "case");
     let rows = units::count(tally.rows(), "row");
     let (title, text, keys) = match question {
-        Question::Exit(_) if !queue.is_busy() => (
+        Confirmation::Exit(_) if !queue.is_busy() => (
             "Quit",
             format!("{rows} on screen not saved. Quit anyway?"),
             "y or q: quit   n or Esc: stay (S saves, Q prints)",
         ),
-        Question::Exit(ExitMode::Plain) => {
+        Confirmation::Exit(ExitMode::Plain) => {
             ("Quit", format!("{unrun} not finished. Quit anyway?"), "y or q: quit   n or Esc: stay")
         }
-        Question::Exit(ExitMode::PrintRows) => (
+        Confirmation::Exit(ExitMode::PrintRows) => (
             "Quit",
             format!("{unrun} not finished. Quit and print {rows}?"),
             "y or Q: quit   n or Esc: stay",
         ),
-        Question::Run if queue.is_busy() => (
+        Confirmation::Run if queue.is_busy() => (
             "Run",
             format!("{unrun} not finished. Cancel and start a new run?"),
             "y or R: new run   n or Esc: continue",
         ),
-        Question::Stop => (
+        Confirmation::Stop => (
             "Cancel",
             format!("{unrun} not finished. Cancel them?"),
             "y or x: cancel   n or Esc: continue",
         ),
-        Question::Run => (
+        Confirmation::Run => (
             "Run",
             format!("{rows} on screen not saved. Discard and run?"),
             "y: run   n or Esc: keep them (a adds, S saves)",
@@ -89,7 +87,6 @@ fn ask(painter: &mut Painter<'_, '_>, app: &App, question: Question, area: Rect)
     painter.put(within, 2, 1, keys, painter.theme.dim);
 }
 
-/// Draws a box in the middle of an area and returns the area inside the box.
 fn boxed(painter: &mut Painter<'_, '_>, area: Rect, title: &str, wide: u16, high: u16) -> Rect {
     let (wide, high) = (wide.min(area.width), high.min(area.height));
     let place = Rect {
@@ -194,7 +191,6 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
     }
 }
 
-/// Draws the commands that match the words that the user types, each with its keys.
 fn commands(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
     let theme = painter.theme;
     let found = app.commands(prompt.input.value());

@@ -12,35 +12,26 @@ use std::path::{Path, PathBuf};
 use swapmeet_runner::input::{InputError, Text};
 use tui_input::{Input, InputRequest};
 
-/// The purpose of a text input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// A text that the active panel has requested.
     Panel,
-    /// The filter of the active panel.
     Filter,
     /// A filter in a panel without lines. It has no effect, and the title of the input says why.
     /// The input exists so that the typed letters do not act as commands.
     NoFilter,
-    /// Words that search for a command.
     Command,
-    /// The file name for saving the session.
     SaveAs,
-    /// The file name for a report or figure.
     Render,
 }
 
-/// A text input with its state.
 #[derive(Debug, Clone)]
 pub(crate) struct Prompt {
     pub(crate) purpose: Purpose,
     pub(crate) title: String,
-    /// The text and the position of the cursor in it.
     pub(crate) input: Input,
     pub(crate) error: Option<InputError>,
     /// The text before the user changed it. Esc restores this text.
     before: String,
-    /// The index of the highlighted command among the matching commands.
     pub(crate) at: usize,
     /// Whether Enter overwrites existing files, because the user has seen the warning about them.
     overwrites: bool,
@@ -126,7 +117,6 @@ pub(super) fn rows() -> Vec<KeyRow> {
 }
 
 impl App {
-    /// Handles a key while text is typed.
     pub(super) fn type_key(&mut self, event: &KeyEvent) {
         match find(KEYS, event) {
             Some(Action::Accept) => self.accept(),
@@ -144,7 +134,6 @@ impl App {
         }
     }
 
-    /// Inserts pasted text.
     pub fn paste(&mut self, text: &str) {
         let Some(prompt) = &mut self.prompt else { return };
         // Line breaks become spaces.
@@ -165,7 +154,7 @@ impl App {
         match prompt.purpose {
             Purpose::Command | Purpose::NoFilter | Purpose::SaveAs | Purpose::Render => {}
             Purpose::Filter => {
-                let filter = Filter::of(prompt.input.value());
+                let filter = Filter::parse(prompt.input.value());
                 self.filter(filter);
             }
             Purpose::Panel => {
@@ -179,7 +168,7 @@ impl App {
         // The filter already has an effect while it is typed. If the user cancels, restore the
         // previous filter.
         if let Some(Prompt { purpose: Purpose::Filter, before, .. }) = self.prompt.take() {
-            self.filter(Filter::of(&before));
+            self.filter(Filter::parse(&before));
         }
     }
 
@@ -238,7 +227,7 @@ impl App {
             return Err("there are no rows to draw yet".to_owned());
         }
         let figure = self.panels[self.active].figure(session);
-        let (baseline, algorithms) = (session.baseline.as_deref(), session.looks.numbers());
+        let (baseline, algorithms) = (session.baseline.as_deref(), session.styles.numbers());
         let rows = (rows, session.rows_in_words());
         rendered_file(name, figure, baseline, algorithms, rows, session.render)
             .map(|file| vec![file])
@@ -259,7 +248,7 @@ impl App {
 
     /// Returns all commands that match `words`. The commands of the active panel come first.
     pub(crate) fn commands(&self, words: &str) -> Vec<Command> {
-        let filter = Filter::of(words);
+        let filter = Filter::parse(words);
         let of_panels = self.panels.iter().enumerate().flat_map(|(at, panel)| {
             panel.table().into_iter().map(move |row| Command {
                 panel: Some(at),
@@ -290,7 +279,6 @@ impl App {
         }
     }
 
-    /// Returns the completions that the active panel suggests for the current text.
     pub(crate) fn completions(&self) -> Vec<String> {
         match &self.prompt {
             Some(Prompt { purpose: Purpose::Panel, input, .. }) => {
@@ -321,7 +309,6 @@ impl App {
     }
 }
 
-/// Returns how a key edits the text.
 fn request(event: &KeyEvent) -> Option<InputRequest> {
     use InputRequest as R;
     let control = event.modifiers.contains(KeyModifiers::CONTROL);

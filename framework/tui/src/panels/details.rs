@@ -36,7 +36,6 @@ impl Panel for Details {
         self.entries(session).len()
     }
 
-    /// Moves the focus to the next or the previous case.
     fn sideways(&mut self, by: isize, session: &mut Session) {
         session.focus_by(by);
         self.list.cursor = 0;
@@ -108,7 +107,6 @@ impl Panel for Details {
 }
 
 impl Details {
-    /// Returns all lines that describe the case in focus.
     fn entries(&self, session: &Session) -> Vec<DetailLine> {
         let Some((_, row)) = session.focused() else { return Vec::new() };
         let mut all = match &row.case {
@@ -138,7 +136,6 @@ impl Details {
     }
 }
 
-/// Returns the lines that describe the algorithm of a case and how to repeat the case.
 fn about(case: &Case, row: &CaseRow, session: &Session) -> Vec<DetailLine> {
     let algorithm = &case.algorithm.algorithm;
     let mut all =
@@ -205,7 +202,6 @@ fn residual_lines(all: &[Residual], row: &Record) -> Vec<DetailLine> {
     all.iter().filter(is_of).map(|b| detail("measured", in_words(b))).collect()
 }
 
-/// Returns the phases of the schedule that have been simulated so far.
 fn schedule(session: &Session) -> Vec<DetailLine> {
     let Some(recording) = session.schedule() else { return Vec::new() };
     if recording.phases().is_empty() && !recording.is_growing() {

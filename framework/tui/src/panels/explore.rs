@@ -1,20 +1,18 @@
-//! The explore panel. It has lists of specs, settings and studies, of which one list is open. A
-//! form shows the parameters of a spec.
+//! The explore panel. It has lists of specs, settings and experiment files, of which one list is open.
+//! A form shows the parameters of a spec.
 
 mod form;
-mod lines;
 
 use crate::click_map::PanelPosition;
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch, key};
-use crate::paint::Painter;
+use crate::paint::{Painter, cut_middle, widest};
 use crate::panel::{Keyed, List, Panel};
 use crate::session::files::OutputFile;
-use crate::session::selection::{ListItem, Section};
-use crate::session::suggestions::Study;
+use crate::session::selection::{ListItem, ListKind};
+use crate::session::suggestions::ExperimentFile;
 use crate::session::{Request, Session};
 use crossterm::event::KeyCode;
 use form::Form;
-use lines::heading;
 use ratatui::layout::Rect;
 use std::io::Write;
 use std::path::Path;
@@ -22,30 +20,24 @@ use swapmeet_results::units;
 use swapmeet_runner::experiment::Setting;
 use swapmeet_runner::input::InputError;
 
-/// The maximum number of rows of the description of the line under the cursor.
 const DESCRIPTION_ROWS: u16 = 5;
 
-/// The explore panel.
 #[derive(Debug, Default)]
 pub(crate) struct Explore {
     open: usize,
-    lists: [List; Section::ALL.len()],
-    /// The purpose of the text that the user is typing.
+    lists: [List; ListKind::ALL.len()],
     input_target: Option<InputTarget>,
-    /// The algorithm that was selected last.
     last: Option<String>,
     /// The form that is shown instead of the open list.
     form: Option<Form>,
 }
 
-/// The purpose of a text that the user types.
 #[derive(Debug, Clone, Copy)]
 enum InputTarget {
     /// A spec of this list. The index is that of the spec to replace. If it is `None`, the spec is
     /// added to the list.
-    Spec(Section, Option<usize>),
+    Spec(ListKind, Option<usize>),
     Setting(&'static Setting),
-    /// The parameter under the cursor of the form.
     Field,
 }
 
@@ -103,11 +95,11 @@ impl Keyed for Explore {
             Action::All => self.choose_all(session),
             Action::Form => self.open_form(session),
             Action::Edit => self.edit(session),
-            Action::Type if self.section() == Section::Settings => self.edit(session),
-            Action::Type => self.ask(InputTarget::Spec(self.section(), None), "", session),
+            Action::Type if self.kind() == ListKind::Settings => self.edit(session),
+            Action::Type => self.ask(InputTarget::Spec(self.kind(), None), "", session),
             Action::Remove => {
                 if let Some(ListItem::Choice(index, _)) = self.item(session) {
-                    session.selection.remove(self.section(), index);
+                    session.selection.remove(self.kind(), index);
                     self.clamp(session);
                 }
             }
@@ -132,14 +124,13 @@ impl Panel for Explore {
     }
 
     fn wanted_rows(&self, session: &Session) -> usize {
-        Section::ALL.len() + self.lines(session).max(1) + usize::from(DESCRIPTION_ROWS) + 1
+        ListKind::ALL.len() + self.lines(session).max(1) + usize::from(DESCRIPTION_ROWS) + 1
     }
 
     fn no_filter_reason(&self) -> Option<&'static str> {
         self.form.as_ref().map(|_| "a form has no filter")
     }
 
-    /// Closes the form and discards its changes.
     fn close(&mut self) -> bool {
         self.form.take().is_some()
     }
@@ -153,7 +144,7 @@ impl Panel for Explore {
         if at != next || by.abs() != 1 || self.form.is_some() {
             return;
         }
-        if by > 0 && self.open + 1 < Section::ALL.len() {
+        if by > 0 && self.open + 1 < ListKind::ALL.len() {
             self.show(self.open + 1, session);
             self.list_mut().cursor = 0;
         } else if by < 0 && self.open > 0 {
@@ -169,19 +160,19 @@ impl Panel for Explore {
     }
 
     fn click(&mut self, position: PanelPosition, session: &mut Session) {
-        if let PanelPosition::Heading(section) = position {
+        if let PanelPosition::Heading(kind) = position {
             self.form = None;
-            self.show(section, session);
+            self.show(kind, session);
         }
     }
 
     fn algorithm(&self, session: &Session) -> Option<String> {
-        match (self.section(), self.item(session)) {
-            (Section::Algorithms, Some(ListItem::Choice(_, choice))) => Some(choice.spec.clone()),
-            (Section::Algorithms, Some(ListItem::Suggestion(suggestion))) => {
+        match (self.kind(), self.item(session)) {
+            (ListKind::Algorithms, Some(ListItem::Choice(_, choice))) => Some(choice.spec.clone()),
+            (ListKind::Algorithms, Some(ListItem::Suggestion(suggestion))) => {
                 Some(suggestion.prefill.clone())
             }
-            (Section::Algorithms, _) => None,
+            (ListKind::Algorithms, _) => None,
             _ => session.focused().map(|(_, row)| row.specs()[0].to_owned()),
         }
     }
@@ -190,10 +181,10 @@ impl Panel for Explore {
         match self.input_target? {
             // Check a file name only after it has been typed. Checking it after each key would read
             // a file each time.
-            InputTarget::Spec(Section::Studies, _) => None,
+            InputTarget::Spec(ListKind::ExperimentFiles, _) => None,
             InputTarget::Spec(..) if text.contains("matrix:") || text.contains("graph:") => None,
-            InputTarget::Spec(section, _) => {
-                session.selection.check(section, text, &session.registry).err()
+            InputTarget::Spec(kind, _) => {
+                session.selection.check(kind, text, &session.registry).err()
             }
             InputTarget::Setting(setting) => session.selection.clone().set(setting, text).err(),
             InputTarget::Field => None,
@@ -212,15 +203,17 @@ impl Panel for Explore {
                     form.set(text, session)?;
                 }
             }
-            Some(InputTarget::Spec(Section::Studies, _)) => session.load(&Study::file(text)),
-            Some(InputTarget::Spec(section, instead)) => {
+            Some(InputTarget::Spec(ListKind::ExperimentFiles, _)) => {
+                session.load(&ExperimentFile::file(text))
+            }
+            Some(InputTarget::Spec(kind, instead)) => {
                 // If the text contains several specs, the first of them replaces the edited spec,
                 // and the others are added.
                 let (mut place, mut instead) = (0, instead);
-                for spec in session.selection.check(section, text, &session.registry)? {
-                    place = session.selection.put(section, spec, instead.take());
+                for spec in session.selection.check(kind, text, &session.registry)? {
+                    place = session.selection.put(kind, spec, instead.take());
                 }
-                self.lists[section as usize] = List::at(place);
+                self.lists[kind as usize] = List::at(place);
             }
         }
         Ok(())
@@ -228,16 +221,16 @@ impl Panel for Explore {
 
     fn completions(&self, text: &str, session: &Session) -> Vec<String> {
         match self.input_target {
-            Some(InputTarget::Spec(section, _)) => {
-                session.selection.completions(section, text, &session.registry)
+            Some(InputTarget::Spec(kind, _)) => {
+                session.selection.completions(kind, text, &session.registry)
             }
             _ => Vec::new(),
         }
     }
 
     fn explain(&self, text: &str, session: &Session) -> Option<[String; 2]> {
-        let Some(InputTarget::Spec(section, _)) = self.input_target else { return None };
-        let suggestion = session.selection.suggestion_for(section, text)?;
+        let Some(InputTarget::Spec(kind, _)) = self.input_target else { return None };
+        let suggestion = session.selection.suggestion_for(kind, text)?;
         Some([suggestion.shown.clone(), format!("{}  {}", suggestion.shown, suggestion.about)])
     }
 
@@ -253,24 +246,24 @@ impl Panel for Explore {
         let (size, suffix) = (session.selection.size(), self.list().filter.suffix());
         let title = format!("Explore: {size} selected{suffix}");
         let area = painter.panel(area, &title);
-        let sections = Section::ALL.len() as u16;
+        let headings = ListKind::ALL.len() as u16;
         // Reserve rows for the description of the line under the cursor, but leave most of the area
         // to the lists.
-        let about = match area.height.saturating_sub(sections + 1) {
+        let about = match area.height.saturating_sub(headings + 1) {
             0..12 => 0,
             12..16 => 2,
             16..24 => 3,
             _ => DESCRIPTION_ROWS,
         };
-        let open_lines = area.height.saturating_sub(sections + about + u16::from(about > 0));
+        let open_lines = area.height.saturating_sub(headings + about + u16::from(about > 0));
         let mut y = 0;
-        for section in Section::ALL {
-            let open = section == self.section();
-            heading(painter, session, section, open, area, y);
+        for kind in ListKind::ALL {
+            let open = kind == self.kind();
+            heading(painter, session, kind, open, area, y);
             y += 1;
             if let Some(form) = self.form.as_ref().filter(|_| open) {
                 let height =
-                    (area.height.saturating_sub(y)).saturating_sub(sections - 1 - section as u16);
+                    (area.height.saturating_sub(y)).saturating_sub(headings - 1 - kind as u16);
                 y += form.draw(painter, Rect { y: area.y + y, height, ..area });
             } else if open {
                 let list = Rect {
@@ -291,37 +284,37 @@ impl Panel for Explore {
 }
 
 impl Explore {
-    fn section(&self) -> Section {
-        Section::ALL[self.open]
+    fn kind(&self) -> ListKind {
+        ListKind::ALL[self.open]
     }
 
     fn items<'s>(&self, session: &'s Session) -> Vec<ListItem<'s>> {
-        session.selection.items(self.section(), &self.list().filter)
+        session.selection.items(self.kind(), &self.list().filter)
     }
 
-    /// Returns the line under the cursor.
     fn item<'s>(&self, session: &'s Session) -> Option<ListItem<'s>> {
         self.items(session).get(self.list().cursor).copied()
     }
 
-    /// Opens a list and removes the filter of the previous list.
-    fn show(&mut self, section: usize, session: &Session) {
-        let section = section.min(Section::ALL.len() - 1);
-        if section != self.open {
+    fn show(&mut self, kind: usize, session: &Session) {
+        let kind = kind.min(ListKind::ALL.len() - 1);
+        if kind != self.open {
             self.list_mut().filter = Default::default();
-            self.open = section;
+            self.open = kind;
         }
         self.clamp(session);
     }
 
     fn open_form(&mut self, session: &mut Session) {
-        let section = self.section();
+        let kind = self.kind();
         let (spec, instead) = match self.item(session) {
             Some(ListItem::Choice(index, choice)) => (choice.spec.clone(), Some(index)),
             Some(ListItem::Suggestion(suggestion)) => (suggestion.prefill.clone(), None),
-            Some(ListItem::Setting(_) | ListItem::Study(_)) | None => (String::new(), None),
+            Some(ListItem::Setting(_) | ListItem::ExperimentFile(_)) | None => {
+                (String::new(), None)
+            }
         };
-        self.form = Form::of(session, section, &spec, instead);
+        self.form = Form::new(session, kind, &spec, instead);
         if self.form.is_none() {
             session.show_message("only machines and algorithms with parameters have a form", false);
         }
@@ -342,10 +335,10 @@ impl Explore {
             }
             Action::All | Action::Fit => Ok(()),
             Action::Form => {
-                let (section, spec, instead) = (form.section, form.spec(), form.instead);
+                let (kind, spec, instead) = (form.kind, form.spec(), form.instead);
                 self.form = None;
-                let place = session.selection.put(section, spec, instead);
-                self.lists[section as usize].cursor = place;
+                let place = session.selection.put(kind, spec, instead);
+                self.lists[kind as usize].cursor = place;
                 Ok(())
             }
         };
@@ -356,7 +349,7 @@ impl Explore {
 
     fn ask(&mut self, what: InputTarget, text: &str, session: &mut Session) {
         let title = match what {
-            InputTarget::Spec(section, _) => section.singular(),
+            InputTarget::Spec(kind, _) => kind.singular(),
             InputTarget::Setting(setting) => setting.key,
             InputTarget::Field => "value",
         };
@@ -365,28 +358,28 @@ impl Explore {
     }
 
     fn choose(&mut self, session: &mut Session) {
-        let section = self.section();
+        let kind = self.kind();
         match self.item(session) {
             Some(ListItem::Choice(index, choice)) => {
                 let (spec, on) = (choice.spec.clone(), !choice.on);
-                session.selection.toggle(section, index);
+                session.selection.toggle(kind, index);
                 if on {
-                    self.offer_workload(section, &spec, session);
+                    self.offer_workload(kind, &spec, session);
                 }
             }
             Some(ListItem::Suggestion(suggestion)) if suggestion.ready => {
                 let spec = suggestion.prefill.clone();
                 session.show_message(&format!("selected {spec}"), false);
-                session.selection.put(section, spec.clone(), None);
-                self.offer_workload(section, &spec, session);
+                session.selection.put(kind, spec.clone(), None);
+                self.offer_workload(kind, &spec, session);
                 // The suggestion is now a spec at the top of the list. Move the cursor to the line
                 // that followed the suggestion.
                 self.list_mut().cursor += 1;
                 self.clamp(session);
             }
-            Some(ListItem::Study(study)) => {
-                let study = study.clone();
-                session.load(&study);
+            Some(ListItem::ExperimentFile(file)) => {
+                let file = file.clone();
+                session.load(&file);
             }
             Some(ListItem::Suggestion(_) | ListItem::Setting(_)) | None => self.edit(session),
         }
@@ -395,8 +388,8 @@ impl Explore {
     /// Deselects all lines that pass the filter or, if none of them is selected, selects all of
     /// them.
     fn choose_all(&mut self, session: &mut Session) {
-        let (section, filter) = (self.section(), self.list().filter.clone());
-        let (count, last) = session.selection.toggle_all(section, &filter);
+        let (kind, filter) = (self.kind(), self.list().filter.clone());
+        let (count, last) = session.selection.toggle_all(kind, &filter);
         let text = match (count, &last) {
             (0, _) => "nothing to select here".to_owned(),
             (_, Some(_)) => format!("selected {}", units::count(count, "line")),
@@ -404,14 +397,14 @@ impl Explore {
         };
         session.show_message(&text, false);
         if let Some(spec) = last {
-            self.offer_workload(section, &spec, session);
+            self.offer_workload(kind, &spec, session);
         }
     }
 
     /// Called after an algorithm was selected. If no selected workload has its collective, shows a
     /// message with the key that selects such a workload.
-    fn offer_workload(&mut self, section: Section, spec: &str, session: &mut Session) {
-        if section != Section::Algorithms {
+    fn offer_workload(&mut self, kind: ListKind, spec: &str, session: &mut Session) {
+        if kind != ListKind::Algorithms {
             return;
         }
         self.last = Some(spec.to_owned());
@@ -434,44 +427,158 @@ impl Explore {
     }
 
     fn edit(&mut self, session: &mut Session) {
-        let section = self.section();
+        let kind = self.kind();
         let (what, text) = match self.item(session) {
-            Some(ListItem::Study(_)) => return self.choose(session),
+            Some(ListItem::ExperimentFile(_)) => return self.choose(session),
             Some(ListItem::Choice(index, choice)) => {
-                (InputTarget::Spec(section, Some(index)), choice.spec.clone())
+                (InputTarget::Spec(kind, Some(index)), choice.spec.clone())
             }
             Some(ListItem::Suggestion(suggestion)) => {
-                (InputTarget::Spec(section, None), suggestion.prefill.clone())
+                (InputTarget::Spec(kind, None), suggestion.prefill.clone())
             }
             Some(ListItem::Setting(setting)) => {
                 (InputTarget::Setting(setting), session.selection.setting(setting))
             }
-            None => (InputTarget::Spec(section, None), String::new()),
+            None => (InputTarget::Spec(kind, None), String::new()),
         };
         self.ask(what, &text, session);
     }
 
-    /// Returns the description of the line under the cursor.
     fn about_item(&self, session: &Session) -> String {
         match self.item(session) {
-            Some(ListItem::Choice(_, choice)) => about_spec(session, self.section(), &choice.spec),
+            Some(ListItem::Choice(_, choice)) => about_spec(session, self.kind(), &choice.spec),
             Some(ListItem::Suggestion(suggestion)) if !suggestion.ready => {
                 format!("{}; press Enter to type it", suggestion.about)
             }
             Some(ListItem::Suggestion(suggestion)) => suggestion.about.clone(),
             Some(ListItem::Setting(setting)) => setting.about.to_owned(),
-            Some(ListItem::Study(study)) => {
-                format!("{}; Enter selects its contents, i opens another file", study.about)
+            Some(ListItem::ExperimentFile(file)) => {
+                format!("{}; Enter selects its contents, i opens another file", file.about)
             }
             None => String::new(),
         }
     }
 }
 
-fn about_spec(session: &Session, section: Section, spec: &str) -> String {
+fn about_spec(session: &Session, kind: ListKind, spec: &str) -> String {
     session
         .selection
-        .suggestion_for(section, spec)
+        .suggestion_for(kind, spec)
         .map(|suggestion| suggestion.about.clone())
         .unwrap_or_default()
+}
+
+impl Explore {
+    fn draw_items(&self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) -> u16 {
+        let theme = painter.theme;
+        let (kind, items) = (self.kind(), self.items(session));
+        // The column of names is as wide as the longest visible name, but takes at most three
+        // fifths of the area, so that the descriptions have space. A longer name is written over
+        // the start of its description. The last screen column is reserved for the scroll bar.
+        let cursor = self.list().cursor;
+        let height = usize::from(area.height);
+        let first = self.list().first_line(items.len(), height);
+        let bar = u16::from(items.len() > height);
+        let text_area = Rect { width: area.width.saturating_sub(bar), ..area };
+        let shown = || items.iter().enumerate().skip(first).take(height);
+        let names = widest(shown().map(|(_, item)| name(item))).min(area.width * 3 / 5);
+        for (y, (index, item)) in (0..).zip(shown()) {
+            let here = index == cursor;
+            // The mark shows what Enter does: select or deselect a spec, add a suggestion, or open
+            // an experiment file.
+            let (mark, style) = match item {
+                ListItem::Choice(_, choice) if choice.on => ("[x]", theme.text),
+                ListItem::Choice(..) => ("[ ]", theme.dim),
+                ListItem::Suggestion(suggestion) if suggestion.ready => ("[ ]", theme.text),
+                ListItem::Suggestion(_) => (" + ", theme.text),
+                ListItem::Setting(_) => ("", theme.text),
+                ListItem::ExperimentFile(_) => (" ▸ ", theme.text),
+            };
+            let style = painter.list_line(area, y, index, here, style);
+            painter.put(area, 2, y, mark, style);
+            let room = text_area.width.saturating_sub(7);
+            let end = painter.put(area, 6, y, &cut_middle(&name(item), room), style);
+            // A setting shows its value; all other lines show their descriptions.
+            let (text, about) = match item {
+                ListItem::Setting(setting) => (session.selection.setting(setting), style),
+                ListItem::Choice(..) | ListItem::Suggestion(_) | ListItem::ExperimentFile(_) => {
+                    (about_short(item, session, kind), if here { style } else { theme.dim })
+                }
+            };
+            painter.put(text_area, end.max(6 + names.max(12)) + 2, y, &text, about);
+        }
+        // An empty list is drawn as one line, so that the cursor has a position in it.
+        if items.is_empty() {
+            painter.put(area, 6, 0, "no line matches the filter", theme.dim);
+        }
+        painter.scrollbar(area, first, items.len());
+        (items.len().max(1) as u16).min(area.height)
+    }
+}
+
+/// Draws the heading of a list. The heading of a closed list also shows the selected entries.
+fn heading(
+    painter: &mut Painter<'_, '_>,
+    session: &Session,
+    kind: ListKind,
+    open: bool,
+    area: Rect,
+    y: u16,
+) {
+    // A click on the heading opens or closes the list.
+    let theme = painter.theme;
+    let style = if open && painter.has_keys() { theme.accent } else { theme.text };
+    painter.put(area, 0, y, if open { "▾" } else { "▸" }, style);
+    let x = painter.put(area, 2, y, kind.title(), style);
+    painter.add_click(area, 0, y, area.width, PanelPosition::Heading(kind as usize));
+    // The heading of a closed list shows its selected entries, so that the whole experiment is
+    // always visible.
+    let picked: Vec<&str> = session.selection.selected(kind).collect();
+    let by_tables = picked.is_empty() && session.selection.is_named_by_tables(kind);
+    let text = match (kind, open) {
+        (ListKind::Settings, false) => {
+            let set = |item: &ListItem<'_>| match item {
+                ListItem::Setting(setting) => {
+                    Some((setting.key, session.selection.setting(setting)))
+                }
+                ListItem::Choice(..) | ListItem::Suggestion(_) | ListItem::ExperimentFile(_) => {
+                    None
+                }
+            };
+            let settings = session.selection.items(kind, &Default::default());
+            let texts = settings.iter().filter_map(set).filter(|(_, value)| !value.is_empty());
+            texts.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
+        }
+        (ListKind::Settings | ListKind::ExperimentFiles, true) => String::new(),
+        (ListKind::ExperimentFiles, false) => {
+            format!("{} experiment files", session.selection.items(kind, &Default::default()).len())
+        }
+        (_, true) => format!("{} selected", picked.len()),
+        (_, false) if by_tables => "given by the [[case]] tables".to_owned(),
+        (_, false) if picked.is_empty() => "none selected".to_owned(),
+        (_, false) => picked.join(" "),
+    };
+    // If nothing is selected in this list, no case can run, so the text has the style of a warning.
+    let has_specs = !matches!(kind, ListKind::Settings | ListKind::ExperimentFiles);
+    let missing = picked.is_empty() && has_specs && !by_tables;
+    painter.put(area, x.max(14) + 1, y, &text, if missing { theme.warn } else { theme.dim });
+}
+
+fn name(item: &ListItem<'_>) -> String {
+    match item {
+        ListItem::Choice(_, choice) => choice.spec.clone(),
+        ListItem::Suggestion(suggestion) => suggestion.shown.clone(),
+        ListItem::Setting(setting) => setting.key.to_owned(),
+        ListItem::ExperimentFile(file) => file.name.clone(),
+    }
+}
+
+fn about_short(item: &ListItem<'_>, session: &Session, kind: ListKind) -> String {
+    let long = match item {
+        ListItem::Choice(_, choice) => about_spec(session, kind, &choice.spec),
+        ListItem::Suggestion(suggestion) => suggestion.about.clone(),
+        ListItem::Setting(setting) => setting.about.to_owned(),
+        ListItem::ExperimentFile(file) => file.about.clone(),
+    };
+    long.split(';').next().unwrap_or("").to_owned()
 }

@@ -7,7 +7,6 @@ use crate::session::{LogLine, Session};
 use ratatui::layout::Rect;
 use std::convert::Infallible;
 
-/// The log panel.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     list: List,
@@ -95,7 +94,6 @@ impl Panel for Log {
 }
 
 impl Log {
-    /// Returns the lines that pass the filter.
     fn shown<'s>(&self, session: &'s Session) -> Vec<&'s LogLine> {
         session.log.lines().iter().filter(|line| self.list.filter.passes(&line.text)).collect()
     }

@@ -10,14 +10,12 @@ use ratatui::layout::Rect;
 use swapmeet_core::cost::kind::Kind;
 use swapmeet_results::{duration, parts};
 
-/// The parts panel. Its cursor selects a group of cases that differ only in the algorithm.
+/// The parts panel. Its cursor selects a group.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
     list: List,
     /// Whether a bar shows percentages of the algorithm's time. Otherwise, it shows absolute times.
     shares: bool,
-    /// The index of the comparison group that was in focus at the last update. The cases of a group
-    /// differ only in the algorithm.
     seen: usize,
 }
 
@@ -67,7 +65,6 @@ impl Panel for Parts {
         self.list.cursor = wrap_index(self.list.cursor, by, session.compared.groups.len());
     }
 
-    /// Shows the group in focus if the focus has changed.
     fn sync(&mut self, session: &Session) {
         if self.seen != session.group {
             (self.seen, self.list.cursor) = (session.group, session.group);
@@ -126,20 +123,17 @@ impl Panel for Parts {
 /// empty row.
 const MOST_ROWS: u16 = 3;
 
-/// Returns the part of an area below its first `top` rows.
 fn rest(area: Rect, top: u16) -> Rect {
     Rect { y: area.y + top, height: area.height.saturating_sub(top), ..area }
 }
 
 impl Parts {
-    /// Returns the lines of a group that have a time and pass the filter.
     fn timed_lines<'s>(&self, session: &'s Session, group: usize) -> Vec<&'s Line> {
         let lines = session.compared.lines_of(group).iter();
         let timed = lines.filter(|line| parts::total(&line.parts).is_some());
         timed.filter(|l| session.passes(&self.list.filter, &l.stats.algorithm, "")).collect()
     }
 
-    /// Draws the bars of a group. Returns the number of screen rows that this takes.
     fn bars(&self, painter: &mut Painter<'_, '_>, mut lines: Vec<&Line>, area: Rect) -> u16 {
         // Divide the width among names, bars and times.
         let most = lines.iter().map(|l| total(l)).fold(0.0, f64::max);
@@ -202,8 +196,6 @@ fn spread(line: &Line) -> String {
     format!(" ±{percent:.1} % (n = {})", time.n)
 }
 
-/// Draws a legend of the parts that occur in the bars. Returns the number of screen rows that this
-/// takes.
 fn legend(painter: &mut Painter<'_, '_>, lines: &[&Line], area: Rect) -> u16 {
     let theme = painter.theme;
     let occurs = |kind: &Kind| lines.iter().any(|l| l.parts[*kind].is_some_and(|time| time != 0.0));

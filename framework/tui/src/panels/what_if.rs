@@ -12,19 +12,15 @@ use ratatui::layout::Rect;
 use swapmeet_results::duration;
 use swapmeet_runner::input::{InputError, Text};
 
-/// The what-if panel.
 #[derive(Debug, Default)]
 pub(crate) struct WhatIf {
     list: List,
     input_target: Option<InputTarget>,
 }
 
-/// The purpose of a text that the user types.
 #[derive(Debug, Clone, Copy)]
 enum InputTarget {
-    /// The new value of the slider under the cursor.
     Value,
-    /// The name of a new machine.
     Name,
 }
 
@@ -260,7 +256,6 @@ fn scale(painter: &mut Painter<'_, '_>, slider: &Slider, here: bool, area: Rect)
     true
 }
 
-/// Describes a slider, and lists the values of the machine presets.
 fn explain(slider: &Slider) -> String {
     let Some(parameter) = slider.parameter else {
         return format!("{}: {}", slider.name(), slider.meaning());

@@ -17,12 +17,8 @@ use swapmeet_results::analysis::{Axis, MapCell, Margin, Winner, WinnerMap};
 #[derive(Debug, Default)]
 pub(crate) struct Winners {
     list: List,
-    /// The index of the map column under the cursor, which represents a block size.
     column: usize,
-    /// The index of the displayed map.
     map: usize,
-    /// The index of the comparison group that was in focus at the last update. The cases of a group
-    /// differ only in the algorithm.
     seen: Option<usize>,
     /// Whether the panel shows a table instead of the map. The table has the times of all
     /// algorithms in the map row under the cursor.
@@ -117,7 +113,6 @@ impl Panel for Winners {
         }
     }
 
-    /// Moves the cursor to the map cell of the group in focus.
     fn sync(&mut self, session: &Session) {
         let maps = &session.compared.maps;
         self.map = self.map.min(maps.len().saturating_sub(1));
@@ -220,8 +215,6 @@ impl Winners {
         self.cursor_moved(session);
     }
 
-    /// Draws as many map cells as fit, and writes the block sizes above them. Returns the number of
-    /// screen rows that this takes.
     fn draw_map(
         &self,
         painter: &mut Painter<'_, '_>,
@@ -229,7 +222,6 @@ impl Winners {
         map: &WinnerMap,
         area: Rect,
     ) -> u16 {
-        /// The minimum width of a map cell, which has a mark, a shade and a space.
         const NARROWEST: u16 = 3;
         // If all cells fit, each cell is as wide as the widest heading. Otherwise, cells are
         // narrower. If cells with the minimum width do not fit either, the map scrolls.
@@ -275,7 +267,7 @@ impl Winners {
                     painter.put(place, 0, y, "-", if here { painter.cursor() } else { theme.dim });
                     continue;
                 };
-                let look = session.looks.number(&cell.winner.algorithm);
+                let look = session.styles.number(&cell.winner.algorithm);
                 let own = theme.series(look);
                 let text = format!(
                     "{}{}",
@@ -308,11 +300,10 @@ fn shade(winner: &Winner) -> char {
     }
 }
 
-/// Draws the legend of marks and shades. Returns the number of screen rows that this takes.
 fn legend(painter: &mut Painter<'_, '_>, session: &Session, map: &WinnerMap, area: Rect) -> u16 {
     let theme = painter.theme;
     let entry = |name: &str| {
-        let look = session.looks.number(name);
+        let look = session.styles.number(name);
         [mark(look).to_string(), name.to_owned()].map(|text| (text, theme.series(look)))
     };
     let y = painter.legend(area, map.winners().into_iter().map(entry));
@@ -335,7 +326,6 @@ fn strip(map: &WinnerMap, row: usize) -> Vec<String> {
     sizes.iter().enumerate().map(line).collect()
 }
 
-/// Describes the map cell under the cursor.
 fn explain(map: &WinnerMap, row: usize, column: usize) -> String {
     let (Some(at), Some(x)) = (map.rows.get(row), map.xs.get(column)) else {
         return String::new();

@@ -19,12 +19,10 @@ pub(super) struct Analysis {
     /// The rows that are analysed. They are collected again only if the queue has changed, and not
     /// if a slider has moved.
     records: Memo<u64, Arc<Vec<Arc<Record>>>>,
-    /// The earliest time at which the analysis may start again.
     next: Option<Instant>,
 }
 
 impl Analysis {
-    /// Returns whether the analysis is running or has to start.
     pub(super) fn is_due(&self) -> bool {
         self.is_stale || self.under_way.is_some()
     }
@@ -63,7 +61,7 @@ impl Session {
                     None => (records.iter().map(|record| (**record).clone()).collect(), None),
                 };
                 let compared =
-                    Compared { scenario, number, ..Compared::of(records, baseline.as_deref()) };
+                    Compared { scenario, number, ..Compared::new(records, baseline.as_deref()) };
                 (compared, began.elapsed())
             };
             self.analysis.under_way = self.start("comparison", work);
@@ -76,7 +74,7 @@ impl Session {
             if let Some(result) = &compared.scenario {
                 self.what_if.schedule_planning(result);
             }
-            self.looks.add(&compared.algorithms);
+            self.styles.add(&compared.algorithms);
             let old = std::mem::replace(&mut self.compared, compared);
             // Another thread frees the old lines, because this takes a long time if there are many.
             drop(std::thread::Builder::new().spawn(move || drop(old)));

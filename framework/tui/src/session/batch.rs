@@ -52,7 +52,6 @@ impl Batch {
         }
     }
 
-    /// Returns whether the thread has ended and all rows are written.
     pub(crate) fn is_over(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
@@ -73,7 +72,6 @@ impl Drop for Batch {
     }
 }
 
-/// The data that belongs to the thread of the batch.
 struct BatchThread {
     rows: Option<RowSink>,
     events: Sender<CaseEvent>,

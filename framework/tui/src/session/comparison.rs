@@ -19,14 +19,10 @@ use unicode_width::UnicodeWidthStr;
 /// one workload and one machine.
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
-    /// The index of the line's group. The cases of a group differ only in the algorithm.
     pub(crate) group: usize,
     pub(crate) stats: swapmeet_results::ComparisonLine,
-    /// Whether this is the line of the baseline in its group.
     pub(crate) is_baseline: bool,
-    /// The mean time divided by the lower bound.
     pub(crate) over_bound: Option<f64>,
-    /// The mean time divided by the optimum.
     pub(crate) over_optimum: Option<f64>,
     /// The mean over repetitions of each part of the time, such as start-up or contention.
     pub(crate) parts: Parts,
@@ -43,7 +39,6 @@ pub(crate) struct Line {
 /// otherwise load all lines into the cache.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct LineTexts {
-    /// The index of the line's group.
     pub(crate) group: u32,
     /// The index of the algorithm in [`Compared::algorithms`].
     pub(crate) algorithm: u32,
@@ -51,7 +46,6 @@ pub(crate) struct LineTexts {
     pub(crate) outcome: u32,
 }
 
-/// The results of the analysis.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Compared {
     /// The groups, sorted by topology, then by workload, then by machine. Each of these specs is
@@ -59,11 +53,9 @@ pub(crate) struct Compared {
     pub(crate) groups: Vec<Arc<Group>>,
     /// All lines, sorted by group. Within a group, the fastest line is first.
     pub(crate) lines: Vec<Line>,
-    /// For each line, the numbers of its texts.
     pub(crate) texts: Vec<LineTexts>,
     /// The families of curves. A family is left out if its axis has only one value.
     pub(crate) families: Vec<Family>,
-    /// The maps that show the fastest algorithm for each block size and each network or machine.
     pub(crate) maps: Vec<WinnerMap>,
     /// The cost of each link's failure, that is, by how much the time increases. The costs come
     /// from rows of `swapmeet links`.
@@ -72,16 +64,12 @@ pub(crate) struct Compared {
     pub(crate) residuals: Vec<Residual>,
     /// If the rows cannot be compared, the error message.
     pub(crate) error: Option<String>,
-    /// If the user has changed values in the what-if panel, the result of these changes.
     pub(crate) scenario: Option<ScenarioResult>,
     /// The number of this analysis. Each analysis has a different number, so that panels notice new
     /// lines.
     pub(crate) number: u64,
-    /// The names of the algorithms of all lines.
     pub(crate) algorithms: BTreeSet<String>,
-    /// The texts of status and verification of all lines.
     pub(crate) outcomes: BTreeSet<String>,
-    /// The topologies, workloads, machines and models of all groups.
     pub(crate) specs: [BTreeSet<String>; 4],
     /// The index of the group of each setting. A setting is everything in a case except the
     /// algorithm.
@@ -98,9 +86,7 @@ pub(crate) struct Compared {
 /// They are the ends of the colour scales in the network panel.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Peaks {
-    /// The maximum number of messages on one link in one step.
     pub(crate) link_messages: u64,
-    /// The maximum number of bytes that one node held at the end of a step.
     pub(crate) node_bytes: u64,
 }
 
@@ -134,17 +120,14 @@ impl Line {
         })
     }
 
-    /// Returns the mean time divided by the mean time of the baseline.
     pub(crate) fn ratio(&self) -> Option<f64> {
         self.stats.ratio.as_ref().map(|ratio| ratio.value)
     }
 
-    /// Returns the 95 % confidence interval of the ratio to the baseline, if there are repetitions.
     pub(crate) fn interval(&self) -> Option<Interval> {
         self.stats.ratio.as_ref().and_then(|ratio| ratio.interval)
     }
 
-    /// Returns whether a row is one of the repetitions that this line summarises.
     pub(crate) fn is_of(&self, row: &Record) -> bool {
         let (own, other) = (self.sample.case(), row.case());
         own.setting == other.setting && own.implementation == other.implementation
@@ -158,7 +141,6 @@ impl Compared {
         self.scenario.as_ref().is_some_and(|result| result.outdated.contains(algorithm))
     }
 
-    /// Returns the lines of a group.
     pub(crate) fn lines_of(&self, group: usize) -> &[Line] {
         // The lines are sorted by group.
         let first = self.lines.partition_point(|line| line.group < group);
@@ -166,7 +148,6 @@ impl Compared {
         &self.lines[first..after]
     }
 
-    /// Returns the index of the line that summarises a row.
     pub(crate) fn line_of(&self, row: &Record) -> Option<usize> {
         let group = *self.group_of.get(&row.case().setting.owned())?;
         let first = self.lines.partition_point(|line| line.group < group);
@@ -179,13 +160,12 @@ impl Compared {
         self.link_costs.iter().find(|costs| costs.is_of(case))
     }
 
-    /// Returns the ends of the colour scales for this topology and workload.
     pub(crate) fn peaks(&self, topology: &str, workload: &str) -> Peaks {
         self.peaks.get(&[topology, workload].map(str::to_owned)).copied().unwrap_or_default()
     }
 
     /// Compares rows. If the algorithm `baseline` has no row, compares the rows without a baseline.
-    pub(crate) fn of(records: Vec<Record>, baseline: Option<&str>) -> Self {
+    pub(crate) fn new(records: Vec<Record>, baseline: Option<&str>) -> Self {
         let files = [(String::new(), records)];
         let compared = match compare(&files, baseline) {
             Err(CompareError::NoBaseline { .. }) => compare(&files, None),
@@ -198,7 +178,6 @@ impl Compared {
         }
     }
 
-    /// Combines the statistics of a comparison with values of the compared rows.
     fn join(mut comparison: Comparison, files: &[(String, Vec<Record>)]) -> Self {
         let ranks = ranks(
             comparison
@@ -327,7 +306,7 @@ impl Compared {
         }
         let short = |((text, others), wide): (&&(&str, &BTreeSet<String>), &usize)| {
             let others = others.iter().map(String::as_str).filter(|_| others.len() <= MOST);
-            Abbreviations::of(others.chain([*text]), *wide).get(text).to_owned()
+            Abbreviations::new(others.chain([*text]), *wide).get(text).to_owned()
         };
         apart.iter().zip(&wide).map(short).collect::<Vec<_>>().join(", ")
     }
@@ -364,7 +343,7 @@ pub(crate) mod tests {
             row("slow", "ring:4", 1, 22.0),
             row("fast", "ring:4", 0, 10.0),
         ];
-        let compared = Compared::of(rows, Some("fast"));
+        let compared = Compared::new(rows, Some("fast"));
         let slow = &compared.lines[1];
         assert_eq!(
             (slow.stats.algorithm.as_str(), slow.ratio(), slow.over_bound, slow.sample.steps),
@@ -386,7 +365,7 @@ pub(crate) mod tests {
             ..row(algorithm, "ring:4", 0, 1.0)
         };
         let marks = |rows| {
-            let compared = Compared::of(rows, None);
+            let compared = Compared::new(rows, None);
             compared.lines.iter().map(|line| line.is_uncharged).collect::<Vec<_>>()
         };
         assert_eq!(marks(vec![free("a"), row("b", "ring:4", 0, 2.0)]), [true, false]);
@@ -395,7 +374,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_baseline_without_rows_is_ignored() {
-        let compared = Compared::of(vec![row("a", "ring:4", 0, 1.0)], Some("b"));
+        let compared = Compared::new(vec![row("a", "ring:4", 0, 1.0)], Some("b"));
         assert_eq!((compared.lines.len(), compared.error), (1, None));
     }
 
@@ -409,7 +388,7 @@ pub(crate) mod tests {
             small("ring:8"),
             small("ring:4"),
         ];
-        let all = Compared::of(rows, None);
+        let all = Compared::new(rows, None);
         let groups: Vec<String> = all
             .groups
             .iter()

@@ -9,39 +9,31 @@ use swapmeet_results::{CsvSink, Record, Sink, atomic_file, quoted, units};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::experiment::{DEFAULT_TIMEOUT_SECS, Experiment};
 
-/// A file to write.
 pub(crate) struct OutputFile {
     pub(crate) file: PathBuf,
     /// A short description of the content, such as `3 rows`.
     pub(crate) summary: String,
-    /// A description of the file that the user sees before the file is written.
     pub(crate) preview: String,
     pub(crate) content: Content,
 }
 
-/// A function that writes the content of a file.
 pub(crate) type Content = Box<dyn Fn(&mut dyn Write) -> io::Result<()> + Send>;
 
-/// The kind of a file that is rendered from rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RenderKind {
-    /// A report page.
     Report,
     /// A figure that plots time against this axis.
     Curves(Axis),
     /// A figure that shows the fastest algorithm for each block size and each network or machine.
     Winners,
-    /// A figure that shows the parts of each algorithm's time, such as start-up or contention.
     Parts,
 }
 
-/// A request to render a file from rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RenderRequest {
     pub kind: RenderKind,
     /// The path of the file. Its extension selects the format.
     pub path: PathBuf,
-    /// The algorithm with which the other algorithms are compared.
     pub baseline: Option<String>,
     /// The algorithms and the numbers of their marks and colours.
     pub styles: Vec<(String, usize)>,
@@ -152,7 +144,6 @@ pub(crate) fn write_rows(file: &mut dyn Write, rows: &[Arc<Record>]) -> io::Resu
     rows.iter().try_for_each(|row| sink.record(row)).and_then(|()| sink.finish())
 }
 
-/// Returns the command that repeats a case.
 pub(crate) fn command(case: &Case, plugin_dirs: &[PathBuf]) -> String {
     let timeout = case.options.timeout.map(|limit| limit.as_secs_f64());
     let settings = Experiment {
@@ -166,7 +157,6 @@ pub(crate) fn command(case: &Case, plugin_dirs: &[PathBuf]) -> String {
     words.join(" ")
 }
 
-/// Returns the flags that select plugin directories.
 pub(crate) fn plugin_flags(plugin_dirs: &[PathBuf]) -> impl Iterator<Item = String> {
     plugin_dirs.iter().map(|dir| format!("--plugin-dir {}", quoted(&dir.display().to_string())))
 }

@@ -2,13 +2,10 @@
 
 use std::time::Duration;
 
-/// The maximum number of lines that the log keeps.
 const MOST: usize = 10_000;
 
-/// A line of the log.
 #[derive(Debug, Clone)]
 pub(crate) struct LogLine {
-    /// The session time at which the line was logged.
     pub(crate) at: Duration,
     pub(crate) text: String,
     pub(crate) is_warning: bool,
@@ -18,7 +15,6 @@ pub(crate) struct LogLine {
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     lines: Vec<LogLine>,
-    /// The number of old lines that have been dropped.
     dropped: usize,
     /// The number of lines that had been written when the user last looked at the log.
     read: usize,
@@ -38,7 +34,6 @@ impl Log {
         &self.lines
     }
 
-    /// Marks all lines as read.
     pub(crate) fn mark_read(&mut self) {
         self.read = self.written();
     }
@@ -48,7 +43,6 @@ impl Log {
         self.written() - self.read
     }
 
-    /// Returns the number of all lines, including old lines that have been dropped.
     pub(crate) fn written(&self) -> usize {
         self.dropped + self.lines.len()
     }

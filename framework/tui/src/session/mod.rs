@@ -1,12 +1,12 @@
 //! The state of a session: plugins, the selection of cases, the cases with their rows, and the
 //! analysis of these rows.
 
+mod algorithm_styles;
 mod analysis;
 pub(crate) mod batch;
 pub(crate) mod comparison;
 pub(crate) mod files;
 mod log;
-mod looks;
 pub(crate) mod queue;
 pub(crate) mod recording;
 mod runs;
@@ -17,13 +17,13 @@ mod undo;
 pub(crate) mod what_if;
 
 use crate::filter::Filter;
+use algorithm_styles::AlgorithmStyles;
 use analysis::Analysis;
 use comparison::Compared;
 use files::OutputFile;
 pub use files::{RenderKind, RenderRequest, RenderRows};
 use log::Log;
 pub(crate) use log::LogLine;
-use looks::Looks;
 use queue::{CaseRow, CaseState, Queue};
 pub use recording::WATCH;
 use recording::{FrameSelection, KeptSchedule, Recording, RecordingRequest};
@@ -34,7 +34,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use suggestions::Study;
+use suggestions::ExperimentFile;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::experiment::Experiment;
@@ -45,14 +45,11 @@ use undo::Undo;
 pub use what_if::FACTS;
 use what_if::WhatIf;
 
-/// The input from which a session starts.
 pub struct Setup {
-    /// The available plugins.
     pub registry: Registry,
     /// The directories that the user gives with `--plugin-dir`. The command that repeats a case
     /// needs them.
     pub plugin_dirs: Vec<PathBuf>,
-    /// The initial selection.
     pub experiment: Experiment,
     /// The cases that run as soon as the session starts.
     pub cases: Vec<Case>,
@@ -66,7 +63,6 @@ pub struct Setup {
     pub is_example: bool,
     /// Notes on the files of the rows `opened`. The notes are added to the log.
     pub notes: Vec<String>,
-    /// The function that renders a figure or a report.
     pub render: RenderRows,
     pub workers: Workers,
     /// The sink to which each row is written as soon as its case ends.
@@ -75,18 +71,14 @@ pub struct Setup {
     pub out: Option<PathBuf>,
 }
 
-/// A request of a panel to the application.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Request {
-    /// Show the details of the case in focus.
     Details,
-    /// Show the case in focus in the comparison.
     Comparison,
     /// Ask the user for a text. The fields are the title of the input and its initial text.
     Text(String, String),
 }
 
-/// The message in the bottom line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Message {
     pub(crate) text: String,
@@ -101,16 +93,12 @@ pub(crate) struct Session {
     pub(crate) abouts: BTreeMap<String, String>,
     pub(crate) selection: Selection,
     pub(crate) queue: Queue,
-    /// The index of the case in focus.
     pub(crate) focus: Option<usize>,
     /// The index of the group in focus. A group contains cases that differ only in the algorithm.
     pub(crate) group: usize,
-    /// The algorithm with which the other algorithms are compared.
     pub(crate) baseline: Option<String>,
     pub(crate) compared: Compared,
-    /// The marks and colours of algorithms.
-    pub(crate) looks: Looks,
-    /// The state of the what-if panel.
+    pub(crate) styles: AlgorithmStyles,
     pub(crate) what_if: WhatIf,
     /// The part of the focused case's schedule that has been simulated so far.
     pub(crate) recording: Option<Recording>,
@@ -143,7 +131,7 @@ impl Session {
             group: 0,
             baseline: setup.experiment.baseline.as_ref().map(|b| b.value.clone()),
             compared: Compared::default(),
-            looks: Looks::default(),
+            styles: AlgorithmStyles::default(),
             what_if: WhatIf::default(),
             recording: None,
             kept: None,
@@ -203,7 +191,6 @@ impl Session {
             || self.analysis.is_due()
     }
 
-    /// Returns whether work is in progress whose elapsed time is on the screen.
     pub(crate) fn is_animated(&self) -> bool {
         self.runs.is_active()
             || self.recording.as_ref().is_some_and(Recording::is_growing)
@@ -222,20 +209,17 @@ impl Session {
         Some((index, &rows[index]))
     }
 
-    /// Moves the focus by `by` cases.
     pub(crate) fn focus_by(&mut self, by: isize) {
         let rows = self.queue.rows().len();
         let at = self.focused().map_or(0, |(index, _)| index);
         self.focus = (rows > 0).then(|| at.saturating_add_signed(by).min(rows - 1));
     }
 
-    /// Returns the recording if it belongs to the case in focus.
     pub(crate) fn schedule(&self) -> Option<&Recording> {
         let (_, row) = self.focused()?;
         self.recording.as_ref().filter(|recording| recording.key == row.key)
     }
 
-    /// If the schedule of the case in focus can be simulated quickly, simulates it.
     pub(crate) fn want_schedule(&mut self) {
         /// The time limit for planning and for pricing a schedule that is simulated without a
         /// request from the user.
@@ -283,8 +267,6 @@ impl Session {
         });
     }
 
-    /// If the displayed schedules have no times of ranks yet, simulates them again to compute these
-    /// times.
     pub(crate) fn want_ranks(&mut self) {
         if let Some(before) = self.schedule().filter(|recording| recording.lacks_ranks())
             && let Some((_, CaseRow { case: Ok(case), .. })) = self.focused()
@@ -390,15 +372,14 @@ impl Session {
         if self.what_if.is_on() { "rows without the changes of What if" } else { "rows on screen" }
     }
 
-    /// Replaces the selection by the contents of an experiment file.
-    pub(crate) fn load(&mut self, study: &Study) {
-        match study.experiment() {
+    pub(crate) fn load(&mut self, file: &ExperimentFile) {
+        match file.experiment() {
             Ok(experiment) => {
                 self.baseline = experiment.baseline.as_ref().map(|baseline| baseline.value.clone());
                 self.selection.load(experiment, &self.registry);
                 self.analysis.is_stale = true;
                 self.show_message(
-                    &format!("selected {}: R runs it, u undoes it", study.name),
+                    &format!("selected {}: R runs it, u undoes it", file.name),
                     false,
                 );
             }
@@ -406,18 +387,15 @@ impl Session {
         }
     }
 
-    /// Shows a message in the bottom line.
     pub(crate) fn show_message(&mut self, text: &str, is_bad: bool) {
         self.message = Some(Message { text: text.to_owned(), is_bad });
     }
 
-    /// Adds a line to the log.
     pub(crate) fn add_log(&mut self, text: &str, is_warning: bool) {
         self.log.add(self.now, text, is_warning);
     }
 }
 
-/// Returns whether a case failed.
 fn is_failure(record: &Record) -> bool {
     !matches!(record.status, Status::Ok | Status::Unsupported)
 }

@@ -14,10 +14,8 @@ use swapmeet_runner::lookup::CaseLookup;
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::schedule_progress::{ScheduleProgress, StepCounts};
 
-/// The state of a case.
 #[derive(Debug)]
 pub(crate) enum CaseState {
-    /// The case has not started.
     Waiting,
     /// The case is running. The field is the session time at which it started.
     Running(Duration),
@@ -26,17 +24,13 @@ pub(crate) enum CaseState {
     Stopped,
 }
 
-/// A case on screen.
 #[derive(Debug)]
 pub(crate) struct CaseRow {
     /// The case. For a row from a file whose case cannot be reconstructed, the reason.
     pub(crate) case: Result<Case, String>,
-    /// The identity of the case.
     pub(crate) key: Arc<CaseId>,
     pub(crate) state: CaseState,
-    /// The last reported progress of the simulation of the case.
     pub(crate) pace: ScheduleProgress,
-    /// The total number of steps of the schedule, if it is known.
     length: Option<u64>,
     /// The texts that filters search, as numbers of [`Texts`]: five texts of the case, and one text
     /// of the state.
@@ -67,21 +61,18 @@ impl CaseRow {
         row
     }
 
-    /// Changes the state, and its text for filters.
     fn enter(&mut self, state: CaseState, texts: &mut Texts) {
         self.state = state;
         let reason = self.record().map_or("", |record| record.reason.as_str());
         self.texts[5] = texts.number(&format!("{} {reason}", self.word()));
     }
 
-    /// Returns the algorithm, the topology, the workload and the machine of the case.
     pub(crate) fn specs(&self) -> [&str; 4] {
         let CaseId { setting, implementation, .. } = &*self.key;
         [&implementation.algorithm, &setting.topology, &setting.workload, &setting.machine]
             .map(String::as_str)
     }
 
-    /// Returns the record of the case if the case has ended.
     pub(crate) fn record(&self) -> Option<&Record> {
         match &self.state {
             CaseState::Done(record) => Some(record),
@@ -89,7 +80,6 @@ impl CaseRow {
         }
     }
 
-    /// Returns the state in a word.
     pub(crate) fn word(&self) -> &'static str {
         match &self.state {
             CaseState::Waiting => "waiting",
@@ -122,19 +112,16 @@ impl CaseRow {
 /// New rows for the queue. A separate thread prepares them, because this takes about a second for
 /// 100,000 cases.
 #[derive(Debug)]
-pub(crate) struct Prepared {
+pub(crate) struct PreparedRows {
     rows: Vec<CaseRow>,
     cases: Vec<Case>,
-    /// The algorithms of the rows, in the order of their first rows.
     algorithms: Vec<String>,
-    /// The index of each row, by the identity of its case.
     index: HashMap<Arc<CaseId>, usize>,
     common: Common,
     forecast: Forecast,
     texts: Texts,
 }
 
-/// Returns the index of each row, by the identity of its case.
 fn index(rows: &[CaseRow]) -> HashMap<Arc<CaseId>, usize> {
     rows.iter().zip(0..).map(|(row, at)| (Arc::clone(&row.key), at)).collect()
 }
@@ -154,7 +141,7 @@ fn join(mut a: Common, b: &Common) -> Common {
     a
 }
 
-impl Prepared {
+impl PreparedRows {
     /// Creates rows for the cases that are not in `known`.
     pub(crate) fn new(cases: Vec<Case>, known: Vec<Arc<CaseId>>) -> Self {
         let mut known: HashSet<Arc<CaseId>> = known.into_iter().collect();
@@ -165,7 +152,7 @@ impl Prepared {
                 rows.push(CaseRow::new(Ok(case), key, &mut texts));
             }
         }
-        Self::of(rows, texts)
+        Self::from_rows(rows, texts)
     }
 
     /// Creates rows from records that were read from files. If a case has several records, uses the
@@ -182,10 +169,10 @@ impl Prepared {
                 rows.push(row);
             }
         }
-        Self::of(rows, texts)
+        Self::from_rows(rows, texts)
     }
 
-    fn of(rows: Vec<CaseRow>, texts: Texts) -> Self {
+    fn from_rows(rows: Vec<CaseRow>, texts: Texts) -> Self {
         let cases: Vec<Case> = open(&rows);
         let forecast = Forecast::new(&cases);
         let each = rows.iter().map(|row| row.specs().map(|spec| Some(spec.to_owned())));
@@ -201,12 +188,10 @@ impl Prepared {
         Self { rows, cases, algorithms, index, common, forecast, texts }
     }
 
-    /// Returns the algorithms of the new rows, in the order of their first rows.
     pub(crate) fn algorithms(&self) -> &[String] {
         &self.algorithms
     }
 
-    /// Returns the number of new rows.
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }
@@ -229,7 +214,6 @@ impl Prepared {
     }
 }
 
-/// Returns the cases that have no record.
 fn open(rows: &[CaseRow]) -> Vec<Case> {
     rows.iter()
         .filter(|row| row.record().is_none())
@@ -244,7 +228,6 @@ pub(crate) struct Tally {
     pub(crate) cases: usize,
     pub(crate) ok: usize,
     pub(crate) unsupported: usize,
-    /// The number of cases that were invalid, crashed, timed out or had an error.
     pub(crate) failed: usize,
     pub(crate) running: usize,
     pub(crate) waiting: usize,
@@ -252,22 +235,18 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Returns the number of cases that have a row.
     pub(crate) fn rows(self) -> usize {
         self.ok + self.unsupported + self.failed
     }
 
-    /// Returns the number of cases that have not ended.
     pub(crate) fn open(self) -> usize {
         self.waiting + self.running
     }
 }
 
-/// All cases on screen.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     rows: Vec<CaseRow>,
-    /// The index of each row, by the identity of its case.
     index: HashMap<Arc<CaseId>, usize>,
     /// The number of changes of rows and their states, so that panels notice a change.
     changes: u64,
@@ -282,12 +261,10 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Returns all rows in the order of insertion.
     pub(crate) fn rows(&self) -> &[CaseRow] {
         &self.rows
     }
 
-    /// Returns the specs that are the same in all cases.
     pub(crate) fn common(&self) -> &Common {
         &self.common
     }
@@ -308,7 +285,6 @@ impl Queue {
         self.tally
     }
 
-    /// Returns the number of changes of rows and their states.
     pub(crate) fn changes(&self) -> u64 {
         self.changes
     }
@@ -324,23 +300,19 @@ impl Queue {
         (0..self.rows.len()).filter(|index| passes(&self.rows[*index])).collect()
     }
 
-    /// Returns the index of the row of a case.
     pub(crate) fn index_of(&self, case: &CaseId) -> Option<usize> {
         self.index.get(case).copied()
     }
 
-    /// Returns the index of the row whose case is that of a record.
     pub(crate) fn find(&self, record: &Record) -> Option<usize> {
         self.index_of(&record.case().owned())
     }
 
-    /// Removes and returns all rows.
     pub(crate) fn clear(&mut self) -> Self {
         let empty = Self { changes: self.changes + 1, ..Self::default() };
         std::mem::replace(self, empty)
     }
 
-    /// Returns the identity of each case that has ended.
     pub(crate) fn known(&self) -> Vec<Arc<CaseId>> {
         let ended = self.rows.iter().filter(|row| matches!(row.state, CaseState::Done(_)));
         ended.map(|row| Arc::clone(&row.key)).collect()
@@ -348,7 +320,7 @@ impl Queue {
 
     /// Adds rows as a new batch, which starts now, and removes the rows of cancelled cases. Returns
     /// the cases to run.
-    pub(crate) fn enqueue(&mut self, prepared: Prepared, now: Duration) -> Vec<Case> {
+    pub(crate) fn enqueue(&mut self, prepared: PreparedRows, now: Duration) -> Vec<Case> {
         self.stop();
         self.rows.retain(|row| !matches!(row.state, CaseState::Stopped));
         let first = self.rows.len();
@@ -376,7 +348,6 @@ impl Queue {
         prepared.cases
     }
 
-    /// Marks all waiting and running cases as cancelled.
     pub(crate) fn stop(&mut self) {
         for row in &mut self.rows {
             if matches!(row.state, CaseState::Waiting | CaseState::Running(_)) {
@@ -386,7 +357,6 @@ impl Queue {
         self.count();
     }
 
-    /// Applies an event of the batch.
     pub(crate) fn apply(&mut self, event: CaseEvent, now: Duration) {
         match event {
             CaseEvent::Started { cases } => {
@@ -412,35 +382,31 @@ impl Queue {
         }
     }
 
-    /// Sets the state of a case of the batch.
     fn enter(&mut self, case: usize, state: CaseState) {
         let Some(row) = self.batch.get(case).and_then(|i| self.rows.get_mut(*i)) else { return };
-        row.length = row.case.as_ref().ok().and_then(|case| self.lengths.of(case));
-        *of(&mut self.tally, &row.state) -= 1;
+        row.length = row.case.as_ref().ok().and_then(|case| self.lengths.steps_of(case));
+        *counter(&mut self.tally, &row.state) -= 1;
         row.enter(state, &mut self.texts);
         self.changes += 1;
-        *of(&mut self.tally, &row.state) += 1;
+        *counter(&mut self.tally, &row.state) += 1;
     }
 
     fn count(&mut self) {
         self.changes += 1;
         self.tally = Tally { cases: self.rows.len(), ..Tally::default() };
         for row in &self.rows {
-            *of(&mut self.tally, &row.state) += 1;
+            *counter(&mut self.tally, &row.state) += 1;
         }
     }
 
-    /// Estimates the remaining time of the running batch.
     pub(crate) fn left(&self, now: Duration) -> Option<Duration> {
         self.forecast.left(now.saturating_sub(self.began)).filter(|_| self.is_busy())
     }
 
-    /// Returns whether any case is waiting or running.
     pub(crate) fn is_busy(&self) -> bool {
         self.tally.open() > 0
     }
 
-    /// Returns the records of all cases that have ended.
     pub(crate) fn records(&self) -> Vec<Arc<Record>> {
         let record = |row: &CaseRow| match &row.state {
             CaseState::Done(record) => Some(Arc::clone(record)),
@@ -450,8 +416,7 @@ impl Queue {
     }
 }
 
-/// Returns the field of a tally that counts cases in this state.
-fn of<'t>(tally: &'t mut Tally, state: &CaseState) -> &'t mut usize {
+fn counter<'t>(tally: &'t mut Tally, state: &CaseState) -> &'t mut usize {
     match state {
         CaseState::Waiting => &mut tally.waiting,
         CaseState::Running(_) => &mut tally.running,

@@ -3,7 +3,7 @@
 
 use super::batch::Batch;
 pub use super::batch::RowSink;
-use super::queue::Prepared;
+use super::queue::PreparedRows;
 use super::task::{Task, take_ended};
 use super::what_if::WhatIf;
 use super::{Session, is_failure};
@@ -15,45 +15,37 @@ use swapmeet_runner::case::Case;
 use swapmeet_runner::event::CaseEvent;
 use swapmeet_runner::worker::Workers;
 
-/// The state of the runs.
 pub(crate) struct Runs {
     /// Whether the display is frozen. Events that arrive while it is frozen are stored in
     /// `held_back`.
     pub(crate) frozen: bool,
     held_back: Vec<CaseEvent>,
-    /// Whether the batch has ended while the display is frozen.
     has_ended_unseen: bool,
     batch: Option<Batch>,
-    /// The preparation of cases, if it is in progress.
-    preparing: Option<Task<(Purpose, Result<Prepared, String>)>>,
+    preparing: Option<Task<(Purpose, Result<PreparedRows, String>)>>,
     /// Cancelled batches that are still writing rows. The session waits for them only when it ends.
     ending: Vec<Batch>,
     pub(super) workers: Workers,
     rows: Option<RowSink>,
-    /// The file to which the row sink writes.
     pub(crate) out: Option<PathBuf>,
     /// Whether the rows on screen are those of an example that the user has not requested.
     pub(crate) is_example: bool,
     /// Whether all rows on screen have been saved to a file other than `out`, or read from files.
     pub(crate) saved: bool,
-    /// The file to which the rows were saved last.
     pub(crate) saved_as: Option<PathBuf>,
     /// Notes on opened files that have not been shown yet.
     notes: Vec<String>,
-    /// The texts of reasons and notes that are already in the log.
     remarks: HashSet<String>,
     some_failed: bool,
     unwritten: Option<String>,
 }
 
-/// The use of prepared cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Purpose {
     /// Run the cases. Their rows replace all existing rows.
     Replace,
     /// Run the cases. Their rows are added to the existing rows.
     Add,
-    /// Only show the rows, which come from files.
     Open,
 }
 
@@ -83,7 +75,6 @@ impl Runs {
         self.batch.is_some() || self.preparing.is_some()
     }
 
-    /// Returns the number of events that have been held back.
     pub(crate) fn held_back(&self) -> usize {
         self.held_back.len()
     }
@@ -94,7 +85,6 @@ impl Runs {
         self.some_failed || self.held_back.iter().any(failed)
     }
 
-    /// Returns the error message of the first failed attempt to write a row.
     pub(crate) fn unwritten(&self) -> Option<&str> {
         self.unwritten.as_deref()
     }
@@ -105,7 +95,7 @@ impl Session {
     pub(super) fn begin_with(&mut self, cases: Vec<Case>, found: Vec<Option<Record>>) {
         self.runs.some_failed = found.iter().flatten().any(is_failure);
         let count = found.iter().flatten().count();
-        self.begin(Prepared::new(cases, Vec::new()).with_found(found));
+        self.begin(PreparedRows::new(cases, Vec::new()).with_found(found));
         if count > 0 {
             self.add_log(
                 &format!("{} of an earlier run loaded", units::count(count, "row")),
@@ -114,10 +104,10 @@ impl Session {
         }
     }
 
-    fn begin(&mut self, prepared: Prepared) {
+    fn begin(&mut self, prepared: PreparedRows) {
         let focused =
             self.focus.and_then(|at| self.queue.rows().get(at)).map(|row| Arc::clone(&row.key));
-        self.looks.add(prepared.algorithms());
+        self.styles.add(prepared.algorithms());
         let new = self.queue.enqueue(prepared, self.now);
         self.focus = focused.and_then(|key| self.queue.index_of(&key));
         self.analysis.is_stale = true;
@@ -137,12 +127,10 @@ impl Session {
         }
     }
 
-    /// Removes all rows and runs all selected cases.
     pub(crate) fn run(&mut self) {
         self.prepare(Purpose::Replace);
     }
 
-    /// Runs the selected cases that have no row yet.
     pub(crate) fn add(&mut self) {
         if self.queue.is_busy() {
             return self.show_message("cases are running: wait, or cancel them with x", true);
@@ -150,29 +138,26 @@ impl Session {
         self.prepare(Purpose::Add);
     }
 
-    /// Prepares the selected cases for a run.
     fn prepare(&mut self, purpose: Purpose) {
         self.runs.is_example = false;
         let (selection, registry) = (self.selection.clone(), Arc::clone(&self.registry));
         let known = if purpose == Purpose::Replace { Vec::new() } else { self.queue.known() };
         self.prepare_with(purpose, move || {
-            selection.cases(&registry).map(|cases| Prepared::new(cases, known))
+            selection.cases(&registry).map(|cases| PreparedRows::new(cases, known))
         });
     }
 
-    /// Shows records from files, and notes on these files.
     pub(super) fn open(&mut self, records: Vec<Record>, notes: Vec<String>) {
         self.runs.notes = notes;
         self.runs.some_failed = records.iter().any(is_failure);
         let registry = Arc::clone(&self.registry);
-        self.prepare_with(Purpose::Open, move || Ok(Prepared::opened(records, &registry)));
+        self.prepare_with(Purpose::Open, move || Ok(PreparedRows::opened(records, &registry)));
     }
 
-    /// Prepares cases in a separate thread.
     fn prepare_with(
         &mut self,
         purpose: Purpose,
-        make: impl FnOnce() -> Result<Prepared, String> + Send + 'static,
+        make: impl FnOnce() -> Result<PreparedRows, String> + Send + 'static,
     ) {
         self.runs.preparing = self.start("preparation", move || (purpose, make()));
     }
@@ -194,7 +179,7 @@ impl Session {
                     text += &format!("; {note}");
                     self.add_log(&note, true);
                 }
-                self.looks.add(prepared.algorithms());
+                self.styles.add(prepared.algorithms());
                 self.queue.enqueue(prepared, self.now);
                 (self.analysis.is_stale, self.runs.saved) = (true, true);
                 self.show_message(&text, false);
@@ -214,7 +199,6 @@ impl Session {
         drop(std::thread::Builder::new().spawn(move || drop((queue, held_back))));
     }
 
-    /// Cancels the running batch.
     pub(crate) fn stop(&mut self) {
         match &self.runs.batch {
             Some(batch) if self.queue.is_busy() => {
@@ -232,7 +216,6 @@ impl Session {
 
     /// Processes the events of the batch. Returns whether there were any.
     pub(super) fn poll_events(&mut self) -> bool {
-        /// The maximum number of events to process in one frame.
         const AT_ONCE: usize = 20_000;
         let mut news = false;
         for _ in 0..AT_ONCE {
@@ -256,7 +239,6 @@ impl Session {
         news
     }
 
-    /// Unfreezes the display, and processes the events that were held back.
     pub(crate) fn unfreeze(&mut self) {
         self.runs.frozen = false;
         for event in std::mem::take(&mut self.runs.held_back) {

@@ -1,46 +1,41 @@
 //! The selection of cases. It consists of four lists of specs, and settings. Specs have the same
 //! syntax as on the command line.
 
-mod collectives;
 mod typed;
 
 use super::files::plugin_flags;
-use super::suggestions::{Study, Suggestion, own_machine, studies, suggestions};
+use super::suggestions::{ExperimentFile, Suggestion, experiment_files, own_machine, suggestions};
 use crate::filter::Filter;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use swapmeet_core::cost::machine::presets;
-use swapmeet_core::delivery::collective::COLLECTIVES;
+use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES, of_bits};
 use swapmeet_results::{quoted, units};
-use swapmeet_runner::case::{self, Case, Product};
+use swapmeet_runner::case::{self, Case, CaseGrid};
 use swapmeet_runner::experiment::{Experiment, OwnMachine, SETTINGS, Setting};
 use swapmeet_runner::input::{InputError, Text};
 use swapmeet_runner::registry::Registry;
-
+use swapmeet_workloads::Workload;
 pub(crate) use typed::FormParameter;
 
-/// A list of the explore panel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Section {
+pub(crate) enum ListKind {
     Algorithms,
     Topologies,
     Workloads,
     Machines,
-    /// The settings: repetitions, seed, timeout and name.
     Settings,
-    /// The experiment files.
-    Studies,
+    ExperimentFiles,
 }
 
-impl Section {
-    /// All lists in display order.
+impl ListKind {
     pub(crate) const ALL: [Self; 6] = [
         Self::Algorithms,
         Self::Topologies,
         Self::Workloads,
         Self::Machines,
         Self::Settings,
-        Self::Studies,
+        Self::ExperimentFiles,
     ];
 
     pub(crate) fn title(self) -> &'static str {
@@ -50,11 +45,10 @@ impl Section {
             Self::Workloads => "Workloads",
             Self::Machines => "Machines",
             Self::Settings => "Settings",
-            Self::Studies => "Studies",
+            Self::ExperimentFiles => "Studies",
         }
     }
 
-    /// Returns the singular form of the list's name, for messages.
     pub(crate) fn singular(self) -> &'static str {
         match self {
             Self::Algorithms => "algorithm",
@@ -62,31 +56,26 @@ impl Section {
             Self::Workloads => "workload",
             Self::Machines => "machine",
             Self::Settings => "setting",
-            Self::Studies => "experiment file",
+            Self::ExperimentFiles => "experiment file",
         }
     }
 }
 
-/// A spec in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Choice {
     /// The spec in canonical form, so that equal specs have equal texts.
     pub(crate) spec: String,
-    /// Whether the spec is selected.
     pub(crate) on: bool,
 }
 
-/// A line of a list.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ListItem<'a> {
-    /// The index of a spec in the list, and the spec.
     Choice(usize, &'a Choice),
     Suggestion(&'a Suggestion),
     Setting(&'static Setting),
-    Study(&'a Study),
+    ExperimentFile(&'a ExperimentFile),
 }
 
-/// The parts of the selection that undo restores.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SelectionState {
     choices: [Vec<Choice>; 4],
@@ -94,12 +83,11 @@ pub(crate) struct SelectionState {
     experiment: Experiment,
 }
 
-/// The selection of cases, and the suggestions for its lists.
 #[derive(Debug, Clone)]
 pub(crate) struct Selection {
     state: SelectionState,
     suggestions: [Vec<Suggestion>; 4],
-    studies: Vec<Study>,
+    experiment_files: Vec<ExperimentFile>,
     /// A file, and the selection for which it was read or written.
     file: Option<(PathBuf, SelectionState)>,
 }
@@ -128,31 +116,30 @@ impl Selection {
         ];
         let state = SelectionState { choices, experiment };
         let file = file.map(|file| (file, state.clone()));
-        Self { state, suggestions, studies: studies(), file }
+        Self { state, suggestions, experiment_files: experiment_files(), file }
     }
 
-    pub(crate) fn choices(&self, section: Section) -> &[Choice] {
-        self.state.choices.get(section as usize).map_or(&[], Vec::as_slice)
+    pub(crate) fn choices(&self, kind: ListKind) -> &[Choice] {
+        self.state.choices.get(kind as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the selected specs of a list.
-    pub(crate) fn selected(&self, section: Section) -> impl Iterator<Item = &str> {
-        self.choices(section).iter().filter(|choice| choice.on).map(|choice| choice.spec.as_str())
+    pub(crate) fn selected(&self, kind: ListKind) -> impl Iterator<Item = &str> {
+        self.choices(kind).iter().filter(|choice| choice.on).map(|choice| choice.spec.as_str())
     }
 
-    pub(crate) fn suggestions(&self, section: Section) -> &[Suggestion] {
-        self.suggestions.get(section as usize).map_or(&[], Vec::as_slice)
+    pub(crate) fn suggestions(&self, kind: ListKind) -> &[Suggestion] {
+        self.suggestions.get(kind as usize).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the lines of a list that pass a filter. The specs of the list come first. The
     /// suggestions that are not in the list follow.
-    pub(crate) fn items(&self, section: Section, filter: &Filter) -> Vec<ListItem<'_>> {
+    pub(crate) fn items(&self, kind: ListKind, filter: &Filter) -> Vec<ListItem<'_>> {
         // In a filter for algorithms, the name of a collective must match only the algorithms of
         // this collective. Titles are not searched for names of collectives, because many titles
         // also mention other collectives.
         let names = COLLECTIVES.map(|kind| kind.word);
-        let filter = &filter.with_tags(if section == Section::Algorithms { &names } else { &[] });
-        if section == Section::Settings {
+        let filter = &filter.with_tags(if kind == ListKind::Algorithms { &names } else { &[] });
+        if kind == ListKind::Settings {
             // The settings for tables of the experiment can only remove them.
             let applies = |setting: &&Setting| {
                 !matches!(setting.key, "case" | "exclude") || !self.setting(setting).is_empty()
@@ -162,42 +149,46 @@ impl Selection {
             let settings = SETTINGS.iter().filter(applies).filter(passes);
             return settings.map(ListItem::Setting).collect();
         }
-        if section == Section::Studies {
-            let passes = |study: &&Study| filter.passes(&format!("{} {}", study.name, study.about));
-            return self.studies.iter().filter(passes).map(ListItem::Study).collect();
+        if kind == ListKind::ExperimentFiles {
+            let passes =
+                |file: &&ExperimentFile| filter.passes(&format!("{} {}", file.name, file.about));
+            return self
+                .experiment_files
+                .iter()
+                .filter(passes)
+                .map(ListItem::ExperimentFile)
+                .collect();
         }
-        let choices = self.choices(section).iter().enumerate();
+        let choices = self.choices(kind).iter().enumerate();
         let known = |suggestion: &&Suggestion| {
-            !suggestion.ready || self.choices(section).iter().all(|p| p.spec != suggestion.prefill)
+            !suggestion.ready || self.choices(kind).iter().all(|p| p.spec != suggestion.prefill)
         };
-        let suggestions = self.suggestions(section).iter().filter(known);
+        let suggestions = self.suggestions(kind).iter().filter(known);
         let has = |spec: &str, suggestion: Option<&Suggestion>| {
             let known = suggestion
                 .map_or([""; 3], |o| [&o.shown, &o.about, &o.keywords].map(String::as_str));
             filter.passes(&format!("{spec} {}", known.join(" ")))
         };
         let choices = choices
-            .filter(|(_, p)| has(&p.spec, self.suggestion_for(section, &p.spec)))
+            .filter(|(_, p)| has(&p.spec, self.suggestion_for(kind, &p.spec)))
             .map(|(i, p)| ListItem::Choice(i, p));
         choices.chain(suggestions.filter(|o| has("", Some(o))).map(ListItem::Suggestion)).collect()
     }
 
-    /// Returns the suggestion that has the same name as a spec.
-    pub(crate) fn suggestion_for(&self, section: Section, spec: &str) -> Option<&Suggestion> {
+    pub(crate) fn suggestion_for(&self, kind: ListKind, spec: &str) -> Option<&Suggestion> {
         fn name(text: &str) -> &str {
             text.split(':').next().unwrap_or(text)
         }
         let find =
-            |wanted: &str| self.suggestions(section).iter().find(|o| name(&o.prefill) == wanted);
+            |wanted: &str| self.suggestions(kind).iter().find(|o| name(&o.prefill) == wanted);
         // The name of a workload may start with a collective (`collective/name`). If there is no
         // suggestion for this collective, find the suggestion for the name after the slash.
         find(name(spec)).or_else(|| find(name(spec).rsplit('/').next()?))
     }
 
-    /// Selects or deselects a spec.
-    pub(crate) fn toggle(&mut self, section: Section, index: usize) {
+    pub(crate) fn toggle(&mut self, kind: ListKind, index: usize) {
         if let Some(choice) =
-            self.state.choices.get_mut(section as usize).and_then(|list| list.get_mut(index))
+            self.state.choices.get_mut(kind as usize).and_then(|list| list.get_mut(index))
         {
             choice.on = !choice.on;
         }
@@ -208,7 +199,7 @@ impl Selection {
     /// and, if they were selected, the last of these specs.
     pub(crate) fn toggle_all(
         &mut self,
-        section: Section,
+        kind: ListKind,
         filter: &Filter,
     ) -> (usize, Option<String>) {
         let spec = |item: &ListItem<'_>| match item {
@@ -216,13 +207,12 @@ impl Selection {
             ListItem::Suggestion(suggestion) if suggestion.ready => {
                 Some((suggestion.prefill.clone(), false))
             }
-            ListItem::Suggestion(_) | ListItem::Setting(_) | ListItem::Study(_) => None,
+            ListItem::Suggestion(_) | ListItem::Setting(_) | ListItem::ExperimentFile(_) => None,
         };
-        let specs: Vec<(String, bool)> =
-            self.items(section, filter).iter().filter_map(spec).collect();
+        let specs: Vec<(String, bool)> = self.items(kind, filter).iter().filter_map(spec).collect();
         let on = specs.iter().filter(|(_, on)| *on).count();
         if on > 0 {
-            for choice in &mut self.state.choices[section as usize] {
+            for choice in &mut self.state.choices[kind as usize] {
                 choice.on &= !specs.iter().any(|(spec, _)| *spec == choice.spec);
             }
             return (on, None);
@@ -230,14 +220,13 @@ impl Selection {
         let last = specs.last().map(|(spec, _)| spec.clone());
         let count = specs.len();
         for (spec, _) in specs {
-            self.put(section, spec, None);
+            self.put(kind, spec, None);
         }
         (count, last)
     }
 
-    /// Removes a spec from its list.
-    pub(crate) fn remove(&mut self, section: Section, index: usize) {
-        if let Some(list) = self.state.choices.get_mut(section as usize)
+    pub(crate) fn remove(&mut self, kind: ListKind, index: usize) {
+        if let Some(list) = self.state.choices.get_mut(kind as usize)
             && index < list.len()
         {
             list.remove(index);
@@ -246,8 +235,8 @@ impl Selection {
 
     /// Adds a spec to its list, or replaces the spec at index `instead`. If the list already
     /// contains the spec, selects it. Returns the index of the spec.
-    pub(crate) fn put(&mut self, section: Section, spec: String, instead: Option<usize>) -> usize {
-        let Some(list) = self.state.choices.get_mut(section as usize) else { return 0 };
+    pub(crate) fn put(&mut self, kind: ListKind, spec: String, instead: Option<usize>) -> usize {
+        let Some(list) = self.state.choices.get_mut(kind as usize) else { return 0 };
         if let Some(known) = list.iter().position(|p| p.spec == spec) {
             list[known].on = true;
             return known;
@@ -265,7 +254,6 @@ impl Selection {
         }
     }
 
-    /// Adds a machine to the experiment and selects it.
     pub(crate) fn add_machine(&mut self, own: OwnMachine) -> Result<(), String> {
         let name = own.name.value.clone();
         if self.own_machines().iter().any(|known| known.name.value == name)
@@ -276,12 +264,11 @@ impl Selection {
         let flag = Text::flag("machine", &name);
         case::machine(&flag, std::slice::from_ref(&own)).map_err(|e| e.to_string())?;
         self.state.experiment.own_machines.push(own);
-        self.suggestions[Section::Machines as usize].insert(0, own_machine(&name));
-        self.put(Section::Machines, name, None);
+        self.suggestions[ListKind::Machines as usize].insert(0, own_machine(&name));
+        self.put(ListKind::Machines, name, None);
         Ok(())
     }
 
-    /// Returns the machines that the experiment defines.
     fn own_machines(&self) -> &[OwnMachine] {
         &self.state.experiment.own_machines
     }
@@ -290,12 +277,10 @@ impl Selection {
         &self.state.experiment.name
     }
 
-    /// Returns the value of a setting as text.
     pub(crate) fn setting(&self, setting: &Setting) -> String {
         (setting.get)(&self.state.experiment)
     }
 
-    /// Sets a setting from a text.
     pub(crate) fn set(&mut self, setting: &Setting, text: &str) -> Result<(), InputError> {
         let flag = Text::flag(setting.key, text);
         let mut experiment = self.state.experiment.clone();
@@ -307,23 +292,20 @@ impl Selection {
         Ok(())
     }
 
-    /// Replaces the selection by an experiment.
     pub(crate) fn load(&mut self, experiment: Experiment, registry: &Registry) {
-        let studies = std::mem::take(&mut self.studies);
-        *self = Self { studies, ..Self::new(experiment, registry) };
+        let experiment_files = std::mem::take(&mut self.experiment_files);
+        *self = Self { experiment_files, ..Self::new(experiment, registry) };
     }
 
-    /// Returns the state that undo can restore.
     pub(crate) fn state(&self) -> &SelectionState {
         &self.state
     }
 
-    /// Restores another state of the selection.
     pub(super) fn restore(&mut self, state: SelectionState) {
         let old = std::mem::replace(&mut self.state, state).experiment.own_machines;
         let new = &self.state.experiment.own_machines;
         let is_in = |list: &[OwnMachine], name: &str| list.iter().any(|own| own.name.value == name);
-        let suggestions = &mut self.suggestions[Section::Machines as usize];
+        let suggestions = &mut self.suggestions[ListKind::Machines as usize];
         suggestions.retain(|suggestion| {
             !is_in(&old, &suggestion.prefill) || is_in(new, &suggestion.prefill)
         });
@@ -334,23 +316,22 @@ impl Selection {
     /// Returns the selected experiment. It contains the baseline if the baseline is one of the
     /// selected algorithms.
     pub(crate) fn experiment(&self, baseline: Option<&str>) -> Experiment {
-        let list = |section: Section| {
-            let text = |spec| Text::flag(section.singular(), spec);
-            self.selected(section).map(text).collect::<Vec<_>>()
+        let list = |kind: ListKind| {
+            let text = |spec| Text::flag(kind.singular(), spec);
+            self.selected(kind).map(text).collect::<Vec<_>>()
         };
-        let algorithms = list(Section::Algorithms);
+        let algorithms = list(ListKind::Algorithms);
         Experiment {
             baseline: baseline
                 .and_then(|name| algorithms.iter().find(|a| a.value == name).cloned()),
-            topologies: list(Section::Topologies),
+            topologies: list(ListKind::Topologies),
             algorithms,
-            workloads: list(Section::Workloads),
-            machines: list(Section::Machines),
+            workloads: list(ListKind::Workloads),
+            machines: list(ListKind::Machines),
             ..self.state.experiment.clone()
         }
     }
 
-    /// Records that a file has the selected experiment.
     pub(crate) fn set_file(&mut self, file: PathBuf) {
         self.file = Some((file, self.state.clone()));
     }
@@ -361,7 +342,7 @@ impl Selection {
         let mut words = vec!["swapmeet run".to_owned()];
         let experiment = &self.state.experiment;
         // Flags cannot express `case` and `exclude` tables, but a file can.
-        if experiment.has_blocks() {
+        if experiment.has_case_tables() {
             let file = self.file.as_ref().filter(|(_, state)| *state == self.state);
             let (file, _) = file.ok_or(
                 "flags cannot express [[case]] and exclude: S saves a file, then y copies it",
@@ -369,10 +350,10 @@ impl Selection {
             words.push(quoted(&file.display().to_string()));
         } else {
             let lists = ["--algorithm", "--topology", "--workload", "--machine"];
-            for (section, flag) in Section::ALL.into_iter().zip(lists) {
-                for spec in self.selected(section) {
-                    let text = Text::flag(section.singular(), spec);
-                    let machine = (section == Section::Machines)
+            for (kind, flag) in ListKind::ALL.into_iter().zip(lists) {
+                for spec in self.selected(kind) {
+                    let text = Text::flag(kind.singular(), spec);
+                    let machine = (kind == ListKind::Machines)
                         .then(|| case::machine(&text, self.own_machines()).ok()?.definition());
                     let spec = machine.flatten().unwrap_or_else(|| spec.to_owned());
                     words.push(format!("{flag} {}", quoted(&spec)));
@@ -386,29 +367,28 @@ impl Selection {
 
     /// Returns whether the `case` tables of the experiment give all entries of a kind, so that its
     /// list may be empty.
-    pub(crate) fn is_named_by_blocks(&self, section: Section) -> bool {
+    pub(crate) fn is_named_by_tables(&self, kind: ListKind) -> bool {
         let experiment = &self.state.experiment;
-        match section {
-            Section::Algorithms => experiment.is_named_by_blocks(|block| &block.algorithms),
-            Section::Topologies => experiment.is_named_by_blocks(|block| &block.topologies),
-            Section::Workloads => experiment.is_named_by_blocks(|block| &block.workloads),
-            Section::Machines => experiment.is_named_by_blocks(|block| &block.machines),
-            Section::Settings | Section::Studies => false,
+        match kind {
+            ListKind::Algorithms => experiment.is_named_by_tables(|table| &table.algorithms),
+            ListKind::Topologies => experiment.is_named_by_tables(|table| &table.topologies),
+            ListKind::Workloads => experiment.is_named_by_tables(|table| &table.workloads),
+            ListKind::Machines => experiment.is_named_by_tables(|table| &table.machines),
+            ListKind::Settings | ListKind::ExperimentFiles => false,
         }
     }
 
     /// Returns the number of selected cases in words. With `case` or `exclude` tables, the number
     /// is not known until the specs are parsed.
     pub(crate) fn size(&self) -> String {
-        if self.state.experiment.has_blocks() {
+        if self.state.experiment.has_case_tables() {
             return "cases of the experiment's tables".to_owned();
         }
         units::count(usize::try_from(self.count()).unwrap_or(usize::MAX), "case")
     }
 
-    /// Returns the number of combinations of the lists.
     fn count(&self) -> u64 {
-        let lists = Section::ALL[..4].iter().map(|s| self.selected(*s).count() as u64);
+        let lists = ListKind::ALL[..4].iter().map(|s| self.selected(*s).count() as u64);
         let repetitions = u64::from(self.state.experiment.repetitions);
         lists.chain([repetitions]).fold(1, u64::saturating_mul)
     }
@@ -418,24 +398,72 @@ impl Selection {
     pub(crate) fn cases(&self, registry: &Registry) -> Result<Vec<Case>, String> {
         /// The maximum number of cases in the dashboard. `swapmeet run` accepts more cases.
         const MOST: u64 = 100_000;
-        for section in &Section::ALL[..4] {
-            if self.selected(*section).next().is_none() && !self.is_named_by_blocks(*section) {
+        for kind in &ListKind::ALL[..4] {
+            if self.selected(*kind).next().is_none() && !self.is_named_by_tables(*kind) {
                 return Err(format!(
                     "no {} is selected: press 1, go to {} and select a line with Space",
-                    section.singular(),
-                    section.title()
+                    kind.singular(),
+                    kind.title()
                 ));
             }
         }
         let too_many =
             |count: u64| Err(format!("{count} cases are selected; the maximum is {MOST}"));
-        if !self.state.experiment.has_blocks() && self.count() > MOST {
+        if !self.state.experiment.has_case_tables() && self.count() > MOST {
             return too_many(self.count());
         }
-        let cases = Product::of(&self.experiment(None), registry).map_err(|e| e.to_string())?;
+        let cases = CaseGrid::new(&self.experiment(None), registry).map_err(|e| e.to_string())?;
         if cases.len() as u64 > MOST {
             return too_many(cases.len() as u64);
         }
         Ok(cases.iter().collect())
     }
+}
+
+/// Returns whether the collectives in a bit mask include the collective of a workload. A workload
+/// that cannot be parsed fits, because its error is reported when the user starts a run.
+fn fits(collectives: u64, workload: &str) -> bool {
+    Workload::parse(workload).map_or(true, |w| collectives & (1 << w.collective().code) != 0)
+}
+
+impl Selection {
+    /// If an algorithm supports none of the selected workloads, returns the name of its collective
+    /// and a workload of this collective with the same size.
+    pub(crate) fn matching_workload(
+        &self,
+        algorithm: &str,
+        registry: &Registry,
+    ) -> Option<(&'static str, String)> {
+        let collectives = collectives(algorithm, registry)?;
+        if self.is_named_by_tables(ListKind::Workloads)
+            || self.selected(ListKind::Workloads).any(|workload| fits(collectives, workload))
+        {
+            return None;
+        }
+        let kind = of_bits(collectives).next()?;
+        let size = |workload: &str| {
+            let (_, size) = workload.split_once("uniform:")?;
+            Some(size.split(',').next()?.to_owned())
+        };
+        let size = self.selected(ListKind::Workloads).find_map(size);
+        let size = size.unwrap_or_else(|| "1KiB".to_owned());
+        let prefix = if *kind == ALL_TO_ALL { String::new() } else { format!("{}/", kind.word) };
+        // Some collectives, such as permutations, have no uniform workload.
+        let workload = Workload::parse(&format!("{prefix}uniform:{size}")).ok()?;
+        Some((kind.word, workload.to_string()))
+    }
+
+    pub(crate) fn fit_workloads(&mut self, workload: String, registry: &Registry) {
+        self.put(ListKind::Workloads, workload, None);
+        let algorithms = self.selected(ListKind::Algorithms);
+        let all = algorithms.fold(0, |all, name| all | collectives(name, registry).unwrap_or(!0));
+        for choice in &mut self.state.choices[ListKind::Workloads as usize] {
+            choice.on &= fits(all, &choice.spec);
+        }
+    }
+}
+
+fn collectives(algorithm: &str, registry: &Registry) -> Option<u64> {
+    let name = algorithm.split(':').next()?;
+    registry.algorithms().find(|known| known.name == name).map(|known| known.collectives)
 }

@@ -13,12 +13,9 @@ use swapmeet_runner::registry::Registry;
 use swapmeet_workloads::file::read_regular;
 use swapmeet_workloads::generators;
 
-/// A suggestion for an entry of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Suggestion {
-    /// The text that is displayed.
     pub(crate) shown: String,
-    /// When the user chooses the suggestion, this is the initial text of the input.
     pub(crate) prefill: String,
     /// Whether `prefill` is a complete spec, which needs no further input.
     pub(crate) ready: bool,
@@ -29,7 +26,7 @@ pub(crate) struct Suggestion {
 
 /// An experiment file that can be selected.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Study {
+pub(crate) struct ExperimentFile {
     pub(crate) name: String,
     pub(crate) about: String,
     /// The content of a bundled experiment file; `None` for other files, which are read when the
@@ -37,8 +34,7 @@ pub(crate) struct Study {
     text: Option<&'static str>,
 }
 
-impl Study {
-    /// Creates the entry for the file at this path.
+impl ExperimentFile {
     pub(crate) fn file(path: &str) -> Self {
         Self {
             name: path.to_owned(),
@@ -48,7 +44,6 @@ impl Study {
     }
 
     pub(crate) fn experiment(&self) -> Result<Experiment, String> {
-        /// The maximum number of bytes of an experiment file.
         const LONGEST: u64 = 16 << 20;
         let text = match self.text {
             Some(text) => text.to_owned(),
@@ -63,10 +58,7 @@ impl Study {
     }
 }
 
-/// Returns the experiment files of the working directory and, after them, the bundled experiment
-/// files.
-pub(crate) fn studies() -> Vec<Study> {
-    /// The maximum number of experiment files in the list.
+pub(crate) fn experiment_files() -> Vec<ExperimentFile> {
     const MOST: usize = 100;
     let entries = std::fs::read_dir(".").into_iter().flatten().filter_map(Result::ok);
     let name = |entry: DirEntry| {
@@ -75,20 +67,18 @@ pub(crate) fn studies() -> Vec<Study> {
     let mut names: Vec<String> = entries.filter_map(name).take(MOST).collect();
     names.sort();
     let shipped = swapmeet_workloads::experiments::shipped();
-    let shipped = shipped.iter().map(|study| Study {
-        name: study.name.to_owned(),
-        about: study.about(),
-        text: Some(study.text),
+    let shipped = shipped.iter().map(|file| ExperimentFile {
+        name: file.name.to_owned(),
+        about: file.about(),
+        text: Some(file.text),
     });
-    names.iter().map(|name| Study::file(name)).chain(shipped).collect()
+    names.iter().map(|name| ExperimentFile::file(name)).chain(shipped).collect()
 }
 
-/// Returns the plugin, title and paper of an algorithm.
 pub(crate) fn about(algorithm: &Algorithm) -> String {
     [&algorithm.plugin.name, &algorithm.title, &algorithm.paper].map(String::as_str).join(" ")
 }
 
-/// Creates a suggestion that is a complete spec.
 fn ready(name: &str, about: String) -> Suggestion {
     Suggestion {
         shown: name.to_owned(),
@@ -99,7 +89,6 @@ fn ready(name: &str, about: String) -> Suggestion {
     }
 }
 
-/// Creates a suggestion that needs arguments before it is a complete spec.
 fn form(name: &str, syntax: &str, about: &str) -> Suggestion {
     Suggestion {
         shown: syntax.to_owned(),
@@ -110,7 +99,6 @@ fn form(name: &str, syntax: &str, about: &str) -> Suggestion {
     }
 }
 
-/// Returns the suggestions for algorithms, topologies, workloads and machines.
 pub(crate) fn suggestions(experiment: &Experiment, registry: &Registry) -> [Vec<Suggestion>; 4] {
     [algorithms(registry), topologies(), workloads(), machines(experiment)]
 }
@@ -185,7 +173,6 @@ fn workloads() -> Vec<Suggestion> {
         .collect()
 }
 
-/// Creates the suggestion for a machine that the experiment defines.
 pub(crate) fn own_machine(name: &str) -> Suggestion {
     ready(name, "defined in the experiment".to_owned())
 }

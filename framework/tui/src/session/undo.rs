@@ -3,7 +3,6 @@
 use super::Session;
 use super::selection::SelectionState;
 
-/// The maximum number of changes that can be undone.
 const MOST: usize = 100;
 
 /// The state that undo restores: the selection, the baseline and the sliders.
@@ -25,12 +24,11 @@ pub(super) struct Undo {
 }
 
 impl Snapshot {
-    fn of(session: &Session) -> Self {
+    fn new(session: &Session) -> Self {
         let (selection, sliders) = (session.selection.state().clone(), session.what_if.changes());
         Self { selection, baseline: session.baseline.clone(), sliders }
     }
 
-    /// Returns whether two snapshots differ only in the sliders.
     fn only_sliders_differ(&self, other: &Self) -> bool {
         (&self.selection, &self.baseline) == (&other.selection, &other.baseline)
             && self.sliders != other.sliders
@@ -41,7 +39,7 @@ impl Session {
     /// If the state has changed since the last call, records one change. Consecutive changes of
     /// sliders are combined in one change.
     pub(crate) fn record_change(&mut self) {
-        let new = Snapshot::of(self);
+        let new = Snapshot::new(self);
         let Some(old) = self.undo.now.replace(new.clone()).filter(|old| *old != new) else {
             return;
         };
@@ -56,23 +54,21 @@ impl Session {
         }
     }
 
-    /// Undoes the last change.
     pub(crate) fn undo(&mut self) {
         let Some(before) = self.undo.past.pop() else {
             return self.show_message("nothing to undo", false);
         };
-        let now = Snapshot::of(self);
+        let now = Snapshot::new(self);
         let what = self.return_to(&before, &now);
         self.undo.future.push(now);
         self.show_message(&format!("undone: {what}"), false);
     }
 
-    /// Repeats the change that was undone last.
     pub(crate) fn redo(&mut self) {
         let Some(after) = self.undo.future.pop() else {
             return self.show_message("nothing to redo", false);
         };
-        let now = Snapshot::of(self);
+        let now = Snapshot::new(self);
         let what = self.return_to(&after, &now);
         self.undo.past.push(now);
         self.show_message(&format!("redone: {what}"), false);

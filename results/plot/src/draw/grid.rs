@@ -4,12 +4,9 @@ use super::{panel_title, row_label};
 use crate::marks::scene::{Anchor, Scene};
 use crate::marks::text::{width, wrapped};
 
-/// The rows and columns of a grid.
 pub(crate) struct Grid<'a> {
     pub title: &'a str,
-    /// The labels of the rows.
     pub rows: &'a [String],
-    /// The number of columns.
     pub columns: usize,
     /// The minimum height of a row, in multiples of the font size.
     pub least_height: f64,
@@ -17,13 +14,9 @@ pub(crate) struct Grid<'a> {
     pub name: Option<&'a str>,
 }
 
-/// The position of a grid that was drawn.
 pub(crate) struct GridPlace {
-    /// The x coordinate of the first column.
     pub left: f64,
-    /// The width of a column.
     pub wide: f64,
-    /// The y coordinate of the lower end of the grid.
     pub bottom: f64,
 }
 

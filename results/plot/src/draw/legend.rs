@@ -29,8 +29,7 @@ pub(super) fn width_of_names(figure: &Figure, page: f64, font: f64) -> f64 {
     (longest + (SAMPLE + GAP) * font).min(0.4 * page)
 }
 
-/// Draws the names of the curves in as many columns as fit between `left` and `right`. Returns the
-/// y coordinate of the lower end of the last row.
+/// Draws the names of the curves in as many columns as fit between `left` and `right`.
 pub(super) fn names(
     scene: &mut Scene,
     figure: &Figure,
@@ -74,12 +73,10 @@ pub(super) fn names(
     top
 }
 
-/// Draws the letter and the description of each crossover. Returns the y coordinate of the lower
-/// end of the descriptions.
-pub(super) fn crossings(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> f64 {
+pub(super) fn crossovers(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> f64 {
     let left = 2.0 * font;
     let mut top = top;
-    for (number, words) in figure.crossings().enumerate() {
+    for (number, words) in figure.crossover_texts().enumerate() {
         top += 0.3 * font;
         for (line_number, line) in
             wrapped(&words, font, scene.width - left - 3.0 * font).iter().enumerate()
@@ -94,12 +91,10 @@ pub(super) fn crossings(scene: &mut Scene, figure: &Figure, top: f64, font: f64)
     top
 }
 
-/// Draws an explanation of the error bars, if there are any. Returns the y coordinate of the lower
-/// end of the explanation.
 pub(super) fn bars(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> f64 {
     if !figure.has_bars() {
         return top;
     }
-    let bars = ErrorBars::of(figure.x, figure.y);
+    let bars = ErrorBars::for_axes(figure.x, figure.y);
     remarks(scene, &[bars.in_words().to_owned()], top, font)
 }

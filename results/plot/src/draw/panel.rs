@@ -14,17 +14,13 @@ use crate::quantity::Quantity;
 use swapmeet_results::analysis::Axis;
 use swapmeet_results::stats::distinct;
 
-/// The position and size of a panel on the page.
 pub(super) struct Frame {
     /// The left end of the panel, including labels.
     pub left: f64,
     /// The upper end of the axes.
     pub top: f64,
-    /// The width of the panel, including labels.
     pub width: f64,
-    /// The height of the panel, including labels.
     pub height: f64,
-    /// The font size of the texts of the panel.
     pub font: f64,
     /// The lines of the title, which is placed above the panel.
     pub title: Vec<String>,
@@ -32,13 +28,11 @@ pub(super) struct Frame {
     pub title_lines: usize,
 }
 
-/// The axes of a panel, with their ticks.
 struct Axes {
     x: Scale,
     y: Scale,
     x_ticks: Vec<Tick>,
     y_ticks: Vec<Tick>,
-    /// The lines of the label of the x axis.
     x_label: Vec<String>,
     /// Whether all points have the same x, so that the curves are placed next to each other.
     is_single: bool,
@@ -49,7 +43,6 @@ impl Axes {
         (self.x.at(x), self.y.at(y))
     }
 
-    /// Returns the position of a point of the curve with the index `curve`.
     fn place(&self, curve: usize, point: &Point) -> Position {
         let x = if self.is_single { curve as f64 + 0.5 } else { point.x };
         self.at((x, point.y))
@@ -99,10 +92,9 @@ impl Frame {
                 self.point(scene, figure, &axes, (curve, point), (x, y), size);
             }
         }
-        self.crossings(scene, figure, panel, &axes, letters);
+        self.draw_crossovers(scene, figure, panel, &axes, letters);
     }
 
-    /// Returns the labels of the ticks of the x axis and of the y axis.
     #[cfg(test)]
     pub(super) fn labels(&self, figure: &Figure, panel: &Panel) -> [Vec<String>; 2] {
         let Axes { x_ticks, y_ticks, .. } = self.axes(figure, panel);
@@ -112,7 +104,6 @@ impl Frame {
         })
     }
 
-    /// Returns the axes, with scales that contain all values and leave room for the labels.
     fn axes(&self, figure: &Figure, panel: &Panel) -> Axes {
         let (font, size) = (self.font, 0.9 * self.font);
         let panels = if figure.share_y { &figure.panels[..] } else { std::slice::from_ref(panel) };
@@ -127,8 +118,9 @@ impl Frame {
         let below = 3.8 * font + (x_label.len() as f64 - 1.0) * 1.2 * font;
         y.ends = (self.top + self.height - below, self.top);
         let unit = figure.y.unit();
-        let y_ticks =
-            y.vertical_ticks(Base::of(unit), size, |value, digits| unit.text_to(value, digits));
+        let y_ticks = y.vertical_ticks(Base::for_unit(unit), size, |value, digits| {
+            unit.text_to(value, digits)
+        });
         let labels = y_ticks.iter().map(|tick| width(&tick.label, size)).fold(0.0, f64::max);
         let title = wrapped(&figure.y_label, font, y.ends.0 - y.ends.1).len() as f64;
         let points = || panel.curves.iter().flat_map(|curve| &curve.points);
@@ -150,7 +142,6 @@ impl Frame {
         Axes { x, y, x_ticks, y_ticks, x_label, is_single }
     }
 
-    /// Returns as many ticks of the x axis as have room.
     fn x_ticks(&self, figure: &Figure, panel: &Panel, x: &Scale) -> Vec<Tick> {
         let size = 0.9 * self.font;
         let text = |value: f64, digits: usize| figure.x.unit().text_to(value, digits);
@@ -229,7 +220,7 @@ impl Frame {
         let mut hint =
             format!("{}, {}: {}", figure.label(&curve.name), figure.x.text(point.x), text(point.y));
         if let Some(interval) = point.interval {
-            let bar = ErrorBars::of(figure.x, figure.y).label();
+            let bar = ErrorBars::for_axes(figure.x, figure.y).label();
             hint += &format!(" ({bar}: {} to {})", text(interval.low), text(interval.high));
             let ends = heights(figure, point);
             let (low, high) = (axes.y.at(ends[1]), axes.y.at(ends[2]));
@@ -241,7 +232,7 @@ impl Frame {
 
     /// Draws the crossovers: rings with letters, or vertical lines if the figure does not show
     /// times.
-    fn crossings(
+    fn draw_crossovers(
         &self,
         scene: &mut Scene,
         figure: &Figure,
@@ -254,7 +245,7 @@ impl Frame {
         let ring = 0.6 * font;
         // For each crossover: its position on the page, and whether it gets a ring.
         let places: Vec<(Position, bool)> = panel
-            .crossings
+            .crossovers
             .iter()
             .map(|crossing| {
                 let (from, to) = crossing.crossover.within;
@@ -279,7 +270,7 @@ impl Frame {
         covered.extend(markers.map(|at| around(at, 0.36 * font)));
         for (number, (at, is_ring)) in places.into_iter().enumerate() {
             let (x, y) = at;
-            if let Some(interval) = panel.crossings[number].interval {
+            if let Some(interval) = panel.crossovers[number].interval {
                 let (low, high) = (axes.x.at(interval.low), axes.x.at(interval.high));
                 let cap = (0.0, 0.35 * font);
                 error_bar(scene, [(low, y), (high, y)], cap, BLACK, 0.09 * font);

@@ -3,14 +3,10 @@
 use crate::marks::text::width;
 use swapmeet_results::units::Unit;
 
-/// The mapping from values to positions on the page.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scale {
-    /// Whether the axis is logarithmic.
     pub log: bool,
-    /// The value at the beginning of the axis.
     pub low: f64,
-    /// The value at the end of the axis.
     pub high: f64,
     /// The positions of the beginning and the end of the axis on the page.
     pub ends: (f64, f64),
@@ -20,13 +16,11 @@ pub(crate) struct Scale {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Base {
     Ten,
-    /// Powers of two, for sizes and nodes.
     Two,
 }
 
 impl Base {
-    /// Returns the base of the round numbers on an axis whose values have this unit.
-    pub(crate) fn of(unit: Unit) -> Self {
+    pub(crate) fn for_unit(unit: Unit) -> Self {
         match unit {
             Unit::Bytes => Self::Two,
             Unit::Time | Unit::Number => Self::Ten,
@@ -34,7 +28,6 @@ impl Base {
     }
 }
 
-/// A mark on an axis, with or without a label.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tick {
     pub value: f64,
@@ -80,7 +73,6 @@ impl Scale {
         scale
     }
 
-    /// Returns the position of a value on the page.
     pub(crate) fn at(&self, value: f64) -> f64 {
         let share = if self.log {
             ln_of_quotient(value, self.low) / ln_of_quotient(self.high, self.low)
@@ -90,7 +82,6 @@ impl Scale {
         self.ends.0 + (self.ends.1 - self.ends.0) * share
     }
 
-    /// Returns whether a value lies on the axis.
     pub(crate) fn holds(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
@@ -239,7 +230,6 @@ impl Scale {
         all
     }
 
-    /// Returns evenly spaced ticks: multiples of a round number.
     fn even(&self, base: Base, most: usize) -> Vec<f64> {
         let least = (self.high - self.low) / most as f64;
         let step = match base {
@@ -281,7 +271,6 @@ fn labelled(values: Vec<f64>, text: impl Fn(f64, usize) -> String) -> Vec<Tick> 
     values.into_iter().zip(labels).map(|(value, label)| Tick { value, label }).collect()
 }
 
-/// Rounds a value above 0 to two significant digits.
 fn two_digits(value: f64) -> f64 {
     let unit = 10.0_f64.powf(value.log10().floor() - 1.0);
     (value / unit).round() * unit

@@ -15,7 +15,6 @@ pub enum Reference {
 }
 
 impl Reference {
-    /// Returns the name of the curve.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::LowerBound => "lower bound",
@@ -24,7 +23,7 @@ impl Reference {
     }
 
     /// Returns the value of the reference in a row, in µs.
-    pub(crate) fn of(self, row: &Record) -> Option<f64> {
+    pub(crate) fn value(self, row: &Record) -> Option<f64> {
         match self {
             Self::LowerBound => row.lower_bound_us,
             Self::Optimum => row.optimum_us,
@@ -32,10 +31,8 @@ impl Reference {
     }
 }
 
-/// The meaning of error bars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ErrorBars {
-    /// The 95 % confidence interval of the mean over repetitions.
     Confidence,
     /// The range from the smallest to the largest value over repetitions, each of which has its own
     /// pattern of failed links. A user of one network wants to know the range of its times, not how
@@ -47,7 +44,7 @@ impl ErrorBars {
     /// Returns the meaning of the error bars in a figure with these axes. In a figure over the
     /// number of failed links, they are ranges over the patterns of failed links. In all other
     /// figures, and in every figure of the ratio of two algorithms, they are confidence intervals.
-    pub(crate) fn of(x: Axis, y: Quantity) -> Self {
+    pub(crate) fn for_axes(x: Axis, y: Quantity) -> Self {
         match (x, y) {
             (Axis::Faults, Quantity::Ratio) => Self::Confidence,
             (Axis::Faults, _) => Self::Patterns,
@@ -55,7 +52,6 @@ impl ErrorBars {
         }
     }
 
-    /// Returns the error bar for the values of a sample; `None` for a single value.
     pub(crate) fn interval(self, values: &[f64], summary: &Summary) -> Option<Interval> {
         match self {
             Self::Confidence => summary.interval,
@@ -67,7 +63,6 @@ impl ErrorBars {
         }
     }
 
-    /// Returns a sentence that explains the error bars.
     pub(crate) fn in_words(self) -> &'static str {
         match self {
             Self::Confidence => "Bars are 95 % confidence intervals over repetitions.",
@@ -77,7 +72,6 @@ impl ErrorBars {
         }
     }
 
-    /// Returns the name of the interval in a tooltip.
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Confidence => "95 %",

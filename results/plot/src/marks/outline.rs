@@ -2,19 +2,16 @@
 
 pub(crate) type Point = (f64, f64);
 
-/// One step along an outline.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Step {
     /// Moves to the start of the next path, which may be open or closed.
     Move(Point),
     Line(Point),
-    /// A cubic curve: two control points and the end.
     Curve(Point, Point, Point),
     /// Draws a straight line back to the start of the path, which closes the path.
     Close,
 }
 
-/// An outline as a list of steps.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Outline(pub Vec<Step>);
 
@@ -28,7 +25,6 @@ impl Outline {
         Self(steps)
     }
 
-    /// Returns a circle that consists of four cubic curves.
     pub(crate) fn of_circle((x, y): Point, r: f64) -> Self {
         /// The distance from each end of a quarter circle to the control point next to it, relative
         /// to the radius. This value gives the best approximation of a circle.

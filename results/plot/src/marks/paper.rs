@@ -16,18 +16,15 @@ pub struct Length {
 }
 
 impl Length {
-    /// Returns the length in pixels of 1/96 inch.
     pub fn pixels(self) -> f64 {
         self.count * self.pixels
     }
 
-    /// Returns the length that equals `pixels`, in the unit of this length.
     pub(crate) fn of_pixels(self, pixels: f64) -> Self {
         Self { count: pixels / self.pixels, ..self }
     }
 }
 
-/// Formats the length as in SVG.
 impl fmt::Display for Length {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", (self.count * 1000.0).round() / 1000.0, self.unit)
@@ -51,7 +48,6 @@ impl FromStr for Length {
     }
 }
 
-/// The width and the font size of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Paper {
     /// The width. With `None`, it is chosen by the number of panels.
@@ -84,7 +80,6 @@ impl Paper {
         if panels > 1 && width >= 52.0 * self.font() { 2 } else { 1 }
     }
 
-    /// Errors if the figure is too narrow or too wide for its font size.
     pub fn check(&self) -> Result<(), String> {
         let letters = self.width(2) / self.font();
         let (least, most) = LETTERS;

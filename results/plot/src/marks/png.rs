@@ -5,7 +5,6 @@ use super::outline::{Outline, Step};
 use super::scene::{Colour, Scene};
 use tiny_skia::{FillRule, LineCap, Paint, PathBuilder, Pixmap, Stroke, StrokeDash, Transform};
 
-/// Returns the picture as PNG. Each pixel of the scene becomes `scale` by `scale` pixels.
 pub(super) fn png(scene: &Scene, scale: f64) -> Result<Vec<u8>, DrawError> {
     let (width, height) = ((scene.width * scale).ceil(), (scene.height * scale).ceil());
     let mut pixels =

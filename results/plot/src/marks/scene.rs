@@ -4,16 +4,13 @@
 use super::outline::{Outline, Point};
 use super::text::{outline, width};
 
-/// A colour by its red, green and blue components.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Colour(pub u8, pub u8, pub u8);
 
 pub(crate) const BLACK: Colour = Colour(0, 0, 0);
-/// The colour of the page.
 pub(crate) const WHITE: Colour = Colour(255, 255, 255);
 /// The colour of frames and ticks.
 pub(crate) const GREY: Colour = Colour(0x88, 0x88, 0x88);
-/// The colour of grid lines.
 pub(crate) const PALE: Colour = Colour(0xe4, 0xe4, 0xe4);
 
 impl Colour {
@@ -40,7 +37,6 @@ impl std::str::FromStr for Colour {
     }
 }
 
-/// The style of a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Stroke {
     pub colour: Colour,
@@ -50,14 +46,12 @@ pub(crate) struct Stroke {
     pub dashes: &'static [f64],
 }
 
-/// The fill and stroke of a shape.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct ShapeStyle {
     pub fill: Option<Colour>,
     pub stroke: Option<Stroke>,
 }
 
-/// The point of a text that is placed at the text's position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Anchor {
     /// The start of the first letter.
@@ -68,7 +62,6 @@ pub(crate) enum Anchor {
     End,
 }
 
-/// A text on the page.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Text {
     /// The position of the anchor, on the base line.
@@ -85,22 +78,8 @@ pub(crate) struct Text {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Mark {
-    /// Points joined by straight lines.
-    Lines {
-        points: Vec<Point>,
-        /// Whether the last point is joined to the first.
-        closed: bool,
-        look: ShapeStyle,
-        /// The tooltip of the lines.
-        hint: Option<String>,
-    },
-    Circle {
-        centre: Point,
-        radius: f64,
-        look: ShapeStyle,
-        /// The tooltip of the circle.
-        hint: Option<String>,
-    },
+    Lines { points: Vec<Point>, closed: bool, look: ShapeStyle, hint: Option<String> },
+    Circle { centre: Point, radius: f64, look: ShapeStyle, hint: Option<String> },
     Text(Text),
 }
 
@@ -127,7 +106,6 @@ impl Text {
         (length, before)
     }
 
-    /// Returns the left, top, right and bottom edges of the area that the text covers.
     pub(crate) fn bounds(&self) -> [f64; 4] {
         let (length, before) = self.extent();
         let ((x, y), above, below) = (self.at, 0.76 * self.size, 0.24 * self.size);
@@ -138,7 +116,6 @@ impl Text {
         }
     }
 
-    /// Returns the outlines of the letters at their positions on the page.
     fn outline(&self) -> Outline {
         let (left, top) = self.at;
         let turned = self.turned;
@@ -151,7 +128,6 @@ impl Text {
 /// A mark as an outline, for file formats in which circles and text are drawn as outlines.
 pub(crate) struct Shape {
     pub outline: Outline,
-    /// The fill and stroke.
     pub look: ShapeStyle,
 }
 
@@ -160,7 +136,6 @@ impl Scene {
         Self { width, height: 0.0, dash, marks: Vec::new() }
     }
 
-    /// Adds a line without a tooltip.
     pub(crate) fn line(
         &mut self,
         points: Vec<Point>,
@@ -172,7 +147,6 @@ impl Scene {
         self.marks.push(Mark::Lines { points, closed: false, look, hint: None });
     }
 
-    /// Adds a filled rectangle with a tooltip.
     pub(crate) fn filled(
         &mut self,
         [left, top, right, bottom]: [f64; 4],
@@ -189,7 +163,6 @@ impl Scene {
         self.marks.push(Mark::Text(Text { at, words, size, anchor, turned: false, halo: false }));
     }
 
-    /// Adds a text that reads from bottom to top.
     pub(crate) fn turned_text(&mut self, at: Point, words: &str, size: f64, anchor: Anchor) {
         let words = words.to_owned();
         self.marks.push(Mark::Text(Text { at, words, size, anchor, turned: true, halo: false }));

@@ -95,7 +95,6 @@ fn colour(Colour(r, g, b): Colour) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
-/// Formats a value with two decimals, without trailing zeros.
 fn number(value: f64) -> String {
     let rounded = (value * 100.0).round() / 100.0;
     if rounded == 0.0 { "0".to_owned() } else { rounded.to_string() }

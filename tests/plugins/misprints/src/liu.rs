@@ -20,7 +20,6 @@ pub(crate) enum Stall {
     Mended,
 }
 
-/// The schedule with the given rule for stalls.
 pub(crate) struct RowsAndColumns {
     pub name: &'static str,
     pub stall: Stall,
@@ -34,7 +33,7 @@ struct Array {
 }
 
 impl Array {
-    fn of(p: u64) -> Self {
+    fn new(p: u64) -> Self {
         let root = p.isqrt();
         let with = |columns: u64| Self { columns, rows: p.div_ceil(columns), rest: p % columns };
         let usual = with(if root * root == p { root } else { root + 1 });
@@ -43,7 +42,6 @@ impl Array {
         if usual.rest > usual.rows - 1 { with(root) } else { usual }
     }
 
-    /// Returns the number of nodes in column `j`.
     fn height(&self, j: u64) -> u64 {
         if self.rest > 0 && j >= self.rest { self.rows - 1 } else { self.rows }
     }
@@ -61,7 +59,7 @@ impl Algorithm for RowsAndColumns {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let p = problem.topology().nodes();
-        let array = Array::of(p);
+        let array = Array::new(p);
         schedule.layout(&[p], 1)?;
         for step in 1..=array.columns + 1 {
             schedule.step()?;

@@ -35,7 +35,8 @@ impl Algorithm for Ring {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = problem.topology().nodes();
         schedule.layout_in_parts(&[n], 1)?;
-        // With each of the faults, shifts of all ranks leave the schedule unchanged.
+        // Every injected fault has the same effect on each rank. The claim is therefore right: the
+        // schedule stays the same if 1 is added to the numbers of all ranks.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         let twice = self.fault == ReductionFault::CountedTwice;
         for step in 1..n {

@@ -83,7 +83,6 @@ fn network(problem: &Problem<'_>) -> Result<PaddedNetwork, Stop> {
 }
 
 impl SuhShin {
-    /// Adds the steps of a ring phase (phases 1 to n).
     fn ring_phase(
         &self,
         network: &PaddedNetwork,

@@ -61,7 +61,6 @@ fn played_by_simgrid(out: &Path) -> Option<f64> {
     Some(played.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr))))
 }
 
-/// Returns the time in the row of a case, in microseconds.
 fn predicted([topology, algorithm, workload]: [&str; 3], machine: &str) -> f64 {
     let row = row_of(topology, algorithm, workload, machine);
     row.time_us.unwrap_or_else(|| panic!("{}", row.reason))

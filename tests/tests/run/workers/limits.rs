@@ -11,7 +11,7 @@ use swapmeet_runner::case::{Case, cases};
 use swapmeet_runner::event::CaseEvent;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
-use swapmeet_runner::unit::{jobs, units};
+use swapmeet_runner::plan_group::{jobs, plan_groups};
 use swapmeet_runner::worker::{WorkerKind, Workers};
 use swapmeet_tests::program;
 use tempfile::tempdir;
@@ -139,7 +139,7 @@ fn cases_that_share_a_schedule_are_divided_into_jobs_and_a_batch_can_be_dropped_
         ..Experiment::default()
     };
     let cases: Arc<[Case]> = cases(&experiment, &registry).unwrap().into();
-    let jobs: Vec<_> = jobs(units(&*cases)).into_iter().map(|unit| unit.cases).collect();
+    let jobs: Vec<_> = jobs(plan_groups(&*cases)).into_iter().map(|unit| unit.cases).collect();
     assert_eq!(jobs, [0..2500, 2500..5000]);
     let command = ["worker", "--no-sandbox"].map(PathBuf::from);
     let kind = WorkerKind::Processes([program().into()].into_iter().chain(command).collect());

@@ -68,7 +68,6 @@ fn a_description_is_parsed_within_a_limit() {
     assert!(message.contains("a line of more than 16 MiB, expected a shorter one"), "{message}");
 }
 
-/// Runs the program with 256 MiB of address space.
 fn small(args: &[&str]) -> Output {
     let mut shell = Command::new("sh");
     shell.args(["-c", "ulimit -v 262144; exec \"$0\" \"$@\""]).arg(program());

@@ -11,17 +11,14 @@ const DECISIONS: &str = include_str!("fixed-4.1.txt");
 /// algorithm that is chosen from this number of bytes on.
 type Rules = Vec<(u64, usize)>;
 
-/// The default choices for one collective.
 #[derive(Debug, Default)]
 struct Decisions<'a> {
-    /// The names of the algorithms. The number of the first algorithm is 1.
     names: Vec<&'a str>,
     /// A list of entries. Each entry consists of a minimum number of ranks, and the rules that
     /// apply from this number of ranks on.
     entries: Vec<(u64, Rules)>,
 }
 
-/// Reads the default choices. Errors if the data file is invalid.
 pub(super) fn chooser() -> Result<DefaultChoice, String> {
     let decisions = read(DECISIONS)?;
     Ok(Box::new(move |cell| {

@@ -56,7 +56,6 @@ pub(super) fn confine_files(access: &FileAccess<'_>) -> Result<u32, RulesetError
 const OWN_PROPERTIES: [&str; 9] =
     ["auxv", "cmdline", "comm", "limits", "maps", "smaps", "stat", "statm", "status"];
 
-/// Returns the directories in which the system's loader finds libraries.
 fn library_folders() -> Vec<PathBuf> {
     let fixed = [
         "/lib",

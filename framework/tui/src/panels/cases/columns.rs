@@ -22,7 +22,6 @@ pub(crate) type Column = (Vec<String>, u16);
 /// If the abbreviations of a column need less than its width, the remaining columns get the unused
 /// width.
 pub(crate) fn columns(rows: &[&CaseRow], common: &Common, room: u16) -> (Vec<Column>, u16) {
-    /// The preferred minimum width of a spec.
     const PREFERRED_WIDTH: usize = 10;
     /// The smallest width in which a spec is still recognisable.
     const USEFUL_WIDTH: usize = 6;
@@ -82,7 +81,7 @@ pub(crate) fn columns(rows: &[&CaseRow], common: &Common, room: u16) -> (Vec<Col
         }
     };
     let short = |(texts, _): &(Vec<String>, bool), wide| {
-        Abbreviations::of(texts.iter().map(String::as_str), usize::from(wide))
+        Abbreviations::new(texts.iter().map(String::as_str), usize::from(wide))
     };
     let mut shorts: Vec<Abbreviations> =
         wanted.iter().zip(&widths).map(|(column, wide)| short(column, *wide)).collect();

@@ -23,7 +23,6 @@ const LEAST_MORE: u16 = 14;
 /// The maximum number of lines for the reason of a failure. The details panel shows the full text.
 const MOST_REASON_LINES: usize = 3;
 
-/// The queue panel.
 #[derive(Debug, Default)]
 pub(crate) struct Cases {
     list: List,
@@ -60,8 +59,6 @@ impl Panel for Cases {
         self.rows(session).len()
     }
 
-    /// Returns the number of screen rows for the cases, the progress bar, and the reason why a case
-    /// has no time.
     fn wanted_rows(&self, session: &Session) -> usize {
         self.lines(session) + 1 + MOST_REASON_LINES + 1
     }
@@ -71,14 +68,12 @@ impl Panel for Cases {
         session.request = Some(Request::Details);
     }
 
-    /// Puts the case under the cursor into focus.
     fn cursor_moved(&mut self, session: &mut Session) {
         if let Some(index) = self.rows(session).get(self.list.cursor) {
             session.focus = Some(*index);
         }
     }
 
-    /// Moves the cursor to the case in focus if this case passes the filter.
     fn sync(&mut self, session: &Session) {
         if self.seen == session.focus {
             return;
@@ -192,7 +187,6 @@ impl Panel for Cases {
 }
 
 impl Cases {
-    /// Returns the indices of the rows that pass the filter.
     pub(crate) fn rows(&self, session: &Session) -> Rc<Vec<usize>> {
         let (filter, rows) = (&self.list.filter, session.queue.rows());
         // Without a filter, the result depends only on the number of rows, not on their states.
@@ -204,8 +198,6 @@ impl Cases {
     }
 }
 
-/// Writes at the bottom of the area why the case has no time. Returns the number of screen rows
-/// that this takes.
 fn reason(painter: &mut Painter<'_, '_>, row: &CaseRow, area: Rect) -> u16 {
     let reason = if row.record().is_some() { row.remark() } else { String::new() };
     if reason.is_empty() || area.height < 10 {
@@ -218,7 +210,6 @@ fn reason(painter: &mut Painter<'_, '_>, row: &CaseRow, area: Rect) -> u16 {
     height + 1
 }
 
-/// Draws the progress bar of the run. Returns the number of screen rows that this takes.
 fn bar(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) -> u16 {
     let tally = session.queue.tally();
     if !session.queue.is_busy() || area.height < 4 || area.width < 20 {
@@ -255,11 +246,8 @@ fn mark(state: &CaseState) -> &'static str {
     }
 }
 
-/// The text that shows the state of a case.
 struct CaseDisplay {
-    /// The time on the modelled machine, or one word for the state.
     word: String,
-    /// Additional text, which is shown if there is space.
     more: String,
     /// A short text, which is shown if `more` does not fit. Other columns are shortened to make
     /// room for it. Empty if there is no short text.

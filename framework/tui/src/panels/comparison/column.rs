@@ -11,7 +11,6 @@ use std::sync::Arc;
 use swapmeet_results::units::number_to;
 use swapmeet_results::{Group, Status, Verified, duration};
 
-/// A column of the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Column {
     Topology,
@@ -23,14 +22,11 @@ pub(super) enum Column {
     /// The part of the delivery that was verified. For a failed case, its status and the reason.
     Verified,
     Interval,
-    /// The time divided by the lower bound.
     OverBound,
-    /// The time divided by the optimum.
     OverOptimum,
     Steps,
     Messages,
     LinkLoad,
-    /// The data size divided by the time, as defined by nccl-tests.
     AlgorithmBandwidth,
     /// The algorithm bandwidth in relation to the bandwidth of a node, as defined by nccl-tests.
     BusBandwidth,
@@ -121,25 +117,23 @@ impl Column {
         Some(&compared.specs[self.spec()?])
     }
 
-    /// Returns whether the text of this column differs between groups.
     pub(super) fn varies(self, compared: &Compared) -> bool {
         self.texts(compared).is_some_and(|texts| texts.len() > 1)
     }
 
     /// Returns the text of this column for a group. The text is empty if the column does not
     /// describe groups.
-    pub(super) fn of(self, group: &Group) -> &str {
+    pub(super) fn text_of_group(self, group: &Group) -> &str {
         self.spec().map_or("", |at| GROUP_SPECS[at](group))
     }
 
-    /// Returns the text of this column for a line.
     pub(super) fn text(self, compared: &Compared, line: &Line) -> String {
         let count = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
         match self {
             Self::Topology | Self::Workload | Self::Machine => compared
                 .groups
                 .get(line.group)
-                .map(|group| self.of(group).to_owned())
+                .map(|group| self.text_of_group(group).to_owned())
                 .unwrap_or_default(),
             Self::Algorithm => line.stats.algorithm.clone(),
             Self::Verified if line.stats.time.is_none() && !line.stats.reason.is_empty() => {
@@ -231,7 +225,6 @@ pub(super) fn passing<'s>(
 pub(super) struct Sorted {
     /// The indices of the lines with a value, in ascending order.
     valued: Vec<usize>,
-    /// The indices of the lines without a value.
     others: Vec<usize>,
 }
 
@@ -263,7 +256,6 @@ impl Sorted {
 
 /// Converts a number to an integer, such that integers have the order of `f64::total_cmp`.
 fn ordered(value: f64) -> u64 {
-    /// The sign bit.
     const SIGN: u64 = 1 << 63;
     let bits = value.to_bits();
     if bits & SIGN == 0 { bits | SIGN } else { !bits }
@@ -276,7 +268,7 @@ mod tests {
     use swapmeet_results::Record;
 
     fn sorted(all: &Compared, by: Column, reverse: bool, filter: &str) -> Vec<usize> {
-        let passes = passing(all, &Filter::of(filter), |_| "");
+        let passes = passing(all, &Filter::parse(filter), |_| "");
         Sorted::by(all, by).lines(reverse).filter(|line| passes[*line]).collect()
     }
 
@@ -288,7 +280,7 @@ mod tests {
     fn lines_without_a_value_sort_last() {
         let failed =
             Record { status: Status::Timeout, time_us: None, ..row("c", "ring:4", 0, 0.0) };
-        let all = Compared::of(
+        let all = Compared::new(
             vec![row("b", "ring:4", 0, 20.0), failed, row("a", "ring:4", 0, 10.0)],
             None,
         );
@@ -304,7 +296,7 @@ mod tests {
     #[test]
     fn only_verified_rows_have_a_check_mark() {
         let measured = Record { verified: Verified::None, ..row("m", "ring:4", 0, 30.0) };
-        let all = Compared::of(vec![row("a", "ring:4", 0, 10.0), measured], None);
+        let all = Compared::new(vec![row("a", "ring:4", 0, 10.0), measured], None);
         let texts: Vec<String> =
             all.lines.iter().map(|line| Column::Verified.text(&all, line)).collect();
         assert_eq!(texts, ["✓ blocks", "none"]);
@@ -323,7 +315,7 @@ mod tests {
             row("a", "torus:16x16", 0, 1.0),
             row("b", "torus:8x8", 0, 4.0),
         ];
-        let all = Compared::of(rows, None);
+        let all = Compared::new(rows, None);
         let sorted = sorted(&all, Column::Topology, false, "");
         let topologies: Vec<&str> =
             sorted.iter().map(|l| &*all.groups[all.lines[*l].group].setting.topology).collect();

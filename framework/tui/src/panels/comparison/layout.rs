@@ -20,30 +20,22 @@ const FIRST_TO_GO: [Column; 8] = [
     Column::Interval,
 ];
 
-/// The preferred minimum width of a spec.
 const PREFERRED_WIDTH: usize = 13;
 
 /// The smallest width in which a spec is still recognisable.
 const USEFUL_WIDTH: usize = 8;
 
-/// The input of the layout.
 pub(super) struct LayoutInput<'a> {
     pub(super) compared: &'a Compared,
-    /// The algorithms of all lines.
     pub(super) algorithms: &'a BTreeSet<String>,
-    /// The lines that are currently visible.
     pub(super) shown: &'a [&'a Line],
     pub(super) room: u16,
     pub(super) sort: Option<Column>,
-    /// The number of columns that the user has scrolled past.
     pub(super) across: usize,
 }
 
-/// The columns that fit, and their layout.
 pub(super) struct Layout {
-    /// The visible columns, each with its width.
     pub(super) columns: Vec<(Column, u16)>,
-    /// The number of spaces between columns.
     pub(super) gap: u16,
     /// Whether there are more columns, for which there is no space.
     pub(super) more: bool,
@@ -52,7 +44,6 @@ pub(super) struct Layout {
 }
 
 impl LayoutInput<'_> {
-    /// Chooses the columns that fit, and their widths.
     pub(super) fn layout(&self) -> Layout {
         let Self { compared, shown, room, sort, across, .. } = *self;
         let wanted = |column: &Column| match column {
@@ -144,7 +135,7 @@ impl LayoutInput<'_> {
             let free = room.saturating_sub(total_width(columns.iter().map(|(_, wide)| *wide), 1));
             let (column, wide) = columns[at];
             let short =
-                Abbreviations::of(texts.iter().map(String::as_str), usize::from(wide + free));
+                Abbreviations::new(texts.iter().map(String::as_str), usize::from(wide + free));
             let needed = widest(texts.iter().map(|text| short.get(text)));
             columns[at].1 = needed.max(width(column.title()).min(wide));
         }

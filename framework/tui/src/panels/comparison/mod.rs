@@ -19,7 +19,6 @@ use ratatui::layout::Rect;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// The comparison panel.
 #[derive(Debug, Default)]
 pub(crate) struct Comparison {
     list: List,
@@ -27,14 +26,12 @@ pub(crate) struct Comparison {
     /// line of each group first.
     sort: Option<Column>,
     reverse: bool,
-    /// The number of columns that the user has scrolled past.
     across: usize,
     /// The maximum of `across`, at which the last column is visible.
     farthest: usize,
-    /// The columns that were visible in the last frame.
     in_sight: Vec<Column>,
-    /// The lines that pass the filter. The inputs, which identify a stored result, are the number
-    /// of the analysis ([`Compared::number`]) and the filter.
+    /// The lines that pass the filter. The inputs are the number of the analysis
+    /// ([`Compared::number`]) and the filter.
     shown: Memo<(u64, String), Shown>,
     /// All lines in the order of the sort column. The inputs are the number of the analysis and the
     /// column. The filter is applied later, so typing it does not sort the lines again.
@@ -44,12 +41,9 @@ pub(crate) struct Comparison {
     order: Memo<(u64, String, Option<Column>, bool), Vec<usize>>,
 }
 
-/// The lines that pass the filter.
 #[derive(Debug)]
 struct Shown {
-    /// Whether each line passes.
     passes: Vec<bool>,
-    /// The algorithms of the lines that pass.
     algorithms: BTreeSet<String>,
 }
 
@@ -112,8 +106,6 @@ impl Panel for Comparison {
         self.order(session).len()
     }
 
-    /// Returns the number of screen rows for the heading, the lines, and the remarks below the
-    /// lines.
     fn wanted_rows(&self, session: &Session) -> usize {
         1 + self.lines(session) + 3
     }
@@ -199,7 +191,7 @@ impl Panel for Comparison {
         // Abbreviate specs so that the user can still distinguish the lines.
         let short = |(column, wide): &(Column, u16)| match column {
             column if column.is_number() || *column == Column::Verified => Abbreviations::default(),
-            column => Abbreviations::of(
+            column => Abbreviations::new(
                 wanted.texts(*column).iter().map(String::as_str),
                 usize::from(*wide),
             ),
@@ -233,10 +225,8 @@ impl Panel for Comparison {
     }
 }
 
-/// Explains the mark `†` in the last row, if some line has this mark. Returns the number of screen
-/// rows that this takes.
+/// Explains the mark `†` in the last row, if some line has this mark.
 fn foot(painter: &mut Painter<'_, '_>, compared: &Compared, lines: &[usize], area: Rect) -> u16 {
-    /// The maximum number of lines that are searched for the mark.
     const MOST: usize = 1_000;
     let is_marked = |index: &usize| compared.lines[*index].is_uncharged;
     if area.height < 8 || !lines.iter().take(MOST).any(is_marked) {
@@ -247,7 +237,6 @@ fn foot(painter: &mut Painter<'_, '_>, compared: &Compared, lines: &[usize], are
 }
 
 impl Comparison {
-    /// Returns the lines that pass the filter.
     fn passing(&self, session: &Session) -> Rc<Shown> {
         let (compared, filter) = (&session.compared, &self.list.filter);
         self.shown.get((compared.number, filter.text().to_owned()), || {
@@ -262,7 +251,6 @@ impl Comparison {
         })
     }
 
-    /// Returns the indices of the lines in the order in which they are displayed.
     pub(crate) fn order(&self, session: &Session) -> Rc<Vec<usize>> {
         let filter = self.list.filter.text().to_owned();
         self.order.get((session.compared.number, filter, self.sort, self.reverse), || {
@@ -279,7 +267,6 @@ impl Comparison {
         })
     }
 
-    /// Returns the line under the cursor.
     fn line<'s>(&self, session: &'s Session) -> Option<&'s Line> {
         session.compared.lines.get(*self.order(session).get(self.list.cursor)?)
     }
@@ -299,7 +286,7 @@ impl Comparison {
             let common = specs
                 .iter()
                 .filter(|column| !column.varies(compared))
-                .map(|column| column.of(first));
+                .map(|column| column.text_of_group(first));
             let common: Vec<&str> = common.collect();
             if !common.is_empty() {
                 title += &format!(": {}", common.join(", "));

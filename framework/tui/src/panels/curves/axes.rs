@@ -3,7 +3,6 @@
 use ratatui::layout::Rect;
 use swapmeet_results::analysis::{Curve, Family, Point};
 
-/// The scales of the axes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Scale {
     #[default]
@@ -59,7 +58,6 @@ impl Axes {
         if self.log_y { y.ln() } else { y }
     }
 
-    /// Returns the character cell in which a point lies.
     pub(super) fn cell(&self, (x, y): (f64, f64), plot: Rect) -> (u16, u16) {
         let share = |value: f64, (least, most): (f64, f64)| {
             ((value - least) / (most - least)).clamp(0.0, 1.0)

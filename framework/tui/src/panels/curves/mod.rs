@@ -17,10 +17,8 @@ use std::rc::Rc;
 use swapmeet_results::analysis::{Axis, Crossover, Curve, Family, Point};
 use swapmeet_results::duration;
 
-/// The width of the labels on the time axis.
 const LEFT: u16 = 9;
 
-/// The curves panel.
 #[derive(Debug, Default)]
 pub(crate) struct Curves {
     /// The list of crossovers. The cursor of this list is its scroll position.
@@ -29,20 +27,16 @@ pub(crate) struct Curves {
     scale: Scale,
     /// The maximum scroll position of the list, at which the last crossover is in the last row.
     farthest: usize,
-    /// The index of the comparison group that was in focus at the last update. The cases of a group
-    /// differ only in the algorithm.
     seen: usize,
-    /// The curves that pass the filter. The inputs, which identify a stored result, are the number
-    /// of the analysis, the index of the family and the filter.
+    /// The curves that pass the filter. The inputs are the number of the analysis, the index of the
+    /// family and the filter.
     shown: Memo<(u64, usize, String), Shown>,
 }
 
-/// The curves that pass the filter.
 #[derive(Debug)]
 struct Shown {
     family: Family,
     crossovers: Vec<Crossover>,
-    /// The curve of the optimum, if it is known.
     optimum: Option<Curve>,
 }
 
@@ -103,13 +97,11 @@ impl Panel for Curves {
         RenderKind::Curves(family.map_or(Axis::Block, |family| family.axis))
     }
 
-    /// Switches to the next or the previous family of curves.
     fn sideways(&mut self, by: isize, session: &mut Session) {
         self.family = wrap_index(self.family, by, session.compared.families.len());
         self.list.cursor = 0;
     }
 
-    /// Switches to the family of curves that contains the group in focus.
     fn sync(&mut self, session: &Session) {
         if self.seen != session.group {
             self.seen = session.group;
@@ -191,7 +183,7 @@ impl Panel for Curves {
         let axes = Axes::new(family, optimum.as_slice(), self.scale);
         frame(painter, family, &axes, area, plot);
         let pieces = |curve: &Curve| {
-            let style = painter.theme.series(session.looks.number(&curve.algorithm));
+            let style = painter.theme.series(session.styles.number(&curve.algorithm));
             let lines =
                 curve.segments(&family.shared_xs).map(|points| axes.line(points, plot.width));
             // Curves whose times have not been recalculated yet are dashed.
@@ -207,7 +199,7 @@ impl Panel for Curves {
         }
         painter.lines(plot, ([axes.x.0, axes.x.1], [axes.y.0, axes.y.1]), &lines);
         for curve in distinct(family) {
-            let look = session.looks.number(&curve.algorithm);
+            let look = session.styles.number(&curve.algorithm);
             let style = painter.theme.series(look);
             for point in &curve.points {
                 if let Some((low, high)) = interval(session, point) {
@@ -281,7 +273,6 @@ fn repetitions(session: &Session, family: &Family) -> Option<String> {
     (*most > 1).then(|| format!("points are means of {text} repetitions, │ is the 95 % interval"))
 }
 
-/// Splits a line into dashes.
 fn dashes(line: &[(f64, f64)]) -> Vec<Vec<(f64, f64)>> {
     const LONG: usize = 4;
     line.chunks(LONG).step_by(2).map(<[_]>::to_vec).collect()
@@ -302,7 +293,6 @@ fn optimum(compared: &Compared, family: &Family) -> Option<Curve> {
     (!points.is_empty()).then(|| Curve { algorithm: "optimum".to_owned(), points })
 }
 
-/// Returns whether two curves have the same points.
 fn coincide(a: &Curve, b: &Curve) -> bool {
     let times =
         |curve: &Curve| curve.points.iter().map(|point| (point.x, point.time)).collect::<Vec<_>>();
@@ -317,7 +307,6 @@ fn distinct(family: &Family) -> impl Iterator<Item = &Curve> {
     family.curves.iter().enumerate().filter(is_new).map(|(_, curve)| curve)
 }
 
-/// Draws the legend. Returns the number of screen rows that this takes.
 fn legend(
     painter: &mut Painter<'_, '_>,
     session: &Session,
@@ -330,14 +319,13 @@ fn legend(
         let alike = family.curves.iter().filter(|other| coincide(curve, other));
         let names = alike.map(|other| other.algorithm.as_str()).collect::<Vec<_>>().join(" = ");
         let old = if compared.is_outdated(&curve.algorithm) { " (outdated)" } else { "" };
-        let look = session.looks.number(&curve.algorithm);
+        let look = session.styles.number(&curve.algorithm);
         [mark(look).to_string(), format!("{names}{old}")].map(|text| (text, theme.series(look)))
     };
     let optimum = has_optimum.then(|| ["- -", "optimum"].map(|text| (text.to_owned(), theme.dim)));
     painter.legend(area, distinct(family).map(entry).chain(optimum))
 }
 
-/// Draws the axes and their labels.
 fn frame(painter: &mut Painter<'_, '_>, family: &Family, axes: &Axes, area: Rect, plot: Rect) {
     let theme = painter.theme;
     let (left, top) = (plot.x - area.x, plot.y - area.y);

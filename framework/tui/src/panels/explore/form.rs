@@ -4,17 +4,16 @@
 use crate::paint::{Painter, cut, widest, wrap};
 use crate::panel::{List, wrap_index};
 use crate::session::Session;
-use crate::session::selection::Section;
+use crate::session::selection::ListKind;
 use crate::session::what_if::{StepSize, next_value};
 use ratatui::layout::Rect;
 use swapmeet_core::cost::machine::parameters;
 use swapmeet_runner::input::InputError;
 
-/// The form of a spec.
 #[derive(Debug)]
 pub(super) struct Form {
     pub(super) list: List,
-    pub(super) section: Section,
+    pub(super) kind: ListKind,
     /// The index of the spec that is edited; `None` if the spec is new.
     pub(super) instead: Option<usize>,
     name: String,
@@ -32,16 +31,16 @@ struct Field {
 
 impl Form {
     /// Creates the form of a spec; `None` if it has no parameters.
-    pub(super) fn of(
+    pub(super) fn new(
         session: &Session,
-        section: Section,
+        kind: ListKind,
         spec: &str,
         instead: Option<usize>,
     ) -> Option<Self> {
         let (name, given) = spec.split_once(':').unwrap_or((spec, ""));
         let given: Vec<(&str, &str)> =
             given.split(',').filter_map(|arg| arg.split_once('=')).collect();
-        let parameters = session.selection.parameters(section, name, &session.registry);
+        let parameters = session.selection.parameters(kind, name, &session.registry);
         let field = |p: crate::session::selection::FormParameter| Field {
             value: given
                 .iter()
@@ -55,7 +54,7 @@ impl Form {
         let fields: Vec<Field> = parameters.into_iter().map(field).collect();
         (!fields.is_empty()).then(|| Self {
             list: List::default(),
-            section,
+            kind,
             instead,
             name: name.to_owned(),
             fields,
@@ -66,12 +65,10 @@ impl Form {
         self.fields.len()
     }
 
-    /// Returns the key and the value of the field under the cursor.
     pub(super) fn field(&self) -> Option<(&str, &str)> {
         self.fields.get(self.list.cursor).map(|field| (&*field.key, &*field.value))
     }
 
-    /// Returns the spec with the values of the form.
     pub(super) fn spec(&self) -> String {
         let set = self.fields.iter().filter(|field| field.value != field.default);
         let set: Vec<String> = set.map(|field| format!("{}={}", field.key, field.value)).collect();
@@ -88,10 +85,10 @@ impl Form {
             field.value.clone_from(&field.default);
         }
         let spec = self.spec();
-        match session.selection.check(self.section, &spec, &session.registry) {
+        match session.selection.check(self.kind, &spec, &session.registry) {
             Ok(_) => {
                 // If the user changes the model, the form needs the parameters of the new model.
-                if let Some(new) = Self::of(session, self.section, &spec, self.instead)
+                if let Some(new) = Self::new(session, self.kind, &spec, self.instead)
                     .filter(|_| self.is_of_a_model())
                 {
                     self.fields = new.with_values_of(&self.name, session);
@@ -107,7 +104,7 @@ impl Form {
     }
 
     fn is_of_a_model(&self) -> bool {
-        self.section == Section::Machines
+        self.kind == ListKind::Machines
     }
 
     /// Returns the fields of the selected model. Values that the user has set are kept.
@@ -116,7 +113,7 @@ impl Form {
             self.fields.iter().find(|field| field.key == "model" && field.value != field.default);
         let Some(model) = model else { return self.fields };
         let spec = format!("{name}:model={}", model.value);
-        let of_model = session.selection.parameters(self.section, &spec, &session.registry);
+        let of_model = session.selection.parameters(self.kind, &spec, &session.registry);
         if of_model.is_empty() {
             return self.fields;
         }
@@ -133,7 +130,6 @@ impl Form {
         of_model.into_iter().map(field).collect()
     }
 
-    /// Sets the field under the cursor to the next or the previous value of its parameter.
     pub(super) fn turn(&mut self, up: bool, session: &Session) -> Result<(), InputError> {
         let Some(field) = self.fields.get(self.list.cursor) else { return Ok(()) };
         let parameter =
@@ -155,7 +151,6 @@ impl Form {
     }
 
     /// Draws the fields. Below the fields, draws the description of the field under the cursor.
-    /// Returns the number of screen rows that this takes.
     pub(super) fn draw(&self, painter: &mut Painter<'_, '_>, area: Rect) -> u16 {
         // The first row shows the spec that results from the fields, so that users learn the
         // notation of specs.

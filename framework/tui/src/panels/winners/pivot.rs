@@ -10,9 +10,12 @@ use std::collections::BTreeMap;
 use swapmeet_results::analysis::{Axis, WinnerMap};
 use swapmeet_results::duration;
 
-/// The classes of times. A class has the maximum ratio of its times to the fastest time, the heat
-/// level of its colour, and its label in the legend. Times above all of these ratios belong to
-/// [`SLOWEST`].
+/// The classes of times: the largest ratio to the fastest time, the heat level whose colour the class
+/// has, and the label in the legend. Times above all of these ratios belong to [`SLOWEST`].
+///
+/// The heat levels are chosen by their colours in the themes `default` and `light`: level 3 is green
+/// for the fastest time, levels 2 and 1 are cyan and blue for times that are little longer, and
+/// level 5 is red.
 const LEVELS: [(f64, usize, &str); 4] =
     [(1.0, 3, "fastest"), (1.05, 2, "up to 5 % longer"), (1.25, 1, "25 %"), (2.0, 4, "100 %")];
 const SLOWEST: (usize, &str) = (5, "more");
@@ -32,7 +35,7 @@ fn rows<'s>(session: &'s Session, map: &WinnerMap, row: usize) -> BTreeMap<usize
         for line in session.compared.lines_of(found.group) {
             let algorithm = line.stats.algorithm.as_str();
             let entry = rows
-                .entry(session.looks.position(algorithm))
+                .entry(session.styles.position(algorithm))
                 .or_insert_with(|| Row { algorithm, times: vec![None; map.xs.len()] });
             entry.times[at] = line.stats.mean();
         }
@@ -40,7 +43,6 @@ fn rows<'s>(session: &'s Session, map: &WinnerMap, row: usize) -> BTreeMap<usize
     rows
 }
 
-/// Returns the number of screen rows of a table in which all algorithms are visible.
 pub(super) fn height(session: &Session, map: &WinnerMap, row: usize) -> u16 {
     rows(session, map, row).len() as u16 + 2
 }
@@ -71,7 +73,7 @@ pub(super) fn pivot(
         painter.put_right(area, right(at), 0, size, style);
     }
     for (y, row) in (1..area.height.saturating_sub(1)).zip(rows.values()) {
-        let look = session.looks.number(row.algorithm);
+        let look = session.styles.number(row.algorithm);
         let name = Rect { width: (names + 1).min(area.width), ..area };
         let text = format!("{} {}", mark(look), row.algorithm);
         painter.put(name, 1, y, &text, theme.series(look));
@@ -87,7 +89,6 @@ pub(super) fn pivot(
     legend(painter, area);
 }
 
-/// Returns the heat level of a time, given its ratio to the fastest time of the column.
 fn level(ratio: f64) -> usize {
     let found = LEVELS.iter().find(|(most, _, _)| ratio <= *most);
     found.map_or(SLOWEST.0, |(_, level, _)| *level)

@@ -1,6 +1,6 @@
 //! Checks and completes the specs that the user types, and returns the parameters for a form.
 
-use super::{Section, Selection};
+use super::{ListKind, Selection};
 use crate::session::what_if::values_of;
 use swapmeet_core::cost::machine::ParameterValue;
 use swapmeet_runner::case::{self, select_algorithm};
@@ -10,11 +10,9 @@ use swapmeet_runner::registry::Registry;
 use swapmeet_runner::topology;
 use swapmeet_workloads::Workload;
 
-/// A parameter of an algorithm or a machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FormParameter {
     pub(crate) key: String,
-    /// The default value.
     pub(crate) default: String,
     pub(crate) about: String,
     /// Known values of the parameter. Other values may also be valid.
@@ -26,7 +24,7 @@ impl Selection {
     /// one spec for each size.
     pub(crate) fn check(
         &self,
-        section: Section,
+        kind: ListKind,
         text: &str,
         registry: &Registry,
     ) -> Result<Vec<String>, InputError> {
@@ -34,17 +32,17 @@ impl Selection {
         // contain spaces.
         let names_a_file = ["matrix:", "graph:", "file"].iter().any(|sign| text.contains(sign));
         if names_a_file
-            || matches!(section, Section::Settings | Section::Studies)
+            || matches!(kind, ListKind::Settings | ListKind::ExperimentFiles)
             || text.is_empty()
         {
-            return self.check_one(section, text, registry);
+            return self.check_one(kind, text, registry);
         }
         let mut found = Vec::new();
         for word in text.split_whitespace() {
             // The difference of the addresses is the offset of `word` in `text`, because `word` is
             // a slice of `text`.
             let at = word.as_ptr() as usize - text.as_ptr() as usize;
-            let specs = self.check_one(section, word, registry).map_err(|mut error| {
+            let specs = self.check_one(kind, word, registry).map_err(|mut error| {
                 error.place.span = error.place.span.start + at..error.place.span.end + at;
                 error
             })?;
@@ -55,17 +53,17 @@ impl Selection {
 
     fn check_one(
         &self,
-        section: Section,
+        kind: ListKind,
         text: &str,
         registry: &Registry,
     ) -> Result<Vec<String>, InputError> {
-        let flag = Text::flag(section.singular(), text);
-        let one = match section {
-            Section::Algorithms => select_algorithm(&flag, registry)?.to_string(),
-            Section::Topologies => {
+        let flag = Text::flag(kind.singular(), text);
+        let one = match kind {
+            ListKind::Algorithms => select_algorithm(&flag, registry)?.to_string(),
+            ListKind::Topologies => {
                 topology::parse(text).map_err(|e| case::spec_error(&flag, &e))?.spec()
             }
-            Section::Workloads => {
+            ListKind::Workloads => {
                 let read =
                     |t: &Text| Workload::parse(&t.value).map_err(|e| case::spec_error(t, &e));
                 return case::expanded(&[flag])?
@@ -73,8 +71,8 @@ impl Selection {
                     .map(|t| read(t).map(|w| w.to_string()))
                     .collect();
             }
-            Section::Machines => case::machine(&flag, self.own_machines())?.to_string(),
-            Section::Settings | Section::Studies => text.to_owned(),
+            ListKind::Machines => case::machine(&flag, self.own_machines())?.to_string(),
+            ListKind::Settings | ListKind::ExperimentFiles => text.to_owned(),
         };
         Ok(vec![one])
     }
@@ -83,14 +81,14 @@ impl Selection {
     /// completes the name of the spec, the next key, or the value of a key.
     pub(crate) fn completions(
         &self,
-        section: Section,
+        kind: ListKind,
         line: &str,
         registry: &Registry,
     ) -> Vec<String> {
         let begins = line.rfind(' ').map_or(0, |at| at + 1);
         let (before, text) = line.split_at(begins);
         let suggestions = self
-            .suggestions(section)
+            .suggestions(kind)
             .iter()
             .filter(|o| o.prefill.starts_with(text) && o.prefill != text);
         let mut found: Vec<String> =
@@ -98,7 +96,7 @@ impl Selection {
         let Some((name, rest)) = text.split_once(':') else { return found };
         let done = rest.rfind(',').map_or(0, |i| i + 1);
         let last = &rest[done..];
-        let parameters = self.parameters(section, name, registry);
+        let parameters = self.parameters(kind, name, registry);
         if let Some((key, typed)) = last.split_once('=') {
             let values =
                 parameters.into_iter().find(|p| p.key == key).map(|p| p.values).unwrap_or_default();
@@ -113,16 +111,14 @@ impl Selection {
         found
     }
 
-    /// Returns the parameters of an algorithm, or of the model of a machine, with their default
-    /// values.
     pub(crate) fn parameters(
         &self,
-        section: Section,
+        kind: ListKind,
         name: &str,
         registry: &Registry,
     ) -> Vec<FormParameter> {
-        match section {
-            Section::Machines => {
+        match kind {
+            ListKind::Machines => {
                 let Ok(machine) = case::machine(&Text::flag("machine", name), self.own_machines())
                 else {
                     return Vec::new();
@@ -135,7 +131,7 @@ impl Selection {
                 };
                 machine.values().into_iter().map(parameter).collect()
             }
-            Section::Algorithms => {
+            ListKind::Algorithms => {
                 let known = registry.algorithm(name).ok();
                 let parameter = |p: &Param| FormParameter {
                     key: p.key.clone(),
@@ -145,9 +141,10 @@ impl Selection {
                 };
                 known.map(|a| a.params.iter().map(parameter).collect()).unwrap_or_default()
             }
-            Section::Topologies | Section::Workloads | Section::Settings | Section::Studies => {
-                Vec::new()
-            }
+            ListKind::Topologies
+            | ListKind::Workloads
+            | ListKind::Settings
+            | ListKind::ExperimentFiles => Vec::new(),
         }
     }
 }

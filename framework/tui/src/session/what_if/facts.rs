@@ -21,23 +21,20 @@ use swapmeet_runner::worker::{Observer, ObserverKind, SendValue, Workers};
 /// bytes. A schedule with more different steps is planned again instead.
 const MOST_KINDS: usize = 1 << 17;
 
-/// The facts of a schedule.
 #[derive(Debug, Default)]
-pub(super) struct Facts {
+pub(super) struct ScheduleFacts {
     pub(super) ledger: Ledger,
     /// The machine parameters and sizes that the algorithm requested for its plan. If one of these
     /// changes, the schedule may change.
     pub(super) requested: Requested,
 }
 
-/// An observer that runs in the worker and collects the facts of a schedule.
 pub const FACTS: ObserverKind = ObserverKind {
     name: "facts",
     max_value_bytes: max_bytes::FACTS,
     start: |_, _, send| Ok(Box::new(FactsWatcher { keeper: LedgerRecorder::default(), send })),
 };
 
-/// A message with some of the facts of a schedule, from the worker to the dashboard.
 #[derive(Debug, Serialize, Deserialize)]
 enum FactsMessage {
     Kinds(Vec<Vec<u64>>),
@@ -75,7 +72,6 @@ impl Observer for FactsWatcher {
     }
 
     fn ended(&mut self, record: &Record, requested: Requested) {
-        /// The maximum number of elements of a list in one message.
         const AT_ONCE: usize = 4096;
         let ledger = std::mem::take(&mut self.keeper);
         let ledger = ledger.ledger();
@@ -100,7 +96,7 @@ impl Observer for FactsWatcher {
     }
 }
 
-impl Facts {
+impl ScheduleFacts {
     /// Adds the facts of a message. Returns whether it was the last message, or `None` if the
     /// message is invalid.
     fn take(&mut self, value: serde_json::Value) -> Option<bool> {
@@ -135,7 +131,7 @@ impl Facts {
 /// value stops the threads.
 #[derive(Debug)]
 pub(super) struct FactsWorkers {
-    results: Receiver<(usize, Option<Arc<Facts>>)>,
+    results: Receiver<(usize, Option<Arc<ScheduleFacts>>)>,
     stop: Arc<AtomicBool>,
     /// The number of schedules whose facts have not arrived yet.
     pub(super) open: usize,
@@ -163,13 +159,12 @@ impl FactsWorkers {
 
     /// Returns the next result, if there is one: the number of a case, and the facts of its
     /// schedule.
-    pub(super) fn try_next(&mut self) -> Option<(usize, Option<Arc<Facts>>)> {
+    pub(super) fn try_next(&mut self) -> Option<(usize, Option<Arc<ScheduleFacts>>)> {
         let next = self.results.try_recv().ok()?;
         self.open = self.open.saturating_sub(1);
         Some(next)
     }
 
-    /// Returns whether all threads have ended.
     pub(super) fn is_over(&self) -> bool {
         Arc::strong_count(&self.stop) == 1
     }
@@ -183,13 +178,13 @@ impl Drop for FactsWorkers {
 
 fn fetch(
     queue: &Mutex<VecDeque<(usize, Case)>>,
-    sender: &Sender<(usize, Option<Arc<Facts>>)>,
+    sender: &Sender<(usize, Option<Arc<ScheduleFacts>>)>,
     stop: &AtomicBool,
     workers: &Workers,
 ) {
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
     while let Some((number, case)) = next().filter(|_| !stop.load(Ordering::Relaxed)) {
-        let (mut facts, mut is_whole) = (Facts::default(), Some(false));
+        let (mut facts, mut is_whole) = (ScheduleFacts::default(), Some(false));
         let nothing = serde_json::Value::Null;
         observe(std::slice::from_ref(&case), workers, (&FACTS, nothing), stop, &mut |event| {
             if let (CaseEvent::Observed { value }, Some(false)) = (event, is_whole) {

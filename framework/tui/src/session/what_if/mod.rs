@@ -13,7 +13,7 @@ use super::Session;
 use super::batch::Batch;
 use super::queue::{CaseRow, CaseState};
 pub use facts::FACTS;
-use facts::{Facts, FactsWorkers};
+use facts::{FactsWorkers, ScheduleFacts};
 use recalculation::AffectedRow;
 pub(crate) use recalculation::{Scenario, ScenarioResult};
 pub(crate) use slider_steps::{StepSize, next_value, presets_of, values_of};
@@ -30,19 +30,14 @@ use swapmeet_runner::experiment::OwnMachine;
 use swapmeet_runner::input::Text;
 use swapmeet_workloads::Workload;
 
-/// The maximum number of rows that are recalculated.
 const MOST: usize = 2_000;
 
-/// The values that the user has changed, and the results of the changes.
 #[derive(Debug, Default)]
 pub(crate) struct WhatIf {
     /// The machine and the workload to which the changes apply.
     base: Option<Base>,
-    /// The parameters that the user has changed, with their new values.
     changes: Vec<(&'static str, String)>,
-    /// The new block size in bytes, if the user has changed it.
     block: Option<u64>,
-    /// The rows that the changes affect.
     affected: Arc<Vec<AffectedRow>>,
     /// The number of cases that had a row when `affected` was last computed.
     rows: usize,
@@ -50,8 +45,7 @@ pub(crate) struct WhatIf {
     /// workload.
     schedules: HashMap<[String; 3], usize>,
     /// The facts of each schedule; `None` if they are not available (yet).
-    facts: Vec<Option<Arc<Facts>>>,
-    /// The workers that compute missing facts.
+    facts: Vec<Option<Arc<ScheduleFacts>>>,
     fetching: Option<FactsWorkers>,
     /// The rows of the cases that were planned again.
     answers: Arc<HashMap<CaseId, Arc<Record>>>,
@@ -59,24 +53,20 @@ pub(crate) struct WhatIf {
     pending: Arc<Vec<Case>>,
     /// The time at which workers start to plan the pending cases.
     due: Option<Instant>,
-    /// The batch in which workers plan cases again.
     following: Option<Batch>,
 }
 
-/// The machine and the workload before the user changed any slider.
 #[derive(Debug, Clone)]
 struct Base {
     machine: Arc<Machine>,
     workload: Arc<Workload>,
 }
 
-/// A value that the user can change with a slider.
 #[derive(Debug, Clone)]
 pub(crate) struct Slider {
     /// The machine parameter; `None` if the value is the block size.
     pub(crate) parameter: Option<&'static dyn Parameter>,
     pub(crate) value: String,
-    /// The value before the change.
     pub(crate) was: String,
 }
 
@@ -95,23 +85,19 @@ impl Slider {
 }
 
 impl WhatIf {
-    /// Returns whether the user has changed any value.
     pub(crate) fn is_on(&self) -> bool {
         self.base.is_some() && (!self.changes.is_empty() || self.block.is_some())
     }
 
-    /// Returns whether more results will arrive.
     pub(super) fn awaits_results(&self) -> bool {
         self.fetching.is_some() || self.following.is_some() || self.due.is_some()
     }
 
-    /// Returns whether the changes apply to the machine of a row.
     pub(crate) fn affects(&self, row: &CaseRow) -> bool {
         let machine = row.case.as_ref().ok().map(|case| &case.machine);
         self.is_on() && self.base.as_ref().map(|base| &base.machine) == machine
     }
 
-    /// Returns the machine with the changed parameters.
     pub(crate) fn machine(&self) -> Option<Machine> {
         let base = self.base.as_ref()?;
         let changes: Vec<(&str, &str)> =
@@ -133,7 +119,6 @@ impl WhatIf {
         })
     }
 
-    /// Returns all sliders.
     pub(crate) fn sliders(&self) -> Vec<Slider> {
         let (Some(base), Some(machine)) = (&self.base, self.machine()) else { return Vec::new() };
         let block = base.workload.is_uniform().then(|| Slider {
@@ -153,7 +138,6 @@ impl WhatIf {
         block.into_iter().chain(parameters).collect()
     }
 
-    /// Returns the number of schedules whose facts have arrived, and the number of all schedules.
     pub(crate) fn known(&self) -> (usize, usize) {
         let open = self.fetching.as_ref().map_or(0, |fetching| fetching.open);
         (self.facts.len() - open.min(self.facts.len()), self.facts.len())
@@ -272,7 +256,6 @@ impl Session {
         self.analysis.is_stale |= self.what_if.is_on();
     }
 
-    /// Moves a slider by one step. Shows a message if the slider is at its end.
     pub(crate) fn move_slider(&mut self, slider: &Slider, up: bool, size: StepSize) {
         let next = match slider.parameter {
             Some(parameter) => next_value(parameter, &slider.value, up, size),
@@ -291,7 +274,6 @@ impl Session {
         }
     }
 
-    /// Sets the value of a slider.
     pub(crate) fn set_slider(&mut self, slider: &Slider, text: &str) -> Result<(), String> {
         let Some(base) = &self.what_if.base else { return Ok(()) };
         match slider.parameter {
@@ -343,7 +325,6 @@ impl Session {
         self.changes_applied();
     }
 
-    /// Restores earlier values of the sliders.
     pub(super) fn restore(&mut self, (changes, block): (Vec<(&'static str, String)>, Option<u64>)) {
         (self.what_if.changes, self.what_if.block) = (changes, block);
         self.changes_applied();
@@ -354,7 +335,6 @@ impl Session {
         self.analysis.is_stale = true;
     }
 
-    /// Adds the changed machine to the experiment and selects it.
     pub(crate) fn save_machine(&mut self, name: &str) -> Result<(), String> {
         let Some(machine) = self.what_if.machine() else {
             return Err("there is no changed machine".to_owned());

@@ -1,7 +1,7 @@
 //! Recalculates rows from the facts of their schedules. The other rows come from workers that have
 //! planned the cases again.
 
-use super::facts::Facts;
+use super::facts::ScheduleFacts;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::num::NonZero;
 use std::sync::Arc;
@@ -12,7 +12,6 @@ use swapmeet_runner::case::Case;
 use swapmeet_runner::session::{pricing_context, share_plan};
 use swapmeet_workloads::Workload;
 
-/// A row whose machine the user changes in the what-if panel.
 #[derive(Debug)]
 pub(super) struct AffectedRow {
     pub(super) record: Arc<Record>,
@@ -27,12 +26,11 @@ pub(crate) struct Scenario {
     /// If the block size is changed, the workload before and the workload after the change.
     pub(super) resized: Option<(Arc<Workload>, Arc<Workload>)>,
     pub(super) affected: Arc<Vec<AffectedRow>>,
-    pub(super) facts: Vec<Option<Arc<Facts>>>,
+    pub(super) facts: Vec<Option<Arc<ScheduleFacts>>>,
     /// The rows of the cases that workers have planned again so far.
     pub(super) answers: Arc<HashMap<CaseId, Arc<Record>>>,
 }
 
-/// The result of a recalculation.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ScenarioResult {
     /// The algorithms that have at least one outdated time. An outdated time does not include the
@@ -40,11 +38,8 @@ pub(crate) struct ScenarioResult {
     pub(crate) outdated: BTreeSet<String>,
     /// The times before the changes. A key consists of topology, changed workload and algorithm.
     pub(crate) before: HashMap<[String; 3], f64>,
-    /// The number of rows that were recalculated instantly.
     pub(crate) instant: usize,
-    /// The duration of the recalculation.
     pub(crate) took: Duration,
-    /// The cases that workers have to plan again.
     pub(super) pending: Arc<Vec<Case>>,
 }
 
@@ -93,7 +88,6 @@ impl Scenario {
         (records.iter().map(replaced).collect(), result)
     }
 
-    /// Recalculates all affected rows, in parallel on all cores.
     fn prices(&self) -> Vec<Price> {
         let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
         let each = self.affected.len().div_ceil(cores).max(1);

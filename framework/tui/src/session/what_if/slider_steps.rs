@@ -6,7 +6,6 @@ use swapmeet_core::cost::machine::{Machine, presets};
 use swapmeet_core::cost::model::models;
 use swapmeet_core::cost::parameter::Parameter;
 
-/// The step size of a slider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StepSize {
     Small,
@@ -81,7 +80,6 @@ fn number_after(
     })
 }
 
-/// Rounds a value to three significant digits.
 fn three_digits(value: f64) -> f64 {
     format!("{value:.2e}").parse().unwrap_or(value)
 }

@@ -5,9 +5,9 @@ use swapmeet_results::style_numbers;
 /// The algorithms in the order in which they were first seen, each with the number of its mark and
 /// colour. The number stays the same in all panels until the program ends.
 #[derive(Debug, Default)]
-pub(crate) struct Looks(Vec<(String, usize)>);
+pub(crate) struct AlgorithmStyles(Vec<(String, usize)>);
 
-impl Looks {
+impl AlgorithmStyles {
     /// Gives a number, which stands for a mark and a colour, to each algorithm that has none yet. A
     /// new algorithm gets the number that it would have in a saved figure of all known algorithms.
     /// If another algorithm already has this number, the new algorithm gets the lowest free number.
@@ -35,12 +35,10 @@ impl Looks {
         self.0.get(self.position(algorithm)).map_or(0, |(_, number)| *number)
     }
 
-    /// Returns the position of an algorithm in the order in which algorithms were first seen.
     pub(crate) fn position(&self, algorithm: &str) -> usize {
         self.0.iter().position(|(known, _)| known == algorithm).unwrap_or(self.0.len())
     }
 
-    /// Returns all algorithms, each with the number of its mark and colour.
     pub(crate) fn numbers(&self) -> &[(String, usize)] {
         &self.0
     }
@@ -56,14 +54,14 @@ mod tests {
     fn algorithms_keep_the_styles_of_saved_figures() {
         let names: Vec<String> = (0..24).map(|number| format!("algorithm-{number}")).collect();
         let (first, later) = names.split_at(8);
-        let mut looks = Looks::default();
-        looks.add(first);
+        let mut styles = AlgorithmStyles::default();
+        styles.add(first);
         let saved = style_numbers(first.iter().map(String::as_str));
-        assert!(first.iter().all(|name| looks.number(name) == saved[name]));
-        looks.add(later);
-        looks.add(&names);
-        assert!(first.iter().all(|name| looks.number(name) == saved[name]));
-        let mut numbers: Vec<usize> = names.iter().map(|name| looks.number(name)).collect();
+        assert!(first.iter().all(|name| styles.number(name) == saved[name]));
+        styles.add(later);
+        styles.add(&names);
+        assert!(first.iter().all(|name| styles.number(name) == saved[name]));
+        let mut numbers: Vec<usize> = names.iter().map(|name| styles.number(name)).collect();
         numbers.sort_unstable();
         assert_eq!(numbers, (0..24).collect::<Vec<_>>());
     }

@@ -1,18 +1,17 @@
-//! The cross product of an experiment's lists: topologies, algorithms, workloads, machines and
-//! repetitions.
+//! The cases of an experiment: the cross product of its topologies, algorithms, workloads, machines
+//! and repetitions, of which its `case` and `exclude` tables select some.
 
-use super::blocks::Selection;
 use super::{
     Case, CaseParts, MOST_CASES, RunOptions, SelectedAlgorithm, expanded, machine_among,
     own_machines, select_algorithm, spec_error, with_files,
 };
-use crate::experiment::{Block, Experiment};
+use crate::experiment::{CaseTable, Experiment};
 use crate::input::{InputError, Text};
 use crate::machine::LoadedMachine;
 use crate::optimum::Optima;
 use crate::registry::Registry;
 use crate::topology;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use swapmeet_core::cost::machine::Machine;
@@ -22,13 +21,13 @@ use swapmeet_workloads::{InputDigest, Workload};
 /// Returns all cases of an experiment, ordered by topology, algorithm, workload, machine and
 /// repetition. The repetition varies fastest.
 pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, InputError> {
-    Ok(Product::of(experiment, registry)?.iter().collect())
+    Ok(CaseGrid::new(experiment, registry)?.iter().collect())
 }
 
 /// The parsed lists of an experiment. Each case is built only when it is requested, because a shard
 /// of a large experiment runs only some of the cases.
 #[derive(Debug)]
-pub struct Product {
+pub struct CaseGrid {
     name: Arc<str>,
     topologies: Vec<Networks>,
     algorithms: Vec<Arc<SelectedAlgorithm>>,
@@ -52,36 +51,35 @@ pub struct Product {
 /// network or, if the network has random properties, one network for each repetition.
 type Networks = (Vec<Arc<Network>>, Vec<InputDigest>);
 
-impl Product {
-    /// Parses all specs of an experiment.
-    pub fn of(experiment: &Experiment, registry: &Registry) -> Result<Self, InputError> {
+impl CaseGrid {
+    pub fn new(experiment: &Experiment, registry: &Registry) -> Result<Self, InputError> {
         // Refuse an experiment with too many cases before the specs are parsed. Then parse each
         // spec only once.
         let sized = expanded(&experiment.workloads)?;
-        if experiment.blocks.is_empty() {
+        if experiment.case_tables.is_empty() {
             affordable(experiment, sized.len())?;
         }
-        let blocks = &experiment.blocks;
-        let of_blocks = |list: fn(&Block) -> &Vec<Text>| {
-            blocks.iter().flat_map(list).cloned().collect::<Vec<Text>>()
+        let tables = &experiment.case_tables;
+        let in_tables = |list: fn(&CaseTable) -> &Vec<Text>| {
+            tables.iter().flat_map(list).cloned().collect::<Vec<Text>>()
         };
         // The lists of the product contain the entries of the experiment's own lists and of all its
-        // blocks (`case` and `exclude` tables).
+        // tables (`case` and `exclude` tables).
         let topologies = union(
             &experiment.topologies,
-            of_blocks(|block| &block.topologies),
+            in_tables(|table| &table.topologies),
             |t| topology::parse_with_inputs(&t.value).map_err(|e| spec_error(t, &e)),
             |(topology, _)| topology.spec(),
         )?;
         let algorithms = union(
             &experiment.algorithms,
-            of_blocks(|block| &block.algorithms),
+            in_tables(|table| &table.algorithms),
             |t| select_algorithm(t, registry).map(Arc::new),
             |algorithm| qualified(algorithm),
         )?;
         let workloads = union(
             &sized,
-            expanded(&of_blocks(|block| &block.workloads))?,
+            expanded(&in_tables(|table| &table.workloads))?,
             |t| {
                 let workload = Workload::parse(&t.value).map_err(|e| spec_error(t, &e))?;
                 let repetitions = repetitions(t, &workload, experiment.repetitions)?;
@@ -92,7 +90,7 @@ impl Product {
         let own = own_machines(&experiment.own_machines)?;
         let machines = union(
             &experiment.machines,
-            of_blocks(|block| &block.machines),
+            in_tables(|table| &table.machines),
             |t| with_files(t, machine_among(t, &own)?),
             |(machine, _)| machine.to_string(),
         )?;
@@ -107,7 +105,7 @@ impl Product {
         }
         let workloads: Vec<Arc<Workload>> =
             workloads.into_iter().map(|(workload, _)| Arc::new(workload)).collect();
-        let selection = Selection {
+        let lists = CaseLists {
             names: [
                 topologies.iter().map(|(topology, _)| topology.spec()).collect(),
                 algorithms.iter().map(|algorithm| qualified(algorithm)).collect(),
@@ -122,7 +120,7 @@ impl Product {
             ],
             before: &before,
         };
-        let selected = selection.of(experiment, |kind, text| {
+        let selected = lists.selected(experiment, |kind, text| {
             Ok(match kind {
                 0 => topology::parse_with_inputs(&text.value)
                     .map_err(|e| spec_error(text, &e))?
@@ -169,23 +167,20 @@ impl Product {
         })
     }
 
-    /// Returns the number of cases.
     pub fn len(&self) -> usize {
         let whole = self.topologies.len() * self.algorithms.len() * self.of_one();
         self.selected.as_ref().map_or(whole, Vec::len)
     }
 
-    /// Returns the number of cases for one topology and one algorithm.
     fn of_one(&self) -> usize {
         self.before[self.workloads.len()]
     }
 
-    /// Returns whether there are no cases.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns the case with this number, which must be less than [`Product::len`].
+    /// Returns the case with this number, which must be less than [`CaseGrid::len`].
     pub fn case(&self, number: usize) -> Case {
         let number = self.selected.as_ref().map_or(number, |selected| selected[number]);
         let (lists, rest) = (number / self.of_one(), number % self.of_one());
@@ -212,12 +207,10 @@ impl Product {
         Case { optima: self.optima.clone(), ..case }
     }
 
-    /// Returns an iterator over all cases.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Case> {
         (0..self.len()).map(|number| self.case(number))
     }
 
-    /// Returns the digests of the files that specs name.
     pub fn inputs(&self) -> impl Iterator<Item = &InputDigest> {
         let topologies = self.topologies.iter().flat_map(|(_, inputs)| inputs);
         topologies
@@ -232,13 +225,11 @@ impl Product {
         machines.map(|(machine, _)| &**machine).filter(|machine| machine.network_rates().is_none())
     }
 
-    /// Returns the plugin files of all algorithms.
     pub fn plugins(&self) -> impl Iterator<Item = &Path> {
         self.algorithms.iter().map(|chosen| chosen.algorithm.file.as_path())
     }
 }
 
-/// Checks that the baseline of the experiment is one of its algorithms.
 fn check_baseline(
     experiment: &Experiment,
     algorithms: &[Arc<SelectedAlgorithm>],
@@ -306,19 +297,19 @@ fn too_many(count: u64, of: &str) -> InputError {
         .help("split it into several experiments, each with its own row file")
 }
 
-/// Parses the entries of a list of the experiment, and then the entries of its blocks that are not
+/// Parses the entries of a list of the experiment, and then the entries of its tables that are not
 /// in the list. `name` returns the canonical form of an entry. Two equal entries of the list are
 /// refused.
 fn union<T>(
     listed: &[Text],
-    of_blocks: Vec<Text>,
+    in_tables: Vec<Text>,
     read: impl Fn(&Text) -> Result<T, InputError>,
     name: impl Fn(&T) -> String,
 ) -> Result<Vec<T>, InputError> {
     let mut entries: Vec<T> = listed.iter().map(&read).collect::<Result<_, _>>()?;
     refuse_duplicates(listed, entries.iter().map(&name))?;
     let mut known: HashSet<String> = entries.iter().map(&name).collect();
-    for text in of_blocks {
+    for text in in_tables {
         let entry = read(&text)?;
         if known.insert(name(&entry)) {
             entries.push(entry);
@@ -353,4 +344,163 @@ fn refuse_duplicates(
         known.insert(form, text);
     }
     Ok(())
+}
+
+/// The lists whose combinations are the cases of an experiment. There is one list for each kind of
+/// entry: topologies, algorithms, workloads and machines, in this order.
+struct CaseLists<'a> {
+    /// The canonical forms of the entries of each kind.
+    pub names: [Vec<String>; 4],
+    /// The number of entries of each kind that the experiment's own lists contain. In `names`,
+    /// these entries are followed by the entries that only occur in tables.
+    pub listed: [usize; 4],
+    /// Cumulative counts of cases for one topology and one algorithm. Entry i is the number of
+    /// cases of all workloads before workload i. The last entry is the number of cases of all
+    /// workloads.
+    pub before: &'a [usize],
+}
+
+impl CaseLists<'_> {
+    /// Applies the `case` and `exclude` tables of the experiment. Returns the numbers of the
+    /// selected cases in ascending order, or `None` if the experiment has no such tables, so that
+    /// all cases are selected. The number of a case is its index in the list of all combinations of
+    /// the entries in [`CaseLists::names`].
+    ///
+    /// `name(kind, text)` returns the canonical form of the entry `text`. `kind` is the index of
+    /// the entry's kind: 0 for topologies, 1 for algorithms, 2 for workloads, and 3 for machines.
+    fn selected(
+        &self,
+        experiment: &Experiment,
+        name: impl Fn(usize, &Text) -> Result<String, InputError>,
+    ) -> Result<Option<Vec<usize>>, InputError> {
+        if !experiment.has_case_tables() {
+            return Ok(None);
+        }
+        let mut selected = BTreeSet::new();
+        if experiment.case_tables.is_empty() {
+            selected.extend(self.numbers(&self.listed.map(|listed| (0..listed).collect())));
+        }
+        for table in &experiment.case_tables {
+            let entries = self.entries(table, &name)?;
+            if let Some(kind) = entries.iter().position(Vec::is_empty) {
+                let message = format!("names no {0}, and the experiment lists no {0}", KINDS[kind]);
+                return Err(table.place.error(message));
+            }
+            let count: u64 = entries.iter().map(|of| of.len() as u64).product();
+            if count > MOST_CASES {
+                let message = format!("selects {count} cases, expected at most {MOST_CASES}");
+                return Err(table.place.error(message));
+            }
+            selected.extend(self.numbers(&entries));
+        }
+        for table in &experiment.exclude {
+            let before = selected.len();
+            for number in self.numbers(&self.entries(table, &name)?) {
+                selected.remove(&number);
+            }
+            if selected.len() == before {
+                return Err(table.place.error("excludes none of the experiment's cases"));
+            }
+        }
+        Ok(Some(selected.into_iter().collect()))
+    }
+
+    /// Returns the indices of a table's entries of each kind. A table that names no entry of a kind
+    /// has all entries that the experiment lists.
+    fn entries(
+        &self,
+        table: &CaseTable,
+        name: &impl Fn(usize, &Text) -> Result<String, InputError>,
+    ) -> Result<[Vec<usize>; 4], InputError> {
+        let workloads = expanded(&table.workloads)?;
+        let mut entries = self.listed.map(|listed| (0..listed).collect());
+        let lists = [&table.topologies, &table.algorithms, &workloads, &table.machines];
+        for (kind, list) in lists.into_iter().enumerate().filter(|(_, list)| !list.is_empty()) {
+            let mut of_kind = Vec::with_capacity(list.len());
+            for text in list {
+                let canonical = name(kind, text)?;
+                let index = self.names[kind].iter().position(|known| *known == canonical);
+                of_kind.push(index.ok_or_else(|| {
+                    text.error(format!("the experiment has no {} `{canonical}`", KINDS[kind]))
+                })?);
+            }
+            entries[kind] = of_kind;
+        }
+        Ok(entries)
+    }
+
+    /// Returns the indices of all cases that combine some of these entries. `entries` has the
+    /// indices of the entries of each kind.
+    fn numbers(&self, entries: &[Vec<usize>; 4]) -> Vec<usize> {
+        let [topologies, algorithms, workloads, machines] = entries;
+        let (all_algorithms, all_machines) = (self.names[1].len(), self.names[3].len());
+        let of_one = self.before[self.before.len() - 1];
+        let mut numbers = Vec::new();
+        for topology in topologies {
+            for algorithm in algorithms {
+                let first = (topology * all_algorithms + algorithm) * of_one;
+                for workload in workloads {
+                    let (from, to) = (self.before[*workload], self.before[workload + 1]);
+                    let repetitions = (to - from) / all_machines;
+                    for machine in machines {
+                        let from = first + from + machine * repetitions;
+                        numbers.extend(from..from + repetitions);
+                    }
+                }
+            }
+        }
+        numbers
+    }
+}
+
+const KINDS: [&str; 4] = ["topology", "algorithm", "workload", "machine"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(values: &[&str]) -> Vec<Text> {
+        values.iter().map(|value| Text::flag("", value)).collect()
+    }
+
+    fn table(topologies: &[&str], algorithms: &[&str]) -> CaseTable {
+        CaseTable {
+            place: Text::flag("case", ""),
+            topologies: texts(topologies),
+            algorithms: texts(algorithms),
+            workloads: Vec::new(),
+            machines: Vec::new(),
+        }
+    }
+
+    /// The lists contain two topologies, two algorithms, and one workload with two repetitions. A
+    /// table adds a third topology. The number of a case is therefore (topology * 2 + algorithm) *
+    /// 2 + repetition.
+    #[test]
+    fn blocks_select_parts_of_the_product() {
+        let names = [&["t0", "t1", "t2"][..], &["a0", "a1"], &["uniform:1"], &["m"]]
+            .map(|names| names.iter().map(|name| (*name).to_owned()).collect());
+        let lists = CaseLists { names, listed: [2, 2, 1, 1], before: &[0, 2] };
+        let of = |case_tables: Vec<CaseTable>, exclude: Vec<CaseTable>| {
+            let experiment = Experiment { case_tables, exclude, ..Experiment::default() };
+            lists.selected(&experiment, |_, text| Ok(text.value.clone())).map_err(|e| e.to_string())
+        };
+        assert_eq!(of(vec![], vec![]), Ok(None));
+        let both = vec![table(&["t0"], &["a1"]), table(&["t2"], &[])];
+        assert_eq!(of(both, vec![]), Ok(Some(vec![2, 3, 8, 9, 10, 11])));
+        assert_eq!(of(vec![], vec![table(&["t1"], &["a0"])]), Ok(Some(vec![0, 1, 2, 3, 6, 7])));
+        let overlapping = vec![table(&["t0"], &[]), table(&[], &["a0"])];
+        assert_eq!(of(overlapping, vec![]), Ok(Some(vec![0, 1, 2, 3, 4, 5])));
+        let nothing = of(vec![table(&["t0"], &[])], vec![table(&["t1"], &[])]).unwrap_err();
+        assert!(nothing.contains("excludes none of the experiment's cases"), "{nothing}");
+        let unknown = of(vec![], vec![table(&["t9"], &[])]).unwrap_err();
+        assert!(unknown.contains("the experiment has no topology `t9`"), "{unknown}");
+        let names = lists.names.clone();
+        let without = CaseLists { names, listed: [0, 2, 1, 1], before: &[0, 2] };
+        let experiment =
+            Experiment { case_tables: vec![table(&[], &["a0"])], ..Experiment::default() };
+        let message = without.selected(&experiment, |_, text| Ok(text.value.clone())).unwrap_err();
+        let expected = "names no topology, and the experiment lists no topology";
+        assert!(message.to_string().contains(expected), "{message}");
+    }
 }

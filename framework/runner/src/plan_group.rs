@@ -1,6 +1,6 @@
-//! Units of work. A unit consists of cases that share a schedule and therefore run in the same
-//! worker, and in the same shard if an experiment is divided into shards. A unit with very many
-//! cases is divided into several jobs, and an expensive unit is divided among shards.
+//! Groups of cases that share a schedule. A group consists of cases that share a schedule and therefore run in the same
+//! worker, and in the same shard if an experiment is divided into shards. A group with very many
+//! cases is divided into several jobs, and an expensive group is divided among shards.
 
 use crate::case::Case;
 use std::borrow::Borrow;
@@ -10,14 +10,12 @@ use std::ops::Range;
 
 /// A range of cases that share a schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unit {
-    /// The numbers of the cases.
+pub struct PlanGroup {
     pub cases: Range<usize>,
-    /// Estimated cost of planning and tracing the schedule once.
     schedule: u64,
 }
 
-impl Unit {
+impl PlanGroup {
     /// Returns the estimated cost: the cost of the schedule, plus 5 % of it for each case after the
     /// first one.
     pub fn cost(&self) -> u64 {
@@ -30,14 +28,14 @@ impl Unit {
         self.schedule
     }
 
-    /// Divides the unit into at most `parts` units with nearly equal numbers of cases, none of
+    /// Divides the group into at most `parts` groups with nearly equal numbers of cases, none of
     /// which is empty.
     fn divided(self, parts: usize) -> impl Iterator<Item = Self> {
         let (Range { start, end }, parts) = (self.cases, parts.max(1));
         let at = move |part: usize| start + (end - start) * part / parts;
-        let units = (0..parts)
+        let groups = (0..parts)
             .map(move |part| Self { cases: at(part)..at(part + 1), schedule: self.schedule });
-        units.filter(|unit| !unit.cases.is_empty())
+        groups.filter(|group| !group.cases.is_empty())
     }
 }
 
@@ -48,32 +46,35 @@ impl Unit {
 /// algorithms that search for a schedule, whose search is repeated.
 const MOST_OF_A_JOB: usize = 4096;
 
-/// Groups cases into units. The order of the cases is kept.
-pub fn units<C: Borrow<Case>>(cases: impl IntoIterator<Item = C>) -> Vec<Unit> {
-    let mut units: Vec<Unit> = Vec::new();
+/// Groups cases into groups. The order of the cases is kept.
+pub fn plan_groups<C: Borrow<Case>>(cases: impl IntoIterator<Item = C>) -> Vec<PlanGroup> {
+    let mut groups: Vec<PlanGroup> = Vec::new();
     let mut first: Option<C> = None;
     for (number, case) in cases.into_iter().enumerate() {
-        match (&first, units.last_mut()) {
-            (Some(first), Some(unit)) if case.borrow().shares_plan_with(first.borrow()) => {
-                unit.cases.end = number + 1;
+        match (&first, groups.last_mut()) {
+            (Some(first), Some(group)) if case.borrow().shares_plan_with(first.borrow()) => {
+                group.cases.end = number + 1;
             }
             _ => {
-                units.push(Unit { cases: number..number + 1, schedule: schedule(case.borrow()) });
+                groups.push(PlanGroup {
+                    cases: number..number + 1,
+                    schedule: schedule(case.borrow()),
+                });
                 first = Some(case);
             }
         }
     }
-    units
+    groups
 }
 
-/// Divides each unit that has more than `MOST_OF_A_JOB` cases into several jobs for workers. The
-/// schedule of such a unit is planned once for each of its jobs.
-pub fn jobs(units: Vec<Unit>) -> Vec<Unit> {
-    let divided = |unit: Unit| {
-        let parts = unit.cases.len().div_ceil(MOST_OF_A_JOB);
-        unit.divided(parts)
+/// Divides each group that has more than `MOST_OF_A_JOB` cases into several jobs for workers. The
+/// schedule of such a group is planned once for each of its jobs.
+pub fn jobs(groups: Vec<PlanGroup>) -> Vec<PlanGroup> {
+    let divided = |group: PlanGroup| {
+        let parts = group.cases.len().div_ceil(MOST_OF_A_JOB);
+        group.divided(parts)
     };
-    units.into_iter().flat_map(divided).collect()
+    groups.into_iter().flat_map(divided).collect()
 }
 
 /// Estimates the cost of a schedule. The estimate uses no measurement, so that it is the same on
@@ -91,36 +92,36 @@ fn schedule(case: &Case) -> u64 {
 
 /// Returns the cases of shard `index` (counted from 0) of `count` shards, in ascending order.
 ///
-/// Units are assigned to shards in order of descending cost. Each unit is assigned to the shard
+/// Units are assigned to shards in order of descending cost. Each group is assigned to the shard
 /// with the least cost so far (to the first of them if there are several). Every case is in exactly
 /// one shard, and the result is the same on every machine.
 ///
-/// A unit that costs more than `1 / count` of the total cost is divided, because the other shards
+/// A group that costs more than `1 / count` of the total cost is divided, because the other shards
 /// would otherwise wait for its shard. Its schedule is then planned in each shard that has some of
 /// its cases.
-pub fn shard(units: Vec<Unit>, index: usize, count: usize) -> Vec<usize> {
-    let total = units.iter().map(Unit::cost).fold(0, u64::saturating_add);
+pub fn shard(groups: Vec<PlanGroup>, index: usize, count: usize) -> Vec<usize> {
+    let total = groups.iter().map(PlanGroup::cost).fold(0, u64::saturating_add);
     let share = (total / count as u64).max(1);
-    let mut units: Vec<Unit> = units
+    let mut groups: Vec<PlanGroup> = groups
         .into_iter()
-        .flat_map(|unit| {
-            let parts = unit.cost().div_ceil(share).min(unit.cases.len().min(count) as u64);
-            unit.divided(parts as usize)
+        .flat_map(|group| {
+            let parts = group.cost().div_ceil(share).min(group.cases.len().min(count) as u64);
+            group.divided(parts as usize)
         })
         .collect();
-    // A stable sort keeps the order of units with equal cost.
-    units.sort_by_key(|unit| Reverse(unit.cost()));
+    // A stable sort keeps the order of groups with equal cost.
+    groups.sort_by_key(|group| Reverse(group.cost()));
     // The top of this heap is the shard with the least cost so far (the first of them if there are
     // several).
     let mut loads: BinaryHeap<Reverse<(u64, usize)>> =
         (0..count).map(|shard| Reverse((0, shard))).collect();
     let mut mine = Vec::new();
-    for unit in units {
+    for group in groups {
         let Some(mut least) = loads.peek_mut() else { break };
         let (load, shard) = least.0;
-        *least = Reverse((load.saturating_add(unit.cost()), shard));
+        *least = Reverse((load.saturating_add(group.cost()), shard));
         if shard == index {
-            mine.extend(unit.cases);
+            mine.extend(group.cases);
         }
     }
     mine.sort_unstable();
@@ -131,18 +132,18 @@ pub fn shard(units: Vec<Unit>, index: usize, count: usize) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    fn units_of(parts: &[(u64, usize)]) -> Vec<Unit> {
+    fn groups_of(parts: &[(u64, usize)]) -> Vec<PlanGroup> {
         let mut first = 0;
-        let mut unit = |&(schedule, cases): &(u64, usize)| {
+        let mut group = |&(schedule, cases): &(u64, usize)| {
             first += cases;
-            Unit { cases: first - cases..first, schedule }
+            PlanGroup { cases: first - cases..first, schedule }
         };
-        parts.iter().map(&mut unit).collect()
+        parts.iter().map(&mut group).collect()
     }
 
     #[test]
     fn every_case_is_in_one_shard() {
-        let units = units_of(&[
+        let groups = groups_of(&[
             (1_000_000, 7),
             (1000, 1),
             (1000, 50),
@@ -152,7 +153,7 @@ mod tests {
         ]);
         for count in 1..40 {
             let mut all: Vec<usize> =
-                (0..count).flat_map(|index| shard(units.clone(), index, count)).collect();
+                (0..count).flat_map(|index| shard(groups.clone(), index, count)).collect();
             all.sort_unstable();
             assert_eq!(all, (0..74).collect::<Vec<_>>(), "{count} shards");
         }
@@ -160,17 +161,17 @@ mod tests {
 
     #[test]
     fn no_shard_is_idle_where_one_schedule_has_many_cases() {
-        let units = units_of(&[(10_000, 5000)]);
+        let groups = groups_of(&[(10_000, 5000)]);
         let sizes: Vec<usize> =
-            (0..1000).map(|index| shard(units.clone(), index, 1000).len()).collect();
+            (0..1000).map(|index| shard(groups.clone(), index, 1000).len()).collect();
         assert!(sizes.iter().all(|cases| *cases == 5), "{sizes:?}");
     }
 
     #[test]
     fn a_schedule_is_planned_once_where_there_are_others_to_do() {
-        let units = units_of(&[(10_000, 3), (10_000, 3), (10_000, 3)]);
+        let groups = groups_of(&[(10_000, 3), (10_000, 3), (10_000, 3)]);
         assert_eq!(
-            [0, 1, 2].map(|index| shard(units.clone(), index, 3)),
+            [0, 1, 2].map(|index| shard(groups.clone(), index, 3)),
             [[0, 1, 2], [3, 4, 5], [6, 7, 8]].map(Vec::from)
         );
     }
