@@ -265,6 +265,11 @@ fn another_experiment_is_refused_with_the_difference() {
         )
     );
     assert_eq!(std::fs::read(out).unwrap(), before, "the file is unchanged");
+    let text = String::from_utf8(before).unwrap();
+    std::fs::write(out, text.replace("note", "remark")).unwrap();
+    assert!(
+        again(&["--algorithm", "pairwise"]).contains("its columns are not those of this version")
+    );
     assert_eq!(
         refused(&["run", "--resume", "--topology", "ring:5", "--algorithm", "gen"]),
         "error: --resume continues a file: give it with --out\n"
@@ -290,7 +295,7 @@ fn a_second_run_on_the_same_file_is_refused() {
 }
 
 #[test]
-fn a_full_disk_is_reported() {
+fn a_full_disk_and_a_closed_pipe_are_reported() {
     let output =
         swapmeet(&["run", "--out", "/dev/full", "--topology", "ring:5", "--algorithm", "gen"])
             .output()
@@ -301,6 +306,17 @@ fn a_full_disk_is_reported() {
         (Some(1), true),
         "{message}"
     );
+    let program = program();
+    let command = format!(
+        "{} run --quiet --out - --topology ring:9 --algorithm gen --repetitions 2000 | head -n 1",
+        program.display()
+    );
+    let output = Command::new("sh")
+        .args(["-c", &command])
+        .env("XDG_DATA_HOME", "/nonexistent")
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "a closed pipe is no error");
 }
 
 #[test]
