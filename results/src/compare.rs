@@ -207,7 +207,7 @@ pub struct Group {
     /// The reason why there is no baseline; empty if there is one.
     pub no_baseline: String,
     /// The fastest algorithm, if any has a time.
-    pub winner: Option<Winner>,
+    pub winner: Option<Arc<Winner>>,
     /// The lines, fastest first; lines without a time are last.
     pub lines: Vec<ComparisonLine>,
     /// The numbers of repeated rows, by file.

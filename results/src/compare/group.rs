@@ -9,6 +9,7 @@ use crate::record::{Status, Verified};
 use crate::stats::Ratio;
 use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
+use std::sync::Arc;
 
 /// Orders samples by mean time. Samples with equal times are ordered by name, like the curves of a
 /// family. Samples without a time keep their order.
@@ -71,7 +72,7 @@ pub(super) fn group(
         repeated,
         baseline: baseline.map(|b| b.label.clone()),
         no_baseline,
-        winner: winner(&ranked),
+        winner: winner(&ranked).map(Arc::new),
         lines: ranked.into_iter().map(|sample| line(all, sample, baseline)).collect(),
     }
 }

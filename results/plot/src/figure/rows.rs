@@ -65,12 +65,12 @@ impl FigureData<'_> {
     pub(super) fn panel(
         &self,
         family: &Family,
+        title: String,
         log: LogAxes,
         shown: impl Fn(&Point) -> bool,
-    ) -> Option<Panel> {
+    ) -> Panel {
         let reference = self.reference.and_then(|reference| self.curve_of(reference, family, log));
-        let mut panel =
-            Panel { title: String::new(), curves: Vec::new(), reference, crossings: Vec::new() };
+        let mut panel = Panel { title, curves: Vec::new(), reference, crossings: Vec::new() };
         for curve in &family.curves {
             let points: Vec<Point> = self.points(curve).into_iter().filter(&shown).collect();
             if points.is_empty() {
@@ -92,7 +92,7 @@ impl FigureData<'_> {
             let interval = crossover_interval(self.comparison, family, &crossover);
             panel.crossings.push(Crossing { crossover, at, interval });
         }
-        (!panel.curves.is_empty()).then_some(panel)
+        panel
     }
 
     /// Returns the position at which the drawn lines of the two algorithms of a crossover meet.
