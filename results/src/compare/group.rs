@@ -106,7 +106,7 @@ fn line(all: &ComparedRows, sample: &Sample<'_>, baseline: Option<&Sample<'_>>) 
         verification: weakest.map_or(String::new(), |r| r.verification()),
         time: sample.time.clone(),
         ratio: ratio.or_else(|| to_itself().map(|_| Ratio { value: 1.0, interval: None })),
-        tests,
+        tests: tests.map(Box::new),
         optimum: LineOptimum::of(&sample.rows),
         bandwidths: timed
             .zip(sample.time.as_ref())
