@@ -87,7 +87,7 @@ pub struct ComparisonLine {
     pub ratio: Option<Ratio>,
     /// The tests of the difference between this algorithm and the baseline. `None` if one of the
     /// two samples has a single run, or if neither sample has any spread.
-    pub tests: Option<Tests>,
+    pub tests: Option<Box<Tests>>,
     /// The optimum of the cases; `None` if no row has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub optimum: Option<LineOptimum>,
@@ -208,7 +208,7 @@ pub struct Group {
     /// The reason why there is no baseline; empty if there is one.
     pub no_baseline: String,
     /// The fastest algorithm, if any has a time.
-    pub winner: Option<Winner>,
+    pub winner: Option<Arc<Winner>>,
     /// The lines, fastest first; lines without a time are last.
     pub lines: Vec<ComparisonLine>,
     /// The numbers of repeated rows, by file.
@@ -402,7 +402,7 @@ fn correct(groups: &mut [Group]) -> usize {
     let mut tests: Vec<&mut Tests> = groups
         .iter_mut()
         .flat_map(|group| &mut group.lines)
-        .filter_map(|line| line.tests.as_mut())
+        .filter_map(|line| line.tests.as_deref_mut())
         .collect();
     let t = holm(&tests.iter().map(|tests| tests.t_p).collect::<Vec<_>>());
     let rank = holm(&tests.iter().map(|tests| tests.rank_p).collect::<Vec<_>>());
@@ -522,7 +522,9 @@ pub(crate) mod tests {
         let options = CompareOptions { correction: Correction::Group, ..CompareOptions::default() };
         let compared = compare_by(&rows, &options).unwrap();
         assert_eq!(compared.tested, 2);
-        for tests in compared.groups.iter().flat_map(|g| &g.lines).filter_map(|line| line.tests) {
+        for tests in
+            compared.groups.iter().flat_map(|g| &g.lines).filter_map(|line| line.tests.as_ref())
+        {
             assert_eq!(tests.t_p_holm, tests.t_p, "the only comparison of its group");
         }
     }
@@ -563,8 +565,8 @@ pub(crate) mod tests {
         let compared =
             compare(&files(of("paragon").chain(of("delta")).collect()), Some("a")).unwrap();
         assert_eq!(compared.tested, 4);
-        let tests: Vec<Tests> =
-            compared.groups.iter().flat_map(|g| &g.lines).filter_map(|line| line.tests).collect();
+        let lines = compared.groups.iter().flat_map(|g| &g.lines);
+        let tests: Vec<&Tests> = lines.filter_map(|line| line.tests.as_deref()).collect();
         let smallest = tests.iter().filter_map(|tests| tests.t_p).fold(1.0, f64::min);
         let corrected = tests.iter().filter_map(|tests| tests.t_p_holm).fold(1.0, f64::min);
         assert_eq!(corrected, 4.0 * smallest);

@@ -142,6 +142,7 @@ fn line_cells(group: &Group, line: &ComparisonLine, repeated: bool) -> [String; 
     let bandwidth = |gb_s: Option<f64>| gb_s.map(|b| number_to(b, 4)).unwrap_or_default();
     let p = line
         .tests
+        .as_ref()
         .map(|tests| format!("{}, {}", p_value(tests.t_p_holm), p_value(tests.rank_p_holm)));
     [
         single_line(&line.algorithm),
@@ -156,6 +157,7 @@ fn line_cells(group: &Group, line: &ComparisonLine, repeated: bool) -> [String; 
         interval(line.ratio.as_ref().and_then(|r| r.interval)),
         p.unwrap_or_default(),
         line.tests
+            .as_ref()
             .and_then(|tests| tests.effect)
             .map(|effect| format!("{effect:.2}"))
             .unwrap_or_default(),

@@ -3,15 +3,15 @@
 mod reference;
 
 use crate::appearance::{Appearance, Labels, LegendPlace};
-use crate::error::{FigureError, MOST_CURVES, check_panels};
+use crate::error::{FigureError, MOST_CURVES};
 use crate::quantity::{LogAxes, Quantity};
 use crate::style::Styles;
 use crate::titles::Titles;
 pub(crate) use reference::ErrorBars;
 pub use reference::Reference;
+use std::collections::BTreeSet;
 use swapmeet_results::analysis::{
-    Axis, CommonSettings, Crossover, Curve as TimeCurve, Families, Family, crossover_interval,
-    families,
+    Axis, Crossover, Curve as TimeCurve, Families, Family, crossover_interval, families,
 };
 use swapmeet_results::stats::{Interval, Summary, distinct};
 use swapmeet_results::units::count;
@@ -153,11 +153,20 @@ impl Figure {
             .log
             .unwrap_or_else(|| LogAxes::suits(options.x, options.y, values().map(|point| point.y)));
         let shown = |point: &Point| (!log.x() || point.x > 0.0) && (!log.y() || point.y > 0.0);
-        let mut panels: Vec<(&Family, Panel)> = families
+        // Families and curves without a point that the axes can show are omitted. A panel is made
+        // only after it is known that the figure can have all panels.
+        let is_shown = |curve: &&TimeCurve| rows.points(curve).iter().any(shown);
+        let shown_families: Vec<&Family> = families
             .iter()
-            .filter_map(|family| Some((family, rows.panel(family, log, shown)?)))
+            .filter(|family| family.curves.iter().any(|curve| is_shown(&curve)))
             .collect();
-        if panels.is_empty() {
+        let names: BTreeSet<&str> = shown_families
+            .iter()
+            .flat_map(|family| &family.curves)
+            .filter(is_shown)
+            .map(|curve| curve.algorithm.as_str())
+            .collect();
+        if shown_families.is_empty() {
             let hint = match options.y {
                 Quantity::Optimum => ": `run --optimum` makes rows that have it",
                 _ => "",
@@ -168,12 +177,12 @@ impl Figure {
                 options.y.label()
             )));
         }
+        let labels = Labels::new(&options.appearance, &names)?;
+        if names.len() > MOST_CURVES {
+            return Err(FigureError::ManyCurves(names.len()));
+        }
         // Order the names for the legend: those with a given label come first.
-        let mut names: Vec<String> = panels
-            .iter()
-            .flat_map(|(_, panel)| &panel.curves)
-            .map(|curve| curve.name.clone())
-            .collect();
+        let mut names: Vec<String> = names.into_iter().map(str::to_owned).collect();
         let place = |name: &String| {
             options
                 .appearance
@@ -182,19 +191,13 @@ impl Figure {
                 .position(|(known, _)| known == name)
                 .unwrap_or(usize::MAX)
         };
-        names.sort_by(|a, b| place(a).cmp(&place(b)).then(a.cmp(b)));
-        names.dedup();
-        let labels = Labels::new(&options.appearance, &names.iter().map(String::as_str).collect())?;
-        if names.len() > MOST_CURVES {
-            return Err(FigureError::ManyCurves(names.len()));
-        }
-        let settings: Vec<CommonSettings> =
-            panels.iter().map(|(family, _)| family.settings.clone()).collect();
-        let titles = Titles::new(&settings);
-        check_panels(panels.len(), &titles.differ)?;
-        for ((_, panel), title) in panels.iter_mut().zip(titles.panels) {
-            panel.title = title;
-        }
+        names.sort_by_key(place);
+        let titles = Titles::new(shown_families.iter().map(|family| &family.settings))?;
+        let panels: Vec<Panel> = shown_families
+            .iter()
+            .zip(titles.panels)
+            .map(|(family, title)| rows.panel(family, title, log, shown))
+            .collect();
         // Collect notes that name what the figure does not show.
         let mut notes = comparison.notes.clone();
         let without = |n: usize, what: &'static str, why: String| {
@@ -219,7 +222,7 @@ impl Figure {
             Vec::new()
         };
         if options.x == Axis::Faults && options.crossovers {
-            remarks.extend(panels.iter().filter_map(|(family, panel)| {
+            remarks.extend(shown_families.iter().zip(&panels).filter_map(|(family, panel)| {
                 Some(format!("{}{}", prefix(&panel.title), single_winner(family, &labels)?))
             }));
         }
@@ -227,14 +230,16 @@ impl Figure {
             x: options.x,
             y: options.y,
             log,
-            x_label: options.x.label_of(settings.iter().map(|settings| &*settings.workload)),
+            x_label: options
+                .x
+                .label_of(shown_families.iter().map(|family| &*family.settings.workload)),
             y_label: options.y.label().to_owned(),
             labels,
             title: options.appearance.title.map_or(titles.common, str::to_owned),
             styles: options.appearance.styles(names.iter().map(String::as_str)),
             legend: options.appearance.legend,
             names,
-            panels: panels.into_iter().map(|(_, panel)| panel).collect(),
+            panels,
             share_y: options.share_y,
             notes,
             remarks,
@@ -343,12 +348,12 @@ impl FigureData<'_> {
     fn panel(
         &self,
         family: &Family,
+        title: String,
         log: LogAxes,
         shown: impl Fn(&Point) -> bool,
-    ) -> Option<Panel> {
+    ) -> Panel {
         let reference = self.reference.and_then(|reference| self.curve_of(reference, family, log));
-        let mut panel =
-            Panel { title: String::new(), curves: Vec::new(), reference, crossovers: Vec::new() };
+        let mut panel = Panel { title, curves: Vec::new(), reference, crossovers: Vec::new() };
         for curve in &family.curves {
             let points: Vec<Point> = self.points(curve).into_iter().filter(&shown).collect();
             if points.is_empty() {
@@ -370,7 +375,7 @@ impl FigureData<'_> {
             let interval = crossover_interval(self.comparison, family, &crossover);
             panel.crossovers.push(DrawnCrossover { crossover, at, interval });
         }
-        (!panel.curves.is_empty()).then_some(panel)
+        panel
     }
 
     /// Returns the position at which the drawn lines of the two algorithms of a crossover meet.

@@ -4,7 +4,7 @@
 use crate::appearance::{Appearance, LegendPlace};
 use crate::draw::grid::{Grid, GridPlace};
 use crate::draw::{Drawable, LegendRow, heading, remarks};
-use crate::error::{FigureError, check_panels};
+use crate::error::FigureError;
 use crate::marks::scene::{Anchor, Colour, PALE, Scene};
 use crate::marks::text::width;
 use crate::marks::{Paper, Picture};
@@ -123,14 +123,7 @@ impl HeatFigure {
             return Err(FigureError::Nothing(missing));
         }
         // Choose the titles of the figure and of its panels.
-        let keys: Vec<CommonSettings> =
-            panels.iter().map(|(key, _)| key.settings.clone()).collect();
-        let mut titles = Titles::new(&keys);
-        let differ = match titles.differ.as_str() {
-            "" => "algorithms (--algorithm)",
-            differ => differ,
-        };
-        check_panels(panels.len(), differ)?;
+        let mut titles = Titles::new(panels.iter().map(|(key, _)| &key.settings))?;
         // The algorithm is part of the titles, unless it is an axis.
         let algorithms: BTreeSet<&str> =
             panels.iter().map(|(key, _)| key.algorithm.as_str()).collect();

@@ -37,7 +37,7 @@ pub struct PageOptions<'a> {
     pub links: &'a [Link],
 }
 
-/// A report page. Its long tables and lists are never in memory as texts.
+/// A report page. Its figures and its long tables and lists are never in memory as texts.
 pub struct Page<'a> {
     rows: &'a ComparedRows,
     options: PageOptions<'a>,
@@ -99,10 +99,13 @@ impl<'a> Page<'a> {
         let chapter = |id, heading, body| Chapter { id, heading, body };
         let tables = count(comparison.groups.len(), "table");
         let machines = machines(rows);
-        let mut chapters =
-            vec![chapter("summary", "Summary", text(summary(&Overview::of(comparison))))];
-        chapters.extend(figures.iter().map(|Figures { id, heading, body }| {
-            chapter(id, heading, Box::new(|out| out.write_all(body.as_bytes())))
+        let mut chapters = vec![chapter(
+            "summary",
+            "Summary",
+            Box::new(|out| out.write_all(summary(&Overview::of(comparison)).as_bytes())),
+        )];
+        chapters.extend(figures.iter().map(|figures| {
+            chapter(&figures.id, &figures.heading, Box::new(|out| figures.write(out)))
         }));
         if !options.links.is_empty() {
             let links = text(schedules(options.links));

@@ -4,7 +4,7 @@
 use crate::appearance::{Appearance, Labels, LegendPlace};
 use crate::draw::scale::{Base, Scale, Tick};
 use crate::draw::{Drawable, LegendRow, heading, panel_title, remarks, row_label};
-use crate::error::{FigureError, check_panels};
+use crate::error::FigureError;
 use crate::marks::scene::{Anchor, Colour, GREY, PALE, Scene};
 use crate::marks::text::{width, wrapped};
 use crate::marks::{Paper, Picture};
@@ -174,8 +174,7 @@ impl StackedBars {
         }
         let settings = |group: &Group| CommonSettings::of(&group.setting.borrowed());
         let settings: Vec<_> = panels.iter().map(|(group, _)| settings(group)).collect();
-        let titles = Titles::new(&settings);
-        check_panels(panels.len(), &titles.differ)?;
+        let titles = Titles::new(settings.iter())?;
         for ((_, panel), title) in panels.iter_mut().zip(titles.panels) {
             panel.title = title;
         }

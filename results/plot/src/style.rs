@@ -8,6 +8,7 @@
 
 use crate::marks::scene::Colour;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use swapmeet_results::{STYLES_IN_GROUP, style_numbers};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -76,18 +77,20 @@ fn style_number(index: usize) -> Style {
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Styles(BTreeMap<String, Style>);
+pub struct Styles(Arc<BTreeMap<String, Style>>);
 
 impl Styles {
     /// Assigns to each algorithm the style whose number [`style_numbers`] returns.
     pub fn new<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let numbers = style_numbers(names);
-        Self(numbers.into_iter().map(|(name, index)| (name, style_number(index))).collect())
+        let style = |(name, index)| (name, style_number(index));
+        Self(Arc::new(numbers.into_iter().map(style).collect()))
     }
 
     pub(crate) fn coloured(mut self, colours: &[(String, Colour)]) -> Self {
+        let styles = Arc::make_mut(&mut self.0);
         for (name, colour) in colours {
-            if let Some(style) = self.0.get_mut(name) {
+            if let Some(style) = styles.get_mut(name) {
                 style.colour = *colour;
             }
         }
@@ -97,7 +100,8 @@ impl Styles {
     /// Assigns styles by their numbers. The dashboard uses this for its figures, because they have
     /// the same styles as its panels.
     pub fn numbered(numbers: &[(String, usize)]) -> Self {
-        Self(numbers.iter().map(|(name, index)| (name.clone(), style_number(*index))).collect())
+        let style = |(name, index): &(String, usize)| (name.clone(), style_number(*index));
+        Self(Arc::new(numbers.iter().map(style).collect()))
     }
 
     pub fn get(&self, name: &str) -> Style {

@@ -1,5 +1,6 @@
 //! Titles of figures and panels.
 
+use crate::error::{FigureError, check_panels};
 use std::collections::BTreeSet;
 use swapmeet_core::spec::Spec;
 use swapmeet_results::analysis::CommonSettings;
@@ -10,73 +11,80 @@ pub(crate) struct Titles {
     pub common: String,
     /// For each panel, the settings in which it differs from the other panels.
     pub panels: Vec<String>,
-    /// The columns in which panels differ, for messages.
-    pub differ: String,
 }
 
 const MOST_PARAMETERS: usize = 2;
 
 impl Titles {
-    pub(crate) fn new(panels: &[CommonSettings]) -> Self {
-        let columns: [(Vec<String>, &str); 5] = [
-            (column(panels, |p| &p.topology), "topologies (--topology)"),
-            (column(panels, |p| &p.workload), "workloads (--workload)"),
-            (column(panels, |p| &p.machine), "machines (--machine)"),
-            (column(panels, |p| &p.model), "models"),
-            (column(panels, |p| &p.inputs), "inputs"),
+    /// Returns the titles of panels with these settings. Errors if a figure cannot have so many
+    /// panels.
+    pub(crate) fn new<'a>(
+        panels: impl Iterator<Item = &'a CommonSettings>,
+    ) -> Result<Self, FigureError> {
+        let panels: Vec<&CommonSettings> = panels.collect();
+        let column = |text: fn(&CommonSettings) -> &str| -> Vec<&str> {
+            panels.iter().map(|panel| text(panel)).collect()
+        };
+        let columns: [(Vec<&str>, &str); 5] = [
+            (column(|p| &p.topology), "topologies (--topology)"),
+            (column(|p| &p.workload), "workloads (--workload)"),
+            (column(|p| &p.machine), "machines (--machine)"),
+            (column(|p| &p.model), "models"),
+            (column(|p| &p.inputs), "inputs"),
         ];
-        let same = |texts: &[String]| texts.windows(2).all(|pair| pair[0] == pair[1]);
+        let same = |texts: &[&str]| texts.windows(2).all(|pair| pair[0] == pair[1]);
         // The name of a machine usually determines its cost model, so a title omits the model. A
         // title includes the model only if all panels have the same machine name but their models
         // differ.
         let shows_model = same(&columns[2].0) && !same(&columns[3].0);
-        let (mut common, mut differ) = (Vec::new(), Vec::new());
+        let shown = || columns.iter().enumerate().filter(|(number, _)| *number != 3 || shows_model);
+        let differ: Vec<&str> =
+            shown().filter(|(_, (texts, _))| !same(texts)).map(|(_, (_, words))| *words).collect();
+        // Panels with the same settings are of different algorithms.
+        let differ = if differ.is_empty() {
+            "algorithms (--algorithm)".to_owned()
+        } else {
+            differ.join(" and ")
+        };
+        check_panels(panels.len(), &differ)?;
+        let mut common = Vec::new();
         let mut titles = vec![Vec::new(); panels.len()];
-        for (number, (texts, words)) in columns.iter().enumerate() {
-            if number == 3 && !shows_model {
-                continue;
-            }
+        for (number, (texts, _)) in shown() {
             if !same(texts) {
-                differ.push(*words);
-                let short =
-                    if matches!(number, 1 | 2) { differences(texts) } else { texts.clone() };
+                let short = match number {
+                    1 | 2 => differences(texts),
+                    _ => texts.iter().map(|text| (*text).to_owned()).collect(),
+                };
                 for (title, text) in titles.iter_mut().zip(short) {
                     title.push(text);
                 }
             } else if let Some(text) = texts.first() {
-                common.push(if number == 2 { short_machine(text) } else { text.clone() });
+                common.push(if number == 2 { short_machine(text) } else { (*text).to_owned() });
             }
         }
         let join = |parts: Vec<String>| {
             parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
         };
-        Self {
-            common: join(common),
-            panels: titles.into_iter().map(join).collect(),
-            differ: differ.join(" and "),
-        }
+        Ok(Self { common: join(common), panels: titles.into_iter().map(join).collect() })
     }
-}
-
-fn column(panels: &[CommonSettings], text: fn(&CommonSettings) -> &String) -> Vec<String> {
-    panels.iter().map(|panel| text(panel).clone()).collect()
 }
 
 /// Returns the specs without the parameters that all of them have in common, if they differ only in
 /// the values of parameters with names. Machines that an experiment defines are shown by name if
 /// the names differ.
-fn differences(texts: &[String]) -> Vec<String> {
-    let names: Vec<String> = texts.iter().map(|text| defined_name(text).to_owned()).collect();
-    let distinct = |texts: &[String]| texts.iter().collect::<BTreeSet<_>>().len();
-    let texts = if distinct(&names) == distinct(texts) { names } else { texts.to_vec() };
+fn differences(texts: &[&str]) -> Vec<String> {
+    let names: Vec<&str> = texts.iter().map(|text| defined_name(text)).collect();
+    let distinct = |texts: &[&str]| texts.iter().collect::<BTreeSet<_>>().len();
+    let texts = if distinct(&names) == distinct(texts) { &names } else { texts };
+    let unchanged = || texts.iter().map(|text| (*text).to_owned()).collect();
     let read: Option<Vec<(&str, BTreeSet<&str>)>> =
         texts.iter().map(|text| parameters(text)).collect();
-    let Some(read) = read else { return texts };
+    let Some(read) = read else { return unchanged() };
     if read.iter().any(|(name, _)| *name != read[0].0) {
-        return texts;
+        return unchanged();
     }
     let is_shared = |part: &str| read.iter().all(|(_, parts)| parts.contains(part));
-    let own = |text: &String| {
+    let own = |text: &&str| {
         let (name, arguments) = text.split_once(':').unwrap_or((text, ""));
         let kept: Vec<&str> = arguments.split(',').filter(|part| !is_shared(part)).collect();
         let kept = kept.join(",");
@@ -115,6 +123,10 @@ mod tests {
     use super::*;
 
     fn titles(settings: &[[&str; 3]]) -> Titles {
+        checked_titles(settings).unwrap()
+    }
+
+    fn checked_titles(settings: &[[&str; 3]]) -> Result<Titles, FigureError> {
         let panel = |[topology, workload, machine]: &[&str; 3]| CommonSettings {
             topology: (*topology).to_owned(),
             workload: (*workload).to_owned(),
@@ -122,7 +134,7 @@ mod tests {
             model: "wormhole".to_owned(),
             inputs: String::new(),
         };
-        Titles::new(&settings.iter().map(panel).collect::<Vec<_>>())
+        Titles::new(settings.iter().map(panel).collect::<Vec<_>>().iter())
     }
 
     #[test]
@@ -131,10 +143,7 @@ mod tests {
         let (slow, fast) = (machine("9"), machine("3"));
         let found = titles(&[["torus:4x4", "uniform", &slow], ["torus:4x4", "uniform", &fast]]);
         assert_eq!(found.panels, ["startup_us=9", "startup_us=3"]);
-        assert_eq!(
-            (&*found.common, &*found.differ),
-            ("torus:4x4, uniform", "machines (--machine)")
-        );
+        assert_eq!(found.common, "torus:4x4, uniform");
         let found = titles(&[["ring:4", "uniform", &slow], ["ring:8", "uniform", &slow]]);
         assert_eq!(found.panels, ["ring:4", "ring:8"]);
         assert_eq!(found.common, "uniform, free with 3 parameters");
@@ -144,5 +153,17 @@ mod tests {
         assert_eq!(found.panels, ["paragon", "delta"]);
         let found = titles(&[["r", "uniform", "paragon"], ["r", "uniform", "paragon:byte_us=1"]]);
         assert_eq!(found.panels, ["paragon as it is", "byte_us=1"]);
+    }
+
+    #[test]
+    fn too_many_panels_are_refused_with_the_settings_in_which_they_differ() {
+        let differ =
+            |settings: [&str; 3]| match checked_titles(&[["r", "u", "m"], settings].repeat(7)) {
+                Err(FigureError::ManyPanels { count: 14, differ }) => differ,
+                other => panic!("{other:?}"),
+            };
+        assert_eq!(differ(["r", "u", "n"]), "machines (--machine)");
+        assert_eq!(differ(["s", "v", "m"]), "topologies (--topology) and workloads (--workload)");
+        assert_eq!(differ(["r", "u", "m"]), "algorithms (--algorithm)");
     }
 }

@@ -67,11 +67,12 @@ impl WinnerFigure {
         // row: a map of networks and a map of machines. Only the map of networks is shown, and only
         // if no larger map contains its cases.
         let is_single = |map: &WinnerMap| map.rows.len() == 1;
-        let mut maps: Vec<WinnerMap> = all.iter().filter(|map| !is_single(map)).cloned().collect();
+        let (single, mut maps): (Vec<WinnerMap>, Vec<WinnerMap>) =
+            all.into_iter().partition(is_single);
         let shown: BTreeSet<usize> = maps.iter().flat_map(WinnerMap::groups).collect();
         let is_new = |map: &WinnerMap| !map.groups().any(|group| shown.contains(&group));
-        let of_one_row = |map: &WinnerMap| map.row_axis == RowAxis::Nodes && is_single(map);
-        maps.extend(all.into_iter().filter(|map| of_one_row(map) && is_new(map)));
+        let of_networks = |map: &WinnerMap| map.row_axis == RowAxis::Nodes;
+        maps.extend(single.into_iter().filter(|map| of_networks(map) && is_new(map)));
         if maps.is_empty() {
             let needed = "a map needs rows of two block sizes, or of two networks or machines";
             return Err(FigureError::Nothing(needed.to_owned()));

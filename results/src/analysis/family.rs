@@ -26,7 +26,7 @@ pub struct Point {
 pub struct Curve {
     /// Name of the algorithm, as in the comparison's lines.
     pub algorithm: String,
-    pub points: Vec<Point>,
+    pub points: Box<[Point]>,
 }
 
 /// The settings that cases have in common. A setting that varies is empty, or lacks the part that
@@ -119,7 +119,7 @@ impl Family {
         }
         let curve = |(algorithm, mut points): (&str, Vec<Point>)| {
             points.sort_by(|a, b| a.x.total_cmp(&b.x));
-            Curve { algorithm: algorithm.to_owned(), points }
+            Curve { algorithm: algorithm.to_owned(), points: points.into() }
         };
         // Find the values of x that several groups have.
         let mut xs: Vec<f64> = groups.iter().map(|(x, _)| *x).collect();

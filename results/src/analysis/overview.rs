@@ -105,7 +105,7 @@ struct Count {
 
 fn standings(comparison: &Comparison) -> Vec<Standing> {
     let compared = comparison.groups.iter().filter_map(|group| {
-        let winner = group.winner.as_ref().filter(|winner| winner.competitors > 1)?;
+        let winner = group.winner.as_deref().filter(|winner| winner.competitors > 1)?;
         let Setting { collective, model, .. } = &group.setting;
         Some(([collective.clone(), group.machine_in_full(), model.clone()], (&**group, winner)))
     });
@@ -179,7 +179,7 @@ fn places(comparison: &Comparison) -> Vec<Place> {
 /// Joins neighbouring cases with the same fastest algorithm and the same tied algorithms.
 fn ranges(cases: &[SizedCase<'_>]) -> Vec<WonRange> {
     let won: Vec<_> =
-        cases.iter().filter_map(|(x, group)| Some((*x, group.winner.as_ref()?))).collect();
+        cases.iter().filter_map(|(x, group)| Some((*x, group.winner.as_deref()?))).collect();
     let of_range = won.chunk_by(|(_, a), (_, b)| {
         (&a.algorithm, &a.tied, a.competitors > 1) == (&b.algorithm, &b.tied, b.competitors > 1)
     });

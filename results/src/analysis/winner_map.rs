@@ -6,6 +6,7 @@ use crate::compare::{Comparison, Group, Winner};
 use crate::grouped::grouped;
 use crate::stats::distinct;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use swapmeet_core::spec::{Spec, parse_size};
 
 /// The quantity that varies from row to row of a map.
@@ -25,7 +26,7 @@ pub struct MapCell {
     /// Index of the group in the comparison.
     pub group: usize,
     /// The fastest algorithm.
-    pub winner: Winner,
+    pub winner: Arc<Winner>,
 }
 
 /// The fastest algorithms of cases that differ only in block size and in the quantity of the rows.

@@ -9,6 +9,7 @@ use crate::record::{Status, Verified};
 use crate::stats::Ratio;
 use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
+use std::sync::Arc;
 
 /// Orders samples by mean time. Samples with equal times are ordered by name, like the curves of a
 /// family. Samples without a time keep their order.
@@ -71,7 +72,7 @@ pub(super) fn group(
         repeated,
         baseline: baseline.map(|b| b.label.clone()),
         no_baseline,
-        winner: winner(&ranked),
+        winner: winner(&ranked).map(Arc::new),
         lines: ranked.into_iter().map(|sample| line(all, sample, baseline)).collect(),
     }
 }
@@ -105,7 +106,7 @@ fn line(all: &ComparedRows, sample: &Sample<'_>, baseline: Option<&Sample<'_>>) 
         verification: weakest.map_or(String::new(), |r| r.verification()),
         time: sample.time.clone(),
         ratio: ratio.or_else(|| to_itself().map(|_| Ratio { value: 1.0, interval: None })),
-        tests,
+        tests: tests.map(Box::new),
         optimum: LineOptimum::of(&sample.rows),
         bandwidths: timed
             .zip(sample.time.as_ref())

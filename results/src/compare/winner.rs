@@ -112,7 +112,7 @@ mod tests {
     use crate::record::{Record, Status};
 
     fn of(rows: Vec<Record>) -> Option<Winner> {
-        compare(&files(rows), None).unwrap().groups[0].winner.clone()
+        compare(&files(rows), None).unwrap().groups[0].winner.as_deref().cloned()
     }
 
     #[test]

@@ -53,12 +53,12 @@ fn columns(group: &Group, line: &ComparisonLine, by: By) -> Vec<(String, String)
         ("ratio", number(ratio.map(|r| r.value))),
         ("ratio_low", low(ratio.and_then(|r| r.interval))),
         ("ratio_high", high(ratio.and_then(|r| r.interval))),
-        ("paired", line.tests.map(|t| t.paired.to_string()).unwrap_or_default()),
-        ("t_p", number(line.tests.and_then(|t| t.t_p))),
-        ("rank_p", number(line.tests.and_then(|t| t.rank_p))),
-        ("t_p_holm", number(line.tests.and_then(|t| t.t_p_holm))),
-        ("rank_p_holm", number(line.tests.and_then(|t| t.rank_p_holm))),
-        ("effect", number(line.tests.and_then(|t| t.effect))),
+        ("paired", line.tests.as_ref().map(|t| t.paired.to_string()).unwrap_or_default()),
+        ("t_p", number(line.tests.as_ref().and_then(|t| t.t_p))),
+        ("rank_p", number(line.tests.as_ref().and_then(|t| t.rank_p))),
+        ("t_p_holm", number(line.tests.as_ref().and_then(|t| t.t_p_holm))),
+        ("rank_p_holm", number(line.tests.as_ref().and_then(|t| t.rank_p_holm))),
+        ("effect", number(line.tests.as_ref().and_then(|t| t.effect))),
     ]
     .map(|(name, text)| (name.to_owned(), text))
     .into();

@@ -22,7 +22,7 @@ pub(super) fn limits(comparison: &Comparison) -> Vec<String> {
             group.lines.iter().find(|line| Some(&line.algorithm) == group.baseline.as_ref());
         let Some(others) = baseline.and_then(|line| Some(line.time.as_ref()?.n)) else { continue };
         for line in &group.lines {
-            let (Some(test), Some(time)) = (line.tests, line.time.as_ref()) else { continue };
+            let (Some(test), Some(time)) = (&line.tests, &line.time) else { continue };
             if test.rank_p.is_none() {
                 continue;
             }

@@ -61,12 +61,12 @@ fn with_spread(
     ratio: &Ratio,
     interval: Interval,
 ) -> String {
-    let (t, rank) = if line.tests.is_some_and(|tests| tests.paired) {
+    let (t, rank) = if line.tests.as_ref().is_some_and(|tests| tests.paired) {
         ("the paired t test", "Wilcoxon")
     } else {
         ("Welch's t", "Mann-Whitney")
     };
-    let p = |of: fn(&Tests) -> Option<f64>| p_value(line.tests.as_ref().and_then(of));
+    let p = |of: fn(&Tests) -> Option<f64>| p_value(line.tests.as_deref().and_then(of));
     let tests = format!(
         "p by {t} {}, by {rank} {}",
         p(|tests| tests.t_p_holm),

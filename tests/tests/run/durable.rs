@@ -176,9 +176,8 @@ fn a_power_failure_loses_no_row_of_a_finished_case() {
     // Rows that were written out of order are sorted into a new file, which replaces the old file.
     // The entry of this file in its folder must be synchronized, too.
     let out = dir.path().join("other.csv");
-    let mut run = swapmeet_process(&words(
-        "run --quiet --jobs 2 --timeout 0.3 --topology ring:6 --plugin-dir",
-    ));
+    let mut run =
+        swapmeet_process(&words("run --quiet --jobs 2 --timeout 2 --topology ring:6 --plugin-dir"));
     run.arg(&torture).args(["--algorithm", "sleeps", "--algorithm", "gen", "--out"]).arg(&out);
     run.env("LD_PRELOAD", &power).env("POWER_DISK", &disk).assert().code(1);
     let folders = std::fs::read_to_string(disk.join("folders")).unwrap_or_default();

@@ -276,7 +276,7 @@ impl App {
             }
             (Confirmation::Run, again) if yes || again == Some(Action::Run) => self.session.run(),
             (Confirmation::Stop, again) if yes || again == Some(Action::Stop) => {
-                self.session.stop()
+                self.session.stop();
             }
             (Confirmation::Exit(_) | Confirmation::Run | Confirmation::Stop, _) => {}
         }

@@ -204,7 +204,7 @@ impl Panel for Explore {
                 }
             }
             Some(InputTarget::Spec(ListKind::ExperimentFiles, _)) => {
-                session.load(&ExperimentFile::file(text))
+                session.load(&ExperimentFile::file(text));
             }
             Some(InputTarget::Spec(kind, instead)) => {
                 // If the text contains several specs, the first of them replaces the edited spec,

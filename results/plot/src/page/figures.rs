@@ -1,6 +1,6 @@
 //! The figures of a report: for each collective, a map of the fastest algorithms, and curves.
 
-use super::{closed, list};
+use super::{list, write_closed};
 use crate::appearance::Appearance;
 use crate::draw::Drawable;
 use crate::error::FigureError;
@@ -10,6 +10,7 @@ use crate::quantity::Quantity;
 use crate::style::Styles;
 use crate::winners::WinnerFigure;
 use std::collections::BTreeSet;
+use std::io::{self, Write};
 use swapmeet_results::analysis::Axis;
 use swapmeet_results::units::count;
 use swapmeet_results::{Comparison, Group, escaped, grouped};
@@ -32,8 +33,53 @@ pub(super) struct Figures {
     /// The name by which links refer to the figures.
     pub(super) id: String,
     pub(super) heading: String,
-    /// The figures as HTML.
-    pub(super) body: String,
+    /// The figures that are visible at first.
+    visible: Vec<Framed>,
+    /// Notes that name what the figures do not show.
+    notes: BTreeSet<String>,
+    /// The figures that a reader can open.
+    others: Vec<Framed>,
+}
+
+impl Figures {
+    pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Self { visible, notes, others, .. } = self;
+        visible.iter().try_for_each(|figure| figure.write(out))?;
+        out.write_all(list(notes.iter().map(|note| escaped(note))).as_bytes())?;
+        if others.is_empty() {
+            return Ok(());
+        }
+        write_closed(out, &count(others.len(), "further figure"), &|out| {
+            others.iter().try_for_each(|figure| figure.write(out))
+        })
+    }
+}
+
+/// A figure with its caption. It is drawn only when it is written, because a picture is many times
+/// as large as its data.
+struct Framed {
+    number: usize,
+    caption: String,
+    /// The number of panels or maps.
+    panels: usize,
+    figure: Box<dyn Drawable>,
+}
+
+impl Framed {
+    /// Writes the figure in a layout for large screens and paper and in a layout for small screens.
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Self { number, caption, panels, figure } = self;
+        let svg = |width: Option<&str>| {
+            let width = width.and_then(|width| width.parse().ok());
+            figure.picture(&Paper { width, font: None }).svg()
+        };
+        let (wide, narrow) = (svg((*panels > 1).then_some(WIDE)), svg(Some(NARROW)));
+        writeln!(
+            out,
+            "<figure role=\"img\" aria-label=\"{0}\"><div class=\"wide\">{wide}</div><div class=\"narrow\">{narrow}</div><figcaption>Figure {number}. {0}.</figcaption></figure>",
+            escaped(caption)
+        )
+    }
 }
 
 /// Returns the figures of each collective that has any figure.
@@ -45,16 +91,14 @@ pub(super) fn figures(
     let parts = divided(comparison, |group| group.setting.collective.clone());
     let is_only = parts.len() == 1;
     let mut number = 0;
-    let figures = |part: Comparison| {
-        let collective = part.groups[0].setting.collective.as_str();
-        let body = of_collective(&part, baseline, styles, &mut number);
-        let heading =
-            if is_only { "Figures".to_owned() } else { format!("Figures of {collective}") };
-        let id =
-            format!("figures-{}", collective.replace(|c: char| !c.is_ascii_alphanumeric(), "-"));
-        (!body.is_empty()).then_some(Figures { id, heading, body })
+    let figures = |part: &Comparison| {
+        let mut figures = of_collective(part, baseline, styles, &mut number);
+        if is_only {
+            figures.heading = "Figures".to_owned();
+        }
+        (!figures.visible.is_empty() || !figures.notes.is_empty()).then_some(figures)
     };
-    parts.into_iter().filter_map(figures).collect()
+    parts.iter().filter_map(figures).collect()
 }
 
 /// Returns the figures of one collective. `number` is the number of the last figure on
@@ -64,7 +108,11 @@ fn of_collective(
     baseline: Option<&str>,
     styles: &Styles,
     number: &mut usize,
-) -> String {
+) -> Figures {
+    let mut framed = |figure: Box<dyn Drawable>, panels: usize, caption: String| {
+        *number += 1;
+        Framed { number: *number, caption, panels, figure }
+    };
     let mut notes = BTreeSet::new();
     let (mut visible, mut others) = (Vec::new(), Vec::new());
     let maps = drawn(comparison, MOST_ROWS, |map| map.maps.len(), &|part| {
@@ -85,7 +133,8 @@ fn of_collective(
         let map = WinnerFigure { styles: styles.clone(), ..map };
         notes.extend(map.notes.iter().cloned());
         let place = if visible.len() < MOST_MAPS { &mut visible } else { &mut others };
-        place.push(framed(&map, map.maps.len(), "Fastest algorithms", number));
+        let panels = map.maps.len();
+        place.push(framed(Box::new(map), panels, "Fastest algorithms".to_owned()));
     }
     let maps = visible.len();
     // A baseline of another collective has no rows here.
@@ -109,7 +158,8 @@ fn of_collective(
                         ));
                         let has_room = visible.len() < maps + MOST_CURVES;
                         let place = if has_room { &mut visible } else { &mut others };
-                        place.push(framed(&figure, figure.panels.len(), &caption, number));
+                        let panels = figure.panels.len();
+                        place.push(framed(Box::new(figure), panels, caption));
                     }
                     // If a figure would have too many curves, a note says so, because readers
                     // expect the figure.
@@ -123,12 +173,9 @@ fn of_collective(
             }
         }
     }
-    let mut out = visible.concat();
-    out += &list(notes.iter().map(|note| escaped(note)));
-    if !others.is_empty() {
-        out += &closed(&count(others.len(), "further figure"), &others.concat());
-    }
-    out
+    let collective = &comparison.groups[0].setting.collective;
+    let id = format!("figures-{}", collective.replace(|c: char| !c.is_ascii_alphanumeric(), "-"));
+    Figures { id, heading: format!("Figures of {collective}"), visible, notes, others }
 }
 
 /// Makes one figure of compared cases, or several figures if one would be too large. `figure` makes
@@ -173,21 +220,6 @@ fn drawn<T>(
 fn divided(comparison: &Comparison, text: fn(&Group) -> String) -> Vec<Comparison> {
     let texts = grouped(comparison.groups.iter().map(|group| (text(group), ())));
     texts.iter().map(|(wanted, _)| comparison.part(|group| text(group) == *wanted)).collect()
-}
-
-/// Returns a figure with its caption, in a layout for large screens and paper and in a layout for
-/// small screens.
-fn framed(figure: &dyn Drawable, panels: usize, caption: &str, number: &mut usize) -> String {
-    *number += 1;
-    let svg = |width: Option<&str>| {
-        let width = width.and_then(|width| width.parse().ok());
-        figure.picture(&Paper { width, font: None }).svg()
-    };
-    let (wide, narrow) = (svg((panels > 1).then_some(WIDE)), svg(Some(NARROW)));
-    format!(
-        "<figure role=\"img\" aria-label=\"{0}\"><div class=\"wide\">{wide}</div><div class=\"narrow\">{narrow}</div><figcaption>Figure {number}. {0}.</figcaption></figure>\n",
-        escaped(caption)
-    )
 }
 
 fn capital(sentence: &str) -> String {

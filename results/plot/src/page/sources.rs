@@ -3,6 +3,7 @@
 use super::list;
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_results::{CaseId, ComparedRows, command, escaped, html_table};
@@ -51,10 +52,14 @@ fn algorithm_name(spec: &str) -> &str {
 
 /// Writes the distinct commands that reproduce the rows.
 pub(super) fn write_commands(rows: &ComparedRows, out: &mut dyn Write) -> io::Result<()> {
-    let mut distinct: HashSet<_> = rows.cases().map(texts_of_command).collect();
+    // Equal hashes mean equal commands: the hash has a random key, and there are far fewer than 2^32
+    // commands. The texts themselves would need several times the memory.
+    let hasher = RandomState::new();
+    let hash = |case: &CaseId<&str>| hasher.hash_one(texts_of_command(case));
+    let mut distinct: HashSet<u64> = rows.cases().map(|case| hash(&case)).collect();
     let count = distinct.len();
     write!(out, "<details><summary>{count} commands, one for each row</summary>\n<pre>")?;
-    for case in rows.cases().filter(|case| distinct.remove(&texts_of_command(*case))) {
+    for case in rows.cases().filter(|case| distinct.remove(&hash(case))) {
         writeln!(out, "{}", escaped(&command(&case)))?;
     }
     writeln!(out, "</pre></details>")?;
@@ -65,8 +70,8 @@ pub(super) fn write_commands(rows: &ComparedRows, out: &mut dyn Write) -> io::Re
 }
 
 /// Returns the parts of the command that reproduces a case.
-fn texts_of_command(case: CaseId<&str>) -> ([&str; 4], u64) {
+fn texts_of_command<'a>(case: &CaseId<&'a str>) -> ([&'a str; 4], u64) {
     let CaseId { setting, implementation, seed, .. } = case;
     let machine = setting.machine_spec();
-    ([setting.topology, implementation.algorithm, setting.workload, machine], seed)
+    ([setting.topology, implementation.algorithm, setting.workload, machine], *seed)
 }

@@ -290,7 +290,7 @@ fn optimum(compared: &Compared, family: &Family) -> Option<Curve> {
         points.filter_map(known).next()
     };
     let points: Vec<Point> = family.xs().into_iter().filter_map(at).collect();
-    (!points.is_empty()).then(|| Curve { algorithm: "optimum".to_owned(), points })
+    (!points.is_empty()).then(|| Curve { algorithm: "optimum".to_owned(), points: points.into() })
 }
 
 fn coincide(a: &Curve, b: &Curve) -> bool {
