@@ -34,8 +34,8 @@ pub(crate) use page::{MOST_BYTES, title_of};
 pub(crate) use selection::Omitted;
 pub(crate) use watcher::TRACE;
 
-/// Writes the schedule of one algorithm on one topology, or a page with the schedules of one or two
-/// algorithms.
+/// Writes the schedule of one algorithm on one topology or its times, or a page with the schedules
+/// of one or two algorithms.
 pub(crate) fn trace(args: &TraceArgs) -> Result<ExitStatus, Failure> {
     let TraceArgs { algorithms, summary, step, node, times, .. } = args;
     let cases = cases(&args.schedule, algorithms, args.timeout, &args.plugins)?;
