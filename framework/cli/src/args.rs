@@ -290,6 +290,9 @@ pub(crate) enum TraceFormat {
     Json,
     /// Write a page that plays the schedule in a browser, without access to the network.
     Html,
+    /// Write the times of ranks and steps for Perfetto (ui.perfetto.dev) and other programs that
+    /// read Chrome trace events.
+    Perfetto,
 }
 
 /// The selection of a schedule, apart from its algorithm.

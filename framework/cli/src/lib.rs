@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Once};
 #[cfg(feature = "in-process")]
 use swapmeet_runner::registry::{Registry, SharedNames};
+use swapmeet_runner::step_record::RECORD;
 use swapmeet_runner::worker::ObserverKind;
 #[cfg(feature = "in-process")]
 use swapmeet_runner::worker::{WorkerKind, Workers};
@@ -55,7 +56,7 @@ use args::{Cli, Command, DescribePluginsArgs, WorkerArgs};
 use failure::{BAD_INPUT, ExitStatus, Failure, SUCCESS};
 
 /// The observers that a worker can run.
-const OBSERVERS: &[ObserverKind] = &[trace::WATCH, swapmeet_tui::WATCH, swapmeet_tui::FACTS];
+const OBSERVERS: &[ObserverKind] = &[trace::TRACE, RECORD, swapmeet_tui::FACTS];
 
 /// Runs the program in this process: parses the arguments of the process, writes to its standard
 /// output and standard error, and returns its exit status.

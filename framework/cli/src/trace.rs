@@ -7,6 +7,7 @@ use crate::output;
 use crate::run::{self, SpecLists};
 use crate::say::say;
 use crate::streams;
+use serde::Serialize;
 use serde_json::Value;
 use std::io::{self, BufWriter, Write};
 use std::sync::atomic::Ordering;
@@ -16,29 +17,39 @@ use swapmeet_results::{Record, Status, Verified};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::event::CaseEvent;
 use swapmeet_runner::observe::observe;
+use swapmeet_runner::step_record::{FrameSelection, RecordRequest, ScheduleRecord};
+use swapmeet_runner::worker::ObserverKind;
 use watcher::TraceOptions;
 
-mod facts;
 mod json;
 mod names;
 mod page;
-mod positions;
+mod perfetto;
 mod selection;
 mod text;
 mod times;
 mod watcher;
-mod writer;
 
 pub(crate) use page::{MOST_BYTES, title_of};
 pub(crate) use selection::Omitted;
-pub(crate) use watcher::WATCH;
+pub(crate) use watcher::TRACE;
 
-/// Writes the schedule of one algorithm on one topology, or a page with the schedules of one or two
-/// algorithms.
+/// Writes the schedule of one algorithm on one topology or its times, or a page with the schedules
+/// of one or two algorithms.
 pub(crate) fn trace(args: &TraceArgs) -> Result<ExitStatus, Failure> {
     let TraceArgs { algorithms, summary, step, node, times, .. } = args;
     let cases = cases(&args.schedule, algorithms, args.timeout, &args.plugins)?;
     output::may_write(&args.out, args.over, cases.iter().flat_map(run::input_files_of_case))?;
+    let whole = match args.format {
+        TraceFormat::Text | TraceFormat::Json => None,
+        TraceFormat::Html => Some("html: a page"),
+        TraceFormat::Perfetto => Some("perfetto: the file"),
+    };
+    if let Some(whole) = whole.filter(|_| step.is_some() || node.is_some() || *times) {
+        return Err(Failure::Usage(format!(
+            "--format {whole} has all steps, nodes and times; remove --step, --node and --times"
+        )));
+    }
     if args.format == TraceFormat::Html {
         return page::write(args, &cases);
     }
@@ -57,17 +68,26 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<ExitStatus, Failure> {
             "--node: there is no node {node}, expected a number below {nodes}"
         )));
     }
+    if args.format == TraceFormat::Perfetto {
+        return perfetto::write(args, &cases);
+    }
     if *times {
         times::check_available(&cases)?;
     }
+    let request = RecordRequest {
+        frames: FrameSelection::None,
+        max_steps: u64::MAX,
+        unfinished: false,
+        ranks: Some(times::ranks(*node)),
+        matrix: false,
+    };
     let options = TraceOptions {
         json: args.format == TraceFormat::Json,
         omitted: Omitted::default(),
-        facts: false,
         summary: *summary,
         step: *step,
         node: *node,
-        times: *times,
+        record: times.then_some(request),
     };
     let Some(record) = printed(args, &cases, &options)? else {
         return Ok(INTERRUPTED);
@@ -90,7 +110,7 @@ fn printed(
         // The text format can print schedules for several block sizes one after another. A JSON
         // document contains only one schedule.
         (true, Some(case)) => document(case, &args.plugins, options, out),
-        _ => write_events(cases, &args.plugins, options, &mut write_text(out)),
+        _ => text(cases, &args.plugins, options, out),
     };
     if output::is_stdout(&args.out) {
         let (record, written) = schedule(&mut BufWriter::new(streams::stdout()))?;
@@ -175,12 +195,10 @@ pub(crate) fn events(
     omitted: Omitted,
     out: &mut dyn Write,
 ) -> Result<Traced, Failure> {
-    write_events(
-        std::slice::from_ref(case),
-        plugins,
-        &TraceOptions { json: true, omitted, ..TraceOptions::default() },
-        &mut write_text(out),
-    )
+    let options = TraceOptions { json: true, omitted, ..TraceOptions::default() };
+    let Observed { row, written, .. } =
+        observed(std::slice::from_ref(case), plugins, &options, &mut write_text(out))?;
+    Ok((row, written))
 }
 
 fn document(
@@ -190,59 +208,102 @@ fn document(
     out: &mut dyn Write,
 ) -> Result<Traced, Failure> {
     let headed = json::head(out, case);
-    let (record, written) =
-        write_events(std::slice::from_ref(case), plugins, options, &mut write_text(out))?;
-    let written = headed.and(written).and_then(|()| json::outcome(out, record.as_deref()));
-    Ok((record, written))
+    let Observed { row, written, record } =
+        observed(std::slice::from_ref(case), plugins, options, &mut write_text(out))?;
+    let written = headed
+        .and(written)
+        .and_then(|()| json::times(out, &record, options.selection()))
+        .and_then(|()| json::outcome(out, row.as_deref()));
+    Ok((row, written))
+}
+
+/// Writes the schedules of cases as text.
+fn text(
+    cases: &[Case],
+    plugins: &PluginArgs,
+    options: &TraceOptions,
+    out: &mut dyn Write,
+) -> Result<Traced, Failure> {
+    let Observed { row, written, record } =
+        observed(cases, plugins, options, &mut write_text(out))?;
+    let radices = cases.first().map_or(&[][..], |case| case.topology.radices());
+    let times = times::lines(&record, options.selection(), options.summary, radices);
+    let written = written.and_then(|()| {
+        times.iter().try_for_each(|line| {
+            out.write_all(escaped_lines(line).as_bytes()).and_then(|()| writeln!(out))
+        })?;
+        out.flush()
+    });
+    Ok((row, written))
 }
 
 /// Returns a function that writes each text of a worker as soon as it arrives, so that the events
 /// before a failure are visible.
-fn write_text(out: &mut dyn Write) -> impl FnMut(Value) -> io::Result<()> {
-    |value| match value {
-        Value::String(text) => {
-            out.write_all(escaped_lines(&text).as_bytes()).and_then(|()| out.flush())
-        }
-        _ => Ok(()),
-    }
+fn write_text(out: &mut dyn Write) -> impl FnMut(&str) -> io::Result<()> {
+    |text| out.write_all(text.as_bytes()).and_then(|()| out.flush())
 }
 
-/// Starts a worker that makes the schedule of the cases, and passes the values that the worker
-/// reports to `handle`. The worker is stopped after the first error of `handle`.
-fn write_events(
+/// What a worker has sent.
+struct Observed {
+    /// The row of the schedule; `None` after an interrupt.
+    row: Option<Box<Record>>,
+    /// The first error of the function that handles the text.
+    written: io::Result<()>,
+    record: ScheduleRecord,
+}
+
+/// Makes the schedule of the cases with the observer that writes it as text, and passes the text to
+/// `handle`.
+fn observed(
     cases: &[Case],
     plugins: &PluginArgs,
     options: &TraceOptions,
-    handle: &mut dyn FnMut(Value) -> io::Result<()>,
-) -> Result<Traced, Failure> {
+    handle: &mut dyn FnMut(&str) -> io::Result<()>,
+) -> Result<Observed, Failure> {
+    observed_by(&TRACE, cases, plugins, options, handle)
+}
+
+/// Starts a worker that makes the schedule of the cases with an observer, and passes the text that
+/// the worker sends to `handle`. The worker is stopped after the first error of `handle`.
+fn observed_by(
+    kind: &ObserverKind,
+    cases: &[Case],
+    plugins: &PluginArgs,
+    options: impl Serialize,
+    handle: &mut dyn FnMut(&str) -> io::Result<()>,
+) -> Result<Observed, Failure> {
     let workers = run::workers(Some(1), None, 1, plugins)?;
     let options = serde_json::to_value(options).map_err(Failure::output)?;
-    let (mut record, mut written) = (None, Ok(()));
+    let (mut row, mut written, mut record) = (None, Ok(()), ScheduleRecord::default());
     let stop = run::interrupts();
-    let is_complete =
-        observe(cases, &workers, (&WATCH, options), &stop, &mut |event| match event {
-            CaseEvent::Observed { value } if written.is_ok() => {
-                written = handle(value);
-                stop.store(written.is_err(), Ordering::Relaxed);
+    let is_complete = observe(cases, &workers, (kind, options), &stop, &mut |event| match event {
+        CaseEvent::Observed { value: Value::String(text) } if written.is_ok() => {
+            written = handle(&escaped_lines(&text));
+            stop.store(written.is_err(), Ordering::Relaxed);
+        }
+        CaseEvent::Observed { value: part @ Value::Object(_) } => {
+            if let Ok(part) = serde_json::from_value(part) {
+                record.add(part);
             }
-            CaseEvent::Finished { record: row, .. } => record = Some(row),
-            CaseEvent::Log { line } => say!("{line}"),
-            CaseEvent::Observed { .. }
-            | CaseEvent::Started { .. }
-            | CaseEvent::Progress { .. }
-            | CaseEvent::NoWorker { .. } => {}
-        });
+        }
+        CaseEvent::Finished { record, .. } => row = Some(record),
+        CaseEvent::Log { line } => say!("{line}"),
+        CaseEvent::Observed { .. }
+        | CaseEvent::Started { .. }
+        | CaseEvent::Progress { .. }
+        | CaseEvent::NoWorker { .. } => {}
+    });
     // The row arrives before the last values. Without these, there is no schedule.
-    match &record {
-        Some(row) if row.status == Status::Ok && !is_complete && written.is_ok() => {
+    match &row {
+        Some(ok) if ok.status == Status::Ok && !is_complete && written.is_ok() => {
             if stop.load(Ordering::Relaxed) {
-                record = None;
+                row = None;
             } else {
                 let why = "the process of the plugin ended before it sent the whole schedule";
-                return Err(Failure::Output(format!("{}: {why}", row.algorithm)));
+                return Err(Failure::Output(format!("{}: {why}", ok.algorithm)));
             }
         }
         _ => {}
     }
-    Ok((record, written))
+    Ok(Observed { row, written, record })
 }

@@ -1,5 +1,6 @@
 //! Networks: topologies, routes, symmetries, and the load that messages put on links.
 
+pub mod layout;
 pub mod links;
 pub mod multipath;
 pub mod survey;

@@ -7,7 +7,8 @@
 //! 3. the [`optimum`] of a network and a workload;
 //! 4. cases ([`mod@case`], [`lookup`]) and groups of cases that share a schedule;
 //! 5. worker processes, in which [`session`] runs a plugin through the [`host`];
-//! 6. rows ([`batch`], [`mod@observe`], [`optimum_columns`]).
+//! 6. rows ([`batch`], [`mod@observe`], [`optimum_columns`]), and the steps of a schedule
+//!    ([`step_record`]).
 
 #![allow(
     clippy::expect_used,
@@ -42,6 +43,7 @@ pub mod registry;
 pub mod sandbox;
 pub mod schedule_progress;
 pub mod session;
+pub mod step_record;
 pub mod system;
 mod toml_reader;
 pub mod topology;

@@ -10,7 +10,7 @@ pub const TRACE: usize = 1 << 20;
 /// The limit for the facts about one portion of a schedule, which the sliders of the dashboard
 /// need.
 pub const FACTS: usize = 4 << 20;
-/// The limit for a step of a schedule with the load of each link, for the dashboard.
+/// The limit for a part of the record of a schedule, such as a step with the load of each link.
 pub const SCHEDULE: usize = 64 << 20;
 /// The limit for the description of a plugin file, the tables of a reproduced paper, or an answer
 /// of the command `check`.

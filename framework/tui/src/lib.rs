@@ -28,6 +28,6 @@ pub use app::{App, Appearance, ExitMode, SessionResult};
 pub use background::Background;
 pub use click_map::ClickMap;
 pub use screen::{draw, draw_panel};
-pub use session::{FACTS, RenderKind, RenderRequest, RenderRows, RowSink, Setup, WATCH};
+pub use session::{FACTS, RenderKind, RenderRequest, RenderRows, RowSink, Setup};
 pub use terminal::run;
 pub use theme::{Theme, is_ascii_terminal};

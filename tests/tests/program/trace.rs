@@ -1,9 +1,12 @@
 //! `trace`: the JSON output contains the whole schedule. If the user selects nodes or steps, the
 //! output contains only these.
 
+use crate::support::tools::{left_out, runs_all};
 use crate::support::{printed, swapmeet, words};
 use predicates::prelude::*;
 use serde_json::Value;
+use std::collections::{HashMap, HashSet};
+use std::process::Command;
 use swapmeet_core::delivery::byte_counts::{
     ALL_BYTES, ByteCountUnits, ByteSelection, ByteSend, Redistribution,
 };
@@ -321,4 +324,124 @@ fn a_trace_explains_virtual_nodes() {
     assert!(marked && legend.starts_with("* a virtual node"), "{legend}");
     let (marked, legend) = last("torus:4x4");
     assert!(!marked && !legend.starts_with('*'), "{legend}");
+}
+
+/// Returns the text of a Perfetto file.
+fn perfetto(topology: &str, algorithm: &str, machine: &str) -> String {
+    let line = format!(
+        "trace --format perfetto --topology {topology} --algorithm {algorithm} \
+        --workload uniform:100 --machine {machine}"
+    );
+    printed(&words(&line))
+}
+
+/// Models whose ranks have clocks of their own, and one model of synchronous steps.
+const MACHINES: [&str; 5] = [
+    "free:model=fluid,startup_us=3,hop_us=2,byte_us=0.5,barrier_us=1",
+    "free:model=loggp,latency_us=2,overhead_us=3,byte_us=0.5,order=data",
+    "free:model=flat,startup_us=6,copy_byte_us=0.1,rearrange_byte_us=0.2",
+    "paragon",
+    "t3d",
+];
+
+/// Slices must be nested, and their kinds must fill them. The last slice must end at the time of
+/// the row. Each message must have two ends in time.
+#[test]
+fn a_perfetto_file_has_the_times_of_the_row() {
+    for (machine, algorithm) in
+        MACHINES.iter().flat_map(|m| ["pairwise", "suh-shin"].map(|algorithm| (m, algorithm)))
+    {
+        let document: Value =
+            serde_json::from_str(&perfetto("torus:4x4", algorithm, machine)).unwrap();
+        let time = document["otherData"]["time_us"].as_f64().unwrap();
+        let mut tracks: HashMap<u64, Vec<&Value>> = HashMap::new();
+        for event in document["traceEvents"].as_array().unwrap() {
+            tracks.entry(number(&event["tid"])).or_default().push(event);
+        }
+        let is_close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * time;
+        let (mut last, mut slices) = (0.0_f64, 0);
+        let mut ends: HashMap<u64, [Vec<f64>; 2]> = HashMap::new();
+        for events in tracks.values() {
+            // The open slices: the beginning of each, and the end of the last slice in it.
+            let (mut open, mut at): (Vec<(f64, Option<f64>)>, f64) = (Vec::new(), 0.0);
+            for event in events.iter().filter(|event| event["ph"] != "M") {
+                let ts = event["ts"].as_f64().unwrap();
+                assert!(ts >= at, "{machine}, {algorithm}: {event}");
+                at = ts;
+                match event["ph"].as_str().unwrap() {
+                    "B" => {
+                        if let Some((from, inner)) = open.last() {
+                            assert!(is_close(inner.unwrap_or(*from), ts), "a gap before {event}");
+                        }
+                        open.push((ts, None));
+                    }
+                    "E" => {
+                        let (_, inner) = open.pop().unwrap();
+                        assert!(inner.is_none_or(|inner| is_close(inner, ts)), "{event}");
+                        if let Some((_, inner)) = open.last_mut() {
+                            *inner = Some(ts);
+                        }
+                        slices += 1;
+                        last = last.max(ts);
+                    }
+                    phase => {
+                        assert_eq!(open.len(), 1, "a message belongs to a step: {event}");
+                        let side = ["s", "f"].iter().position(|side| *side == phase).unwrap();
+                        ends.entry(number(&event["id"])).or_default()[side].push(ts);
+                    }
+                }
+            }
+            assert!(open.is_empty(), "{machine}, {algorithm}");
+        }
+        assert!(is_close(last, time), "{machine}, {algorithm}: {last}, expected {time}");
+        assert!(slices > 0 && !ends.is_empty(), "{machine}, {algorithm}");
+        for [sent, received] in ends.values() {
+            assert!(sent.len() == 1 && received.len() == 1 && sent[0] < received[0], "{machine}");
+        }
+    }
+}
+
+/// Loads a file with Perfetto's trace processor, and compares its number of slices and messages and
+/// the end of its last slice.
+#[test]
+fn perfetto_reads_its_file() {
+    /// Prints the end of the last slice in ns, and the numbers of slices and of flows.
+    const SCRIPT: &str = "
+import sys
+from perfetto.trace_processor import TraceProcessor
+trace = TraceProcessor(trace=sys.argv[1])
+one = lambda query: next(iter(trace.query(query))).x
+print(one('select coalesce(max(ts + dur), 0) as x from slice'), \
+one('select count(*) as x from slice'), one('select count(*) as x from flow'))";
+    if !runs_all() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("times.json");
+    let read = |text: &str| {
+        std::fs::write(&file, text).unwrap();
+        let output = Command::new("python3").args(["-c", SCRIPT]).arg(&file).output().ok()?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        output.status.success().then(|| {
+            text.split_whitespace().map(|word| word.parse().unwrap()).collect::<Vec<u64>>()
+        })
+    };
+    if read("{\"traceEvents\":[]}").is_none() {
+        return left_out(
+            "perfetto",
+            "no `python3` with the module `perfetto` and its trace processor here",
+        );
+    }
+    for machine in MACHINES {
+        let text = perfetto("torus:4x4", "pairwise", machine);
+        let document: Value = serde_json::from_str(&text).unwrap();
+        let count = |phase: &str| {
+            let events = document["traceEvents"].as_array().unwrap().iter();
+            events.filter(|event| event["ph"] == phase).count() as u64
+        };
+        let seen = read(&text).unwrap();
+        assert_eq!(seen[1..], [count("B"), count("s")], "{machine}");
+        let time = document["otherData"]["time_us"].as_f64().unwrap() * 1e3;
+        assert!((seen[0] as f64 - time).abs() <= 2.0, "{machine}: {} {time}", seen[0]);
+    }
 }

@@ -2,8 +2,8 @@
 //! result is one JSON document with one event per line (`docs/trace.md`).
 
 use super::selection::{Omitted, SendSelection};
-use super::times::Timetable;
-use super::writer::Writer;
+use super::times::objects;
+use super::watcher::Writer;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 use swapmeet_bridges::append;
@@ -15,6 +15,7 @@ use swapmeet_core::network::topology::Route;
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent, Sent};
 use swapmeet_results::Record;
 use swapmeet_runner::case::Case;
+use swapmeet_runner::step_record::ScheduleRecord;
 
 /// The version of the format. Later versions may add fields, but they never change the meaning of
 /// an existing field.
@@ -35,6 +36,22 @@ pub(crate) fn head(out: &mut dyn Write, case: &Case) -> io::Result<()> {
         "seed": case.seed,
     });
     writeln!(out, "{{\"schedule\":{head},\n\"events\":[")
+}
+
+/// Writes the times of ranks between the events and the outcome. If there are no times, writes
+/// nothing; the row of the case states the reason.
+pub(super) fn times(
+    out: &mut dyn Write,
+    record: &ScheduleRecord,
+    selection: SendSelection,
+) -> io::Result<()> {
+    if record.ranks.is_none() {
+        return Ok(());
+    }
+    writeln!(out, "],\n\"times\":[")?;
+    let mut comma = "";
+    objects(record, selection)
+        .try_for_each(|times| writeln!(out, "{}{times}", std::mem::replace(&mut comma, ",")))
 }
 
 /// Ends the document with the outcome of the case.
@@ -119,13 +136,7 @@ impl<W: Write> Json<W> {
 }
 
 impl<W: Write> Writer for Json<W> {
-    fn ended(&mut self, _: bool, times: Option<Result<Timetable, String>>) {
-        // If there are no times, write nothing here. The row of the case states the reason.
-        if let Some(Ok(times)) = times {
-            self.put("],\n\"times\":[");
-            self.first = true;
-            times.objects(self.selection).for_each(|times| self.event(&times));
-        }
+    fn ended(&mut self, _: bool) {
         drop(self.out.flush());
     }
 }

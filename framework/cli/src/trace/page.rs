@@ -1,8 +1,7 @@
 //! `--format html`: one file that plays one or two schedules in a browser. It contains the trace in
 //! the JSON format, the network, and the facts of each step, compressed and encoded in Base64.
 
-use super::positions::drawing;
-use super::{TraceOptions, json, print_failure, print_verified, write_events};
+use super::{TraceOptions, json, observed, print_failure, print_verified, times};
 use crate::args::TraceArgs;
 use crate::failure::{ExitStatus, Failure, INTERRUPTED, SUCCESS};
 use crate::output;
@@ -11,9 +10,12 @@ use miniz_oxide::deflate::compress_to_vec_zlib;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use swapmeet_core::delivery::collective::InitialBlocks;
-use swapmeet_core::text::{base64, escaped_lines};
+use swapmeet_core::network::layout::Layout;
+use swapmeet_core::network::topology::Network;
+use swapmeet_core::text::base64;
 use swapmeet_results::{Record, Status, escaped};
 use swapmeet_runner::case::Case;
+use swapmeet_runner::step_record::{FrameSelection, RecordRequest, ScheduleRecord, StepRecord};
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
@@ -25,6 +27,9 @@ pub(crate) const MOST_BYTES: u64 = 5_000_000;
 const MOST_EVENT_BYTES: usize = 32 << 20;
 /// The maximum number of schedules, which are shown side by side.
 const MOST_SCHEDULES: usize = 2;
+
+/// The maximum number of nodes of a network that is drawn. Larger networks are shown as a matrix.
+const MOST_NODES: u64 = 256;
 
 /// A schedule as the page contains it.
 struct Schedule {
@@ -40,12 +45,6 @@ struct Schedule {
 
 /// Writes a page with the schedules of the cases.
 pub(super) fn write(args: &TraceArgs, cases: &[Case]) -> Result<ExitStatus, Failure> {
-    if args.step.is_some() || args.node.is_some() || args.times {
-        return Err(Failure::Usage(
-            "--format html: a page has all steps, nodes and times; remove --step, --node and --times"
-                .to_owned(),
-        ));
-    }
     if cases.len() > MOST_SCHEDULES {
         return Err(Failure::Usage(format!(
             "--format html: a page has at most {MOST_SCHEDULES} schedules, found {}",
@@ -94,46 +93,81 @@ pub(crate) fn title_of(page: &str) -> Option<String> {
 
 /// Makes the schedule of a case. Returns `None` after an interrupt.
 fn schedule(args: &TraceArgs, case: &Case) -> Result<Option<Schedule>, Failure> {
-    let options = TraceOptions { json: true, facts: true, ..TraceOptions::default() };
-    let (mut events, mut steps, mut load) = (Some(String::new()), Vec::new(), Value::Null);
-    // The worker reports the events as text, and the facts of steps as objects.
-    let mut handle = |value: Value| {
-        match value {
-            Value::String(text) => {
-                events = events.take().filter(|events| events.len() <= MOST_EVENT_BYTES);
-                if let Some(events) = &mut events {
-                    *events += &escaped_lines(&text);
-                }
-            }
-            Value::Object(mut object) => match object.remove("step") {
-                Some(step) => steps.push(step),
-                None => load = object.into(),
-            },
-            _ => {}
+    let request = RecordRequest {
+        frames: match case.topology.nodes() <= MOST_NODES {
+            true => FrameSelection::Held,
+            false => FrameSelection::None,
+        },
+        max_steps: u64::MAX,
+        unfinished: false,
+        ranks: Some(times::ranks(None)),
+        matrix: true,
+    };
+    let options = TraceOptions { json: true, record: Some(request), ..TraceOptions::default() };
+    let mut events = Some(String::new());
+    let mut handle = |text: &str| {
+        events = events.take().filter(|events| events.len() <= MOST_EVENT_BYTES);
+        if let Some(events) = &mut events {
+            *events += text;
         }
         Ok(())
     };
-    let (record, _) =
-        write_events(std::slice::from_ref(case), &args.plugins, &options, &mut handle)?;
-    let Some(record) = record else { return Ok(None) };
+    let observed = observed(std::slice::from_ref(case), &args.plugins, &options, &mut handle)?;
+    let Some(row) = observed.row else { return Ok(None) };
     // The field `trace` of the page's data contains the document of the JSON format.
     let (mut before, mut after) = (b"{\"trace\":".to_vec(), Vec::new());
     let written =
-        json::head(&mut before, case).and_then(|()| json::outcome(&mut after, Some(&record)));
+        json::head(&mut before, case).and_then(|()| json::outcome(&mut after, Some(&row)));
     written.map_err(Failure::output)?;
     let rest = json!({
-        "steps": steps,
-        "load": load,
-        "network": drawing(case.topology.as_ref()),
+        "steps": steps(&observed.record),
+        "load": observed.record.matrix,
+        "network": drawing(&case.topology),
         "radices": case.topology.radices(),
         "starts_at_root": case.workload.collective().initial == InitialBlocks::AllAtRoot,
-        "time_us": record.time_us,
+        "time_us": row.time_us,
     });
     let [before, after] = [before, after].map(|text| String::from_utf8_lossy(&text).into_owned());
     let rest = rest.to_string();
     let rest = rest.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or(&rest);
     let after = format!("{after},{rest}");
-    Ok(Some(Schedule { record, events, before, after }))
+    Ok(Some(Schedule { record: row, events, before, after }))
+}
+
+/// Returns the record of each step in the names of the page.
+fn steps(record: &ScheduleRecord) -> Vec<Value> {
+    let object = |(at, step): (usize, &StepRecord)| {
+        let mut object = json!({
+            "number": at + 1,
+            "at": step.schedule_step,
+            "phase": record.phase_of(at),
+            "messages": step.messages,
+            "longest": record.bytes(step.max_load),
+            "hops": step.max_hops,
+            "link_messages": step.max_link_messages,
+            "times": times::object(&record.times(at).unwrap_or_default()),
+        });
+        if let Some(frame) = record.frame(at) {
+            object["held"] = frame.held.iter().map(|load| record.bytes(*load)).collect();
+        }
+        object
+    };
+    record.steps.iter().enumerate().map(object).collect()
+}
+
+/// Returns the drawing of a network, or `None` if the network has too many nodes.
+fn drawing(topology: &Network) -> Option<Value> {
+    if topology.nodes() > MOST_NODES {
+        return None;
+    }
+    let Layout { is_grid, links, positions } = Layout::new(topology);
+    let rounded = |c: f64| (c * 1000.0).round() / 1000.0;
+    Some(json!({
+        "grid": is_grid,
+        "switches": topology.switches(),
+        "links": links,
+        "positions": positions.iter().map(|p| p.map(rounded)).collect::<Vec<_>>(),
+    }))
 }
 
 /// Returns a page of at most `most_bytes` bytes. If the page would be larger, the events of one or
@@ -187,6 +221,14 @@ mod tests {
             before: "{\"trace\":[".to_owned(),
             after: "]".to_owned(),
         }
+    }
+
+    #[test]
+    fn only_small_networks_are_drawn() {
+        let is_drawn = |topology| {
+            drawing(&swapmeet_core::network::topology::parse(topology).unwrap()).is_some()
+        };
+        assert_eq!(["torus:16x16", "torus:17x16"].map(is_drawn), [true, false]);
     }
 
     #[test]

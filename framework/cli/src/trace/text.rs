@@ -1,10 +1,9 @@
 //! Writes a schedule for people to read, in the notation of papers about schedules. Each step has a
 //! heading, followed by one line per message.
 
-use super::names::{Names, direction, name};
+use super::names::{Names, direction};
 use super::selection::SendSelection;
-use super::times::Timetable;
-use super::writer::Writer;
+use super::watcher::Writer;
 use std::io::Write;
 use swapmeet_core::delivery::fault::Count;
 use swapmeet_core::delivery::payload::Proof;
@@ -31,19 +30,10 @@ pub(super) struct Text<W: Write> {
     /// The numbers of the steps that have messages between nodes. The printed number of a step is
     /// its position in this list, starting at 1.
     steps: Vec<u64>,
-    /// The side lengths of the machine.
-    radices: Vec<u64>,
 }
 
 impl<W: Write> Text<W> {
-    pub(super) fn new(
-        out: W,
-        selection: SendSelection,
-        summary: bool,
-        bytes: bool,
-        radices: &[u64],
-    ) -> Self {
-        let (lines, steps, radices) = (Vec::new(), Vec::new(), radices.to_vec());
+    pub(super) fn new(out: W, selection: SendSelection, summary: bool, bytes: bool) -> Self {
         Self {
             out,
             selection,
@@ -52,9 +42,8 @@ impl<W: Write> Text<W> {
             phase: None,
             rearrangements: 0,
             has_virtual: false,
-            lines,
-            steps,
-            radices,
+            lines: Vec::new(),
+            steps: Vec::new(),
         }
     }
 
@@ -89,17 +78,6 @@ impl<W: Write> Text<W> {
         for (_, line) in stays {
             self.put(&line);
         }
-    }
-
-    fn put_times(&mut self, times: Result<Timetable, String>) {
-        let lines = times.map_or_else(
-            |why| vec![why],
-            |times| {
-                let name = |rank| name(rank as u64, &self.radices);
-                times.lines(self.selection, self.summary, |step| self.printed(step), name)
-            },
-        );
-        lines.iter().for_each(|line| self.put(line));
     }
 
     /// Returns the printed number of a step. Printed numbers only count steps with messages between
@@ -221,7 +199,7 @@ impl<W: Write> Text<W> {
 }
 
 impl<W: Write> Writer for Text<W> {
-    fn ended(&mut self, is_verified: bool, times: Option<Result<Timetable, String>>) {
+    fn ended(&mut self, is_verified: bool) {
         if is_verified {
             self.put_local_steps(u64::MAX);
         } else {
@@ -229,9 +207,6 @@ impl<W: Write> Writer for Text<W> {
         }
         self.put_rearrangements();
         self.put_legend();
-        if let Some(times) = times {
-            self.put_times(times);
-        }
         drop(self.out.flush());
     }
 }
@@ -247,7 +222,7 @@ mod tests {
 
     #[test]
     fn local_copies_are_printed_under_their_own_phase() {
-        let mut text = Text::new(Vec::new(), SendSelection::default(), false, false, &[2]);
+        let mut text = Text::new(Vec::new(), SendSelection::default(), false, false);
         let task = Task::new(parse("ring:2").unwrap(), Collective::of(&ALL_TO_ALL));
         let mut simulation = Simulation::new(task, vec![&mut text]).unwrap();
         for (phase, ends) in [("out", (0, 1)), ("copies", (1, 1)), ("back", (1, 0))] {

@@ -1,12 +1,9 @@
-//! An observer that writes the schedule while the worker makes it. If requested, it also records
-//! the times of ranks.
+//! An observer that writes the schedule while the worker makes it. If requested, it also sends the
+//! record of the steps.
 
-use super::facts::StepFacts;
 use super::json::Json;
 use super::selection::{Omitted, SendSelection};
 use super::text::Text;
-use super::times::Times;
-use super::writer::Writer;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -15,6 +12,7 @@ use swapmeet_core::simulation::listener::Listener;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::host;
 use swapmeet_runner::max_bytes;
+use swapmeet_runner::step_record::{RecordRequest, Recorder};
 use swapmeet_runner::worker::{Observer, ObserverKind, SendValue};
 
 /// The options that the user has chosen for a trace.
@@ -22,70 +20,69 @@ use swapmeet_runner::worker::{Observer, ObserverKind, SendValue};
 pub(super) struct TraceOptions {
     pub json: bool,
     pub omitted: Omitted,
-    /// Whether to also report one object per step with the times and the held data of the step.
-    pub facts: bool,
     pub summary: bool,
     pub step: Option<u64>,
     pub node: Option<u64>,
-    pub times: bool,
+    /// The content of the record, which is sent in addition to the text.
+    pub record: Option<RecordRequest>,
 }
 
-/// The observer that writes the schedule as text or JSON.
-pub(crate) const WATCH: ObserverKind = ObserverKind {
+impl TraceOptions {
+    pub(super) fn selection(&self) -> SendSelection {
+        SendSelection { step: self.step, node: self.node }
+    }
+}
+
+/// Writes a schedule as text, in one of the formats.
+pub(super) trait Writer: Listener {
+    /// Writes the end of the schedule.
+    fn ended(&mut self, is_verified: bool);
+}
+
+/// The observer that writes the schedule as text or JSON. It sends its text as strings, and the
+/// parts of the record as objects.
+pub(crate) const TRACE: ObserverKind = ObserverKind {
     name: "trace",
     max_value_bytes: max_bytes::TRACE,
     start: |case, options, report| {
-        let TraceOptions { json, omitted, facts, summary, step, node, times } =
-            TraceOptions::deserialize(options).map_err(|e| e.to_string())?;
+        let options = TraceOptions::deserialize(options).map_err(|e| e.to_string())?;
         let report = Rc::new(RefCell::new(report));
         let share = || -> SendValue {
             let report = Rc::clone(&report);
             Box::new(move |value| report.borrow_mut()(value))
         };
         let out = Lines { text: Vec::new(), report: share() };
-        let selection = SendSelection { step, node };
-        let writer: Box<dyn Writer> = match json {
+        let TraceOptions { omitted, summary, record, .. } = options;
+        let selection = options.selection();
+        let writer: Box<dyn Writer> = match options.json {
             true => Box::new(Json::new(out, selection, omitted, case)),
-            false => Box::new(Text::new(
-                out,
-                selection,
-                summary,
-                !case.workload.is_uniform(),
-                case.topology.radices(),
-            )),
+            false => Box::new(Text::new(out, selection, summary, !case.workload.is_uniform())),
         };
-        Ok(Box::new(Traced {
-            writer,
-            times: times.then(|| Times::new(case, node)).flatten(),
-            facts: facts.then(|| StepFacts::new(case, share())),
-        }))
+        let recorder = record.map(|request| Recorder::new(case, request, share()));
+        Ok(Box::new(Traced { writer, recorder }))
     },
 };
 
 struct Traced {
     writer: Box<dyn Writer>,
-    times: Option<Times>,
-    facts: Option<StepFacts>,
+    recorder: Option<Recorder>,
 }
 
 impl Observer for Traced {
     fn listeners(&mut self) -> Vec<&mut dyn Listener> {
         let mut listeners: Vec<&mut dyn Listener> = vec![&mut *self.writer];
-        listeners.extend(self.times.iter_mut().map(|times| times as &mut dyn Listener));
-        listeners.extend(self.facts.iter_mut().map(|facts| facts as &mut dyn Listener));
+        listeners.extend(self.recorder.iter_mut().map(|recorder| recorder as &mut dyn Listener));
         listeners
     }
 
     fn needs_times(&self) -> bool {
-        self.times.is_some() || self.facts.is_some()
+        self.recorder.is_some()
     }
 
     fn ended(&mut self, record: &Record, _: host::Requested) {
-        let is_verified = record.status == Status::Ok;
-        let times = self.times.take().filter(|_| is_verified);
-        self.writer.ended(is_verified, times.map(Times::timetable));
-        if let Some(facts) = self.facts.take().filter(|_| is_verified) {
-            facts.ended();
+        self.writer.ended(record.status == Status::Ok);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.end(record);
         }
     }
 }

@@ -25,8 +25,7 @@ pub use files::{RenderKind, RenderRequest, RenderRows};
 use log::Log;
 pub(crate) use log::LogLine;
 use queue::{CaseRow, CaseState, Queue};
-pub use recording::WATCH;
-use recording::{FrameSelection, KeptSchedule, Recording, RecordingRequest};
+use recording::{ALL_RANKS, FrameSelection, KeptSchedule, RecordRequest, Recording};
 pub use runs::RowSink;
 use runs::Runs;
 use selection::Selection;
@@ -239,28 +238,23 @@ impl Session {
         }
     }
 
-    /// Simulates the schedule of the case in focus. Records the full data of step `step` and the
-    /// steps after it.
+    /// Simulates the schedule of the case in focus. Records the frames of step `step` and the steps
+    /// after it.
     pub(crate) fn record_from(&mut self, step: usize) {
         self.record(FrameSelection::From(step));
     }
 
-    /// Simulates the schedule of the case in focus. `wanted` selects the steps of which the full
-    /// data is recorded.
-    pub(crate) fn record(&mut self, wanted: FrameSelection) {
+    /// Simulates the schedule of the case in focus. `frames` selects the steps with frames.
+    pub(crate) fn record(&mut self, frames: FrameSelection) {
         let Some((_, row)) = self.focused() else { return };
         // If the row has no case that can run, the panel shows the reason.
         let Ok(case) = &row.case else { return };
-        let request = RecordingRequest {
-            wanted,
-            unfinished: row.record().is_some_and(is_failure),
-            ranks: false,
-        };
+        let request = recording::request(frames, row.record().is_some_and(is_failure));
         let workers = self.runs.workers.clone();
         self.recording = Some(match self.schedule() {
             Some(before) => before.restart(
                 case,
-                RecordingRequest { ranks: before.request().ranks, ..request },
+                RecordRequest { ranks: before.request().ranks, ..request },
                 workers,
             ),
             None => Recording::start(case, Arc::clone(&row.key), request, workers),
@@ -273,7 +267,7 @@ impl Session {
         {
             self.recording = Some(before.restart(
                 case,
-                RecordingRequest { ranks: true, ..before.request() },
+                RecordRequest { ranks: ALL_RANKS, ..before.request() },
                 self.runs.workers.clone(),
             ));
         }

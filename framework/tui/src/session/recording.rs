@@ -1,32 +1,31 @@
-//! The recording of a schedule. For each step, it contains the load on every link and the amount of
-//! data in every node. A worker simulates the schedule and sends the steps.
+//! The recording of a schedule: its record ([`ScheduleRecord`]), which grows while a worker
+//! simulates the schedule.
 //!
-//! A step of a large network takes megabytes, and a schedule may have 100,000 steps. Therefore,
-//! only consecutive steps within a window are recorded in full. To show a step outside the window,
-//! the schedule is simulated again. Summaries are recorded for all steps.
+//! A frame of a large network takes megabytes, and a schedule may have 100,000 steps. Therefore,
+//! only consecutive steps within a window are recorded with frames. To show a step outside the
+//! window, the schedule is simulated again.
 
-mod ranks;
-mod recorder;
-mod step;
-
-pub(crate) use ranks::{Ranks, steps_of};
-pub use recorder::WATCH;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
-pub(crate) use step::Load;
-use step::WatchMessage;
-pub(crate) use step::{Frame, FrameSelection, Pair, RecordingRequest, StepSummary};
-use swapmeet_core::cost::kind::Times;
-use swapmeet_core::cost::model::time_space::Entry;
 use swapmeet_core::network::topology::Network;
 use swapmeet_results::{CaseId, Record};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::event::CaseEvent;
 use swapmeet_runner::observe::observe;
 use swapmeet_runner::schedule_progress::ScheduleProgress;
+pub(crate) use swapmeet_runner::step_record::{
+    Frame, FrameSelection, Load, Pair, RankSelection, Ranks, RecordRequest, StepRecord, intervals,
+    steps_of,
+};
+use swapmeet_runner::step_record::{RECORD, RecordPart, ScheduleRecord};
 use swapmeet_runner::worker::Workers;
+
+/// The times of all ranks.
+pub(crate) const ALL_RANKS: Option<RankSelection> =
+    Some(RankSelection { only: None, max_entries: 1 << 16 });
 
 /// Statistics of a phase of the schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +42,7 @@ pub(crate) struct Phase {
 
 /// An event from the thread that receives the messages of the worker.
 enum RecordingEvent {
-    WatchMessage(Box<WatchMessage>),
+    Part(Box<RecordPart>),
     Ended(Box<Record>),
 }
 
@@ -55,31 +54,15 @@ pub(crate) struct Recording {
     /// The identity of the case.
     pub(crate) key: Arc<CaseId>,
     pub(crate) topology: Arc<Network>,
-    pub(crate) links: u64,
-    /// The number of bytes of one block, or 1 if blocks differ in size. The unit of a load is
-    /// `unit / segments` bytes.
-    unit: u64,
-    segments: u64,
-    phases: Vec<String>,
-    /// The summaries of the steps, up to a maximum number of steps.
-    pub(crate) summaries: Vec<StepSummary>,
-    request: RecordingRequest,
-    /// The steps that are recorded in full. The first of them is the requested step.
-    frames: Vec<Frame>,
-    /// If the newest step is requested, the index and the full data of the step that was recorded
-    /// last.
-    newest: Option<(usize, Frame)>,
+    /// What has been received of the record.
+    record: ScheduleRecord,
+    request: RecordRequest,
+    /// The index of the last step with a frame.
+    newest: Option<usize>,
     pub(crate) ended: Option<Box<Record>>,
-    /// Three maxima over the steps that are recorded in full: the number of messages on a link, the
+    /// Three maxima over the steps with frames: the number of messages on a link, the
     /// load on a link, and the amount of data in a node.
     pub(crate) most: [u64; 3],
-    /// The end time of each step in µs. Empty if the steps have no times.
-    ends: Vec<f64>,
-    /// For each rank, its entries that have been received so far. An entry contains the times of
-    /// one rank in one or several steps. When all entries have been received, `ranks` contains
-    /// them.
-    entries_of_ranks: Vec<Vec<Entry>>,
-    ranks: Option<Arc<Ranks>>,
     /// Whether the worker has finished.
     is_over: bool,
     /// The start time of the simulation.
@@ -97,15 +80,13 @@ impl Recording {
     pub(crate) fn start(
         case: &Case,
         key: Arc<CaseId>,
-        request: RecordingRequest,
+        request: RecordRequest,
         workers: Workers,
     ) -> Self {
         let (sender, events) = channel();
         let cancelled = Arc::new(AtomicBool::new(false));
         let (flag, case) = (Arc::clone(&cancelled), case.clone());
-        let unit = if case.workload.is_uniform() { case.workload.block_bytes() } else { 1 };
-        let recording =
-            Self::new((events, cancelled), key, Arc::clone(&case.topology), unit, request);
+        let recording = Self::new((events, cancelled), key, Arc::clone(&case.topology), request);
         // If the thread cannot be started, the channel closes, and the simulation counts as over.
         drop(std::thread::Builder::new().name("schedule".to_owned()).spawn(move || {
             let Ok(request) = serde_json::to_value(request) else { return };
@@ -113,14 +94,14 @@ impl Recording {
                 let news = match event {
                     CaseEvent::Observed { value } => serde_json::from_value(value)
                         .ok()
-                        .map(|seen| RecordingEvent::WatchMessage(Box::new(seen))),
+                        .map(|part| RecordingEvent::Part(Box::new(part))),
                     CaseEvent::Finished { record, .. } => Some(RecordingEvent::Ended(record)),
                     // The other events were already reported when the case ran.
                     _ => None,
                 };
                 drop(news.map(|news| sender.send(news)));
             };
-            observe(std::slice::from_ref(&case), &workers, (&WATCH, request), &flag, &mut report);
+            observe(std::slice::from_ref(&case), &workers, (&RECORD, request), &flag, &mut report);
         }));
         recording
     }
@@ -130,27 +111,18 @@ impl Recording {
         (events, cancelled): (Receiver<RecordingEvent>, Arc<AtomicBool>),
         key: Arc<CaseId>,
         topology: Arc<Network>,
-        unit: u64,
-        request: RecordingRequest,
+        request: RecordRequest,
     ) -> Self {
         Self {
             events,
             cancelled,
             key,
             topology,
-            links: 0,
-            unit,
-            segments: 1,
-            phases: Vec::new(),
-            summaries: Vec::new(),
+            record: ScheduleRecord::default(),
             request,
-            frames: Vec::new(),
             newest: None,
             ended: None,
             most: [0; 3],
-            ends: Vec::new(),
-            entries_of_ranks: Vec::new(),
-            ranks: None,
             is_over: false,
             began: Instant::now(),
             last_event: Instant::now(),
@@ -164,78 +136,50 @@ impl Recording {
         /// The maximum number of events to process in one frame.
         const AT_ONCE: usize = 20_000;
         for count in 0..AT_ONCE {
-            // If no event is pending, the work for this frame is done. If the channel is closed,
-            // all times of ranks have arrived.
+            // If no event is pending, the work for this frame is done.
             let event = match self.events.try_recv() {
                 Ok(event) => event,
                 Err(why) => {
                     if count > 0 {
                         self.last_event = Instant::now();
                         self.pace.reached(
-                            self.summaries.len() as u64,
+                            self.record.steps.len() as u64,
                             self.messages,
                             self.began.elapsed(),
                         );
                     }
                     let is_over = why == TryRecvError::Disconnected
                         && !std::mem::replace(&mut self.is_over, true);
-                    if is_over && !self.entries_of_ranks.is_empty() {
-                        self.ranks =
-                            Some(Arc::new(Ranks::new(std::mem::take(&mut self.entries_of_ranks))));
-                    }
                     return count > 0 || is_over;
                 }
             };
-            // The final row of the case comes from the worker itself. All other messages come from
-            // the observer of the simulation.
-            let seen = match event {
-                RecordingEvent::Ended(record) => {
-                    self.ended = Some(record);
-                    continue;
-                }
-                RecordingEvent::WatchMessage(seen) => *seen,
-            };
-            match seen {
-                WatchMessage::Links(links) => self.links = links,
-                WatchMessage::Segments(segments) => self.segments = segments.max(1),
-                WatchMessage::Phase(name) => self.phases.push(name),
-                WatchMessage::Rank(numbers) => self.entries_of_ranks.push(ranks::entries(numbers)),
-                // Time after the last step, such as that of a final barrier, is added to the last
-                // step.
-                WatchMessage::After(times) => {
-                    if let Some(last) =
-                        self.summaries.last_mut().and_then(|note| note.times.as_mut())
-                    {
-                        last.iter_mut().zip(times).for_each(|(time, more)| *time += more);
-                    }
-                    if let Some(end) = self.ends.last_mut() {
-                        *end += times.iter().sum::<f64>();
-                    }
-                }
-                // Update the maxima over all steps that are recorded in full. The colour scale of
-                // pictures depends on these maxima.
-                WatchMessage::Step(note, frame) => {
-                    let before = self.ends.last().copied().unwrap_or(0.0);
-                    self.messages += note.facts.messages;
-                    self.ends.extend(note.times.map(|times| before + times.iter().sum::<f64>()));
-                    self.summaries.push(note);
-                    if let Some(frame) = frame {
-                        for load in &frame.links {
-                            self.most[0] = self.most[0].max(load.messages);
-                            self.most[1] = self.most[1].max(load.load);
-                        }
-                        self.most[2] = frame.held.iter().copied().fold(self.most[2], u64::max);
-                        match self.request.wanted {
-                            FrameSelection::From(_) => self.frames.push(frame),
-                            FrameSelection::Newest => {
-                                self.newest = Some((self.summaries.len() - 1, frame));
-                            }
-                        }
-                    }
-                }
+            match event {
+                RecordingEvent::Ended(record) => self.ended = Some(record),
+                RecordingEvent::Part(part) => self.add(*part),
             }
         }
         true
+    }
+
+    /// Adds a part of the record.
+    fn add(&mut self, part: RecordPart) {
+        if let RecordPart::Step(step) = &part {
+            self.messages += step.messages;
+            // Update the maxima over all steps with frames. The colour scale of pictures depends on
+            // these maxima.
+            if let Some(frame) = &step.frame {
+                for load in &frame.links {
+                    self.most[0] = self.most[0].max(load.messages);
+                    self.most[1] = self.most[1].max(load.load);
+                }
+                self.most[2] = frame.held.iter().copied().fold(self.most[2], u64::max);
+                let before = self.newest.replace(self.record.steps.len());
+                if let (FrameSelection::Newest, Some(before)) = (self.request.frames, before) {
+                    self.record.steps[before].frame = None;
+                }
+            }
+        }
+        self.record.add(part);
     }
 
     /// If the schedule has no steps, or no steps yet, returns a message that explains this.
@@ -244,7 +188,7 @@ impl Recording {
         /// answered.
         const LONG: Duration = Duration::from_secs(20);
         let silent = self.last_event.elapsed();
-        self.summaries.is_empty().then(|| match &self.ended {
+        self.steps.is_empty().then(|| match &self.ended {
             None if self.is_over => {
                 "The simulation ended without a result, because its worker stopped. Enter starts it again."
                     .to_owned()
@@ -261,36 +205,17 @@ impl Recording {
         })
     }
 
-    /// Returns the full data of a step if it is recorded.
-    pub(crate) fn frame(&self, step: usize) -> Option<&Frame> {
-        match self.request.wanted {
-            FrameSelection::From(from) => self.frames.get(step.checked_sub(from)?),
-            FrameSelection::Newest => {
-                self.newest.as_ref().filter(|(newest, _)| *newest == step).map(|(_, frame)| frame)
-            }
-        }
-    }
-
-    pub(crate) fn request(&self) -> RecordingRequest {
+    pub(crate) fn request(&self) -> RecordRequest {
         self.request
-    }
-
-    /// Returns the times of the ranks if they are known.
-    pub(crate) fn ranks(&self) -> Option<&Ranks> {
-        self.ranks.as_deref()
     }
 
     /// Simulates the schedule again with another request. If the times of the ranks are known,
     /// keeps them.
-    pub(crate) fn restart(&self, case: &Case, request: RecordingRequest, workers: Workers) -> Self {
-        let ranks = request.ranks && self.ranks.is_none();
-        let mut recording = Self::start(
-            case,
-            Arc::clone(&self.key),
-            RecordingRequest { ranks, ..request },
-            workers,
-        );
-        recording.ranks.clone_from(&self.ranks);
+    pub(crate) fn restart(&self, case: &Case, request: RecordRequest, workers: Workers) -> Self {
+        let ranks = request.ranks.filter(|_| self.ranks.is_none());
+        let mut recording =
+            Self::start(case, Arc::clone(&self.key), RecordRequest { ranks, ..request }, workers);
+        recording.record.ranks.clone_from(&self.ranks);
         recording
     }
 
@@ -300,30 +225,19 @@ impl Recording {
     pub(crate) fn lacks_ranks(&self) -> bool {
         let is_made = self.ended.as_ref().is_none_or(|record| record.reason.is_empty());
         is_made
-            && !self.request.ranks
+            && self.request.ranks.is_none()
             && self.ranks.is_none()
-            && self.summaries.first().is_some_and(|n| n.times.is_none())
+            && self.steps.first().is_some_and(|step| step.times.is_none())
     }
 
     /// Returns whether the times of the ranks are being computed.
     pub(crate) fn awaits_ranks(&self) -> bool {
-        self.request.ranks && self.ranks.is_none() && !self.is_over
-    }
-
-    /// Returns the time of each kind in a step, in µs. A kind that the model does not charge is 0. If ranks have their own
-    /// clocks, the numbers are means over all ranks.
-    pub(crate) fn times(&self, step: usize) -> Option<Times> {
-        let of_ranks = || self.ranks.as_ref()?.of_steps.get(step).copied();
-        self.summaries.get(step)?.times.map(Times).or_else(of_ranks)
+        self.request.ranks.is_some() && self.ranks.is_none() && !self.is_over
     }
 
     /// Returns the total time of a step.
     pub(crate) fn time(&self, step: usize) -> Option<f64> {
         self.times(step).map(|times| times.total())
-    }
-
-    fn ends(&self) -> &[f64] {
-        self.ranks.as_ref().map_or(&self.ends, |ranks| &ranks.ends)
     }
 
     /// Returns the time at which a step ends, in µs. If ranks have their own clocks, this is the
@@ -337,13 +251,13 @@ impl Recording {
     pub(crate) fn step_at(&self, time: f64) -> usize {
         // Times that differ only by rounding errors count as equal.
         let over = self.ends().partition_point(|end| *end < time * (1.0 - 1e-9));
-        over.min(self.summaries.len().saturating_sub(1))
+        over.min(self.steps.len().saturating_sub(1))
     }
 
     /// Returns the indices of all steps, sorted by duration. The longest step is first.
     pub(crate) fn by_cost(&self) -> Vec<usize> {
         let mut steps: Vec<(usize, f64)> =
-            (0..self.summaries.len()).filter_map(|step| Some((step, self.time(step)?))).collect();
+            (0..self.steps.len()).filter_map(|step| Some((step, self.time(step)?))).collect();
         // The sort is stable, so steps with the same duration stay in order.
         steps.sort_by(|(_, a), (_, b)| b.total_cmp(a));
         steps.into_iter().map(|(step, _)| step).collect()
@@ -352,14 +266,14 @@ impl Recording {
     /// Returns whether the full data of a step is not recorded yet but will still arrive.
     pub(crate) fn is_to_come(&self, step: usize) -> bool {
         self.is_growing()
-            && matches!(self.request.wanted, FrameSelection::From(from) if step >= from)
+            && matches!(self.request.frames, FrameSelection::From(from) if step >= from)
     }
 
-    /// Returns the index of the last step that is recorded in full.
+    /// Returns the index of the last step with a frame.
     pub(crate) fn newest(&self) -> usize {
-        match self.request.wanted {
-            FrameSelection::From(from) => from + self.frames.len().saturating_sub(1),
-            FrameSelection::Newest => self.newest.as_ref().map_or(0, |(newest, _)| *newest),
+        match self.request.frames {
+            FrameSelection::From(from) => self.newest.unwrap_or(from),
+            _ => self.newest.unwrap_or(0),
         }
     }
 
@@ -369,26 +283,14 @@ impl Recording {
     }
 
     /// Returns the number of steps that are known so far.
-    pub(crate) fn steps(&self) -> usize {
+    pub(crate) fn step_count(&self) -> usize {
         let all = self.ended.as_ref().and_then(|r| r.steps).map_or(0, |n| n as usize);
-        all.max(self.summaries.len())
+        all.max(self.steps.len())
     }
 
     /// Returns whether more events may arrive.
     pub(crate) fn is_growing(&self) -> bool {
         !self.is_over && (self.ended.is_none() || self.awaits_ranks())
-    }
-
-    /// Converts a load to bytes.
-    pub(crate) fn bytes(&self, load: u64) -> u64 {
-        let bytes = u128::from(load) * u128::from(self.unit.div_ceil(self.segments));
-        u64::try_from(bytes).unwrap_or(u64::MAX)
-    }
-
-    /// Returns the name of the phase to which a step belongs.
-    pub(crate) fn phase_of(&self, step: usize) -> &str {
-        let phase = self.summaries.get(step).and_then(|note| self.phases.get(note.phase));
-        phase.map_or("", String::as_str)
     }
 
     /// Returns the statistics of all phases that have been simulated so far.
@@ -400,16 +302,31 @@ impl Recording {
             longest: 0,
             max_link_load: 0,
         };
-        let mut phases: Vec<Phase> = self.phases.iter().map(blank).collect();
-        for note in &self.summaries {
-            let Some(phase) = phases.get_mut(note.phase) else { continue };
+        let mut phases: Vec<Phase> = self.record.phases.iter().map(blank).collect();
+        for step in &self.steps {
+            let Some(phase) = phases.get_mut(step.phase) else { continue };
             phase.steps += 1;
-            phase.messages += note.facts.messages;
-            phase.longest = phase.longest.max(self.bytes(note.facts.max_load));
-            phase.max_link_load = phase.max_link_load.max(note.facts.max_link_messages);
+            phase.messages += step.messages;
+            phase.longest = phase.longest.max(self.bytes(step.max_load));
+            phase.max_link_load = phase.max_link_load.max(step.max_link_messages);
         }
         phases
     }
+}
+
+impl Deref for Recording {
+    type Target = ScheduleRecord;
+
+    fn deref(&self) -> &ScheduleRecord {
+        &self.record
+    }
+}
+
+/// Returns a request for the frames of some steps, without times of ranks.
+pub(crate) fn request(frames: FrameSelection, unfinished: bool) -> RecordRequest {
+    /// The maximum number of steps.
+    const MOST_STEPS: u64 = 1 << 18;
+    RecordRequest { frames, max_steps: MOST_STEPS, unfinished, ranks: None, matrix: false }
 }
 
 /// A schedule that the user keeps for comparison with other schedules.
@@ -421,8 +338,7 @@ pub(crate) struct KeptSchedule {
 
 impl KeptSchedule {
     pub(crate) fn start(case: &Case, key: Arc<CaseId>, workers: Workers) -> Self {
-        let request =
-            RecordingRequest { wanted: FrameSelection::From(0), unfinished: false, ranks: false };
+        let request = request(FrameSelection::From(0), false);
         Self { case: case.clone(), recording: Recording::start(case, key, request, workers) }
     }
 
@@ -439,21 +355,21 @@ impl KeptSchedule {
         let recording = &self.recording;
         if recording.frame(step).is_none()
             && !recording.is_to_come(step)
-            && step < recording.summaries.len()
+            && step < recording.steps.len()
         {
-            let wanted = FrameSelection::From(step.saturating_sub(1));
-            self.restart(RecordingRequest { wanted, ..recording.request() }, workers);
+            let frames = FrameSelection::From(step.saturating_sub(1));
+            self.restart(RecordRequest { frames, ..recording.request() }, workers);
         }
     }
 
     /// Simulates the schedule again to compute the times of its ranks, if these times are unknown.
     pub(super) fn want_ranks(&mut self, workers: &Workers) {
         if self.recording.lacks_ranks() {
-            self.restart(RecordingRequest { ranks: true, ..self.recording.request() }, workers);
+            self.restart(RecordRequest { ranks: ALL_RANKS, ..self.recording.request() }, workers);
         }
     }
 
-    fn restart(&mut self, request: RecordingRequest, workers: &Workers) {
+    fn restart(&mut self, request: RecordRequest, workers: &Workers) {
         self.recording = self.recording.restart(&self.case, request, workers.clone());
     }
 }
@@ -470,11 +386,10 @@ mod tests {
 
     fn recording() -> (std::sync::mpsc::Sender<RecordingEvent>, Recording) {
         let (sender, events) = channel();
-        let request =
-            RecordingRequest { wanted: FrameSelection::From(0), unfinished: false, ranks: false };
+        let request = request(FrameSelection::From(0), false);
         let topology = swapmeet_core::network::topology::parse("ring:4").unwrap();
         let channel = (events, Arc::default());
-        (sender, Recording::new(channel, Arc::default(), topology, 1, request))
+        (sender, Recording::new(channel, Arc::default(), topology, request))
     }
 
     /// If the worker or its thread stops, the panel must not say that the simulation continues.

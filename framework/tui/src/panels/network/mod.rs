@@ -365,7 +365,7 @@ impl Network {
     /// with the same number, or the step that is in progress when the displayed step of the case in
     /// focus ends.
     fn kept_step(&self, recording: &Recording, other: &Recording) -> usize {
-        let last = other.summaries.len().saturating_sub(1);
+        let last = other.steps.len().saturating_sub(1);
         match recording.end(self.playback.step).filter(|_| self.in_time) {
             Some(time) => other.step_at(time),
             None => self.playback.step.min(last),
@@ -414,7 +414,7 @@ impl Network {
 
 /// Returns the duration of the longest step in µs.
 fn longest(recording: &Recording) -> f64 {
-    (0..recording.summaries.len()).filter_map(|step| recording.time(step)).fold(0.0, f64::max)
+    (0..recording.steps.len()).filter_map(|step| recording.time(step)).fold(0.0, f64::max)
 }
 
 /// Splits an area into two areas, one for each schedule.
@@ -444,9 +444,8 @@ fn named(
     let CaseId { setting, implementation, .. } = &*recording.key;
     let here = session.focused().is_some_and(|(_, row)| row.key == recording.key);
     let mark = if here { "" } else { "kept: " };
-    let total = recording
-        .end(recording.summaries.len().saturating_sub(1))
-        .filter(|_| !recording.is_growing());
+    let total =
+        recording.end(recording.steps.len().saturating_sub(1)).filter(|_| !recording.is_growing());
     let total = total.map(|us| format!(", {} in total", duration(us))).unwrap_or_default();
     let text = format!(
         "{mark}{}, {}, {}{total}",

@@ -98,7 +98,7 @@ pub(super) fn draw(
             painter.placeholder(area, "Simulating the times of ranks ...");
             return PictureInfo { has_heat: false, ..PictureInfo::heat(String::new()) };
         }
-        let drawn = match heat.recording.ranks() {
+        let drawn = match heat.recording.ranks.as_deref() {
             Some(known) => rank_times(painter, heat.recording, known, step, view, area),
             None => stepwise_ranks(painter, heat.recording, step, view, area),
         };

@@ -28,7 +28,7 @@ impl Playback {
     pub(super) fn toggle(&mut self, session: &mut Session) {
         self.follows = false;
         let Some(recording) = session.schedule() else { return session.want_schedule() };
-        let at_end = self.step + 1 >= recording.steps();
+        let at_end = self.step + 1 >= recording.step_count();
         if at_end && !self.plays && !recording.is_growing() {
             self.go_to(0, session);
         }
@@ -49,7 +49,7 @@ impl Playback {
             return false;
         }
         let due = (session.now.saturating_sub(self.since).as_secs_f64() * self.speed) as usize;
-        let last = recording.steps().saturating_sub(1);
+        let last = recording.step_count().saturating_sub(1);
         if due == 0 {
             return false;
         }
@@ -66,7 +66,7 @@ impl Playback {
     /// Displays a step. If its data is not recorded, the schedule is simulated again.
     pub(super) fn go_to(&mut self, step: usize, session: &mut Session) {
         let Some(recording) = session.schedule() else { return };
-        let step = step.min(recording.steps().saturating_sub(1));
+        let step = step.min(recording.step_count().saturating_sub(1));
         (self.step, self.follows) = (step, false);
         self.since = session.now;
         if recording.frame(step).is_none() && !recording.is_to_come(step) {
@@ -76,7 +76,7 @@ impl Playback {
 
     /// Goes to the first or the last step.
     pub(super) fn go_to_end(&mut self, last: bool, session: &mut Session) {
-        let steps = session.schedule().map_or(0, Recording::steps);
+        let steps = session.schedule().map_or(0, Recording::step_count);
         self.go_to(if last { steps.saturating_sub(1) } else { 0 }, session);
     }
 }

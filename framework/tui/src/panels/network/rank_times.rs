@@ -4,12 +4,11 @@
 use super::time_plot::{TimePlot, TimeWindow};
 use super::view::{PictureInfo, View};
 use crate::paint::Painter;
-use crate::session::recording::{Ranks, Recording, steps_of};
+use crate::session::recording::{Ranks, Recording, intervals, steps_of};
 use crate::theme::Theme;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use swapmeet_core::cost::kind::{Kind, Times};
-use swapmeet_core::cost::model::time_space::Entry;
 use swapmeet_results::duration;
 
 /// Draws the plot. The displayed step is in the middle and is highlighted for each rank.
@@ -35,7 +34,9 @@ pub(super) fn rank_times(
         for entry in entries[first..].iter().take_while(|entry| entry.posted < plot.window.to) {
             let [first_step, last_step] = steps_of(entry);
             let is_shown = (first_step..=last_step).contains(&step);
-            for (kind, from, to) in intervals(entry) {
+            for (kind, from, to) in
+                intervals(entry.kinds, entry.posted, entry.started - entry.posted)
+            {
                 spread(plot.window, plot.columns, from, to, &mut |column, share| {
                     row[column].kinds[kind] += share;
                     row[column].is_shown |= is_shown;
@@ -97,41 +98,6 @@ pub(super) fn most(kinds: &Times) -> Option<Kind> {
     (time > 0.0).then_some(most)
 }
 
-/// The kinds of time in the order in which they pass in a step. The start-up time occurs twice:
-/// first for sent messages, and later for received messages.
-pub(super) const ORDER: [Kind; 9] = [
-    Kind::Rearrangement,
-    Kind::Startup,
-    Kind::Peer,
-    Kind::Propagation,
-    Kind::Contention,
-    Kind::Startup,
-    Kind::Transmission,
-    Kind::Reduction,
-    Kind::Barrier,
-];
-
-/// Divides the time of an entry into consecutive intervals, with the kinds of time in the order of
-/// [`ORDER`]. Each interval has its kind of time, its start and its end. The start-up time is
-/// divided into two intervals. The first is the start-up time of sends, which is at most the time
-/// from `posted` to `started`. The second is the rest, which is the start-up time of received
-/// messages.
-fn intervals(entry: &Entry) -> impl Iterator<Item = (Kind, f64, f64)> {
-    let first = entry.kinds[Kind::Startup].min(entry.started - entry.posted);
-    let rest = entry.kinds[Kind::Startup] - first;
-    let (mut at, entry, mut is_first) = (entry.posted, *entry, true);
-    ORDER.into_iter().filter_map(move |kind| {
-        let us = match kind {
-            Kind::Startup if std::mem::take(&mut is_first) => first,
-            Kind::Startup => rest,
-            kind => entry.kinds[kind],
-        };
-        let from = at;
-        at += us;
-        (us > 0.0).then_some((kind, from, at))
-    })
-}
-
 /// Calls `visit` for each column that an interval overlaps, with the index of the column and the
 /// fraction of the column that the interval covers.
 pub(super) fn spread(
@@ -153,38 +119,6 @@ pub(super) fn spread(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A rank sends, waits for a peer and receives. The intervals of its entry fill its time
-    /// without gaps.
-    #[test]
-    fn intervals_of_an_entry_are_in_chronological_order() {
-        let kinds = Times::of([
-            (Kind::Startup, 5.0),
-            (Kind::Peer, 7.0),
-            (Kind::Transmission, 4.0),
-            (Kind::Barrier, 1.0),
-        ]);
-        let entry = Entry {
-            first_step: 1,
-            last_step: 1,
-            posted: 10.0,
-            started: 13.0,
-            waited: 20.0,
-            ended: 27.0,
-            kinds,
-        };
-        let all: Vec<_> = intervals(&entry).collect();
-        assert_eq!(
-            all,
-            [
-                (Kind::Startup, 10.0, 13.0),
-                (Kind::Peer, 13.0, 20.0),
-                (Kind::Startup, 20.0, 22.0),
-                (Kind::Transmission, 22.0, 26.0),
-                (Kind::Barrier, 26.0, 27.0)
-            ]
-        );
-    }
 
     #[test]
     fn the_displayed_step_is_highlighted_in_every_theme() {

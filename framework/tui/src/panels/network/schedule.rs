@@ -7,7 +7,7 @@ use super::step_times;
 use super::view::{Heat, Picture, View};
 use crate::click_map::PanelPosition;
 use crate::paint::{Painter, width};
-use crate::session::recording::{Recording, StepSummary};
+use crate::session::recording::{Recording, StepRecord};
 use ratatui::layout::Rect;
 use swapmeet_results::{Record, units};
 
@@ -56,7 +56,7 @@ impl ScheduleView<'_> {
     fn foot(&self, painter: &mut Painter<'_, '_>, area: Rect, top: u16, legend_rows: u16) -> u16 {
         let free = area.height.saturating_sub(top);
         let is_timed =
-            (0..self.recording.summaries.len()).any(|step| self.recording.times(step).is_some());
+            (0..self.recording.steps.len()).any(|step| self.recording.times(step).is_some());
         let high = if is_timed { step_times::height(free) } else { 1.min(free.saturating_sub(1)) };
         let y = area.bottom().saturating_sub(legend_rows + high);
         let place = Rect { y, height: high, ..area };
@@ -75,7 +75,7 @@ impl ScheduleView<'_> {
         let theme = painter.theme;
         let recording = self.recording;
         let more = if recording.is_growing() { "+" } else { "" };
-        let text = format!("step {} of {}{more}", self.step + 1, recording.steps());
+        let text = format!("step {} of {}{more}", self.step + 1, recording.step_count());
         let x = painter.put(area, 1, 0, &text, theme.accent);
         let state = match (player, recording.pace()) {
             (Some(player), Some(pace)) if player.follows => format!("▸ simulating: {pace}"),
@@ -104,8 +104,8 @@ impl ScheduleView<'_> {
         let broken = recording
             .ended
             .as_ref()
-            .filter(|r| !r.reason.is_empty() && self.step + 1 >= recording.summaries.len());
-        match (broken, recording.summaries.get(self.step)) {
+            .filter(|r| !r.reason.is_empty() && self.step + 1 >= recording.steps.len());
+        match (broken, recording.steps.get(self.step)) {
             (Some(record), _) => painter.put(area, 1, 1, &self.broken(record), theme.bad),
             (None, Some(note)) => painter.put(area, 1, 1, &self.in_words(note), theme.dim),
             (None, None) => 0,
@@ -120,7 +120,7 @@ impl ScheduleView<'_> {
                     painter,
                     &parts,
                     recording.end(self.step),
-                    recording.ranks().is_some(),
+                    recording.ranks.is_some(),
                     line,
                 );
                 3
@@ -135,19 +135,18 @@ impl ScheduleView<'_> {
         format!("{}{}: {}", record.status, ends.unwrap_or_default(), record.reason)
     }
 
-    fn in_words(&self, note: &StepSummary) -> String {
-        let facts = &note.facts;
-        let idle = match facts.idle_sends {
+    fn in_words(&self, note: &StepRecord) -> String {
+        let idle = match note.idle_sends {
             0 => String::new(),
             idle => format!(", {} selected nothing", units::count(idle as usize, "send")),
         };
         format!(
             "{}, longest {}, {}, link load {}, at most {} per node{idle}",
-            units::count(facts.messages as usize, "message"),
-            units::size(self.recording.bytes(facts.max_load) as f64),
-            units::count(facts.max_hops as usize, "hop"),
-            facts.max_link_messages,
-            units::count(facts.max_sends as usize, "send")
+            units::count(note.messages as usize, "message"),
+            units::size(self.recording.bytes(note.max_load) as f64),
+            units::count(note.max_hops as usize, "hop"),
+            note.max_link_messages,
+            units::count(note.max_sends as usize, "send")
         )
     }
 
@@ -155,15 +154,15 @@ impl ScheduleView<'_> {
     fn timeline(&self, painter: &mut Painter<'_, '_>, area: Rect) {
         const BARS: [char; 7] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇'];
         let room = usize::from(area.width.saturating_sub(2));
-        let notes = &self.recording.summaries;
+        let notes = &self.recording.steps;
         if room == 0 || area.height == 0 {
             return;
         }
-        let most = notes.iter().map(|n| n.facts.max_link_messages).max().unwrap_or(1).max(1);
+        let most = notes.iter().map(|n| n.max_link_messages).max().unwrap_or(1).max(1);
         let columns = step_times::columns(notes.len(), room);
         for (x, steps) in (1..).zip(&columns) {
             let busiest =
-                notes[steps.clone()].iter().map(|n| n.facts.max_link_messages).max().unwrap_or(0);
+                notes[steps.clone()].iter().map(|n| n.max_link_messages).max().unwrap_or(0);
             let bar = BARS
                 [((busiest * BARS.len() as u64).div_ceil(most) as usize).clamp(1, BARS.len()) - 1];
             let here = steps.contains(&self.step);

@@ -42,7 +42,7 @@ pub(super) fn chart(
     let theme = painter.theme;
     let high = area.height.saturating_sub(1);
     let time = |step: usize| recording.time(step).unwrap_or(0.0);
-    let columns = columns(recording.summaries.len(), usize::from(area.width.saturating_sub(2)));
+    let columns = columns(recording.steps.len(), usize::from(area.width.saturating_sub(2)));
     // The height of a bar is measured in eighths of a row. A bar consists of the kinds of time.
     for (x, steps) in (1_u16..).zip(&columns) {
         let longest_of = steps.clone().max_by(|a, b| time(*a).total_cmp(&time(*b)));
@@ -69,7 +69,7 @@ pub(super) fn chart(
         }
     }
     // If there is enough space to the right of the bars, write a caption that explains the scale.
-    let of_what = if recording.ranks().is_some() {
+    let of_what = if recording.ranks.is_some() {
         "mean time of ranks in each step"
     } else {
         "time of each step"

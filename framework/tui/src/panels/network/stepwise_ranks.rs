@@ -2,11 +2,11 @@
 //! when each rank sends and receives, the kinds of time in each step, and the borders between
 //! steps.
 
-use super::rank_times::{ORDER, most, spread};
+use super::rank_times::{most, spread};
 use super::time_plot::TimePlot;
 use super::view::{PictureInfo, View};
 use crate::paint::Painter;
-use crate::session::recording::{Frame, Recording};
+use crate::session::recording::{Frame, Recording, intervals};
 use crate::theme::SHADES;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
@@ -38,18 +38,19 @@ pub(super) fn stepwise_ranks(
     // For each step, mark the columns of the step in the rows of the ranks that send or receive. Of
     // a large schedule, only some steps are recorded in full.
     let mut missing = false;
-    for at in 0..recording.summaries.len() {
+    for at in 0..recording.steps.len() {
         let Some((from, to)) =
             span(recording, at).filter(|(from, to)| *to > window.from && *from < window.to)
         else {
             continue;
         };
-        divide(&recording.times(at).unwrap_or_default(), from, &mut |kind, from, to| {
+        let times = recording.times(at).unwrap_or_default();
+        for (kind, from, to) in intervals(times, from, f64::INFINITY) {
             spread(window, columns, from, to, &mut |column, share| {
                 kinds[column][kind] += share;
                 seen[kind] += share;
             });
-        });
+        }
         let first = window.column(from, columns).max(0.0).round() as u16;
         // A step that is shorter than a column is drawn in one column.
         let last = (window.column(to, columns).round() as u16).max(first + 1).min(columns);
@@ -106,21 +107,6 @@ pub(super) fn stepwise_ranks(
 /// The minimum number of columns of a step that has a border.
 const NARROWEST: u16 = 3;
 
-/// Calls `visit` for each kind of time in a step that starts at `from`, with the start and the end
-/// of this kind of time.
-fn divide(times: &Times, from: f64, visit: &mut dyn FnMut(Kind, f64, f64)) {
-    let mut at = from;
-    for (number, kind) in ORDER.into_iter().enumerate() {
-        // All ranks start up at the same time, so skip the second start-up time in `ORDER`.
-        if ORDER[..number].contains(&kind) {
-            continue;
-        }
-        let began = at;
-        at += times[kind];
-        visit(kind, began, at);
-    }
-}
-
 /// Returns the start time and the end time of a step.
 fn span(recording: &Recording, step: usize) -> Option<(f64, f64)> {
     let before = step.checked_sub(1).and_then(|before| recording.end(before)).unwrap_or(0.0);
@@ -132,35 +118,5 @@ fn mark(frame: &Frame, side: u64, visit: &mut dyn FnMut(u64, Activity)) {
     for pair in &frame.pairs {
         visit(pair.from / side, Activity { sends: true, receives: false });
         visit(pair.to / side, Activity { sends: false, receives: true });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_parts_of_a_step_follow_one_another() {
-        let times = Times::of([
-            (Kind::Barrier, 4.0),
-            (Kind::Startup, 2.0),
-            (Kind::Transmission, 3.0),
-            (Kind::Rearrangement, 1.0),
-        ]);
-        let mut all = Vec::new();
-        divide(&times, 10.0, &mut |kind, from, to| {
-            if to > from {
-                all.push((kind, from, to));
-            }
-        });
-        assert_eq!(
-            all,
-            [
-                (Kind::Rearrangement, 10.0, 11.0),
-                (Kind::Startup, 11.0, 13.0),
-                (Kind::Transmission, 13.0, 16.0),
-                (Kind::Barrier, 16.0, 20.0)
-            ]
-        );
     }
 }

@@ -55,7 +55,7 @@ impl TimePlot {
         (began, ends): (f64, f64),
         area: Rect,
     ) -> Option<Self> {
-        let whole = recording.end(recording.summaries.len().checked_sub(1)?)?;
+        let whole = recording.end(recording.steps.len().checked_sub(1)?)?;
         if whole <= 0.0 {
             return None;
         }

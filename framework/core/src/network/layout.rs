@@ -1,34 +1,33 @@
-//! The network in the page that plays a schedule: its links, and a position of each vertex in a
-//! drawing.
+//! The layout of a network in drawings: a position of each vertex, and its links.
 
-use serde_json::{Value, json};
+use crate::network::topology::Network;
 use std::collections::{BTreeSet, HashMap};
 use std::f64::consts::TAU;
-use swapmeet_core::network::topology::Network;
-
-/// The maximum number of nodes of a network that is drawn. Larger networks are shown as a matrix.
-pub(super) const MOST_NODES: u64 = 256;
 
 /// A position in a drawing. Neighbouring nodes are about one unit apart; y grows downwards.
-type Position = [f64; 2];
+pub type Position = [f64; 2];
 
-/// Returns the drawing of a network, or `None` if the network has too many nodes. `links` are the
-/// pairs of vertices with a directed link, and `positions` has one position per vertex, with the
-/// ranks first. `grid` is true if nodes are drawn in rows and columns. Long links are then drawn as
-/// curves, because straight lines would cross other nodes.
-pub(super) fn drawing(topology: &Network) -> Option<Value> {
-    if topology.nodes() > MOST_NODES {
-        return None;
+/// The layout of a network.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layout {
+    /// Whether nodes are drawn in rows and columns. Long links should then be drawn as curves,
+    /// because straight lines would cross other nodes.
+    pub is_grid: bool,
+    /// The pairs of vertices with a directed link.
+    pub links: BTreeSet<(u64, u64)>,
+    /// The position of each vertex: ranks, then nodes if ranks share nodes, then switches.
+    pub positions: Vec<Position>,
+}
+
+impl Layout {
+    /// Returns the layout of a network.
+    pub fn new(topology: &Network) -> Self {
+        Self {
+            is_grid: is_grid(topology.placed_on().as_ref().unwrap_or(topology)),
+            links: links(topology).map(|(_, ends)| ends).collect(),
+            positions: positions(topology),
+        }
     }
-    let links: BTreeSet<(u64, u64)> = links(topology).map(|(_, ends)| ends).collect();
-    let positions = positions(topology);
-    let rounded = |c: f64| (c * 1000.0).round() / 1000.0;
-    Some(json!({
-        "grid": is_grid(topology.placed_on().as_ref().unwrap_or(topology)),
-        "switches": topology.switches(),
-        "links": links,
-        "positions": positions.iter().map(|p| p.map(rounded)).collect::<Vec<_>>(),
-    }))
 }
 
 /// Returns the number and the two vertices of each directed link.
@@ -41,7 +40,6 @@ fn is_grid(network: &Network) -> bool {
     network.switches() == 0 && network.radices().iter().filter(|radix| **radix > 1).count() > 1
 }
 
-/// Returns the position of each vertex: ranks, then nodes if ranks share nodes, then switches.
 fn positions(topology: &Network) -> Vec<Position> {
     let Some(network) = topology.placed_on() else {
         return match (topology.switches(), is_grid(topology)) {
@@ -155,7 +153,7 @@ fn layers(topology: &Network) -> Vec<Position> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use swapmeet_core::network::topology::{families, parse};
+    use crate::network::topology::{families, parse};
 
     /// Every network must have positions for all vertices of its links, and no two vertices at the
     /// same position.
@@ -176,20 +174,15 @@ mod tests {
         .map(str::to_owned);
         for spec in examples.chain(more).filter(|spec| !spec.is_empty()) {
             let topology = parse(&spec).unwrap();
-            let drawing = drawing(topology.as_ref()).unwrap();
-            let positions: Vec<(f64, f64)> =
-                serde_json::from_value(drawing["positions"].clone()).unwrap();
-            let links: Vec<(usize, usize)> =
-                serde_json::from_value(drawing["links"].clone()).unwrap();
+            let Layout { links, positions, .. } = Layout::new(&topology);
             for (from, to) in links {
-                assert!(from.max(to) < positions.len(), "{spec}: {from}-{to}");
+                assert!(from.max(to) < positions.len() as u64, "{spec}: {from}-{to}");
             }
             let different: BTreeSet<_> =
-                positions.iter().map(|(x, y)| (x.to_bits(), y.to_bits())).collect();
+                positions.iter().map(|[x, y]| (x.to_bits(), y.to_bits())).collect();
             assert_eq!(different.len(), positions.len(), "{spec}");
             assert!(positions.len() as u64 >= topology.nodes(), "{spec}");
         }
-        assert!(drawing(parse("torus:17x16").unwrap().as_ref()).is_none());
         // The last switch connects the groups.
         let groups = positions(parse("groups:4x4").unwrap().as_ref());
         assert_eq!(groups.last(), Some(&[0.0, 0.0]));
