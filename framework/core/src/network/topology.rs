@@ -285,6 +285,13 @@ impl Network {
         self.family.automorphisms().filter(|_| self.is_intact())
     }
 
+    /// Returns the radices of the node numbers if all translations of this grid are automorphisms,
+    /// and if there are no switches. Every link is then the image of a link that leaves node 0.
+    pub fn translations(&self) -> Option<&[u64]> {
+        let axes = self.automorphisms().filter(|_| self.switches() == 0)?.axes();
+        (!axes.contains(&AxisSymmetry::Fixed)).then_some(self.radices())
+    }
+
     /// Returns the spec in canonical form, such as `torus:16x16`.
     pub fn spec(&self) -> String {
         self.properties.spec.clone()
