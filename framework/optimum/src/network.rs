@@ -9,7 +9,7 @@
 use crate::error::{MAX_LINKS, OptimumError};
 use serde::{Deserialize, Serialize};
 use swapmeet_core::cost::model::NetworkRates;
-use swapmeet_core::network::topology::{self, Regularity};
+use swapmeet_core::network::topology;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(u32, u32, u64)", into = "(u32, u32, u64)")]
@@ -221,12 +221,8 @@ fn translations(topology: &topology::Network) -> Vec<u32> {
     if topology.bandwidths().is_some() {
         return Vec::new();
     }
-    match topology.regularity() {
-        Regularity::Torus(sides) => sides.iter().map(|side| *side as u32).collect(),
-        Regularity::Hypercube(bits) => vec![2; bits as usize],
-        Regularity::Complete => vec![topology.nodes() as u32],
-        _ => Vec::new(),
-    }
+    let sides = topology.translations().unwrap_or_default();
+    sides.iter().map(|side| *side as u32).collect()
 }
 
 /// Returns the speeds that ports and injection rates allow, as multiples of the speed of a link of

@@ -89,34 +89,6 @@ pub struct Bisection {
     pub exact: bool,
 }
 
-/// A symmetry of a topology's routes, and the numbering of nodes and links that it requires.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Regularity<'a> {
-    /// No known symmetry.
-    Irregular,
-    /// A torus with dimensions of these sizes. Links are sorted by planes, with one plane for each
-    /// dimension and direction, and within a plane by the nodes that they leave. Routes follow the
-    /// dimensions one by one, the last one first. A rotation of a dimension maps routes to routes.
-    Torus(&'a [u64]),
-    /// A mesh with dimensions of these sizes. Links and routes are as in [`Regularity::Torus`], but
-    /// rotations do not map routes to routes.
-    Mesh(&'a [u64]),
-    /// A hypercube with this number of bits. Link `node * bits + bit` leads from `node` to the node
-    /// whose number differs in `bit`. Inverting the same bits of all node numbers maps routes to
-    /// routes.
-    Hypercube(u32),
-    /// A link between every two nodes. Every permutation of nodes maps routes to routes.
-    Complete,
-    /// Two equal halves: the nodes with lower numbers and the nodes with higher numbers. The
-    /// exchange of the halves maps routes to routes. Links are sorted: first the links within the
-    /// first half, then the links within the second half, then the links between the halves in the
-    /// order of the nodes that they leave.
-    Halves {
-        /// The number of link numbers within a half.
-        within: u64,
-    },
-}
-
 /// A network: its nodes, switches, links and routes.
 ///
 /// It has up to four parts, which are applied in this order: a family, failed and slow links, a
@@ -275,14 +247,23 @@ impl Network {
         self.damage.is_none() && self.placement.is_none() && self.routing.is_none()
     }
 
-    /// Returns the known symmetry of the routes.
-    pub fn regularity(&self) -> Regularity<'_> {
-        if self.is_intact() { self.family.regularity() } else { Regularity::Irregular }
+    /// Returns the sizes of the dimensions of a torus or mesh, and whether its lines are closed into
+    /// rings. Routes follow the dimensions one by one, the last one first. Returns `None` for other
+    /// networks.
+    pub(crate) fn grid(&self) -> Option<(&[u64], bool)> {
+        self.family.grid().filter(|_| self.is_intact())
     }
 
     /// Returns the known automorphisms, if there are any besides the identity.
     pub fn automorphisms(&self) -> Option<&dyn Automorphisms> {
         self.family.automorphisms().filter(|_| self.is_intact())
+    }
+
+    /// Returns the radices of the node numbers if all translations of this grid are automorphisms,
+    /// and if there are no switches. Every link is then the image of a link that leaves node 0.
+    pub fn translations(&self) -> Option<&[u64]> {
+        let axes = self.automorphisms().filter(|_| self.switches() == 0)?.axes();
+        (!axes.contains(&AxisSymmetry::Fixed)).then_some(self.radices())
     }
 
     /// Returns the spec in canonical form, such as `torus:16x16`.
@@ -518,9 +499,9 @@ trait Family: fmt::Debug + Send + Sync {
     fn latency(&self, _link: u64) -> f64 {
         1.0
     }
-    /// Returns the known symmetry of the routes.
-    fn regularity(&self) -> Regularity<'_> {
-        Regularity::Irregular
+    /// Returns the dimensions of a torus or mesh ([`Network::grid`]).
+    fn grid(&self) -> Option<(&[u64], bool)> {
+        None
     }
     /// Returns the known automorphisms, if there are any besides the identity.
     fn automorphisms(&self) -> Option<&dyn Automorphisms> {

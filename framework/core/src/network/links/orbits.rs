@@ -18,7 +18,7 @@ mod grid_lines;
 mod link_orbits;
 
 use crate::network::symmetry::Group;
-use crate::network::topology::{Network, Regularity, Route, RouteError};
+use crate::network::topology::{Network, Route, RouteError};
 use crate::network::transfer::Transfer;
 use grid_lines::{GridLines, RankAction};
 use link_orbits::LinkOrbits;
@@ -77,23 +77,14 @@ pub(crate) struct OrbitTimes {
 impl OrbitLinkLoad {
     pub(crate) fn new(topology: &Network, group: &Group) -> Self {
         let is_uniform = topology.bandwidths().is_none() && topology.latencies().is_none();
-        let regular =
-            is_uniform.then(|| match (LinkOrbits::new(topology, group), topology.regularity()) {
-                (Some(link_orbits), _) => Some(Method::LinkOrbits(link_orbits)),
-                (None, Regularity::Torus(dims)) => grid_lines(dims, true, group),
-                (None, Regularity::Mesh(dims)) => grid_lines(dims, false, group),
-                (
-                    None,
-                    Regularity::Hypercube(_)
-                    | Regularity::Complete
-                    | Regularity::Halves { .. }
-                    | Regularity::Irregular,
-                ) => None,
-            });
-        let method = regular.flatten().unwrap_or_else(|| {
-            LinkOrbits::of_automorphisms(topology, group)
-                .map_or(Method::Expanded, Method::LinkOrbits)
-        });
+        let link_orbits = LinkOrbits::calculated(topology, group).filter(|_| is_uniform);
+        let grid_lines = || grid_lines(topology.grid().filter(|_| is_uniform)?, group);
+        let listed = || LinkOrbits::listed(topology, group);
+        let method = link_orbits
+            .map(Method::LinkOrbits)
+            .or_else(|| grid_lines().map(Method::GridLines))
+            .or_else(|| listed().map(Method::LinkOrbits))
+            .unwrap_or(Method::Expanded);
         Self {
             method,
             is_uniform,
@@ -153,7 +144,7 @@ impl OrbitLinkLoad {
 
 /// Returns the method that counts loads line by line on a mesh or torus. Returns `None` unless the
 /// group consists of all shifts or of all exclusive-ors of ranks.
-fn grid_lines(dims: &[u64], wraps: bool, group: &Group) -> Option<Method> {
+fn grid_lines((dims, wraps): (&[u64], bool), group: &Group) -> Option<GridLines> {
     let own: Vec<_> = group.axes().iter().filter(|axis| axis.radix > 1).collect();
     let shifts = matches!(own[..], [axis] if axis.unit == 1 && !axis.xor);
     let xors = own.iter().all(|axis| axis.unit == 1 && (axis.xor || axis.radix == 2));
@@ -162,7 +153,7 @@ fn grid_lines(dims: &[u64], wraps: bool, group: &Group) -> Option<Method> {
         (true, false) => RankAction::Rotated,
         (false, false) => return None,
     };
-    Some(Method::GridLines(GridLines::new(dims, wraps, moves)))
+    Some(GridLines::new(dims, wraps, moves))
 }
 
 #[cfg(test)]

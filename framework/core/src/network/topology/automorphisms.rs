@@ -3,8 +3,8 @@
 //!
 //! A network states a product of groups, one for each axis of its node numbers ([`Automorphisms`]).
 //! [`CoordinatePermutation::of`] decides whether a permutation of nodes belongs to this product. It
-//! examines every node, and does not trust the symmetry that a schedule claims. [`OrbitTable`] has
-//! the orbits of links under some of these permutations.
+//! examines every node, and does not trust the symmetry that a schedule claims. [`Orbits`] are the
+//! orbits of nodes or links under some of these permutations.
 
 use super::{Network, strides};
 
@@ -28,6 +28,12 @@ pub trait Automorphisms {
     /// Returns the image of an existing link. `image(axis, coordinate)` returns the image of a
     /// coordinate.
     fn image_of_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64;
+    /// Returns the node that a link leaves, and the number of the link among the links of this
+    /// node. All images of the link have the same number, and all numbers are less than the number
+    /// of link slots for each node. Returns `None` if the network has no such numbers.
+    fn port(&self, _link: u64) -> Option<(u64, u64)> {
+        None
+    }
 }
 
 /// Returns the image of a node. `image(axis, coordinate)` returns the image of a coordinate.
@@ -69,45 +75,64 @@ impl CoordinatePermutation {
     }
 }
 
-/// The orbits of links under automorphisms.
+/// The orbits of nodes or links under automorphisms. They are numbered in the order of their first
+/// members.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct OrbitTable {
-    /// For each link number, its orbit. Numbers without a link have no orbit.
+pub(crate) struct Orbits {
+    /// For each node or link number, its orbit. Numbers without a link have no orbit.
     orbits: Vec<u32>,
-    /// For each orbit, its first link.
+    /// For each orbit, its first node or link.
     first: Vec<u64>,
-    /// For each orbit, its number of links.
-    link_counts: Vec<u64>,
+    /// For each orbit, its number of nodes or links.
+    sizes: Vec<u64>,
 }
 
-impl OrbitTable {
+impl Orbits {
     const NONE: u32 = u32::MAX;
 
-    /// Finds the orbits under the group that these automorphisms generate.
-    pub(crate) fn new(topology: &Network, generators: &[CoordinatePermutation]) -> Self {
-        let slots = topology.link_slots();
-        let mut found = Self {
-            orbits: vec![Self::NONE; slots as usize],
-            first: Vec::new(),
-            link_counts: Vec::new(),
+    /// Finds the orbits of nodes under the group that these automorphisms generate.
+    pub(crate) fn of_nodes(topology: &Network, generators: &[CoordinatePermutation]) -> Self {
+        let radices = topology.radices();
+        let image = |node, CoordinatePermutation(images): &CoordinatePermutation| {
+            image_of_node(radices, node, &|axis, at| images[axis][at as usize])
         };
-        let Some(network) = topology.automorphisms() else { return found };
+        Self::new(topology.nodes(), |_| true, generators, image)
+    }
+
+    /// Finds the orbits of links under the group that these automorphisms generate.
+    pub(crate) fn of_links(topology: &Network, generators: &[CoordinatePermutation]) -> Self {
+        let automorphisms = topology.automorphisms();
+        let image = |link, CoordinatePermutation(images): &CoordinatePermutation| {
+            let network = automorphisms.expect("a network with generators has automorphisms");
+            network.image_of_link(link, &|axis, at| images[axis][at as usize])
+        };
+        let exists = |link| topology.link_ends(link).is_some();
+        Self::new(topology.link_slots(), exists, generators, image)
+    }
+
+    fn new<P>(
+        numbers: u64,
+        exists: impl Fn(u64) -> bool,
+        generators: &[P],
+        image: impl Fn(u64, &P) -> u64,
+    ) -> Self {
+        let orbits = vec![Self::NONE; numbers as usize];
+        let mut found = Self { orbits, first: Vec::new(), sizes: Vec::new() };
         let mut open = Vec::new();
-        for first in (0..slots).filter(|link| topology.link_ends(*link).is_some()) {
+        for first in (0..numbers).filter(|number| exists(*number)) {
             if found.orbits[first as usize] != Self::NONE {
                 continue;
             }
-            // Follow the generators from link to link. Permutations have finite order, so their
+            // Follow the generators from member to member. Permutations have finite order, so their
             // inverses are not needed.
             let orbit = found.first.len() as u32;
-            found.first.push(first);
-            found.link_counts.push(0);
             found.orbits[first as usize] = orbit;
             open.push(first);
-            while let Some(link) = open.pop() {
-                found.link_counts[orbit as usize] += 1;
-                for CoordinatePermutation(images) in generators {
-                    let to = network.image_of_link(link, &|axis, at| images[axis][at as usize]);
+            let mut size = 0;
+            while let Some(member) = open.pop() {
+                size += 1;
+                for generator in generators {
+                    let to = image(member, generator);
                     let of = &mut found.orbits[to as usize];
                     if *of == Self::NONE {
                         *of = orbit;
@@ -115,6 +140,8 @@ impl OrbitTable {
                     }
                 }
             }
+            found.first.push(first);
+            found.sizes.push(size);
         }
         found
     }
@@ -124,18 +151,18 @@ impl OrbitTable {
         self.first.len()
     }
 
-    /// Returns the orbit of an existing link.
-    pub(crate) fn orbit(&self, link: u64) -> u32 {
-        self.orbits[link as usize]
+    /// Returns the orbit of a node or an existing link.
+    pub(crate) fn orbit(&self, member: u64) -> u32 {
+        self.orbits[member as usize]
     }
 
-    /// Returns the first link of an orbit.
+    /// Returns the first member of an orbit.
     pub(crate) fn first(&self, orbit: u32) -> u64 {
         self.first[orbit as usize]
     }
 
-    /// Returns the number of links of an orbit.
-    pub(crate) fn link_count(&self, orbit: u32) -> u64 {
-        self.link_counts[orbit as usize]
+    /// Returns the number of members of an orbit.
+    pub(crate) fn size(&self, orbit: u32) -> u64 {
+        self.sizes[orbit as usize]
     }
 }

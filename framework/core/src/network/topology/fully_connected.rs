@@ -1,6 +1,6 @@
 //! Complete graphs: a link from every node to every other node.
 
-use super::{Automorphisms, AxisSymmetry, Bisection, Family, Parsed, Properties, Regularity, Run};
+use super::{Automorphisms, AxisSymmetry, Bisection, Family, Parsed, Properties, Run};
 use crate::spec::Spec;
 use std::sync::Arc;
 
@@ -45,10 +45,6 @@ impl FullyConnected {
 impl Family for FullyConnected {
     fn properties(&self) -> &Properties {
         &self.properties
-    }
-
-    fn regularity(&self) -> Regularity<'_> {
-        Regularity::Complete
     }
 
     fn automorphisms(&self) -> Option<&dyn Automorphisms> {

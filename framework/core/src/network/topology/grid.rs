@@ -18,8 +18,8 @@
 
 use super::automorphisms::image_of_node;
 use super::{
-    Automorphisms, AxisSymmetry, Bisection, Family, Parsed, Plane, Properties, Regularity, Route,
-    RouteError, Run, strides, walk_path,
+    Automorphisms, AxisSymmetry, Bisection, Family, Parsed, Plane, Properties, Route, RouteError,
+    Run, strides, walk_path,
 };
 use crate::limits::NODES;
 use crate::spec::{Spec, parse_dims};
@@ -330,11 +330,11 @@ impl Family for GridNet {
         &self.properties
     }
 
-    fn regularity(&self) -> Regularity<'_> {
+    fn grid(&self) -> Option<(&[u64], bool)> {
         match self.shape {
-            GridShape::Torus | GridShape::Ring => Regularity::Torus(&self.dims),
-            GridShape::Mesh => Regularity::Mesh(&self.dims),
-            GridShape::Mixed | GridShape::Tofu => Regularity::Irregular,
+            GridShape::Torus | GridShape::Ring => Some((&self.dims, true)),
+            GridShape::Mesh => Some((&self.dims, false)),
+            GridShape::Mixed | GridShape::Tofu => None,
         }
     }
 
@@ -427,5 +427,9 @@ impl Automorphisms for GridNet {
     fn image_of_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
         let (plane, node) = (link / self.nodes, link % self.nodes);
         plane * self.nodes + image_of_node(&self.dims, node, image)
+    }
+
+    fn port(&self, link: u64) -> Option<(u64, u64)> {
+        Some((link % self.nodes, link / self.nodes))
     }
 }

@@ -2,7 +2,7 @@
 //! bits one by one, the lowest bit first (e-cube routing).
 
 use super::automorphisms::image_of_node;
-use super::{Automorphisms, AxisSymmetry, Bisection, Family, Parsed, Properties, Regularity, Run};
+use super::{Automorphisms, AxisSymmetry, Bisection, Family, Parsed, Properties, Run};
 use crate::spec::Spec;
 use std::sync::Arc;
 
@@ -54,10 +54,6 @@ impl Family for Hypercube {
         &self.properties
     }
 
-    fn regularity(&self) -> Regularity<'_> {
-        Regularity::Hypercube(self.dims as u32)
-    }
-
     fn automorphisms(&self) -> Option<&dyn Automorphisms> {
         Some(self)
     }
@@ -92,5 +88,9 @@ impl Automorphisms for Hypercube {
     fn image_of_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
         image_of_node(&self.properties.radices, link / self.dims, image) * self.dims
             + link % self.dims
+    }
+
+    fn port(&self, link: u64) -> Option<(u64, u64)> {
+        Some((link / self.dims, link % self.dims))
     }
 }

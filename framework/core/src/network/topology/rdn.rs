@@ -13,7 +13,10 @@
 //! cross-edges, with a path in a cluster of the other type between them. Then it leads within the
 //! destination's cluster to the destination. No other path is shorter.
 
-use super::{Bisection, Family, Network, Parsed, Properties, ReadFile, Regularity, Run};
+use super::automorphisms::image_of_node;
+use super::{
+    Automorphisms, AxisSymmetry, Bisection, Family, Network, Parsed, Properties, ReadFile, Run,
+};
 use crate::limits;
 use crate::spec::Spec;
 use std::sync::Arc;
@@ -165,10 +168,8 @@ impl Family for Rdn {
         &self.properties
     }
 
-    /// The halves are the two types. The exchange of the types maps each route from (t, c, x) to a
-    /// route from (1 - t, c, x).
-    fn regularity(&self) -> Regularity<'_> {
-        Regularity::Halves { within: self.n * self.base.link_slots() }
+    fn automorphisms(&self) -> Option<&dyn Automorphisms> {
+        Some(self)
     }
 
     /// Returns the innermost base and the number of levels above it.
@@ -239,5 +240,33 @@ impl Family for Rdn {
         let node = link - inside;
         let (t, c, x) = self.split(node);
         (node < self.properties.nodes).then(|| (node, self.join(1 - t, x, c)))
+    }
+}
+
+/// The exchange of the types maps each route from (t, c, x) to a route from (1 - t, c, x).
+impl Automorphisms for Rdn {
+    fn axes(&self) -> Vec<AxisSymmetry> {
+        let mut axes = vec![AxisSymmetry::Fixed; self.properties.radices.len()];
+        axes[0] = AxisSymmetry::Rotations;
+        axes
+    }
+
+    fn image_of_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
+        let of_type = self.n * self.base.link_slots();
+        match link.checked_sub(2 * of_type) {
+            None => image(0, link / of_type) * of_type + link % of_type,
+            Some(node) => 2 * of_type + image_of_node(&self.properties.radices, node, image),
+        }
+    }
+
+    fn port(&self, link: u64) -> Option<(u64, u64)> {
+        let slots = self.base.link_slots();
+        match link.checked_sub(2 * self.n * slots) {
+            None => {
+                let (x, port) = self.base.automorphisms()?.port(link % slots)?;
+                Some((link / slots * self.n + x, port))
+            }
+            Some(node) => Some((node, slots / self.n)),
+        }
     }
 }

@@ -15,7 +15,7 @@
 //! same as with full planning, because the messages of the schedule are the same.
 
 use crate::network::symmetry::Group;
-use crate::network::topology::automorphisms::{CoordinatePermutation, OrbitTable};
+use crate::network::topology::automorphisms::{CoordinatePermutation, Orbits};
 use crate::network::topology::{AxisSymmetry, Network, Route};
 use crate::network::transfer::Transfer;
 use crate::places::Places;
@@ -32,13 +32,15 @@ pub(super) struct Fold {
     periods: Vec<u32>,
     /// The number of links between nodes in the original network.
     slots: u64,
-    /// The orbits of links; `None` if the network is not folded.
-    links: Option<OrbitTable>,
-    /// For each node, its orbit; empty if the network is not folded.
-    orbit: Vec<u32>,
-    /// For each orbit, its first node; empty if the network is not folded.
-    first: Vec<u32>,
-    orbits: usize,
+    /// `None` if the network is not folded.
+    quotient: Option<Quotient>,
+}
+
+/// The orbits of the nodes and links of a folded network.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Quotient {
+    nodes: Orbits,
+    links: Orbits,
 }
 
 impl Fold {
@@ -87,41 +89,26 @@ impl Fold {
     }
 
     fn new(topology: &Network, sides: Vec<u32>, periods: Vec<u32>) -> Self {
-        let orbits = periods.iter().product::<u32>() as usize;
-        let mut fold = Self {
-            nodes: sides.iter().product(),
-            slots: topology.link_slots(),
-            links: None,
-            orbit: Vec::new(),
-            first: Vec::new(),
-            orbits,
-            sides,
-            periods,
-        };
-        if fold.periods == fold.sides {
+        let nodes = sides.iter().product();
+        let slots = topology.link_slots();
+        let mut fold = Self { nodes, sides, periods, slots, quotient: None };
+        // Each folded dimension has one generator, the rotation by its period.
+        let moved: Vec<usize> =
+            (0..fold.sides.len()).filter(|d| fold.periods[*d] < fold.sides[*d]).collect();
+        if moved.is_empty() {
             return fold;
         }
-        // The orbits of nodes.
-        fold.first = vec![u32::MAX; orbits];
-        for node in 0..fold.nodes() {
-            let (mut rest, mut orbit, mut stride) = (node, 0, 1);
-            for (side, period) in fold.sides.iter().zip(&fold.periods).rev() {
-                orbit += rest % side % period * stride;
-                (rest, stride) = (rest / side, stride * period);
-            }
-            let first = &mut fold.first[orbit as usize];
-            *first = node.min(*first);
-            fold.orbit.push(orbit);
-        }
-        // The orbits of links. Each folded dimension has one generator, the rotation by its period.
-        let moved = (0..fold.sides.len()).filter(|d| fold.periods[*d] < fold.sides[*d]);
         let generators: Vec<CoordinatePermutation> = moved
+            .into_iter()
             .filter_map(|d| {
                 let image = |node: u64| fold.image(node as u32, d, fold.periods[d]).into();
                 CoordinatePermutation::of(topology, &image)
             })
             .collect();
-        fold.links = Some(OrbitTable::new(topology, &generators));
+        fold.quotient = Some(Quotient {
+            nodes: Orbits::of_nodes(topology, &generators),
+            links: Orbits::of_links(topology, &generators),
+        });
         fold
     }
 
@@ -131,7 +118,7 @@ impl Fold {
     }
 
     pub(super) fn is_plain(&self) -> bool {
-        self.orbit.is_empty()
+        self.quotient.is_none()
     }
 
     pub(super) fn nodes(&self) -> u32 {
@@ -139,7 +126,7 @@ impl Fold {
     }
 
     pub(super) fn orbits(&self) -> usize {
-        self.orbits
+        self.quotient.as_ref().map_or(self.nodes as usize, |quotient| quotient.nodes.count())
     }
 
     pub(super) fn sides(&self) -> &[u32] {
@@ -152,37 +139,37 @@ impl Fold {
 
     /// Returns the orbit of a node.
     pub(super) fn orbit(&self, node: u32) -> u32 {
-        if self.is_plain() { node } else { self.orbit[node as usize] }
+        self.quotient.as_ref().map_or(node, |quotient| quotient.nodes.orbit(node.into()))
     }
 
     /// Returns the first node of an orbit, which represents all nodes of the orbit.
     pub(super) fn first(&self, orbit: u32) -> u32 {
-        if self.is_plain() { orbit } else { self.first[orbit as usize] }
+        self.quotient.as_ref().map_or(orbit, |quotient| quotient.nodes.first(orbit) as u32)
     }
 
     /// Returns the number of links of the folded network. The last ones are injection links: each
     /// orbit of nodes has one link into the network and one link out of it.
     pub(super) fn links(&self) -> u64 {
-        self.slots() + 2 * self.orbits as u64
+        self.slots() + 2 * self.orbits() as u64
     }
 
     /// Returns the number of links between nodes in the folded network.
     pub(super) fn slots(&self) -> u64 {
-        self.links.as_ref().map_or(self.slots, |links| links.count() as u64)
+        self.quotient.as_ref().map_or(self.slots, |quotient| quotient.links.count() as u64)
     }
 
     /// Returns the orbit of a link between nodes, and a number of messages. If a message crosses
     /// one link of the orbit, this number of its images cross each link of the orbit.
     pub(super) fn link(&self, link: u64) -> (u32, u32) {
-        let Some(links) = &self.links else { return (link as u32, 1) };
+        let Some(Quotient { nodes, links }) = &self.quotient else { return (link as u32, 1) };
         let orbit = links.orbit(link);
-        let translations = self.nodes() as usize / self.orbits;
-        (orbit, (translations as u64 / links.link_count(orbit)) as u32)
+        let translations = u64::from(self.nodes) / nodes.count() as u64;
+        (orbit, (translations / links.size(orbit)) as u32)
     }
 
     /// Returns the first link of an orbit of links between nodes.
     pub(super) fn first_link(&self, orbit: u64) -> u64 {
-        self.links.as_ref().map_or(orbit, |links| links.first(orbit as u32))
+        self.quotient.as_ref().map_or(orbit, |quotient| quotient.links.first(orbit as u32))
     }
 
     /// Returns the image of `node` under the translation that maps `from` to `to`.

@@ -74,7 +74,7 @@ fn schedule(name: &str, n: u32) -> Vec<Messages> {
     }
 }
 
-const NETWORKS: [(&str, u32); 13] = [
+const NETWORKS: [(&str, u32); 14] = [
     ("ring:8", 8),
     ("torus:4x4", 16),
     ("torus:2x8", 16),
@@ -88,6 +88,7 @@ const NETWORKS: [(&str, u32); 13] = [
     ("hyperx:2x2,nodes=2", 8),
     ("groups:4x2", 8),
     ("fully-connected:8", 8),
+    ("rdn:1(ring:2)", 8),
 ];
 
 const SCHEDULES: [&str; 7] = ["pairwise", "gen", "ring", "linear", "broken", "uneven", "two"];

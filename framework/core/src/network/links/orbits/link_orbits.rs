@@ -2,9 +2,10 @@
 //! of it, which must map every route to a route.
 
 use super::{OrbitCounts, OrbitTimes};
-use crate::network::symmetry::Group;
-use crate::network::topology::automorphisms::{CoordinatePermutation, OrbitTable};
-use crate::network::topology::{Network, Regularity, Route, RouteError, Run};
+use crate::network::symmetry::{Group, split_off};
+use crate::network::topology::AxisSymmetry::{Fixed, Permutations};
+use crate::network::topology::automorphisms::{CoordinatePermutation, Orbits};
+use crate::network::topology::{Automorphisms, Network, Route, RouteError, Run};
 use crate::network::transfer::Transfer;
 
 /// The orbits of links, and for each orbit the load of one of its links.
@@ -23,69 +24,46 @@ pub(super) struct LinkOrbits {
 
 #[derive(Debug)]
 enum Numbering {
-    /// A torus. An orbit is identified by the plane of its links, and by the coordinates of the
-    /// node that a link leaves, modulo the period of each dimension.
-    Torus { sides: Vec<u64>, periods: Vec<u64>, nodes: u64 },
-    /// A hypercube. An orbit is identified by the dimension of its links, and by some bits of the
-    /// node that a link leaves. These `kept` bits are the bits that the group does not change.
-    Hypercube { dims: u64, kept: u64 },
-    /// A complete graph, in which every route is a single link.
+    /// The numbers of orbits are calculated.
+    Calculated(Periods),
+    /// The number of the orbit of each link is stored.
+    Listed(Orbits),
+    /// A complete graph, in which every route is a single link. No two messages share a link.
     Complete,
-    /// Two halves that the group exchanges. The orbit of a link within a half is identified by the
-    /// position of the link among the links of this half. The orbit of a link between the halves is
-    /// identified by the position of the node that the link leaves, within the half of this node.
-    Halves { within: u64, half: u64 },
-    /// Any other network. The orbits are those under a group of order `order`.
-    Table { orbits: OrbitTable, order: u64 },
 }
 
 impl LinkOrbits {
-    /// Creates the numbering of link orbits. Returns `None` if the group does not map every route
-    /// to a route.
-    pub(super) fn new(topology: &Network, group: &Group) -> Option<Self> {
-        let (numbering, cells) = match topology.regularity() {
-            Regularity::Torus(sides) => {
-                let periods = periods(sides, group)?;
-                let cells = periods.iter().product::<u64>() * 2 * sides.len() as u64;
-                (
-                    Numbering::Torus { sides: sides.to_vec(), periods, nodes: topology.nodes() },
-                    cells,
-                )
-            }
-            Regularity::Hypercube(dims) => {
-                let periods = periods(&vec![2; dims as usize], group)?;
-                let kept =
-                    periods.iter().fold(0, |kept, period| kept << 1 | u64::from(*period == 2));
-                // The number of an orbit is the lowest number of its links, so some of the numbers
-                // below `cells` belong to no orbit. Their loads stay zero.
-                let cells = (kept + 1) * u64::from(dims);
-                (Numbering::Hypercube { dims: dims.into(), kept }, cells)
-            }
-            Regularity::Complete => (Numbering::Complete, 0),
-            Regularity::Halves { within } => {
-                let half = topology.nodes() / 2;
-                // The only element of the group besides the identity must be the exchange of the
-                // halves.
-                periods(&[2, half], group).filter(|periods| *periods == [1, half])?;
-                (Numbering::Halves { within, half }, within + half)
-            }
-            Regularity::Mesh(_) | Regularity::Irregular => return None,
-        };
+    /// Creates the orbits if they are not stored for each link. Returns `None` if this is not
+    /// possible, or if an element of the group is not known to be an automorphism.
+    pub(super) fn calculated(topology: &Network, group: &Group) -> Option<Self> {
         /// The maximum number of link orbits. A network with more orbits has hardly any symmetry.
-        const MAX_CELLS: u64 = 1 << 26;
-        (cells <= MAX_CELLS).then(|| Self {
+        const MAX_ORBITS: u64 = 1 << 26;
+        // If all permutations of the nodes are automorphisms, all nodes are linked.
+        let is_complete = || {
+            let axes = topology.automorphisms().map(Automorphisms::axes);
+            topology.switches() == 0 && axes.is_some_and(|axes| axes == [Permutations])
+        };
+        let (numbering, orbits) = match Periods::of(topology, group) {
+            Some(periods) => {
+                let orbits = periods.orbits * (topology.link_slots() / topology.nodes());
+                (Numbering::Calculated(periods), orbits)
+            }
+            None if is_complete() => (Numbering::Complete, 0),
+            None => return None,
+        };
+        (orbits <= MAX_ORBITS).then(|| Self {
             numbering,
             group: group.clone(),
             subgroup: group.clone(),
             cosets: vec![0],
-            loads: vec![0; cells as usize],
+            loads: vec![0; orbits as usize],
         })
     }
 
     /// Creates the orbits under the elements of the group that are known automorphisms of the
     /// network. Returns `None` if the identity is the only such element.
-    pub(super) fn of_automorphisms(topology: &Network, group: &Group) -> Option<Self> {
-        /// The maximum number of links, because the table has an entry for each link.
+    pub(super) fn listed(topology: &Network, group: &Group) -> Option<Self> {
+        /// The maximum number of links, because an orbit is stored for each link.
         const MAX_LINKS: u64 = 1 << 24;
         if topology.link_slots() > MAX_LINKS {
             return None;
@@ -94,19 +72,21 @@ impl LinkOrbits {
             |generator| CoordinatePermutation::of(topology, &|node| group.moved(node, generator));
         let subgroup = group.subgroup(|generator| images(generator).is_some());
         let generators: Vec<_> = subgroup.generators().into_iter().filter_map(images).collect();
-        let orbits = OrbitTable::new(topology, &generators);
+        let orbits = Orbits::of_links(topology, &generators);
         (subgroup.order() > 1).then(|| Self {
             loads: vec![0; orbits.count()],
-            numbering: Numbering::Table { orbits, order: subgroup.order() },
+            numbering: Numbering::Listed(orbits),
             cosets: group.elements().filter(|element| subgroup.home(*element).1 == 0).collect(),
             group: group.clone(),
             subgroup,
         })
     }
 
-    /// Returns whether loads of requested routes can be counted.
+    /// Returns whether loads of requested routes can be counted. A requested direction need not be
+    /// the same for all images of a message, and a requested path in a complete graph may have
+    /// several links.
     pub(super) fn counts_requested_routes(&self) -> bool {
-        !matches!(self.numbering, Numbering::Table { .. })
+        matches!(self.numbering, Numbering::Calculated(_))
     }
 
     pub(super) fn count(
@@ -146,7 +126,7 @@ impl LinkOrbits {
         let mut times = OrbitTimes::default();
         // Find the largest time of a link. All links of an orbit have the same bandwidth.
         self.fill(topology, messages, &[], |t| t.load, |_, _| {})?;
-        if let Numbering::Table { orbits, .. } = &self.numbering {
+        if let Numbering::Listed(orbits) = &self.numbering {
             for (orbit, load) in (0..).zip(&self.loads) {
                 let bandwidth = topology.bandwidth(orbits.first(orbit));
                 times.link = times.link.max(*load as f64 / bandwidth);
@@ -202,6 +182,8 @@ impl LinkOrbits {
         amount: impl Fn(&Transfer) -> u64,
         mut hops: impl FnMut(usize, u64),
     ) -> Result<u64, (usize, RouteError)> {
+        let network =
+            topology.automorphisms().expect("a network with link orbits has automorphisms");
         self.loads.fill(0);
         // In a complete graph, no two messages share a link.
         let mut most = if let Numbering::Complete = self.numbering {
@@ -210,13 +192,23 @@ impl LinkOrbits {
             0
         };
         for (i, t) in messages.iter().enumerate() {
-            let (numbering, loads) = (&self.numbering, &mut self.loads);
+            let (numbering, loads, order) =
+                (&self.numbering, &mut self.loads, self.subgroup.order());
             let route = t.route.checked_sub(1).map(|i| &routes[i as usize]);
-            let add = &mut |run: Run| {
-                numbering.for_each_orbit(run, |cell, links| {
-                    loads[cell] = loads[cell].saturating_add(links.saturating_mul(amount(t)));
-                    most = most.max(loads[cell]);
-                });
+            let mut add = |orbit: u64, times: u64| {
+                let load = &mut loads[orbit as usize];
+                *load = load.saturating_add(times.saturating_mul(amount(t)));
+                most = most.max(*load);
+            };
+            let add = &mut |run: Run| match numbering {
+                Numbering::Calculated(periods) => periods.for_each_orbit(network, run, &mut add),
+                // If an orbit has fewer links than the group has elements, several elements map a
+                // link to itself, and the images of a message under all of them cross the link.
+                Numbering::Listed(orbits) => run.links().for_each(|link| {
+                    let orbit = orbits.orbit(link);
+                    add(orbit.into(), order / orbits.size(orbit));
+                }),
+                Numbering::Complete => {}
             };
             for element in &self.cosets {
                 let [from, to] = [t.from, t.to].map(|node| self.group.moved(node.into(), *element));
@@ -227,59 +219,74 @@ impl LinkOrbits {
     }
 }
 
-impl Numbering {
+/// The orbits of the links of a network without switches, under a group that rotates axes of the
+/// node numbers independently of each other. An orbit is given by the port of its links
+/// ([`Automorphisms::port`]), and by the coordinates of the node that a link leaves, modulo the
+/// period of each axis.
+#[derive(Debug)]
+struct Periods {
+    /// The length and the period of each axis. Several axes of the network are stored as one axis
+    /// if the number of their coordinates modulo their periods is a number modulo one period.
+    axes: Vec<(u64, u64)>,
+    /// The number of orbits of nodes.
+    orbits: u64,
+}
+
+impl Periods {
+    /// Returns `None` if links have no ports, or if an element of the group is not known to be an
+    /// automorphism.
+    fn of(topology: &Network, group: &Group) -> Option<Self> {
+        let automorphisms = topology.automorphisms()?;
+        automorphisms.port(0)?;
+        let (sides, periods) = (topology.radices(), periods(topology.radices(), group)?);
+        let mut axes: Vec<(u64, u64)> = Vec::new();
+        for ((symmetry, &side), &period) in automorphisms.axes().iter().zip(sides).zip(&periods) {
+            if *symmetry == Fixed && period < side {
+                return None;
+            }
+            match axes.last_mut() {
+                Some(last) if last.1 == 1 || period == side => {
+                    *last = (last.0 * side, last.1 * period);
+                }
+                _ => axes.push((side, period)),
+            }
+        }
+        Some(Self { axes, orbits: periods.iter().product() })
+    }
+
     /// Finds the orbits of the links of a run. Calls `visit` with each orbit and with the number of
     /// times that images of the run under the group cross each link of the orbit.
-    fn for_each_orbit(&self, run: Run, mut visit: impl FnMut(usize, u64)) {
-        match self {
-            Self::Complete => {}
-            Self::Table { orbits, order } => {
-                // If an orbit has fewer links than the group has elements, several elements map a
-                // link to itself, and the images of a message under all of them cross the link.
-                for orbit in run.links().map(|link| orbits.orbit(link)) {
-                    visit(orbit as usize, order / orbits.link_count(orbit));
-                }
+    fn for_each_orbit(
+        &self,
+        network: &dyn Automorphisms,
+        run: Run,
+        visit: &mut impl FnMut(u64, u64),
+    ) {
+        let (mut rest, port) = network.port(run.first).expect("links with periods have ports");
+        // Find the orbit of the first link, and its coordinate along the axis of the run.
+        let (mut orbit, mut step, mut stride) = (port * self.orbits, 1, 1);
+        let (mut along, mut along_step, mut along_stride, mut period) = (0, 0, 1, 1);
+        for &(side, own_period) in self.axes.iter().rev() {
+            let (coordinate, above) = split_off(rest, side);
+            let at = split_off(coordinate, own_period).0;
+            orbit += at * step;
+            if stride <= run.stride {
+                (along, along_step, along_stride, period) = (at, step, stride, own_period);
             }
-            Self::Halves { within, half } => {
-                for link in run.links() {
-                    let cell = match link.checked_sub(2 * within) {
-                        None => link % within,
-                        Some(node) => within + node % half,
-                    };
-                    visit(cell as usize, 1);
-                }
-            }
-            Self::Hypercube { dims, kept } => {
-                for link in run.links() {
-                    visit(
-                        ((link / dims) & kept) as usize * *dims as usize + (link % dims) as usize,
-                        1,
-                    );
-                }
-            }
-            Self::Torus { sides, periods, nodes } => {
-                // Find the number of the first link's orbit within its plane. This is the sum of
-                // `from * step`, for the dimension of the run, and `cell`, for all other
-                // dimensions.
-                let along = (run.plane / 2) as usize;
-                let (mut rest, mut cell, mut weight) = (run.first % nodes, 0, 1);
-                let (mut from, mut step) = (0, 0);
-                for d in (0..sides.len()).rev() {
-                    let coordinate = rest % sides[d] % periods[d];
-                    rest /= sides[d];
-                    if d == along {
-                        (from, step) = (coordinate, weight);
-                    } else {
-                        cell += coordinate * weight;
-                    }
-                    weight *= periods[d];
-                }
-                // If a run is longer than the period, it visits some orbits several times.
-                let (plane, period) = (u64::from(run.plane) * weight, periods[along]);
-                for i in 0..run.len.min(period) {
-                    let at = (from + i) % period * step;
-                    visit((plane + cell + at) as usize, (run.len - i).div_ceil(period));
-                }
+            (rest, step, stride) = (above, step * own_period, stride * side);
+        }
+        if run.len == 1 {
+            return visit(orbit, 1);
+        }
+        // After `cycle` links, a run visits the same orbits again.
+        let by = run.stride / along_stride;
+        let cycle = (period / by).max(1);
+        let (more, times) = split_off(run.len, cycle);
+        for i in 0..run.len.min(cycle) {
+            visit(orbit, times + u64::from(i < more));
+            (along, orbit) = (along + by, orbit + by * along_step);
+            if along >= period {
+                (along, orbit) = (along - period, orbit - period * along_step);
             }
         }
     }

@@ -46,6 +46,12 @@ proptest! {
             ("fully-connected:7", &[7], &[Shift(1)]),
             ("rdn:1(hypercube:2)", &[2, 4, 4], &[Xor(1), Fixed, Fixed]),
             ("rdn:2(ring:2)", &[128], &[Xor(64)]),
+            ("rdn:1(torus:2x3)", &[2, 36], &[Shift(1), Fixed]),
+            ("torus:12x3", &[12, 3], &[Shift(2), Fixed]),
+            ("torus:3x8x2", &[3, 8, 2], &[Fixed, Shift(2), Shift(1)]),
+            ("torus:2x6x5", &[2, 6, 5], &[Shift(1), Shift(3), Fixed]),
+            ("torus:6x4o", &[6, 4], &[Shift(2), Fixed]),
+            ("tofu:2x1x2o", &[2, 1, 2, 2, 2, 3], &[Fixed, Fixed, Shift(1), Fixed, Fixed, Shift(1)]),
             // All elements of the group are automorphisms of the network.
             ("fat-tree:4x2", &[16], &[Xor(1)]),
             ("fat-tree:3x3", &[3, 3, 3], &[Shift(1), Shift(1), Fixed]),
@@ -53,7 +59,9 @@ proptest! {
             ("hyperx:4x2,nodes=2", &[16], &[Xor(1)]),
             ("slim-fly:3", &[2, 3, 3], &[Fixed, Fixed, Shift(1)]),
             ("groups:4x4,inside=9,inside_hop=0.5", &[4, 4], &[Shift(2), Xor(1)]),
+            ("rdn:1(fat-tree:2x2)", &[2, 4, 4], &[Xor(1), Fixed, Fixed]),
             // Only some elements of the group are automorphisms of the network.
+            ("rdn:1(hypercube:2)", &[2, 4, 4], &[Xor(1), Xor(1), Xor(1)]),
             ("fat-tree:3x3", &[27], &[Shift(1)]),
             ("dragonfly:5x2x3", &[30], &[Shift(1)]),
             ("dragonfly:4x2x2", &[16], &[Xor(1)]),
@@ -126,7 +134,23 @@ fn asymmetric_routes_are_expanded() {
     assert!(expanded("mesh:4x6", &[24], &[Shift(2)]));
     assert!(expanded("jellyfish:8x3x2", &[16], &[Shift(1)]));
     assert!(
-        expanded("rdn:1(hypercube:2)", &[2, 4, 4], &[Xor(1), Xor(1), Xor(1)]),
+        expanded("rdn:1(hypercube:2)", &[2, 4, 4], &[Fixed, Xor(1), Xor(1)]),
         "clusters are no nodes"
     );
+}
+
+/// In a complete graph, a requested path may share links with other routes. On this network, the
+/// link from node r to the next node carries three messages: one on the direct route, and two on the
+/// paths from r to r + 2 and from r - 1 to r + 1.
+#[test]
+fn requested_paths_of_complete_graphs_are_expanded() {
+    let group = Group::new(&[4], &[Shift(1)]).unwrap();
+    let message = |to, route| Transfer { from: 0, to, route, hops: 0, load: 1 };
+    let network = parse("fully-connected:4").unwrap();
+    let path = Route { path: vec![1, 2], ..Route::default() };
+    let mut links = OrbitLinkLoad::new(network.as_ref(), &group);
+    let direct = links.count(network.as_ref(), &[message(1, 0), message(2, 0)], &[]).unwrap();
+    assert_eq!(direct.unwrap().max_messages, 1);
+    let counted = links.count(network.as_ref(), &[message(1, 0), message(2, 1)], &[path]).unwrap();
+    assert!(counted.is_none());
 }

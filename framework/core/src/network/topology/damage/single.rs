@@ -2,7 +2,7 @@
 
 use super::draw;
 use crate::network::topology::adjacency::Adjacency;
-use crate::network::topology::{Network, Regularity};
+use crate::network::topology::{Automorphisms, AxisSymmetry, Network};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The failure of one link of a network, in both directions.
@@ -35,38 +35,38 @@ pub fn single_faults(topology: &Network, one_per_orbit: bool) -> Option<Vec<Sing
     let network = placed_on.as_ref().unwrap_or(topology);
     let links = Adjacency::of(network)?;
     let pairs = draw::pairs(&links);
-    // In a torus or hypercube, translations map all links of a dimension to each other, so the
-    // dimension identifies the orbit of a link. In a complete graph, permutations of the nodes map
-    // all links to each other, so there is one orbit. In all other networks, no symmetry is used
-    // (`None`).
-    let dimension = |(a, b): (u64, u64)| match network.regularity() {
-        Regularity::Torus(sides) => {
-            let mut rest = (a, b);
-            let differs = |side: &u64| {
-                let apart = rest.0 % side != rest.1 % side;
-                rest = (rest.0 / side, rest.1 / side);
-                apart
-            };
-            sides.iter().rev().position(differs).map(|dimension| dimension as u64)
+    // If all translations of the nodes are automorphisms, the orbit of a link is given by the
+    // differences between the coordinates of its ends. If all permutations of a coordinate are
+    // automorphisms, too, all differences except 0 are equivalent. In all other networks, no
+    // symmetry is used (`None`).
+    let axes = network.translations().and(network.automorphisms()).map(Automorphisms::axes);
+    let difference = |axes: &[AxisSymmetry], mut from: u64, mut to: u64| {
+        let (mut difference, mut stride) = (0, 1);
+        for (symmetry, radix) in axes.iter().zip(network.radices()).rev() {
+            let by = (to % radix + radix - from % radix) % radix;
+            let most = if *symmetry == AxisSymmetry::Permutations { 1 } else { radix - 1 };
+            difference += by.min(most) * stride;
+            (from, to, stride) = (from / radix, to / radix, stride * radix);
         }
-        Regularity::Hypercube(_) => Some(a ^ b),
-        Regularity::Complete => Some(0),
-        Regularity::Mesh(_) | Regularity::Halves { .. } | Regularity::Irregular => None,
+        difference
+    };
+    let orbit = |(a, b): (u64, u64)| {
+        axes.as_ref().map(|axes| difference(axes, a, b).min(difference(axes, b, a)))
     };
     let mut images: BTreeMap<Option<u64>, u64> = BTreeMap::new();
-    pairs.iter().for_each(|pair| *images.entry(dimension(*pair)).or_default() += 1);
+    pairs.iter().for_each(|pair| *images.entry(orbit(*pair)).or_default() += 1);
     let mut seen = BTreeSet::new();
     let is_first = |pair: &&(u64, u64)| {
-        let dimension = dimension(**pair);
-        !one_per_orbit || dimension.is_none() || seen.insert(dimension)
+        let orbit = orbit(**pair);
+        !one_per_orbit || orbit.is_none() || seen.insert(orbit)
     };
     let fault = |&(a, b): &(u64, u64)| {
         let down = BTreeSet::from([(a, b), (b, a)]);
-        let dimension = dimension((a, b));
+        let orbit = orbit((a, b));
         SingleFault {
             ends: (a, b),
             disconnects: !draw::stays_connected(&links, &down, network.nodes(), (a, b)),
-            images: if one_per_orbit && dimension.is_some() { images[&dimension] } else { 1 },
+            images: if one_per_orbit && orbit.is_some() { images[&orbit] } else { 1 },
         }
     };
     Some(pairs.iter().filter(is_first).map(fault).collect())

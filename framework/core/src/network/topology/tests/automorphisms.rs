@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::network::symmetry::{Group, Symmetry};
-use crate::network::topology::automorphisms::{CoordinatePermutation, OrbitTable, image_of_node};
+use crate::network::topology::automorphisms::{CoordinatePermutation, Orbits, image_of_node};
 
 /// Larger networks than [`small`] of the families with switches.
 const SWITCHED: &str = "
@@ -35,9 +35,14 @@ fn accepted_permutations_map_routes_to_routes() {
             let exchanged = |at: u64| if at < 2 { 1 - at } else { at };
             let permutations: [(&dyn Fn(u64) -> u64, _); 2] = [
                 (&rotated, *symmetry != AxisSymmetry::Fixed),
-                (&exchanged, *symmetry == AxisSymmetry::Permutations),
+                // The exchange of two coordinates is a rotation if there are no others.
+                (
+                    &exchanged,
+                    *symmetry == AxisSymmetry::Permutations
+                        || radix == 2 && *symmetry == AxisSymmetry::Rotations,
+                ),
             ];
-            for (permutation, is_known) in permutations.into_iter().filter(|_| radix > 2) {
+            for (permutation, is_known) in permutations.into_iter().filter(|_| radix > 1) {
                 let image = |of: usize, at: u64| if of == axis { permutation(at) } else { at };
                 let node = |node: u64| image_of_node(radices, node, &image);
                 let found = CoordinatePermutation::of(network, &node);
@@ -53,15 +58,24 @@ fn accepted_permutations_map_routes_to_routes() {
                     assert_eq!(images, links(network, node(from), node(to)), "{spec} {axis}");
                 }
                 // A link and its image are in the same orbit. The orbits contain all links.
-                let table = OrbitTable::new(network, &[found]);
+                let orbits = Orbits::of_links(network, &[found]);
                 let mut in_orbits = 0;
                 for own in (0..network.link_slots()).filter(|l| network.link_ends(*l).is_some()) {
                     let to = link(own);
-                    assert_eq!(table.orbit(own), table.orbit(to), "{spec} {axis}");
+                    assert_eq!(orbits.orbit(own), orbits.orbit(to), "{spec} {axis}");
+                    if let Some((from, port)) = automorphisms.port(own) {
+                        assert_eq!(network.link_ends(own).unwrap().0, from, "{spec}");
+                        assert!(port < network.link_slots() / network.nodes(), "{spec}");
+                        assert_eq!(
+                            automorphisms.port(to),
+                            Some((node(from), port)),
+                            "{spec} {axis}"
+                        );
+                    }
                     let speed = |link| (network.bandwidth(link), network.latency(link));
                     assert_eq!(speed(own), speed(to), "{spec} {axis}");
-                    in_orbits += u64::from(table.first(table.orbit(own)) == own)
-                        * table.link_count(table.orbit(own));
+                    in_orbits += u64::from(orbits.first(orbits.orbit(own)) == own)
+                        * orbits.size(orbits.orbit(own));
                 }
                 let exist = |l: &u64| network.link_ends(*l).is_some();
                 assert_eq!(in_orbits, (0..network.link_slots()).filter(exist).count() as u64);
@@ -93,7 +107,7 @@ fn shifts_that_carry_are_no_automorphisms() {
         ("jellyfish:8x3x2", &[8, 2], &[Shift(1), Shift(1)], 2),
         ("torus:4x6", &[24], &[Shift(1)], 4),
         ("mesh:4x6", &[24], &[Shift(6)], 1),
-        ("rdn:1(hypercube:2)", &[2, 4, 4], &[Xor(1), Xor(1), Xor(1)], 1),
+        ("rdn:1(hypercube:2)", &[2, 4, 4], &[Xor(1), Xor(1), Xor(1)], 2),
         ("dragonfly:5x2x3,place=random:1", &[30], &[Shift(6)], 1),
         ("dragonfly:5x2x3,routing=valiant", &[30], &[Shift(6)], 1),
         ("dragonfly:5x2x3,slow=0-30:0.5", &[30], &[Shift(6)], 1),
