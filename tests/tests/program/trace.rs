@@ -5,7 +5,7 @@ use crate::support::tools::{left_out, runs_all};
 use crate::support::{printed, swapmeet, words};
 use predicates::prelude::*;
 use serde_json::Value;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::process::Command;
 use swapmeet_core::delivery::byte_counts::{
     ALL_BYTES, ByteCountUnits, ByteSelection, ByteSend, Redistribution,
