@@ -1,7 +1,7 @@
 //! The table of the collectives. A collective defines which blocks each node holds at the start, and
 //! which blocks each node must hold at the end. The table is not part of the boundary: it is here
-//! because the host, the SDK and programs must agree on it. A new collective needs only a new row and
-//! its number.
+//! because the host, the SDK and programs must agree on it. CONTRIBUTING.md
+//! lists what a new collective needs besides a row.
 
 use crate::*;
 
@@ -85,7 +85,7 @@ macro_rules! collectives {
         pub static $name: CollectiveKind = CollectiveKind { $($field: $value),+, ..EXCHANGE };)+
 
         /// All collectives, in the order of their codes in the plugin ABI.
-        pub static COLLECTIVES: [&CollectiveKind; 11] = [$(&$name),+];
+        pub static COLLECTIVES: [&CollectiveKind; [$(stringify!($name)),+].len()] = [$(&$name),+];
     };
 }
 

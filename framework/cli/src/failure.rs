@@ -64,7 +64,8 @@ impl Failure {
         Self::writing("standard output", error)
     }
 
-    /// Converts an error of writing `what`, which is not standard output.
+    /// Returns the failure for an error while writing `what`. For standard output, use
+    /// [`Self::printing`].
     pub(crate) fn writing(what: &str, error: &io::Error) -> Self {
         Self::Output(format!("{what}: {error}"))
     }

@@ -132,8 +132,8 @@ pub(crate) fn place_for(
     }
 }
 
-/// Returns a function that prints a line about the progress of work before the first case runs.
-/// With `--quiet`, the function prints nothing.
+/// Returns a function that prints messages about preparatory work, such as opening the row file,
+/// before the first case runs. With `--quiet`, it prints nothing.
 pub(crate) fn reporter(args: &CaseArgs) -> impl FnMut(String) {
     let quiet = args.quiet;
     move |line| {

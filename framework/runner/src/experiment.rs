@@ -219,7 +219,7 @@ fn remove_tables(tables: &mut Vec<CaseTable>, text: &str) -> Result<(), String> 
     Ok(())
 }
 
-/// Default time limit of a case, in seconds. Without a limit, a plugin that never ends would table
+/// Default time limit of a case, in seconds. Without a limit, a plugin that never ends would block
 /// a run.
 pub const DEFAULT_TIMEOUT_SECS: f64 = 600.0;
 

@@ -5,9 +5,24 @@ use swapmeet_abi::collective::{
     COLLECTIVES, CollectiveKind, FinalBlocks, InitialBlocks, RedundantDelivery,
 };
 
-/// A collective operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Collective {
+/// Defines [`Collective`] and the list of its variants, in ascending order of their numbers in the
+/// ABI.
+macro_rules! collectives {
+    ($($(#[$doc:meta])+ $name:ident,)+) => {
+        /// A collective operation.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Collective {
+            $($(#[$doc])+ $name,)+
+        }
+
+        impl Collective {
+            /// All collectives, in ascending order of their numbers in the ABI.
+            pub const ALL: [Self; COLLECTIVES.len()] = [$(Self::$name),+];
+        }
+    };
+}
+
+collectives! {
     /// Every node has a block for each node, including itself. The block for itself is at its
     /// destination from the start.
     AllToAll,
@@ -41,21 +56,6 @@ pub enum Collective {
 }
 
 impl Collective {
-    /// All collectives, in ascending order of their numbers in the ABI.
-    pub const ALL: [Self; COLLECTIVES.len()] = [
-        Self::AllToAll,
-        Self::Broadcast,
-        Self::Scatter,
-        Self::Gather,
-        Self::AllGather,
-        Self::Permutation,
-        Self::Reduce,
-        Self::ReduceScatter,
-        Self::AllReduce,
-        Self::Dispatch,
-        Self::Combine,
-    ];
-
     fn kind(self) -> &'static CollectiveKind {
         COLLECTIVES[self as usize]
     }

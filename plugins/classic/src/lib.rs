@@ -81,12 +81,7 @@ impl Algorithm for Linear {
             Collective::Permutation => {
                 (false, vec![Symmetry::shift(1); problem.topology().dims().len()])
             }
-            Collective::Broadcast
-            | Collective::Scatter
-            | Collective::Gather
-            | Collective::Reduce
-            | Collective::Dispatch
-            | Collective::Combine => (false, vec![Symmetry::NONE]),
+            _ => (false, vec![Symmetry::NONE]),
         };
         let planned = schedule.symmetric(&symmetry)?;
         if from_each_to_each && planned.is_everyone() {
@@ -138,7 +133,7 @@ impl Algorithm for Linear {
                     }
                 }
             }
-            Collective::Dispatch | Collective::Combine => {}
+            other => unreachable!("`linear` does not implement {}", other.word()),
         }
         Ok(())
     }

@@ -180,8 +180,8 @@ struct GridSend {
     axis: usize,
     /// Direction: 1 or -1, or 0 if the topology chooses the route.
     sign: i8,
-    /// An axis of the layout and coordinates on it. Axis 2a selects submeshes along dimension a,
-    /// and axis 2a + 1 positions within all of them.
+    /// An axis of the layout and coordinates on it. Axis 2a is the submesh along dimension a,
+    /// and axis 2a + 1 the position within a submesh.
     destinations: (usize, Axis<'static>),
 }
 

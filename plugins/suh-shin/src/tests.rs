@@ -102,8 +102,8 @@ fn virtual_nodes_cost_steps_and_blocks() {
     }
 }
 
-/// Table 1 at the padded size, plus two steps on a torus with a side above 4 that is no multiple of
-/// 4, plus one for each odd side.
+/// The expected steps are those of Table 1 at the padded size, two more on a torus with a side
+/// above 4 that is not a multiple of 4, and one more for each odd side.
 #[test]
 fn every_small_plane_takes_the_expected_steps() {
     for (kind, most, q) in [("torus", 10, 4), ("mesh", 8, 2)] {

@@ -304,7 +304,7 @@ proptest! {
     /// removed.
     #[test]
     fn two_hosts_agree_on_any_schedule(
-        which in 0_usize..11,
+        which in 0..collective::COLLECTIVES.len(),
         more in prop::collection::vec((0_usize..4, passes()), 0..4),
         less in prop::option::weighted(0.3, (0_usize..3, 0_usize..4)),
         segments in 1_u32..3,

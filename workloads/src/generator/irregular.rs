@@ -182,8 +182,8 @@ fn thin_row(sizes: &mut [u64], row: u64, density: f64, seed: u64) {
 }
 
 /// A Zipf distribution: each sender ranks its destinations at random, and the number of bytes for
-/// the destination with rank r is proportional to r^-exponent. A sender sends `mean` times the
-/// number of nodes in total.
+/// the destination with rank r is proportional to r^-exponent. The bytes of a sender are
+/// `mean` times the number of nodes.
 #[derive(Debug, Clone, Copy)]
 struct Zipf {
     mean: f64,

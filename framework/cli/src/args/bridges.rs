@@ -120,7 +120,7 @@ pub(crate) struct FitArgs {
 /// The launcher that executes schedules on real ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum On {
-    /// Run now, on this host or where mpirun starts the ranks.
+    /// Run now, on the hosts on which mpirun starts the ranks.
     Mpirun,
     /// Write a Slurm job script (see --script).
     Slurm,

@@ -111,7 +111,8 @@ impl Buffers {
         }
     }
 
-    /// Returns the number of a block or sum. An argument is 0 if it does not distinguish blocks.
+    /// Returns the number of a block or sum. Pass 0 for an origin or a destination by which the
+    /// collective does not distinguish blocks.
     fn what(&self, origin: u64, destination: u64, segment: u64) -> u64 {
         (origin * self.gpus + destination) * self.segments + segment
     }

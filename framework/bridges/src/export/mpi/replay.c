@@ -27,6 +27,7 @@ static const struct collective {
     {"reduce", 0, AT_ROOT, 0, 0, 1, 0},           {"allreduce", 0, EVERYWHERE, 0, 0, 1, 0}, {"reduce-scatter", 0, WHERE_IT_IS_FOR, 0, 1, 1, 0},
     {"dispatch", 0, WHERE_IT_IS_FOR, 1, 0, 0, 1}, {"combine", 0, WHERE_IT_IS_FOR, 0, 1, 1, 1},
 }, *collective;
+enum { KINDS = sizeof COLLECTIVES / sizeof *COLLECTIVES };
 
 /* A message between this rank and a peer in a step. It is a sequence of blocks, or of bytes for destinations. */
 struct message {
@@ -192,6 +193,16 @@ static void read_blocks(struct message *message, char *at)
     }
 }
 
+/* The names of all collectives, such as "scatter, gather or reduce". */
+static const char *all_collectives(void)
+{
+    static char names[1024];
+    size_t i, used = 0;
+    for (i = 0; i < KINDS && used < sizeof names; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i == 0 ? "" : i + 1 == KINDS ? " or " : ", ", COLLECTIVES[i].word);
+    return names;
+}
+
 static void read_file(void)
 {
     char *line, *at;
@@ -200,8 +211,8 @@ static void read_file(void)
     if (file == NULL) fail(2, "%s: %s", file_name, strerror(errno));
     if (number_after(file, "swapmeet-mpi", 1000) != 2) bad("version 2: export the schedule with the swapmeet that this program is from");
     at = expect(file, "collective");
-    for (i = 0; i < 11 && strcmp(at + 1, COLLECTIVES[i].word) != 0; i++) continue;
-    if (i == 11) bad("alltoall, broadcast, scatter, gather, allgather, permutation, reduce, allreduce, reduce-scatter, dispatch or combine");
+    for (i = 0; i < KINDS && strcmp(at + 1, COLLECTIVES[i].word) != 0; i++) continue;
+    if (i == KINDS) bad(all_collectives());
     collective = &COLLECTIVES[i];
     counts_bytes = (int)number_after(file, "counts-bytes", 2);
     nodes = number_after(file, "nodes", INT32_MAX), segments = number_after(file, "segments", INT32_MAX), root = number_after(file, "root", nodes);

@@ -16,7 +16,7 @@ pub(super) struct Pattern {
     pub cycle: u32,
     /// For each destination, the number of its first element. Empty if all are 0.
     pub starts: Vec<u32>,
-    /// For each destination, a number that is added to the first bucket. Empty if all are 0.
+    /// For each destination, the offset of its first bucket. Empty if all are 0.
     pub firsts: Vec<u32>,
     /// Whether `buckets` divides `cycle`. If so, the last element of a cycle and the first element
     /// of the next cycle are put into neighbouring buckets, like all other consecutive elements.

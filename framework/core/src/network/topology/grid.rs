@@ -12,8 +12,8 @@
 //! any size. A and C are lines, and the other dimensions are rings. Packets follow the dimensions
 //! B, C, A, X, Y, Z, A, C, B. The sender chooses the position within the units at which a packet
 //! travels along X, Y and Z (Y. Ajima et al., *The Tofu Interconnect*, IEEE Micro 32 (1), 2012).
-//! Here, this is always the position of the receiver in its unit, so the last three dimensions are
-//! not needed. Routes of a grid follow the last dimension first, so the order of the dimensions is
+//! Here, this is always the position of the receiver in its unit, so the second A, C,
+//! B in this order is not needed. Routes of a grid follow the last dimension first, so the order of the dimensions is
 //! Z, Y, X, A, C, B.
 
 use super::automorphisms::image_of_node;

@@ -36,7 +36,8 @@ pub(crate) struct ScenarioResult {
     /// The algorithms that have at least one outdated time. An outdated time does not include the
     /// changes yet.
     pub(crate) outdated: BTreeSet<String>,
-    /// The times before the changes. A key consists of topology, changed workload and algorithm.
+    /// The times before the changes, by topology, workload (with the changed block size) and
+    /// algorithm.
     pub(crate) before: HashMap<[String; 3], f64>,
     pub(crate) instant: usize,
     pub(crate) took: Duration,
