@@ -12,6 +12,7 @@ use serde_json::Value;
 use std::io::{self, BufWriter, Write};
 use std::sync::atomic::Ordering;
 use swapmeet_core::delivery::fault::Count;
+use swapmeet_core::simulation::listener::Listener;
 use swapmeet_core::text::escaped_lines;
 use swapmeet_results::{Record, Status, Verified};
 use swapmeet_runner::case::Case;
@@ -33,6 +34,12 @@ mod watcher;
 pub(crate) use page::{MOST_BYTES, title_of};
 pub(crate) use selection::Omitted;
 pub(crate) use watcher::TRACE;
+
+/// Writes a schedule as text, in one of the formats.
+trait Writer: Listener {
+    /// Writes the end of the schedule.
+    fn ended(&mut self, is_verified: bool);
+}
 
 /// Writes the schedule of one algorithm on one topology or its times, or a page with the schedules
 /// of one or two algorithms.

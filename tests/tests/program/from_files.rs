@@ -29,20 +29,11 @@ fn figures(row: &Record) -> Vec<String> {
 fn an_exported_schedule_is_read_back_as_the_same_row() {
     let dir = tempdir().unwrap();
     for (topology, algorithm, workload) in [
-        ("torus:8x8", "suh-shin", "uniform:1"),
-        // Virtual nodes.
-        ("torus:6x6", "suh-shin", "uniform:64"),
-        ("rdn:1(ring:3)", "rdn-alltoall", "uniform:8"),
+        ("torus:4x4", "suh-shin", "uniform:64"),
         ("fully-connected:5", "bruck", "uniform:8"),
-        ("mesh:3x4", "bruck", "irregular:dist=exponential,mean=64"),
-        // Two segments of each block.
-        ("ring:16", "torus-broadcast", "broadcast/uniform:64"),
-        ("torus:4x4", "torus-multiscatter", "uniform:8"),
+        ("ring:8", "torus-broadcast", "broadcast/uniform:64"),
         ("hypercube:3", "hypercube-scatter", "scatter/uniform:8,root=5"),
         ("mesh:3x3", "linear", "permutation/transpose-2d:8"),
-        ("ring:9", "binomial-reduce", "reduce/uniform:8,root=2"),
-        ("mesh:2x3", "ring-allreduce", "allreduce/uniform:64"),
-        ("ring:5", "linear", "reduce-scatter/uniform:8"),
     ] {
         let file = dir.path().join(format!("{algorithm}.json"));
         let file = file.to_str().unwrap();

@@ -1,9 +1,9 @@
 //! Writes a complete schedule for other programs, with all block sets, routes and byte counts. The
 //! result is one JSON document with one event per line (`docs/trace.md`).
 
+use super::Writer;
 use super::selection::{Omitted, SendSelection};
 use super::times::objects;
-use super::watcher::Writer;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 use swapmeet_bridges::append;

@@ -1,9 +1,9 @@
 //! Writes a schedule for people to read, in the notation of papers about schedules. Each step has a
 //! heading, followed by one line per message.
 
+use super::Writer;
 use super::names::{Names, direction};
 use super::selection::SendSelection;
-use super::watcher::Writer;
 use std::io::Write;
 use swapmeet_core::delivery::fault::Count;
 use swapmeet_core::delivery::payload::Proof;

@@ -1,6 +1,7 @@
 //! An observer that writes the schedule while the worker makes it. If requested, it also sends the
 //! record of the steps.
 
+use super::Writer;
 use super::json::Json;
 use super::selection::{Omitted, SendSelection};
 use super::text::Text;
@@ -31,12 +32,6 @@ impl TraceOptions {
     pub(super) fn selection(&self) -> SendSelection {
         SendSelection { step: self.step, node: self.node }
     }
-}
-
-/// Writes a schedule as text, in one of the formats.
-pub(super) trait Writer: Listener {
-    /// Writes the end of the schedule.
-    fn ended(&mut self, is_verified: bool);
 }
 
 /// The observer that writes the schedule as text or JSON. It sends its text as strings, and the
