@@ -7,7 +7,7 @@ use swapmeet_results::Record;
 /// An event of cases. A case is identified by its number among all cases of the sender: in a worker
 /// among the cases of its job, elsewhere among those of the batch.
 ///
-/// `R` is the row of a case. A worker sends only [`Outcome`]s, because the program itself adds the
+/// `R` is the row of a case. A worker sends only `Outcome`s, because the program itself adds the
 /// identity of the case.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum CaseEvent<R = Box<Record>> {

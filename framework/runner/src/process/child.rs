@@ -33,7 +33,7 @@ pub struct ChildLimits {
     /// The time limit in messages about timeouts.
     pub time: Duration,
     /// The time after which the child is killed. It starts with the child, and again with each call
-    /// of [`Child::restart_clock`].
+    /// of `Child::restart_clock`.
     pub kill_after: Duration,
     /// Maximum time for pricing cases. Up to this maximum, it does not count as time of the child.
     pub pricing: Duration,
@@ -64,7 +64,7 @@ pub enum OutputPipes {
 
 /// An event of a child.
 pub enum ChildEvent {
-    /// A line that the child has sent, or the block that [`Child::expect_block`] has announced.
+    /// A line that the child has sent, or the block that `Child::expect_block` has announced.
     Message(Vec<u8>),
     /// A line that the child has printed.
     Printed(String),
