@@ -329,6 +329,11 @@ mod fugaku {
             number(&fugaku, "nearest", &variables.map(|(name, x)| (name, x.into())))
         };
         assert_eq!([1.0, 4.0, 8.0].map(nearest), [2.0, 4.0, 5.0]);
+        // `low` and `high` are the least and the most of all placements.
+        let times = [("placements", vec![2.0, 5.0, 3.0].into())];
+        let end = |formula| number(&fugaku, formula, &times);
+        assert_eq!(end("least(us in placements, us)"), 2.0);
+        assert_eq!(end("most(us in placements, us)"), 5.0);
     }
 
     /// Only the fitted sizes may select a network, because the other sizes judge the selected
