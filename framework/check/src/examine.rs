@@ -487,6 +487,31 @@ impl Examiner<'_> {
                     );
                 }
             }
+            if *kind == ParamKind::Number {
+                self.extremes(topology, &sizes("uniform:8"), key)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tests the smallest and the largest values of a parameter that is a number. The algorithm may
+    /// refuse them or take long, but it must neither crash nor make a wrong schedule.
+    fn extremes(&mut self, topology: &str, workload: &str, key: &str) -> io::Result<()> {
+        /// The text with which the host reports a panic of the plugin.
+        const PANIC: &str = "the plugin panicked";
+        for value in ["0", "1", "4294967296", "18446744073709551615"] {
+            if self.hung >= ENOUGH_HUNG {
+                return Ok(());
+            }
+            let mut case = self.test_case(topology, workload.to_owned(), ONE_PORT);
+            case.params.push((key.to_owned(), value.to_owned()));
+            let place = format!("{topology}, {key}={value}");
+            let Some(ran) = self.run_case(Question::RunOnce, &case, &place)? else { continue };
+            let Some(plan) = ran.plans.first() else { continue };
+            if plan.status == "invalid" || plan.reason.starts_with(PANIC) {
+                let at = &Subject { place: &place, workload };
+                self.fault("delivers", at, format!("{}: {}", plan.status, plan.reason));
+            }
         }
         Ok(())
     }

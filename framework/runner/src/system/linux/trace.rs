@@ -4,7 +4,7 @@
 //! module prints the name of the call to standard error. The call then fails with `EPERM`, as it
 //! does without the variable.
 
-use crate::sandbox::TRACE;
+use crate::sandbox::{REFUSED, TRACE};
 use std::ffi::{c_int, c_void};
 
 /// Returns whether the environment variable [`TRACE`] requests the reports.
@@ -67,7 +67,7 @@ extern "C" fn refused(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes the interrupted thread's context to a handler with SA_SIGINFO.
     let number = unsafe { fail(&mut *context.cast::<libc::ucontext_t>()) };
     let mut line = Line::default();
-    line.push(b"sandbox: refused system call ");
+    line.push(REFUSED.as_bytes());
     line.push_number(number);
     let named = NAMES.iter().chain(OLD_NAMES).find(|(call, _)| *call == number);
     if let Some(name) = named.and_then(|(_, name)| name.strip_prefix("SYS_")) {
