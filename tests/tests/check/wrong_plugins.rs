@@ -299,6 +299,9 @@ fn the_sandbox_is_named_only_if_it_refused_a_call() {
     ];
     for (name, plan) in refused {
         let Some(text) = note(name, plan) else { return };
-        assert!(text.starts_with("note: the sandbox has refused a system call: "), "{name}: {text}");
+        assert!(
+            text.starts_with("note: the sandbox has refused a system call: "),
+            "{name}: {text}"
+        );
     }
 }

@@ -543,3 +543,17 @@ fn named(signal: i32) -> &'static str {
         _ => "",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A plugin that makes no calls was killed 3 s after a limit of 4 s.
+    #[test]
+    fn a_child_is_killed_soon_after_its_limit() {
+        let killed_after = |seconds: u64| {
+            ChildLimits::with_grace(Duration::from_secs(seconds), 0, 0).kill_after.as_secs_f64()
+        };
+        assert_eq!([killed_after(4), killed_after(600)], [4.7, 630.5]);
+    }
+}
