@@ -66,7 +66,7 @@ const MAX_EXHAUSTIVE: u64 = 24;
 impl Survey {
     /// Computes all statistics that are feasible for a network of this size.
     pub fn of(topology: &Network) -> Self {
-        let topology = &*topology.of_hosts();
+        let topology = &*topology.physical();
         let formula = |degree| (degree, degree, SurveyMethod::Formula);
         let mut survey = Self {
             nodes: topology.nodes(),

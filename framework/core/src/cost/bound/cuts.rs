@@ -90,8 +90,8 @@ pub(super) fn on_links(
         return found;
     }
     // Try the cuts that separate a set of nodes.
-    let hosts = topology.of_hosts();
-    let radices = hosts.radices();
+    let physical = topology.physical();
+    let radices = physical.radices();
     let mut orders = blocks(radices, &network);
     orders.extend(dimensions(radices, network.nodes()));
     let is_enough = if network.is_direct() {
@@ -203,13 +203,13 @@ struct CutGraph {
 
 impl CutGraph {
     fn of(topology: &topology::Network) -> Option<Self> {
-        let links = Adjacency::of(&topology.of_hosts())?;
+        let links = Adjacency::of(&topology.physical())?;
         // The two directions of a link can differ only if links have failed or are slow.
         let reversed = topology.damage().map(|_| links.reversed());
         // List the ranks of each node, and the nodes of each switch.
-        let mut ranks = vec![Vec::new(); topology.hosts() as usize];
+        let mut ranks = vec![Vec::new(); topology.physical_nodes() as usize];
         for rank in 0..topology.nodes() {
-            ranks[topology.host(rank) as usize].push(rank as u32);
+            ranks[topology.physical_node(rank) as usize].push(rank as u32);
         }
         let nodes = ranks.len() as u32;
         let vertices = links.vertices() as u32;

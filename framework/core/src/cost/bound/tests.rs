@@ -495,15 +495,15 @@ mod max_flow_oracle {
         let (topology, blocks) = (task.topology.as_ref(), Blocks::of(task));
         // Ranks that share a node need no link between them, so the data of these ranks is added to the
         // data of their node.
-        let network = Adjacency::of(&topology.of_hosts()).unwrap();
-        let nodes = topology.hosts() as usize;
+        let network = Adjacency::of(&topology.physical()).unwrap();
+        let nodes = topology.physical_nodes() as usize;
         let mut bytes = vec![vec![0.0; nodes]; nodes];
         for (from, to) in
             (0..topology.nodes()).flat_map(|a| (0..topology.nodes()).map(move |b| (a, b)))
         {
             if from != to {
-                bytes[topology.host(from) as usize][topology.host(to) as usize] +=
-                    blocks.bytes(from, to) as f64;
+                bytes[topology.physical_node(from) as usize]
+                    [topology.physical_node(to) as usize] += blocks.bytes(from, to) as f64;
             }
         }
         let links: Vec<(u32, u32, f64)> = network.links().collect();

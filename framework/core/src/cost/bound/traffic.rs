@@ -222,7 +222,7 @@ impl Demand<'_> {
         let n = topology.nodes();
         // Each copy of data, and each term of a sum, crosses at least one link to reach another
         // node of the network. Ranks that share a node use no link between them.
-        let elsewhere = (topology.hosts() - 1) as f64;
+        let elsewhere = (topology.physical_nodes() - 1) as f64;
         match self {
             Self::Even(amount) => {
                 Some((topology.hops_of_all_pairs()? as f64 * *amount as f64, topology.diameter()))
@@ -300,14 +300,19 @@ impl Amounts {
 /// for each node of the network that has a receiver, except for the node that has the token.
 fn token_hops(tokens: &Tokens, topology: &Network) -> f64 {
     let mut sum = 0.0;
-    let mut hosts = Vec::new();
+    let mut receivers = Vec::new();
     for node in 0..tokens.nodes() {
         for (class, bytes) in (0..).zip(tokens.bytes(node)) {
-            hosts.clear();
-            hosts.extend(tokens.receivers(node, class).iter().map(|r| topology.host((*r).into())));
-            hosts.sort_unstable();
-            hosts.dedup();
-            let others = hosts.iter().filter(|host| **host != topology.host(node)).count();
+            receivers.clear();
+            receivers.extend(
+                tokens.receivers(node, class).iter().map(|r| topology.physical_node((*r).into())),
+            );
+            receivers.sort_unstable();
+            receivers.dedup();
+            let others = receivers
+                .iter()
+                .filter(|receiver| **receiver != topology.physical_node(node))
+                .count();
             sum += *bytes as f64 * others as f64;
         }
     }

@@ -149,7 +149,7 @@ impl StoreAndForward {
         let mut rounds: Vec<Time> = Vec::new();
         let mut messages: Vec<usize> = (0..step.transfers.len()).collect();
         for end in [|t: &Transfer| t.from, |t: &Transfer| t.to] {
-            let node = |i: &usize| topology.host(end(&step.transfers[*i]).into());
+            let node = |i: &usize| topology.physical_node(end(&step.transfers[*i]).into());
             messages.sort_unstable_by_key(node);
             for node_messages in messages.chunk_by(|a, b| node(a) == node(b)) {
                 let mut times: Vec<Time> = node_messages.iter().map(|i| time(*i)).collect();

@@ -1248,10 +1248,11 @@ fn samples_depend_only_on_the_seed() {
             assert_eq!(text(drawn.as_ref()), text(given.as_ref()), "{random}");
             assert_eq!(ends(drawn.as_ref()), ends(given.as_ref()), "{random}");
             assert_eq!(drawn.diameter(), given.diameter(), "{random}");
-            let host =
-                |net: &Network| (0..net.nodes()).map(|rank| net.host(rank)).collect::<Vec<_>>();
-            assert_eq!(host(drawn.as_ref()), host(given.as_ref()), "{random}");
-            patterns.push((text(drawn.as_ref()), ends(drawn.as_ref()), host(drawn.as_ref())));
+            let node = |net: &Network| {
+                (0..net.nodes()).map(|rank| net.physical_node(rank)).collect::<Vec<_>>()
+            };
+            assert_eq!(node(drawn.as_ref()), node(given.as_ref()), "{random}");
+            patterns.push((text(drawn.as_ref()), ends(drawn.as_ref()), node(drawn.as_ref())));
             assert!(random.contains("ecmp") || given.sample(seed).is_none(), "{random}");
             assert!(is_random(random) && is_random(&given.spec()) == given.sample(seed).is_some());
         }
@@ -1511,22 +1512,22 @@ fn invalid_placements_are_explained() {
 
 // Nodes with several ranks.
 
-fn hosts(spec: &str) -> Vec<u64> {
+fn physical_nodes(spec: &str) -> Vec<u64> {
     let net = topology(spec);
-    (0..net.nodes()).map(|rank| net.host(rank)).collect()
+    (0..net.nodes()).map(|rank| net.physical_node(rank)).collect()
 }
 
 #[test]
 fn ranks_are_placed_in_blocks_or_cyclically() {
-    assert_eq!(hosts("ring:3,ranks=2"), [0, 0, 1, 1, 2, 2]);
-    assert_eq!(hosts("ring:3,ranks=2,place=cyclic"), [0, 1, 2, 0, 1, 2]);
-    let mut drawn = hosts("mesh:2x2,ranks=3,place=random:4");
-    assert_ne!(drawn, hosts("mesh:2x2,ranks=3"));
+    assert_eq!(physical_nodes("ring:3,ranks=2"), [0, 0, 1, 1, 2, 2]);
+    assert_eq!(physical_nodes("ring:3,ranks=2,place=cyclic"), [0, 1, 2, 0, 1, 2]);
+    let mut drawn = physical_nodes("mesh:2x2,ranks=3,place=random:4");
+    assert_ne!(drawn, physical_nodes("mesh:2x2,ranks=3"));
     drawn.sort_unstable();
-    assert_eq!(drawn, hosts("mesh:2x2,ranks=3"), "as many ranks each");
+    assert_eq!(drawn, physical_nodes("mesh:2x2,ranks=3"), "as many ranks each");
     // Hilbert's curve through 2 x 2 nodes is 0, 1, 3, 2 (or its mirror image), so that the second
     // and the third pair of ranks are at neighbours.
-    let along = hosts("mesh:2x2,ranks=2,place=hilbert");
+    let along = physical_nodes("mesh:2x2,ranks=2,place=hilbert");
     assert!(
         along.chunks(2).all(|pair| pair[0] == pair[1]) && along[2] ^ along[4] != 3,
         "{along:?}"

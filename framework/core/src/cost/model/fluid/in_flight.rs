@@ -262,7 +262,7 @@ impl MessagesInFlight {
             let out = fold.slots() as u32;
             let into = out + fold.orbits() as u32;
             let [from, to] =
-                [from, target].map(|rank| fold.orbit(topology.host(rank.into()) as u32));
+                [from, target].map(|rank| fold.orbit(topology.physical_node(rank.into()) as u32));
             links.extend([out + from, into + to].map(|link| Hop { link, times: 1 }));
         }
         let weight = units.weight(machine.round_trip_us(hop_latency, inverse));
