@@ -156,6 +156,7 @@ impl Network {
         if self.shares_nodes() { self.nodes() + self.node(rank) } else { rank }
     }
 
+    /// Returns the node of the family on which a rank runs.
     fn node(&self, rank: u64) -> u64 {
         self.placement.as_ref().map_or(rank, |placement| placement.node(rank))
     }
@@ -474,6 +475,7 @@ trait Family: fmt::Debug + Send + Sync {
     fn properties(&self) -> &Properties;
     /// Calls `visit` with the runs of the family's own route and returns the number of hops.
     fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64;
+    /// Returns the link from a vertex to a neighbour, for requested paths.
     fn link_between(&self, _from: u64, _to: u64) -> Option<Run> {
         None
     }
