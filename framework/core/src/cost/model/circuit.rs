@@ -133,7 +133,6 @@ fn multiplexed_at_ports(step: &Step<'_>, topology: &Network, ports: PortLimit) -
     if ports.at_most(most) == most {
         return 0.0;
     }
-    // Count the circuits at each node, by direction.
     let ends =
         |t: &Transfer| [(topology.host(t.from.into()), true), (topology.host(t.to.into()), false)];
     let mut circuits: HashMap<(u64, bool), u64> = HashMap::new();
