@@ -727,7 +727,6 @@ mod max_flow_oracle {
         parse_with(spec, &|file| Ok(if file == "racks" { RACKS } else { TREE }.to_owned())).unwrap()
     }
 
-    /// The bytes from one node to another.
     type BytesOfPair<'a> = &'a dyn Fn(u64, u64) -> u64;
 
     /// Returns exchanges of different kinds: uniform, with a root, and with a different amount for each
@@ -949,7 +948,6 @@ mod random_schedules {
             spec
         }
 
-        /// Returns a random collective.
         fn collective(&mut self, nodes: u64) -> Collective {
             let kinds = [
                 &ALL_TO_ALL,
@@ -992,10 +990,8 @@ mod random_schedules {
         }
     }
 
-    /// A send with its step.
     type Send = (u64, Rule<'static>);
 
-    /// Returns the sends of a random schedule.
     fn schedule(random: &mut Random, collective: &Collective, nodes: u64) -> Vec<Send> {
         let kind = collective.kind();
         let root = collective.root().unwrap_or(0);

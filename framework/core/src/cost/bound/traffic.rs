@@ -149,7 +149,6 @@ impl Demand<'_> {
                 let both = counts[0] * counts[1] * *amount as f64;
                 Some((both, both))
             }
-            // The data of the nodes on each side crosses the cut once.
             Self::Copies(_) => Some((here, there)),
             // The nodes on one side can add their terms for a node on the opposite side before they
             // send the sum across the cut.
@@ -182,7 +181,6 @@ impl Demand<'_> {
         })
     }
 
-    /// Returns the amounts of single nodes, if the demand has some.
     pub(super) fn amounts(&self) -> Option<&Amounts> {
         match self {
             Self::Copies(amounts) | Self::Sums(amounts) => Some(amounts),
@@ -258,7 +256,6 @@ impl Demand<'_> {
 }
 
 impl Amounts {
-    /// Returns the sum of the amounts of the nodes 0 to `nodes` - 1.
     pub(super) fn total(&self, nodes: u64) -> f64 {
         match self {
             Self::Same(amount) => nodes as f64 * *amount as f64,
@@ -282,7 +279,6 @@ impl Amounts {
     /// Returns a lower bound on the largest distance from a node with data to any node. It is only
     /// a lower bound because not all nodes with data are examined.
     fn farthest(&self, topology: &Network) -> u64 {
-        /// The largest number of nodes that are examined.
         const MAX: usize = 64;
         match self {
             Self::Same(_) => topology.diameter(),

@@ -133,7 +133,6 @@ fn multiplexed_at_ports(step: &Step<'_>, topology: &Network, ports: PortLimit) -
     if ports.at_most(most) == most {
         return 0.0;
     }
-    // Count the circuits at each node, by direction.
     let ends = |t: &Transfer| {
         [
             (topology.physical_node(t.from.into()), true),

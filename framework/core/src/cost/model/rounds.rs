@@ -28,7 +28,6 @@ pub(super) struct Capacity {
     pub ports: Option<u64>,
 }
 
-/// The rounds of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Rounds {
     /// The number of rounds; at least 1.
@@ -152,7 +151,6 @@ impl Arranger {
         if crossings > MAX_CROSSINGS {
             return None;
         }
-        // Remove the resources of the previous step.
         for key in self.used.drain(..) {
             *self.numbers.of(key) = 0;
         }

@@ -130,7 +130,6 @@ impl Time {
 }
 
 impl StoreAndForward {
-    /// Returns the duration of message number `i` of a step.
     fn time(&self, step: &Step<'_>, unit_bytes: f64, i: usize) -> Time {
         let t = &step.transfers[i];
         // A message between two ranks of the same node has one start-up.
