@@ -60,12 +60,12 @@ pub struct Arg {
 }
 
 impl Arg {
-    /// Returns the key, if there is one.
+    /// The key, if there is one.
     pub fn key(&self) -> Option<&str> {
         self.key.as_deref()
     }
 
-    /// Returns the word, or the value after the equals sign.
+    /// The word, or the value after the equals sign.
     pub fn value(&self) -> &str {
         &self.value
     }
@@ -97,7 +97,6 @@ impl Spec {
             let message = format!("`{}`, expected no control characters", c.escape_default());
             return Err(spec.error(at, c.len_utf8(), &message));
         }
-        // Read the name.
         let name_len = text.find(':').unwrap_or(text.len());
         let name = &text[..name_len];
         if name.is_empty() {
@@ -115,7 +114,6 @@ impl Spec {
         if name_len == text.len() {
             return Ok(spec);
         }
-        // Split the arguments, and read them one by one.
         let start = name_len + 1;
         if start == text.len() {
             return Err(spec.error(name_len, 1, "nothing after the colon, expected arguments"));
@@ -162,7 +160,7 @@ impl Spec {
         &self.args
     }
 
-    /// Creates an error about the `len` bytes that start at byte `at`.
+    /// Creates an error about the `len` bytes from byte `at` on.
     pub fn error(&self, at: usize, len: usize, message: &str) -> SpecError {
         SpecError {
             what: self.what,
@@ -174,8 +172,7 @@ impl Spec {
         }
     }
 
-    /// Turns an error in a part of this spec that starts at byte `at` into an error in the whole
-    /// spec.
+    /// Turns an error in a nested spec, which starts at byte `at`, into an error in the whole spec.
     pub(crate) fn nested(&self, at: usize, error: SpecError) -> SpecError {
         SpecError { near: error.near, ..self.error(at + error.at, error.len, &error.message) }
     }
@@ -263,8 +260,8 @@ impl Spec {
 const MAX_NESTED: usize = 8;
 const TOO_DEEP: &str = "parentheses nested more than 8 deep, expected at most 8 levels";
 
-/// Splits the text, starting at byte `start`, at commas outside of parentheses. Returns each piece
-/// with its byte offset in `text`.
+/// Splits the text from byte `start` on at commas outside of parentheses. Returns each part with
+/// its byte offset in `text`.
 fn split_outside_parentheses(
     text: &str,
     start: usize,
@@ -293,7 +290,6 @@ fn split_outside_parentheses(
     Ok(pieces)
 }
 
-// Numbers in specs: sizes with units, and dimensions joined by `x`.
 
 const UNITS: [(&str, u64); 4] = [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
 
@@ -379,12 +375,10 @@ pub(crate) fn parse_dims(text: &str) -> Result<Vec<u64>, (usize, usize, String)>
     Ok(dims)
 }
 
-// Suggestions for misspelt names.
 
-/// Returns at most three of the names in `known` that the user may have meant by `word`, the most
-/// similar first. These are names that differ from `word` by few edits (insertions, deletions,
-/// replacements and swaps of adjacent characters), names that begin with `word`, and names with
-/// which `word` begins.
+/// Returns at most three names in `known` that the user may have meant by `word`, the most similar
+/// first: names that differ by few edits (insertions, deletions, replacements and swaps of adjacent
+/// characters), or of which one begins with the other.
 pub fn near_matches<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let word = word.to_lowercase();
     let most = (word.chars().count() / 3).max(1);
