@@ -14,7 +14,7 @@ use crate::cost::parameter::{
     REDUCE_BYTE_US, TypedParameter, parse_word,
 };
 use crate::cost::settings::{parameters, word_enum};
-use crate::delivery::payload::Proof;
+use crate::delivery::traced::Proof;
 use crate::network::topology::Network;
 use crate::simulation::listener::{Detail, Interests, Listener, ScheduleEvent, Summed};
 use crate::simulation::step::{Step, StepFacts};
