@@ -1,7 +1,6 @@
 //! Ranges of sizes and counts: `uniform:8..1MiB` is a list of workloads, one for each size.
 
-use crate::args::WORD;
-use crate::curve_axis::CurveAxis;
+use crate::args::{CurveAxis, WORD};
 use crate::properties::find_generator;
 use swapmeet_core::spec::{Arg, Spec, SpecError, format_size, parse_size};
 

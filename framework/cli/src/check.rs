@@ -12,7 +12,7 @@ use std::io;
 use std::time::Duration;
 use swapmeet_check::bench::Processes;
 use swapmeet_check::{
-    Answer, Bench, Finding, Limits, Plan, ProcessEnd, Question, Report, answer, examine, ladder,
+    Bench, Finding, Limits, Plan, ProcessEnd, Reply, Report, Request, examine, ladder, reply,
 };
 use swapmeet_core::spec::Spec;
 use swapmeet_results::Status;
@@ -38,8 +38,8 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitStatus, Failure> {
         return Err(Failure::Usage(format!("{}: no such file", args.plugin.display())));
     }
     let own = |e: io::Error| Failure::Output(format!("examining {}: {e}", args.plugin.display()));
-    // The conformance tests ask the plugin questions. Each question runs in its own process, within
-    // these limits.
+    // The conformance tests send requests to the plugin. Each request runs in its own process,
+    // within these limits.
     let is_sandboxed = is_sandboxed(args.no_sandbox);
     let processes = Processes {
         program: std::env::current_exe().map_err(own)?,
@@ -98,9 +98,9 @@ fn name_clashes(report: &Report) -> Vec<Finding> {
 struct BenchWithProgress {
     processes: Processes,
     bar: ProgressBar,
-    /// The questions whose process died, or in which an algorithm reported an error. The sandbox may
+    /// The requests whose process died, or in which an algorithm reported an error. The sandbox may
     /// have caused this by refusing a system call.
-    failed: RefCell<Vec<Question>>,
+    failed: RefCell<Vec<Request>>,
     /// Whether a message states that something was not permitted. The kernel does not report which
     /// files it refuses to open, so this is the only sign of a refused file.
     is_denied: Cell<bool>,
@@ -118,15 +118,15 @@ impl BenchWithProgress {
         Self { processes, bar, failed: RefCell::default(), is_denied: Cell::new(false) }
     }
 
-    /// Returns whether the sandbox has refused a system call in one of the first failed questions.
+    /// Returns whether the sandbox has refused a system call in one of the first failed requests.
     fn sandbox_refused_a_call(&self) -> io::Result<bool> {
-        /// The maximum number of questions that are asked again. Failures usually have one cause.
+        /// The maximum number of requests that are sent again. Failures usually have one cause.
         const MOST: usize = 3;
         if self.is_denied.get() {
             return Ok(true);
         }
-        for question in self.failed.borrow().iter().take(MOST) {
-            if self.processes.is_refused_a_call(question)? {
+        for request in self.failed.borrow().iter().take(MOST) {
+            if self.processes.is_refused_a_call(request)? {
                 return Ok(true);
             }
         }
@@ -135,30 +135,30 @@ impl BenchWithProgress {
 }
 
 impl Bench for BenchWithProgress {
-    fn ask(&self, question: &Question) -> io::Result<ProcessEnd> {
-        match question {
-            Question::Run(case) | Question::RunOnce(case) => {
+    fn ask(&self, request: &Request) -> io::Result<ProcessEnd> {
+        match request {
+            Request::Run(case) | Request::RunOnce(case) => {
                 self.bar.set_message(format!(
                     "{} on {}, {}",
                     case.algorithm, case.topology, case.workload
                 ));
             }
-            Question::Sequence(cases) => {
+            Request::Sequence(cases) => {
                 self.bar.set_message(format!("{} problems in one process", cases.len()));
             }
-            Question::About => {}
+            Request::About => {}
         }
         self.bar.inc(1);
-        let outcome = self.processes.ask(question)?;
+        let outcome = self.processes.ask(request)?;
         let reasons: Vec<&str> = match &outcome {
-            ProcessEnd::Died(why) | ProcessEnd::Answered { answer: Answer::Refused(why), .. } => {
+            ProcessEnd::Died(why) | ProcessEnd::Replied { reply: Reply::Refused(why), .. } => {
                 vec![why]
             }
-            ProcessEnd::Answered { answer: Answer::Run(ran), .. } => {
+            ProcessEnd::Replied { reply: Reply::Run(ran), .. } => {
                 let failed = |plan: &&Plan| plan.status == Status::Error.to_string();
                 ran.plans.iter().filter(failed).map(|plan| &*plan.reason).collect()
             }
-            ProcessEnd::Answered { .. }
+            ProcessEnd::Replied { .. }
             | ProcessEnd::ClosedFiles
             | ProcessEnd::UsedFiles
             | ProcessEnd::Hung(_) => Vec::new(),
@@ -168,7 +168,7 @@ impl Bench for BenchWithProgress {
         let is_denied = |why: &&str| denied.iter().any(|text| why.contains(text));
         self.is_denied.set(self.is_denied.get() || reasons.iter().any(is_denied));
         if !reasons.is_empty() {
-            self.failed.borrow_mut().push(question.clone());
+            self.failed.borrow_mut().push(request.clone());
         }
         Ok(outcome)
     }
@@ -178,24 +178,24 @@ impl Bench for BenchWithProgress {
     }
 }
 
-/// Answers one question of [`check`]. This function runs in a child process, because the plugin may
-/// crash the process.
+/// Replies to one request of [`check`]. This function runs in a child process, because the plugin
+/// may crash the process.
 pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitStatus, Failure> {
-    let question: Question = serde_json::from_str(&args.question).map_err(Failure::usage)?;
+    let request: Request = serde_json::from_str(&args.question).map_err(Failure::usage)?;
     let timeout = Duration::try_from_secs_f64(args.timeout).map_err(Failure::usage)?;
     let access =
-        FileAccess { plugins: std::slice::from_ref(&args.plugin), readable: &question.inputs() };
+        FileAccess { plugins: std::slice::from_ref(&args.plugin), readable: &request.inputs() };
     let memory = MemoryLimit::Doubling(args.memory);
-    let answers = isolation::begin(memory, !args.no_sandbox, &access).map_err(Failure::output)?;
-    // Some questions make two plans at the same time, which may use twice the memory. This closure
-    // is called before such a question, and asks the parent process to raise the memory limit.
+    let replies = isolation::begin(memory, !args.no_sandbox, &access).map_err(Failure::output)?;
+    // Some requests make two plans at the same time, which may use twice the memory. This closure
+    // is called before such a request, and asks the parent process to raise the memory limit.
     let two = || {
-        if answers.send(&Answer::AtOnce).is_ok() {
+        if replies.send(&Reply::AtOnce).is_ok() {
             wait_for_double_memory();
         }
     };
-    let answer = answer(&args.plugin, &question, timeout, &two);
-    if answers.send(&answer).is_err() {
+    let reply = reply(&args.plugin, &request, timeout, &two);
+    if replies.send(&reply).is_err() {
         // The plugin has closed the socket. The parent process has noticed this, and ends this
         // process.
         loop {
@@ -204,6 +204,6 @@ pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitStatus, Failure> 
     }
     // The socket stays open until this process ends. If the plugin crashes it now, the parent
     // process gets the reason.
-    std::mem::forget(answers);
+    std::mem::forget(replies);
     Ok(SUCCESS)
 }
