@@ -448,7 +448,7 @@ fn set_totals(record: &mut Record, totals: &Totals, unit: u64) {
 }
 
 #[cfg(test)]
-mod tests;
+mod assertion_tests;
 
 #[cfg(test)]
 mod tests {
