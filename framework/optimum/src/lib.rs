@@ -28,7 +28,6 @@ mod trees;
 pub use certificate::Certificate;
 pub use optimum::{DEFAULT_GAP, MachineTask, Optimum, Options, solve};
 
-/// The reason why the least time of a problem cannot be found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OptimumError {
     /// A vertex must receive data of another vertex, but there is no path between them.
