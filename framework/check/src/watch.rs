@@ -8,7 +8,7 @@ use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use swapmeet_core::delivery::boxes::{Layout, Side};
 use swapmeet_core::delivery::fault::{Count, PlacedNode};
-use swapmeet_core::delivery::payload::Proof;
+use swapmeet_core::delivery::traced::Proof;
 use swapmeet_core::simulation::listener::{EmptySend, Interests, Listener, ScheduleEvent, Sent};
 use swapmeet_core::simulation::step::Step;
 

@@ -2,7 +2,7 @@
 //! demand of a task ([`swapmeet_core::simulation::demand`]), it lists nodes of the network instead
 //! of ranks, and is part of a certificate.
 
-use crate::error::{MAX_PAIRS, OptimumError};
+use crate::{MAX_PAIRS, OptimumError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use swapmeet_core::delivery::collective::BlockSizes;

@@ -6,7 +6,7 @@
 //! can only make the lower end of the interval smaller. If bandwidths differ by more than a factor
 //! of 2^28, the unit is larger, so that no capacity exceeds 2^48.
 
-use crate::error::{MAX_LINKS, OptimumError};
+use crate::{MAX_LINKS, OptimumError};
 use serde::{Deserialize, Serialize};
 use swapmeet_core::cost::model::NetworkRates;
 use swapmeet_core::network::topology;

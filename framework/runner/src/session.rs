@@ -15,7 +15,7 @@ use swapmeet_core::cost::bound::Traffic;
 use swapmeet_core::cost::kind::Times;
 use swapmeet_core::cost::model::{Cost, Evaluator, PricingContext};
 use swapmeet_core::delivery::collective::BlockSizes;
-use swapmeet_core::delivery::payload::Proof;
+use swapmeet_core::delivery::traced::Proof;
 use swapmeet_core::simulation::listener::{Detail, Listener};
 use swapmeet_core::simulation::step::Totals;
 use swapmeet_core::simulation::{self, ProofScope, Task};

@@ -1,6 +1,6 @@
 //! One step of a schedule: its messages, and facts that do not depend on a machine.
 
-use crate::delivery::payload::Proof;
+use crate::delivery::traced::Proof;
 use crate::network::symmetry::Group;
 use crate::network::topology::Route;
 pub use crate::network::transfer::Transfer;
@@ -82,8 +82,8 @@ pub struct BandwidthTimes {
 }
 
 impl StepFacts {
-    /// Asserts relations that hold in every step. `messages` is the number of the messages that
-    /// were routed. `link_slots` is at least the number of links.
+    /// Asserts relations that hold in every step. `messages` is the number of routed messages, and
+    /// `link_slots` is at least the number of links.
     pub(crate) fn check(&self, messages: usize, link_slots: u64) {
         let holds = messages > 0
             && self.messages >= messages as u64

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use swapmeet_core::cost::kind::Times;
 use swapmeet_core::cost::model::Evaluator;
 use swapmeet_core::cost::model::time_space::TimeSpace;
-use swapmeet_core::delivery::payload::Proof;
+use swapmeet_core::delivery::traced::Proof;
 use swapmeet_core::network::links::LinkLoad;
 use swapmeet_core::network::topology::{Network, Route};
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent, Sent};

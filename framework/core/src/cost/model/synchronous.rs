@@ -14,7 +14,7 @@ use crate::cost::parameter::{
     BARRIER_US, Barrier, INJECTION_BYTE_US, PORTS, PortLimit, REARRANGE_BYTE_US, REDUCE_BYTE_US,
 };
 use crate::cost::settings::parameters;
-use crate::delivery::payload::Proof;
+use crate::delivery::traced::Proof;
 use crate::network::topology::Network;
 use crate::simulation::listener::{Detail, Interests, Listener, ScheduleEvent, Summed};
 use crate::simulation::step::{Step, StepFacts};

@@ -4,7 +4,7 @@ use super::time_space::TimeSpace;
 use super::{Cost, Evaluator, PricingContext};
 use crate::cost::background::Background;
 use crate::cost::machine::Machine;
-use crate::delivery::payload::Proof;
+use crate::delivery::traced::Proof;
 use crate::network::symmetry::Group;
 use crate::network::topology::{Network, Route, parse};
 use crate::simulation::listener::{ScheduleEvent, Summed};
