@@ -190,7 +190,7 @@ impl Communicators {
 /// the network.
 fn view(network: &Network, members: &[u32]) -> (Arc<Network>, Vec<usize>) {
     let complete = || (parsed(&format!("fully-connected:{}", members.len())), Vec::new());
-    if members.len() == 1 || !network.is_plain() {
+    if members.len() == 1 || !network.is_intact() {
         return complete();
     }
     let radices = network.radices();
