@@ -88,7 +88,7 @@ impl Listener for WithAlone {
 impl Evaluator for WithAlone {
     fn cost(&mut self) -> Result<Cost, String> {
         let alone = self.alone.cost()?.parts.total();
-        Ok(Cost { alone: Some(alone), ..self.all.cost()? })
+        Ok(Cost { alone_us: Some(alone), ..self.all.cost()? })
     }
 
     fn pause_at(&mut self, deadline: Option<Instant>) -> bool {
