@@ -4,14 +4,14 @@
 use super::Fluid;
 use super::fold::Fold;
 use super::shares::{Hop, Shares};
-use super::timers::Timers;
-use super::units::{Units, duration};
+use super::shares::{Units, duration};
 use crate::cost::background::Background;
 use crate::cost::kind::Kind;
 use crate::cost::model::PricingContext;
 use crate::cost::model::asynchronous::repetition::State;
 use crate::cost::model::asynchronous::{Order, Steps};
 use crate::cost::model::clock::Clock;
+use crate::cost::model::ticks::Timers;
 use crate::cost::model::ticks::{LAST, NEVER, Ticks, nearest, ticks};
 use crate::network::topology::{Network, Route, Run};
 use std::sync::Arc;

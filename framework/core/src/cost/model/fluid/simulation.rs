@@ -37,15 +37,15 @@
 
 use super::fold::{Fold, Symmetry, sum};
 use super::in_flight::{InFlight, MessagesInFlight, NewMessage};
-use super::timers::Timers;
 use super::{Fluid, KIND};
 use crate::cost::kind::{Kind, Times};
+use crate::cost::model::asynchronous::Noise;
 use crate::cost::model::asynchronous::data_order::Next;
-use crate::cost::model::asynchronous::engine::{Progress, RankModel};
-use crate::cost::model::asynchronous::noise::Noise;
 use crate::cost::model::asynchronous::repetition::State;
 use crate::cost::model::asynchronous::{Order, Refinement, StepMessage};
+use crate::cost::model::asynchronous::{Progress, RankModel};
 use crate::cost::model::clock::Clock;
+use crate::cost::model::ticks::Timers;
 use crate::cost::model::ticks::{LAST, NEVER, Ticks, mean_us, ticks, too_long, us};
 use crate::cost::model::time_space::{RankClock, TimeLine, TimeSpace};
 use crate::cost::model::{PricingContext, RankTimes};

@@ -28,8 +28,8 @@
 //! Numbers of work are `f64` here. Each one is computed for a flow by itself, and all sums are sums
 //! of whole numbers, so the result does not depend on the order of flows.
 
-use super::{Fill, Hop, Link, Network, OPEN, Shares, WITHOUT_SLOT, quotient, rate_of};
-use crate::cost::model::fluid::timers::Timers;
+use super::{Fill, Hop, Link, OPEN, SharedLinks, Shares, WITHOUT_SLOT, quotient, rate_of};
+use crate::cost::model::ticks::Timers;
 use crate::cost::model::ticks::{NEVER, Ticks, nearest};
 
 /// The smallest number of flows that should end in a window. If fewer flows would end, windows save
@@ -169,7 +169,7 @@ struct Loads {
     on: Vec<u32>,
 }
 
-impl Network for Loads {
+impl SharedLinks for Loads {
     fn load(&self, link: u32) -> (u64, u64) {
         let Load { capacity, weights, .. } = self.links[link as usize];
         (capacity, weights)
