@@ -107,7 +107,8 @@ fn axes(spec: &Spec, arg: &Arg) -> Result<String, SpecError> {
         Some(size) => size.parse().is_ok_and(|size: u64| size > 0),
         None => value.split('+').all(is_name),
     };
-    let expected = "axes of the topology's mesh, as in `dp` or `dp+cp`, or a number of ranks, as in `size:64`";
+    let expected =
+        "axes of the topology's mesh, as in `dp` or `dp+cp`, or a number of ranks, as in `size:64`";
     if is_valid { Ok(value.to_owned()) } else { Err(spec.bad_value(arg, expected)) }
 }
 

@@ -290,7 +290,6 @@ fn split_outside_parentheses(
     Ok(pieces)
 }
 
-
 const UNITS: [(&str, u64); 4] = [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
 
 /// Parses a size, in bytes or with `B`, `KiB`, `MiB` or `GiB`. `Err` has the expected form.
@@ -374,7 +373,6 @@ pub(crate) fn parse_dims(text: &str) -> Result<Vec<u64>, (usize, usize, String)>
     }
     Ok(dims)
 }
-
 
 /// Returns at most three names in `known` that the user may have meant by `word`, the most similar
 /// first: names that differ by few edits (insertions, deletions, replacements and swaps of adjacent

@@ -1,8 +1,8 @@
 //! The time of one communicator without the others, on the same network and machine.
 
+use super::kind::Parts;
 use super::model::time_space::TimeSpace;
 use super::model::{Cost, Evaluator};
-use super::kind::Parts;
 use crate::network::communicators::Communicators;
 use crate::simulation::listener::{Interests, Listener, ScheduleEvent, Summed};
 use crate::simulation::step::{Step, StepFacts, Transfer};

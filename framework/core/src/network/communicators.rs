@@ -216,7 +216,8 @@ fn view(network: &Network, members: &[u32]) -> (Arc<Network>, Vec<usize>) {
         }
         // Switches at consecutive coordinates along whole lines, with all nodes or one node each.
         "hyperx" if axes.iter().all(is_whole) && axes[0].0 + 1 < radices.len() => {
-            let nodes = if all.last() == Some(&(radices.len() - 1)) { axes.len() - 1 } else { axes.len() };
+            let nodes =
+                if all.last() == Some(&(radices.len() - 1)) { axes.len() - 1 } else { axes.len() };
             let dims: Vec<String> = axes[..nodes].iter().map(|(_, n)| n.to_string()).collect();
             let nodes = axes.get(nodes).map_or(1, |(_, nodes)| *nodes);
             (parsed(&format!("hyperx:{},nodes={nodes}", dims.join("x"))), Vec::new())

@@ -750,7 +750,11 @@ pub static OPTIONS: [TopologyOption; 8] = [
         |value| value == "random",
     ),
     TopologyOption::new("routing", "minimal, valiant or ecmp", |value| value != "minimal"),
-    TopologyOption::new("mesh", "names of the digits of rank numbers, as in dp:4/ep:32/tp:4", |_| false),
+    TopologyOption::new(
+        "mesh",
+        "names of the digits of rank numbers, as in dp:4/ep:32/tp:4",
+        |_| false,
+    ),
 ];
 
 impl TopologyOption {
