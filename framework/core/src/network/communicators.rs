@@ -269,3 +269,93 @@ fn covered(radices: &[u64], members: &[u32]) -> Option<Vec<(usize, u64)>> {
     });
     (product == members.len() as u64 && in_order).then_some(axes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn over(spec: &str, axes: &str) -> Communicators {
+        Communicators::over(axes, &parsed(spec)).unwrap_or_else(|e| panic!("{spec}, {axes}: {e}"))
+    }
+
+    #[test]
+    fn the_view_is_the_smaller_network_of_the_family() {
+        for (spec, axes, view) in [
+            ("torus:8x4,mesh=dp:8/ep:4", "ep", "ring:4"),
+            ("torus:8x4,mesh=dp:8/ep:4", "dp", "ring:8"),
+            ("torus:8x4x2,mesh=dp:8/ep:8", "ep", "torus:4x2"),
+            ("torus:8x4,mesh=dp:4/ep:8", "dp", "fully-connected:4"),
+            ("torus:8x4,mesh=dp:4/ep:8", "ep", "fully-connected:8"),
+            ("torus:4x4,mesh=a:4/b:4", "b+a", "fully-connected:16"),
+            ("torus:4x4,faults=1:3,mesh=a:4/b:4", "b", "fully-connected:4"),
+            ("ring:8", "size:4", "fully-connected:4"),
+            ("ring:8", "size:8", "ring:8"),
+            ("mesh:4x6,mesh=a:4/b:6", "b", "mesh:6"),
+            ("hypercube:5,mesh=a:4/b:8", "b", "hypercube:3"),
+            ("hypercube:5,mesh=a:4/b:8", "a", "hypercube:2"),
+            ("fat-tree:4x3,mesh=a:4/b:16", "b", "fat-tree:4x2"),
+            ("fat-tree:4x3,mesh=a:4/b:16", "a", "fully-connected:4"),
+            ("hyperx:3x4,nodes=2,mesh=a:3/b:8", "b", "hyperx:4,nodes=2"),
+            ("hyperx:3x4,nodes=2,mesh=a:12/b:2", "b", "fully-connected:2"),
+            ("groups:4x8,inside=9,mesh=node:4/gpu:8", "gpu", "groups:1x8,inside=9"),
+            ("groups:4x8,mesh=a:2/b:2/gpu:8", "b+gpu", "groups:2x8"),
+            ("groups:4x8,mesh=node:4/gpu:8", "node", "fully-connected:4"),
+            ("dragonfly:3x2x2,mesh=a:3/b:4", "b", "fully-connected:4"),
+        ] {
+            assert_eq!(over(spec, axes).view().spec(), view, "{spec}, {axes}");
+        }
+    }
+
+    /// In a view of whole dimensions, the network's own route between two members is the image of
+    /// the route in the view, and requested directions and paths are, too.
+    #[test]
+    fn routes_of_the_view_are_routes_of_the_network() {
+        let communicators = over("torus:4x5x3,mesh=a:4/b:5/c:3", "a+c");
+        let (network, view) = (communicators.network(), communicators.view());
+        let vertices = |network: &Network, from: u64, to: u64, route: Option<&Route>| {
+            let mut links = Vec::new();
+            let hops = network.route(from, to, route, &mut |run| {
+                links.extend(run.links().filter_map(|link| network.link_ends(link)));
+            });
+            let (hops, mut at, mut all) = (hops.unwrap(), from, Vec::new());
+            while let Some(next) = links.iter().position(|(leaves, _)| *leaves == at) {
+                at = links.swap_remove(next).1;
+                all.push(at);
+            }
+            assert_eq!(all.len() as u64, hops);
+            all
+        };
+        let requests = [
+            Route::default(),
+            Route { signs: vec![-1, 1], ..Route::default() },
+            Route { order: vec![1, 0], ..Route::default() },
+            Route { path: vec![1, 4, 7, 6], ..Route::default() },
+        ];
+        for request in &requests {
+            let (from, to) = (0, 6);
+            let in_view = vertices(view, from, to, Some(request));
+            for ranks in communicators.all() {
+                let t = Transfer { from: 0, to: 6, route: 1, hops: 0, load: 1 };
+                let moved = communicators.route_of(request, ranks, &t).unwrap();
+                let [from, to] = [from, to].map(|member| u64::from(ranks[member as usize]));
+                let image: Vec<u64> =
+                    in_view.iter().map(|member| ranks[*member as usize].into()).collect();
+                assert_eq!(vertices(network, from, to, Some(&moved)), image, "{request:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn communicators_that_do_not_exist_are_explained() {
+        let why = |spec: &str, axes: &str| Communicators::over(axes, &parsed(spec)).unwrap_err();
+        assert_eq!(
+            why("torus:4x4", "ep"),
+            "is over the axis `ep`, but `torus:4x4` has no axes: name them, as in `mesh=ep:8/other:-1` (16 ranks)"
+        );
+        assert_eq!(
+            why("ring:6", "size:4"),
+            "is over communicators of 4 ranks, which do not divide the 6 ranks of `ring:6`"
+        );
+        assert!(why("ring:6,mesh=a:2/b:3", "c").contains("the axes are a, b"));
+    }
+}

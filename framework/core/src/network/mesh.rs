@@ -249,3 +249,109 @@ fn prime_factors(mut number: u64) -> Vec<u64> {
     factors.extend((number > 1).then_some(number));
     factors
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_multiply_to_the_number_of_ranks() {
+        let printed = |text, ranks| Mesh::parse(text, ranks).map(|mesh| mesh.to_string());
+        assert_eq!(printed("dp:2/ep:8/dp:4/tp:8", 512).unwrap(), "dp:2/ep:8/dp:4/tp:8");
+        assert_eq!(printed("node:-1/gpu:8", 64).unwrap(), "node:8/gpu:8");
+        assert_eq!(Mesh::parse("dp:2/ep:8/dp:4", 64).unwrap().axes(), ["dp", "ep"]);
+        let refused = [
+            ("dp:2/ep:8", "(these multiply to 16)"),
+            ("a:4/b:99999999999999999999", MESH),
+            ("a:4294967296/b:4294967296", "(these multiply to more)"),
+            ("node:-1/gpu:-1", MESH),
+            ("node:-1/gpu:7", "(these multiply to 7)"),
+            ("dp", MESH),
+            ("d p:64", MESH),
+            (":64", MESH),
+            ("dp:0", MESH),
+        ];
+        for (text, why) in refused {
+            let error = printed(text, 64).unwrap_err();
+            assert!(error.contains(why), "{text}: {error}");
+        }
+    }
+
+    /// The ranks of a communicator, by comparing the digits of all ranks.
+    fn by_digits(mesh: &Mesh, over: &str, ranks: u64) -> Vec<Vec<u32>> {
+        let digits = |mut rank: u64| {
+            let mut digits = vec![0; mesh.0.len()];
+            for (digit, Digit { radix, .. }) in digits.iter_mut().zip(&mesh.0).rev() {
+                (*digit, rank) = (rank % radix, rank / radix);
+            }
+            digits
+        };
+        let axes: Vec<&str> = over.split('+').collect();
+        let own = |rank: u64, axis: &str| {
+            let is_own = |(_, digit): &(u64, &Digit)| digit.axis == axis;
+            digits(rank).into_iter().zip(&mesh.0).filter(is_own).map(|(n, _)| n).collect::<Vec<_>>()
+        };
+        let colour = |rank: u64| {
+            let is_other = |(_, digit): &(u64, &Digit)| !axes.contains(&&*digit.axis);
+            digits(rank)
+                .into_iter()
+                .zip(&mesh.0)
+                .filter(is_other)
+                .map(|(n, _)| n)
+                .collect::<Vec<_>>()
+        };
+        let mut all: std::collections::BTreeMap<Vec<u64>, Vec<(Vec<Vec<u64>>, u32)>> =
+            std::collections::BTreeMap::new();
+        for rank in 0..ranks {
+            let key = axes.iter().map(|axis| own(rank, axis)).collect();
+            all.entry(colour(rank)).or_default().push((key, rank as u32));
+        }
+        let sorted = all.into_values().map(|mut members| {
+            members.sort();
+            members.into_iter().map(|(_, rank)| rank).collect()
+        });
+        sorted.collect()
+    }
+
+    /// As after `MPI_Comm_split`: equal colours are a communicator, and members are sorted by key.
+    #[test]
+    fn members_differ_only_in_the_digits_of_their_axes() {
+        let mesh = Mesh::parse("dp:2/ep:3/dp:2/tp:2", 24).unwrap();
+        for over in ["dp", "ep", "tp", "dp+tp", "tp+dp", "ep+dp+tp"] {
+            let (ranks, size) = mesh.members(over).unwrap();
+            let communicators: Vec<Vec<u32>> = ranks.chunks(size).map(<[u32]>::to_vec).collect();
+            assert_eq!(communicators, by_digits(&mesh, over, 24), "{over}");
+        }
+        assert_eq!(
+            mesh.members("xp").unwrap_err(),
+            "is over the axis `xp`, but the axes are dp, ep, tp"
+        );
+        assert_eq!(mesh.members("dp+dp").unwrap_err(), "is over the axis `dp` twice");
+    }
+
+    /// The number of shapes of an 8x8x8 torus follows from Burnside's lemma: of the 9! / 3!^3 = 1680
+    /// ways to give three of nine factors of 2 to each of three axes, exchanges of two sides fix 36,
+    /// and rotations of the three sides fix 6: (1680 + 3 * 36 + 2 * 6) / 6 = 300.
+    #[test]
+    fn ranges_list_all_orders_and_shapes() {
+        let sides = [8, 8, 8];
+        let meshes = |text: &str| expand_mesh(text, &sides);
+        assert_eq!(meshes("orders(dp:8/ep:8/tp:8)").unwrap().len(), 6);
+        let shapes = meshes("shapes(dp:8/ep:8/tp:8)").unwrap();
+        assert_eq!(shapes.len(), 300);
+        assert!(shapes.iter().all(|mesh| Mesh::parse(mesh, 512).is_ok()));
+        assert_eq!(
+            expand_mesh("shapes(a:4/b:4)", &[4, 4]).unwrap(),
+            ["a:2/b:2/a:2/b:2", "a:2/b:4/a:2", "a:4/b:4", "b:2/a:2/b:2/a:2"]
+        );
+        assert_eq!(meshes("dp:8/ep:64").unwrap(), ["dp:8/ep:64"]);
+        assert_eq!(
+            meshes("shapes(dp:8)").unwrap_err(),
+            "axes whose sizes multiply to 512, the number of ranks (these multiply to 8)"
+        );
+        assert!(meshes("all(dp:512)").unwrap_err().contains("orders(..) or shapes(..)"));
+        assert!(
+            meshes("orders(a:2/b:2/c:2/d:2/e:2/f:2/g:2/h:4)").unwrap_err().contains("at most 4096")
+        );
+    }
+}

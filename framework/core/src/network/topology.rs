@@ -9,7 +9,7 @@
 //! A family, such as `torus`, implements `Family` in a file of its own and has a row in `FAMILIES`.
 //! Arguments that may follow those of any family have a row in [`OPTIONS`].
 
-use crate::network::mesh::Mesh;
+use crate::network::mesh::{Mesh, expand_mesh};
 use crate::spec::{Arg, Spec, SpecError};
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -830,6 +830,35 @@ pub fn parse_with(text: &str, read: ReadFile<'_>) -> Result<Arc<Network>, SpecEr
     let mesh = Mesh::parse(arg.value(), network.nodes());
     let mesh = mesh.map_err(|expected| spec.bad_value(arg, &expected))?;
     Ok(Arc::new(network.with_mesh(Arc::new(mesh))))
+}
+
+/// Replaces a range of meshes in the spec of a topology (`mesh=orders(..)` or `mesh=shapes(..)`) by
+/// a list of specs, one for each mesh. A text without such a range is returned unchanged, even if it
+/// is not valid.
+///
+/// ```
+/// use swapmeet_core::network::topology::expand_meshes;
+/// let read = &|_: &str| Err("can't be read here".to_owned());
+/// assert_eq!(
+///     expand_meshes("torus:4x4,mesh=orders(dp:2/tp:8)", read).unwrap(),
+///     ["torus:4x4,mesh=dp:2/tp:8", "torus:4x4,mesh=tp:8/dp:2"]
+/// );
+/// ```
+pub fn expand_meshes(text: &str, read: ReadFile<'_>) -> Result<Vec<String>, SpecError> {
+    let spec = Spec::parse("topology", text);
+    let is_range = |arg: &&Arg| arg.key() == Some("mesh") && arg.value().ends_with(')');
+    let Some((spec, arg)) = spec.as_ref().ok().and_then(|spec| {
+        let arg = spec.args().iter().find(is_range)?;
+        Some((spec, arg))
+    }) else {
+        return Ok(vec![text.to_owned()]);
+    };
+    // The character before the argument is the separator.
+    let (before, after) = (&text[..arg.at() - 1], &text[arg.at() + arg.len()..]);
+    let network = parse_with(&format!("{before}{after}"), read)?;
+    let meshes = expand_mesh(arg.value(), network.radices());
+    let meshes = meshes.map_err(|expected| spec.bad_value(arg, &expected))?;
+    Ok(meshes.iter().map(|mesh| format!("{before},mesh={mesh}{after}")).collect())
 }
 
 fn parse_family(text: &str, read: ReadFile<'_>) -> Parsed {
