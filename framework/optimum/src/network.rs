@@ -123,7 +123,7 @@ impl CapacityNetwork {
         rates: &NetworkRates,
         even: bool,
     ) -> Result<Self, OptimumError> {
-        let topology = &*topology.of_hosts();
+        let topology = &*topology.physical();
         let (nodes, vertices) = (topology.nodes(), topology.nodes() + topology.switches());
         if vertices > MAX_LINKS || topology.link_slots() > MAX_LINKS {
             let links = topology.link_slots();

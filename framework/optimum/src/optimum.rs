@@ -80,8 +80,8 @@ pub fn problem(
     }
     let topology = task.network().as_ref();
     let demand = Demand::of(task)?;
-    let hosts = topology.hosts();
-    let network = CapacityNetwork::of(topology, &rates, demand.is_even(hosts))?;
+    let nodes = topology.physical_nodes();
+    let network = CapacityNetwork::of(topology, &rates, demand.is_even(nodes))?;
     let unit_us = unit_bytes * rates.link_byte_us / network.capacity_unit;
     Ok((network, demand, unit_us))
 }

@@ -224,7 +224,7 @@ impl Encode for bool {
     }
 
     fn decode(words: &mut dyn Iterator<Item = u64>) -> Option<Self> {
-        words.next().map(|figure| figure != 0)
+        words.next().map(|word| word != 0)
     }
 }
 

@@ -66,11 +66,11 @@ fn positions(topology: &Network) -> Vec<Position> {
                 return at(&vertex).unwrap_or_default();
             }
             // Ranks that share a node are drawn in a small circle around the position of this node.
-            let host = topology.endpoint(vertex);
-            let earlier = sharing.entry(host).or_default();
+            let shared = topology.endpoint(vertex);
+            let earlier = sharing.entry(shared).or_default();
             let angle = *earlier as f64 * 0.9;
             *earlier += 1;
-            let [x, y] = at(&host).unwrap_or_default();
+            let [x, y] = at(&shared).unwrap_or_default();
             [x + 0.3 * angle.sin(), y - 0.3 * angle.cos()]
         })
         .collect()

@@ -66,7 +66,7 @@ const MAX_EXHAUSTIVE: u64 = 24;
 impl Survey {
     /// Computes all statistics that are feasible for a network of this size.
     pub fn of(topology: &Network) -> Self {
-        let topology = &*topology.of_hosts();
+        let topology = &*topology.physical();
         let formula = |degree| (degree, degree, SurveyMethod::Formula);
         let mut survey = Self {
             nodes: topology.nodes(),
@@ -173,7 +173,7 @@ fn exhaustive_cut(network: &Adjacency) -> u64 {
     halves.chain(smaller_with_last.into_iter().flatten()).map(cut).min().unwrap_or(0)
 }
 
-/// A network with more clusters gets no cut.
+/// In a network with more clusters, no cut is searched.
 const MAX_CLUSTERS: usize = 1 << 11;
 /// The number of further starting cuts. Each of them cuts a rotation of the order of cluster
 /// numbers.

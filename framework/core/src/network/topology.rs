@@ -55,8 +55,9 @@ use routing::Routing;
 ///
 /// It has up to four parts, which are applied in this order: a family, failed and slow links, a
 /// placement of ranks on nodes, and random routing. The family and the damage number the nodes of
-/// the network. With a placement, the nodes of this type are the ranks ([`Network::host`]). Link
-/// numbers are always those of the family.
+/// the network. With a placement, the nodes of this type are the ranks. If several ranks share a
+/// node, that node is a *physical node* ([`Network::physical`]). Link numbers are always those of
+/// the family.
 #[derive(Debug, Clone)]
 pub struct Network {
     properties: Properties,
@@ -145,21 +146,22 @@ impl Network {
         self.placement.as_ref().is_some_and(|placement| placement.shares_nodes())
     }
 
-    /// Returns the network of nodes if several ranks share a node, and this network otherwise.
-    pub fn of_hosts(&self) -> Cow<'_, Self> {
+    /// Returns the physical network, whose nodes have the ports and links. It is the network of the
+    /// nodes that ranks share or, if every rank has a node of its own, this network.
+    pub fn physical(&self) -> Cow<'_, Self> {
         match self.placed_on().filter(|_| self.shares_nodes()) {
             Some(network) => Cow::Owned(network),
             None => Cow::Borrowed(self),
         }
     }
 
-    /// Returns the number of nodes of [`Network::of_hosts`].
-    pub fn hosts(&self) -> u64 {
+    /// Returns the number of nodes of [`Network::physical`].
+    pub fn physical_nodes(&self) -> u64 {
         if self.shares_nodes() { self.family.properties().nodes } else { self.nodes() }
     }
 
-    /// Returns the node whose ports and links a rank uses: a node of [`Network::of_hosts`].
-    pub fn host(&self, rank: u64) -> u64 {
+    /// Returns the node of [`Network::physical`] whose ports and links a rank uses.
+    pub fn physical_node(&self, rank: u64) -> u64 {
         if self.shares_nodes() { self.node(rank) } else { rank }
     }
 
@@ -170,6 +172,7 @@ impl Network {
         if self.shares_nodes() { self.nodes() + self.node(rank) } else { rank }
     }
 
+    /// Returns the node of the family on which a rank runs.
     fn node(&self, rank: u64) -> u64 {
         self.placement.as_ref().map_or(rank, |placement| placement.node(rank))
     }
@@ -488,6 +491,7 @@ trait Family: fmt::Debug + Send + Sync {
     fn properties(&self) -> &Properties;
     /// Calls `visit` with the runs of the family's own route and returns the number of hops.
     fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64;
+    /// Returns the link from a vertex to a neighbour, for requested paths.
     fn link_between(&self, _from: u64, _to: u64) -> Option<Run> {
         None
     }

@@ -73,7 +73,7 @@ impl StepStatistics {
             link_messages: LinkLoad::new(topology.as_ref()),
             link_loads: None,
             traffic: vec![NodeTraffic::default(); nodes],
-            hosts: (0..ranks).map(|rank| topology.host(rank) as u32).collect(),
+            hosts: (0..ranks).map(|rank| topology.physical_node(rank) as u32).collect(),
             packed: vec![0; if interests.packing { nodes } else { 0 }],
             busiest_links: Vec::new(),
             inverse_bandwidth: Vec::new(),

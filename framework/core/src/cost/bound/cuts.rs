@@ -94,8 +94,8 @@ pub(super) fn on_links(
         return found;
     }
     // Try the cuts that separate a set of nodes.
-    let hosts = topology.of_hosts();
-    let radices = hosts.radices();
+    let physical = topology.physical();
+    let radices = physical.radices();
     let mut orders = blocks(radices, &network);
     orders.extend(dimensions(radices, network.nodes()));
     let is_enough = if network.is_direct() {
@@ -200,7 +200,6 @@ struct CutGraph {
     links: Adjacency,
     /// The reversed links, if some links have no opposite link of the same bandwidth.
     reversed: Option<Adjacency>,
-    /// The ranks of each node.
     ranks: Vec<Vec<u32>>,
     /// The sets of vertices that the local search moves together: each single vertex, and each
     /// switch together with the nodes whose only link leads to this switch.
@@ -209,13 +208,13 @@ struct CutGraph {
 
 impl CutGraph {
     fn of(topology: &topology::Network) -> Option<Self> {
-        let links = Adjacency::of(&topology.of_hosts())?;
+        let links = Adjacency::of(&topology.physical())?;
         // The two directions of a link can differ only if links have failed or are slow.
         let reversed = topology.damage().map(|_| links.reversed());
         // List the ranks of each node, and the nodes of each switch.
-        let mut ranks = vec![Vec::new(); topology.hosts() as usize];
+        let mut ranks = vec![Vec::new(); topology.physical_nodes() as usize];
         for rank in 0..topology.nodes() {
-            ranks[topology.host(rank) as usize].push(rank as u32);
+            ranks[topology.physical_node(rank) as usize].push(rank as u32);
         }
         let nodes = ranks.len() as u32;
         let vertices = links.vertices() as u32;
@@ -227,7 +226,7 @@ impl CutGraph {
                 with_nodes[(switch - nodes) as usize].push(node);
             }
         }
-        with_nodes.retain(|unit| unit.len() > 1);
+        with_nodes.retain(|vertices| vertices.len() > 1);
         let movable = (0..vertices).map(|vertex| vec![vertex]).chain(with_nodes).collect();
         Some(Self { links, reversed, ranks, movable })
     }
@@ -315,7 +314,6 @@ impl Pairs {
 }
 
 impl<'a> Side<'a> {
-    /// Creates an empty set.
     fn new(task: &'a Task, demand: &'a Demand<'a>, nodes: usize) -> Self {
         /// The largest number of pairs of a class and a receiver for which receivers are counted.
         /// The time to examine a cut is proportional to the number of these pairs.
@@ -475,7 +473,6 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// Moves a vertex to the opposite side.
     fn flip(&mut self, vertex: u32) {
         let joins = !self.inside[vertex as usize];
         let reversed = self.network.reversed.as_ref();
@@ -576,28 +573,27 @@ impl Best {
         cut.clear(&moved);
     }
 
-    /// Moves sets of vertices ([`CutGraph::movable`]) to the opposite side until no move raises the bound. Each
-    /// move takes the unit that raises the bound most.
+    /// Moves sets of vertices ([`CutGraph::movable`]) to the opposite side until no move raises the
+    /// bound. Each move takes the set that raises the bound most.
     fn improve(&mut self, cut: &mut Cut<'_>) {
         let network = cut.network;
         self.inside().for_each(|vertex| cut.flip(vertex));
         loop {
             let mut step = None;
-            for unit in &network.movable {
+            for vertices in &network.movable {
                 let before = self.bound;
-                unit.iter().for_each(|vertex| cut.flip(*vertex));
+                vertices.iter().for_each(|vertex| cut.flip(*vertex));
                 self.consider(cut);
-                step = if self.bound > before { Some(unit) } else { step };
-                unit.iter().for_each(|vertex| cut.flip(*vertex));
+                step = if self.bound > before { Some(vertices) } else { step };
+                vertices.iter().for_each(|vertex| cut.flip(*vertex));
             }
-            let Some(unit) = step else { break };
-            unit.iter().for_each(|vertex| cut.flip(*vertex));
+            let Some(vertices) = step else { break };
+            vertices.iter().for_each(|vertex| cut.flip(*vertex));
         }
         let inside: Vec<u32> = self.inside().collect();
         cut.clear(&inside);
     }
 
-    /// Returns the vertices on the first side.
     fn inside(&self) -> impl Iterator<Item = u32> {
         (0..).zip(&self.inside).filter(|(_, inside)| **inside).map(|(vertex, _)| vertex)
     }
@@ -633,8 +629,8 @@ fn blocks(radices: &[u64], network: &CutGraph) -> Vec<Vec<u32>> {
         let numbers: Vec<u32> = (0..nodes).collect();
         blocks.extend(numbers.chunks(stride as usize).map(<[u32]>::to_vec));
     }
-    let at_switches = network.movable.iter().filter(|unit| unit.len() > 1);
-    blocks.extend(at_switches.map(|unit| unit[1..].to_vec()));
+    let at_switches = network.movable.iter().filter(|vertices| vertices.len() > 1);
+    blocks.extend(at_switches.map(|vertices| vertices[1..].to_vec()));
     blocks
 }
 

@@ -495,15 +495,15 @@ mod max_flow_oracle {
         let (topology, blocks) = (task.topology.as_ref(), Blocks::of(task));
         // Ranks that share a node need no link between them, so the data of these ranks is added to the
         // data of their node.
-        let network = Adjacency::of(&topology.of_hosts()).unwrap();
-        let nodes = topology.hosts() as usize;
+        let network = Adjacency::of(&topology.physical()).unwrap();
+        let nodes = topology.physical_nodes() as usize;
         let mut bytes = vec![vec![0.0; nodes]; nodes];
         for (from, to) in
             (0..topology.nodes()).flat_map(|a| (0..topology.nodes()).map(move |b| (a, b)))
         {
             if from != to {
-                bytes[topology.host(from) as usize][topology.host(to) as usize] +=
-                    blocks.bytes(from, to) as f64;
+                bytes[topology.physical_node(from) as usize]
+                    [topology.physical_node(to) as usize] += blocks.bytes(from, to) as f64;
             }
         }
         let links: Vec<(u32, u32, f64)> = network.links().collect();
@@ -727,7 +727,6 @@ mod max_flow_oracle {
         parse_with(spec, &|file| Ok(if file == "racks" { RACKS } else { TREE }.to_owned())).unwrap()
     }
 
-    /// The bytes from one node to another.
     type BytesOfPair<'a> = &'a dyn Fn(u64, u64) -> u64;
 
     /// Returns exchanges of different kinds: uniform, with a root, and with a different amount for each
@@ -949,7 +948,6 @@ mod random_schedules {
             spec
         }
 
-        /// Returns a random collective.
         fn collective(&mut self, nodes: u64) -> Collective {
             let kinds = [
                 &ALL_TO_ALL,
@@ -992,10 +990,8 @@ mod random_schedules {
         }
     }
 
-    /// A send with its step.
     type Send = (u64, Rule<'static>);
 
-    /// Returns the sends of a random schedule.
     fn schedule(random: &mut Random, collective: &Collective, nodes: u64) -> Vec<Send> {
         let kind = collective.kind();
         let root = collective.root().unwrap_or(0);

@@ -151,7 +151,6 @@ impl Demand<'_> {
                 let both = counts[0] * counts[1] * *amount as f64;
                 Some((both, both))
             }
-            // The data of the nodes on each side crosses the cut once.
             Self::Copies(_) => Some((here, there)),
             // The nodes on one side can add their terms for a node on the opposite side before they
             // send the sum across the cut.
@@ -184,7 +183,6 @@ impl Demand<'_> {
         })
     }
 
-    /// Returns the amounts of single nodes, if the demand has some.
     pub(super) fn amounts(&self) -> Option<&Amounts> {
         match self {
             Self::Copies(amounts) | Self::Sums(amounts) => Some(amounts),
@@ -224,7 +222,7 @@ impl Demand<'_> {
         let n = topology.nodes();
         // Each copy of data, and each term of a sum, crosses at least one link to reach another
         // node of the network. Ranks that share a node use no link between them.
-        let elsewhere = (topology.hosts() - 1) as f64;
+        let elsewhere = (topology.physical_nodes() - 1) as f64;
         let over_routes = |blocks: &Blocks<'_>| {
             if blocks.pairs() > MAX_ROUTES && !task.collective.kind().permutes() {
                 return None;
@@ -278,7 +276,6 @@ impl Demand<'_> {
 }
 
 impl Amounts {
-    /// Returns the sum of the amounts of the nodes 0 to `nodes` - 1.
     pub(super) fn total(&self, nodes: u64) -> f64 {
         match self {
             Self::Same(amount) => nodes as f64 * *amount as f64,
@@ -302,7 +299,6 @@ impl Amounts {
     /// Returns a lower bound on the largest distance from a node with data to any node. It is only
     /// a lower bound because not all nodes with data are examined.
     fn farthest(&self, topology: &Network) -> u64 {
-        /// The largest number of nodes that are examined.
         const MAX: usize = 64;
         match self {
             Self::Same(_) => topology.diameter(),
@@ -320,14 +316,19 @@ impl Amounts {
 /// for each node of the network that has a receiver, except for the node that has the token.
 fn token_hops(tokens: &Tokens, topology: &Network) -> f64 {
     let mut sum = 0.0;
-    let mut hosts = Vec::new();
+    let mut receivers = Vec::new();
     for node in 0..tokens.nodes() {
         for (class, bytes) in (0..).zip(tokens.bytes(node)) {
-            hosts.clear();
-            hosts.extend(tokens.receivers(node, class).iter().map(|r| topology.host((*r).into())));
-            hosts.sort_unstable();
-            hosts.dedup();
-            let others = hosts.iter().filter(|host| **host != topology.host(node)).count();
+            receivers.clear();
+            receivers.extend(
+                tokens.receivers(node, class).iter().map(|r| topology.physical_node((*r).into())),
+            );
+            receivers.sort_unstable();
+            receivers.dedup();
+            let others = receivers
+                .iter()
+                .filter(|receiver| **receiver != topology.physical_node(node))
+                .count();
             sum += *bytes as f64 * others as f64;
         }
     }

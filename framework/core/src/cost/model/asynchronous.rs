@@ -80,7 +80,6 @@ pub(super) fn add_sums(bytes: &mut Vec<f64>, summed: Summed<'_>, nodes: usize, u
     bytes.iter_mut().zip(summed.of).for_each(|(sum, load)| *sum += *load as f64 * unit_bytes);
 }
 
-/// A message of a step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StepMessage {
     pub from: u32,
@@ -121,7 +120,6 @@ pub(super) struct StepIndex {
     /// For each rank, the bytes that it reduces at the end of the step. Empty if no rank reduces
     /// anything.
     summed: Vec<f64>,
-    /// Number of ranks that have not ended the step.
     inside: usize,
 }
 
@@ -205,7 +203,6 @@ impl StepIndex {
         (number - self.first_send[message.from as usize], message)
     }
 
-    /// Returns the bytes that a rank reduces at the end of the step.
     pub(super) fn summed(&self, rank: usize) -> f64 {
         self.summed.get(rank).copied().unwrap_or(0.0)
     }
@@ -227,9 +224,9 @@ pub(crate) struct Steps {
     too_many: bool,
     /// The number of ranks that wait until a further step becomes known.
     waiting: usize,
-    /// Whether any rank reduces data.
     has_sums: bool,
-    /// For each rank, the bytes that it reduces at the end of the step that will be added next.
+    /// For each rank, the bytes of the reductions that were reported after the last step was added.
+    /// The rank reduces them at the end of the next step.
     summed: Vec<f64>,
 }
 
@@ -248,12 +245,10 @@ impl Steps {
         }
     }
 
-    /// Returns the number of the first step that at least one rank has not ended.
     pub(super) fn first(&self) -> u64 {
         self.first
     }
 
-    /// Returns the number of steps that have become known.
     pub(super) fn known(&self) -> u64 {
         self.first + self.steps.len() as u64
     }
@@ -284,13 +279,10 @@ impl Steps {
         add_sums(&mut self.summed, summed, self.nodes, self.unit_bytes);
     }
 
-    /// Returns the bytes that each rank reduces at the end of the step that is added next. Empty if
-    /// no rank reduces anything.
     fn next_sums(&self) -> &[f64] {
         &self.summed
     }
 
-    /// Forgets the reductions of the step that would be added next.
     fn clear_next_sums(&mut self) {
         self.summed.clear();
     }
@@ -299,12 +291,10 @@ impl Steps {
         self.has_sums
     }
 
-    /// Returns the bytes that a rank reduces after the last step of the schedule.
     pub(super) fn summed_last(&self, rank: usize) -> f64 {
         self.summed.get(rank).copied().unwrap_or(0.0)
     }
 
-    /// Returns whether any stored step has more than `least` messages.
     pub(super) fn has_larger_than(&self, least: usize) -> bool {
         self.messages > least && self.steps.iter().any(|step| step.messages.len() > least)
     }
@@ -317,12 +307,10 @@ impl Steps {
         self.waiting == self.nodes
     }
 
-    /// Increments the number of ranks that wait until a further step becomes known.
     pub(super) fn wait(&mut self) {
         self.waiting += 1;
     }
 
-    /// Sets the number of ranks that wait until a further step becomes known: all ranks, or 0.
     pub(super) fn set_all_waiting(&mut self, are_waiting: bool) {
         self.waiting = if are_waiting { self.nodes } else { 0 };
     }
@@ -351,7 +339,6 @@ impl Steps {
         awake
     }
 
-    /// Returns the step with this number. Returns `None` if it is not known yet.
     pub(super) fn get(&self, number: u64) -> Option<&StepIndex> {
         self.steps.get((number - self.first) as usize)
     }
@@ -381,7 +368,6 @@ impl Steps {
         }
     }
 
-    /// Records that a rank has received a message of a step. Only for `order=data`.
     pub(super) fn received(&mut self, number: u64, rank: usize) {
         let Some(step) = self.steps.get_mut((number - self.first) as usize) else {
             unreachable!("rank {rank} receives a message of step {number}, which is not stored");
@@ -393,7 +379,6 @@ impl Steps {
         self.too_many
     }
 
-    /// Errors if more messages had to be stored than the limit allows.
     fn check_limit(&self, model: &str) -> Result<(), String> {
         if self.too_many {
             return Err(format!(
@@ -603,7 +588,6 @@ pub(crate) struct Position {
     pub pending: usize,
 }
 
-/// The progress of all ranks through a schedule.
 #[derive(Debug, Clone)]
 pub(crate) struct Progress {
     pub steps: Steps,
@@ -614,7 +598,6 @@ pub(crate) struct Progress {
     pub data_order: Option<DataOrder>,
     pub noise: Noise,
     pub events: EventLimit,
-    /// The record of how each rank spends its time, if requested.
     pub record: Option<Box<TimeSpace>>,
     pub repetition: Repetition,
 }
@@ -652,7 +635,6 @@ impl Progress {
         data_order.is_none() && noise.is_none() && record.is_none()
     }
 
-    /// Ends the rank's current step, so that its position is the next step.
     pub(crate) fn leave_step(&mut self, rank: usize) {
         self.steps.leave(self.ranks[rank].step);
         self.ranks[rank].step += 1;
@@ -691,17 +673,14 @@ impl Progress {
 /// A model in which ranks have their own clocks. The model determines when each message is sent and
 /// received.
 pub(crate) trait RankModel: Send {
-    /// The model's name.
     const NAME: &'static str;
 
     fn progress(&self) -> &Progress;
 
     fn progress_mut(&mut self) -> &mut Progress;
 
-    /// Adds the next step of the schedule to [`Progress::steps`].
     fn add_step(&mut self, step: &Step<'_>);
 
-    /// Adds data that ranks reduce at the end of the step that will be added next.
     fn add_sums(&mut self, summed: Summed<'_>) {
         self.progress_mut().steps.sum(summed);
     }
@@ -741,7 +720,6 @@ pub(crate) trait RankModel: Send {
         false
     }
 
-    /// Returns the reason why the model cannot compute the cost, if there is one.
     fn refusal(&self) -> Option<&String> {
         None
     }
@@ -758,12 +736,10 @@ pub(crate) trait RankModel: Send {
         false
     }
 
-    /// Starts a time-space record.
     fn start_record(&mut self, record: TimeSpace) {
         self.progress_mut().record = Some(Box::new(record));
     }
 
-    /// Returns the finished time-space record; `None` if no record was started.
     fn take_record(&mut self) -> Option<TimeSpace> {
         self.progress_mut().record.take().map(|record| record.finish())
     }
@@ -791,7 +767,6 @@ pub(crate) trait RankModel: Send {
         }
     }
 
-    /// Ends the rank's step and enters the next.
     fn next_step(&mut self, rank: usize) {
         self.progress_mut().leave_step(rank);
         self.enter_step(rank);
@@ -807,7 +782,6 @@ pub(crate) trait RankModel: Send {
         }
     }
 
-    /// Returns whether the model cannot compute the cost, or a limit has been reached.
     fn is_stopped(&self) -> bool {
         let Progress { events, steps, .. } = self.progress();
         self.refusal().is_some() || events.reached() || steps.limit_reached()
@@ -845,7 +819,6 @@ pub(crate) trait RankModel: Send {
         skips
     }
 
-    /// Resumes all ranks that wait for the step that was added last.
     fn wake_ranks(&mut self) {
         let Progress { steps, ranks, data_order, .. } = self.progress_mut();
         let by_data = data_order.is_some();

@@ -125,7 +125,6 @@ fn factor(text: &str) -> Result<f64, String> {
 }
 
 parameters! {
-    /// A network whose links are shared by max-min fairness.
     struct Fluid {
         startup_us: f64 = STARTUP_US,
         rendezvous_bytes: u64 = RENDEZVOUS_BYTES,
@@ -169,12 +168,10 @@ impl Fluid {
         }
     }
 
-    /// Returns whether any message has a start-up time.
     fn has_startups(&self) -> bool {
         self.startup_us > 0.0 || self.rendezvous_us > 0.0 || self.eager_byte_us > 0.0
     }
 
-    /// Returns the time of a byte on a link.
     fn link_byte_us(&self) -> f64 {
         self.byte_us / self.bandwidth_factor
     }
@@ -200,7 +197,7 @@ impl Model for Fluid {
     }
 
     fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {
-        Box::new(Simulations::new(Simulation::new(self.clone(), context)))
+        Box::new(WithCopy::new(Simulation::new(self.clone(), context)))
     }
 
     /// Returns a start-up plus the largest of three times:
@@ -254,12 +251,12 @@ impl Model for Fluid {
 /// computed once for each window of time. The simulation is copied when the first window begins,
 /// and the copy continues with windows of twice the length. A note in the result reports the
 /// difference between the times.
-struct Simulations {
+struct WithCopy {
     first: Simulation,
     copy: Option<Box<Simulation>>,
 }
 
-impl Simulations {
+impl WithCopy {
     fn new(first: Simulation) -> Self {
         Self { first, copy: None }
     }
@@ -274,7 +271,7 @@ impl Simulations {
     }
 }
 
-impl Listener for Simulations {
+impl Listener for WithCopy {
     fn interests(&self) -> Interests {
         self.first.interests()
     }
@@ -290,7 +287,7 @@ impl Listener for Simulations {
     }
 }
 
-impl Evaluator for Simulations {
+impl Evaluator for WithCopy {
     fn cost(&mut self) -> Result<Cost, String> {
         let cost = self.first.cost()?;
         self.take_copy();

@@ -28,7 +28,7 @@
 //!
 //! An interface sends and receives at the same time, but a processor does one thing at a time.
 //! Events are processed in the order of time. Simultaneous events are processed in the order in
-//! which they became known ([`Simulations`] measures the effect of this rule). The completion time
+//! which they became known ([`BothOrders`] measures the effect of this rule). The completion time
 //! is divided along the critical path: o and g are start-up, O and G are transmission, and L is
 //! propagation. Waits for a receiver or for a rendezvous match are contention.
 
@@ -102,7 +102,7 @@ impl Model for LogGp {
 
     fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {
         match self.late.ranks(context.topology.nodes(), context.seed) {
-            Ok(late) => Box::new(Simulations::new(Simulation::new(self, context, &late))),
+            Ok(late) => Box::new(BothOrders::new(Simulation::new(self, context, &late))),
             Err(why) => Box::new(Refused(why)),
         }
     }
@@ -139,7 +139,6 @@ impl Model for LogGp {
     }
 }
 
-/// Multiplies a time by a noise factor.
 fn scaled(ticks: Ticks, noise: f64) -> Ticks {
     if noise == 1.0 { ticks } else { (ticks as f64 * noise).round() as Ticks }
 }
@@ -197,13 +196,11 @@ impl EventQueue {
         }
     }
 
-    /// Returns the time of the earliest event.
     fn first_time(&self) -> Option<Ticks> {
         let of_lists = self.lists.iter().filter_map(|list| Some(list.front()?.at));
         of_lists.chain(self.heap.peek().map(|Reverse(event)| event.at)).min()
     }
 
-    /// Removes the earliest event.
     fn pop(&mut self) -> Option<Event> {
         let first = self.lists.iter_mut().filter(|list| !list.is_empty());
         let first = first.min_by(|a, b| a.front().cmp(&b.front()));
@@ -298,9 +295,7 @@ struct Simulation {
     /// Whether a simultaneous event of the same rank has delayed an event.
     has_competing_events: bool,
     messages: Vec<InFlight>,
-    /// Unused indices of `messages`, for reuse.
     free: Vec<u32>,
-    /// Time of the last event.
     now: Ticks,
 }
 
@@ -342,7 +337,6 @@ impl Simulation {
         }
     }
 
-    /// Reserves `count` consecutive sequence numbers and returns the first of them.
     fn reserve(&mut self, count: usize) -> u64 {
         let first = self.next_sequence;
         self.next_sequence += count as u64;
@@ -361,12 +355,10 @@ impl Simulation {
         copy
     }
 
-    /// Returns the simulation with simultaneous events of the same rank in the reverse order.
     fn reversed(self) -> Self {
         Self { is_reversed: true, ..self }
     }
 
-    /// Removes the next event.
     fn next_event(&mut self) -> Option<Event> {
         if !self.is_reversed {
             return self.queue.pop();
@@ -395,12 +387,10 @@ impl Simulation {
         self.simultaneous.pop()
     }
 
-    /// Returns whether a simultaneous event of the same rank has delayed an event.
     fn has_competing_events(&self) -> bool {
         self.has_competing_events
     }
 
-    /// Records that an event of a rank is delayed until the rank is free.
     fn delay(&mut self, event: Event, rank: usize) {
         self.has_competing_events |= self.ranks[rank].started == Some(event.at);
     }
@@ -464,7 +454,6 @@ impl Simulation {
         }
     }
 
-    /// Stores a message and returns its index.
     fn store(&mut self, message: InFlight) -> u32 {
         if let Some(slot) = self.free.pop() {
             self.messages[slot as usize] = message;
@@ -551,7 +540,6 @@ impl Simulation {
         }
     }
 
-    /// Matches the unexpected messages of the step that the rank has just entered.
     fn match_unexpected(&mut self, rank: usize) {
         let (step, at) = (self.progress.ranks[rank].step, self.ranks[rank].processor.at());
         let mut unexpected = std::mem::take(&mut self.ranks[rank].unexpected);
@@ -573,7 +561,6 @@ impl Simulation {
         self.complete(rank);
     }
 
-    /// Ends the wait of a sender whose rendezvous message has been matched.
     fn release_sender(&mut self, sender: usize, at: Ticks) {
         let s = &mut self.ranks[sender];
         let line = &mut TimeLine::of(&mut self.progress.record, sender);
@@ -587,7 +574,6 @@ impl Simulation {
         self.ranks[rank].processor.spend(Kind::Reduction, ticks, line);
     }
 
-    /// Synchronizes all ranks at the end of a step.
     fn pass_barrier(&mut self, barrier: Ticks) {
         let last = self.last_clock();
         for (rank, r) in self.ranks.iter_mut().enumerate() {
@@ -598,7 +584,6 @@ impl Simulation {
         }
     }
 
-    /// Returns the clock of the last rank.
     fn last_clock(&self) -> Clock {
         let clocks = self.ranks.iter().map(|r| *r.processor);
         clocks.reduce(Clock::later).expect("a network has ranks")
@@ -743,9 +728,9 @@ impl RankModel for Simulation {
     }
 
     fn finish(&mut self) -> Result<(Times, Option<RankTimes>), String> {
-        assert_eq!(self.free.len(), self.messages.len(), "messages that nobody has received");
+        assert_eq!(self.free.len(), self.messages.len(), "messages that no rank has received");
         let is_matched = |r: &Rank| r.waiting.is_empty() && r.unexpected.is_empty();
-        assert!(self.ranks.iter().all(is_matched), "messages that nobody has matched");
+        assert!(self.ranks.iter().all(is_matched), "messages that no rank has matched");
         for rank in 0..self.ranks.len() {
             // With `order=data`, the arrival of a message begins a reduction. If a rank has data to
             // reduce but receives no further message, it reduces this data now.
@@ -770,7 +755,7 @@ impl RankModel for Simulation {
 /// The second simulation begins when events compete for the first time. It continues a copy of the
 /// state before these events. A copy is therefore made before the events of each step are
 /// processed, which takes less time than processing them.
-struct Simulations {
+struct BothOrders {
     first: Simulation,
     /// The state of `first` before the events of a step were processed, while no events have
     /// competed.
@@ -781,12 +766,11 @@ struct Simulations {
     is_draining: bool,
 }
 
-impl Simulations {
+impl BothOrders {
     fn new(first: Simulation) -> Self {
         Self { first, before: None, reversed: None, is_draining: false }
     }
 
-    /// Copies the state of the simulation, unless events have competed already.
     fn copy_state(&mut self) {
         /// The largest number of stored steps for which a copy is made. If ranks are many steps
         /// apart, a copy would take longer than the events of a step. The second simulation then
@@ -797,7 +781,6 @@ impl Simulations {
         self.before = (self.reversed.is_none() && is_small).then(|| Box::new(self.first.copy()));
     }
 
-    /// Starts the second simulation, if events have competed for the first time.
     fn start_reversed(&mut self) {
         if self.first.has_competing_events() && self.reversed.is_none() {
             let before = self.before.take().unwrap_or_else(|| Box::new(self.first.copy()));
@@ -806,7 +789,7 @@ impl Simulations {
     }
 }
 
-impl Listener for Simulations {
+impl Listener for BothOrders {
     fn interests(&self) -> Interests {
         self.first.interests()
     }
@@ -826,7 +809,7 @@ impl Listener for Simulations {
     }
 }
 
-impl Evaluator for Simulations {
+impl Evaluator for BothOrders {
     fn cost(&mut self) -> Result<Cost, String> {
         /// The smallest relative difference of the two times that is reported.
         const LEAST: f64 = 1e-4;
@@ -987,7 +970,6 @@ mod tests {
         assert_eq!([99, 100, 101].map(total), [22.0, 14.0, 14.0]);
     }
 
-    /// Noise multiplies all times of a message by the same factor.
     #[test]
     fn a_single_noisy_message_takes_a_multiple_of_its_time() {
         let us = |noise: f64| {

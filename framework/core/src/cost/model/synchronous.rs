@@ -54,7 +54,6 @@ pub(super) trait StepModel: Model + Copy {
         rounds: Rounds,
     ) -> Times;
 
-    /// Returns the parameters that all models of synchronous steps have.
     fn common_costs(&self) -> &CommonCosts;
 
     /// Returns the number of circuits that a link carries at the same time. Returns `None` if the
@@ -142,7 +141,6 @@ pub(super) struct Synchronous<M> {
     rounds: u64,
     /// The total time of each kind, without barriers.
     total: Times,
-    /// Number of steps.
     steps: u64,
     /// Number of rearrangements that the schedule declares.
     declared: u64,
@@ -150,16 +148,12 @@ pub(super) struct Synchronous<M> {
     packs: bool,
     /// Whether loads are counted in blocks ([`PricingContext::counted`]).
     counted: bool,
-    /// Whether the collective distinguishes blocks by their origin and by their destination
-    /// ([`PricingContext::exchanges`]).
     exchanges: bool,
     /// Whether the loads of any step were bytes, so that blocks cannot be counted.
     has_byte_loads: bool,
-    /// Whether any node reduces data.
     has_sums: bool,
     /// The largest number of messages that a node sends or receives at the same time.
     max_simultaneous: u64,
-    /// Largest number of circuits on a link.
     max_circuits: u64,
     /// The memory for assigning circuits to rounds; created when a step first needs it.
     arranger: Option<Arranger>,
@@ -229,7 +223,6 @@ const EXPECTED: &str = "loads of links and hops are expected values over the ran
 const DRAWN: &str = "one random route per pair, chosen by the seed";
 
 impl<M: StepModel> Synchronous<M> {
-    /// Returns the costs of the steps so far.
     fn parts(&self) -> Parts {
         let barriers = self.rounds.saturating_sub(1) as f64;
         let barriers_us = barriers * self.common_costs.barrier_us.us(self.topology.nodes());

@@ -11,7 +11,6 @@ pub(crate) const NEVER: Ticks = Ticks::MAX;
 /// range.
 pub(crate) const LAST: Ticks = 1 << 61;
 
-/// The number of ticks in a microsecond.
 pub(crate) const PER_US: f64 = 1e6;
 
 /// Converts a duration from µs to the nearest tick. Durations that are longer than [`LAST`] are
@@ -25,7 +24,6 @@ pub(crate) fn nearest(ticks: f64) -> Ticks {
     (ticks.round() as Ticks).min(LAST + 1)
 }
 
-/// Converts a time from ticks to µs.
 pub(crate) fn us(ticks: Ticks) -> f64 {
     ticks as f64 / PER_US
 }
@@ -38,7 +36,6 @@ pub(crate) fn mean_us(times: impl ExactSizeIterator<Item = Ticks>) -> f64 {
     ((sum / count) as f64 + (sum % count) as f64 / count as f64) / PER_US
 }
 
-/// Returns the reason why a case is refused that takes longer than [`LAST`].
 pub(crate) fn too_long(model: &str) -> String {
     format!("the model `{model}` simulates up to 26 days, this case takes longer")
 }
@@ -66,7 +63,6 @@ impl Timers {
         timers
     }
 
-    /// Grows to at least `count` timers.
     pub(super) fn grow(&mut self, count: usize) {
         let (mut groups, mut level) = (count.div_ceil(FAN), 0);
         while groups > self.levels[level].len() {

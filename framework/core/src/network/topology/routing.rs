@@ -23,7 +23,7 @@ pub(super) struct Routing {
     seed: u64,
 }
 
-/// Routes are those between the nodes of [`Network::of_hosts`].
+/// Routes are those between the nodes of [`Network::physical`].
 #[derive(Debug, Clone)]
 enum Method {
     Valiant(Arc<Valiant>),
@@ -56,15 +56,15 @@ pub(super) fn parse(network: Network, options: &Options<'_>) -> Result<Network, 
     if network.kind() == "groups" {
         return Err(bad("minimal: there is only one route between two ranks"));
     }
-    let hosts = network.of_hosts();
-    if hosts.nodes() + hosts.switches() > MAX_VERTICES || hosts.link_slots() > MAX_LINKS {
+    let physical = network.physical();
+    if physical.nodes() + physical.switches() > MAX_VERTICES || physical.link_slots() > MAX_LINKS {
         return Err(bad(&format!(
             "minimal: other routings are for networks of at most {MAX_VERTICES} vertices and {MAX_LINKS} links"
         )));
     }
     let method = match arg.value() {
-        "ecmp" => Method::Ecmp(Arc::new(Ecmp::new(&hosts))),
-        _ => Method::Valiant(Arc::new(Valiant::new(hosts.into_owned()))),
+        "ecmp" => Method::Ecmp(Arc::new(Ecmp::new(&physical))),
+        _ => Method::Valiant(Arc::new(Valiant::new(physical.into_owned()))),
     };
     Ok(network.routed(Routing { method, seed: 0 }))
 }
@@ -80,11 +80,11 @@ impl Routing {
     /// Returns the routing with routes drawn from `seed`. `changed` is the network without random
     /// routing, if its failed links or its placement have changed.
     pub(super) fn sample(&self, seed: u64, changed: Option<&Network>) -> Self {
-        let method = match (&self.method, changed.map(Network::of_hosts)) {
+        let method = match (&self.method, changed.map(Network::physical)) {
             (method, None) => method.clone(),
-            (Method::Ecmp(_), Some(hosts)) => Method::Ecmp(Arc::new(Ecmp::new(&hosts))),
-            (Method::Valiant(_), Some(hosts)) => {
-                Method::Valiant(Arc::new(Valiant::new(hosts.into_owned())))
+            (Method::Ecmp(_), Some(physical)) => Method::Ecmp(Arc::new(Ecmp::new(&physical))),
+            (Method::Valiant(_), Some(physical)) => {
+                Method::Valiant(Arc::new(Valiant::new(physical.into_owned())))
             }
         };
         Self { method, seed }
@@ -100,7 +100,8 @@ impl Routing {
         visit: &mut dyn FnMut(Run),
     ) -> u64 {
         let seed = self.seed ^ (from << 32 | to).wrapping_mul(0xD6E8_FEB8_6659_FD93);
-        let (draw, from, to) = (SplitMix64::new(seed), network.host(from), network.host(to));
+        let (draw, from, to) =
+            (SplitMix64::new(seed), network.physical_node(from), network.physical_node(to));
         match &self.method {
             Method::Valiant(valiant) => valiant.route((from, to), draw, visit),
             Method::Ecmp(ecmp) => ecmp.route(from, to, draw, visit),
@@ -117,8 +118,8 @@ impl RandomRouting<'_> {
         messages: &mut dyn Iterator<Item = (u64, u64, u64)>,
         visit: &mut dyn FnMut(u64, f64, f64),
     ) {
-        let host = |rank| self.network.host(rank);
-        let messages = &mut messages.map(|(from, to, load)| (host(from), host(to), load));
+        let node = |rank| self.network.physical_node(rank);
+        let messages = &mut messages.map(|(from, to, load)| (node(from), node(to), load));
         match &self.routing.method {
             Method::Valiant(valiant) => valiant.expected(messages, visit),
             Method::Ecmp(ecmp) => ecmp.expected(messages, visit),
@@ -127,7 +128,7 @@ impl RandomRouting<'_> {
 
     /// Returns the expected number of hops of a message.
     pub fn expected_hops(&self, from: u64, to: u64) -> f64 {
-        let (from, to) = (self.network.host(from), self.network.host(to));
+        let (from, to) = (self.network.physical_node(from), self.network.physical_node(to));
         match &self.routing.method {
             Method::Valiant(valiant) => valiant.expected_hops(from, to),
             // All shortest paths have the same length, so this is the expected number of hops.

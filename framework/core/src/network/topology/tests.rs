@@ -379,6 +379,8 @@ proptest! {
     }
 }
 
+// Specs, and the messages for invalid specs.
+
 #[test]
 fn specs_have_one_canonical_form() {
     for spec in small() {
@@ -481,6 +483,8 @@ fn dual_nets_belong_to_their_base_and_graphs_to_themselves() {
     assert_eq!(kind("rdn:1(rdn:1(ring:2))"), "rdn over rdn:1(ring:2)");
     assert_ne!(kind("graph:a.txt"), kind("graph:b.txt"));
 }
+
+// Routes and sizes of each family.
 
 #[test]
 fn routes_follow_the_row_first() {
@@ -643,6 +647,8 @@ fn fat_tree_routes_lead_up_and_down_and_shifts_share_no_link() {
     }
 }
 
+// Tofu, and logical tori that are folded into networks.
+
 /// Returns the coordinates X, Y, Z, A, B, C of a node of a Tofu network.
 fn coordinates(node: u64, [x, y, z]: [u64; 3]) -> [u64; 6] {
     let mut rest = node;
@@ -731,6 +737,8 @@ fn impossible_folds_are_explained() {
     insta::assert_snapshot!(reason("tofu:4x4"), @"expected numbers of units along X, Y and Z, as in `tofu:4x3x4`, found `4x4` [4x4]");
     insta::assert_snapshot!(reason("tofu:1000x1000x1000"), @"expected at most 178956970 units of 12 nodes, found `1000x1000x1000` [1000x1000x1000]");
 }
+
+// Networks of switches and twisted tori: sizes from the literature.
 
 fn sizes(spec: &str) -> (u64, u64, u64) {
     let net = topology(spec);
@@ -955,6 +963,8 @@ fn invalid_switch_networks_are_explained() {
     insta::assert_snapshot!(message("groups:4x4,inside=0"), @"inside: expected a bandwidth from 0.000001 to 1000000, where links across groups have 1, found `0`");
 }
 
+// Automorphisms.
+
 /// Larger networks than [`small`] of the families with switches.
 const SWITCHED: &str = "
     dragonfly:5x2x3 dragonfly:9x4x1 dragonfly:1x4x2 hyperx:4x3x2,nodes=2 slim-fly:5,nodes=2
@@ -1069,6 +1079,8 @@ fn shifts_that_carry_are_no_automorphisms() {
         assert_eq!(group.subgroup(is_known).order(), order, "{spec} {symmetries:?}");
     }
 }
+
+// Failed and slow links.
 
 /// Returns (number, from, to) of each link of a network, except the links between the pairs in
 /// `down`. This naive list shares no code with the routes of the program.
@@ -1236,10 +1248,11 @@ fn samples_depend_only_on_the_seed() {
             assert_eq!(text(drawn.as_ref()), text(given.as_ref()), "{random}");
             assert_eq!(ends(drawn.as_ref()), ends(given.as_ref()), "{random}");
             assert_eq!(drawn.diameter(), given.diameter(), "{random}");
-            let host =
-                |net: &Network| (0..net.nodes()).map(|rank| net.host(rank)).collect::<Vec<_>>();
-            assert_eq!(host(drawn.as_ref()), host(given.as_ref()), "{random}");
-            patterns.push((text(drawn.as_ref()), ends(drawn.as_ref()), host(drawn.as_ref())));
+            let node = |net: &Network| {
+                (0..net.nodes()).map(|rank| net.physical_node(rank)).collect::<Vec<_>>()
+            };
+            assert_eq!(node(drawn.as_ref()), node(given.as_ref()), "{random}");
+            patterns.push((text(drawn.as_ref()), ends(drawn.as_ref()), node(drawn.as_ref())));
             assert!(random.contains("ecmp") || given.sample(seed).is_none(), "{random}");
             assert!(is_random(random) && is_random(&given.spec()) == given.sample(seed).is_some());
         }
@@ -1450,6 +1463,8 @@ fn single_faults_are_all_links_and_know_bridges() {
     }
 }
 
+// Placement of ranks on nodes.
+
 fn with_file(spec: &str, content: &str) -> Result<Arc<Network>, SpecError> {
     parse_with(spec, &|_| Ok(content.to_owned()))
 }
@@ -1495,22 +1510,24 @@ fn invalid_placements_are_explained() {
     insta::assert_snapshot!(listed("0 3"), @"p: line 1: `3` is not a node, expected a number from 0 to 2");
 }
 
-fn hosts(spec: &str) -> Vec<u64> {
+// Nodes with several ranks.
+
+fn physical_nodes(spec: &str) -> Vec<u64> {
     let net = topology(spec);
-    (0..net.nodes()).map(|rank| net.host(rank)).collect()
+    (0..net.nodes()).map(|rank| net.physical_node(rank)).collect()
 }
 
 #[test]
 fn ranks_are_placed_in_blocks_or_cyclically() {
-    assert_eq!(hosts("ring:3,ranks=2"), [0, 0, 1, 1, 2, 2]);
-    assert_eq!(hosts("ring:3,ranks=2,place=cyclic"), [0, 1, 2, 0, 1, 2]);
-    let mut drawn = hosts("mesh:2x2,ranks=3,place=random:4");
-    assert_ne!(drawn, hosts("mesh:2x2,ranks=3"));
+    assert_eq!(physical_nodes("ring:3,ranks=2"), [0, 0, 1, 1, 2, 2]);
+    assert_eq!(physical_nodes("ring:3,ranks=2,place=cyclic"), [0, 1, 2, 0, 1, 2]);
+    let mut drawn = physical_nodes("mesh:2x2,ranks=3,place=random:4");
+    assert_ne!(drawn, physical_nodes("mesh:2x2,ranks=3"));
     drawn.sort_unstable();
-    assert_eq!(drawn, hosts("mesh:2x2,ranks=3"), "as many ranks each");
+    assert_eq!(drawn, physical_nodes("mesh:2x2,ranks=3"), "as many ranks each");
     // Hilbert's curve through 2 x 2 nodes is 0, 1, 3, 2 (or its mirror image), so that the second
     // and the third pair of ranks are at neighbours.
-    let along = hosts("mesh:2x2,ranks=2,place=hilbert");
+    let along = physical_nodes("mesh:2x2,ranks=2,place=hilbert");
     assert!(
         along.chunks(2).all(|pair| pair[0] == pair[1]) && along[2] ^ along[4] != 3,
         "{along:?}"
@@ -1571,6 +1588,8 @@ fn invalid_ranks_are_explained() {
     insta::assert_snapshot!(listed("0 1 0"), @"p: 3 nodes, expected one for each of 4 ranks");
     insta::assert_snapshot!(listed("0 0\n0 1"), @"p: line 2: node 0 is listed 3 times, expected 2 ranks per node");
 }
+
+// Random routing.
 
 /// Returns the expected number of messages on each link; all messages have the same load.
 fn expected(spec: &str, messages: &[(u64, u64)]) -> HashMap<(u64, u64), f64> {

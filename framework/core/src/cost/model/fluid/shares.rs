@@ -97,12 +97,10 @@ impl Units {
         }
     }
 
-    /// Returns the binary places of a level.
     fn level_bits(&self) -> u32 {
         (63 - CAPACITY_BITS + self.least_weight_bits) as u32
     }
 
-    /// Returns the binary logarithm of the smallest weight.
     fn least_weight_bits(&self) -> u32 {
         self.least_weight_bits as u32
     }
@@ -114,7 +112,6 @@ impl Units {
         (bytes * self.byte).round().clamp(1.0, most)
     }
 
-    /// Returns the weight of a message with this round-trip time in µs.
     pub(super) fn weight(&self, round_trip_us: f64) -> u64 {
         let most = 2_f64.powi(WEIGHT_BITS);
         if self.fairness == Fairness::Equal {
@@ -182,7 +179,6 @@ struct Link {
     key: u64,
     /// Whether a flow on this link has ended since the last solve.
     is_dirty: bool,
-    /// Whether the link is in the list [`Shares::pending`].
     is_pending: bool,
     /// The indices in [`Shares::hops`] of all hops of flows over this link.
     on: Vec<u32>,
@@ -249,9 +245,7 @@ impl Queued {
 /// The flows of a network and their rates.
 #[derive(Debug, Clone)]
 pub(super) struct Shares {
-    /// The binary places of a level.
     level_bits: u32,
-    /// The binary logarithm of the smallest weight.
     least_weight_bits: u32,
     links: Vec<Link>,
     /// For each flow, its slot, [`IDLE`] or [`WITHOUT_SLOT`].
@@ -276,13 +270,10 @@ pub(super) struct Shares {
     new: Vec<u32>,
     /// The links on which a flow has ended since the last solve.
     dirty: Vec<u32>,
-    /// Number of flows that have ended since the last solve.
     removed: usize,
-    /// Number of flows that share links.
     sharing: usize,
     /// The total number of hops of all flows that share links.
     load: usize,
-    /// The number of hops that the current solve has examined.
     visits: usize,
     /// The links on which rates may change in the current solve.
     queue: BinaryHeap<Reverse<Queued>>,
@@ -290,7 +281,6 @@ pub(super) struct Shares {
     pending: Vec<u32>,
     /// The flows whose rates may have changed in the current solve.
     changed: Vec<u32>,
-    /// Number of the current solve.
     solve: u64,
     fill: Fill,
     /// The approximate shares, while there are very many flows.
@@ -300,7 +290,6 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// Creates links with these capacities, without flows.
     pub(super) fn new(units: &Units, capacities: Vec<u64>) -> Self {
         Self {
             level_bits: units.level_bits(),
@@ -351,13 +340,11 @@ impl Shares {
         self.links.iter_mut().flat_map(|link| &mut link.on).for_each(|hop| *hop = moved(*hop));
     }
 
-    /// Returns the positions in `hops` of the hops of the flow in a slot.
     fn hops_of(&self, slot: u32) -> std::ops::Range<usize> {
         let first = (slot as usize) << self.shift;
         first..first + self.flows[slot as usize].hops as usize
     }
 
-    /// Returns the slot of a flow that is attached to its links.
     fn slot(&self, flow: usize) -> Option<u32> {
         self.slots.get(flow).copied().filter(|slot| *slot < WITHOUT_SLOT)
     }
@@ -370,12 +357,10 @@ impl Shares {
         Some((left - i128::from(rate) * i128::from(now - since), rate))
     }
 
-    /// Returns whether the flow uses links.
     pub(super) fn is_sharing(&self, flow: usize) -> bool {
         self.slots.get(flow).is_some_and(|slot| *slot != IDLE)
     }
 
-    /// Records that a flow uses links from now on.
     fn begin(&mut self, flow: usize, slot: u32) {
         if self.slots.len() <= flow {
             self.slots.resize(flow + 1, IDLE);
@@ -503,7 +488,6 @@ impl Shares {
         self.check(*most);
     }
 
-    /// Computes all rates from the beginning.
     fn solve_all(&mut self, now: Ticks, most: &mut u64) {
         for Reverse(queued) in self.queue.drain() {
             self.links[queued.link() as usize].key = OPEN;
@@ -513,7 +497,6 @@ impl Shares {
             let link = &mut self.links[number as usize];
             (link.is_dirty, link.level) = (false, OPEN);
         }
-        // List the links that have flows.
         let mut links = Vec::new();
         for slot in 0..self.flows.len() as u32 {
             for hop in self.hops_of(slot) {
@@ -650,7 +633,6 @@ impl Shares {
         2 * (link.weights >> self.least_weight_bits) + 2
     }
 
-    /// Removes the rate of a flow.
     fn open(&mut self, slot: u32) {
         let flow = &mut self.flows[slot as usize];
         let Flow { rate, weight, .. } = *flow;
@@ -664,7 +646,6 @@ impl Shares {
         }
     }
 
-    /// Sets the level of a flow.
     fn change(&mut self, slot: u32, level: u64, now: Ticks) {
         let flow = &mut self.flows[slot as usize];
         let rate = rate_of(flow.weight, level, self.level_bits);
@@ -701,7 +682,6 @@ impl Shares {
         }
     }
 
-    /// Notes that a flow on the link has no rate.
     fn note(&mut self, number: u32) {
         if !std::mem::replace(&mut self.links[number as usize].is_pending, true) {
             self.pending.push(number);
@@ -839,14 +819,12 @@ struct Filling {
 /// gets.
 #[derive(Debug, Clone, Default)]
 struct Fill {
-    /// The state of each link.
     links: Vec<Filling>,
     /// One bit per flow: whether it has a rate.
     has_rate: Vec<u64>,
     /// The links that are not full yet. Each entry is a level that is not above the level at which
     /// the link becomes full, and the link.
     queue: BinaryHeap<Reverse<(u64, u32)>>,
-    /// The links that become full at the present level.
     full: Vec<u32>,
 }
 

@@ -107,7 +107,7 @@ fn barriers_separate_steps() {
     }
 }
 
-/// Specs of earlier versions may have this parameter.
+/// Older specs have this parameter.
 #[test]
 fn second_eps_us_has_no_effect_and_the_note_says_so() {
     let steps: [&[_]; 2] = [&[(0, 1, 100), (2, 3, 104)], &[(1, 0, 1000), (3, 2, 1000)]];
@@ -585,7 +585,6 @@ mod symmetry {
         }
     }
 
-    /// Full planning and orbit planning give results that are equal to the last bit.
     #[test]
     fn symmetries_do_not_depend_on_the_kind_of_planning() {
         let pairs =
@@ -768,7 +767,6 @@ mod exactness {
         if step.is_empty() { vec![(0, 1, 100, 0)] } else { step }
     }
 
-    /// Returns a random case with up to three sequences of equal steps.
     fn random_case(random: &mut Random, networks: &[(&'static str, u32)], machines: u64) -> Case {
         let (network, n) = networks[random.below(networks.len() as u64) as usize];
         let machine = MACHINES[random.below(machines) as usize].to_owned();
@@ -927,7 +925,7 @@ mod exactness {
 
 /// Compares windows of time with exact shares, with a naive simulation and with closed forms.
 mod windows {
-    use super::super::Simulations;
+    use super::super::WithCopy;
     use super::super::simulation::Simulation;
     use super::super::{Fluid, oracle};
     use crate::cost::background::Background;
@@ -944,7 +942,7 @@ mod windows {
         let machine = Machine::parse(&format!("free:model=fluid,{machine}")).unwrap();
         let machine = Fluid::of(machine.settings()).unwrap();
         let simulation = Simulation::new(machine, PricingContext::new(&network, 1.0));
-        let mut simulations = Simulations::new(simulation.with_windows_in_all_steps());
+        let mut simulations = WithCopy::new(simulation.with_windows_in_all_steps());
         run(&network, &mut simulations, &sends(steps), &[], |_, _| 0);
         simulations.cost().unwrap()
     }
@@ -1207,7 +1205,7 @@ mod windows {
                 context.background = has_background.then_some(&background);
                 let fluid = Fluid::of(machine.settings()).unwrap();
                 let first = Simulation::new(fluid, context).with_windows_in_all_steps();
-                let mut simulations = Simulations::new(first);
+                let mut simulations = WithCopy::new(first);
                 run(&topology, &mut simulations, &sends(&steps), &[], |_, _| 0);
                 simulations.cost().unwrap()
             };
