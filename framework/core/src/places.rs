@@ -2,8 +2,8 @@
 
 use std::ops::AddAssign;
 
-/// The places of items in a list that is sorted by key. Items with the same key keep their order. The
-/// places are counted, so nothing is compared.
+/// The places of items in a list that is sorted by key. Items with the same key keep their order.
+/// The places are counted, so nothing is compared.
 pub(crate) struct Places<T> {
     /// The items with the key k have the places `first[k]..first[k + 1]`.
     pub first: Vec<T>,

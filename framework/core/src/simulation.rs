@@ -92,8 +92,8 @@ impl Task {
         sizes.bytes(origin, destination)
     }
 
-    /// Returns the nodes that must receive data which `origin` has at the start. For tokens, returns
-    /// all nodes.
+    /// Returns the nodes that must receive data which `origin` has at the start. For tokens,
+    /// returns all nodes.
     pub fn receivers(&self, origin: u64) -> Range<u64> {
         let (kind, root) = (self.collective.kind(), self.collective.root().unwrap_or(0));
         match (kind.initial, kind.required) {
@@ -125,7 +125,6 @@ const BETWEEN_STEPS: Fault = Fault::OutOfOrder(
     "the schedule sends between steps: a new one must begin after a phase's name, a redistribution or a rearrangement",
 );
 
-/// Only schedules of blocks can be verified on one node of each orbit.
 const RECORDS_BLOCKS: Fault =
     Fault::OutOfOrder("the schedule sends byte counts, but claims a symmetry of blocks");
 
@@ -176,9 +175,9 @@ impl<'a> Simulation<'a> {
         setup.place(virtual_node, physical, home)
     }
 
-    /// Declares that the schedule is invariant under a group. `symmetries` has the action of the
-    /// group on each axis of the grid. Returns, for each axis, the range of coordinates that the
-    /// plugin must plan. If `can_start_anywhere` is false, each range starts at 0.
+    /// Declares that the schedule is invariant under a group, whose action on each axis is in
+    /// `symmetries`. Returns, for each axis, the range of coordinates that the plugin must plan. If
+    /// `can_start_anywhere` is false, each range starts at 0.
     pub fn symmetric(
         &mut self,
         symmetries: &[Symmetry],
@@ -315,7 +314,6 @@ impl<'a> Simulation<'a> {
 
     /// Ends a schedule that was begun with [`Simulation::recording`].
     pub fn finish_recording(mut self) -> Result<Recording, Fault> {
-        // A schedule without steps has not ended its setup yet.
         self.begin()?;
         match self.state {
             State::Recording(recording) => Ok(*recording),

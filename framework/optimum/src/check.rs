@@ -39,8 +39,8 @@ pub fn check(certificate: &Certificate) -> Result<Verified, String> {
         return Err(format!("format `{}`: expected `{FORMAT}`", certificate.format));
     }
     let unit = certificate.unit_us;
-    if !(unit.is_finite() && unit > 0.0) {
-        return Err(format!("unit_us is {unit}, expected a positive time"));
+    if !(unit.is_finite() && unit >= 0.0) {
+        return Err(format!("unit_us is {unit}, expected a time of at least 0"));
     }
     let graph = Graph::of(certificate)?;
     let rows = rows(certificate, &graph)?;

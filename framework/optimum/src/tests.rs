@@ -781,7 +781,8 @@ fn corrupted_certificates_are_refused() {
     flow(&|c| c.network.links[0].capacity = 0, "expected a capacity from 1");
     flow(&|c| c.network.links[0].to = 99, "there is no vertex 99");
     flow(&|c| c.format.push('x'), "expected `swapmeet-optimum-1`");
-    flow(&|c| c.unit_us = 0.0, "expected a positive time");
+    flow(&|c| c.unit_us = -1.0, "expected a time of at least 0");
+    flow(&|c| c.unit_us = 0.0, "but the lengths prove only 0");
     flow(
         &|c| {
             let Evidence::Flow { lengths, .. } = &mut c.proof else { unreachable!() };

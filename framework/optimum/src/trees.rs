@@ -90,8 +90,8 @@ pub(crate) fn pack(
 }
 
 /// A maximum flow from one vertex to another, in whole numbers, by the method of blocking flows
-/// (Dinic, 1970). Residual capacities are those that remain after the flow so far. Link `i` has two arcs:
-/// arc `2 i` in its direction, and arc `2 i + 1` in the opposite direction.
+/// (Dinic, 1970). Residual capacities are those that remain after the flow so far. Link `i` has two
+/// arcs: arc `2 i` in its direction, and arc `2 i + 1` in the opposite direction.
 #[derive(Debug)]
 struct MaxFlow {
     first: Vec<u32>,

@@ -12,9 +12,9 @@ use std::sync::Arc;
 pub use swapmeet_abi::collective::*;
 pub use tokens::{TokenSizes, Tokens};
 
-/// Returns the reason why a send cannot select blocks of a collective by `side`, or `None` if it can.
-/// A send that gives a set for this side is refused: if the set were ignored, the send would move
-/// more blocks than intended.
+/// Returns the reason why a send cannot select blocks of a collective by `side`, or `None` if it
+/// can. A send that gives a set for this side is refused: if the set were ignored, the send would
+/// move more blocks than intended.
 pub fn set_error(kind: &CollectiveKind, side: Side) -> Option<String> {
     if kind.may_name(side) {
         return None;

@@ -239,7 +239,6 @@ impl<'a> Listeners<'a> {
         self.all.iter_mut().for_each(|listener| listener.notify(event));
     }
 
-    /// Reports an event to the listeners that read single sends.
     pub(super) fn notify_of_send(&mut self, event: ScheduleEvent<'_>) {
         let follow_sends = self.all.iter_mut().filter(|listener| listener.interests().sends);
         follow_sends.for_each(|listener| listener.notify(event));

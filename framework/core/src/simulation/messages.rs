@@ -16,13 +16,11 @@ use crate::simulation::listener::Interests;
 use crate::simulation::step::Transfer;
 use std::collections::HashMap;
 
-/// The end of a chain of messages.
 const NONE: u32 = u32::MAX;
 /// The [`Transfer::hops`] of a message that was merged into an earlier message. Hops are measured
 /// later, and no route is this long.
 const MERGED: u32 = u32::MAX;
 
-/// Properties of a send that are stored only if a listener needs them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SendNotes {
     pub contents: Contents,
@@ -30,7 +28,6 @@ pub(crate) struct SendNotes {
     pub latest_arrival: u32,
 }
 
-/// The notes of all messages of a step, as far as a listener needs them.
 #[derive(Debug)]
 struct MessageNotes {
     contents: Option<Vec<Contents>>,
@@ -47,7 +44,6 @@ impl MessageNotes {
         }
     }
 
-    /// Adds the notes of a send to the notes of an earlier message.
     fn join(&mut self, message: usize, notes: SendNotes) {
         if let Some(contents) = &mut self.contents {
             contents[message] = contents[message].and(notes.contents);
@@ -57,14 +53,12 @@ impl MessageNotes {
         }
     }
 
-    /// Adds the notes of one message to those of an earlier message.
     fn join_later(&mut self, message: usize, later: usize) {
         let contents = self.contents.as_ref().map(|all| all[later]).unwrap_or_default();
         let latest_arrival = self.latest_arrivals.as_ref().map_or(0, |all| all[later]);
         self.join(message, SendNotes { contents, latest_arrival });
     }
 
-    /// Removes the notes of messages that do not stay.
     fn retain(&mut self, stays: impl Fn(usize) -> bool) {
         if let Some(contents) = &mut self.contents {
             let mut message = 0..;
@@ -89,7 +83,6 @@ impl MessageNotes {
 enum LastFound {
     /// Indexed by receivers, if all nodes can be senders.
     Table(Vec<(u64, u32)>),
-    /// If only some of the nodes can be senders.
     Map(HashMap<u32, (u64, u32)>),
 }
 
@@ -102,7 +95,7 @@ impl LastFound {
     }
 }
 
-/// A collector of messages, for one step at a time.
+/// Collects the messages of one step at a time.
 #[derive(Debug)]
 pub(crate) struct Messages {
     list: Vec<Transfer>,
@@ -110,7 +103,6 @@ pub(crate) struct Messages {
     /// For each node, the last step in which it sent, and the index of its last message in that
     /// step.
     last: Vec<(u64, u32)>,
-    /// Whether any node sends to several receivers, or on several routes, in this step.
     has_several_messages: bool,
     /// For each message, the previous message of its sender, if `has_several_messages`.
     earlier: Vec<u32>,
@@ -149,7 +141,6 @@ impl Messages {
         self.list.is_empty()
     }
 
-    /// Errors if the step has more than `most` messages, which would exhaust the memory.
     #[inline]
     pub(crate) fn check_count(&self, step: u64, most: u64) -> Result<(), Fault> {
         if self.list.len() as u64 <= most {
@@ -199,7 +190,6 @@ impl Messages {
         (&mut self.list, self.notes.contents.as_deref())
     }
 
-    /// Returns all messages. Call [`Messages::merged`] first.
     pub(crate) fn as_slice(&self) -> &[Transfer] {
         &self.list
     }
@@ -260,7 +250,7 @@ impl Messages {
     }
 }
 
-/// Returns whether two messages request equal routes. Equal routes may have different numbers.
+/// Equal routes may have different numbers.
 fn is_same_route(one: &Transfer, other: &Transfer, routes: &[Route]) -> bool {
     let route = |t: &Transfer| t.route.checked_sub(1).map(|i| &routes[i as usize]);
     one.route == other.route

@@ -47,18 +47,16 @@ const LAST_STEP: u64 = 1 << 20;
 /// The recorded sends of some nodes, as one sum of fingerprints for each step.
 #[derive(Debug)]
 pub struct Recording {
-    /// Why a send cannot select blocks by origins or by destinations, if it cannot.
+    /// Why a send cannot select blocks by origins, or by destinations.
     set_errors: [Option<String>; 2],
     layout: RunLayout,
     what: RecordingTask,
     /// The element that maps the representatives to the recorded nodes; 0 if all nodes are
     /// recorded.
     element: u64,
-    /// The sum of the factors of all images that are recorded.
     factors: u64,
     step: u64,
     sends: u64,
-    /// For each step up to the last one with a send, the sum of the fingerprints.
     sums: Vec<u64>,
     kept: Vec<RecordedSend>,
     can_start_anywhere: bool,
@@ -72,12 +70,10 @@ struct Sender {
     node: u64,
     index: u64,
     representative: u64,
-    /// The element that maps the representative to the sender, and its inverse.
     element: u64,
     inverse: u64,
 }
 
-/// A send, stored for error messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct RecordedSend {
     from: u64,
@@ -158,7 +154,6 @@ impl Recording {
         self.step += 1;
     }
 
-    /// Records that every node rearranges its data after the current step.
     pub(super) fn rearrange(&mut self) {
         let all = mixed(u64::MAX, self.step).wrapping_mul(self.factors);
         self.add(all);
@@ -194,7 +189,6 @@ impl Recording {
                 SendFault::NotRequested { from: rule.from, requested },
             ));
         }
-        // Map the send to the representative of its sender.
         let (from, to, inverse) = (rule.from, rule.to, sender.inverse);
         let mapped_to = group.moved(to, inverse);
         let images = [(from, sender.representative), (to, mapped_to)];
@@ -266,8 +260,7 @@ impl Recording {
         })
     }
 
-    /// Returns a number that describes a set of segments: 0 for all segments, and otherwise a
-    /// fingerprint.
+    /// Like [`Self::described`], for a set of segments.
     fn described_segments(&self, set: Axis<'_>) -> Result<u64, String> {
         let mut fingerprint = Fingerprint(0);
         if !matches!(set, Axis::All) {
@@ -289,7 +282,6 @@ fn factor(element: u64) -> u64 {
     mixed(element, 0x2545_f491_4f6c_dd1d) | 1
 }
 
-/// A running fingerprint of the numbers that describe a send.
 struct Fingerprint(u64);
 
 impl Fingerprint {
@@ -325,7 +317,6 @@ impl Recording {
     /// other nodes. Nodes are compared in ascending order, and the sends of a node in the order of
     /// its representative's sends.
     pub fn describe_difference(&self, other: &Self) -> String {
-        // Sort the sends by their senders.
         let (mut expected, mut own): (BTreeMap<u64, Vec<_>>, BTreeMap<u64, Vec<_>>) =
             Default::default();
         self.kept.iter().for_each(|send| expected.entry(send.from).or_default().push(send));

@@ -18,7 +18,6 @@ use crate::simulation::step_statistics::{Buffers, StepStatistics, SymmetricLinks
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// The data of all nodes: blocks, tokens or byte counts.
 #[derive(Debug)]
 pub(super) enum Payload {
     /// Blocks, traced on every node as bits.
@@ -70,10 +69,8 @@ pub(super) struct Running {
     buffers: Buffers,
 }
 
-/// The nodes whose messages are measured and reported.
 #[derive(Debug)]
 enum Reported {
-    /// All nodes, which the plugin plans.
     All,
     /// The representatives of a symmetric schedule.
     Representatives(SymmetricLinks),
@@ -174,7 +171,6 @@ impl Running {
         listeners.rearrangement(most, self.payload.segments());
     }
 
-    /// Ends the step: all data in flight arrives, and the messages are measured.
     pub(super) fn end_step(&mut self, listeners: &mut Listeners<'_>) -> Result<(), Fault> {
         self.expand_sends(listeners, None);
         self.payload.end_step()?;
@@ -278,8 +274,6 @@ impl Running {
     }
 }
 
-// The execution of sends.
-
 impl Running {
     /// Executes a send of blocks. The route is stored only if the send moves data.
     #[inline]
@@ -322,9 +316,7 @@ impl Running {
                 let load = moved.map(|(load, _)| load);
                 return expansion.add(exchange, rule, first, load, route, listeners);
             }
-            // Case 2: no data moved.
             (_, None) => self.report_empty_send(listeners, ends, false),
-            // Case 3: each node is planned.
             (Reported::All, Some((load, contents))) => {
                 if listeners.interests.sends {
                     self.report_boxes(listeners, rule, first, load, route);
@@ -434,8 +426,6 @@ impl Running {
         }
     }
 
-    /// Adds the most recent send, between two nodes of the schedule's grid, to the messages of the
-    /// step.
     #[inline]
     fn add_message(
         &mut self,
@@ -484,7 +474,6 @@ impl Running {
     }
 }
 
-/// Load and contents; `None` if the send moved no data.
 type Moved = Option<(u64, Contents)>;
 
 /// Executes a send. Returns the number of its first box in flight, its load and, if `wants_blocks`,
@@ -515,9 +504,7 @@ struct Expansion {
     group: Group,
     sends: Vec<RepresentativeSend>,
     routes: Vec<Route>,
-    /// The layout of the reported boxes.
     layout: BitLayout,
-    /// A buffer for the loads of all nodes.
     loads: Vec<u64>,
 }
 
@@ -528,7 +515,6 @@ struct RepresentativeSend {
     to: u64,
     copy: bool,
     combine: bool,
-    /// `None` if the send moved no data.
     load: Option<u64>,
     /// The contents, if a listener needs them. The images of the send have the same contents,
     /// because contents are only compared, and the images of equal blocks are equal.
@@ -641,7 +627,6 @@ impl Running {
         }
     }
 
-    /// Reports the image of a representative's send under one element of the group.
     fn report_send(
         &mut self,
         listeners: &mut Listeners<'_>,

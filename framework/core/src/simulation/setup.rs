@@ -25,7 +25,6 @@ pub(super) struct Setup {
     is_declared: bool,
     /// The declared group, if only one node of each of its orbits is planned.
     group: Option<Group>,
-    /// If sends are only recorded.
     recording: Option<RecordingTask>,
     /// Whether the plugin can plan every image of the representatives. If not, it is requested to
     /// plan only the representatives.
@@ -51,7 +50,6 @@ impl Setup {
         })
     }
 
-    /// Records sends instead of executing them.
     pub(super) fn recording(self, what: RecordingTask) -> Self {
         Self { recording: Some(what), ..self }
     }
@@ -103,7 +101,6 @@ impl Setup {
         Ok(Self { division, byte_counts, has_layout: true, ..setup })
     }
 
-    /// Replaces the default layout.
     pub(super) fn replace_by(&mut self, laid_out: Self) -> Result<(), Fault> {
         if self.has_layout {
             return Err(Fault::OutOfOrder("the schedule sets its grid twice"));
@@ -190,11 +187,9 @@ impl Setup {
         Recording::new(task, layout, group, what, self.can_start_anywhere).map(Some)
     }
 
-    /// Ends the setup. Chooses how the data is traced, and on which nodes.
     pub(super) fn begin(&self, task: &Task, listeners: &Listeners<'_>) -> Result<Running, Fault> {
         let all_nodes = task.topology.nodes();
         let planned = self.group.as_ref().map_or(all_nodes, Group::representatives);
-        // The number of nodes whose messages are measured.
         let is_expanded =
             self.group.is_some() && (listeners.read_all_nodes() || task.communicators.is_some());
         let nodes = if is_expanded { all_nodes } else { planned };

@@ -91,9 +91,9 @@ impl StepFacts {
             && self.max_injected_load <= self.max_node_load
             && self.max_node_load <= self.total_load
             && self.max_sends.max(self.max_receives) <= self.messages
-            // Each link on a route carries the load of its message, and no other link has a load. If
-            // no messages share a link, `max_link_load` is the largest load of a message, which may
-            // be a message within a node.
+            // Each link on a route carries the load of its message, and no other link has a load.
+            // If no messages share a link, `max_link_load` is the largest load of a message, which
+            // may be a message within a node.
             && u128::from(self.max_link_load) <= self.load_hops.max(u128::from(self.max_load))
             && self.load_hops <= u128::from(self.total_load) * u128::from(self.max_hops)
             && self.load_hops <= u128::from(self.max_link_load) * u128::from(link_slots);

@@ -36,7 +36,6 @@ struct LinkUse {
     time: f64,
 }
 
-/// The measurements of the steps of a schedule, one step at a time.
 #[derive(Debug)]
 pub(crate) struct StepStatistics {
     topology: Arc<Network>,
@@ -64,7 +63,6 @@ impl StepStatistics {
         Self::for_nodes(topology, nodes, interests)
     }
 
-    /// `nodes` is the number of nodes whose messages are measured.
     pub(super) fn for_nodes(topology: Arc<Network>, nodes: usize, interests: Interests) -> Self {
         let ranks = if topology.shares_nodes() { topology.nodes() } else { 0 };
         Self {
@@ -223,7 +221,6 @@ impl StepStatistics {
             facts.load_hops += u128::from(t.load) * u128::from(hops);
             max_latency = max_latency.max(latency);
 
-            // The ranks of one node are counted together.
             let [from, to] = [t.from, t.to].map(|rank| self.host(rank));
             self.count_ends(Ends { sender: from, to, receiver: to, from }, t.load, &mut facts);
 
@@ -402,7 +399,6 @@ impl StepStatistics {
     }
 }
 
-/// Visits every run of links on a message's route. Returns its hops.
 #[inline]
 fn along(
     topology: &Network,
@@ -428,7 +424,7 @@ pub(super) fn bad_route(step: u64, t: &Transfer, source: RouteError) -> Fault {
     Fault::Send(step, SendFault::BadRoute { from: u64::from(t.from), to: u64::from(t.to), source })
 }
 
-/// The messages and loads of one node in the step `step`. In a later step, all values count as 0.
+/// The messages and loads of one node in the step `step`.
 #[derive(Debug, Clone, Copy, Default)]
 struct NodeTraffic {
     step: u64,
@@ -471,7 +467,6 @@ impl NodeTraffic {
         facts.max_node_load = facts.max_node_load.max(self.received);
     }
 
-    /// Returns whether the node sends to one node and receives from a different one.
     fn one_directional(&self) -> bool {
         self.several_partners && self.sends > 0 && self.receives > 0
     }
@@ -479,7 +474,6 @@ impl NodeTraffic {
 
 // Steps of which only the messages of the representatives (one node of each orbit) are known.
 
-/// Counts the messages and loads of all nodes on all links.
 #[derive(Debug)]
 pub(super) struct SymmetricLinks {
     group: Group,
@@ -500,7 +494,6 @@ impl SymmetricLinks {
         &self.group
     }
 
-    /// Fills `expanded` with the messages of all nodes, and `routes` with their routes.
     fn expand(
         &mut self,
         number: u64,
@@ -563,7 +556,6 @@ impl StepStatistics {
         let mut facts =
             StepFacts { messages: messages.len() as u64 * order, ..StepFacts::default() };
 
-        // Count the traffic of nodes, buffers and loads.
         for t in messages.iter_mut() {
             let sender = t.from;
             t.from = group.representative(sender as usize) as u32;
@@ -598,7 +590,6 @@ impl StepStatistics {
             return Ok(facts);
         }
 
-        // Otherwise measure all messages one by one.
         symmetric.expand(number, messages, routes)?;
         let (topology, interests) = (&self.topology, self.interests);
         let all_nodes = symmetric
@@ -654,7 +645,6 @@ impl Buffers {
         self.phase += 1;
     }
 
-    /// Adds a load that node `from` sends to node `to`, which may be the same node.
     #[inline]
     pub(super) fn moved(&mut self, from: u32, to: u32, load: u64) {
         let sent = self.nodes[from as usize].add(self.phase, NodeBuffers::SENT, load);
@@ -662,7 +652,6 @@ impl Buffers {
         self.most = (self.most.0.max(sent), self.most.1.max(received));
     }
 
-    /// Returns the largest load that a node sends in a phase, and the largest that one receives.
     pub(super) fn most(&self) -> (u128, u128) {
         self.most
     }
