@@ -130,12 +130,12 @@ impl Communicators {
         let mut all = Vec::with_capacity(of_one.len() * self.count() as usize);
         let mut found = Vec::new();
         let mut numbers: HashMap<Route, u32> = HashMap::new();
-        for ranks in self.all() {
+        for (communicator, ranks) in (0..).zip(self.all()) {
             for (at, t) in of_one.iter().enumerate() {
                 let mut route = t.route;
                 if let Some(i) = t.route.checked_sub(1) {
-                    let requested = &routes[i as usize];
-                    let moved = self.route_of(requested, ranks, t).map_err(|error| (at, error))?;
+                    let moved = self.route(communicator, t.from.into(), &routes[i as usize]);
+                    let moved = moved.map_err(|error| (at, error))?;
                     route = *numbers.entry(moved).or_insert_with_key(|moved| {
                         found.push(moved.clone());
                         found.len() as u32
@@ -148,9 +148,13 @@ impl Communicators {
         Ok((all, found))
     }
 
-    /// Returns the route in the network for a route in the view. Each hop of a path between two
-    /// members is replaced by the network's own route between them.
-    fn route_of(&self, route: &Route, ranks: &[u32], t: &Transfer) -> Result<Route, RouteError> {
+    /// Returns the route in the network of a message of a communicator's member `from`, given its
+    /// route in the view. Each hop of a path between two members is replaced by the network's own route
+    /// between them.
+    ///
+    /// # Errors
+    /// The network has no route between two members.
+    pub fn route(&self, communicator: u64, from: u64, route: &Route) -> Result<Route, RouteError> {
         let all = self.network.radices().len();
         let mut signs = Vec::new();
         if !route.signs.is_empty() {
@@ -164,10 +168,10 @@ impl Communicators {
             order.extend((0..all).filter(is_other).map(|dimension| dimension as u32));
         }
         let mut path = Vec::new();
-        let mut from = u64::from(ranks[t.from as usize]);
+        let mut from = self.rank(communicator, from);
         // The switches of a view are not vertices of the network, but all members are.
         for member in route.path.iter().filter(|vertex| **vertex < self.size()) {
-            let to = u64::from(ranks[*member as usize]);
+            let to = self.rank(communicator, *member);
             let mut links = Vec::new();
             self.network.route(from, to, None, &mut |run| {
                 links.extend(run.links().filter_map(|link| self.network.link_ends(link)));
@@ -334,9 +338,8 @@ mod tests {
         for request in &requests {
             let (from, to) = (0, 6);
             let in_view = vertices(view, from, to, Some(request));
-            for ranks in communicators.all() {
-                let t = Transfer { from: 0, to: 6, route: 1, hops: 0, load: 1 };
-                let moved = communicators.route_of(request, ranks, &t).unwrap();
+            for (communicator, ranks) in (0..).zip(communicators.all()) {
+                let moved = communicators.route(communicator, from, request).unwrap();
                 let [from, to] = [from, to].map(|member| u64::from(ranks[member as usize]));
                 let image: Vec<u64> =
                     in_view.iter().map(|member| ranks[*member as usize].into()).collect();
