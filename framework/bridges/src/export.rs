@@ -33,6 +33,7 @@ pub struct Format {
     /// Whether the format needs the vertices of each route. In other formats, the path of a message
     /// may be empty if the message takes the topology's own route.
     pub wants_routes: bool,
+    pub over: Over,
     start: Start,
 }
 
@@ -44,6 +45,17 @@ impl Format {
     pub fn wants_blocks(&self) -> bool {
         self.wants_sizes || self.name == "msccl"
     }
+}
+
+/// What a format has if several communicators run the schedule at the same time (`over=`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Over {
+    /// The messages of all communicators, between ranks of the network.
+    AllMessages,
+    /// The schedule of one communicator, between its members, and the ranks of all communicators.
+    OneCommunicator,
+    /// The format has no communicators yet.
+    Unsupported,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +72,7 @@ pub static FORMATS: [Format; 5] = [
         output: OutputKind::File(goal::FILE),
         wants_sizes: false,
         wants_routes: false,
+        over: Over::AllMessages,
         start: |head, folder| Ok(Box::new(goal::Goal::new(head, folder)?)),
     },
     Format {
@@ -68,6 +81,7 @@ pub static FORMATS: [Format; 5] = [
         output: OutputKind::Folder,
         wants_sizes: false,
         wants_routes: false,
+        over: Over::Unsupported,
         start: |head, folder| Ok(Box::new(chakra::Chakra::new(head, folder)?)),
     },
     Format {
@@ -76,6 +90,7 @@ pub static FORMATS: [Format; 5] = [
         output: OutputKind::Folder,
         wants_sizes: true,
         wants_routes: false,
+        over: Over::OneCommunicator,
         start: |head, folder| Ok(Box::new(mpi::Mpi::new(head, folder)?)),
     },
     Format {
@@ -84,6 +99,7 @@ pub static FORMATS: [Format; 5] = [
         output: OutputKind::File(msccl::FILE),
         wants_sizes: false,
         wants_routes: false,
+        over: Over::Unsupported,
         start: |head, folder| Ok(Box::new(msccl::Msccl::new(head, folder)?)),
     },
     Format {
@@ -92,6 +108,7 @@ pub static FORMATS: [Format; 5] = [
         output: OutputKind::Folder,
         wants_sizes: false,
         wants_routes: true,
+        over: Over::AllMessages,
         start: |head, folder| Ok(Box::new(simgrid::SimGrid::new(head, folder)?)),
     },
 ];

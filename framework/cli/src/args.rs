@@ -11,6 +11,7 @@ mod internal;
 mod links;
 mod manual;
 mod optimum;
+mod place;
 mod result_files;
 mod run;
 mod shard;
@@ -27,6 +28,8 @@ use manual::{COMPLETIONS_EXAMPLES, MAN_EXAMPLES};
 pub(crate) use manual::{CompletionsArgs, ManArgs};
 use optimum::OPTIMUM_EXAMPLES;
 pub(crate) use optimum::{OptimumArgs, OptimumFormat};
+use place::PLACE_EXAMPLES;
+pub(crate) use place::PlaceArgs;
 use result_files::{MERGE_EXAMPLES, RERUN_EXAMPLES};
 pub(crate) use result_files::{MergeArgs, RerunArgs};
 pub(crate) use run::{AppearanceArgs, CaseArgs, RowFormat, RunArgs, TuiArgs};
@@ -99,6 +102,9 @@ pub(crate) enum Command {
     /// Find the least time of a workload on a network, with a proof.
     #[command(after_help = OPTIMUM_EXAMPLES)]
     Optimum(OptimumArgs),
+    /// Rank the placements of axes of ranks on a network.
+    #[command(after_help = PLACE_EXAMPLES)]
+    Place(PlaceArgs),
     /// Rank the links of a network by the cost of their failure.
     #[command(after_help = LINKS_EXAMPLES)]
     Links(LinksArgs),

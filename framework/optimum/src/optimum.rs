@@ -78,7 +78,7 @@ pub fn problem(
     if rates.link_byte_us <= 0.0 {
         return Err(OptimumError::NoTime);
     }
-    let topology = task.topology.as_ref();
+    let topology = task.network().as_ref();
     let demand = Demand::of(task)?;
     let nodes = topology.physical_nodes();
     let network = CapacityNetwork::of(topology, &rates, demand.is_even(nodes))?;
