@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use swapmeet_reproduce::papers;
 use swapmeet_results::{By, Correction};
 
 mod authors;
@@ -185,8 +186,10 @@ Examples:
 const LIST_EXAMPLES: &str = "\
 Examples:
   swapmeet list algorithms                one line per algorithm
-  swapmeet list algorithms suh-shin       its parameters, source and plugin file
+  swapmeet list algorithms suh-shin pex   their parameters, source and plugin file
   swapmeet list algorithms --collective allreduce
+  swapmeet list algorithms --topology dragonfly:4x2x2 \\
+    --workload moe:experts=16,top=2,tokens=8,bytes=1KiB
   swapmeet list machines --format csv     all parameters of all presets
   swapmeet list plugins --format json     files, versions, ABI and licences
   swapmeet list columns --format json     columns of result files
@@ -234,6 +237,13 @@ fn memory(text: &str) -> Result<u64, String> {
     if bytes >= LEAST { Ok(bytes) } else { Err("expected at least 64MiB".to_owned()) }
 }
 
+/// Returns the help of the argument that selects a paper, with the names of all papers.
+fn paper_help() -> String {
+    let names: Vec<&str> = papers().iter().map(|paper| paper.name).collect();
+    let (last, others) = names.split_last().unwrap_or((&"", &[]));
+    format!("Select a paper: {} or {last} [default: all]", others.join(", "))
+}
+
 fn seconds(text: &str) -> Result<f64, String> {
     swapmeet_runner::experiment::seconds(text).map_err(|expected| format!("expected {expected}"))
 }
@@ -270,11 +280,19 @@ pub(crate) enum Format {
 pub(crate) struct ListArgs {
     /// Select what to list [default: everything; CSV needs a kind].
     pub kind: Option<Kind>,
-    /// Print the details of one entry, such as an algorithm's parameters and source.
-    pub name: Option<String>,
+    /// Print the details of these entries, such as an algorithm's parameters and source.
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
     /// List only algorithms of this collective, such as allreduce.
     #[arg(long, value_name = "WORD")]
     pub collective: Option<String>,
+    /// List only algorithms that run on this topology, such as torus:8x8. Each of them plans the
+    /// workload.
+    #[arg(long, value_name = "SPEC", conflicts_with_all = ["names", "describe"])]
+    pub topology: Option<String>,
+    /// Set the workload for --topology [default: uniform:1KiB].
+    #[arg(long, value_name = "SPEC", requires = "topology")]
+    pub workload: Option<String>,
     /// Describe a topology (nodes, degree, diameter, bisection) or, with `machines`, a machine (all
     /// values and their sources).
     #[arg(long, value_name = "SPEC")]
@@ -394,7 +412,7 @@ pub(crate) struct CompareArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceArgs {
-    /// Select a paper: suh-shin, thakur, liu, spencer, li, tpu-v4, swing or bine [default: all].
+    #[arg(help = paper_help())]
     pub paper: Option<String>,
     /// Write the tables of each paper to DIR, as CSV and Markdown [default: print them].
     #[arg(long, value_name = "DIR")]

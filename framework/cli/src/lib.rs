@@ -17,6 +17,7 @@ use swapmeet_runner::worker::ObserverKind;
 use swapmeet_runner::worker::{WorkerKind, Workers};
 
 mod args;
+mod bundle;
 mod bundled;
 mod check;
 mod compare;

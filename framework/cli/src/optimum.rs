@@ -21,7 +21,7 @@ use swapmeet_optimum::demand::Demand;
 use swapmeet_optimum::network::CapacityNetwork;
 use swapmeet_optimum::optimum::{MachineTask, Optimum, Options, problem, solve};
 use swapmeet_results::duration;
-use swapmeet_runner::case::{Case, CaseGrid, drawn, spec_error};
+use swapmeet_runner::case::{Case, drawn, spec_error};
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::optimum::NO_LINKS;
@@ -84,7 +84,7 @@ fn cases(args: &OptimumArgs, registry: &Registry) -> Result<Vec<Case>, Failure> 
     let flag = |name: &str, spec: &Option<String>| {
         spec.iter().map(|spec| Text::flag(name, spec)).collect::<Vec<Text>>()
     };
-    let mut experiment = Experiment {
+    let experiment = Experiment {
         topologies: flag("--topology", &args.topology),
         workloads: flag("--workload", &args.workload),
         machines: flag("--machine", &args.machine),
@@ -92,13 +92,7 @@ fn cases(args: &OptimumArgs, registry: &Registry) -> Result<Vec<Case>, Failure> 
         timeout_secs: Some(args.timeout),
         ..Experiment::default()
     };
-    run::fill_in(&mut experiment)?;
-    let text = experiment.workloads[0].clone();
-    let workload = Workload::parse(&text.value).map_err(|e| spec_error(&text, &e))?;
-    let word = workload.collective().word;
-    let names = run::algorithms_of(registry, word);
-    experiment.algorithms = names.iter().map(|name| Text::flag("--algorithm", name)).collect();
-    Ok(CaseGrid::new(&experiment, registry)?.iter().collect())
+    run::cases_of_all_algorithms(experiment, registry)
 }
 
 /// The problem to solve: a task on a machine.

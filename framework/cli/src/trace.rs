@@ -31,6 +31,7 @@ mod text;
 mod times;
 mod watcher;
 
+pub(crate) use json::{Path, path};
 pub(crate) use page::{MOST_BYTES, title_of};
 pub(crate) use selection::Omitted;
 pub(crate) use watcher::TRACE;

@@ -287,7 +287,15 @@ pub fn pricing_context(case: &Case) -> PricingContext<'_> {
 /// times for single steps. `charged` stores the times at the last call.
 pub fn newly_charged(evaluator: &dyn Evaluator, charged: &mut Times) -> Option<Times> {
     let now = evaluator.parts_so_far()?.map(|part| part.unwrap_or(0.0));
-    Some(now.zip(std::mem::replace(charged, now), |now, before| now - before))
+    Some(now.zip(std::mem::replace(charged, now), newly))
+}
+
+/// Returns the difference of two totals, without their rounding errors. A part that is unchanged can
+/// differ by the rounding of the sums and products from which a model computes it.
+fn newly(now: f64, before: f64) -> f64 {
+    const ROUNDING: f64 = 64.0 * f64::EPSILON;
+    let difference = now - before;
+    if difference.abs() <= ROUNDING * now.abs() { 0.0 } else { difference }
 }
 
 impl PlanInputs {
@@ -479,6 +487,17 @@ mod assertion_tests;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The contention of a step without contention was printed as 1.421e-14 µs.
+    #[test]
+    fn an_unchanged_total_gives_no_time() {
+        let before = 100.1 + 0.2;
+        let now = before + f64::EPSILON * 64.0;
+        assert!(now > before);
+        assert_eq!([newly(now, before), newly(before, now)], [0.0, 0.0]);
+        assert_eq!(newly(100.5, 100.0), 0.5);
+        assert_eq!(newly(1e-9, 0.0), 1e-9);
+    }
 
     #[test]
     fn a_long_reason_is_shortened() {

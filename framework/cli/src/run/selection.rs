@@ -11,13 +11,14 @@ use std::borrow::Borrow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::of_bits;
-use swapmeet_runner::case::{Case, CaseGrid};
+use swapmeet_runner::case::{Case, CaseGrid, spec_error};
 use swapmeet_runner::describe::{PluginReader, READER_MEMORY};
 use swapmeet_runner::experiment::{CaseTable, Experiment};
 use swapmeet_runner::input::Text;
 use swapmeet_runner::plan_group::{self, plan_groups};
 use swapmeet_runner::plugin::{Algorithm, ParamKind};
 use swapmeet_runner::registry::{Origin, Registry, SharedNames};
+use swapmeet_workloads::Workload;
 use swapmeet_workloads::file::read_bounded;
 
 /// Lists of specs that the user gives as flags.
@@ -127,6 +128,21 @@ pub(crate) fn complete(
     memory_limit: Option<u64>,
 ) -> Result<CaseGrid, Failure> {
     complete_with(experiment, || registry_within(plugins, memory_limit))
+}
+
+/// Returns the cases of an experiment for each algorithm that implements the collective of its
+/// workload and needs no input file. The experiment names no algorithms and at most one workload.
+pub(crate) fn cases_of_all_algorithms(
+    mut experiment: Experiment,
+    registry: &Registry,
+) -> Result<Vec<Case>, Failure> {
+    fill_in(&mut experiment)?;
+    let text = experiment.workloads[0].clone();
+    let workload = Workload::parse(&text.value).map_err(|e| spec_error(&text, &e))?;
+    let word = workload.collective().word;
+    let names = algorithms_of(registry, word);
+    experiment.algorithms = names.iter().map(|name| Text::flag("--algorithm", name)).collect();
+    Ok(CaseGrid::new(&experiment, registry)?.iter().collect())
 }
 
 fn complete_with<R: Borrow<Registry>>(
