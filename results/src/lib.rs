@@ -19,7 +19,7 @@ mod record;
 mod render;
 mod rerun;
 pub mod stats;
-mod style_number;
+mod styles;
 pub mod units;
 
 pub use bandwidth::Bandwidths;
@@ -48,6 +48,6 @@ pub use render::{
     View, escaped, html_table, latex_escaped, single_line, write_csv, write_html, write_json,
     write_latex, write_markdown, write_table,
 };
-pub use style_number::{STYLES_IN_GROUP, style_numbers};
+pub use styles::{AlgorithmStyles, STYLES, mark};
 pub use swapmeet_core::cost::kind::{Kind, Parts};
 pub use units::duration;

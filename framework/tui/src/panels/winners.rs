@@ -8,10 +8,10 @@ use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch};
 use crate::paint::{Painter, cut_middle, position, scroll_start, widest, wrap};
 use crate::panel::{Keyed, List, Panel, list_in_field, wrap_index};
 use crate::session::{RenderKind, Request, Session};
-use crate::theme::mark;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use swapmeet_results::analysis::{Axis, MapCell, Margin, Winner, WinnerMap};
+use swapmeet_results::mark;
 
 /// The winners panel. Its cursor moves over the rows of the displayed map.
 #[derive(Debug, Default)]
