@@ -22,8 +22,8 @@ pub enum FigureError {
         differ: String,
     },
     /// A name is neither that of a column nor that of a number of a spec.
-    #[error("no column is called `{}`, and {0}", .0.names().0)]
-    NoColumn(UnknownParameter),
+    #[error("no column is called `{}`, and {error}", .error.names().0)]
+    NoColumn { error: UnknownParameter },
     /// A heat map has too many columns or rows.
     #[error("an axis has {count} values, a heat map has room for {most}: choose some rows")]
     ManyCells { count: usize, most: usize },

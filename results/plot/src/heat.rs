@@ -83,7 +83,7 @@ impl<'a> HeatAxis<'a> {
             return Ok(Self::Column(name));
         }
         let parameters = Parameters::of_rows(&ComparedRows::of(files));
-        parameters.find(name).map(Self::Parameter).map_err(FigureError::NoColumn)
+        parameters.find(name).map(Self::Parameter).map_err(|error| FigureError::NoColumn { error })
     }
 
     /// Returns the text of a row on the axis, or an empty text.
@@ -223,7 +223,8 @@ impl HeatFigure {
         if !columns().any(|known| known == wanted.value) {
             let known = columns().map(str::to_owned).collect();
             let (name, near) = (wanted.value.to_owned(), near_matches(wanted.value, columns()));
-            return Err(FigureError::NoColumn(UnknownParameter::Unknown { name, near, known }));
+            let error = UnknownParameter::Unknown { name, near, known };
+            return Err(FigureError::NoColumn { error });
         }
         // Divide the rows into panels.
         let rows = || files.iter().flat_map(|(_, rows)| rows).filter(|r| r.status == Status::Ok);
@@ -553,7 +554,7 @@ mod tests {
         assert_eq!(figure.panels.len(), 4, "a panel for each network");
         let panel = &figure.panels[0];
         assert_eq!((panel.xs.len(), panel.ys.len()), (18, 5));
-        assert_eq!((&*panel.xs[0], &*panel.xs[17]), ("8 B", "1 MiB"));
+        assert_eq!((&*panel.xs[0].shown, &*panel.xs[17].shown), ("8 B", "1 MiB"));
         let values: Vec<Option<f64>> = panel.cells.iter().map(|cells| cells[3]).collect();
         assert_eq!(values, [6.0, 9.0, 12.0, 30.0, 126.0].map(Some));
         assert_eq!((figure.range, figure.log), ((6.0, 126.0), true));
@@ -598,11 +599,60 @@ mod tests {
         };
         assert_eq!(
             of("time"),
-            "no column is called `time`: see the columns in the first line of the file"
+            "no column is called `time`, and no spec of these rows has a number `time`"
         );
         assert_eq!(
             of("status"),
             "no row has a number in `status` and values of `topology`, `algorithm`"
         );
+    }
+
+    /// What all specs have in common is in the title, once. The data have the whole specs.
+    #[test]
+    fn labels_have_what_differs() {
+        let files = crate::geometry::tokens();
+        let columns = HeatColumns { value: "time_us", x: "workload", y: "algorithm" };
+        let figure = HeatFigure::from_rows(&files, columns, &Appearance::default()).unwrap();
+        let shown: Vec<&str> = figure.panels[0].xs.iter().map(|x| &*x.shown).collect();
+        assert_eq!(shown[..2], ["tokens=16", "tokens=16,skew=1"]);
+        assert!(figure.title.contains("moe:experts=16,top=2,bytes=7KiB"), "{}", figure.title);
+        assert!(
+            figure.csv().unwrap().contains("\"moe:experts=16,top=2,tokens=16,bytes=7KiB,skew=1\"")
+        );
+    }
+
+    /// The axes are numbers of the workload. The values are those of single rows.
+    #[test]
+    fn any_number_of_a_spec_is_an_axis() {
+        let files = crate::geometry::tokens();
+        let columns = HeatColumns { value: "time_us", x: "tokens", y: "skew" };
+        let figure = HeatFigure::from_rows(&files, columns, &Appearance::default()).unwrap();
+        let panel = &figure.panels[0];
+        let labels =
+            |axis: &[HeatLabel]| axis.iter().map(|label| label.shown.clone()).collect::<Vec<_>>();
+        assert_eq!(
+            (labels(&panel.xs), labels(&panel.ys)),
+            (["16", "64", "256"].map(String::from).to_vec(), ["0", "1"].map(String::from).to_vec())
+        );
+        let row =
+            files[0].1.iter().find(|row| row.workload.contains("tokens=64,bytes=7KiB,skew=1"));
+        assert_eq!(panel.cells[1][1], row.unwrap().time_us);
+    }
+
+    /// All cells have the same unit, which is in the legend, and the same number of decimals.
+    #[test]
+    fn values_have_one_unit_and_number_of_decimals() {
+        let text = |unit, range: (f64, f64), is_whole, value| {
+            let format = ValueFormat::of(unit, range, is_whole);
+            (format.text(value), format.name("time_us"))
+        };
+        let [time, ms] = ["completion time", "completion time, ms"].map(str::to_owned);
+        assert_eq!(
+            text(Unit::Time, (1700.0, 1880.0), false, 1700.0),
+            ("1.70".to_owned(), ms.clone())
+        );
+        assert_eq!(text(Unit::Time, (170.0, 1880.0), false, 170.0), ("0.170".to_owned(), ms));
+        assert_eq!(text(Unit::Time, (1.0, 2e6), false, 2e6), ("2 s".to_owned(), time.clone()));
+        assert_eq!(text(Unit::Number, (6.0, 126.0), true, 126.0), ("126".to_owned(), time));
     }
 }

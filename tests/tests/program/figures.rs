@@ -105,7 +105,7 @@ fn comparisons_mention_unequal_charges_for_rearrangement() {
         .args(["--out", rows.to_str().unwrap()])
         .assert()
         .success();
-    let remark = "paragon charges the rearrangement that each algorithm declares, but `bruck` declares none although its messages consist of \
+    let remark = "† paragon charges the rearrangement that each algorithm declares, but `bruck` declares none although its messages consist of \
         several blocks; with rearrangement=packed, all are charged equally.";
     let [compared, _] = texts_of(swapmeet(&["compare"]).arg(&rows).assert());
     assert_eq!(
