@@ -102,6 +102,8 @@ struct Found {
     values: BTreeSet<u64>,
     /// Whether a value is written with a unit of bytes.
     has_bytes: bool,
+    /// Whether some specs differ only in this parameter.
+    varies: bool,
 }
 
 /// The reason why a name is not the name of a parameter.
@@ -181,9 +183,15 @@ impl Parameters {
         let parameters: Vec<Parameter> = found.all().collect();
         for parameter in parameters {
             let own = specs.iter().filter(|(of, _)| *of == parameter.of);
-            let values = own.filter_map(|(_, spec)| parameter.value(spec)).map(f64::to_bits);
+            let mut by_rest: BTreeMap<Cow<'_, str>, BTreeSet<u64>> = BTreeMap::new();
+            for (_, spec) in own {
+                let Some(value) = parameter.value(spec) else { continue };
+                let rest = parameter.removed_from(spec);
+                by_rest.entry(rest).or_default().insert(value.to_bits());
+            }
             if let Some(found) = found.0.get_mut(&(parameter.of, parameter.key)) {
-                found.values.extend(values);
+                found.varies = by_rest.values().any(|values| values.len() > 1);
+                found.values.extend(by_rest.into_values().flatten());
             }
         }
         found
@@ -236,12 +244,12 @@ impl Parameters {
         })
     }
 
-    /// Returns the parameters that have several values. The parameter with the most values is the
-    /// first one.
+    /// Returns the parameters in which some specs differ that are equal otherwise. The parameter with
+    /// the most values is the first one.
     pub fn varying(&self) -> Vec<Parameter> {
-        let count = |parameter: &Parameter| self.0[&(parameter.of, parameter.key)].values.len();
-        let mut varying: Vec<Parameter> = self.all().filter(|p| count(p) > 1).collect();
-        varying.sort_by_key(|parameter| std::cmp::Reverse(count(parameter)));
+        let found = |parameter: &Parameter| &self.0[&(parameter.of, parameter.key)];
+        let mut varying: Vec<Parameter> = self.all().filter(|p| found(p).varies).collect();
+        varying.sort_by_key(|parameter| std::cmp::Reverse(found(parameter).values.len()));
         varying
     }
 }

@@ -5,7 +5,7 @@ use crate::compare::Comparison;
 use std::io::{self, Write};
 use swapmeet_core::text::is_unsafe;
 
-/// Writes the tables of a view for the packages booktabs and adjustbox. Each table has a caption,
+/// Writes the tables of a view for the packages booktabs and graphicx. Each table has a caption,
 /// and is at most `width` wide, which is a length in LaTeX. The fastest times of a pivot table are
 /// bold. Sentences and remarks follow each table as comments, because the text of a paper usually
 /// says them in its own words.
@@ -15,7 +15,7 @@ pub fn write_latex(
     width: &str,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    writeln!(out, "% Preamble: \\usepackage{{booktabs,adjustbox}}")?;
+    writeln!(out, "% Preamble: \\usepackage{{booktabs,graphicx}}")?;
     let comment = |text: &str| format!("% {}\n", single_line(text));
     let is_pivot = matches!(view, View::Pivot(_));
     for section in sections(comparison, view) {
@@ -32,12 +32,12 @@ pub fn write_latex(
         let caption = latex_escaped(&(title + bold));
         write!(
             out,
-            "\n\\begin{{table}}\n\\caption{{{caption}}}\n\\centering\n\\begin{{adjustbox}}{{max width={width}}}\n\\begin{{tabular}}{{{columns}}}\n\\toprule\n{head}\\midrule\n"
+            "\n\\begin{{table}}\n\\caption{{{caption}}}\n\\centering\n\\resizebox{{\\ifdim\\width>{width} {width}\\else\\width\\fi}}{{!}}{{%\n\\begin{{tabular}}{{{columns}}}\n\\toprule\n{head}\\midrule\n"
         )?;
         for line in &lines {
             write!(out, "{}", row(line.iter().map(latex_cell).collect()))?;
         }
-        write!(out, "\\bottomrule\n\\end{{tabular}}\n\\end{{adjustbox}}\n\\end{{table}}\n")?;
+        write!(out, "\\bottomrule\n\\end{{tabular}}}}\n\\end{{table}}\n")?;
         sentences.iter().try_for_each(|sentence| write!(out, "{}", comment(sentence)))?;
     }
     let mut notes = notes(comparison).into_iter();
@@ -118,9 +118,9 @@ mod tests {
         let table = details_of(|all, view, out| write_latex(all, view, "84mm", out), &repeated());
         let fast = "fast & 10.067 & 0.306 & 9.308 to 10.826 & 10.000 & 1.000 &  & ";
         for line in [
-            "% Preamble: \\usepackage{booktabs,adjustbox}",
+            "% Preamble: \\usepackage{booktabs,graphicx}",
             "\\caption{torus:4x4, uniform:64, paragon, wormhole; rows: ok; verified: blocks; n: 3.}",
-            "\\begin{adjustbox}{max width=84mm}",
+            "\\resizebox{\\ifdim\\width>84mm 84mm\\else\\width\\fi}{!}{%",
             "\\begin{tabular}{lrrrrrrr}",
             "algorithm & mean, $\\mu$s & sd, $\\mu$s & 95 \\% & median, $\\mu$s & ratio & 95 \\% & p \\\\",
             &format!("{fast} \\\\"),

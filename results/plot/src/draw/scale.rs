@@ -239,6 +239,11 @@ impl Scale {
             choices.retain(|(named, _)| named.len() >= 3);
         }
         choices.extend((2..=12).rev().map(|most| (self.even(base, most), Vec::new())));
+        // If no distance has room for three labels, label every second value of one.
+        for (most, start) in (5..=12).rev().flat_map(|most| [(most, 0), (most, 1)]) {
+            let values = self.even(base, most).into_iter();
+            choices.push((values.skip(start).step_by(2).collect(), Vec::new()));
+        }
         choices.dedup();
         choices
     }
@@ -389,9 +394,9 @@ mod tests {
             let named = ticks.into_iter().filter(|tick| !tick.label.is_empty());
             named.map(|tick| tick.label).collect::<Vec<_>>().join(" | ")
         };
-        assert_eq!(read(0.3e6, 0.9e6, 4), "400 ms | 600 ms | 800 ms");
+        assert_eq!(read(0.3e6, 0.9e6, 4), "200 ms | 500 ms | 1 s");
         assert_eq!(read(170.0, 53e3, 3), "500 µs | 5 ms | 50 ms");
-        assert_eq!(read(0.61e6, 1.5e6, 4), "800 ms | 1 s | 1.2 s | 1.4 s");
+        assert_eq!(read(0.61e6, 1.5e6, 4), "600 ms | 1 s | 1.4 s");
         assert_eq!(read(3.6e3, 12.6e3, 4), "2 ms | 5 ms | 10 ms | 20 ms");
         for (least, most) in
             (1..60).map(|i| (f64::from(i), f64::from(i) * (1.0 + f64::from(i * i) / 20.0)))
