@@ -109,7 +109,7 @@ pub struct Figure {
     pub panels: Vec<Panel>,
     pub share_y: bool,
     /// The meaning of the error bars.
-    pub(crate) bars_label: &'static str,
+    pub bars_label: &'static str,
     /// Notes that name rows or curves that are not shown, with the reason.
     pub notes: Vec<String>,
     /// Remarks that are part of the figure. For example, a remark says that the machine charges
