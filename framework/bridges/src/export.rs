@@ -34,6 +34,7 @@ pub struct Format {
     /// Whether the format needs the vertices of each route. In other formats, the path of a message
     /// may be empty if the message takes the topology's own route.
     pub wants_routes: bool,
+    pub over: Over,
     start: Start,
 }
 
@@ -45,6 +46,17 @@ impl Format {
     pub fn wants_blocks(&self) -> bool {
         self.wants_sizes || self.name == "msccl"
     }
+}
+
+/// What a format has if several communicators run the schedule at the same time (`over=`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Over {
+    /// The messages of all communicators, between ranks of the network.
+    AllMessages,
+    /// The schedule of one communicator, between its members, and the ranks of all communicators.
+    OneCommunicator,
+    /// The format has no communicators yet.
+    Unsupported,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +73,7 @@ pub static FORMATS: [Format; 5] = [
         output: OutputKind::File(goal::FILE),
         wants_sizes: false,
         wants_routes: false,
+        over: Over::AllMessages,
         start: |head, folder| Ok(Box::new(goal::Goal::new(head, folder)?)),
     },
     Format {
@@ -69,6 +82,7 @@ pub static FORMATS: [Format; 5] = [
         output: OutputKind::Folder,
         wants_sizes: false,
         wants_routes: false,
+        over: Over::Unsupported,
         start: |head, folder| Ok(Box::new(chakra::Chakra::new(head, folder)?)),
     },
     Format {
@@ -77,6 +91,7 @@ pub static FORMATS: [Format; 5] = [
         output: OutputKind::Folder,
         wants_sizes: true,
         wants_routes: false,
+        over: Over::OneCommunicator,
         start: |head, folder| Ok(Box::new(mpi::Mpi::new(head, folder)?)),
     },
     Format {
@@ -85,6 +100,7 @@ pub static FORMATS: [Format; 5] = [
         output: OutputKind::File(msccl::FILE),
         wants_sizes: false,
         wants_routes: false,
+        over: Over::Unsupported,
         start: |head, folder| Ok(Box::new(msccl::Msccl::new(head, folder)?)),
     },
     Format {
@@ -93,6 +109,7 @@ pub static FORMATS: [Format; 5] = [
         output: OutputKind::Folder,
         wants_sizes: false,
         wants_routes: true,
+        over: Over::AllMessages,
         start: |head, folder| Ok(Box::new(simgrid::SimGrid::new(head, folder)?)),
     },
 ];

@@ -10,11 +10,12 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{self as paths, PathBuf};
 use swapmeet_bridges::export::{
-    ExportError, Exporter, Flow, Format, OutputKind, SCHEDULE_FILE, format,
+    ExportError, Exporter, FORMATS, Flow, Format, JSON, OutputKind, Over, SCHEDULE_FILE, format,
 };
 use swapmeet_bridges::schedule::{EventHandler, FORMAT, Header, LineParser, VERSION};
 use swapmeet_core::cost::background::Background;
 use swapmeet_core::delivery::collective::Tokens;
+use swapmeet_core::network::communicators::Communicators;
 use swapmeet_results::atomic_file::StagingFolder;
 use swapmeet_results::{Record, Status, Verified, columns};
 use swapmeet_runner::case::Case;
@@ -96,7 +97,17 @@ pub(crate) fn translated(
     };
     // An exported file starts with a header that identifies the case. The table of block sizes per
     // pair of nodes takes much memory, so it is only built for formats that use it.
-    let nodes = case.topology.nodes();
+    let communicators = task.communicators.as_deref();
+    let members = communicators.is_some() && format.over == Over::OneCommunicator;
+    if communicators.is_some() && format.over == Over::Unsupported {
+        return Err(failed(ExportError::Unsupported(format!(
+            "`{}` runs in several communicators (`over=`), which this format does not have: expected --format {}",
+            case.workload,
+            supporting().join(", ")
+        ))));
+    }
+    let network = if members { &task.topology } else { &case.topology };
+    let nodes = network.nodes();
     if format.wants_sizes && task.sizes.is_some() && nodes * nodes > MOST_PAIRS {
         return Err(failed(ExportError::Unsupported(format!(
             "the sizes of {} pairs of nodes do not fit into a file, expected at most {MOST_PAIRS}",
@@ -106,8 +117,9 @@ pub(crate) fn translated(
     let head = Header {
         format: FORMAT.to_owned(),
         version: VERSION,
-        topology: case.topology.spec(),
+        topology: network.spec(),
         nodes,
+        communicators: communicators.filter(|_| members).map(ranks).unwrap_or_default(),
         algorithm: case.algorithm.to_string(),
         workload: case.workload.to_string(),
         collective: case.workload.collective().word.to_owned(),
@@ -152,7 +164,7 @@ pub(crate) fn translated(
     }
     let mut lines = LineParser::new(&mut exporter);
     let omitted = Omitted { routes: !format.wants_routes, contents: !format.wants_blocks() };
-    let (record, written) = trace::events(case, plugins, omitted, &mut lines)?;
+    let (record, written) = trace::events(case, plugins, (omitted, members), &mut lines)?;
     written.map_err(passed_on)?;
     // Finish the exported files only if the schedule is valid. Files that are not finished are
     // incomplete.
@@ -160,6 +172,18 @@ pub(crate) fn translated(
         exporter.finish(&measured(case, record)).map_err(failed)?;
     }
     Ok(record)
+}
+
+/// Returns the formats that have several communicators.
+fn supporting() -> Vec<&'static str> {
+    let supports = |format: &&Format| format.over != Over::Unsupported;
+    FORMATS.iter().filter(supports).map(|format| format.name).chain([JSON.0]).collect()
+}
+
+/// Returns the ranks of each communicator.
+fn ranks(communicators: &Communicators) -> Vec<Vec<u64>> {
+    let of_one = |ranks: &[u32]| ranks.iter().map(|rank| u64::from(*rank)).collect();
+    communicators.all().map(of_one).collect()
 }
 
 /// Returns the token classes of a node, each as its total bytes and its receivers. A class consists
@@ -180,6 +204,8 @@ fn measured(case: &Case, record: &Record) -> Vec<(&'static str, String)> {
         messages: record.messages,
         total_bytes: record.total_bytes,
         critical_bytes: record.critical_bytes,
+        communicators: record.communicators,
+        members: record.members,
         ..case.blank_row()
     };
     let figure = |(name, field): (&'static str, String)| {

@@ -160,7 +160,7 @@ impl Setting {
         let traffic = Traffic::of(&self.task).in_bytes(self.unit_bytes);
         let link_byte_us = self.machine.network_rates().map_or(0.0, |rates| rates.link_byte_us);
         let bytes = if link_byte_us > 0.0 { optimum.lower_us / link_byte_us } else { 0.0 };
-        let topology = self.task.topology.as_ref();
+        let topology = self.task.network().as_ref();
         self.machine.lower_bound(topology, &traffic.with_link_load(bytes)).total_us()
     }
 }

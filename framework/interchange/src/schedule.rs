@@ -28,6 +28,10 @@ pub struct Header {
     #[serde(default)]
     pub topology: String,
     pub nodes: u64,
+    /// If several communicators run the schedule at the same time: the ranks of each communicator,
+    /// in the order of its members.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub communicators: Vec<Vec<u64>>,
     #[serde(default)]
     pub algorithm: String,
     #[serde(default)]

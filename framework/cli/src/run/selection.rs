@@ -140,13 +140,8 @@ pub(crate) fn cases_of_all_algorithms(
     let text = experiment.workloads[0].clone();
     let workload = Workload::parse(&text.value).map_err(|e| spec_error(&text, &e))?;
     let word = workload.collective().word;
-    let supports = |algorithm: &&Arc<Algorithm>| {
-        of_bits(algorithm.collectives).any(|kind| kind.word == word)
-            && !algorithm.params.iter().any(|param| param.kind == ParamKind::File)
-    };
-    let names =
-        registry.algorithms().filter(supports).map(|a| registry.spec_name(&a.name, &a.plugin.name));
-    experiment.algorithms = names.map(|name| Text::flag("--algorithm", &name)).collect();
+    let names = algorithms_of(registry, word);
+    experiment.algorithms = names.iter().map(|name| Text::flag("--algorithm", name)).collect();
     Ok(CaseGrid::new(&experiment, registry)?.iter().collect())
 }
 
@@ -200,6 +195,18 @@ pub(crate) fn fill_in(experiment: &mut Experiment) -> Result<(), Failure> {
 /// Returns the available plugins.
 pub(crate) fn registry(plugins: &PluginArgs) -> Result<Registry, Failure> {
     registry_within(plugins, None)
+}
+
+/// Returns the specs of the algorithms that implement a collective and need no input file. `word`
+/// is the name of the collective.
+pub(crate) fn algorithms_of(registry: &Registry, word: &str) -> Vec<String> {
+    let supports = |algorithm: &&Arc<Algorithm>| {
+        let needs_file = |param| matches!(param, &ParamKind::File);
+        of_bits(algorithm.collectives).any(|kind| kind.word == word)
+            && !algorithm.params.iter().any(|param| needs_file(&param.kind))
+    };
+    let all = registry.algorithms().filter(supports);
+    all.map(|a| registry.spec_name(&a.name, &a.plugin.name)).collect()
 }
 
 /// Returns the available plugins. Plugin files are read in processes that have at most

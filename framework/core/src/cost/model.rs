@@ -158,6 +158,8 @@ pub struct Cost {
     pub note: Option<String>,
     /// The times at which ranks ended; `None` in models in which all ranks share one clock.
     pub ranks: Option<RankTimes>,
+    /// The time of one communicator without the others, in µs; `None` if it was not calculated.
+    pub alone_us: Option<f64>,
 }
 
 /// The times at which the ranks of a schedule ended, in µs.

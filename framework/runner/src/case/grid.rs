@@ -2,8 +2,8 @@
 //! and repetitions, of which its `case` and `exclude` tables select some.
 
 use super::{
-    Case, CaseParts, LoadedMachine, MOST_CASES, RunOptions, SelectedAlgorithm, expanded,
-    machine_among, own_machines, select_algorithm, spec_error, with_files,
+    Case, CaseParts, LoadedMachine, MOST_CASES, RunOptions, SelectedAlgorithm, machine_among,
+    own_machines, select_algorithm, spec_error, with_files, without_ranges,
 };
 use crate::experiment::{CaseTable, Experiment};
 use crate::input::{InputError, Text};
@@ -57,9 +57,9 @@ impl CaseGrid {
     pub fn new(experiment: &Experiment, registry: &Registry) -> Result<Self, InputError> {
         // Refuse an experiment with too many cases before the specs are parsed. Then parse each
         // spec only once.
-        let sized = expanded(&experiment.workloads)?;
+        let experiment = &without_ranges(experiment)?;
         if experiment.case_tables.is_empty() {
-            affordable(experiment, sized.len())?;
+            affordable(experiment)?;
         }
         let tables = &experiment.case_tables;
         let in_tables = |list: fn(&CaseTable) -> &Vec<Text>| {
@@ -80,8 +80,8 @@ impl CaseGrid {
             |algorithm| qualified(algorithm),
         )?;
         let workloads = union(
-            &sized,
-            expanded(&in_tables(|table| &table.workloads))?,
+            &experiment.workloads,
+            in_tables(|table| &table.workloads),
             |t| {
                 let workload = Workload::parse(&t.value).map_err(|e| spec_error(t, &e))?;
                 let repetitions = repetitions(t, &workload, experiment.repetitions)?;
@@ -117,7 +117,7 @@ impl CaseGrid {
             listed: [
                 experiment.topologies.len(),
                 experiment.algorithms.len(),
-                sized.len(),
+                experiment.workloads.len(),
                 experiment.machines.len(),
             ],
             before: &before,
@@ -290,11 +290,11 @@ fn repetitions(text: &Text, workload: &Workload, repetitions: u32) -> Result<u32
 
 /// Checks that the number of cases does not exceed [`MOST_CASES`]. The error message shows how the
 /// number is calculated from the lengths of the lists.
-fn affordable(experiment: &Experiment, workloads: usize) -> Result<(), InputError> {
+fn affordable(experiment: &Experiment) -> Result<(), InputError> {
     let factors = [
         (experiment.topologies.len() as u64, "topologies"),
         (experiment.algorithms.len() as u64, "algorithms"),
-        (workloads as u64, "workloads"),
+        (experiment.workloads.len() as u64, "workloads"),
         (experiment.machines.len() as u64, "machines"),
         (u64::from(experiment.repetitions), "repetitions"),
     ];
@@ -427,9 +427,8 @@ impl CaseLists<'_> {
         table: &CaseTable,
         name: &impl Fn(usize, &Text) -> Result<String, InputError>,
     ) -> Result<[Vec<usize>; 4], InputError> {
-        let workloads = expanded(&table.workloads)?;
         let mut entries = self.listed.map(|listed| (0..listed).collect());
-        let lists = [&table.topologies, &table.algorithms, &workloads, &table.machines];
+        let lists = [&table.topologies, &table.algorithms, &table.workloads, &table.machines];
         for (kind, list) in lists.into_iter().enumerate().filter(|(_, list)| !list.is_empty()) {
             let mut of_kind = Vec::with_capacity(list.len());
             for text in list {

@@ -20,12 +20,29 @@ function prepared(canvas) {
   return { context, width, height };
 }
 
+// The distance of a network from the edges of its canvas, in CSS pixels.
+const MARGIN = 18;
+
+// Returns the ends of the coordinates of positions along both axes.
+function extents(positions) {
+  const range = (i) => [Math.min(...positions.map((p) => p[i])), Math.max(...positions.map((p) => p[i]))];
+  return [range(0), range(1)];
+}
+
+// Sets the height of a canvas so that a network that fills its width just fits. It is at most 90 % of
+// the width, and at most 85 % of the window. The planes of networks of three dimensions are next to
+// each other, so a canvas of a fixed height would be mostly empty.
+function fitHeight(canvas, positions) {
+  const [[left, right], [top, bottom]] = extents(positions);
+  const unit = Math.min((canvas.clientWidth - 2 * MARGIN) / Math.max(right - left, 0.6), 130);
+  const height = unit * Math.max(bottom - top, 0.6) + 2 * MARGIN;
+  canvas.style.height = `${Math.min(Math.max(height, 120), 0.9 * canvas.clientWidth, 0.85 * window.innerHeight)}px`;
+}
+
 // Returns a function that maps a position of the network to the canvas, and the size of a unit.
 function fitted(positions, width, height) {
-  const margin = 18;
-  const range = (i) => [Math.min(...positions.map((p) => p[i])), Math.max(...positions.map((p) => p[i]))];
-  const [[left, right], [top, bottom]] = [range(0), range(1)];
-  const unit = Math.min((width - 2 * margin) / Math.max(right - left, 0.6), (height - 2 * margin) / Math.max(bottom - top, 0.6), 130);
+  const [[left, right], [top, bottom]] = extents(positions);
+  const unit = Math.min((width - 2 * MARGIN) / Math.max(right - left, 0.6), (height - 2 * MARGIN) / Math.max(bottom - top, 0.6), 130);
   const [x0, y0] = [(width - unit * (right - left)) / 2, (height - unit * (bottom - top)) / 2];
   return { unit, place: ([x, y]) => [x0 + (x - left) * unit, y0 + (y - top) * unit] };
 }
@@ -33,6 +50,7 @@ function fitted(positions, width, height) {
 // Draws the network. Each direction of a link has its own line; loaded lines are coloured.
 function drawNetwork(schedule, frame, state, canvas) {
   const { network, nodes } = schedule;
+  fitHeight(canvas, network.positions);
   const { context, width, height } = prepared(canvas);
   const { unit, place } = fitted(network.positions, width, height);
   const points = network.positions.map(place);
@@ -94,6 +112,7 @@ function matrixOf(schedule, frame) {
 
 // Draws bytes by sender (rows) and receiver (columns).
 function drawMatrix({ cells }, state, canvas) {
+  canvas.style.height = "";
   const { context, width, height } = prepared(canvas);
   const side = Math.min(width, height) / cells.length;
   const left = (width - side * cells.length) / 2;
@@ -105,10 +124,13 @@ function drawMatrix({ cells }, state, canvas) {
   );
 }
 
-// Draws a bar for each step, which is divided into the parts of its time.
-function drawBars(frames, current, canvas) {
+// Returns the time of the longest step.
+const longestOf = (frames) => Math.max(...frames.map((frame) => total(frame.step.times)), 0);
+
+// Draws a bar for each step, which is divided into the parts of its time. A bar of the time `longest`
+// fills the canvas.
+function drawBars(frames, current, longest, canvas) {
   const { context, width, height } = prepared(canvas);
-  const longest = Math.max(...frames.map((frame) => total(frame.step.times)), 0);
   const room = Math.min(width / Math.max(frames.length, 1), 40);
   frames.forEach(({ step }, i) => {
     let y = height - 6;
@@ -194,15 +216,20 @@ function createPane(schedule, state, goTo, chooseNode) {
   };
 
   const showTimes = (frame, k) => {
-    room = drawBars(frames, k, find(".bars"));
-    const times = frame ? Object.entries(frame.step.times) : [];
+    room = drawBars(frames, k, state.longest, find(".bars"));
+    write(".bars-title", state.longest ? `Time of each step, from 0 to ${timeText(state.longest)}` : "Time of each step");
+    // Before the first step, the legend has the sums over all steps.
+    const sums = {};
+    for (const { step } of frame ? [frame] : frames) for (const [part, us] of Object.entries(step.times)) sums[part] = (sums[part] || 0) + us;
+    const times = Object.entries(sums);
     const until = frames.slice(0, k).reduce((sum, { step }) => sum + total(step.times), 0);
     const keys = times.map(([part, us]) => {
       const key = Object.assign(document.createElement("span"), { className: "key" });
       key.style.background = `var(--${part})`;
       return [key, `${part} ${timeText(us)}`];
     });
-    const text = times.length ? `Step ${k}: ${timeText(total(frame.step.times))}, ends at ${timeText(until)}.` : frame && !frame.step.at_fault ? "The model of this machine has no times of steps." : "";
+    const ofStep = frame ? `Step ${k}: ${timeText(total(sums))}, ends at ${timeText(until)}.` : `All steps: ${timeText(total(sums))}.`;
+    const text = times.length ? ofStep : frame && frame.step.at_fault ? "" : "The model of this machine has no times of steps.";
     find(".parts").replaceChildren(text, ...keys.flat());
     find(".bars").setAttribute("aria-label", `Bar chart of the times of ${plural(frames.length, "step")}. ${find(".parts").textContent}`);
   };
@@ -294,7 +321,8 @@ async function start() {
     play(state.playing);
   };
   const panes = schedules.map((schedule) => createPane(schedule, state, goTo, chooseNode));
-  // The schedules have the same scale of colours, so that they can be compared.
+  // The schedules have the same scales of colours and of bars, so that they can be compared.
+  state.longest = Math.max(...schedules.map(({ frames }) => longestOf(frames)));
   state.most = (what) => Math.max(...panes.map((pane) => pane.mostOf(what)));
 
   const actions = { first: () => goTo(0), back: () => goTo(state.step - 1), play: () => play(!state.playing), next: () => goTo(state.step + 1), last: () => goTo(last) };
