@@ -23,7 +23,7 @@ mod styles;
 pub mod units;
 
 pub use bandwidth::Bandwidths;
-pub use case_id::{CaseId, Difference, Implementation, Setting, inputs_column};
+pub use case_id::{CaseId, Difference, Implementation, Setting, inputs, inputs_column};
 pub use command::{command, quoted};
 pub use compare::residual::{MEASURED, Residual, is_measured};
 pub use compare::{

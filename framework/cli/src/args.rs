@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use swapmeet_reproduce::papers;
 use swapmeet_results::Correction;
 
 mod authors;
@@ -11,6 +12,7 @@ mod internal;
 mod links;
 mod manual;
 mod optimum;
+mod place;
 mod result_files;
 mod run;
 mod shard;
@@ -27,6 +29,8 @@ use manual::{COMPLETIONS_EXAMPLES, MAN_EXAMPLES};
 pub(crate) use manual::{CompletionsArgs, ManArgs};
 use optimum::OPTIMUM_EXAMPLES;
 pub(crate) use optimum::{OptimumArgs, OptimumFormat};
+use place::PLACE_EXAMPLES;
+pub(crate) use place::PlaceArgs;
 use result_files::{MERGE_EXAMPLES, RERUN_EXAMPLES};
 pub(crate) use result_files::{MergeArgs, RerunArgs};
 pub(crate) use run::{AppearanceArgs, CaseArgs, RowFormat, RunArgs, TuiArgs};
@@ -99,6 +103,9 @@ pub(crate) enum Command {
     /// Find the least time of a workload on a network, with a proof.
     #[command(after_help = OPTIMUM_EXAMPLES)]
     Optimum(OptimumArgs),
+    /// Rank the placements of axes of ranks on a network.
+    #[command(after_help = PLACE_EXAMPLES)]
+    Place(PlaceArgs),
     /// Rank the links of a network by the cost of their failure.
     #[command(after_help = LINKS_EXAMPLES)]
     Links(LinksArgs),
@@ -183,8 +190,10 @@ Examples:
 const LIST_EXAMPLES: &str = "\
 Examples:
   swapmeet list algorithms                one line per algorithm
-  swapmeet list algorithms suh-shin       its parameters, source and plugin file
+  swapmeet list algorithms suh-shin pex   their parameters, source and plugin file
   swapmeet list algorithms --collective allreduce
+  swapmeet list algorithms --topology dragonfly:4x2x2 \\
+    --workload moe:experts=16,top=2,tokens=8,bytes=1KiB
   swapmeet list machines --format csv     all parameters of all presets
   swapmeet list plugins --format json     files, versions, ABI and licences
   swapmeet list columns --format json     columns of result files
@@ -232,6 +241,13 @@ fn memory(text: &str) -> Result<u64, String> {
     if bytes >= LEAST { Ok(bytes) } else { Err("expected at least 64MiB".to_owned()) }
 }
 
+/// Returns the help of the argument that selects a paper, with the names of all papers.
+fn paper_help() -> String {
+    let names: Vec<&str> = papers().iter().map(|paper| paper.name).collect();
+    let (last, others) = names.split_last().unwrap_or((&"", &[]));
+    format!("Select a paper: {} or {last} [default: all]", others.join(", "))
+}
+
 fn seconds(text: &str) -> Result<f64, String> {
     swapmeet_runner::experiment::seconds(text).map_err(|expected| format!("expected {expected}"))
 }
@@ -268,11 +284,19 @@ pub(crate) enum Format {
 pub(crate) struct ListArgs {
     /// Select what to list [default: everything; CSV needs a kind].
     pub kind: Option<Kind>,
-    /// Print the details of one entry, such as an algorithm's parameters and source.
-    pub name: Option<String>,
+    /// Print the details of these entries, such as an algorithm's parameters and source.
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
     /// List only algorithms of this collective, such as allreduce.
     #[arg(long, value_name = "WORD")]
     pub collective: Option<String>,
+    /// List only algorithms that run on this topology, such as torus:8x8. Each of them plans the
+    /// workload.
+    #[arg(long, value_name = "SPEC", conflicts_with_all = ["names", "describe"])]
+    pub topology: Option<String>,
+    /// Set the workload for --topology [default: uniform:1KiB].
+    #[arg(long, value_name = "SPEC", requires = "topology")]
+    pub workload: Option<String>,
     /// Describe a topology (nodes, degree, diameter, bisection) or, with `machines`, a machine (all
     /// values and their sources).
     #[arg(long, value_name = "SPEC")]
@@ -415,7 +439,7 @@ fn latex_length(text: &str) -> Result<String, String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceArgs {
-    /// Select a paper: suh-shin, thakur, liu, spencer, li, tpu-v4, swing or bine [default: all].
+    #[arg(help = paper_help())]
     pub paper: Option<String>,
     /// Write the tables of each paper to DIR, as CSV and Markdown [default: print them].
     #[arg(long, value_name = "DIR")]

@@ -6,6 +6,7 @@ import functools
 import json
 import math
 import os
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, Iterable, Literal, Union, overload
@@ -23,8 +24,20 @@ _LARGEST = 2**64 - 1
 
 
 def program() -> str:
-    """Return the path of the ``swapmeet`` program in this package."""
-    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "swapmeet")
+    """Return the path of the ``swapmeet`` program: the one in this package, otherwise the one on PATH.
+
+    Raise ``FileNotFoundError`` if there is neither.
+    """
+    own = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "swapmeet")
+    if os.access(own, os.X_OK):
+        return own
+    # The command `swapmeet` of this package may be on PATH, too. It must not start itself.
+    this = os.path.realpath(sys.argv[0]) if sys.argv and sys.argv[0] else ""
+    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        found = shutil.which("swapmeet", path=folder) if folder else None
+        if found and os.path.realpath(found) != this:
+            return found
+    raise FileNotFoundError(f"no program `swapmeet`: expected {own}, or a folder of PATH that contains it")
 
 
 def main() -> None:

@@ -420,6 +420,51 @@ fn the_page_plays_in_a_browser_of_any_width_light_and_dark() {
     }
 }
 
+/// A page was not written for a wrong schedule, which is when an author needs it. It has all steps
+/// up to the fault, the send at fault and the reason.
+#[test]
+fn a_wrong_schedule_is_shown_up_to_the_fault() {
+    let dir = tempdir().unwrap();
+    let (out, file) = (dir.path().join("wrong.html"), dir.path().join("wrong.json"));
+    let event = |step: u64, from: u64, to: u64, origin: u64| {
+        format!(
+            "{{\"step\":{step},\"from\":{from},\"to\":{to},\"copy\":true,\"blocks\":[{{\"origins\":[[{origin},{origin}]]}}]}}"
+        )
+    };
+    // In step 2, node 1 sends block 2, which it does not hold.
+    let events = [event(1, 0, 1, 0), event(1, 1, 2, 1), event(2, 2, 0, 1), event(2, 1, 0, 2)];
+    let head = r#"{"schedule":{"format":"swapmeet-schedule","version":1,"nodes":3,"collective":"allgather"},"events":["#;
+    std::fs::write(&file, format!("{head}{}]}}", events.join(","))).unwrap();
+    let algorithm = format!("schedule:file={}", file.display());
+    let run = swapmeet(&["trace", "--format", "html", "--topology", "fully-connected:3"])
+        .args(["--workload", "allgather/uniform:8", "--algorithm", &algorithm, "--out"])
+        .arg(&out)
+        .output()
+        .unwrap();
+    let message = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(1), "{message}");
+    let data = data(&std::fs::read_to_string(&out).unwrap());
+    let outcome = &data[0]["trace"]["outcome"];
+    assert_eq!(outcome["status"], "invalid", "{outcome}");
+    assert!(message.contains(outcome["reason"].as_str().unwrap()), "{message}");
+    let steps = list(&data[0]["steps"]);
+    assert_eq!(steps.len(), 2, "{steps:?}");
+    assert_eq!(steps[1]["at_fault"], serde_json::json!([1, 0]), "{steps:?}");
+    let sends: Vec<(u64, u64)> = list(&data[0]["trace"]["events"])
+        .iter()
+        .filter(|event| event["from"].is_number())
+        .map(|event| (number(&event["from"]), number(&event["to"])))
+        .collect();
+    assert_eq!(sends, [(0, 1), (1, 2), (2, 0)], "the send at fault moves nothing");
+    // A case without a schedule has no page.
+    std::fs::remove_file(&out).unwrap();
+    let none = swapmeet(&words("trace --format html --topology ring:3 --algorithm pex --out"))
+        .arg(&out)
+        .output()
+        .unwrap();
+    assert!(none.status.success() && !out.exists());
+}
+
 /// A script that measures in all panes the share of the width of its canvas that a network fills,
 /// and the height of the highest bar, which is that of the longest step of both schedules.
 const MEASURE: &str = r#"<script>addEventListener("load", async () => {

@@ -87,9 +87,10 @@ function drawNetwork(schedule, frame, state, canvas) {
     if (isNode) context.arc(x, y, radius, 0, 7);
     else context.rect(x - radius * 0.7, y - radius * 0.7, radius * 1.4, radius * 1.4);
     context.fill();
-    const mark = vertex === state.node ? 2 : state.holders.has(vertex) ? 1 : 0;
+    const isAtFault = ((frame && frame.step.at_fault) || []).includes(vertex);
+    const mark = isAtFault || vertex === state.node ? 2 : state.holders.has(vertex) ? 1 : 0;
     if (!mark) return;
-    context.strokeStyle = colour("--chosen");
+    context.strokeStyle = colour(isAtFault ? "--fault" : "--chosen");
     context.lineWidth = mark === 2 ? 3 : 1.5;
     context.beginPath();
     context.arc(x, y, radius + 2.5, 0, 7);
@@ -159,7 +160,11 @@ function createPane(schedule, state, goTo, chooseNode) {
   write("h2", algorithm);
   const time = schedule.time_us == null ? "" : `, ${timeText(schedule.time_us)}`;
   const left = schedule.complete ? "" : " The schedule is too large for this page, which therefore shows the load of all steps together, and no messages.";
-  write(".case", `${workload} on ${topology}, ${machine}: verified ${schedule.trace.outcome.verified}, ${plural(frames.length, "step")}, ${plural(schedule.trace.outcome.messages, "message")}${time}.${left}`);
+  const { status, reason, verified, messages } = schedule.trace.outcome;
+  const result = status === "ok" ? `verified ${verified}, ${plural(frames.length, "step")}, ${plural(messages, "message")}${time}` : `${status}, ${plural(frames.length, "step")} up to the fault`;
+  write(".case", `${workload} on ${topology}, ${machine}: ${result}.${left}`);
+  write(".fault", reason);
+  find(".fault").hidden = status === "ok";
   let [points, room] = [[], 1];
   find(".picture").addEventListener("click", (event) => {
     const distance = ([x, y]) => Math.hypot(x - event.offsetX, y - event.offsetY);
@@ -224,7 +229,7 @@ function createPane(schedule, state, goTo, chooseNode) {
       return [key, `${part} ${timeText(us)}`];
     });
     const ofStep = frame ? `Step ${k}: ${timeText(total(sums))}, ends at ${timeText(until)}.` : `All steps: ${timeText(total(sums))}.`;
-    const text = times.length ? ofStep : "The model of this machine has no times of steps.";
+    const text = times.length ? ofStep : frame && frame.step.at_fault ? "" : "The model of this machine has no times of steps.";
     find(".parts").replaceChildren(text, ...keys.flat());
     find(".bars").setAttribute("aria-label", `Bar chart of the times of ${plural(frames.length, "step")}. ${find(".parts").textContent}`);
   };
@@ -266,7 +271,9 @@ function createPane(schedule, state, goTo, chooseNode) {
     const k = Math.min(step, frames.length);
     const frame = k ? frames[k - 1] : null;
     const { phase, messages, longest, hops, link_messages } = frame ? frame.step : {};
-    write(".now", frame ? `Step ${k} of ${frames.length}${phase ? `, ${phase}` : ""}: ${plural(messages, "message")}, longest ${sizeText(longest)} over ${plural(hops, "hop")}, at most ${plural(link_messages, "message")} on a link.` : "Before the first step.");
+    const fault = frame && frame.step.at_fault;
+    const broken = fault ? ` The send from ${nameOf(schedule, fault[0])} to ${nameOf(schedule, fault[1])} breaks a rule.` : "";
+    write(".now", frame ? `Step ${k} of ${frames.length}${phase ? `, ${phase}` : ""}: ${plural(messages, "message")}, longest ${sizeText(longest)} over ${plural(hops, "hop")}, at most ${plural(link_messages, "message")} on a link.${broken}` : "Before the first step.");
     find(".now").setAttribute("aria-live", state.playing ? "off" : "polite");
     const holders = showBlock(k);
     showPicture(frame, holders);
@@ -280,7 +287,9 @@ async function start() {
   const byId = (id) => document.getElementById(id);
   const schedules = (await decode(byId("data").textContent)).map(prepare);
   const last = Math.max(...schedules.map((schedule) => schedule.frames.length));
-  const state = { step: 0, playing: false, quantity: "messages", picture: "network", node: 0, block: { origin: 0, destination: 1, segment: 0 } };
+  // A page with a wrong schedule begins at the fault, which is in the last step.
+  const isWrong = schedules.some((schedule) => schedule.trace.outcome.status !== "ok");
+  const state = { step: isWrong ? last : 0, playing: false, quantity: "messages", picture: "network", node: 0, block: { origin: 0, destination: 1, segment: 0 } };
   let timer = 0;
   byId("player").hidden = false;
 
