@@ -247,6 +247,8 @@ record! {
     /// The links of the network that were drawn at random and failed or are slow, as arguments of a
     /// topology.
     outcome faults: String,
+    /// The protocol of the library with the shortest time, if the machine has several.
+    outcome protocol: String,
 }
 
 /// Returns the description of each column, in order.
@@ -401,7 +403,7 @@ mod tests {
             columns().collect::<Vec<_>>().join(", "),
             format!(
                 "{PROMISED}, note, send_buffer_bytes, receive_buffer_bytes, swapmeet_version, plugin_digest, machine_definition, inputs, \
-                 block_bytes, bound_kind, proved_on, reduction_us, first_rank_us, mean_rank_us, compared_on, optimum_us, optimum_gap, faults"
+                 block_bytes, bound_kind, proved_on, reduction_us, first_rank_us, mean_rank_us, compared_on, optimum_us, optimum_gap, faults, protocol"
             )
         );
     }

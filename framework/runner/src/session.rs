@@ -370,7 +370,7 @@ fn price(
         let bytes = traffic.in_bytes(case.unit_bytes() as f64);
         Ok((cost, case.machine.lower_bound(case.topology.as_ref(), &bytes)))
     });
-    let (Cost { parts, note, ranks }, bound) =
+    let (Cost { parts, note, ranks, protocol }, bound) =
         priced.unwrap_or_else(|defect| Err((Status::Error, defect)))?;
     record.set_parts(&parts).map_err(|error| (Status::Error, error.to_string()))?;
     if record.time_us.is_some_and(|time| time > MOST_US) {
@@ -384,6 +384,7 @@ fn price(
     record.bound_kind = bound.kind.to_string();
     record.first_rank_us = ranks.map(|ranks| ranks.first);
     record.mean_rank_us = ranks.map(|ranks| ranks.mean);
+    record.protocol = protocol.unwrap_or_default();
     if let Some((column, expected)) = record.as_written().contradiction() {
         let value = record.field(column).unwrap_or_default();
         let reason = format!(

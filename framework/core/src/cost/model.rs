@@ -30,6 +30,7 @@ pub mod flat;
 mod fluid;
 mod late;
 mod loggp;
+mod pipelined;
 mod protocol;
 mod rearrangement;
 mod rounds;
@@ -55,6 +56,7 @@ static MODELS: &[&ModelKind] = &[
     &flat::KIND,
     &loggp::KIND,
     &fluid::KIND,
+    &pipelined::KIND,
 ];
 
 /// A kind of model: its name, its parameters, and a function that creates a [`Model`].
@@ -153,6 +155,8 @@ pub struct Cost {
     pub note: Option<String>,
     /// The times at which ranks ended; `None` in models in which all ranks share one clock.
     pub ranks: Option<RankTimes>,
+    /// The name of the fastest protocol, if the machine has several.
+    pub protocol: Option<String>,
 }
 
 /// The times at which the ranks of a schedule ended, in µs.

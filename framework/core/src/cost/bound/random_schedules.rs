@@ -62,6 +62,9 @@ impl Random {
                 &["byte_us"]
             }
             "rendezvous_bytes" => &["rendezvous_us"],
+            "fabric_factor" => &["outside_startup_us"],
+            "chunk_startups" => &["startup_us", "byte_us"],
+            "protocols" => &["byte_us"],
             "virtual_channels" => &["startup_us"],
             "rearrangement" | "buffers" => &["rearrange_byte_us"],
             _ => &[],
@@ -90,6 +93,8 @@ impl Random {
                 "weight_bytes" => &["0", "100"],
                 "late" => &["1:50", "random:2:9"],
                 "latency_factor" | "bandwidth_factor" => &["0.7", "1.9"],
+                "fabric_factor" | "chunk_startups" => &["0", "0.5", "3"],
+                "protocols" => &["A:1/5/0.5/0.25+B:3/9/1/1", "A:2/0/1.5/1"],
                 "noise" => &["0.1"],
                 // These parameters do not change the modelled machine.
                 "most_events" | "second_eps_us" | "flow_window" | "background" => continue,

@@ -33,7 +33,7 @@ const SIDES: &str = "
     dragonfly:9x4x1 dragonfly:7x4x2 dragonfly:6x2x1 dragonfly:3x5x1
     slim-fly:3 slim-fly:4,nodes=2 slim-fly:5 slim-fly:7 slim-fly:8 slim-fly:9
     jellyfish:2x1x1 jellyfish:8x3x2 jellyfish:15x4x1,seed=7 jellyfish:6x5x1,seed=3
-    groups:1x1 groups:1x4 groups:3x1 groups:3x4,inside=9 torus:3x4,place=random:5
+    groups:1x1 groups:1x4 groups:3x1 groups:3x4,inside=9 groups:3x4,nics=2 groups:1x3,nics=5 torus:3x4,place=random:5
     hyperx:3x2,nodes=2,place=random:1 mesh:4x4,place=hilbert
     tofu:1x2ox1 mesh:2x3x2,place=fold:4x3 torus:4x2x3,place=fold:7x3
     tofu:2x1x2o,place=fold:4x2x4
