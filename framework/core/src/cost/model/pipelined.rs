@@ -26,7 +26,7 @@
 //! Messages of several blocks are packed and unpacked: `rearrange_byte_us` per byte and
 //! `rearrange_block_us` per block, for the busiest node of each step.
 
-use super::rearrangement::REARRANGE_BLOCK_US;
+use super::synchronous::REARRANGE_BLOCK_US;
 use super::{Cost, Evaluator, Model, ModelKind, NetworkRates, PricingContext, segment_bytes};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::kind::{Kind, Times};

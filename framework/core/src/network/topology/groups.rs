@@ -28,11 +28,10 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 struct Groups {
     properties: Properties,
-    /// The number of groups, and the number of ranks of each group.
     radices: [u64; 2],
-    /// The bandwidth of links within a group, as a multiple of the bandwidth of the other links.
+    /// The bandwidth and the latency of links within a group, as multiples of those of the other
+    /// links.
     inside: f64,
-    /// The latency of links within a group, as a multiple of the latency of the other links.
     inside_hop: f64,
     /// The number of network adapters of a group, if its ranks share them.
     nics: Option<u64>,
