@@ -35,6 +35,7 @@ use crate::cost::parameter::{
     parse_number,
 };
 use crate::cost::settings::parameters;
+use crate::delivery::traced::Proof;
 use crate::network::topology::Network;
 use crate::simulation::listener::{Detail, Interests, Listener, ScheduleEvent};
 use crate::simulation::step::Step;
@@ -325,7 +326,7 @@ impl Pipeline {
         self.end_step();
         let packed = step.facts.max_packed_load.unwrap_or(0) as f64;
         let blocks = packed / step.segments as f64;
-        self.has_byte_loads |= step.proof == crate::delivery::payload::Proof::ByteCounts;
+        self.has_byte_loads |= step.proof == Proof::ByteCounts;
         self.rearrangement_us += packed * unit_bytes * self.model.rearrange_byte_us
             + blocks * self.model.rearrange_block_us;
     }

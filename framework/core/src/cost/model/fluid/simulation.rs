@@ -205,7 +205,9 @@ impl Simulation {
         let StepMessage { from, to, .. } = *message;
         let us = match self.machine.grouped {
             Grouped::Yes if index > 0 => 0.0,
-            _ => self.machine.startup_us + self.machine.protocols().startup_us(known.bytes(message)),
+            _ => {
+                self.machine.startup_us + self.machine.protocols().startup_us(known.bytes(message))
+            }
         };
         let startup = ticks(us * self.progress.noise.factor(step, from, to));
         self.startups.set(rank, self.now + startup);
