@@ -10,6 +10,7 @@ use crate::engine::{Engine, Specs};
 use crate::formula::Value;
 use crate::nccl;
 use std::collections::{BTreeMap, BTreeSet};
+use swapmeet_bridges::fit::linear::error_factor;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::spec::format_size;
 use swapmeet_core::system::{self, EFFICIENCY, System};
@@ -23,7 +24,7 @@ const WINNERS: &str = include_str!("../../../results/measured/gpu/aws-winners.cs
 ///   `us` and `is_scored`, and the predictions `predicted`, `chosen`, `nccl` and `sheet`.
 /// - `gpu.winners(constants)`: the cells of AWS's tables. `constants` has the settings for each
 ///   platform.
-/// - `gpu.tuning()`: values of published logs, and those of the formulas of [`nccl`].
+/// - `gpu.tuning(_)`: values of published logs, and those of the formulas of [`nccl`].
 /// - `gpu.factor(pairs)`: the error factor of pairs of a predicted and a measured time.
 pub(crate) fn call(
     engine: &Engine<'_>,
@@ -33,17 +34,14 @@ pub(crate) fn call(
     match (name, arguments) {
         ("gpu.points", [constants]) => points(engine, constants),
         ("gpu.winners", [constants]) => winners(engine, constants),
-        ("gpu.tuning", []) => Ok(Value::List(nccl::logged().into_iter().map(Value::Map).collect())),
+        ("gpu.tuning", [_]) => Ok(Value::List(nccl::logged().into_iter().map(Value::Map).collect())),
         ("gpu.factor", [pairs]) => {
-            let mut sum = 0.0;
-            let pairs = pairs.list()?;
-            for pair in pairs {
-                let [predicted, measured] = pair.list()? else {
-                    return Err(format!("{pair:?} is no pair").into());
-                };
-                sum += (predicted.number()? / measured.number()?).ln().abs();
-            }
-            Ok((sum / pairs.len() as f64).exp().into())
+            let pair = |pair: &Value| match pair.list()? {
+                [predicted, measured] => Ok((predicted.number()?, measured.number()?)),
+                _ => Err(format!("{pair:?} is no pair")),
+            };
+            let pairs = pairs.list()?.iter().map(pair).collect::<Result<Vec<_>, String>>()?;
+            Ok(error_factor(pairs.into_iter()).into())
         }
         _ => crate::fugaku::call(engine, name, arguments),
     }

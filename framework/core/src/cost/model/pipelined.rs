@@ -38,7 +38,7 @@ use crate::cost::settings::parameters;
 use crate::delivery::traced::Proof;
 use crate::network::topology::Network;
 use crate::simulation::listener::{Detail, Interests, Listener, ScheduleEvent};
-use crate::simulation::step::Step;
+use crate::simulation::step::{Step, Transfer};
 use std::fmt::{self, Display};
 use std::sync::Arc;
 
@@ -268,10 +268,15 @@ struct Pipeline {
     longest: Vec<Chain>,
     /// For each link, the time of all bytes so far at its bandwidth and a `byte_us` of 1.
     on_links: Vec<f64>,
-    /// The same for the bytes of the current step. All values are 0 between steps.
-    in_step: Vec<f64>,
-    /// The links with bytes in the current step.
-    loaded: Vec<u64>,
+    /// The messages of the last step, and the segments of their blocks.
+    transfers: Vec<Transfer>,
+    segments: u64,
+    /// For each of these messages, whether it leaves its node.
+    is_outside: Vec<bool>,
+    /// The links of these messages, each with the time of its bytes in the step.
+    loaded: Vec<(u64, f64)>,
+    /// For each link, a time that is added up. All values are 0 between steps.
+    times: Vec<f64>,
     /// For each protocol, the sum over all steps of the time of the busiest link in the step.
     step_by_step_us: Vec<f64>,
     rearrangement_us: f64,
@@ -287,8 +292,11 @@ impl Pipeline {
             received: (Vec::new(), Vec::new()),
             longest: vec![Chain::default(); protocols.len()],
             on_links: vec![0.0; links as usize],
-            in_step: vec![0.0; links as usize],
+            transfers: Vec::new(),
+            segments: 0,
+            is_outside: Vec::new(),
             loaded: Vec::new(),
+            times: vec![0.0; links as usize],
             step_by_step_us: vec![0.0; protocols.len()],
             rearrangement_us: 0.0,
             has_byte_loads: false,
@@ -301,34 +309,54 @@ impl Pipeline {
 
     fn step(&mut self, step: &Step<'_>) {
         let unit_bytes = segment_bytes(self.unit_bytes, step.segments);
+        // The steps of a ring are equal, so their routes are computed once.
+        let is_repeated = step.segments == self.segments
+            && step.transfers == self.transfers
+            && step.transfers.iter().all(|transfer| transfer.route == 0);
+        if !is_repeated {
+            self.load_links(step, unit_bytes);
+        }
         for (i, transfer) in step.transfers.iter().enumerate() {
-            let bytes = transfer.load as f64 * unit_bytes;
-            let (mut is_inside, topology) = (true, &self.topology);
-            let (in_step, loaded) = (&mut self.in_step, &mut self.loaded);
-            let route = transfer.route.checked_sub(1).map(|route| &step.routes[route as usize]);
-            let hops =
-                topology.route(transfer.from.into(), transfer.to.into(), route, &mut |run| {
-                    for link in run.links() {
-                        is_inside &= topology.is_inside(link);
-                        let on_link = &mut in_step[link as usize];
-                        if *on_link == 0.0 {
-                            loaded.push(link);
-                        }
-                        *on_link += bytes / topology.bandwidth(link);
-                    }
-                });
-            assert!(hops.is_ok(), "the simulation has found a route of this message");
             let latest =
                 step.latest_arrivals.get(i).map_or(step.schedule_step - 1, |s| (*s).into());
-            self.follow(transfer.from, transfer.to, usize::from(!is_inside), latest);
+            self.follow(transfer.from, transfer.to, usize::from(self.is_outside[i]), latest);
         }
         self.arrive(step.schedule_step);
-        self.end_step();
+        self.add_step();
         let packed = step.facts.max_packed_load.unwrap_or(0) as f64;
         let blocks = packed / step.segments as f64;
         self.has_byte_loads |= step.proof == Proof::ByteCounts;
         self.rearrangement_us += packed * unit_bytes * self.model.rearrange_byte_us
             + blocks * self.model.rearrange_block_us;
+    }
+
+    /// Computes the routes of the messages of a step: their tiers, and the times of their links.
+    fn load_links(&mut self, step: &Step<'_>, unit_bytes: f64) {
+        let (topology, times) = (&self.topology, &mut self.times);
+        self.is_outside.clear();
+        self.loaded.clear();
+        for transfer in step.transfers {
+            let bytes = transfer.load as f64 * unit_bytes;
+            let (mut is_inside, loaded) = (true, &mut self.loaded);
+            let route = transfer.route.checked_sub(1).map(|route| &step.routes[route as usize]);
+            let hops =
+                topology.route(transfer.from.into(), transfer.to.into(), route, &mut |run| {
+                    for link in run.links() {
+                        is_inside &= topology.is_inside(link);
+                        let time = &mut times[link as usize];
+                        if *time == 0.0 {
+                            loaded.push((link, 0.0));
+                        }
+                        *time += bytes / topology.bandwidth(link);
+                    }
+                });
+            assert!(hops.is_ok(), "the simulation has found a route of this message");
+            self.is_outside.push(!is_inside);
+        }
+        for (link, time) in &mut self.loaded {
+            *time = std::mem::take(&mut times[*link as usize]);
+        }
+        (self.segments, self.transfers) = (step.segments, step.transfers.to_vec());
     }
 
     /// Stores the chains that end with a message, for each protocol. The data of the message
@@ -377,14 +405,13 @@ impl Pipeline {
         self.received.1.clear();
     }
 
-    /// Adds the bytes of the step to those of all steps.
-    fn end_step(&mut self) {
+    /// Adds the times of the step's links to those of all steps.
+    fn add_step(&mut self) {
         let mut most = [0.0_f64; 2];
-        for link in self.loaded.drain(..) {
-            let time = std::mem::take(&mut self.in_step[link as usize]);
-            self.on_links[link as usize] += time;
-            let tier = usize::from(!self.topology.is_inside(link));
-            most[tier] = most[tier].max(time);
+        for (link, time) in &self.loaded {
+            self.on_links[*link as usize] += time;
+            let tier = usize::from(!self.topology.is_inside(*link));
+            most[tier] = most[tier].max(*time);
         }
         for (sum, protocol) in self.step_by_step_us.iter_mut().zip(&self.protocols) {
             *sum += self.model.byte_us * slower(most, protocol);
