@@ -3,17 +3,18 @@
 //!
 //! The library chooses an algorithm and a protocol, unless the row states them. The prediction is
 //! then the shortest time of all candidates. Each candidate is a run of a verified schedule, except
-//! the algorithms of [`by_formula`].
+//! those of [`nvls_us`].
 
 use crate::bench::ReproduceError;
 use crate::engine::{Engine, Specs};
 use crate::formula::Value;
+use crate::judge;
 use crate::nccl;
 use std::collections::{BTreeMap, BTreeSet};
 use swapmeet_bridges::fit::linear::error_factor;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::spec::format_size;
-use swapmeet_core::system::{self, EFFICIENCY, System};
+use swapmeet_core::system::{self, System};
 
 const TIMES: &str = include_str!("../../../results/measured/gpu/nccl-tests.csv");
 const WINNERS: &str = include_str!("../../../results/measured/gpu/aws-winners.csv");
@@ -26,6 +27,7 @@ const WINNERS: &str = include_str!("../../../results/measured/gpu/aws-winners.cs
 ///   platform.
 /// - `gpu.tuning(_)`: values of published logs, and those of the formulas of [`nccl`].
 /// - `gpu.factor(pairs)`: the error factor of pairs of a predicted and a measured time.
+/// - The calculations of [`judge::call`].
 pub(crate) fn call(
     engine: &Engine<'_>,
     name: &str,
@@ -34,7 +36,9 @@ pub(crate) fn call(
     match (name, arguments) {
         ("gpu.points", [constants]) => points(engine, constants),
         ("gpu.winners", [constants]) => winners(engine, constants),
-        ("gpu.tuning", [_]) => Ok(Value::List(nccl::logged().into_iter().map(Value::Map).collect())),
+        ("gpu.tuning", [_]) => {
+            Ok(Value::List(nccl::logged().into_iter().map(Value::Map).collect()))
+        }
         ("gpu.factor", [pairs]) => {
             let pair = |pair: &Value| match pair.list()? {
                 [predicted, measured] => Ok((predicted.number()?, measured.number()?)),
@@ -43,7 +47,7 @@ pub(crate) fn call(
             let pairs = pairs.list()?.iter().map(pair).collect::<Result<Vec<_>, String>>()?;
             Ok(error_factor(pairs.into_iter()).into())
         }
-        _ => crate::fugaku::call(engine, name, arguments),
+        _ => judge::call(name, arguments),
     }
 }
 
@@ -83,16 +87,19 @@ impl Algorithm {
 
     /// Returns the spec of the algorithm of this project that sends the same messages; `None` if
     /// there is none.
-    fn spec(self, place: &Place) -> Option<&'static str> {
+    fn spec(self, place: &Place) -> Option<String> {
         Some(match (self, place.collective.as_str()) {
-            (Self::Ring, "allreduce") => "ring-allreduce",
-            (Self::Ring, "allgather") => "ring",
-            (Self::Ring, "reduce-scatter") => "ring-reduce-scatter",
-            (Self::Pat, "allgather") => "pat-allgather",
-            (Self::Pat, "reduce-scatter") => "pat-reduce-scatter",
-            (Self::PointToPoint, "alltoall") => "linear",
-            // Without groups, the trees of ranks are the trees of nodes.
-            (Self::Tree, "allreduce") if place.gpus == 1 => "two-tree-allreduce:segments=2",
+            (Self::Ring, "allreduce") => "ring-allreduce".to_owned(),
+            (Self::Ring, "allgather") => "ring".to_owned(),
+            (Self::Ring, "reduce-scatter") => "ring-reduce-scatter".to_owned(),
+            (Self::Pat, "allgather") => "pat-allgather".to_owned(),
+            (Self::Pat, "reduce-scatter") => "pat-reduce-scatter".to_owned(),
+            (Self::PointToPoint, "alltoall") => "linear".to_owned(),
+            // The model cuts messages into chunks itself, so there is one segment for each tree.
+            (Self::Tree, "allreduce") => match place.gpus {
+                1 => "two-tree-allreduce:segments=2".to_owned(),
+                gpus => format!("two-tree-allreduce:segments=2,group={gpus}"),
+            },
             _ => return None,
         })
     }
@@ -214,54 +221,36 @@ impl Constants {
     }
 }
 
-/// Returns the time of an algorithm of which this project has no schedule: trees over domains of
-/// several GPUs, and reductions in the switch of a domain. The formula has the terms of the model
-/// `pipelined`: the longest chain of start-ups, the bytes on the busiest link, and the pipeline.
-///
-/// A domain has K edges in NCCL's two trees (1, 1.5 and 2 for 2, 3, and more domains), so K S leave
-/// it. In the chain of a domain, a GPU sends 2 S. In NVLS, it sends S (1 + 1/g) to the switch and
-/// receives as much, at a fraction of the bandwidth of its own.
-fn by_formula(
-    algorithm: Algorithm,
+/// Returns the time of NVLS, of which this project has no schedule yet. The formula has the terms of
+/// the model `pipelined`: the longest chain of start-ups, the bytes on the busiest link, and the
+/// pipeline. A GPU sends S (1 + 1/g) to the switch of its domain and receives as much, at a fraction
+/// of the bandwidth of its own. Between domains are NCCL's two trees, in which a domain has K edges:
+/// 1, 1.5 and 2 for 2, 3, and more domains. So K S leave it.
+fn nvls_us(
     place: &Place,
-    (machine, constants): (&Machine, &Constants),
-    protocol: &str,
+    machine: &Machine,
+    [startup_us, fraction]: [f64; 2],
 ) -> Result<f64, ReproduceError> {
+    let number = |key| machine.number(key).ok_or_else(|| format!("{machine} has no `{key}`"));
     let list = machine.values().into_iter().find(|value| value.parameter.key() == "protocols");
     let text = list.map(|value| value.text).unwrap_or_default();
-    let named = text.split('+').find_map(|one| one.strip_prefix(protocol)?.strip_prefix(':'));
-    let numbers: Vec<f64> =
-        named.unwrap_or_default().split('/').filter_map(|x| x.parse().ok()).collect();
-    let [inside_us, outside_us, inside, outside] = numbers[..] else {
-        return Err(format!("{machine} has no protocol {protocol}").into());
-    };
+    let outside = text.split('/').nth(1).and_then(|us| us.parse::<f64>().ok());
+    let outside_us = outside.ok_or_else(|| format!("{machine} has no protocol"))?;
     let (size, d, g) = (place.bytes as f64, place.domains as f64, place.gpus as f64);
-    let number = |key| machine.number(key).ok_or_else(|| format!("{machine} has no `{key}`"));
     let edges = match place.domains {
         1 => 0.0,
         2 => 1.0,
         3 => 1.5,
         _ => 2.0,
     };
-    let is_nvls = algorithm == Algorithm::Nvls;
-    let byte_us = number("byte_us")?;
-    let nic = byte_us / outside;
-    let nvlink = byte_us * place.kind.port_gbps * EFFICIENCY[1] / place.kind.inside_gbps;
-    let [nvls_us, fraction] = constants.nvls;
-    let (inside_us, link) = match is_nvls {
-        true => (nvls_us, nvlink / fraction),
-        false => (inside_us, nvlink / (EFFICIENCY[0] * inside)),
-    };
-    let outside_hops = 2.0 * d.log2().ceil();
-    let inside_hops = if is_nvls { 1.0 } else { 2.0 * (g - 1.0) };
-    let chain_us = inside_hops * inside_us + outside_hops * outside_us * number("fabric_factor")?;
-    let (on_link, in_steps) =
-        if is_nvls { (size * (1.0 + 1.0 / g), 2.0) } else { (2.0 * size, inside_hops) };
     let ports = place.kind.ports_per_host as f64 / place.kind.gpus_per_host as f64 * g;
-    let bytes_us = (on_link * link).max(edges * size / ports * nic);
-    let step_by_step = in_steps * size * link + outside_hops * size / ports * nic;
-    let filling_us = (step_by_step - bytes_us).max(0.0);
-    let interval_us = number("chunk_startups")? * chain_us / (inside_hops + outside_hops);
+    let by_ports = size / ports * number("byte_us")?;
+    let inside = size / (place.kind.inside_gbps * 1e3 * fraction);
+    let hops = 2.0 * d.log2().ceil();
+    let chain_us = startup_us + hops * outside_us * number("fabric_factor")?;
+    let bytes_us = (inside * (1.0 + 1.0 / g)).max(edges * by_ports);
+    let filling_us = (2.0 * inside + hops * by_ports - bytes_us).max(0.0);
+    let interval_us = number("chunk_startups")? * chain_us / (1.0 + hops);
     let pipeline_us = match filling_us > interval_us {
         true => 2.0 * (filling_us * interval_us).sqrt() - interval_us,
         false => filling_us,
@@ -288,7 +277,7 @@ fn predict(
                     let machine = constants.machine(place, *floor_us, &names)?;
                     let specs = Specs {
                         topology: place.kind.topology(place.domains, place.gpus),
-                        algorithm: spec.to_owned(),
+                        algorithm: spec,
                         workload: place.workload(),
                         machine: machine.to_string(),
                         seeds: 1,
@@ -297,11 +286,9 @@ fn predict(
                     of_place.push((*algorithm, Err(specs)));
                 }
                 None => {
-                    for name in names {
-                        let machine = constants.machine(place, *floor_us, &[name])?;
-                        let us = by_formula(*algorithm, place, (&machine, constants), name)?;
-                        of_place.push((*algorithm, Ok((us, name.to_owned()))));
-                    }
+                    let machine = constants.machine(place, *floor_us, &names)?;
+                    let us = nvls_us(place, &machine, constants.nvls)?;
+                    of_place.push((*algorithm, Ok((us, names.concat()))));
                 }
             }
         }
@@ -526,9 +513,8 @@ mod tests {
         }
     }
 
-    /// The closed form for a chain without pipelining: in NVLS on one domain, two steps of S bytes,
-    /// of which the switch carries S (1 + 1/g). On H200, it gives the published rule: algorithm
-    /// bandwidth times (1 + 1/g) is constant (311, 305, 307 and 304 GB/s for 5 to 8 GPUs).
+    /// On H200, algorithm bandwidth times (1 + 1/g) is nearly constant: 311, 305, 307 and 304 GB/s
+    /// for 5 to 8 GPUs, as measured by S. Bekman, Machine Learning Engineering (network/README.md).
     #[test]
     fn the_bandwidth_of_nvls_follows_the_number_of_gpus() {
         let constants = Constants::read("").unwrap();
@@ -536,7 +522,7 @@ mod tests {
             let system = format!("p5en:1x{gpus}");
             let place = Place::parse(&system, "allreduce", 1 << 33);
             let machine = constants.machine(&place, None, &["Simple"]).unwrap();
-            let us = by_formula(Algorithm::Nvls, &place, (&machine, &constants), "Simple").unwrap();
+            let us = nvls_us(&place, &machine, constants.nvls).unwrap();
             let found = 8_589_934_592.0 / us / 1e3 * (1.0 + 1.0 / gpus as f64);
             assert!((found / gbps - 1.0_f64).abs() < 0.05, "{gpus}: {found} GB/s");
         }

@@ -16,6 +16,7 @@ mod engine;
 mod formula;
 mod fugaku;
 mod gpu;
+mod judge;
 mod li;
 mod liu;
 mod nccl;

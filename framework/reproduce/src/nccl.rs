@@ -277,7 +277,7 @@ const H100: (&str, [Logged; 6]) = (
     ],
 );
 
-/// Returns the logged values with those of the formulas. The keys are `log`, `what`, `printed` and
+/// Returns the logged values with those of the formulas. The keys are `file`, `what`, `printed` and
 /// `formula`.
 pub(crate) fn logged() -> Vec<BTreeMap<String, Value>> {
     let mut all = Vec::new();
@@ -312,7 +312,7 @@ pub(crate) fn logged() -> Vec<BTreeMap<String, Value>> {
                 let Some(formula) = formula.filter(|_| printed >= 0.0) else { continue };
                 let name = format!("{collective} {algorithm:?}/{}", NAMES[*protocol]);
                 let keys = [
-                    ("log", Value::from(log)),
+                    ("file", Value::from(log)),
                     ("what", format!("{name}, {what}").as_str().into()),
                     ("printed", printed.into()),
                     ("formula", formula.into()),
