@@ -25,6 +25,7 @@ mod pages;
 mod player;
 mod prices;
 mod ranks;
+mod systems;
 mod trace;
 mod tune;
 mod untrusted;

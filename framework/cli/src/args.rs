@@ -94,7 +94,7 @@ pub(crate) enum Command {
     /// Open the dashboard: run experiments and compare results.
     #[command(after_help = TUI_EXAMPLES)]
     Tui(TuiArgs),
-    /// List algorithms, topologies, workloads, machines or columns.
+    /// List algorithms, topologies, workloads, machines, systems or columns.
     #[command(after_help = LIST_EXAMPLES)]
     List(ListArgs),
     /// Print a schedule step by step.
@@ -263,6 +263,8 @@ pub(crate) enum Kind {
     Workloads,
     /// Machine presets.
     Machines,
+    /// Systems: clusters of GPUs, each a topology and a machine.
+    Systems,
     /// Plugin files, and files that were skipped.
     Plugins,
     /// Columns of result files, with types.
@@ -327,14 +329,18 @@ pub(crate) enum TraceFormat {
 #[derive(Debug, Args)]
 pub(crate) struct ScheduleArgs {
     /// Set the topology, such as torus:8x8.
-    #[arg(long, value_name = "SPEC")]
-    pub topology: String,
+    #[arg(long, value_name = "SPEC", required_unless_present = "system")]
+    pub topology: Option<String>,
     /// Set the workload.
     #[arg(long, value_name = "SPEC", default_value = "uniform:1")]
     pub workload: String,
     /// Set the machine. Some algorithms plan for its ports and virtual channels [default: paragon].
     #[arg(long, value_name = "SPEC")]
     pub machine: Option<String>,
+    /// Use a system instead of a topology and a machine, such as h100-ib:4x8 for 4 computers of 8
+    /// GPUs (see `swapmeet list systems`).
+    #[arg(long, value_name = "SPEC", conflicts_with_all = ["topology", "machine"])]
+    pub system: Option<String>,
     /// Set the seed of random workloads.
     #[arg(long, default_value_t = 42)]
     pub seed: u64,
