@@ -1,8 +1,10 @@
-//! The user's default settings in `swapmeet.toml`: machine, theme and plugin directories.
+//! The user's default settings in `swapmeet.toml`: machine, theme, plugin directories, and options of
+//! the dashboard.
 
 use crate::input::{InputError, Text};
 use crate::toml_reader::{self, texts};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The settings of a configuration file. Specs in them have not been parsed.
@@ -14,6 +16,23 @@ pub struct Config {
     pub machine: Option<Text>,
     /// The theme of the dashboard that applies if the user names no theme.
     pub theme: Option<Text>,
+    /// The first view of the dashboard.
+    pub view: Option<Text>,
+    /// The columns of values in the table of the dashboard; empty for all of them.
+    pub columns: Vec<Text>,
+    /// The keys of actions of the dashboard, by the names of the actions.
+    pub keys: BTreeMap<String, String>,
+}
+
+/// The section `[tui]`.
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct Tui {
+    theme: Option<Text>,
+    view: Option<Text>,
+    #[serde(deserialize_with = "texts")]
+    columns: Vec<Text>,
+    keys: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize, Default)]
@@ -23,6 +42,7 @@ struct File {
     plugin_dirs: Vec<Text>,
     machine: Option<Text>,
     theme: Option<Text>,
+    tui: Tui,
 }
 
 /// Owner of a configuration file. The owner decides whether the file may name plugin directories.
@@ -39,7 +59,8 @@ pub enum Owner<'a> {
 impl Config {
     /// Parses a configuration file. `source` is the file's name for error messages.
     pub fn parse(source: &str, content: &str, owner: Owner<'_>) -> Result<Self, InputError> {
-        let File { plugin_dirs, machine, theme } = toml_reader::read(source, content)?;
+        let File { plugin_dirs, machine, theme, tui } = toml_reader::read(source, content)?;
+        let Tui { theme: tui_theme, view, columns, keys } = tui;
         let plugin_dirs = match (owner, plugin_dirs.first()) {
             (Owner::User(folder), _) => {
                 plugin_dirs.iter().map(|dir| folder.join(&dir.value)).collect()
@@ -50,7 +71,7 @@ impl Config {
                 return Err(dir.error(what).help("put it into your own, or give --plugin-dir"));
             }
         };
-        Ok(Self { plugin_dirs, machine, theme })
+        Ok(Self { plugin_dirs, machine, theme: tui_theme.or(theme), view, columns, keys })
     }
 
     /// Returns this configuration, with the values of `other` for all settings that this one does
@@ -65,6 +86,9 @@ impl Config {
             },
             machine: self.machine.or(other.machine),
             theme: self.theme.or(other.theme),
+            view: self.view.or(other.view),
+            columns: if self.columns.is_empty() { other.columns } else { self.columns },
+            keys: other.keys.into_iter().chain(self.keys).collect(),
         }
     }
 }

@@ -28,6 +28,7 @@ Examples:
   swapmeet tui workloads/experiments/quick-start.toml  run an experiment
   swapmeet tui --topology torus:8x8 --algorithm pex --out rows.csv
   swapmeet tui rows.csv measured.csv                   open existing rows
+  swapmeet tui --follow shard-1.csv --follow shard-2.csv
 
 Cases given by flags or an experiment file start at once, unless result files
 are opened. If neither cases nor files are given, the cases of quick-start.toml
@@ -58,6 +59,18 @@ pub(crate) struct TuiArgs {
     /// Open result files, including measured ones. Their cases run only on request.
     #[arg(value_name = "ROWS.csv")]
     pub rows: Vec<PathBuf>,
+    /// Follow result files that other runs still write, such as shards. Can be repeated.
+    #[arg(long, value_name = "ROWS.csv")]
+    pub follow: Vec<PathBuf>,
+    /// Write the keys of the session and their times to a new file.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Press the keys of a file that --record has written.
+    #[arg(long, value_name = "FILE")]
+    pub replay: Option<PathBuf>,
+    /// Start with the view and the selection with which the last session ended.
+    #[arg(long)]
+    pub restore: bool,
 }
 
 /// The cases, their limits and the file of their rows: the arguments that `run` and `tui` share.

@@ -1,22 +1,27 @@
-//! The application. It has panels that show a session, overlays above the panels, and handlers for
+//! The application. It has views that show a session, overlays above the views, and handlers for
 //! keys and the mouse.
 
 mod actions;
+mod key_map;
 pub(crate) mod overlay;
 mod prompt;
 
 use crate::keys::{Key, KeyRow, KeyTable, ch, digit};
 use crate::panel::AnyPanel;
-use crate::panels;
-use crate::session::{Request, Session, Setup};
+use crate::panels::{self, Overlay, View};
+use crate::paint::Painter;
+use crate::session::{Options, Request, Requests, Session, Setup};
 use crate::theme::Theme;
 use actions::{ANYWHERE, Action};
-use crossterm::event::KeyEvent;
+pub(crate) use key_map::KeyMap;
 use prompt::{Prompt, Purpose};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use swapmeet_results::Record;
+use swapmeet_results::{CaseId, Record};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Appearance {
@@ -29,8 +34,6 @@ pub struct SessionResult {
     pub records: Vec<Record>,
     /// Whether to print the rows on the normal screen after the session.
     pub print_rows: bool,
-    /// Whether the session ended before all cases had ended.
-    pub interrupted: bool,
     /// Whether some cases have no row, because the session ended or the user cancelled them.
     pub unfinished: bool,
     /// Whether any case was invalid, crashed, timed out or failed.
@@ -69,61 +72,152 @@ pub(crate) struct Help {
     pub(crate) page: usize,
 }
 
+/// The state of the dashboard that is kept between sessions.
+#[derive(Debug, Serialize, Deserialize)]
+struct State {
+    view: usize,
+    pictures: Vec<usize>,
+    expanded: bool,
+    selected: Option<CaseId>,
+}
+
 pub struct App {
     pub(crate) session: Session,
-    pub(crate) panels: Vec<Box<dyn AnyPanel>>,
+    pub(crate) views: Vec<View>,
+    pub(crate) overlays: Vec<Box<dyn AnyPanel>>,
     pub(crate) active: usize,
-    /// The index of the panel that is shown in the area that several panels share. On a large
-    /// screen, some other panels are always visible.
+    /// The view that is shown next to the active one if the screen is large enough.
     pub(crate) companion: usize,
     pub(crate) expanded: bool,
+    pub(crate) overlay: Option<Overlay>,
     pub(crate) prompt: Option<Prompt>,
     pub(crate) help: Option<Help>,
     pub(crate) confirmation: Option<Confirmation>,
     pub(crate) appearance: Appearance,
     pub(crate) terminal_request: Option<TerminalRequest>,
+    keys: KeyMap,
+    /// The views as they were last drawn.
+    screen: Buffer,
     exit: Option<ExitMode>,
 }
 
 impl App {
-    pub fn new(setup: Setup, appearance: Appearance) -> Self {
-        // Choose the first active panel. If rows were read from files, it is the comparison. If
-        // cases run immediately, it is the queue. Otherwise, it is the explore panel, in which the
-        // user selects cases.
-        let active = match (&*setup.opened, &*setup.cases) {
-            ([_, ..], _) => panels::COMPARISON,
-            ([], [_, ..]) => panels::CASES,
-            ([], []) => panels::EXPLORE,
-        };
-        Self {
+    pub fn new(mut setup: Setup, appearance: Appearance) -> Self {
+        // The first view has the answer. Without rows and cases, it is the view in which the user
+        // chooses cases.
+        let options = std::mem::take(&mut setup.options);
+        let is_empty = setup.opened.is_empty() && setup.cases.is_empty();
+        let first = if is_empty { panels::CHOOSE } else { panels::WINNERS };
+        let mut app = Self {
             session: Session::new(setup),
-            panels: panels::all(),
-            active,
-            companion: panels::PARTS,
-            expanded: false,
+            views: panels::views(),
+            overlays: panels::overlays(),
+            active: first,
+            companion: if first == panels::WINNERS { panels::WHY } else { panels::WINNERS },
+            expanded: true,
+            overlay: None,
             prompt: None,
             help: None,
             confirmation: None,
             appearance,
             terminal_request: None,
+            keys: KeyMap::default(),
+            screen: Buffer::default(),
             exit: None,
+        };
+        app.set_options(options, is_empty);
+        app
+    }
+
+    /// Applies the options of the user. Options that are invalid are reported in the log.
+    fn set_options(&mut self, options: Options, is_empty: bool) {
+        let tables = self.tables();
+        let mut errors = Vec::new();
+        for (name, key) in &options.keys {
+            errors.extend(self.keys.add(name, key, &tables).err());
         }
+        if let Some(name) = options.view {
+            match self.views.iter().position(|view| view.tab.to_lowercase() == name) {
+                Some(view) if !is_empty => self.active = view,
+                Some(_) => {}
+                None => {
+                    let tabs: Vec<String> =
+                        self.views.iter().map(|view| view.tab.to_lowercase()).collect();
+                    errors.push(format!("no view `{name}`: expected one of {}", tabs.join(", ")));
+                }
+            }
+        }
+        self.session.columns = options.columns;
+        if let Some(state) = options.state {
+            match serde_json::from_str(&state) {
+                Ok(state) => self.restore(state),
+                Err(error) => errors.push(format!("the saved state cannot be read: {error}")),
+            }
+        }
+        for error in errors {
+            self.session.add_log(&format!("swapmeet.toml: {error}"), true);
+            self.session.show_message(&format!("swapmeet.toml: {error}"), true);
+        }
+    }
+
+    /// Returns the state that [`Options::state`](crate::Options::state) restores: the view, its
+    /// picture, and the selected case.
+    pub fn state(&self) -> String {
+        let state = State {
+            view: self.active,
+            pictures: self.views.iter().map(View::picture).collect(),
+            expanded: self.expanded,
+            selected: self.session.selected.as_deref().cloned(),
+        };
+        serde_json::to_string(&state).unwrap_or_default()
+    }
+
+    fn restore(&mut self, state: State) {
+        for (view, picture) in self.views.iter_mut().zip(state.pictures) {
+            view.show(picture);
+        }
+        self.active = state.view.min(self.views.len() - 1);
+        self.expanded = state.expanded;
+        if let Some(selected) = state.selected {
+            self.session.select_later(selected);
+        }
+    }
+
+    /// Keeps a copy of the views, from which `F` makes a picture.
+    pub(crate) fn keep_screen(&mut self, painter: &Painter<'_, '_>, area: Rect) {
+        self.screen = painter.copy(area);
+    }
+
+    /// Returns whether the screen shows a text in one of its lines.
+    pub(crate) fn shows(&self, text: &str) -> bool {
+        let width = usize::from(self.screen.area.width.max(1));
+        let mut lines = self.screen.content.chunks(width).map(|cells| {
+            cells.iter().map(ratatui::buffer::Cell::symbol).collect::<String>()
+        });
+        lines.any(|line| line.contains(text)) || self.message().is_some_and(|m| m.contains(text))
     }
 
     /// Processes all pending events; returns whether the screen has to be redrawn.
     pub fn tick(&mut self, now: Duration) -> bool {
-        let cases = self.session.queue.rows().len();
         let mut news = self.session.tick(now);
-        for panel in &mut self.panels {
-            news |= panel.tick(&mut self.session);
+        let shown = self.shown();
+        let mut requests = Requests::new();
+        // Only the visible panels change on their own.
+        for view in shown {
+            let (changed, more) = self.views[view].panel_mut().tick(&self.session);
+            news |= changed;
+            requests.extend(more);
         }
+        self.carry_out(requests);
         if news {
-            if self.session.queue.rows().len() < cases {
-                self.panels.iter_mut().for_each(|panel| panel.reset());
-            }
             self.sync();
         }
         news
+    }
+
+    /// Returns the views that are visible if the screen is large enough.
+    fn shown(&self) -> Vec<usize> {
+        if self.expanded { vec![self.active] } else { vec![self.active, self.companion] }
     }
 
     pub fn set_appearance(&mut self, appearance: Appearance) {
@@ -132,7 +226,8 @@ impl App {
 
     /// Returns whether the screen changes even if the user presses no key.
     pub fn is_animated(&self) -> bool {
-        self.session.is_animated() || self.panels.iter().any(|panel| panel.is_animated())
+        let views = self.shown().into_iter().map(|view| self.views[view].panel());
+        self.session.is_animated() || views.into_iter().any(|panel| panel.is_animated())
     }
 
     /// Returns whether events may arrive even if the user presses no key.
@@ -151,38 +246,86 @@ impl App {
 
     pub fn outcome(&self) -> SessionResult {
         let (session, runs) = (&self.session, &self.session.runs);
+        let stopped = session.queue.tally().stopped > 0 && !runs.is_example;
         SessionResult {
             records: session.queue.records().into_iter().map(Arc::unwrap_or_clone).collect(),
             print_rows: self.exit == Some(ExitMode::PrintRows),
-            interrupted: session.is_interrupted(),
-            unfinished: session.is_interrupted() || session.queue.tally().stopped > 0,
+            unfinished: session.is_interrupted() || stopped,
             some_failed: runs.some_failed(),
             saved_as: runs.saved_as.clone().filter(|_| runs.saved),
             unwritten: runs.unwritten().map(str::to_owned),
         }
     }
 
+    /// Returns the panel that handles keys: that of the overlay, or else that of the active view.
+    pub(crate) fn panel(&self) -> &dyn AnyPanel {
+        match self.overlay {
+            Some(overlay) => &*self.overlays[overlay as usize],
+            None => self.views[self.active].panel(),
+        }
+    }
+
+    fn panel_mut(&mut self) -> &mut dyn AnyPanel {
+        match self.overlay {
+            Some(overlay) => &mut *self.overlays[overlay as usize],
+            None => self.views[self.active].panel_mut(),
+        }
+    }
+
+    /// Calls a function of the panel that handles keys, and carries out its requests.
+    fn with_panel(&mut self, work: impl FnOnce(&mut dyn AnyPanel, &Session) -> Requests) {
+        let panel: &mut dyn AnyPanel = match self.overlay {
+            Some(overlay) => &mut *self.overlays[overlay as usize],
+            None => self.views[self.active].panel_mut(),
+        };
+        let requests = work(panel, &self.session);
+        self.carry_out(requests);
+    }
+
+    /// Carries out requests of panels.
+    fn carry_out(&mut self, requests: Requests) {
+        for request in requests {
+            match self.session.carry_out(request) {
+                Some(Request::Ask(title, text)) => {
+                    self.prompt = Some(Prompt::new(Purpose::Panel, &title, &text));
+                }
+                Some(Request::Details) => self.overlay = Some(Overlay::Details),
+                Some(other) => unreachable!("{other:?} is carried out by the session"),
+                None => {}
+            }
+        }
+    }
+
+    /// Returns the key tables: the general one, those of the views and their panels, those of the
+    /// overlays, and that of the text input.
     pub(crate) fn tables(&self) -> Vec<KeyTable> {
         let mut tables = vec![KeyTable { title: "Anywhere".to_owned(), rows: self.anywhere() }];
-        let own = self
-            .panels
-            .iter()
-            .map(|panel| KeyTable { title: panel.tab().to_owned(), rows: panel.table() });
-        tables.extend(own.filter(|table| !table.rows.is_empty()));
+        for view in &self.views {
+            let pictures = KeyTable { title: view.tab.to_owned(), rows: view.rows() };
+            let panels = view.panels().iter();
+            let own = panels.map(|p| KeyTable { title: p.title().to_owned(), rows: p.table() });
+            for table in std::iter::once(pictures).chain(own) {
+                match tables.last_mut().filter(|last| last.title == table.title) {
+                    Some(last) => last.rows.extend(table.rows),
+                    None => tables.push(table),
+                }
+            }
+        }
         tables.push(KeyTable { title: "While typing".to_owned(), rows: prompt::rows() });
+        tables.retain(|table| !table.rows.is_empty());
+        tables.iter_mut().for_each(|table| self.keys.rename(table));
         tables
     }
 
     fn anywhere(&self) -> Vec<KeyRow> {
-        let digits: Vec<char> = (0..self.panels.len()).map_while(digit).collect();
-        let numbered = digits.iter().zip(&self.panels).map(|(number, panel)| {
-            let row = KeyRow::new(ch(*number), panel.title());
-            let all = || format!("1-{}", digits[digits.len() - 1]);
-            if *number == '1' { row.hinted(all(), "panels", 2) } else { row }
+        let numbered = self.views.iter().enumerate().filter_map(|(number, view)| {
+            let key = digit(number)?;
+            let row = KeyRow::new(format!("view-{key}"), ch(key), view.tab);
+            Some(if number == 0 { row.hinted(format!("1-{}", panels::VIEWS), "views", 2) } else { row })
         });
         let after = ANYWHERE
             .iter()
-            .position(|binding| binding.action == Action::PreviousPanel)
+            .position(|binding| binding.action == Action::PreviousView)
             .map_or(0, |i| i + 1);
         let mut rows: Vec<KeyRow> = ANYWHERE.iter().map(|binding| binding.row()).collect();
         rows.splice(after..after, numbered);
@@ -196,52 +339,71 @@ impl App {
         if self.prompt.is_some() {
             return hints(&prompt::rows());
         }
-        let panel = &self.panels[self.active];
-        let mut all = hints(&panel.active_keys(&self.session));
-        let mut anywhere = hints(&self.anywhere());
-        if panel.no_filter_reason().is_some() {
-            anywhere.retain(|(_, _, key)| *key != actions::FILTER[0]);
+        let panel = self.panel();
+        let mut own = KeyTable {
+            title: panel.title().to_owned(),
+            rows: panel.active_keys(&self.session),
+        };
+        self.keys.rename(&mut own);
+        let mut all = hints(&own.rows);
+        if self.overlay.is_none() {
+            all.extend(hints(&self.views[self.active].rows()));
         }
-        all.append(&mut anywhere);
+        let session = &self.session;
+        let mut anywhere = KeyTable { title: "Anywhere".to_owned(), rows: self.anywhere() };
+        anywhere.rows.retain(|row| match row.name.as_str() {
+            "filter" => panel.has_filter(),
+            "stop" => session.queue.is_busy(),
+            "retry" => session.queue.tally().failed > 0,
+            "equal-charges" => session.has_unequal_charges(),
+            _ => true,
+        });
+        self.keys.rename(&mut anywhere);
+        all.append(&mut hints(&anywhere.rows));
         all
     }
 
-    fn show(&mut self, panel: usize) {
-        self.active = panel.min(self.panels.len() - 1);
-        if self.active >= panels::FIXED {
+    /// Shows a view. If it is already shown and has several pictures, shows the next picture.
+    fn show(&mut self, view: usize) {
+        if self.overlay.take().is_none() && view == self.active {
+            let picture = self.views[view].picture();
+            self.views[view].show(picture + 1);
+        }
+        self.activate(view);
+    }
+
+    fn activate(&mut self, view: usize) {
+        if view != self.active {
             self.companion = self.active;
         }
-        self.panels[self.active].clamp(&self.session);
-        self.panels[self.active].activated(&mut self.session);
+        self.active = view.min(self.views.len() - 1);
+        self.with_panel(|panel, session| {
+            panel.clamp(session);
+            panel.activated(session)
+        });
     }
 
-    /// Executes the request of the active panel. Then updates all panels, because the session may
-    /// have changed.
+    /// Updates all panels, because the session may have changed.
     fn sync(&mut self) {
         self.session.record_change();
-        if self.active == panels::LOG {
+        if self.overlay == Some(Overlay::Log) {
             self.session.log.mark_read();
         }
-        match self.session.request.take() {
-            None => {}
-            Some(Request::Text(title, text)) => {
-                self.prompt = Some(Prompt::new(Purpose::Panel, &title, &text));
-            }
-            Some(Request::Details) => self.show(panels::DETAILS),
-            Some(Request::Comparison) => self.show(panels::COMPARISON),
-        }
-        if [self.active, self.companion].iter().any(|panel| self.panels[*panel].shows_schedule()) {
+        let shown = self.shown();
+        if shown.into_iter().any(|view| self.views[view].panel().shows_schedule())
+            || self.overlay == Some(Overlay::Details)
+        {
             self.session.want_schedule();
         }
-        for panel in &mut self.panels {
+        for panel in self.views.iter_mut().flat_map(View::panels_mut).chain(&mut self.overlays) {
             panel.sync(&self.session);
         }
-        self.panels[self.active].clamp(&self.session);
+        let session = &self.session;
+        match self.overlay {
+            Some(overlay) => self.overlays[overlay as usize].clamp(session),
+            None => self.views[self.active].panel_mut().clamp(session),
+        }
     }
-}
-
-fn panel_of(event: &KeyEvent, count: usize) -> Option<usize> {
-    (0..count).find(|number| digit(*number).is_some_and(|digit| ch(digit).is(event)))
 }
 
 /// Returns the hints of the given table rows, sorted by rank in ascending order.

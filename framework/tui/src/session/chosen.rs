@@ -14,6 +14,7 @@ use swapmeet_results::{quoted, units};
 use swapmeet_runner::case::{self, Case, CaseGrid};
 use swapmeet_runner::experiment::{Experiment, OwnMachine, SETTINGS, Setting};
 use swapmeet_runner::input::{InputError, Text};
+use swapmeet_runner::plugin::{Algorithm, ParamKind};
 use swapmeet_runner::registry::Registry;
 use swapmeet_workloads::Workload;
 pub(crate) use typed::FormParameter;
@@ -195,13 +196,9 @@ impl Chosen {
     }
 
     /// Deselects all specs that pass a filter or, if none of them is selected, selects all of them.
-    /// Suggestions that need further input are left out. Returns the number of specs that changed
-    /// and, if they were selected, the last of these specs.
-    pub(crate) fn toggle_all(
-        &mut self,
-        kind: ListKind,
-        filter: &Filter,
-    ) -> (usize, Option<String>) {
+    /// Suggestions that need further input are left out. Returns the number of specs that changed,
+    /// and whether they were selected.
+    pub(crate) fn toggle_all(&mut self, kind: ListKind, filter: &Filter) -> (usize, bool) {
         let spec = |item: &ListItem<'_>| match item {
             ListItem::Choice(_, choice) => Some((choice.spec.clone(), choice.on)),
             ListItem::Suggestion(suggestion) if suggestion.ready => {
@@ -215,14 +212,13 @@ impl Chosen {
             for choice in &mut self.state.choices[kind as usize] {
                 choice.on &= !specs.iter().any(|(spec, _)| *spec == choice.spec);
             }
-            return (on, None);
+            return (on, false);
         }
-        let last = specs.last().map(|(spec, _)| spec.clone());
         let count = specs.len();
         for (spec, _) in specs {
             self.put(kind, spec, None);
         }
-        (count, last)
+        (count, true)
     }
 
     pub(crate) fn remove(&mut self, kind: ListKind, index: usize) {
@@ -387,7 +383,7 @@ impl Chosen {
         units::count(usize::try_from(self.count()).unwrap_or(usize::MAX), "case")
     }
 
-    fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         let lists = ListKind::ALL[..4].iter().map(|s| self.selected(*s).count() as u64);
         let repetitions = u64::from(self.state.experiment.repetitions);
         lists.chain([repetitions]).fold(1, u64::saturating_mul)
@@ -451,6 +447,31 @@ impl Chosen {
         // Some collectives, such as permutations, have no uniform workload.
         let workload = Workload::parse(&format!("{prefix}uniform:{size}")).ok()?;
         Some((kind.word, workload.to_string()))
+    }
+
+    /// Returns the algorithms that support the collectives of all chosen workloads, without those in
+    /// `run` and `unfit`. Algorithms that read a file are left out, and, if `quick` is set, those
+    /// that search for a schedule.
+    pub(super) fn fitting(
+        &self,
+        registry: &Registry,
+        run: &BTreeSet<String>,
+        unfit: &BTreeSet<String>,
+        quick: bool,
+    ) -> Vec<String> {
+        /// The plugin whose algorithms search for a schedule.
+        const SEARCHING: &str = "synthesis";
+        let workloads: Vec<&str> = self.selected(ListKind::Workloads).collect();
+        let needs_file = |a: &Algorithm| a.params.iter().any(|p| p.kind == ParamKind::File);
+        let algorithms = registry.algorithms().filter(|a| {
+            workloads.iter().all(|workload| fits(a.collectives, workload))
+                && !needs_file(a)
+                && !(quick && a.plugin.name == SEARCHING)
+        });
+        algorithms
+            .map(|a| registry.spec_name(&a.name, &a.plugin.name))
+            .filter(|name| !run.contains(name) && !unfit.contains(name))
+            .collect()
     }
 
     pub(crate) fn fit_workloads(&mut self, workload: String, registry: &Registry) {

@@ -1,7 +1,7 @@
 //! Checks and completes the specs that the user types, and returns the parameters for a form.
 
 use super::{Chosen, ListKind};
-use crate::session::what_if::values_of;
+use crate::session::trial::values_of;
 use swapmeet_core::cost::machine::ParameterValue;
 use swapmeet_runner::case::{self, select_algorithm};
 use swapmeet_runner::input::{InputError, Text};

@@ -1,4 +1,4 @@
-//! The explore panel. It has lists of specs, settings and experiment files, of which one list is open.
+//! The view of choices. It has lists of specs, settings and experiment files, of which one list is open.
 //! A form shows the parameters of a spec.
 
 mod form;
@@ -8,22 +8,18 @@ use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch, key};
 use crate::paint::{Painter, cut_middle, widest};
 use crate::panel::{Keyed, List, Panel};
 use crate::session::chosen::{ListItem, ListKind};
-use crate::session::files::OutputFile;
 use crate::session::suggestions::ExperimentFile;
-use crate::session::{Request, Session};
+use crate::session::{Request, Requests, Session};
 use crossterm::event::KeyCode;
 use form::Form;
 use ratatui::layout::Rect;
-use std::io::Write;
-use std::path::Path;
-use swapmeet_results::units;
 use swapmeet_runner::experiment::Setting;
 use swapmeet_runner::input::InputError;
 
 const DESCRIPTION_ROWS: u16 = 5;
 
 #[derive(Debug, Default)]
-pub(crate) struct Explore {
+pub(crate) struct Choose {
     open: usize,
     lists: [List; ListKind::ALL.len()],
     input_target: Option<InputTarget>,
@@ -54,9 +50,8 @@ pub(crate) enum Action {
     Right,
 }
 
-impl Keyed for Explore {
-    const TAB: &'static str = "Explore";
-    const TITLE: &'static str = "Explore";
+impl Keyed for Choose {
+    const TITLE: &'static str = "Choose";
     type Action = Action;
     const KEYS: &'static [Binding<Action>] = &[
         bind(Action::Choose, &[ch(' ')], "select or deselect the line under the cursor")
@@ -86,7 +81,7 @@ impl Keyed for Explore {
         bind(Action::Right, RIGHT, "open the next list; in a form: next value").pair("←→", "lists"),
     ];
 
-    fn act(&mut self, action: Action, session: &mut Session) {
+    fn act(&mut self, action: Action, session: &Session) -> Requests {
         if self.form.is_some() {
             return self.act_in_form(action, session);
         }
@@ -96,13 +91,11 @@ impl Keyed for Explore {
             Action::Form => self.open_form(session),
             Action::Edit => self.edit(session),
             Action::Type if self.kind() == ListKind::Settings => self.edit(session),
-            Action::Type => self.ask(InputTarget::Spec(self.kind(), None), "", session),
-            Action::Remove => {
-                if let Some(ListItem::Choice(index, _)) = self.item(session) {
-                    session.chosen.remove(self.kind(), index);
-                    self.clamp(session);
-                }
-            }
+            Action::Type => self.ask(InputTarget::Spec(self.kind(), None), ""),
+            Action::Remove => match self.item(session) {
+                Some(ListItem::Choice(index, _)) => vec![Request::Remove(self.kind(), index)],
+                _ => Requests::new(),
+            },
             Action::Fit => self.fit(session),
             Action::Left => self.show(self.open.saturating_sub(1), session),
             Action::Right => self.show(self.open + 1, session),
@@ -110,7 +103,7 @@ impl Keyed for Explore {
     }
 }
 
-impl Panel for Explore {
+impl Panel for Choose {
     fn list(&self) -> &List {
         self.form.as_ref().map_or(&self.lists[self.open], |form| &form.list)
     }
@@ -123,12 +116,8 @@ impl Panel for Explore {
         self.form.as_ref().map_or_else(|| self.items(session).len(), Form::lines)
     }
 
-    fn wanted_rows(&self, session: &Session) -> usize {
-        ListKind::ALL.len() + self.lines(session).max(1) + usize::from(DESCRIPTION_ROWS) + 1
-    }
-
-    fn no_filter_reason(&self) -> Option<&'static str> {
-        self.form.as_ref().map(|_| "a form has no filter")
+    fn has_filter(&self) -> bool {
+        self.form.is_none()
     }
 
     fn close(&mut self) -> bool {
@@ -136,13 +125,13 @@ impl Panel for Explore {
     }
 
     /// Moves the cursor. At the end of a list, moves it to the next list.
-    fn step(&mut self, by: isize, session: &mut Session) {
+    fn step(&mut self, by: isize, session: &Session) -> Requests {
         let last = self.lines(session).saturating_sub(1);
         let at = self.list().cursor;
         let next = at.saturating_add_signed(by).min(last);
         self.list_mut().cursor = next;
         if at != next || by.abs() != 1 || self.form.is_some() {
-            return;
+            return Requests::new();
         }
         if by > 0 && self.open + 1 < ListKind::ALL.len() {
             self.show(self.open + 1, session);
@@ -151,19 +140,23 @@ impl Panel for Explore {
             self.show(self.open - 1, session);
             self.list_mut().cursor = self.lines(session).saturating_sub(1);
         }
+        Requests::new()
     }
 
-    fn reset(&mut self) {}
-
-    fn open(&mut self, session: &mut Session) {
-        self.act(if self.form.is_some() { Action::Edit } else { Action::Choose }, session);
+    fn open(&mut self, session: &Session) -> Requests {
+        self.act(if self.form.is_some() { Action::Edit } else { Action::Choose }, session)
     }
 
-    fn click(&mut self, position: PanelPosition, session: &mut Session) {
+    fn click(&mut self, position: PanelPosition, session: &Session) -> Requests {
         if let PanelPosition::Heading(kind) = position {
             self.form = None;
             self.show(kind, session);
         }
+        Requests::new()
+    }
+
+    fn sync(&mut self, session: &Session) {
+        self.clamp(session);
     }
 
     fn algorithm(&self, session: &Session) -> Option<String> {
@@ -173,7 +166,7 @@ impl Panel for Explore {
                 Some(suggestion.prefill.clone())
             }
             (ListKind::Algorithms, _) => None,
-            _ => session.focused().map(|(_, row)| row.specs()[0].to_owned()),
+            _ => session.selected_row().map(|(_, row)| row.specs()[0].to_owned()),
         }
     }
 
@@ -189,12 +182,13 @@ impl Panel for Explore {
         }
     }
 
-    fn accept(&mut self, text: &str, session: &mut Session) -> Result<(), InputError> {
+    fn accept(&mut self, text: &str, session: &Session) -> Result<Requests, InputError> {
+        let mut requests = Requests::new();
         match self.input_target {
             None => {}
             Some(InputTarget::Setting(setting)) => {
-                session.chosen.set(setting, text)?;
-                self.clamp(session);
+                session.chosen.clone().set(setting, text)?;
+                requests.push(Request::Set(setting, text.to_owned()));
             }
             Some(InputTarget::Field) => {
                 if let Some(form) = &mut self.form {
@@ -202,19 +196,20 @@ impl Panel for Explore {
                 }
             }
             Some(InputTarget::Spec(ListKind::ExperimentFiles, _)) => {
-                session.load(&ExperimentFile::file(text));
+                requests.push(Request::Load(ExperimentFile::file(text)));
             }
             Some(InputTarget::Spec(kind, instead)) => {
                 // If the text contains several specs, the first of them replaces the edited spec,
                 // and the others are added.
-                let (mut place, mut instead) = (0, instead);
+                let (mut chosen, mut instead) = (session.chosen.clone(), instead);
                 for spec in session.chosen.check(kind, text, &session.registry)? {
-                    place = session.chosen.put(kind, spec, instead.take());
+                    let place = chosen.put(kind, spec.clone(), instead);
+                    requests.push(Request::Put(kind, spec, instead.take()));
+                    self.lists[kind as usize] = List::at(place);
                 }
-                self.lists[kind as usize] = List::at(place);
             }
         }
-        Ok(())
+        Ok(requests)
     }
 
     fn completions(&self, text: &str, session: &Session) -> Vec<String> {
@@ -232,17 +227,9 @@ impl Panel for Explore {
         Some([suggestion.shown.clone(), format!("{}  {}", suggestion.shown, suggestion.about)])
     }
 
-    fn output_file(&self, session: &Session, name: &Path) -> Option<OutputFile> {
-        let what = session.chosen.size();
-        let about = format!("{what} selected; run the file with `swapmeet run`");
-        let text = session.chosen.experiment(session.baseline.as_deref()).to_toml();
-        let content = Box::new(move |file: &mut dyn Write| file.write_all(text.as_bytes()));
-        Some(OutputFile { file: name.to_owned(), summary: what, preview: about, content })
-    }
-
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         let (size, suffix) = (session.chosen.size(), self.list().filter.suffix());
-        let title = format!("Explore: {size} selected{suffix}");
+        let title = format!("{}: {size} selected{suffix}", Self::TITLE);
         let area = painter.panel(area, &title);
         let headings = ListKind::ALL.len() as u16;
         // Reserve rows for the description of the line under the cursor, but leave most of the area
@@ -281,7 +268,7 @@ impl Panel for Explore {
     }
 }
 
-impl Explore {
+impl Choose {
     fn kind(&self) -> ListKind {
         ListKind::ALL[self.open]
     }
@@ -294,16 +281,17 @@ impl Explore {
         self.items(session).get(self.list().cursor).copied()
     }
 
-    fn show(&mut self, kind: usize, session: &Session) {
+    fn show(&mut self, kind: usize, session: &Session) -> Requests {
         let kind = kind.min(ListKind::ALL.len() - 1);
         if kind != self.open {
             self.list_mut().filter = Default::default();
             self.open = kind;
         }
         self.clamp(session);
+        Requests::new()
     }
 
-    fn open_form(&mut self, session: &mut Session) {
+    fn open_form(&mut self, session: &Session) -> Requests {
         let kind = self.kind();
         let (spec, instead) = match self.item(session) {
             Some(ListItem::Choice(index, choice)) => (choice.spec.clone(), Some(index)),
@@ -314,12 +302,15 @@ impl Explore {
         };
         self.form = Form::new(session, kind, &spec, instead);
         if self.form.is_none() {
-            session.show_message("only machines and algorithms with parameters have a form", false);
+            let text = "only machines and algorithms with parameters have a form";
+            return vec![Request::Say(text.to_owned())];
         }
+        Requests::new()
     }
 
-    fn act_in_form(&mut self, action: Action, session: &mut Session) {
-        let Some(form) = &mut self.form else { return };
+    fn act_in_form(&mut self, action: Action, session: &Session) -> Requests {
+        let mut requests = Requests::new();
+        let Some(form) = &mut self.form else { return requests };
         let turned = match action {
             Action::Left | Action::Right => form.turn(matches!(action, Action::Right), session),
             Action::Remove => form.set("", session),
@@ -327,7 +318,7 @@ impl Explore {
                 if let Some((key, value)) = form.field() {
                     let (title, text) = (key.to_owned(), value.to_owned());
                     self.input_target = Some(InputTarget::Field);
-                    session.request = Some(Request::Text(title, text));
+                    requests.push(Request::Ask(title, text));
                 }
                 Ok(())
             }
@@ -335,95 +326,96 @@ impl Explore {
             Action::Form => {
                 let (kind, spec, instead) = (form.kind, form.spec(), form.instead);
                 self.form = None;
-                let place = session.chosen.put(kind, spec, instead);
-                self.lists[kind as usize].cursor = place;
+                self.lists[kind as usize].cursor =
+                    session.chosen.clone().put(kind, spec.clone(), instead);
+                requests.push(Request::Put(kind, spec, instead));
                 Ok(())
             }
         };
-        if let Err(error) = turned {
-            session.show_message(&error.message, true);
-        }
+        requests.extend(turned.err().map(|error| Request::Warn(error.message)));
+        requests
     }
 
-    fn ask(&mut self, what: InputTarget, text: &str, session: &mut Session) {
+    fn ask(&mut self, what: InputTarget, text: &str) -> Requests {
         let title = match what {
             InputTarget::Spec(kind, _) => kind.singular(),
             InputTarget::Setting(setting) => setting.key,
             InputTarget::Field => "value",
         };
         self.input_target = Some(what);
-        session.request = Some(Request::Text(title.to_owned(), text.to_owned()));
+        vec![Request::Ask(title.to_owned(), text.to_owned())]
     }
 
-    fn choose(&mut self, session: &mut Session) {
+    fn choose(&mut self, session: &Session) -> Requests {
         let kind = self.kind();
         match self.item(session) {
             Some(ListItem::Choice(index, choice)) => {
-                let (spec, on) = (choice.spec.clone(), !choice.on);
-                session.chosen.toggle(kind, index);
-                if on {
-                    self.offer_workload(kind, &spec, session);
+                let mut requests = vec![Request::Toggle(kind, index)];
+                if !choice.on {
+                    requests.extend(self.offer_workload(kind, &choice.spec.clone(), session));
                 }
+                requests
             }
             Some(ListItem::Suggestion(suggestion)) if suggestion.ready => {
                 let spec = suggestion.prefill.clone();
-                session.show_message(&format!("selected {spec}"), false);
-                session.chosen.put(kind, spec.clone(), None);
-                self.offer_workload(kind, &spec, session);
-                // The suggestion is now a spec at the top of the list. Move the cursor to the line
-                // that followed the suggestion.
+                // The suggestion becomes a spec at the top of the list. Move the cursor to the line
+                // that follows the suggestion.
                 self.list_mut().cursor += 1;
-                self.clamp(session);
+                let mut requests = vec![
+                    Request::Say(format!("selected {spec}")),
+                    Request::Put(kind, spec.clone(), None),
+                ];
+                requests.extend(self.offer_workload(kind, &spec, session));
+                requests
             }
-            Some(ListItem::ExperimentFile(file)) => {
-                let file = file.clone();
-                session.load(&file);
-            }
+            Some(ListItem::ExperimentFile(file)) => vec![Request::Load(file.clone())],
             Some(ListItem::Suggestion(_) | ListItem::Setting(_)) | None => self.edit(session),
         }
     }
 
     /// Deselects all lines that pass the filter or, if none of them is selected, selects all of
     /// them.
-    fn choose_all(&mut self, session: &mut Session) {
+    fn choose_all(&mut self, session: &Session) -> Requests {
         let (kind, filter) = (self.kind(), self.list().filter.clone());
-        let (count, last) = session.chosen.toggle_all(kind, &filter);
-        let text = match (count, &last) {
-            (0, _) => "nothing to select here".to_owned(),
-            (_, Some(_)) => format!("selected {}", units::count(count, "line")),
-            (_, None) => format!("deselected {}", units::count(count, "line")),
-        };
-        session.show_message(&text, false);
-        if let Some(spec) = last {
-            self.offer_workload(kind, &spec, session);
+        let last = self.items(session).last().map(name);
+        let mut requests = vec![Request::ToggleAll(kind, filter.clone())];
+        if session.chosen.clone().toggle_all(kind, &filter).1
+            && let Some(spec) = last
+        {
+            requests.extend(self.offer_workload(kind, &spec, session));
         }
+        requests
     }
 
     /// Called after an algorithm was selected. If no selected workload has its collective, shows a
     /// message with the key that selects such a workload.
-    fn offer_workload(&mut self, kind: ListKind, spec: &str, session: &mut Session) {
+    fn offer_workload(&mut self, kind: ListKind, spec: &str, session: &Session) -> Requests {
         if kind != ListKind::Algorithms {
-            return;
+            return Requests::new();
         }
         self.last = Some(spec.to_owned());
-        if let Some((word, workload)) = session.chosen.matching_workload(spec, &session.registry) {
-            // Even with the longest name of an algorithm, this message fits in 80 columns.
-            session.show_message(&format!("{spec} needs {word}: w selects {workload}"), true);
-        }
+        let matching = session.chosen.matching_workload(spec, &session.registry);
+        // Even with the longest name of an algorithm, this message fits in 80 columns.
+        let offer = matching.map(|(word, workload)| {
+            Request::Warn(format!("{spec} needs {word}: w selects {workload}"))
+        });
+        offer.into_iter().collect()
     }
 
-    fn fit(&mut self, session: &mut Session) {
-        let Some(spec) = self.last.clone().or_else(|| self.algorithm(session)) else { return };
+    fn fit(&mut self, session: &Session) -> Requests {
+        let Some(spec) = self.last.clone().or_else(|| self.algorithm(session)) else {
+            return Requests::new();
+        };
         match session.chosen.matching_workload(&spec, &session.registry) {
-            Some((_, workload)) => {
-                session.show_message(&format!("selected {workload}"), false);
-                session.chosen.fit_workloads(workload, &session.registry);
-            }
-            None => session.show_message(&format!("the workloads fit {spec}"), false),
+            Some((_, workload)) => vec![
+                Request::Say(format!("selected {workload}")),
+                Request::FitWorkloads(workload),
+            ],
+            None => vec![Request::Say(format!("the workloads fit {spec}"))],
         }
     }
 
-    fn edit(&mut self, session: &mut Session) {
+    fn edit(&mut self, session: &Session) -> Requests {
         let kind = self.kind();
         let (what, text) = match self.item(session) {
             Some(ListItem::ExperimentFile(_)) => return self.choose(session),
@@ -438,7 +430,7 @@ impl Explore {
             }
             None => (InputTarget::Spec(kind, None), String::new()),
         };
-        self.ask(what, &text, session);
+        self.ask(what, &text)
     }
 
     fn about_item(&self, session: &Session) -> String {
@@ -465,7 +457,7 @@ fn about_spec(session: &Session, kind: ListKind, spec: &str) -> String {
         .unwrap_or_default()
 }
 
-impl Explore {
+impl Choose {
     fn draw_items(&self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) -> u16 {
         let theme = painter.theme;
         let (kind, items) = (self.kind(), self.items(session));
