@@ -421,8 +421,9 @@ mod tests {
     use crate::filter::Filter;
     use crate::keys::{ctrl, numbered};
     use crate::panel::Panel;
+    use crate::panels::table::{Entry, Table};
     use crate::session::chosen::ListKind;
-    use crate::session::comparison::{Compared, tests::row};
+    use crate::session::comparison::tests::{compared, row};
     use crate::session::queue::PreparedRows;
     use crossterm::event::KeyCode;
     use std::rc::Rc;
@@ -437,8 +438,11 @@ mod tests {
             cases: Vec::new(),
             found: Vec::new(),
             opened: Vec::new(),
+            follow: Vec::new(),
             notes: Vec::new(),
             is_example: false,
+            default_machine: None,
+            options: Options::default(),
             render: |_, _| Err("nothing is drawn here".to_owned()),
             workers: swapmeet_runner::worker::Workers {
                 kind: swapmeet_runner::worker::WorkerKind::Processes(Vec::new()),
@@ -466,26 +470,45 @@ mod tests {
         }
     }
 
-    /// Only ten panels have digits. The eleventh panel is reached with Tab, and the digits of the
-    /// other panels do not change.
     #[test]
-    fn panels_after_the_tenth_are_reached_by_tab() {
-        let mut app = app();
-        while app.panels.len() < 12 {
-            app.panels.push(panels::all().remove(0));
-        }
-        let rows = app.anywhere();
-        let digits = rows
+    fn views_have_numbers_and_words() {
+        let app = app();
+        let digits: String = app
+            .anywhere()
             .iter()
             .flat_map(|row| &row.keys)
             .map(|key| key.name())
-            .filter(|key| key.parse::<u8>().is_ok());
-        assert_eq!(digits.collect::<String>(), "1234567890");
+            .filter(|key| key.parse::<u8>().is_ok())
+            .collect();
+        assert_eq!(digits, "12345");
         let hints = app.hints();
-        assert!(hints.iter().any(|(keys, word, _)| (keys.as_str(), *word) == ("1-0", "panels")));
-        app.show(9);
-        app.key(&crate::keys::key(KeyCode::Tab).event());
-        assert_eq!(app.active, 10);
+        assert!(hints.iter().any(|(keys, word, _)| (keys.as_str(), *word) == ("1-5", "views")));
+        let tabs: Vec<&str> = app.views.iter().map(|view| view.tab).collect();
+        let named = [panels::CHOOSE, panels::WINNERS, panels::WHY].map(|view| tabs[view]);
+        assert_eq!((named, tabs.len()), (["Choose", "Winners", "Why"], panels::VIEWS));
+    }
+
+    /// A key of the configuration file replaces the default key, also in the help and in the hints.
+    #[test]
+    fn keys_can_be_changed() {
+        let mut app = app();
+        let tables = app.tables();
+        app.keys.add("help", "H", &tables).unwrap();
+        app.keys.add("table.sort", "o", &tables).unwrap();
+        let press = |app: &mut App, key: Key| app.key(&key.event());
+        press(&mut app, ch('?'));
+        assert!(app.help.is_none());
+        press(&mut app, ch('H'));
+        assert!(app.help.is_some());
+        press(&mut app, ch('H'));
+        press(&mut app, ch('2'));
+        press(&mut app, ch('o'));
+        assert_eq!(app.message(), Some("sorted by group, fastest first"));
+        assert!(app.hints().iter().any(|(keys, word, _)| (keys.as_str(), *word) == ("o", "sort")));
+        let why = |name, key| KeyMap::default().add(name, key, &tables).unwrap_err();
+        assert!(why("table.fly", "x").contains("expected one of open, sort, reverse"));
+        assert!(why("tabel.sort", "x").contains("`tabel` is no list of keys"));
+        assert!(why("help", "Hyper").contains("`Hyper` is no key"));
     }
 
     #[test]
@@ -498,8 +521,8 @@ mod tests {
     #[test]
     fn the_documentation_has_every_panel() {
         let text = documentation();
-        for (number, panel) in app().panels.iter().enumerate() {
-            let begins = format!("\n**{}.** ", numbered(number, panel.title()));
+        for (number, view) in app().views.iter().enumerate() {
+            let begins = format!("\n**{}.** ", numbered(number, view.tab));
             assert!(
                 text.contains(&begins),
                 "docs/dashboard.md should have a paragraph that begins with {begins:?}"
@@ -508,20 +531,38 @@ mod tests {
     }
 
     /// The text of the filter contains letters that are commands outside of the prompt. For
-    /// example, `x` cancels a run.
+    /// example, `x` cancels a run. Views without lines have no filter.
     #[test]
-    fn a_filter_is_text_in_every_panel() {
+    fn a_filter_is_text_in_every_view_that_has_one() {
         let mut app = app();
-        for panel in 0..app.panels.len() {
-            app.show(panel);
+        for view in 0..app.views.len() {
+            app.activate(view);
             let theme = app.appearance.theme;
-            "/pex t\u{20}".chars().for_each(|c| app.key(&ch(c).event()));
-            let title = app.panels[panel].title();
+            let title = app.views[view].tab;
+            app.key(&ch('/').event());
+            assert_eq!(app.prompt.is_some(), app.panel().has_filter(), "{title}");
+            if !app.panel().has_filter() {
+                assert_eq!(app.message(), Some("nothing to filter here"), "{title}");
+                continue;
+            }
+            "pex t\u{20}".chars().for_each(|c| app.key(&ch(c).event()));
             assert!(app.prompt.is_some() && app.message().is_none(), "{title}");
-            assert_eq!((app.active, app.appearance.theme), (panel, theme), "{title}");
+            assert_eq!((app.active, app.appearance.theme), (view, theme), "{title}");
             assert!(!app.session.runs.frozen, "{title}");
             app.key(&crate::keys::key(KeyCode::Enter).event());
             assert!(app.prompt.is_none(), "{title}");
+        }
+    }
+
+    /// Space plays a schedule or selects a line. Nowhere does it freeze the screen.
+    #[test]
+    fn space_never_freezes() {
+        let mut app = app();
+        for view in 0..app.views.len() {
+            app.activate(view);
+            app.key(&ch(' ').event());
+            assert!(!app.session.runs.frozen, "{}", app.views[view].tab);
+            app.key(&crate::keys::key(KeyCode::Esc).event());
         }
     }
 
@@ -540,22 +581,27 @@ mod tests {
     /// Lists that depend on all rows are computed once and reused for later keys and frames.
     #[test]
     fn keys_do_no_work_for_each_row() {
-        use crate::panels::{cases::Cases, comparison::Comparison};
         let mut app = app();
-        let rows = (0..50).map(|time| row("a", &format!("ring:{}", time + 4), 0, 1.0));
-        app.session.compared = Compared::new(rows.collect(), None);
-        let (mut comparison, mut cases) = (Comparison::default(), Cases::default());
-        let (lines, order) = (cases.rows(&app.session), comparison.order(&app.session));
-        comparison.step(7, &mut app.session);
-        cases.step(7, &mut app.session);
-        assert_eq!(comparison.list().cursor, 7);
-        assert!(Rc::ptr_eq(&order, &comparison.order(&app.session)));
-        assert!(Rc::ptr_eq(&lines, &cases.rows(&app.session)));
-        comparison.list_mut().filter = Filter::parse("ring:5");
-        assert_eq!(comparison.order(&app.session).len(), 5, "ring:5 and ring:50 to ring:53");
-        comparison.list_mut().filter = Filter::parse("ring:5 !ring:50");
+        let rows = || (0..50).map(|time| row("a", &format!("ring:{}", time + 4), 0, 1.0));
+        let prepared = PreparedRows::opened(rows().collect(), Vec::new(), &Registry::default());
+        app.session.queue.enqueue(prepared, Duration::ZERO);
+        app.session.compared = compared(rows().collect(), None);
+        let mut table = Table::default();
+        let order = table.order(&app.session);
+        let requests = table.go_to(7, &app.session);
+        app.carry_out(requests);
+        let selected = app.session.selected_row().map(|(_, row)| row.specs()[1].to_owned());
+        assert_eq!(selected.as_deref(), Some("ring:11"));
+        assert!(Rc::ptr_eq(&order, &table.order(&app.session)));
+        table.list_mut().filter = Filter::parse("ring:5");
+        let lines = |table: &Table, app: &App| {
+            let is_line = |entry: &&Entry| matches!(entry, Entry::Line(_));
+            table.order(&app.session).iter().filter(is_line).count()
+        };
+        assert_eq!(lines(&table, &app), 5, "ring:5 and ring:50 to ring:53");
+        table.list_mut().filter = Filter::parse("ring:5 !ring:50");
         app.session.compared.number += 1;
-        assert_eq!(comparison.order(&app.session).len(), 4);
+        assert_eq!(lines(&table, &app), 4);
     }
 
     /// The analysis of many rows takes seconds. Until its result arrives, the panels show the
@@ -577,7 +623,7 @@ mod tests {
     fn panels_say_that_rows_are_compared() {
         let mut app = app();
         let rows = (0..3).map(|seed| row("a", "ring:4", seed, 1.0)).collect();
-        let rows = PreparedRows::opened(rows, &Registry::default());
+        let rows = PreparedRows::opened(rows, Vec::new(), &Registry::default());
         app.session.queue.enqueue(rows, Duration::ZERO);
         let text = |app: &App| app.session.text_without_results("No rows yet.");
         assert_eq!(text(&app), "No rows yet.");
@@ -608,22 +654,5 @@ mod tests {
         put(&mut app, "ring:9");
         press(&mut app, ctrl('r'));
         assert_eq!(app.message(), Some("nothing to redo"), "a new change discards undone ones");
-    }
-
-    #[test]
-    fn panel_indices_match_the_panels() {
-        let tabs: Vec<&str> = app().panels.iter().map(|panel| panel.tab()).collect();
-        let named = [
-            panels::EXPLORE,
-            panels::CASES,
-            panels::COMPARISON,
-            panels::PARTS,
-            panels::DETAILS,
-            panels::LOG,
-        ];
-        assert_eq!(
-            named.map(|panel| tabs[panel]),
-            ["Explore", "Cases", "Compare", "Parts", "Details", "Log"]
-        );
     }
 }

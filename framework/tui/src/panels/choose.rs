@@ -7,7 +7,7 @@ use crate::click_map::PanelPosition;
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch, key};
 use crate::paint::{Painter, cut_middle, widest};
 use crate::panel::{Keyed, List, Panel};
-use crate::session::chosen::{ListItem, ListKind};
+use crate::session::chosen::{ListItem, ListKind, is_size};
 use crate::session::suggestions::ExperimentFile;
 use crate::session::{Request, Requests, Session};
 use crossterm::event::KeyCode;
@@ -105,11 +105,12 @@ impl Keyed for Choose {
 
 impl Panel for Choose {
     fn list(&self) -> &List {
-        self.form.as_ref().map_or(&self.lists[self.open], |form| &form.list)
+        self.form.as_ref().map_or(&self.lists[self.kind() as usize], |form| &form.list)
     }
 
     fn list_mut(&mut self) -> &mut List {
-        self.form.as_mut().map_or(&mut self.lists[self.open], |form| &mut form.list)
+        let kind = self.kind() as usize;
+        self.form.as_mut().map_or(&mut self.lists[kind], |form| &mut form.list)
     }
 
     fn lines(&self, session: &Session) -> usize {
@@ -199,6 +200,10 @@ impl Panel for Choose {
                 requests.push(Request::Load(ExperimentFile::file(text)));
             }
             Some(InputTarget::Spec(kind, instead)) => {
+                // Sizes without the name of a workload replace the chosen ones.
+                if kind == ListKind::Workloads && is_size(text) {
+                    requests.push(Request::Deselect(kind));
+                }
                 // If the text contains several specs, the first of them replaces the edited spec,
                 // and the others are added.
                 let (mut chosen, mut instead) = (session.chosen.clone(), instead);
@@ -242,13 +247,13 @@ impl Panel for Choose {
         };
         let open_lines = area.height.saturating_sub(headings + about + u16::from(about > 0));
         let mut y = 0;
-        for kind in ListKind::ALL {
+        for (at, kind) in (0..).zip(ListKind::ALL) {
             let open = kind == self.kind();
             heading(painter, session, kind, open, area, y);
             y += 1;
             if let Some(form) = self.form.as_ref().filter(|_| open) {
                 let height =
-                    (area.height.saturating_sub(y)).saturating_sub(headings - 1 - kind as u16);
+                    (area.height.saturating_sub(y)).saturating_sub(headings - 1 - at);
                 y += form.draw(painter, Rect { y: area.y + y, height, ..area });
             } else if open {
                 let list = Rect {
@@ -296,9 +301,10 @@ impl Choose {
         let (spec, instead) = match self.item(session) {
             Some(ListItem::Choice(index, choice)) => (choice.spec.clone(), Some(index)),
             Some(ListItem::Suggestion(suggestion)) => (suggestion.prefill.clone(), None),
-            Some(ListItem::Setting(_) | ListItem::ExperimentFile(_)) | None => {
-                (String::new(), None)
-            }
+            Some(
+                ListItem::Setting(_) | ListItem::ExperimentFile(_) | ListItem::Collective(..),
+            )
+            | None => (String::new(), None),
         };
         self.form = Form::new(session, kind, &spec, instead);
         if self.form.is_none() {
@@ -369,6 +375,7 @@ impl Choose {
                 requests
             }
             Some(ListItem::ExperimentFile(file)) => vec![Request::Load(file.clone())],
+            Some(ListItem::Collective(kind, _)) => vec![Request::ChooseCollective(kind)],
             Some(ListItem::Suggestion(_) | ListItem::Setting(_)) | None => self.edit(session),
         }
     }
@@ -418,7 +425,9 @@ impl Choose {
     fn edit(&mut self, session: &Session) -> Requests {
         let kind = self.kind();
         let (what, text) = match self.item(session) {
-            Some(ListItem::ExperimentFile(_)) => return self.choose(session),
+            Some(ListItem::ExperimentFile(_) | ListItem::Collective(..)) => {
+                return self.choose(session);
+            }
             Some(ListItem::Choice(index, choice)) => {
                 (InputTarget::Spec(kind, Some(index)), choice.spec.clone())
             }
@@ -443,6 +452,9 @@ impl Choose {
             Some(ListItem::Setting(setting)) => setting.about.to_owned(),
             Some(ListItem::ExperimentFile(file)) => {
                 format!("{}; Enter selects its contents, i opens another file", file.about)
+            }
+            Some(ListItem::Collective(kind, _)) => {
+                format!("Which collective? {}: {}. Enter chooses it, with all algorithms that may fit.", kind.word, kind.help)
             }
             None => String::new(),
         }
@@ -482,6 +494,8 @@ impl Choose {
                 ListItem::Suggestion(_) => (" + ", theme.text),
                 ListItem::Setting(_) => ("", theme.text),
                 ListItem::ExperimentFile(_) => (" ▸ ", theme.text),
+                ListItem::Collective(_, true) => ("(•)", theme.text),
+                ListItem::Collective(_, false) => ("( )", theme.dim),
             };
             let style = painter.list_line(area, y, index, here, style);
             painter.put(area, 2, y, mark, style);
@@ -490,7 +504,10 @@ impl Choose {
             // A setting shows its value; all other lines show their descriptions.
             let (text, about) = match item {
                 ListItem::Setting(setting) => (session.chosen.setting(setting), style),
-                ListItem::Choice(..) | ListItem::Suggestion(_) | ListItem::ExperimentFile(_) => {
+                ListItem::Choice(..)
+                | ListItem::Suggestion(_)
+                | ListItem::ExperimentFile(_)
+                | ListItem::Collective(..) => {
                     (about_short(item, session, kind), if here { style } else { theme.dim })
                 }
             };
@@ -519,7 +536,8 @@ fn heading(
     let style = if open && painter.has_keys() { theme.accent } else { theme.text };
     painter.put(area, 0, y, if open { "▾" } else { "▸" }, style);
     let x = painter.put(area, 2, y, kind.title(), style);
-    painter.add_click(area, 0, y, area.width, PanelPosition::Heading(kind as usize));
+    let at = ListKind::ALL.iter().position(|other| *other == kind).unwrap_or(0);
+    painter.add_click(area, 0, y, area.width, PanelPosition::Heading(at));
     // The heading of a closed list shows its selected entries, so that the whole experiment is
     // always visible.
     let picked: Vec<&str> = session.chosen.selected(kind).collect();
@@ -528,15 +546,28 @@ fn heading(
         (ListKind::Settings, false) => {
             let set = |item: &ListItem<'_>| match item {
                 ListItem::Setting(setting) => Some((setting.key, session.chosen.setting(setting))),
-                ListItem::Choice(..) | ListItem::Suggestion(_) | ListItem::ExperimentFile(_) => {
-                    None
-                }
+                ListItem::Choice(..)
+                | ListItem::Suggestion(_)
+                | ListItem::ExperimentFile(_)
+                | ListItem::Collective(..) => None,
             };
             let settings = session.chosen.items(kind, &Default::default());
             let texts = settings.iter().filter_map(set).filter(|(_, value)| !value.is_empty());
             texts.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
         }
         (ListKind::Settings | ListKind::ExperimentFiles, true) => String::new(),
+        (ListKind::Collectives, true) => "which one?".to_owned(),
+        (ListKind::Collectives, false) => {
+            let items = session.chosen.items(kind, &Default::default());
+            let mut own = items.iter().filter_map(|item| match item {
+                ListItem::Collective(kind, true) => Some(kind.word.to_owned()),
+                _ => None,
+            });
+            own.next().unwrap_or_else(|| "several".to_owned())
+        }
+        (ListKind::Algorithms, false) if session.chosen.is_all_that_fit() => {
+            format!("all {} that may fit", picked.len())
+        }
         (ListKind::ExperimentFiles, false) => {
             format!("{} experiment files", session.chosen.items(kind, &Default::default()).len())
         }
@@ -546,7 +577,7 @@ fn heading(
         (_, false) => picked.join(" "),
     };
     // If nothing is selected in this list, no case can run, so the text has the style of a warning.
-    let has_specs = !matches!(kind, ListKind::Settings | ListKind::ExperimentFiles);
+    let has_specs = ListKind::SPECS.contains(&kind);
     let missing = picked.is_empty() && has_specs && !by_tables;
     painter.put(area, x.max(14) + 1, y, &text, if missing { theme.warn } else { theme.dim });
 }
@@ -557,6 +588,7 @@ fn name(item: &ListItem<'_>) -> String {
         ListItem::Suggestion(suggestion) => suggestion.shown.clone(),
         ListItem::Setting(setting) => setting.key.to_owned(),
         ListItem::ExperimentFile(file) => file.name.clone(),
+        ListItem::Collective(kind, _) => kind.word.to_owned(),
     }
 }
 
@@ -566,6 +598,7 @@ fn about_short(item: &ListItem<'_>, session: &Session, kind: ListKind) -> String
         ListItem::Suggestion(suggestion) => suggestion.about.clone(),
         ListItem::Setting(setting) => setting.about.to_owned(),
         ListItem::ExperimentFile(file) => file.about.clone(),
+        ListItem::Collective(kind, _) => kind.help.to_owned(),
     };
     long.split(';').next().unwrap_or("").to_owned()
 }

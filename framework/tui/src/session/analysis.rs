@@ -65,6 +65,7 @@ impl Session {
             self.analysis.next = Some(Instant::now() + took * 4);
             self.styles.add(compared.algorithms.iter().map(String::as_str));
             let old = std::mem::replace(&mut self.compared, compared);
+            self.select_winner();
             // Another thread frees the old lines, because this takes a long time if there are many.
             drop(std::thread::Builder::new().spawn(move || drop(old)));
         }

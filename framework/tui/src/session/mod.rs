@@ -108,6 +108,8 @@ pub(crate) struct Session {
     /// The selected case, which all views follow. Neither sorting nor filtering, new rows or
     /// sliders change it. `None` if there are no cases.
     pub(crate) selected: Option<Arc<CaseId>>,
+    /// Whether the user has selected a case.
+    has_selected: bool,
     /// The case that will be selected as soon as it is in the queue.
     wanted: Option<Arc<CaseId>>,
     pub(crate) default_machine: Option<String>,
@@ -147,6 +149,7 @@ impl Session {
                 .collect(),
             queue: Queue::default(),
             selected: None,
+            has_selected: false,
             wanted: None,
             baseline: setup.experiment.baseline.as_ref().map(|b| b.value.clone()),
             next_baseline: None,
@@ -239,7 +242,22 @@ impl Session {
         let rows = self.queue.rows();
         let at = self.selected_row().map_or(0, |(index, _)| index);
         let next = at.saturating_add_signed(by).min(rows.len().saturating_sub(1));
-        self.selected = rows.get(next).map(|row| Arc::clone(&row.key));
+        if let Some(case) = rows.get(next).map(|row| Arc::clone(&row.key)) {
+            self.select(case);
+        }
+    }
+
+    fn select(&mut self, case: Arc<CaseId>) {
+        (self.selected, self.has_selected) = (Some(case), true);
+    }
+
+    /// Until the user selects a case, the fastest case of the first group is selected.
+    fn select_winner(&mut self) {
+        if let Some(line) = self.selected_group().and_then(|group| self.compared.winner(group))
+            && !self.has_selected
+        {
+            self.selected = Some(self.case_of(line));
+        }
     }
 
     /// Selects the fastest case of a group. If the case that is selected belongs to the group, does
@@ -248,7 +266,7 @@ impl Session {
         if self.selected_group() != Some(group)
             && let Some(line) = self.compared.lines_of(group).first()
         {
-            self.selected = Some(self.case_of(line));
+            self.select(self.case_of(line));
         }
     }
 
@@ -261,7 +279,7 @@ impl Session {
     /// do not change the selection.
     fn select_any(&mut self) {
         if let Some(wanted) = self.wanted.take_if(|wanted| self.queue.index_of(wanted).is_some()) {
-            self.selected = Some(wanted);
+            self.select(wanted);
         }
         if self.selected_row().is_none() {
             self.selected = self.queue.rows().first().map(|row| Arc::clone(&row.key));

@@ -8,6 +8,7 @@ use super::trial::Changes;
 use super::{CaseId, Session};
 use crate::filter::Filter;
 use std::sync::Arc;
+use swapmeet_core::delivery::collective::CollectiveKind;
 use swapmeet_results::units;
 use swapmeet_runner::experiment::{OwnMachine, Setting};
 
@@ -28,6 +29,8 @@ pub(crate) enum Request {
     /// Select the fastest case of a group, given by its index.
     SelectGroup(usize),
     // Requests that change the specs that the user has chosen.
+    ChooseCollective(&'static CollectiveKind),
+    Deselect(ListKind),
     Toggle(ListKind, usize),
     ToggleAll(ListKind, Filter),
     /// Choose a spec. It is added to its list, or replaces the spec at an index.
@@ -58,9 +61,17 @@ impl Session {
             Request::Ask(..) | Request::Details => return Some(request),
             Request::Say(text) => self.show_message(&text, false),
             Request::Warn(text) => self.show_message(&text, true),
-            Request::Select(case) => self.selected = Some(case),
+            Request::Select(case) => self.select(case),
             Request::SelectNext(by) => self.select_next(by),
             Request::SelectGroup(group) => self.select_group(group),
+            Request::ChooseCollective(kind) => {
+                self.chosen.choose_collective(kind, &self.registry);
+                let count = self.chosen.selected(ListKind::Algorithms).count();
+                let algorithms = units::count(count, "algorithm");
+                let text = format!("{}: {algorithms} that may fit; R runs them", kind.word);
+                self.show_message(&text, false);
+            }
+            Request::Deselect(kind) => self.chosen.deselect(kind),
             Request::Toggle(kind, index) => self.chosen.toggle(kind, index),
             Request::ToggleAll(kind, filter) => {
                 let (count, is_on) = self.chosen.toggle_all(kind, &filter);

@@ -159,7 +159,7 @@ impl Session {
     }
 
     fn prepare(&mut self, purpose: Purpose) {
-        (self.runs.is_example, self.runs.fits_only) = (false, false);
+        (self.runs.is_example, self.runs.fits_only) = (false, self.chosen.is_all_that_fit());
         let (chosen, registry) = (self.chosen.clone(), Arc::clone(&self.registry));
         let known = if purpose == Purpose::Replace { Vec::new() } else { self.queue.known() };
         self.prepare_with(purpose, move || {
@@ -224,6 +224,7 @@ impl Session {
     fn remove_rows(&mut self) {
         let (queue, held_back) = (self.queue.clear(), std::mem::take(&mut self.runs.held_back));
         (self.recording, self.kept, self.trial) = (None, None, Trial::default());
+        (self.has_selected, self.runs.unfit) = (false, BTreeSet::new());
         if let Some(baseline) = self.next_baseline.take() {
             self.baseline = baseline;
         }
