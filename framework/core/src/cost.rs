@@ -3,7 +3,6 @@
 pub mod background;
 pub mod bound;
 pub mod kind;
-pub mod ledger;
 pub mod machine;
 pub mod model;
 pub mod parameter;

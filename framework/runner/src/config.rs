@@ -7,14 +7,13 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The settings of a configuration file. Specs in them have not been parsed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Config {
     /// Plugin directories. They are searched after the directories that the command line names.
     pub plugin_dirs: Vec<PathBuf>,
-    /// The machine spec that applies if the user names no machine.
+    /// The default machine.
     pub machine: Option<Text>,
-    /// The theme of the dashboard that applies if the user names no theme.
+    /// The default theme of the dashboard.
     pub theme: Option<Text>,
     /// The first view of the dashboard.
     pub view: Option<Text>,
@@ -57,7 +56,6 @@ pub enum Owner<'a> {
 }
 
 impl Config {
-    /// Parses a configuration file. `source` is the file's name for error messages.
     pub fn parse(source: &str, content: &str, owner: Owner<'_>) -> Result<Self, InputError> {
         let File { plugin_dirs, machine, theme, tui } = toml_reader::read(source, content)?;
         let Tui { theme: tui_theme, view, columns, keys } = tui;
