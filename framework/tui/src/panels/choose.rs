@@ -90,7 +90,11 @@ impl Keyed for Choose {
             Action::All => self.choose_all(session),
             Action::Form => self.open_form(session),
             Action::Edit => self.edit(session),
-            Action::Type if self.kind() == ListKind::Settings => self.edit(session),
+            Action::Type
+                if matches!(self.kind(), ListKind::Settings | ListKind::Collectives) =>
+            {
+                self.edit(session)
+            }
             Action::Type => self.ask(InputTarget::Spec(self.kind(), None), ""),
             Action::Remove => match self.item(session) {
                 Some(ListItem::Choice(index, _)) => vec![Request::Remove(self.kind(), index)],
@@ -100,6 +104,10 @@ impl Keyed for Choose {
             Action::Left => self.show(self.open.saturating_sub(1), session),
             Action::Right => self.show(self.open + 1, session),
         }
+    }
+
+    fn is_idle(&self, action: Action, _: &Session) -> bool {
+        self.form.is_some() && matches!(action, Action::Choose | Action::All | Action::Fit)
     }
 }
 
@@ -227,6 +235,9 @@ impl Panel for Choose {
     }
 
     fn explain(&self, text: &str, session: &Session) -> Option<[String; 2]> {
+        if let Some(InputTarget::Setting(setting)) = self.input_target {
+            return Some([setting.about.to_owned(), setting.about.to_owned()]);
+        }
         let Some(InputTarget::Spec(kind, _)) = self.input_target else { return None };
         let suggestion = session.chosen.suggestion_for(kind, text)?;
         Some([suggestion.shown.clone(), format!("{}  {}", suggestion.shown, suggestion.about)])
@@ -454,7 +465,7 @@ impl Choose {
                 format!("{}; Enter selects its contents, i opens another file", file.about)
             }
             Some(ListItem::Collective(kind, _)) => {
-                format!("Which collective? {}: {}. Enter chooses it, with all algorithms that may fit.", kind.word, kind.help)
+                format!("{}: {}", kind.word, kind.help)
             }
             None => String::new(),
         }
@@ -556,7 +567,7 @@ fn heading(
             texts.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
         }
         (ListKind::Settings | ListKind::ExperimentFiles, true) => String::new(),
-        (ListKind::Collectives, true) => "which one?".to_owned(),
+        (ListKind::Collectives, true) => "Enter chooses one, with all algorithms that may fit".to_owned(),
         (ListKind::Collectives, false) => {
             let items = session.chosen.items(kind, &Default::default());
             let mut own = items.iter().filter_map(|item| match item {

@@ -147,6 +147,9 @@ impl Panel for Map {
                 return;
             }
             let text = "A map needs rows of at least two block sizes, networks or machines. Choose more in 1, then press a to add them.";
+            let tally = session.queue.tally();
+            let running = format!("{} of {} cases have ended; 2 shows them.", tally.rows(), tally.cases);
+            let text = if session.queue.is_busy() { &running } else { text };
             return painter.placeholder(area, &session.text_without_results(text));
         };
         let map = &maps[place.map];

@@ -480,7 +480,7 @@ impl Chosen {
         let mut kinds = self
             .selected(ListKind::Workloads)
             .filter_map(|workload| Workload::parse(workload).ok())
-            .map(|workload| workload.collective().kind());
+            .map(|workload| workload.collective());
         let first = kinds.next()?;
         kinds.all(|kind| kind == first).then_some(first)
     }

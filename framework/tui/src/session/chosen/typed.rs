@@ -19,6 +19,13 @@ pub(crate) struct FormParameter {
     pub(crate) values: Vec<String>,
 }
 
+/// Sorts values: numbers first, in ascending order, and then words.
+fn sorted(mut values: Vec<String>) -> Vec<String> {
+    let number = |text: &String| text.parse().unwrap_or(f64::INFINITY);
+    values.sort_by(|a, b| number(a).total_cmp(&number(b)));
+    values
+}
+
 /// Returns whether a text is a size or a range of sizes, without the name of a workload.
 pub(crate) fn is_size(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit())
@@ -149,7 +156,7 @@ impl Chosen {
                     key: value.parameter.key().to_owned(),
                     default: value.text,
                     about: value.parameter.meaning().to_owned(),
-                    values: values_of(value.parameter),
+                    values: sorted(values_of(value.parameter)),
                 };
                 machine.values().into_iter().map(parameter).collect()
             }
