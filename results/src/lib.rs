@@ -43,6 +43,6 @@ pub use render::{
     escaped, html_table, in_words, latex_escaped, single_line, write_csv, write_html, write_json,
     write_latex, write_markdown, write_table,
 };
-pub use styles::{AlgorithmStyles, STYLES, mark};
+pub use styles::{AlgorithmStyles, STYLES, has_fixed_style, mark};
 pub use swapmeet_core::cost::kind::{Kind, Parts};
 pub use units::duration;

@@ -40,10 +40,11 @@ pub fn expand(text: &str) -> Result<Vec<String>, SpecError> {
         ));
     }
     let (before, after) = (&text[..arg.value_at()], &text[arg.value_at() + arg.value().len()..]);
-    Ok(sizes(&spec, arg)?
-        .into_iter()
-        .map(|bytes| format!("{before}{}{after}", format_size(bytes)))
-        .collect())
+    // A number of tokens is a whole number and not a size.
+    let is_count = arg.key() == Some("tokens");
+    let text = |value: u64| if is_count { value.to_string() } else { format_size(value) };
+    let specs = sizes(&spec, arg)?.into_iter().map(|value| format!("{before}{}{after}", text(value)));
+    Ok(specs.collect())
 }
 
 /// Returns two sizes if the list of a range does not contain the end of the range: the last size in
@@ -98,6 +99,13 @@ mod tests {
             "permutation/shear-2d:1,by=2 permutation/shear-2d:2,by=2 permutation/shear-2d:4,by=2"
         });
         assert_eq!(expand(&format!("uniform:1..{}", u64::MAX)).unwrap().len(), 64);
+    }
+
+    #[test]
+    fn numbers_of_tokens_are_whole_numbers() {
+        let specs = expand("dispatch/moe:tokens=256..1024*2,experts=8,top=2,hidden=64").unwrap();
+        let tokens: Vec<&str> = specs.iter().filter_map(|spec| spec.split(',').next()).collect();
+        assert_eq!(tokens, ["256", "512", "1024"].map(|n| format!("dispatch/moe:tokens={n}")));
     }
 
     #[test]

@@ -201,9 +201,7 @@ impl<'a> Examiner<'a> {
     /// adds the reason as a fault.
     fn ask(&mut self, request: &Request, at: &Subject<'_>) -> io::Result<Option<Reply>> {
         match self.bench.ask(request)? {
-            ProcessEnd::Replied {
-                reply: Reply::BadRequest(why) | Reply::Refused(why), ..
-            } => {
+            ProcessEnd::Replied { reply: Reply::BadRequest(why) | Reply::Refused(why), .. } => {
                 self.fault("tables", at, why);
             }
             ProcessEnd::ClosedFiles => {

@@ -20,8 +20,8 @@ use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::{InputError, Text};
 use swapmeet_runner::lookup::experiment_of;
 use swapmeet_tui::{
-    Appearance, Background, Options, RenderKind, RenderRequest, Replay, Script, SessionResult, Setup,
-    Theme, is_ascii_terminal,
+    Appearance, Background, Options, RenderKind, RenderRequest, Replay, Script, SessionResult,
+    Setup, Theme, is_ascii_terminal,
 };
 use swapmeet_workloads::experiments::shipped;
 use swapmeet_workloads::file::read_regular;
@@ -120,11 +120,7 @@ pub(crate) fn watch(args: &RunArgs) -> Result<ExitStatus, Failure> {
 }
 
 /// Shows the dashboard, with the rows of files if there are any.
-fn open(
-    args: &CaseArgs,
-    files: &[PathBuf],
-    tui: Option<&TuiArgs>,
-) -> Result<ExitStatus, Failure> {
+fn open(args: &CaseArgs, files: &[PathBuf], tui: Option<&TuiArgs>) -> Result<ExitStatus, Failure> {
     run::note_threads(args.threads);
     let theme = theme(&args.appearance)?;
     let ascii = args.appearance.ascii || is_ascii_terminal();

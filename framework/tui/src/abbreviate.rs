@@ -84,9 +84,13 @@ impl ShortNames {
             before = format!("{}:", name(first));
         } else {
             let others = || texts.iter().map(String::as_str).skip(1);
-            let same = |a: &str, b: &str| a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+            let same =
+                |a: &str, b: &str| a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
             let start = others().fold(first.as_str(), |start, text| {
-                &start[..start.char_indices().nth(same(start, text)).map_or(start.len(), |(at, _)| at)]
+                &start[..start
+                    .char_indices()
+                    .nth(same(start, text))
+                    .map_or(start.len(), |(at, _)| at)]
             });
             before.push_str(&start[..start.rfind(['-', '/']).map_or(0, |at| at + 1)]);
             let reversed = |text: &str| text.chars().rev().collect::<String>();

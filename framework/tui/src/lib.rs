@@ -29,7 +29,7 @@ pub use app::{App, Appearance, ExitMode, SessionResult};
 pub use background::Background;
 pub use click_map::ClickMap;
 pub use screen::{draw, draw_panel};
-pub use session::{Options, RenderKind, RenderRequest, RenderRows, RowSink, Setup};
 pub use script::{Script, Step};
+pub use session::{Options, RenderKind, RenderRequest, RenderRows, RowSink, Setup};
 pub use terminal::{Replay, run};
 pub use theme::{Theme, is_ascii_terminal};

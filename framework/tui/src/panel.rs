@@ -85,9 +85,6 @@ pub(crate) trait Panel {
 
     /// Updates the panel after the session or another panel has changed.
     fn sync(&mut self, _session: &Session) {}
-    fn activated(&mut self, _session: &Session) -> Requests {
-        Requests::new()
-    }
     /// Moves the cursor to a line.
     fn go_to(&mut self, line: usize, session: &Session) -> Requests {
         self.list_mut().cursor = line.min(self.lines(session).saturating_sub(1));

@@ -51,7 +51,11 @@ impl Script {
                 "key" => steps.push(key(rest)?),
                 "type" => {
                     for c in rest.chars() {
-                        steps.push(key(&if c == ' ' { "Space".to_owned() } else { c.to_string() })?);
+                        steps.push(key(&if c == ' ' {
+                            "Space".to_owned()
+                        } else {
+                            c.to_string()
+                        })?);
                     }
                 }
                 "expect" => steps.push((at, Step::Expect(rest.to_owned()))),
@@ -134,7 +138,10 @@ pub(crate) struct Recorder(File);
 impl Recorder {
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         let mut file = File::create_new(path)?;
-        writeln!(file, "# seconds, `key`, and the name of the key: swapmeet tui --replay repeats it")?;
+        writeln!(
+            file,
+            "# seconds, `key`, and the name of the key: swapmeet tui --replay repeats it"
+        )?;
         Ok(Self(file))
     }
 
@@ -159,7 +166,10 @@ mod tests {
         let why = Script::parse("key Up\nkey Hyper").unwrap_err();
         assert!(why.starts_with("line 2: `Hyper` is no key"), "{why}");
         let why = Script::parse("press x").unwrap_err();
-        assert!(why.contains("expected `key`, `type`, `expect` or `absent`, found `press`"), "{why}");
+        assert!(
+            why.contains("expected `key`, `type`, `expect` or `absent`, found `press`"),
+            "{why}"
+        );
     }
 
     #[test]

@@ -49,8 +49,7 @@ pub(crate) fn svg(screen: &Buffer, is_light: bool) -> String {
             }
             if !words.trim().is_empty() {
                 let bold = if is_bold { " font-weight=\"bold\"" } else { "" };
-                let words =
-                    words.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+                let words = words.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
                 let _ = writeln!(
                     out,
                     "<text x=\"{x}\" y=\"{}\" textLength=\"{width}\" lengthAdjust=\"spacingAndGlyphs\" fill=\"{front}\"{bold}>{words}</text>",

@@ -16,11 +16,7 @@ fn hidden_columns_can_be_scrolled_to() {
     );
     session.keys("lllllll");
     let moved = head(&mut session);
-    assert!(
-        moved.contains("busbw GB/s")
-            && !moved.contains('›'),
-        "{moved}"
-    );
+    assert!(moved.contains("busbw GB/s") && !moved.contains('›'), "{moved}");
     session.keys("hhhhhhh");
     assert_eq!(head(&mut session), narrow);
 }

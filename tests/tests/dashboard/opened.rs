@@ -38,15 +38,13 @@ fn rows_from_files_are_compared_and_rendered() {
     terminal.keys("2\u{1b}/measured\rg4n");
     terminal.wait_for("The schedule is not available: ");
     // Write figures and a report.
-    for (keys, name) in
-        [
+    for (keys, name) in [
         ("2\u{1b}/!measured\rg3cF", "curves.svg"),
         ("mF", "map.pdf"),
         ("4pF", "parts.png"),
         ("2F", "all.html"),
         ("4nF", "network.svg"),
-    ]
-    {
+    ] {
         terminal.keys(&format!("{keys}\u{15}{name}\r"));
         terminal.wait_for(&format!("saved {name}"));
         assert!(std::fs::metadata(folder.path().join(name)).unwrap().len() > 1000, "{name}");

@@ -15,8 +15,11 @@ use swapmeet_tui::{Script, Step};
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 
 fn replay(text: &str) {
-    let experiment: String =
-        text.lines().filter_map(|line| line.strip_prefix("#: ")).map(|l| format!("{l}\n")).collect();
+    let experiment: String = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("#: "))
+        .map(|l| format!("{l}\n"))
+        .collect();
     let mut session = Session::new(&experiment);
     let script = Script::parse(text).unwrap();
     for step in script.steps() {
@@ -78,7 +81,10 @@ fn small_maps_have_rows() {
     let mut session = Session::run(ONE);
     session.keys("3m");
     let screen = session.screen(44, 12);
-    assert!(screen.lines().any(|line| line.contains("torus:4x4") && line.contains('[')), "{screen}");
+    assert!(
+        screen.lines().any(|line| line.contains("torus:4x4") && line.contains('[')),
+        "{screen}"
+    );
 }
 
 /// From the start of the program to the fastest algorithm and the reason: at most eight keys.
@@ -91,7 +97,8 @@ fn the_answer_and_the_reason_take_few_keys() {
     let answer = session.screen(100, 30);
     assert!(answer.contains("All-to-all on torus:8x8, paragon: "), "{answer}");
     // To 1 KiB, and why.
-    let script = Script::parse("key Right\nkey Right\nkey 4\nexpect beats\nexpect instead of").unwrap();
+    let script =
+        Script::parse("key Right\nkey Right\nkey 4\nexpect beats\nexpect instead of").unwrap();
     assert!(script.keys() <= 8);
     for step in script.steps() {
         match step {
@@ -99,7 +106,10 @@ fn the_answer_and_the_reason_take_few_keys() {
             Step::Expect(text) => {
                 session.settle();
                 let screen = session.screen(100, 30);
-                assert!(screen.contains(text.as_str()) && screen.contains("uniform:1KiB"), "{screen}");
+                assert!(
+                    screen.contains(text.as_str()) && screen.contains("uniform:1KiB"),
+                    "{screen}"
+                );
             }
             Step::Absent(_) => unreachable!(),
         }

@@ -61,7 +61,8 @@ impl Session {
 
     /// Starts a session that continues with the state of another one.
     pub(super) fn with_state(text: &str, state: &str) -> Self {
-        let plugins = ["classic", "thakur"].map(|name| plugin_file(&format!("swapmeet_plugin_{name}")));
+        let plugins =
+            ["classic", "thakur"].map(|name| plugin_file(&format!("swapmeet_plugin_{name}")));
         let options = Options { state: Some(state.to_owned()), ..Options::default() };
         Self::start(&plugins, &PluginReader::InProcess, text, options)
     }

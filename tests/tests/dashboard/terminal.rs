@@ -108,14 +108,9 @@ fn without_arguments_an_example_runs() {
     let folder = tempfile::tempdir().unwrap();
     let mut terminal = Terminal::start(folder.path(), "swapmeet tui", 80, 24);
     terminal.wait_for("All-to-all on torus:16x16");
-    for (panel, content) in [
-        ("2", "✓ "),
-        ("3c", "┤"),
-        ("m", "░"),
-        ("4", "█"),
-        ("n", "link load"),
-        ("5", "startup_us"),
-    ] {
+    for (panel, content) in
+        [("2", "✓ "), ("3c", "┤"), ("m", "░"), ("4", "█"), ("n", "link load"), ("5", "startup_us")]
+    {
         terminal.keys(panel);
         terminal.wait_for(content);
     }

@@ -146,7 +146,10 @@ fn a_trial_is_marked_and_changes_no_rows() {
     let before = session.screen(80, 24);
     session.type_and_wait("5jjl");
     let screen = session.screen(80, 24);
-    assert!(screen.contains("a trial of paragon:startup_us=") && screen.contains(" x "), "{screen}");
+    assert!(
+        screen.contains("a trial of paragon:startup_us=") && screen.contains(" x "),
+        "{screen}"
+    );
     session.keys("2");
     assert_eq!(session.screen(80, 24), before);
     session.keys("S");

@@ -153,7 +153,7 @@ pub(crate) enum RowFormat {
 /// The appearance of the dashboard.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AppearanceArgs {
-    /// Select the colours of the dashboard: `default` (the 16 colours of the terminal), `light`
+    /// Select the colours of the dashboard: `default` (the colours of the terminal), `light`
     /// (for a light background), `rich` (24-bit colours) or `mono` (no colours) [default: `mono`
     /// if NO_COLOR is set; otherwise the theme in swapmeet.toml; otherwise `light` on a light
     /// background, and `default` on others].

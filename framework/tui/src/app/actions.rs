@@ -95,7 +95,11 @@ pub(super) const ANYWHERE: &[Binding<Action>] = &[
         "save the selection as an experiment and the rows as CSV",
     )
     .hint("save"),
-    bind(Action::Render, &[ch('F')], "write what is on the screen as a figure, or a report of all rows"),
+    bind(
+        Action::Render,
+        &[ch('F')],
+        "write what is on the screen as a figure, or a report of all rows",
+    ),
     bind(Action::Details, &[ch('d')], "show the details of the selected case"),
     bind(Action::Log, &[ch('L')], "show the log").hint("log"),
     bind(
@@ -111,8 +115,7 @@ pub(super) const ANYWHERE: &[Binding<Action>] = &[
     bind(Action::Command, &[ch(':')], "search all keys by words and run one").hint("commands"),
     bind(Action::Filter, &[ch('/')], "filter lines by words (!word: without it); Esc shows all")
         .hint("filter"),
-    bind(Action::Expand, &[ch('e')], "show one view, or two next to each other")
-        .hint("split"),
+    bind(Action::Expand, &[ch('e')], "show one view, or two next to each other").hint("split"),
     bind(Action::Freeze, &[ch('f')], "freeze the screen; cases continue in the background"),
     bind(Action::NextView, &[key(K::Tab)], "go to the next view"),
     bind(Action::PreviousView, &[key(K::BackTab)], "go to the previous view"),
@@ -241,7 +244,9 @@ impl App {
             Action::Run => self.session.run(),
             Action::Add => self.session.add(),
             Action::Retry => self.session.retry(),
-            Action::Stop if self.session.queue.is_busy() => self.confirmation = Some(Confirmation::Stop),
+            Action::Stop if self.session.queue.is_busy() => {
+                self.confirmation = Some(Confirmation::Stop)
+            }
             Action::Stop => self.session.stop(),
             Action::EqualCharges => self.session.switch_charges(),
             Action::Baseline => {

@@ -22,10 +22,8 @@ impl KeyMap {
         let (place, action) = name.split_once('.').unwrap_or(("anywhere", name));
         let new = Key::parse(key)
             .ok_or_else(|| format!("`{key}` is no key: expected a name as in the help (?)"))?;
-        let table = tables
-            .iter()
-            .find(|table| table.title.to_lowercase() == place)
-            .ok_or_else(|| {
+        let table =
+            tables.iter().find(|table| table.title.to_lowercase() == place).ok_or_else(|| {
                 let all: Vec<String> = tables.iter().map(|t| t.title.to_lowercase()).collect();
                 format!("`{place}` is no list of keys: expected one of {}", all.join(", "))
             })?;

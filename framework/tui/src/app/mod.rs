@@ -7,9 +7,9 @@ pub(crate) mod overlay;
 mod prompt;
 
 use crate::keys::{Key, KeyRow, KeyTable, ch, digit};
+use crate::paint::Painter;
 use crate::panel::AnyPanel;
 use crate::panels::{self, Overlay, View};
-use crate::paint::Painter;
 use crate::session::{Options, Request, Requests, Session, Setup};
 use crate::theme::Theme;
 use actions::{ANYWHERE, Action};
@@ -191,9 +191,11 @@ impl App {
     /// Returns whether the screen shows a text in one of its lines.
     pub(crate) fn shows(&self, text: &str) -> bool {
         let width = usize::from(self.screen.area.width.max(1));
-        let mut lines = self.screen.content.chunks(width).map(|cells| {
-            cells.iter().map(ratatui::buffer::Cell::symbol).collect::<String>()
-        });
+        let mut lines = self
+            .screen
+            .content
+            .chunks(width)
+            .map(|cells| cells.iter().map(ratatui::buffer::Cell::symbol).collect::<String>());
         lines.any(|line| line.contains(text)) || self.message().is_some_and(|m| m.contains(text))
     }
 
@@ -321,7 +323,11 @@ impl App {
         let numbered = self.views.iter().enumerate().filter_map(|(number, view)| {
             let key = digit(number)?;
             let row = KeyRow::new(format!("view-{key}"), ch(key), view.tab);
-            Some(if number == 0 { row.hinted(format!("1-{}", panels::VIEWS), "views", 2) } else { row })
+            Some(if number == 0 {
+                row.hinted(format!("1-{}", panels::VIEWS), "views", 2)
+            } else {
+                row
+            })
         });
         let after = ANYWHERE
             .iter()
@@ -340,10 +346,8 @@ impl App {
             return hints(&prompt::rows());
         }
         let panel = self.panel();
-        let mut own = KeyTable {
-            title: panel.title().to_owned(),
-            rows: panel.active_keys(&self.session),
-        };
+        let mut own =
+            KeyTable { title: panel.title().to_owned(), rows: panel.active_keys(&self.session) };
         self.keys.rename(&mut own);
         let mut all = hints(&own.rows);
         if self.overlay.is_none() {
@@ -377,10 +381,7 @@ impl App {
             self.companion = self.active;
         }
         self.active = view.min(self.views.len() - 1);
-        self.with_panel(|panel, session| {
-            panel.clamp(session);
-            panel.activated(session)
-        });
+        self.views[self.active].panel_mut().clamp(&self.session);
     }
 
     /// Updates all panels, because the session may have changed.

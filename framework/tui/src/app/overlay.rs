@@ -1,12 +1,12 @@
 //! Overlays above the panels: text input, help and confirmations. If the screen is too small, this
 //! module draws a message instead.
 
-use super::prompt::{Prompt, Purpose};
 use super::actions::MANY_CASES;
+use super::prompt::{Prompt, Purpose};
 use super::{App, Confirmation, ExitMode, Help};
-use crate::panels::{Overlay, VIEWS};
 use crate::keys::{KeyRow, KeyTable};
 use crate::paint::{Painter, cut, scroll_start, widest, width, wrap};
+use crate::panels::{Overlay, VIEWS};
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use std::path::Path;
@@ -234,7 +234,8 @@ fn commands(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rec
         false => format!("{}: {}", command.title, command.row.help),
     };
     let about = found.get(prompt.at).map(&text).filter(|text| width(text) > wide);
-    let rows = about.as_ref().map_or(0, |text| wrap(text, area.width.saturating_sub(2)).len() as u16);
+    let rows =
+        about.as_ref().map_or(0, |text| wrap(text, area.width.saturating_sub(2)).len() as u16);
     let foot = Rect { y: area.bottom().saturating_sub(rows), height: rows, ..area };
     painter.paragraph(foot, &about.unwrap_or_default(), theme.dim);
     let area = Rect { height: area.height.saturating_sub(rows), ..area };

@@ -4,8 +4,8 @@
 use super::App;
 use crate::filter::Filter;
 use crate::keys::{Binding, ENTER, KeyRow, bind, ctrl, find, key};
-use crate::panel::wrap_index;
 use crate::panel::AnyPanel;
+use crate::panel::wrap_index;
 use crate::session::RenderKind;
 use crate::session::chosen::Chosen;
 use crate::session::files::{OutputFile, refusal, rendered_file, save, screen_file};
@@ -52,10 +52,10 @@ pub(crate) struct Command {
 /// Phrases in help texts, each with other words by which users may search for it.
 const SYNONYMS: [(&str, &str); 14] = [
     ("save the selection", "export write file toml csv"),
-    ("write a figure", "export save plot picture svg png pdf html"),
+    ("as a figure", "export save plot picture svg png pdf html"),
     ("baseline", "reference relative"),
     ("zoom", "magnify"),
-    ("expand", "zoom maximise full"),
+    ("show one view", "zoom maximise full expand split"),
     ("cancel", "stop abort kill"),
     ("copy", "clipboard yank"),
     ("select or deselect", "plugin pick choose"),
@@ -279,7 +279,11 @@ impl App {
         for (at, view) in self.views.iter().enumerate() {
             let pictures = view.rows().into_iter();
             let tab = view.tab;
-            all.extend(pictures.map(|row| Command { place: Some((at, view.picture())), title: tab, row }));
+            all.extend(pictures.map(|row| Command {
+                place: Some((at, view.picture())),
+                title: tab,
+                row,
+            }));
             for (number, panel) in view.panels().iter().enumerate() {
                 let (place, title) = (Some((at, view.picture_with(number))), panel.title());
                 let rows = panel.table().into_iter();

@@ -90,9 +90,7 @@ impl Keyed for Choose {
             Action::All => self.choose_all(session),
             Action::Form => self.open_form(session),
             Action::Edit => self.edit(session),
-            Action::Type
-                if matches!(self.kind(), ListKind::Settings | ListKind::Collectives) =>
-            {
+            Action::Type if matches!(self.kind(), ListKind::Settings | ListKind::Collectives) => {
                 self.edit(session)
             }
             Action::Type => self.ask(InputTarget::Spec(self.kind(), None), ""),
@@ -263,8 +261,7 @@ impl Panel for Choose {
             heading(painter, session, kind, open, area, y);
             y += 1;
             if let Some(form) = self.form.as_ref().filter(|_| open) {
-                let height =
-                    (area.height.saturating_sub(y)).saturating_sub(headings - 1 - at);
+                let height = (area.height.saturating_sub(y)).saturating_sub(headings - 1 - at);
                 y += form.draw(painter, Rect { y: area.y + y, height, ..area });
             } else if open {
                 let list = Rect {
@@ -312,9 +309,7 @@ impl Choose {
         let (spec, instead) = match self.item(session) {
             Some(ListItem::Choice(index, choice)) => (choice.spec.clone(), Some(index)),
             Some(ListItem::Suggestion(suggestion)) => (suggestion.prefill.clone(), None),
-            Some(
-                ListItem::Setting(_) | ListItem::ExperimentFile(_) | ListItem::Collective(..),
-            )
+            Some(ListItem::Setting(_) | ListItem::ExperimentFile(_) | ListItem::Collective(..))
             | None => (String::new(), None),
         };
         self.form = Form::new(session, kind, &spec, instead);
@@ -425,10 +420,9 @@ impl Choose {
             return Requests::new();
         };
         match session.chosen.matching_workload(&spec, &session.registry) {
-            Some((_, workload)) => vec![
-                Request::Say(format!("selected {workload}")),
-                Request::FitWorkloads(workload),
-            ],
+            Some((_, workload)) => {
+                vec![Request::Say(format!("selected {workload}")), Request::FitWorkloads(workload)]
+            }
             None => vec![Request::Say(format!("the workloads fit {spec}"))],
         }
     }
@@ -567,7 +561,9 @@ fn heading(
             texts.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
         }
         (ListKind::Settings | ListKind::ExperimentFiles, true) => String::new(),
-        (ListKind::Collectives, true) => "Enter chooses one, with all algorithms that may fit".to_owned(),
+        (ListKind::Collectives, true) => {
+            "Enter chooses one, with all algorithms that may fit".to_owned()
+        }
         (ListKind::Collectives, false) => {
             let items = session.chosen.items(kind, &Default::default());
             let mut own = items.iter().filter_map(|item| match item {

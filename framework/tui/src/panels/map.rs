@@ -102,16 +102,29 @@ impl Panel for Map {
 
     fn sideways(&mut self, by: isize, session: &Session) -> Requests {
         let Some(place) = self.place(session) else { return Requests::new() };
-        self.go(place, |place, step| {
-            Some(Place { column: place.column.checked_add_signed(step * by.signum())?, ..place })
-        }, by, session)
+        self.go(
+            place,
+            |place, step| {
+                Some(Place {
+                    column: place.column.checked_add_signed(step * by.signum())?,
+                    ..place
+                })
+            },
+            by,
+            session,
+        )
     }
 
     fn step(&mut self, by: isize, session: &Session) -> Requests {
         let Some(place) = self.place(session) else { return Requests::new() };
-        self.go(place, |place, step| {
-            Some(Place { row: place.row.checked_add_signed(step * by.signum())?, ..place })
-        }, by, session)
+        self.go(
+            place,
+            |place, step| {
+                Some(Place { row: place.row.checked_add_signed(step * by.signum())?, ..place })
+            },
+            by,
+            session,
+        )
     }
 
     fn go_to(&mut self, line: usize, session: &Session) -> Requests {
@@ -148,7 +161,8 @@ impl Panel for Map {
             }
             let text = "A map needs rows of at least two block sizes, networks or machines. Choose more in 1, then press a to add them.";
             let tally = session.queue.tally();
-            let running = format!("{} of {} cases have ended; 2 shows them.", tally.rows(), tally.cases);
+            let running =
+                format!("{} of {} cases have ended; 2 shows them.", tally.rows(), tally.cases);
             let text = if session.queue.is_busy() { &running } else { text };
             return painter.placeholder(area, &session.text_without_results(text));
         };
@@ -176,11 +190,7 @@ impl Panel for Map {
             painter.paragraph(Rect { y, height: rows, ..area }, text, theme.text);
             y += rows;
         }
-        let body = Rect {
-            y: area.y + top,
-            height: area.height.saturating_sub(top + high),
-            ..area
-        };
+        let body = Rect { y: area.y + top, height: area.height.saturating_sub(top + high), ..area };
         if self.is_table {
             let text = format!("times on {}", map.rows[place.row]);
             painter.put(body, 1, 0, &text, theme.accent);
@@ -192,11 +202,8 @@ impl Panel for Map {
         let high = self.draw_map(painter, session, map, place, room);
         // In the remaining rows, list the fastest algorithm for each block size, and then all times.
         // Both belong to the map row of the selected case.
-        let rest = Rect {
-            y: room.y + high + 1,
-            height: room.height.saturating_sub(high + 1),
-            ..room
-        };
+        let rest =
+            Rect { y: room.y + high + 1, height: room.height.saturating_sub(high + 1), ..room };
         let strip = strip(&session.compared, map, place.row);
         let rows = (strip.len() as u16).min(rest.height);
         let list = Rect { height: rows, ..rest };
@@ -206,11 +213,8 @@ impl Panel for Map {
             painter.put(Rect { width: list.width.saturating_sub(1), ..list }, 1, y, text, style);
         }
         painter.scrollbar(list, first, strip.len());
-        let table = Rect {
-            y: rest.y + rows + 1,
-            height: rest.height.saturating_sub(rows + 1),
-            ..rest
-        };
+        let table =
+            Rect { y: rest.y + rows + 1, height: rest.height.saturating_sub(rows + 1), ..rest };
         if table.height >= 4 {
             pivot::pivot(painter, session, map, (place.row, place.column), table);
         }
@@ -236,7 +240,9 @@ impl Map {
     fn place(&self, session: &Session) -> Option<Place> {
         let maps = &session.compared.maps;
         let is_chosen = |map: &WinnerMap| {
-            self.chosen.as_ref().is_some_and(|(axis, title)| (*axis, title) == (map.row_axis, &map.title))
+            self.chosen
+                .as_ref()
+                .is_some_and(|(axis, title)| (*axis, title) == (map.row_axis, &map.title))
         };
         let of_group = session.selected_group().and_then(|group| {
             let places = maps.iter().enumerate().filter_map(|(map, shown)| {
@@ -286,7 +292,8 @@ impl Map {
         if session.selected_group().and_then(|group| place_in(map, group)).is_some() {
             return Requests::new();
         }
-        let mut places = (0..map.rows.len()).flat_map(|row| (0..map.xs.len()).map(move |x| (row, x)));
+        let mut places =
+            (0..map.rows.len()).flat_map(|row| (0..map.xs.len()).map(move |x| (row, x)));
         let first = places.find(|(row, column)| cell(map, *row, *column).is_some());
         first
             .map(|(row, column)| self.select(Place { map: next, row, column }, session))
@@ -299,9 +306,8 @@ impl Map {
         let found = cell(map, place.row, place.column);
         let mut texts = vec![explain(compared, map, place)];
         texts.extend(found.and_then(|cell| compared.why(cell.group)));
-        let is_remarked = |cell: &MapCell| {
-            !compared.remark(cell.group, &cell.winner.algorithm).is_empty()
-        };
+        let is_remarked =
+            |cell: &MapCell| !compared.remark(cell.group, &cell.winner.algorithm).is_empty();
         if map.cells.iter().flatten().flatten().any(is_remarked) {
             texts.push(format!("{UNCHARGED_IN_WORDS}: E shows equal charges"));
         }

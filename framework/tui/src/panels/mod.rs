@@ -62,7 +62,8 @@ const WHY_PICTURES: &[Picture] = &[
 
 /// Returns all views in the order of their numbers.
 pub(crate) fn views() -> Vec<View> {
-    let one = |tab, panel: Box<dyn AnyPanel>| View { tab, panels: vec![panel], pictures: &[], at: 0 };
+    let one =
+        |tab, panel: Box<dyn AnyPanel>| View { tab, panels: vec![panel], pictures: &[], at: 0 };
     vec![
         one("Choose", Box::<choose::Choose>::default()),
         one("Table", Box::<table::Table>::default()),
@@ -138,8 +139,11 @@ impl View {
     /// Returns the rows of the key table that switch between pictures.
     pub(crate) fn rows(&self) -> Vec<KeyRow> {
         let row = |picture: &Picture| {
-            KeyRow::new(picture.name.to_owned(), picture.key, picture.help)
-                .hinted(picture.key.name(), picture.name, u8::MAX)
+            KeyRow::new(picture.name.to_owned(), picture.key, picture.help).hinted(
+                picture.key.name(),
+                picture.name,
+                u8::MAX,
+            )
         };
         self.pictures.iter().map(row).collect()
     }

@@ -78,13 +78,13 @@ impl Panel for Parts {
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         // The title names the group.
         let groups = &session.compared.groups;
-        let number = session.selected_group().unwrap_or(0);
-        self.list.cursor = number;
-        let Some(group) = groups.get(number) else {
+        let Some(number) = session.selected_group() else {
             let area = painter.panel(area, Self::TITLE);
-            let text = session.text_without_results("No rows yet. Rows appear as cases end.");
-            return painter.placeholder(area, &text);
+            let text = "The selected case has no row yet. Rows appear as cases end.";
+            return painter.placeholder(area, &session.text_without_results(text));
         };
+        self.list.cursor = number;
+        let group = &groups[number];
         let filtered = self.list.filter.suffix();
         let head = format!("Where time goes{}: ", position(number, groups.len()));
         let room = usize::from(area.width.saturating_sub(8 + width(&head) + width(&filtered)));

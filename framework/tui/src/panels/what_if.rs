@@ -35,7 +35,8 @@ const SCALE: usize = 1 << 16;
 impl Scale {
     /// Returns the column of a value. The scale has no position for 0, so 0 is at the left end.
     fn column(&self, x: f64) -> u16 {
-        let share = if x > 0.0 { (x / self.least).ln() / (self.most / self.least).ln() } else { 0.0 };
+        let share =
+            if x > 0.0 { (x / self.least).ln() / (self.most / self.least).ln() } else { 0.0 };
         (share.clamp(0.0, 1.0) * f64::from(self.columns.saturating_sub(1))).round() as u16
     }
 
@@ -264,12 +265,7 @@ impl WhatIf {
 
 /// Draws the scale of a numeric slider, with a mark at the value of each machine preset. `here` is
 /// true if the cursor is on the slider. Returns `None` if the slider is not numeric.
-fn scale(
-    painter: &mut Painter<'_, '_>,
-    slider: &Slider,
-    here: bool,
-    area: Rect,
-) -> Option<Scale> {
+fn scale(painter: &mut Painter<'_, '_>, slider: &Slider, here: bool, area: Rect) -> Option<Scale> {
     let parameter = slider.parameter?;
     let number = |text: &str| text.parse::<f64>().ok().filter(|x| x.is_finite());
     let (value, was) = number(&slider.value).zip(number(&slider.was))?;
@@ -378,7 +374,7 @@ fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         painter.put(area, 1, y, &text, theme.dim);
     }
     if foot > 0 {
-        let text = match (trial.is_on(), trial.is_running()) {
+        let text = match (trial.is_on(), trial.awaits_results()) {
             (false, _) => "move a slider to run this group on another machine",
             (true, true) => "running this group again ...",
             (true, false) => "x is the ratio to the time in the table; m keeps the machine",

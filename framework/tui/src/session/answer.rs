@@ -17,7 +17,8 @@ impl Session {
             "alltoall" => "All-to-all".to_owned(),
             other => other[..1].to_uppercase() + &other[1..],
         };
-        let family = |family: &&Family| family.axis == Axis::Block && family.groups.contains(&group);
+        let family =
+            |family: &&Family| family.axis == Axis::Block && family.groups.contains(&group);
         let fastest = match compared.families.iter().find(family) {
             Some(family) => self.ranges(family),
             None => {
@@ -34,9 +35,12 @@ impl Session {
     /// Lists the fastest algorithms of a family with their ranges of sizes.
     fn ranges(&self, family: &Family) -> String {
         let named = |name: &str| {
-            let is_remarked =
-                |group: &usize| !self.compared.remark(*group, name).is_empty();
-            let mark = if family.groups.iter().any(is_remarked) { super::comparison::UNCHARGED } else { "" };
+            let is_remarked = |group: &usize| !self.compared.remark(*group, name).is_empty();
+            let mark = if family.groups.iter().any(is_remarked) {
+                super::comparison::UNCHARGED
+            } else {
+                ""
+            };
             format!("{name}{mark}")
         };
         let ranges = family.envelope().ranges;
@@ -44,7 +48,9 @@ impl Session {
         let [.., last] = &*ranges else { return "no algorithm has a time".to_owned() };
         let before: Vec<String> = ranges[..ranges.len() - 1]
             .iter()
-            .map(|range| format!("{} up to {}", named(&range.algorithm), family.axis.text(range.to)))
+            .map(|range| {
+                format!("{} up to {}", named(&range.algorithm), family.axis.text(range.to))
+            })
             .collect();
         match before.is_empty() {
             true => format!("{} at all sizes", named(&last.algorithm)),

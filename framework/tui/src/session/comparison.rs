@@ -2,6 +2,7 @@
 
 use crate::abbreviate::Abbreviations;
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Deref;
 use std::sync::Arc;
 use swapmeet_core::cost::model::UNDECLARED;
 use swapmeet_results::analysis::{
@@ -9,8 +10,8 @@ use swapmeet_results::analysis::{
 };
 use swapmeet_results::stats::{Interval, Summary};
 use swapmeet_results::{
-    CaseId, CompareError, CompareOptions, ComparedRows, Comparison, Group, Parts, Record, Residual,
-    Setting, Status, compare_rows, duration, parts,
+    CaseId, CompareError, CompareOptions, ComparedRows, Comparison, ComparisonLine, Group, Parts,
+    Record, Residual, Setting, Status, compare_rows, duration, parts,
 };
 use unicode_width::UnicodeWidthStr;
 
@@ -19,7 +20,7 @@ use unicode_width::UnicodeWidthStr;
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
     pub(crate) group: usize,
-    pub(crate) stats: swapmeet_results::ComparisonLine,
+    pub(crate) stats: Stats,
     pub(crate) is_baseline: bool,
     pub(crate) over_bound: Option<f64>,
     pub(crate) over_optimum: Option<f64>,
@@ -31,6 +32,21 @@ pub(crate) struct Line {
     pub(crate) is_uncharged: bool,
     /// One of the rows that the line summarises.
     pub(crate) sample: Arc<Record>,
+}
+
+/// The statistics of a line, which its group owns.
+#[derive(Debug, Clone)]
+pub(crate) struct Stats {
+    group: Arc<Group>,
+    line: usize,
+}
+
+impl Deref for Stats {
+    type Target = ComparisonLine;
+
+    fn deref(&self) -> &ComparisonLine {
+        &self.group.lines[self.line]
+    }
 }
 
 /// The texts of a line as numbers, by which lines are sorted and filtered. Comparing texts would
@@ -94,12 +110,7 @@ pub(crate) const UNCHARGED_IN_WORDS: &str =
     "† not charged for rearrangement (rearrangement=packed charges all)";
 
 impl Line {
-    fn new(
-        group: usize,
-        stats: &swapmeet_results::ComparisonLine,
-        baseline: Option<&str>,
-        rows: &[&Arc<Record>],
-    ) -> Option<Self> {
+    fn new(group: usize, stats: Stats, rows: &[&Arc<Record>]) -> Option<Self> {
         let sample = *rows.iter().find(|r| r.status == Status::Ok).or(rows.first())?;
         let mean = |value: &dyn Fn(&Record) -> Option<f64>| {
             let values: Vec<f64> = rows.iter().filter_map(|r| value(r)).collect();
@@ -108,12 +119,12 @@ impl Line {
         let bound = mean(&|r| r.lower_bound_us).filter(|bound| *bound > 0.0);
         Some(Self {
             group,
-            is_baseline: baseline == Some(&stats.algorithm),
+            is_baseline: stats.group.baseline.as_deref() == Some(&stats.algorithm),
             over_bound: stats.mean().zip(bound).map(|(time, bound)| time / bound),
             over_optimum: stats.optimum.map(|optimum| optimum.ratio),
             parts: parts::mean(rows.iter().map(|row| &***row)),
             is_uncharged: rows.iter().any(|row| row.note.contains(UNDECLARED)),
-            stats: stats.clone(),
+            stats,
             sample: Arc::clone(sample),
         })
     }
@@ -196,7 +207,8 @@ impl Compared {
             .collect();
         parts.sort_by(|a, b| b.0.total_cmp(&a.0));
         let parts: Vec<String> = parts.into_iter().take(2).map(|(_, text)| text).collect();
-        let because = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
+        let because =
+            if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
         Some(format!("{} beats {} by {lead_text}{because}", names[0], names[1]))
     }
 
@@ -220,7 +232,9 @@ impl Compared {
         };
         let compared = match with(baseline) {
             Err(CompareError::NoBaseline { .. }) => with(None),
-            Ok(mut comparison) if comparison.groups.iter().any(|group| group.baseline.is_none()) => {
+            Ok(mut comparison)
+                if comparison.groups.iter().any(|group| group.baseline.is_none()) =>
+            {
                 with(None).map(|fastest| {
                     for (group, other) in comparison.groups.iter_mut().zip(fastest.groups) {
                         if group.baseline.is_none() {
@@ -252,19 +266,13 @@ impl Compared {
         let ranks = ranked.iter().map(|(ranks, _)| *ranks).collect();
         comparison.groups = ranked.into_iter().map(|(_, group)| group).collect();
         let of_group = |(number, group): (usize, &Arc<Group>)| {
-            let line = |line: &swapmeet_results::ComparisonLine| {
-                Line::new(
-                    number,
-                    line,
-                    group.baseline.as_deref(),
-                    &line
-                        .members
-                        .iter()
-                        .map(|at| &records[at.row as usize])
-                        .collect::<Vec<_>>(),
-                )
+            let line = |at: usize| {
+                let stats = Stats { group: Arc::clone(group), line: at };
+                let members = stats.members.iter().map(|at| &records[at.row as usize]);
+                let rows: Vec<&Arc<Record>> = members.collect();
+                Line::new(number, stats.clone(), &rows)
             };
-            let mut lines: Vec<Line> = group.lines.iter().filter_map(line).collect();
+            let mut lines: Vec<Line> = (0..group.lines.len()).filter_map(line).collect();
             // If the machine charges no algorithm for rearrangement, no mark is needed.
             if lines.iter().all(|line| line.is_uncharged || line.stats.time.is_none()) {
                 lines.iter_mut().for_each(|line| line.is_uncharged = false);

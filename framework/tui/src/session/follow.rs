@@ -6,7 +6,7 @@ use super::task::{Task, take_ended};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use swapmeet_results::{Record, ReadError, for_each_row, units};
+use swapmeet_results::{ReadError, Record, for_each_row, units};
 
 /// The time between two looks at the files.
 const PAUSE: Duration = Duration::from_millis(500);

@@ -24,8 +24,8 @@ use chosen::Chosen;
 use comparison::Compared;
 use comparison::Line;
 use files::OutputFile;
-use follow::Follow;
 pub use files::{RenderKind, RenderRequest, RenderRows};
+use follow::Follow;
 use log::Log;
 pub(crate) use log::LogLine;
 use queue::{CaseRow, Queue};
@@ -188,7 +188,10 @@ impl Session {
             if setup.is_example {
                 session.runs.is_example = true;
                 session.runs.continue_when_quick();
-                session.show_message("an example: 1 chooses your own collective, network and sizes", false);
+                session.show_message(
+                    "an example: 1 chooses your own collective, network and sizes",
+                    false,
+                );
             }
         }
         session
@@ -251,10 +254,12 @@ impl Session {
         (self.selected, self.has_selected) = (Some(case), true);
     }
 
-    /// Until the user selects a case, the fastest case of the first group is selected.
+    /// Until the user selects a case, the fastest case of the first group is selected when a run has
+    /// ended.
     fn select_winner(&mut self) {
         if let Some(line) = self.selected_group().and_then(|group| self.compared.winner(group))
             && !self.has_selected
+            && !self.queue.is_busy()
         {
             self.selected = Some(self.case_of(line));
         }

@@ -316,9 +316,8 @@ impl Queue {
     /// Returns the cases that failed.
     pub(crate) fn failed(&self) -> Vec<Case> {
         let is_failed = |row: &&CaseRow| {
-            row.record().is_some_and(|record| {
-                !matches!(record.status, Status::Ok | Status::Unsupported)
-            })
+            row.record()
+                .is_some_and(|record| !matches!(record.status, Status::Ok | Status::Unsupported))
         };
         let cases = self.rows.iter().filter(is_failed);
         cases.filter_map(|row| row.case.as_ref().ok()).cloned().collect()
@@ -333,9 +332,8 @@ impl Queue {
     /// its cases.
     pub(super) fn remove_unsupported_of_batch(&mut self) -> BTreeSet<String> {
         let batch: HashSet<usize> = std::mem::take(&mut self.batch).into_iter().collect();
-        let is_unfit = |row: &CaseRow| {
-            row.record().is_some_and(|record| record.status == Status::Unsupported)
-        };
+        let is_unfit =
+            |row: &CaseRow| row.record().is_some_and(|record| record.status == Status::Unsupported);
         let mut unfit = BTreeSet::new();
         let mut at = 0;
         self.rows.retain(|row| {

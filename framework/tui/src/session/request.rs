@@ -102,7 +102,9 @@ impl Session {
                 let name = own.name.value.clone();
                 match self.chosen.add_machine(own) {
                     Ok(()) => self.show_message(
-                        &format!("[machine.{name}] is {definition}; selected: a runs it, S saves it"),
+                        &format!(
+                            "[machine.{name}] is {definition}; selected: a runs it, S saves it"
+                        ),
                         false,
                     ),
                     Err(why) => self.show_message(&why, true),

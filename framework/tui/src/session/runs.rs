@@ -2,9 +2,9 @@
 //! without blocking the screen.
 
 use super::batch::Batch;
+pub use super::batch::RowSink;
 use super::chosen::ListKind;
 use super::queue::CaseRow;
-pub use super::batch::RowSink;
 use super::queue::PreparedRows;
 use super::task::{Task, take_ended};
 use super::trial::Trial;
@@ -424,14 +424,17 @@ impl Session {
         // Go back to the machine from which the current one was made.
         let packed = |machine: &Machine| machine.with(&[PACKED]).ok();
         let rows = self.queue.rows();
-        let before = rows.iter().filter_map(|row| row.case.as_ref().ok()).find(|other| {
-            other.machine != own && packed(&other.machine).as_ref() == Some(&*own)
-        });
+        let before = rows
+            .iter()
+            .filter_map(|row| row.case.as_ref().ok())
+            .find(|other| other.machine != own && packed(&other.machine).as_ref() == Some(&*own));
         let wanted = match before {
             Some(before) => Arc::clone(&before.machine),
             None => match packed(&own) {
                 Some(equal) if equal != *own => Arc::new(equal),
-                _ => return self.show_message("this machine charges all algorithms equally", false),
+                _ => {
+                    return self.show_message("this machine charges all algorithms equally", false);
+                }
             },
         };
         let text = format!("machine: {wanted}");

@@ -98,12 +98,8 @@ impl Trial {
     }
 
     /// Returns whether results may arrive even if the user presses no key.
-    pub(super) fn awaits_results(&self) -> bool {
+    pub(crate) fn awaits_results(&self) -> bool {
         self.batch.is_some() || self.due.is_some()
-    }
-
-    pub(crate) fn is_running(&self) -> bool {
-        self.awaits_results()
     }
 
     pub(super) fn change(&mut self, changes: Changes) {
@@ -288,8 +284,7 @@ impl Trial {
             let cases = self.cases(&plan, rows);
             self.rows.clear();
             self.plan = Some(plan);
-            self.batch =
-                (!cases.is_empty()).then(|| Batch::start(cases, workers.clone(), None));
+            self.batch = (!cases.is_empty()).then(|| Batch::start(cases, workers.clone(), None));
             news = true;
         }
         while let Some(batch) = &self.batch {
@@ -323,7 +318,8 @@ impl Session {
         let machine = |base: &Option<Base>| base.as_ref().map(|base| Arc::clone(&base.machine));
         if machine(&base) != machine(&self.trial.base) {
             self.trial.changes = Changes::default();
-        } else if base.as_ref().map(|b| &b.workload) != self.trial.base.as_ref().map(|b| &b.workload)
+        } else if base.as_ref().map(|b| &b.workload)
+            != self.trial.base.as_ref().map(|b| &b.workload)
         {
             self.trial.changes.block = None;
         }

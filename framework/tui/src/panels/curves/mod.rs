@@ -113,7 +113,12 @@ impl Panel for Curves {
         self.chosen = Some((family.axis, family.title()));
         match session.selected_group().is_some_and(|group| family.groups.contains(&group)) {
             true => Requests::new(),
-            false => family.groups.first().map(|group| Request::SelectGroup(*group)).into_iter().collect(),
+            false => family
+                .groups
+                .first()
+                .map(|group| Request::SelectGroup(*group))
+                .into_iter()
+                .collect(),
         }
     }
 
@@ -300,7 +305,11 @@ impl Curves {
 /// Returns a crossover whose names have the mark of unequal charges.
 fn remarked(session: &Session, family: &Family, crossover: &Crossover) -> Crossover {
     let named = |name: &String| format!("{name}{}", remark(session, family, name));
-    Crossover { before: named(&crossover.before), after: named(&crossover.after), ..crossover.clone() }
+    Crossover {
+        before: named(&crossover.before),
+        after: named(&crossover.after),
+        ..crossover.clone()
+    }
 }
 
 /// Returns the mark `†` if some row of an algorithm in the family has it.

@@ -27,12 +27,7 @@ struct Row<'s> {
 }
 
 /// Returns the times in one row of the map. The algorithm that is fastest in a column is first.
-fn rows<'s>(
-    session: &'s Session,
-    map: &WinnerMap,
-    row: usize,
-    column: usize,
-) -> Vec<Row<'s>> {
+fn rows<'s>(session: &'s Session, map: &WinnerMap, row: usize, column: usize) -> Vec<Row<'s>> {
     let mut rows: BTreeMap<&str, Row<'_>> = BTreeMap::new();
     for at in 0..map.xs.len() {
         let Some(found) = cell(map, row, at) else { continue };

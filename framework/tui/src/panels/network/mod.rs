@@ -19,9 +19,9 @@ use crate::click_map::PanelPosition;
 use crate::keys::{Binding, DOWN, ENTER, FIRST, LAST, LEFT, RIGHT, UP, bind, ch};
 use crate::paint::{Painter, cut_middle};
 use crate::panel::{Keyed, List, Panel, list_in_field, next_of, wrap_index};
-use crate::session::{Request, Requests, Session};
 use crate::session::queue::CaseRow;
 use crate::session::recording::{FrameSelection, KeptSchedule, Recording};
+use crate::session::{Request, Requests, Session};
 use lattice::Lattice;
 use playback::Playback;
 use ratatui::layout::Rect;
@@ -417,7 +417,6 @@ impl Network {
         requests.push(Request::Say(format!("step {}: {rank}", by_cost[place] + 1)));
         requests
     }
-
 }
 
 /// Returns the duration of the longest step in µs.

@@ -303,10 +303,8 @@ mod tests {
     fn lines_without_a_value_sort_last() {
         let failed =
             Record { status: Status::Timeout, time_us: None, ..row("c", "ring:4", 0, 0.0) };
-        let all = compared(
-            vec![row("b", "ring:4", 0, 20.0), failed, row("a", "ring:4", 0, 10.0)],
-            None,
-        );
+        let all =
+            compared(vec![row("b", "ring:4", 0, 20.0), failed, row("a", "ring:4", 0, 10.0)], None);
         let names = |by, reverse, filter| names(&all, &sorted(&all, by, reverse, filter));
         assert_eq!(names(Column::Time, false, ""), "a b c");
         assert_eq!(names(Column::Time, true, ""), "b a c");

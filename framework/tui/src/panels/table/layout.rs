@@ -133,7 +133,11 @@ pub(super) fn layout(
     let mut shown: Vec<&Candidate> = Vec::new();
     let importance = |column: Column| {
         let place = BY_IMPORTANCE.iter().position(|other| *other == column);
-        if column == Column::State || sort == Some(column) { 0 } else { place.map_or(0, |at| at + 1) }
+        if column == Column::State || sort == Some(column) {
+            0
+        } else {
+            place.map_or(0, |at| at + 1)
+        }
     };
     let mut order: Vec<&Candidate> = values[across..].iter().collect();
     if across == 0 {

@@ -156,7 +156,9 @@ impl Panel for Table {
         }
         if lines.is_empty() {
             let text = if session.queue.rows().is_empty() {
-                session.text_without_results("No cases yet. Choose them in 1, then press R to run them.")
+                session.text_without_results(
+                    "No cases yet. Choose them in 1, then press R to run them.",
+                )
             } else {
                 "No line matches the filter. Esc shows all.".to_owned()
             };
@@ -185,7 +187,8 @@ impl Panel for Table {
             if here {
                 painter.shade(area, y, style);
             }
-            let begins = index == first || group_of(lines[index - 1], session) != group_of(*entry, session);
+            let begins =
+                index == first || group_of(lines[index - 1], session) != group_of(*entry, session);
             if let Entry::Line(line) = entry
                 && compared.lines[*line].is_uncharged
             {
@@ -450,7 +453,8 @@ impl Table {
             parts.push(format!("baseline: {}", baseline(&session.compared, session)));
         }
         parts.retain(|part| !part.is_empty());
-        let parts = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
+        let parts =
+            if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
         format!("{}{parts}{}", Self::TITLE, self.list.filter.suffix())
     }
 
@@ -485,7 +489,10 @@ impl Table {
 fn baseline(compared: &Compared, session: &Session) -> String {
     let Some(name) = session.baseline.as_deref() else { return "the fastest".to_owned() };
     let is_used = |group: &usize| {
-        compared.lines_of(*group).iter().any(|line| line.is_baseline && line.stats.algorithm == name)
+        compared
+            .lines_of(*group)
+            .iter()
+            .any(|line| line.is_baseline && line.stats.algorithm == name)
     };
     let used = (0..compared.groups.len()).filter(is_used).count();
     match used {
