@@ -11,7 +11,7 @@ use crate::session::comparison::{Compared, UNCHARGED, UNCHARGED_IN_WORDS};
 use crate::session::{RenderKind, Request, Requests, Session};
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
-use swapmeet_results::analysis::{Axis, MapCell, Margin, RowAxis, Winner, WinnerMap};
+use swapmeet_results::analysis::{MapCell, Margin, RowAxis, Winner, WinnerMap};
 use swapmeet_results::mark;
 
 /// The panel of maps. The cell under its cursor is that of the selected case.
@@ -327,7 +327,7 @@ impl Map {
         // narrower. If cells with the minimum width do not fit either, the map scrolls.
         let theme = painter.theme;
         let label = widest(&map.rows).min(area.width / 3);
-        let sizes: Vec<String> = map.xs.iter().map(|x| Axis::Block.text(*x)).collect();
+        let sizes: Vec<String> = map.xs.iter().map(|x| map.x_axis.text(*x)).collect();
         let widest = widest(&sizes) + 1;
         let room = area.width.saturating_sub(label + 4);
         let wide = (room / (sizes.len() as u16).max(1)).clamp(NARROWEST, widest.max(NARROWEST));
@@ -417,7 +417,7 @@ fn winner_in_words(compared: &Compared, cell: &MapCell) -> String {
 /// Returns one line for each block size in a row of the map. The line names the fastest algorithm
 /// and how much faster it is than the second fastest.
 fn strip(compared: &Compared, map: &WinnerMap, row: usize) -> Vec<String> {
-    let sizes: Vec<String> = map.xs.iter().map(|x| Axis::Block.text(*x)).collect();
+    let sizes: Vec<String> = map.xs.iter().map(|x| map.x_axis.text(*x)).collect();
     let wide = widest(&sizes);
     let line = |(column, size): (usize, &String)| {
         let winner = cell(map, row, column).map(|cell| winner_in_words(compared, cell));
@@ -431,7 +431,7 @@ fn explain(compared: &Compared, map: &WinnerMap, place: Place) -> String {
     let (Some(at), Some(x)) = (map.rows.get(place.row), map.xs.get(place.column)) else {
         return String::new();
     };
-    let label = format!("{at}, {}: ", Axis::Block.text(*x));
+    let label = format!("{at}, {}: ", map.x_axis.text(*x));
     let Some(found) = cell(map, place.row, place.column) else {
         return format!("{label}no algorithm has a time here");
     };

@@ -365,7 +365,7 @@ impl<M: StepModel> Evaluator for Synchronous<M> {
         let notes: Vec<String> =
             in_rounds.into_iter().chain(self.remarks().map(str::to_owned)).collect();
         let parts = self.parts();
-        Ok(Cost { parts, note: (!notes.is_empty()).then(|| notes.join("; ")), ranks: None })
+        Ok(Cost { parts, note: (!notes.is_empty()).then(|| notes.join("; ")), ..Cost::default() })
     }
 
     fn parts_so_far(&self) -> Option<Parts> {

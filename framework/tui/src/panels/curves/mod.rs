@@ -168,7 +168,7 @@ impl Panel for Curves {
                         "several patterns have {values} failed links, so no line is drawn there"
                     )
                 }
-                Axis::Block | Axis::Variation => {
+                Axis::Block | Axis::Variation | Axis::Parameter(_) => {
                     format!("several workloads have blocks of {values}, so no line is drawn there")
                 }
             };

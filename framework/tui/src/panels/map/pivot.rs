@@ -7,7 +7,7 @@ use crate::theme::Theme;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use std::collections::BTreeMap;
-use swapmeet_results::analysis::{Axis, WinnerMap};
+use swapmeet_results::analysis::WinnerMap;
 use swapmeet_results::{duration, mark};
 
 /// The classes of times: the largest ratio to the fastest time, the heat level whose colour the class
@@ -60,7 +60,7 @@ pub(super) fn pivot(
         |at: usize| rows.iter().filter_map(|row| row.times[at]).fold(f64::INFINITY, f64::min);
     // All columns have the same width. If not all of them fit, the table scrolls.
     let theme = painter.theme;
-    let sizes: Vec<String> = map.xs.iter().map(|x| Axis::Block.text(*x)).collect();
+    let sizes: Vec<String> = map.xs.iter().map(|x| map.x_axis.text(*x)).collect();
     let texts = rows.iter().flat_map(|row| row.times.iter().flatten().map(|us| duration(*us)));
     let wide = widest(texts.chain(sizes.iter().cloned())) + 2;
     let names = widest(rows.iter().map(|row| row.algorithm)).min(area.width / 3) + 2;
