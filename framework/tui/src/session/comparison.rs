@@ -4,7 +4,6 @@ use crate::abbreviate::Abbreviations;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Deref;
 use std::sync::Arc;
-use swapmeet_core::cost::model::UNDECLARED;
 use swapmeet_results::analysis::{
     Axis, Family, LinkCosts, WinnerMap, families, link_costs, winner_maps,
 };
@@ -123,7 +122,7 @@ impl Line {
             over_bound: stats.mean().zip(bound).map(|(time, bound)| time / bound),
             over_optimum: stats.optimum.map(|optimum| optimum.ratio),
             parts: parts::mean(rows.iter().map(|row| &***row)),
-            is_uncharged: rows.iter().any(|row| row.note.contains(UNDECLARED)),
+            is_uncharged: stats.group.is_charged_less(&stats),
             stats,
             sample: Arc::clone(sample),
         })
@@ -272,12 +271,7 @@ impl Compared {
                 let rows: Vec<&Arc<Record>> = members.collect();
                 Line::new(number, stats.clone(), &rows)
             };
-            let mut lines: Vec<Line> = (0..group.lines.len()).filter_map(line).collect();
-            // If the machine charges no algorithm for rearrangement, no mark is needed.
-            if lines.iter().all(|line| line.is_uncharged || line.stats.time.is_none()) {
-                lines.iter_mut().for_each(|line| line.is_uncharged = false);
-            }
-            lines
+            (0..group.lines.len()).filter_map(line).collect::<Vec<_>>()
         };
         let lines: Vec<Line> = comparison.groups.iter().enumerate().flat_map(of_group).collect();
         let mut peaks: HashMap<[String; 2], Peaks> = HashMap::new();
@@ -307,7 +301,7 @@ impl Compared {
             groups().enumerate().map(|(at, group)| (group.setting.clone(), at)).collect();
         let along = |axis| families(&comparison, axis).families;
         let families =
-            Axis::ALL.into_iter().flat_map(along).filter(|family| family.xs().len() > 1).collect();
+            Axis::varying(&comparison).into_iter().flat_map(along).filter(|family| family.xs().len() > 1).collect();
         let maps = winner_maps(&comparison).maps;
         let link_costs = link_costs(records.iter().map(|record| &**record));
         Self {
@@ -389,6 +383,7 @@ impl Compared {
 pub(crate) mod tests {
     use super::*;
     use swapmeet_core::cost::kind::Kind;
+    use swapmeet_core::cost::model::UNDECLARED;
     use swapmeet_results::Verified;
 
     pub(crate) fn compared(rows: Vec<Record>, baseline: Option<&str>) -> Compared {
