@@ -58,7 +58,7 @@ use args::{Cli, Command, DescribePluginsArgs, WorkerArgs};
 use failure::{BAD_INPUT, ExitStatus, Failure, SUCCESS};
 
 /// The observers that a worker can run.
-const OBSERVERS: &[ObserverKind] = &[trace::TRACE, RECORD, swapmeet_tui::FACTS];
+const OBSERVERS: &[ObserverKind] = &[trace::TRACE, RECORD];
 
 /// Runs the program in this process: parses the arguments of the process, writes to its standard
 /// output and standard error, and returns its exit status.
