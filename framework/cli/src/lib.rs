@@ -23,6 +23,7 @@ mod compare;
 mod complete;
 mod config;
 mod describe;
+mod explain;
 mod export;
 mod failure;
 mod fit;
@@ -140,6 +141,8 @@ fn run_command(words: impl IntoIterator<Item = OsString>) -> ExitStatus {
         Command::DescribePlugins(args) => describe_plugins(args),
         Command::Trace(args) => trace::trace(args),
         Command::Optimum(args) => optimum::optimum(args),
+        Command::Explain(args) => explain::explain(args),
+        Command::Expect(args) => explain::expect(args),
         Command::Links(args) => links::links(args),
         Command::Export(args) => export::export(args),
         Command::Import(args) => import::import(args),

@@ -13,7 +13,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use swapmeet_core::cost::bound::Traffic;
 use swapmeet_core::cost::machine::Machine;
-use swapmeet_core::delivery::collective::of_bits;
 use swapmeet_core::network::topology;
 use swapmeet_core::simulation::{Task, affordable};
 use swapmeet_optimum::certificate::{Certificate, ProblemSpecs};
@@ -26,7 +25,6 @@ use swapmeet_runner::case::{Case, CaseGrid, drawn, spec_error};
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::optimum::NO_LINKS;
-use swapmeet_runner::plugin::{Algorithm, ParamKind};
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::topology::parse as parse_topology;
 use swapmeet_workloads::Workload;
@@ -99,14 +97,8 @@ fn cases(args: &OptimumArgs, registry: &Registry) -> Result<Vec<Case>, Failure> 
     let text = experiment.workloads[0].clone();
     let workload = Workload::parse(&text.value).map_err(|e| spec_error(&text, &e))?;
     let word = workload.collective().word;
-    let supports = |algorithm: &&Arc<Algorithm>| {
-        let needs_file = |param| matches!(param, &ParamKind::File);
-        of_bits(algorithm.collectives).any(|kind| kind.word == word)
-            && !algorithm.params.iter().any(|param| needs_file(&param.kind))
-    };
-    let names =
-        registry.algorithms().filter(supports).map(|a| registry.spec_name(&a.name, &a.plugin.name));
-    experiment.algorithms = names.map(|name| Text::flag("--algorithm", &name)).collect();
+    let names = run::algorithms_of(registry, word);
+    experiment.algorithms = names.iter().map(|name| Text::flag("--algorithm", name)).collect();
     Ok(CaseGrid::new(&experiment, registry)?.iter().collect())
 }
 

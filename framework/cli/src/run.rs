@@ -34,8 +34,8 @@ mod selection;
 pub(crate) use crate::signals::interrupts;
 pub(crate) use collect::{collect, for_each_row};
 pub(crate) use selection::{
-    SpecLists, bundled_owner, cases_in, cases_of, cases_with, complete, experiment, fill_in,
-    plugin_dirs, registry, registry_within, shard_cases, with_flags,
+    SpecLists, algorithms_of, bundled_owner, cases_in, cases_of, cases_with, complete, experiment,
+    fill_in, plugin_dirs, registry, registry_within, shard_cases, with_flags,
 };
 
 pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitStatus, Failure> {

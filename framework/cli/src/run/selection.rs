@@ -9,11 +9,14 @@ use crate::say::say;
 use crate::streams;
 use std::borrow::Borrow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use swapmeet_core::delivery::collective::of_bits;
 use swapmeet_runner::case::{Case, CaseGrid};
 use swapmeet_runner::describe::{PluginReader, READER_MEMORY};
 use swapmeet_runner::experiment::{CaseTable, Experiment};
 use swapmeet_runner::input::Text;
 use swapmeet_runner::plan_group::{self, plan_groups};
+use swapmeet_runner::plugin::{Algorithm, ParamKind};
 use swapmeet_runner::registry::{Origin, Registry, SharedNames};
 use swapmeet_workloads::file::read_bounded;
 
@@ -183,6 +186,18 @@ pub(crate) fn fill_in(experiment: &mut Experiment) -> Result<(), Failure> {
 /// Returns the available plugins.
 pub(crate) fn registry(plugins: &PluginArgs) -> Result<Registry, Failure> {
     registry_within(plugins, None)
+}
+
+/// Returns the specs of the algorithms that implement a collective and need no input file. `word`
+/// is the name of the collective.
+pub(crate) fn algorithms_of(registry: &Registry, word: &str) -> Vec<String> {
+    let supports = |algorithm: &&Arc<Algorithm>| {
+        let needs_file = |param| matches!(param, &ParamKind::File);
+        of_bits(algorithm.collectives).any(|kind| kind.word == word)
+            && !algorithm.params.iter().any(|param| needs_file(&param.kind))
+    };
+    let all = registry.algorithms().filter(supports);
+    all.map(|a| registry.spec_name(&a.name, &a.plugin.name)).collect()
 }
 
 /// Returns the available plugins. Plugin files are read in processes that have at most
