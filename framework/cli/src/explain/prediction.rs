@@ -310,11 +310,15 @@ impl Limit {
         let Some((system, ..)) = place.system else { return String::new() };
         match self {
             Self::Nic => {
-                let gbps = prediction.outside_bytes / us / 1e3;
-                let ports = gbps / system.port_gbps * system.ports_per_host as f64;
+                // A host can have more ports than GPUs.
+                let of_port = prediction.outside_bytes / us / 1e3;
+                let of_host = system.ports_per_host as f64;
+                let each = of_host / system.gpus_per_host as f64;
                 format!(
-                    "NIC {gbps:.1} of {} GB/s = {ports:.2} of {} ports",
-                    system.port_gbps, system.ports_per_host
+                    "NIC {:.1} of {} GB/s = {:.2} of {of_host} ports",
+                    of_port * each,
+                    system.port_gbps * each,
+                    of_port / system.port_gbps * of_host
                 )
             }
             Self::NvLink => {
