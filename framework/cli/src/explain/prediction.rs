@@ -5,6 +5,7 @@ use crate::args::PluginArgs;
 use crate::failure::Failure;
 use crate::run::{self, SpecLists};
 use std::collections::BTreeMap;
+use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::spec::format_size;
 use swapmeet_core::system::{self, EFFICIENCY, Expanded, System};
 use swapmeet_results::{Record, Status};
@@ -105,10 +106,16 @@ pub(crate) fn predict(
     let registry = run::registry(plugins)?;
     let every = run::algorithms_of(&registry, collective);
     let library = library(place, collective, algorithm, &registry, &every)?;
-    let specs: Vec<String> = library.iter().map(|(_, spec)| spec.clone()).collect();
-    let Some(of_library) = rows(place, collective, sizes, &specs, plugins, &registry)? else {
-        return Ok(None);
-    };
+    let specs: Vec<String> = library.iter().map(|of| of.spec.clone()).collect();
+    let mut of_library = Vec::new();
+    for of in &library {
+        let place = Place { machine: of.machine.clone(), ..place.clone() };
+        let specs = std::slice::from_ref(&of.spec);
+        let Some(rows) = rows(&place, collective, sizes, specs, plugins, &registry)? else {
+            return Ok(None);
+        };
+        of_library.extend(rows);
+    }
     let Some(of_all) = rows(place, collective, sizes, &every, plugins, &registry)? else {
         return Ok(None);
     };
@@ -129,16 +136,15 @@ pub(crate) fn predict(
             let reason = reason.map_or("no algorithm ran", |row| &row.reason);
             return Err(Failure::Usage(format!("{collective} on {}: {reason}", place.name)));
         };
-        let name = library.iter().find(|(_, spec)| is_same(spec, &row.algorithm));
-        let [outside, inside] =
-            name.and_then(|(_, spec)| moved.get(spec)).copied().unwrap_or_default();
+        let of = library.iter().find(|of| is_same(&of.spec, &row.algorithm));
+        let [outside, inside] = of.and_then(|of| moved.get(&of.spec)).copied().unwrap_or_default();
         let largest = sizes.iter().copied().max().unwrap_or(1).max(1) as f64;
         let better = fastest(of_size(&of_all)).filter(|other| time(other) < 0.99 * time(&row));
         predictions.insert(
             *bytes,
             Prediction {
                 us: time(&row),
-                algorithm: name.map_or(row.algorithm.clone(), |(name, _)| name.clone()),
+                algorithm: of.map_or(row.algorithm.clone(), |of| of.name.clone()),
                 protocol: row.protocol.clone(),
                 lower_bound_us: row.lower_bound_us.unwrap_or(0.0),
                 outside_bytes: outside * *bytes as f64 / largest,
@@ -156,29 +162,47 @@ fn is_same(spec: &str, algorithm: &str) -> bool {
     spec == algorithm || name(spec) == name(algorithm)
 }
 
-/// Returns the names and specs of the algorithms from which the library chooses.
+/// An algorithm from which the library chooses.
+struct Candidate {
+    name: String,
+    spec: String,
+    /// The spec of the machine, with the protocols in which the library has the algorithm.
+    machine: String,
+}
+
+/// Returns the algorithms from which the library chooses.
 fn library(
     place: &Place,
     collective: &str,
     algorithm: Option<&str>,
     registry: &Registry,
     every: &[String],
-) -> Result<Vec<(String, String)>, Failure> {
+) -> Result<Vec<Candidate>, Failure> {
+    let own = |spec: &str| Candidate {
+        name: spec.to_owned(),
+        spec: spec.to_owned(),
+        machine: place.machine.clone(),
+    };
     if let Some(spec) = algorithm {
-        return Ok(vec![(spec.to_owned(), spec.to_owned())]);
+        return Ok(vec![own(spec)]);
     }
     let Some((system, domains, gpus)) = place.system else {
-        return Ok(every.iter().map(|spec| (spec.clone(), spec.clone())).collect());
+        return Ok(every.iter().map(|spec| own(spec)).collect());
     };
+    let machine = Machine::parse(&place.machine).map_err(Failure::usage)?;
     let known = |spec: &str| {
         let name = spec.split(':').next().unwrap_or_default();
         registry.algorithms().any(|algorithm| algorithm.name == name)
     };
     let all = system.library(collective, domains, gpus);
-    let all: Vec<(String, String)> = all
+    let all: Vec<Candidate> = all
         .into_iter()
         .filter(|algorithm| known(&algorithm.spec))
-        .map(|algorithm| (algorithm.name.to_owned(), algorithm.spec))
+        .map(|algorithm| Candidate {
+            name: algorithm.name.to_owned(),
+            machine: algorithm.machine(&machine).to_string(),
+            spec: algorithm.spec,
+        })
         .collect();
     if all.is_empty() {
         return Err(Failure::Usage(format!(
@@ -333,6 +357,6 @@ impl Limit {
 
 /// Returns the least time of a collective on the machine, in us.
 pub(crate) fn floor_us(place: &Place) -> f64 {
-    let machine = swapmeet_core::cost::machine::Machine::parse(&place.machine).ok();
+    let machine = Machine::parse(&place.machine).ok();
     machine.and_then(|machine| machine.number("floor_us")).unwrap_or(0.0)
 }

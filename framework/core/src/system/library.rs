@@ -2,6 +2,7 @@
 //! that send the same messages.
 
 use super::System;
+use crate::cost::machine::Machine;
 
 /// An algorithm of a library.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,6 +11,24 @@ pub struct LibraryAlgorithm {
     pub name: &'static str,
     /// The spec of the algorithm of this project.
     pub spec: String,
+    /// The protocols in which the library has the algorithm.
+    pub protocols: &'static [&'static str],
+}
+
+impl LibraryAlgorithm {
+    /// Returns the machine with only the protocols of this algorithm. Machines without `protocols`
+    /// stay the same.
+    pub fn machine(&self, machine: &Machine) -> Machine {
+        let list = machine.values().into_iter().find(|value| value.parameter.key() == "protocols");
+        let Some(list) = list.filter(|list| list.text != "none") else { return machine.clone() };
+        let kept: Vec<&str> = list
+            .text
+            .split('+')
+            .filter(|one| one.split(':').next().is_some_and(|name| self.protocols.contains(&name)))
+            .collect();
+        let kept = machine.with(&[("protocols", &*kept.join("+"))]);
+        kept.unwrap_or_else(|(_, error)| unreachable!("a part of a list is a list: {error}"))
+    }
 }
 
 impl System {
@@ -27,7 +46,14 @@ impl System {
     /// `gpus` GPUs each. `collective` is its word, such as `allreduce`. Empty if the collective is
     /// not modelled.
     pub fn library(&self, collective: &str, domains: u64, gpus: u64) -> Vec<LibraryAlgorithm> {
-        let own = |name, spec: &str| LibraryAlgorithm { name, spec: spec.to_owned() };
+        let own = |name, spec: &str| LibraryAlgorithm {
+            name,
+            spec: spec.to_owned(),
+            protocols: match name {
+                "ring" | "tree" => &["LL", "LL128", "Simple"],
+                _ => &["Simple"],
+            },
+        };
         match collective {
             "alltoall" => vec![own("p2p", "linear")],
             "allreduce" => {
