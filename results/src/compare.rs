@@ -15,7 +15,6 @@ mod sample;
 mod winner;
 
 pub use by::By;
-pub(crate) use by::{parameter, without};
 pub use line_optimum::LineOptimum;
 pub use rows::ComparedRows;
 pub use winner::{Margin, RunnerUp, Winner};

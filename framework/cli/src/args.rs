@@ -304,7 +304,7 @@ pub(crate) struct ScheduleArgs {
     /// Set the workload.
     #[arg(long, value_name = "SPEC", default_value = "uniform:1")]
     pub workload: String,
-    /// Set the machine. Some algorithms plan for its ports and virtual channels [default: paragon].
+    /// Set the machine. Some algorithms plan for its ports and virtual channels [default: fugaku].
     #[arg(long, value_name = "SPEC")]
     pub machine: Option<String>,
     /// Set the seed of random workloads.

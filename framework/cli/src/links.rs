@@ -4,6 +4,7 @@
 use crate::args::LinksArgs;
 use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS, print_reason};
 use crate::run::{self, SpecLists};
+use crate::say::say;
 use crate::{output, table};
 use swapmeet_core::network::topology::{Network, SingleFault, single_faults};
 use swapmeet_results::analysis::DISCONNECTS;
@@ -32,12 +33,20 @@ pub(crate) fn links(args: &LinksArgs) -> Result<ExitStatus, Failure> {
     let topologies: Vec<String> =
         std::iter::once(spec.clone()).chain(runnable.map(|fault| without(&spec, fault))).collect();
     let registry = run::registry(&args.plugins)?;
+    let machine = match &args.machine {
+        Some(machine) => machine.clone(),
+        None => {
+            let (machine, remark) = run::default_machine(&[&args.topology])?;
+            say!("{remark}");
+            machine.value
+        }
+    };
     let cases = |topologies: &[String]| {
         let lists = SpecLists {
             topologies,
             algorithms: &args.algorithms,
             workloads: args.workload.as_slice(),
-            machines: args.machine.as_slice(),
+            machines: std::slice::from_ref(&machine),
         };
         run::cases_with(lists, args.seed, None, || Ok(&registry))
     };

@@ -34,15 +34,15 @@ mod selection;
 pub(crate) use crate::signals::interrupts;
 pub(crate) use collect::{collect, for_each_row};
 pub(crate) use selection::{
-    SpecLists, bundled_owner, cases_in, cases_of, cases_with, complete, experiment, fill_in,
-    plugin_dirs, registry, registry_within, shard_cases, with_flags,
+    SpecLists, bundled_owner, cases_in, cases_of, cases_with, complete, default_machine,
+    experiment, fill_in, plugin_dirs, registry, registry_within, shard_cases, with_flags,
 };
 
 pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitStatus, Failure> {
     // Report all errors in the flags before a file is opened or a case runs.
     refuse_appearance(&args.appearance)?;
     note_threads(args.threads);
-    let all = complete(experiment(args)?, &args.plugins, args.memory_limit)?;
+    let all = complete(experiment(args)?, &args.plugins, args.memory_limit, args.quiet)?;
     let cases: Arc<[Case]> = shard_cases(&all, args.shard)?;
     for machine in all.machines_without_optimum().filter(|_| !args.quiet) {
         say!("remark: rows of machine `{machine}` get no optimum: {NO_LINKS}");

@@ -74,7 +74,7 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
             verified,
             r.time_us.map(duration).unwrap_or_default(),
             ratio(r.lower_bound_us),
-            number(r.steps),
+            steps(r),
             number(r.messages),
             number(r.max_link_messages),
         ];
@@ -108,6 +108,15 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
         text += &reasons.join("\n");
     }
     text
+}
+
+/// Returns the number of steps. If the machine runs steps in several rounds, the text includes the
+/// number of rounds.
+fn steps(row: &Record) -> String {
+    match (row.steps, row.rounds) {
+        (Some(steps), Some(rounds)) if rounds > steps => format!("{steps} ({rounds} rounds)"),
+        (steps, _) => steps.map(|steps| steps.to_string()).unwrap_or_default(),
+    }
 }
 
 /// Removes those of the first `most` columns that have the same text in all rows. Returns these
@@ -161,6 +170,11 @@ mod tests {
              ring                             7\n\
              bruck                            7"
         );
+        let in_rounds = Record { rounds: Some(28), ..rows[0].clone() };
+        let shown = results(&[Record { rounds: Some(7), ..rows[1].clone() }, in_rounds], None);
+        let shown: Vec<&str> =
+            shown.lines().map(|line| line.rsplit("  ").next().unwrap()).collect();
+        assert_eq!(shown[1..], ["7", "7 (28 rounds)"], "more rounds than steps are shown");
         let with_barriers =
             rows.map(|row| Record { time_us: Some(200.0), barrier_us: Some(184.0), ..row });
         let last = |line: &str| line.split_whitespace().rev().take(2).collect::<Vec<_>>().join(" ");

@@ -5,7 +5,7 @@ use crate::args::{AppearanceArgs, CaseArgs, RunArgs, TuiArgs};
 use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS};
 use crate::run::row_file::Remarks;
 use crate::say::say;
-use crate::{config, output, run, streams, table};
+use crate::{config, output, result_files, run, streams, table};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -90,8 +90,9 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitStatus, Failure> {
         return Err(Failure::Usage("--resume continues a file: give it with --out".to_owned()));
     }
     let opened = read_files(files).map_err(Failure::usage)?;
-    let notes = opened.torn.iter().map(ToString::to_string).collect();
+    let mut notes: Vec<String> = opened.torn.iter().map(ToString::to_string).collect();
     let opened: Vec<Record> = opened.files.into_iter().flat_map(|(_, rows)| rows).collect();
+    notes.extend(result_files::remarks(&opened));
     let mut experiment = run::experiment(args)?;
     let is_example = is_bare(args, files);
     if is_example {
@@ -102,7 +103,7 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitStatus, Failure> {
         && (!experiment.algorithms.is_empty()
             || experiment.is_named_by_tables(|table| &table.algorithms));
     let complete = is_named && opened.is_empty();
-    fill_in(&mut experiment)?;
+    notes.extend(fill_in(&mut experiment)?);
     let registry = run::registry_within(&args.plugins, args.memory_limit)?;
     // Build the cases before the dashboard opens, so that errors in flags or files are reported
     // first, even if the experiment is incomplete.
@@ -198,8 +199,9 @@ fn example() -> Result<Experiment, InputError> {
     Experiment::parse(example.name, example.text)
 }
 
-/// Adds the default topology, workload and machine if the experiment has none.
-fn fill_in(experiment: &mut Experiment) -> Result<(), Failure> {
+/// Adds the default topology, workload and machine if the experiment has none. Returns a remark that
+/// names the machine if it was added.
+fn fill_in(experiment: &mut Experiment) -> Result<Option<String>, Failure> {
     if experiment.topologies.is_empty() && !experiment.is_named_by_tables(|table| &table.topologies)
     {
         experiment.topologies.push(Text::flag("--topology", "torus:16x16"));

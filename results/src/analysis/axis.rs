@@ -1,7 +1,8 @@
 //! The axes along which cases can be arranged.
 
 use crate::case_id::Setting;
-use crate::compare::{Group, parameter, without};
+use crate::compare::Group;
+use crate::specs::{parameter, without};
 use crate::units::Unit;
 use swapmeet_core::network::topology;
 use swapmeet_workloads::CurveAxis;

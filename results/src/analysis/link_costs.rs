@@ -1,9 +1,9 @@
 //! The cost of losing single links, computed from rows of `swapmeet links`.
 
 use crate::case_id::{CaseId, Setting};
-use crate::compare::{parameter, without};
 use crate::grouped::grouped;
 use crate::record::{Record, Status};
+use crate::specs::{parameter, without};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The `reason` of rows on networks that lose a link without which ranks cannot reach each other.

@@ -1,6 +1,7 @@
 //! The property by which cases are compared.
 
 use crate::case_id::{CaseId, Setting};
+use crate::specs::{parameter, short_machine, without};
 use serde::Serialize;
 use std::borrow::Cow;
 
@@ -59,7 +60,7 @@ impl By {
             Self::Model => Setting {
                 model: none(),
                 machine: without(of.machine, "model"),
-                machine_definition: without(of.machine_definition, "model"),
+                machine_definition: without_model(of.machine_definition),
                 ..setting
             },
             Self::Machine => {
@@ -70,33 +71,8 @@ impl By {
     }
 }
 
-/// Returns the value of a parameter at the outermost level of a spec.
-pub(crate) fn parameter<'a>(spec: &'a str, key: &str) -> Option<&'a str> {
-    let parts = spec.split_once(':').map_or(spec, |(_, rest)| rest).split(',');
-    parts.into_iter().find_map(|part| part.strip_prefix(key)?.strip_prefix('='))
-}
-
-/// Returns a spec without one of the parameters at its outermost level.
-pub(crate) fn without<'a>(spec: &'a str, key: &str) -> Cow<'a, str> {
-    if parameter(spec, key).is_none() {
-        return Cow::Borrowed(spec);
-    }
-    let (name, rest) = spec.split_once(':').unwrap_or(("", spec));
-    let is_other = |part: &&str| part.strip_prefix(key).is_none_or(|rest| !rest.starts_with('='));
-    let kept = rest.split(',').filter(is_other).collect::<Vec<_>>().join(",");
-    Cow::Owned(if kept.is_empty() { name.to_owned() } else { format!("{name}:{kept}") })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parameters_are_removed_from_specs() {
-        let topology = "torus:8x8,place=random:3,routing=ecmp";
-        assert_eq!(parameter(topology, "place"), Some("random:3"));
-        assert_eq!(without(topology, "place"), "torus:8x8,routing=ecmp");
-        assert_eq!(without("paragon:model=circuit", "model"), "paragon");
-        assert_eq!(without("paragon", "model"), "paragon");
-    }
+/// Returns the definition of a machine without its model. Only the values that differ from the
+/// preset remain, because each model has parameters of its own.
+fn without_model(definition: &str) -> Cow<'static, str> {
+    Cow::Owned(without(&short_machine(definition), "model").into_owned())
 }

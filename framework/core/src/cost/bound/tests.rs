@@ -330,7 +330,7 @@ fn hops_of_one_message_overlap_with_bytes_of_another_when_messages_are_stored() 
         }
     }
     simulation.finish().unwrap();
-    let Cost { parts, note, ranks: _ } = evaluator.cost().unwrap();
+    let Cost { parts, note, .. } = evaluator.cost().unwrap();
     assert_eq!((parts.total(), note), (11.0, None), "1 + 6 + 2 + 1 + 1");
     let traffic =
         Traffic { sent: 6.0, received: 6.0, peers: 11, farthest: 6, ..Traffic::default() };

@@ -28,6 +28,6 @@ pub(super) static REARRANGEMENT: TypedParameter<Rearrangement> = TypedParameter 
 
 pub(super) static REARRANGE_BLOCK_US: TypedParameter<f64> = TypedParameter::micros(
     "rearrange_block_us",
-    "rearrangement of a block within a node, in addition to that of its bytes; needs blocks of one size",
+    "rearrangement of a block within a node, in addition to that of its bytes; messages of several blocks then need blocks of one size",
     "",
 );

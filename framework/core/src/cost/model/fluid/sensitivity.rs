@@ -6,6 +6,7 @@
 //! difference between the times.
 
 use super::simulation::Simulation;
+use super::{Fluid, Order};
 use crate::cost::model::time_space::TimeSpace;
 use crate::cost::model::{Cost, Evaluator};
 use crate::simulation::listener::{Interests, Listener, ScheduleEvent};
@@ -15,11 +16,13 @@ use std::time::Instant;
 pub(super) struct Simulations {
     first: Simulation,
     copy: Option<Box<Simulation>>,
+    /// The largest number of messages that a node sends or receives in one step.
+    max_simultaneous: u64,
 }
 
 impl Simulations {
     pub(super) fn new(first: Simulation) -> Self {
-        Self { first, copy: None }
+        Self { first, copy: None, max_simultaneous: 0 }
     }
 
     /// Takes the copy that the first simulation makes of itself when its first window begins. This
@@ -38,6 +41,10 @@ impl Listener for Simulations {
     }
 
     fn notify(&mut self, event: ScheduleEvent<'_>) {
+        if let ScheduleEvent::Step(step) = &event {
+            let at_once = step.facts.max_sends.max(step.facts.max_receives);
+            self.max_simultaneous = self.max_simultaneous.max(at_once);
+        }
         self.first.notify(event);
         // If the first simulation has just made a copy of itself, the copy must be notified of
         // `event`, too: the copy was made before the first simulation added the step of `event`.
@@ -64,6 +71,14 @@ impl Evaluator for Simulations {
         }
         if self.first.machine.second_eps_us > 0.0 {
             notes.push("second_eps_us has no effect, because times are exact".to_owned());
+        }
+        // The ranks of a step start all of its messages at once, unless each waits for its own data.
+        let Fluid { ports, order, .. } = self.first.machine;
+        let most = self.max_simultaneous;
+        if order != Order::Data && ports.rounds(most) > 1 {
+            notes.push(format!(
+                "up to {most} simultaneous messages at a node share its links: ports={ports} does not limit them with order={order}, injection_byte_us does"
+            ));
         }
         Ok(Cost { note: (!notes.is_empty()).then(|| notes.join("; ")), ..cost })
     }
