@@ -24,6 +24,7 @@ mod overwriting;
 mod pages;
 mod player;
 mod prices;
+mod questions;
 mod ranks;
 mod trace;
 mod tune;
