@@ -7,6 +7,16 @@ pub(crate) const WORD: &str = "";
 /// The largest size of a block, so that sums over the blocks of a node cannot overflow.
 pub(crate) const MAX_BYTES: u64 = 1 << 40;
 
+/// A property of a workload that can be the horizontal axis of a plot with curves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CurveAxis {
+    /// The number of bytes of a block. If blocks differ in size, this is the mean size or the size
+    /// of the large blocks, depending on the generator.
+    BlockSize,
+    /// The coefficient of variation of the block sizes.
+    Variation,
+}
+
 /// A spec, and its arguments that have not been read yet.
 pub(crate) struct Args<'a> {
     pub spec: &'a Spec,

@@ -5,8 +5,7 @@
 //! that draws sizes. To add one, add a file and a row in [`GENERATORS`] or, if it defines the
 //! destinations of blocks, in [`PERMUTATIONS`].
 
-use crate::args::Args;
-use crate::curve_axis::CurveAxis;
+use crate::args::{Args, CurveAxis};
 use crate::digest::InputDigest;
 use permutation::PERMUTATIONS;
 use std::fmt;

@@ -12,7 +12,6 @@ use swapmeet_core::simulation::Task;
 use swapmeet_core::spec::SpecError;
 
 mod args;
-mod curve_axis;
 mod digest;
 mod drawn;
 pub mod experiments;
@@ -22,7 +21,7 @@ mod parse;
 mod properties;
 mod range;
 
-pub use curve_axis::CurveAxis;
+pub use args::CurveAxis;
 pub use digest::{InputDigest, digest, stream_digest};
 pub use generator::distribution::{Distribution, DistributionKind};
 pub use generator::matrix::{Matrix, MatrixError};

@@ -1,6 +1,5 @@
 use crate::Workload;
-use crate::args::{Args, WORD};
-use crate::curve_axis::CurveAxis;
+use crate::args::{Args, CurveAxis, WORD};
 use crate::generator::GENERATORS;
 use crate::generator::permutation::PERMUTATIONS;
 use swapmeet_core::delivery::collective::COLLECTIVES;

@@ -1,7 +1,6 @@
 //! Properties that follow from the spec alone, without files of sizes.
 
-use crate::args::WORD;
-use crate::curve_axis::CurveAxis;
+use crate::args::{CurveAxis, WORD};
 use crate::generator::{Generator, generators};
 use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES};
 use swapmeet_core::spec::{Spec, parse_size};

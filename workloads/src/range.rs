@@ -1,6 +1,6 @@
 //! Ranges of sizes: `uniform:8..1MiB` is a list of workloads, one for each size.
 
-use crate::curve_axis::CurveAxis;
+use crate::args::CurveAxis;
 use crate::properties::find_generator;
 use swapmeet_core::spec::{Arg, Spec, SpecError, format_size, parse_size};
 

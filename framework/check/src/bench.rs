@@ -1,6 +1,6 @@
-//! The test bench of a plugin. It starts a separate process for each question.
+//! The test bench of a plugin. It starts a separate process for each request.
 
-use crate::question::{Answer, Question};
+use crate::request::{Reply, Request};
 use std::io;
 use std::path::PathBuf;
 use std::process::Command;
@@ -21,13 +21,13 @@ pub struct Limits {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum ProcessEnd {
-    /// The process answered the question. The plugin may nevertheless have printed something.
-    Answered {
-        answer: Answer,
+    /// The process replied to the request. The plugin may nevertheless have printed something.
+    Replied {
+        reply: Reply,
         /// The first line on standard output that is not blank.
         printed: Option<String>,
     },
-    /// The process ended without an answer, or died after it. The text contains the signal or the
+    /// The process ended without a reply, or died after it. The text contains the signal or the
     /// exit status, the last line on standard error, and the step of the schedule.
     Died(String),
     /// The process did not end in time and was killed, as this text describes.
@@ -39,14 +39,14 @@ pub enum ProcessEnd {
 }
 
 pub trait Bench {
-    /// Asks one question. Returns an error only if the bench itself fails; a failure of the plugin
-    /// is an [`ProcessEnd`].
-    fn ask(&self, question: &Question) -> io::Result<ProcessEnd>;
+    /// Sends one request. Returns an error only if the bench itself fails; a failure of the plugin
+    /// is a [`ProcessEnd`].
+    fn ask(&self, request: &Request) -> io::Result<ProcessEnd>;
 
     fn limits(&self) -> Limits;
 }
 
-/// A bench that starts this program again for every question, with the command `PROGRAM
+/// A bench that starts this program again for every request, with the command `PROGRAM
 /// check-question PLUGIN QUESTION SECONDS BYTES [--no-sandbox]`.
 #[derive(Debug)]
 pub struct Processes {
@@ -57,36 +57,36 @@ pub struct Processes {
 }
 
 impl Bench for Processes {
-    fn ask(&self, question: &Question) -> io::Result<ProcessEnd> {
+    fn ask(&self, request: &Request) -> io::Result<ProcessEnd> {
         let Limits { time, memory } = self.limits;
         let mut command = Command::new(&self.program);
         command
             .arg("check-question")
             .arg(&self.plugin)
-            .arg(serde_json::to_string(question)?)
+            .arg(serde_json::to_string(request)?)
             .arg(time.as_secs_f64().to_string())
             .arg(memory.to_string())
             .args((!self.is_sandboxed).then_some(NO_SANDBOX));
         // After the time limit, the host in the child stops a plan at the plugin's next call. A
         // plugin that makes no calls must be killed from here.
         let limits = ChildLimits {
-            kill_after: time.saturating_mul(question.plans().max(4)) + Duration::from_secs(1),
+            kill_after: time.saturating_mul(request.plans().max(4)) + Duration::from_secs(1),
             ..ChildLimits::with_grace(time, memory, max_bytes::ANSWER)
         };
         let mut child = Child::start(&mut command, limits, OutputPipes::Separate)?;
-        let (mut answer, mut printed, mut when) = (None, Vec::new(), "");
-        // The child sends its answer before it ends. The plugin may still print or crash in between.
+        let (mut reply, mut printed, mut when) = (None, Vec::new(), "");
+        // The child sends its reply before it ends. The plugin may still print or crash in between.
         let end = loop {
             match child.next(&AtomicBool::new(false)) {
                 ChildEvent::Printed(line) => printed.push(line),
                 ChildEvent::Message(line) => match received(&line) {
                     // Two plans at the same time may use twice the memory of one plan. If the limit
                     // cannot be raised, both plans together have the limit of one plan.
-                    Some(Answer::AtOnce) => {
+                    Some(Reply::AtOnce) => {
                         when = "two plans at once: ";
                         let _ = double_memory_of(child.id(), memory);
                     }
-                    Some(received) if answer.is_none() => answer = Some(received),
+                    Some(received) if reply.is_none() => reply = Some(received),
                     Some(_) | None => return Ok(ProcessEnd::UsedFiles),
                 },
                 ChildEvent::Ended(end) => break end,
@@ -95,8 +95,8 @@ impl Bench for Processes {
         // Buffered output is only printed when the process ends.
         printed.extend(std::iter::from_fn(|| child.next_printed()));
         let printed = printed.into_iter().find(|line| !line.trim().is_empty());
-        Ok(match (answer, end.kind) {
-            (Some(answer), ChildEndKind::Succeeded) => ProcessEnd::Answered { answer, printed },
+        Ok(match (reply, end.kind) {
+            (Some(reply), ChildEndKind::Succeeded) => ProcessEnd::Replied { reply, printed },
             (None, ChildEndKind::Closed) => ProcessEnd::ClosedFiles,
             (_, ChildEndKind::Invalid) => ProcessEnd::UsedFiles,
             (_, ChildEndKind::TimedOut) => ProcessEnd::Hung(end.message),
@@ -109,8 +109,8 @@ impl Bench for Processes {
     }
 }
 
-/// Parses an answer. The plugin may have forged it, so its texts are escaped.
-fn received(line: &[u8]) -> Option<Answer> {
-    let answer: Answer = serde_json::from_slice(line).ok()?;
-    with_escaped_texts(&answer).ok()
+/// Parses a reply. The plugin may have forged it, so its texts are escaped.
+fn received(line: &[u8]) -> Option<Reply> {
+    let reply: Reply = serde_json::from_slice(line).ok()?;
+    with_escaped_texts(&reply).ok()
 }

@@ -1,16 +1,15 @@
 //! The examination of a plugin. It first checks the tables of the plugin, and then tests every
 //! algorithm on a list of topologies.
 //!
-//! An [`Examiner`] tests one algorithm. It chooses the cases ([`Examiner::examine_all`]), asks a new
-//! process for the plans of each case ([`Examiner::ask`]), and turns the plans into findings
+//! An [`Examiner`] tests one algorithm. It chooses the cases ([`Examiner::examine_all`]), asks a
+//! new process for the plans of each case ([`Examiner::ask`]), and turns the plans into findings
 //! ([`Examiner::examine_case`]).
 
 mod tables;
 
-use crate::about::AlgorithmAbout;
 use crate::bench::{Bench, ProcessEnd};
-use crate::question::{Answer, Plan, Question, RunResult, SequencePlan, TestCase};
 use crate::report::{AlgorithmReport, Finding, Report};
+use crate::request::{AlgorithmAbout, Plan, Reply, Request, RunResult, SequencePlan, TestCase};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::io;
@@ -37,8 +36,8 @@ pub fn examine(
     let mut report =
         Report { file: file.to_owned(), about: None, algorithms: Vec::new(), findings: Vec::new() };
     // Check the tables first, because loading a plugin and reading its tables may already fail.
-    let unreadable = match bench.ask(&Question::About)? {
-        ProcessEnd::Answered { answer: Answer::About(about), printed } => {
+    let unreadable = match bench.ask(&Request::About)? {
+        ProcessEnd::Replied { reply: Reply::About(about), printed } => {
             report.findings.extend(tables::findings(&about));
             report
                 .findings
@@ -46,14 +45,14 @@ pub fn examine(
             report.about = Some(about);
             None
         }
-        ProcessEnd::Answered { answer: Answer::Refused(why), .. } => Some(("tables", why)),
+        ProcessEnd::Replied { reply: Reply::Refused(why), .. } => Some(("tables", why)),
         ProcessEnd::ClosedFiles => {
             Some(("survives", "when it is loaded, it closes files that it did not open".to_owned()))
         }
         ProcessEnd::UsedFiles => {
             Some(("survives", "when it is loaded, it uses files that it did not open".to_owned()))
         }
-        ProcessEnd::Answered { .. } => Some(("tables", "its tables could not be read".to_owned())),
+        ProcessEnd::Replied { .. } => Some(("tables", "its tables could not be read".to_owned())),
         ProcessEnd::Died(how) => Some(("survives", format!("when it is loaded: {how}"))),
         ProcessEnd::Hung(_) => Some(("time", "loading it does not end".to_owned())),
     };
@@ -160,7 +159,6 @@ impl<'a> Examiner<'a> {
         }
     }
 
-    /// Returns whether the algorithm needs an input file and the user has not named one.
     fn lacks_a_file(&self) -> bool {
         let named = |key: &str| self.params.iter().any(|(given, _)| given == key);
         self.about.params.iter().any(|param| param.kind == ParamKind::File && !named(&param.key))
@@ -186,27 +184,24 @@ impl<'a> Examiner<'a> {
         (named && all && rest.iter().all(|finding| finding.what == first.what)).then_some(why)
     }
 
-    /// Runs a case in a new process and returns its plans. `question` is [`Question::Run`] or
-    /// [`Question::RunOnce`].
+    /// Runs a case in a new process and returns its plans. `request` is [`Request::Run`] or
+    /// [`Request::RunOnce`].
     fn run_case(
         &mut self,
-        question: fn(TestCase) -> Question,
+        request: fn(TestCase) -> Request,
         case: &TestCase,
         place: &str,
     ) -> io::Result<Option<RunResult>> {
         let at = &Subject { place, workload: &case.workload };
-        let answer = self.ask(&question(case.clone()), at)?;
-        Ok(answer.and_then(|answer| if let Answer::Run(ran) = answer { Some(ran) } else { None }))
+        let reply = self.ask(&request(case.clone()), at)?;
+        Ok(reply.and_then(|reply| if let Reply::Run(ran) = reply { Some(ran) } else { None }))
     }
 
-    /// Asks a question about this algorithm in a separate process. If the process gives no answer,
+    /// Sends a request about this algorithm to a separate process. If the process gives no reply,
     /// adds the reason as a fault.
-    fn ask(&mut self, question: &Question, at: &Subject<'_>) -> io::Result<Option<Answer>> {
-        match self.bench.ask(question)? {
-            ProcessEnd::Answered {
-                answer: Answer::BadQuestion(why) | Answer::Refused(why),
-                ..
-            } => {
+    fn ask(&mut self, request: &Request, at: &Subject<'_>) -> io::Result<Option<Reply>> {
+        match self.bench.ask(request)? {
+            ProcessEnd::Replied { reply: Reply::BadRequest(why) | Reply::Refused(why), .. } => {
                 self.fault("tables", at, why);
             }
             ProcessEnd::ClosedFiles => {
@@ -220,7 +215,7 @@ impl<'a> Examiner<'a> {
                 self.fault("survives", at, what.to_owned());
             }
             // If the plugin prints several times, report only the first time.
-            ProcessEnd::Answered { answer, printed } => {
+            ProcessEnd::Replied { reply, printed } => {
                 if let Some(line) =
                     printed.filter(|_| self.findings.iter().all(|f| f.test != "quiet"))
                 {
@@ -228,7 +223,7 @@ impl<'a> Examiner<'a> {
                         Finding::prints(&self.done.algorithm, &line).at(at.place, at.workload),
                     );
                 }
-                return Ok(Some(answer));
+                return Ok(Some(reply));
             }
             ProcessEnd::Died(how) if is_out_of_memory(&how) => {
                 // Two plans at the same time have twice the memory limit of one plan.
@@ -399,8 +394,8 @@ impl Examiner<'_> {
         }
         let cases: Vec<TestCase> = some.iter().map(|(case, ..)| case.clone()).collect();
         let place = "several problems in one process";
-        let Some(Answer::Sequence(plans)) =
-            self.ask(&Question::Sequence(cases), &Subject { place, workload: "" })?
+        let Some(Reply::Sequence(plans)) =
+            self.ask(&Request::Sequence(cases), &Subject { place, workload: "" })?
         else {
             return Ok(());
         };
@@ -494,7 +489,7 @@ impl Examiner<'_> {
 
 impl Examiner<'_> {
     /// Runs a case and adds findings about it. Returns the number of nodes and the first plan, or
-    /// `None` if the process gave no answer, or if the examination has already ended early.
+    /// `None` if the process gave no reply, or if the examination has already ended early.
     fn examine_case(&mut self, case: &TestCase, place: &str) -> io::Result<Option<(u64, Plan)>> {
         let at = &Subject { place, workload: &case.workload };
         if self.hung >= ENOUGH_HUNG {
@@ -502,7 +497,7 @@ impl Examiner<'_> {
         }
         self.done.cases += 1;
         let Some(RunResult { nodes, plans, ms, symmetry, bytes }) =
-            self.run_case(Question::Run, case, place)?
+            self.run_case(Request::Run, case, place)?
         else {
             return Ok(None);
         };
@@ -587,7 +582,7 @@ impl Examiner<'_> {
         // Plan again in another process, in which memory addresses and the time are different.
         // Large cases are skipped, because they would take too long.
         if nodes > 1 && nodes <= FEW {
-            let Some(RunResult { plans, .. }) = self.run_case(Question::RunOnce, case, place)?
+            let Some(RunResult { plans, .. }) = self.run_case(Request::RunOnce, case, place)?
             else {
                 return Ok(());
             };

@@ -1,6 +1,6 @@
 //! Findings, and the report that contains them.
 
-use crate::about::About;
+use crate::request::About;
 use serde::Serialize;
 use std::fmt;
 use swapmeet_core::delivery::fault::Count;
@@ -41,7 +41,6 @@ impl Finding {
         Self { severity: Severity::Remark, ..Self::fault(test, algorithm, what) }
     }
 
-    /// Makes the remark that the plugin prints text instead of writing to the log.
     pub(crate) fn prints(algorithm: &str, line: &str) -> Self {
         let what =
             format!("prints on standard output: `{line}`; the host's log function is for that");
@@ -87,7 +86,6 @@ pub struct Report {
 }
 
 impl Report {
-    /// Returns whether there are no faults. Remarks do not count.
     pub fn passed(&self) -> bool {
         self.findings.iter().all(|f| f.severity != Severity::Fault)
     }

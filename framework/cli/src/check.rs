@@ -12,7 +12,7 @@ use std::io;
 use std::time::Duration;
 use swapmeet_check::bench::Processes;
 use swapmeet_check::{
-    Answer, Bench, Finding, Limits, ProcessEnd, Question, Report, answer, examine, ladder,
+    Bench, Finding, Limits, ProcessEnd, Reply, Report, Request, examine, ladder, reply,
 };
 use swapmeet_core::spec::Spec;
 use swapmeet_results::Status;
@@ -38,8 +38,8 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitStatus, Failure> {
         return Err(Failure::Usage(format!("{}: no such file", args.plugin.display())));
     }
     let own = |e: io::Error| Failure::Output(format!("examining {}: {e}", args.plugin.display()));
-    // The conformance tests ask the plugin questions. Each question runs in its own process, within
-    // these limits.
+    // The conformance tests send requests to the plugin. Each request runs in its own process,
+    // within these limits.
     let is_sandboxed = is_sandboxed(args.no_sandbox);
     let processes = Processes {
         program: std::env::current_exe().map_err(own)?,
@@ -116,27 +116,27 @@ impl BenchWithProgress {
 }
 
 impl Bench for BenchWithProgress {
-    fn ask(&self, question: &Question) -> io::Result<ProcessEnd> {
-        match question {
-            Question::Run(case) | Question::RunOnce(case) => {
+    fn ask(&self, request: &Request) -> io::Result<ProcessEnd> {
+        match request {
+            Request::Run(case) | Request::RunOnce(case) => {
                 self.bar.set_message(format!(
                     "{} on {}, {}",
                     case.algorithm, case.topology, case.workload
                 ));
             }
-            Question::Sequence(cases) => {
+            Request::Sequence(cases) => {
                 self.bar.set_message(format!("{} problems in one process", cases.len()));
             }
-            Question::About => {}
+            Request::About => {}
         }
         self.bar.inc(1);
-        let outcome = self.processes.ask(question)?;
+        let outcome = self.processes.ask(request)?;
         let is_failure = match &outcome {
-            ProcessEnd::Died(_) | ProcessEnd::Answered { answer: Answer::Refused(_), .. } => true,
-            ProcessEnd::Answered { answer: Answer::Run(ran), .. } => {
+            ProcessEnd::Died(_) | ProcessEnd::Replied { reply: Reply::Refused(_), .. } => true,
+            ProcessEnd::Replied { reply: Reply::Run(ran), .. } => {
                 ran.plans.iter().any(|plan| plan.status == Status::Error.to_string())
             }
-            ProcessEnd::Answered { .. }
+            ProcessEnd::Replied { .. }
             | ProcessEnd::ClosedFiles
             | ProcessEnd::UsedFiles
             | ProcessEnd::Hung(_) => false,
@@ -150,24 +150,24 @@ impl Bench for BenchWithProgress {
     }
 }
 
-/// Answers one question of [`check`]. This function runs in a child process, because the plugin may
-/// crash the process.
+/// Replies to one request of [`check`]. This function runs in a child process, because the plugin
+/// may crash the process.
 pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitStatus, Failure> {
-    let question: Question = serde_json::from_str(&args.question).map_err(Failure::usage)?;
+    let request: Request = serde_json::from_str(&args.question).map_err(Failure::usage)?;
     let timeout = Duration::try_from_secs_f64(args.timeout).map_err(Failure::usage)?;
     let access =
-        FileAccess { plugins: std::slice::from_ref(&args.plugin), readable: &question.inputs() };
+        FileAccess { plugins: std::slice::from_ref(&args.plugin), readable: &request.inputs() };
     let memory = MemoryLimit::Doubling(args.memory);
-    let answers = isolation::begin(memory, !args.no_sandbox, &access).map_err(Failure::output)?;
-    // Some questions make two plans at the same time, which may use twice the memory. This closure
-    // is called before such a question, and asks the parent process to raise the memory limit.
+    let replies = isolation::begin(memory, !args.no_sandbox, &access).map_err(Failure::output)?;
+    // Some requests make two plans at the same time, which may use twice the memory. This closure
+    // is called before such a request, and asks the parent process to raise the memory limit.
     let two = || {
-        if answers.send(&Answer::AtOnce).is_ok() {
+        if replies.send(&Reply::AtOnce).is_ok() {
             wait_for_double_memory();
         }
     };
-    let answer = answer(&args.plugin, &question, timeout, &two);
-    if answers.send(&answer).is_err() {
+    let reply = reply(&args.plugin, &request, timeout, &two);
+    if replies.send(&reply).is_err() {
         // The plugin has closed the socket. The parent process has noticed this, and ends this
         // process.
         loop {
@@ -176,6 +176,6 @@ pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitStatus, Failure> 
     }
     // The socket stays open until this process ends. If the plugin crashes it now, the parent
     // process gets the reason.
-    std::mem::forget(answers);
+    std::mem::forget(replies);
     Ok(SUCCESS)
 }

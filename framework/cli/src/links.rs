@@ -163,7 +163,8 @@ fn text(intact: &[Record], ranking: &[LinkRows]) -> String {
     /// The maximum number of links in the table.
     const MAX: usize = 40;
     let mut header = vec!["link down", "links"];
-    header.extend(intact.iter().map(|row| row.algorithm.as_str()));
+    let names = table::marked(intact);
+    header.extend(names.iter().map(String::as_str));
     let time = |row: &Record| match row.time_us {
         Some(us) => duration(us),
         None => row.status.to_string(),
@@ -183,7 +184,10 @@ fn text(intact: &[Record], ranking: &[LinkRows]) -> String {
         rows.push(link.into_iter().chain(cells).collect());
     }
     let numbers: Vec<usize> = (1..header.len()).collect();
-    let table = table::plain(&header, &numbers, rows);
+    let mut table = table::plain(&header, &numbers, rows);
+    if names.iter().any(|name| name.ends_with('†')) {
+        table = format!("{table}\n\n{}", table::UNCHARGED);
+    }
     match ranking.len().saturating_sub(MAX) {
         0 => table,
         more => format!("{table}\n{more} more links; --out FILE has all of them"),

@@ -3,6 +3,7 @@
 use crate::output;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
+use swapmeet_core::cost::model::UNDECLARED;
 use swapmeet_results::{Record, Status, Verified, duration};
 
 /// Returns a table with a header and rows, without lines between cells. `numbers` are the indices
@@ -17,6 +18,26 @@ pub(crate) fn plain(header: &[&str], numbers: &[usize], rows: Vec<Vec<String>>) 
         }
     }
     table.trim_fmt()
+}
+
+/// The remark on algorithms with a dagger.
+pub(crate) const UNCHARGED: &str = "† is not charged for rearrangement, because it declares none; rearrangement=packed charges all algorithms equally";
+
+/// Returns the algorithm of each row. An algorithm has a dagger if its machine does not charge it for
+/// rearrangement, but charges another algorithm of the rows.
+pub(crate) fn marked(records: &[Record]) -> Vec<String> {
+    let is_charged =
+        |other: &Record, machine: &str| other.machine == machine && !is_uncharged(other);
+    let mark = |row: &Record| {
+        let is_marked =
+            is_uncharged(row) && records.iter().any(|other| is_charged(other, &row.machine));
+        format!("{}{}", row.algorithm, if is_marked { " †" } else { "" })
+    };
+    records.iter().map(mark).collect()
+}
+
+fn is_uncharged(row: &Record) -> bool {
+    row.note.contains(UNDECLARED)
 }
 
 /// Returns the width of the terminal in columns, or `None` if standard output is not a terminal.
@@ -48,8 +69,12 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
     header.extend(has_barriers.then_some("barriers"));
     let mut reasons: Vec<String> = Vec::new();
     let mut rows = Vec::new();
+    let algorithms = marked(records);
+    if algorithms.iter().any(|name| name.ends_with('†')) {
+        reasons.push(UNCHARGED.to_owned());
+    }
     // If a case has no result, the column `verified` shows the status of the case instead.
-    for r in records {
+    for (r, algorithm) in records.iter().zip(algorithms) {
         let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
         let verified = match (r.status, r.verified) {
             (Status::Ok, Verified::None) => "no".to_owned(),
@@ -68,7 +93,7 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
         };
         let mut row = vec![
             r.topology.clone(),
-            r.algorithm.clone(),
+            algorithm,
             r.workload.clone(),
             r.machine.clone(),
             verified,
@@ -175,6 +200,10 @@ mod tests {
         let shown: Vec<&str> =
             shown.lines().map(|line| line.rsplit("  ").next().unwrap()).collect();
         assert_eq!(shown[1..], ["7", "7 (28 rounds)"], "more rounds than steps are shown");
+        let uncharged = Record { note: UNDECLARED.to_owned(), ..rows[1].clone() };
+        let both = results(&[rows[0].clone(), uncharged.clone()], None);
+        assert!(both.contains("  bruck †  ") && both.contains(UNCHARGED), "{both}");
+        assert!(!results(&[uncharged], None).contains('†'), "nothing else is charged");
         let with_barriers =
             rows.map(|row| Record { time_us: Some(200.0), barrier_us: Some(184.0), ..row });
         let last = |line: &str| line.split_whitespace().rev().take(2).collect::<Vec<_>>().join(" ");

@@ -2,8 +2,8 @@
 
 use std::ops::AddAssign;
 
-/// The places of items in a list that is sorted by key. Items with the same key keep their order. The
-/// places are counted, so nothing is compared.
+/// The places of items in a list that is sorted by key. Items with the same key keep their order.
+/// The places are counted, so nothing is compared.
 pub(crate) struct Places<T> {
     /// The items with the key k have the places `first[k]..first[k + 1]`.
     pub first: Vec<T>,
@@ -12,7 +12,7 @@ pub(crate) struct Places<T> {
 }
 
 impl<T: Copy + From<u8> + AddAssign + TryInto<usize>> Places<T> {
-    /// Counts the items of each key. Keys are less than `keys`.
+    /// Counts the items of each key, which is less than `keys`.
     pub(crate) fn of(keys: usize, items: impl Iterator<Item = usize>) -> Self {
         let mut first = vec![T::from(0); keys + 1];
         items.for_each(|key| first[key + 1] += T::from(1));
@@ -24,7 +24,6 @@ impl<T: Copy + From<u8> + AddAssign + TryInto<usize>> Places<T> {
         Self { next: first.clone(), first }
     }
 
-    /// Returns the place of the next item with this key.
     pub(crate) fn take(&mut self, key: usize) -> usize {
         let next = &mut self.next[key];
         let place = (*next).try_into();

@@ -4,10 +4,8 @@
 //! The messages of a step are discarded when the step ends. So a schedule of a billion messages
 //! needs no more memory than its largest step.
 
-mod buffers;
 pub mod demand;
 pub mod listener;
-mod listeners;
 mod messages;
 pub mod recording;
 mod running;
@@ -19,33 +17,31 @@ use crate::delivery::byte_counts::{ByteCountUnits, ByteSend, Redistribution};
 use crate::delivery::collective::{BlockSizes, Collective, FinalBlocks, InitialBlocks};
 use crate::delivery::exchange::{Division, Rule};
 use crate::delivery::fault::Fault;
-use crate::delivery::payload::Proof;
+use crate::delivery::traced::Proof;
 use crate::network::symmetry::Symmetry;
 use crate::network::topology::{Network, Route};
-use crate::simulation::listener::Listener;
-use crate::simulation::listeners::Listeners;
+use crate::simulation::listener::{Listener, Listeners};
 use crate::simulation::recording::{Recording, RecordingTask};
 use crate::simulation::running::Running;
 use crate::simulation::setup::Setup;
 use crate::simulation::step::Totals;
+pub use setup::affordable;
 use std::ops::Range;
 use std::sync::Arc;
-
-pub use setup::affordable;
 
 /// The task that a schedule has to carry out.
 #[derive(Debug, Clone)]
 pub struct Task {
     /// The network.
     pub topology: Arc<Network>,
-    /// The collective, which determines the initial and the required blocks of each node.
+    /// The collective, with the initial and the required blocks of each node.
     pub collective: Collective,
     /// The sizes of blocks; `None` for uniform blocks, which are counted instead.
     pub sizes: Option<Arc<dyn BlockSizes>>,
     /// Whether messages of 0 bytes are skipped. Their blocks are traced even if the messages are
     /// skipped.
     pub skip_empty: bool,
-    /// The nodes on which delivery is to be verified.
+    /// The nodes on which delivery is verified.
     pub proof_scope: ProofScope,
 }
 
@@ -69,19 +65,19 @@ impl Task {
         Self { topology, collective, sizes: None, skip_empty: false, proof_scope: ProofScope::Auto }
     }
 
-    /// Returns the size of the block from `origin` to `destination`: its bytes if blocks have
-    /// explicit sizes, and otherwise 1, because blocks are counted. In a reduction, the block is a
-    /// sum. A node that does not distinguish blocks is ignored, for example the destination in a
-    /// permutation: two calls for the same block give the same size, whatever table of sizes the
-    /// task has.
+    /// Returns the size of the block from `origin` to `destination` (in a reduction, of the sum to
+    /// which it contributes) in bytes, or 1 if blocks have no explicit sizes and are counted. A
+    /// node that does not distinguish blocks is ignored, for example the destination in a
+    /// permutation, so that all calls for the same block give the same size, whatever table of
+    /// sizes the task has.
     pub fn block_load(&self, origin: u64, destination: u64) -> u64 {
         let Some(sizes) = &self.sizes else { return 1 };
         let [origin, destination] = self.collective.sizing_nodes(origin, destination);
         sizes.bytes(origin, destination)
     }
 
-    /// Returns the nodes that must receive data which `origin` has at the start. For tokens, returns
-    /// all nodes.
+    /// Returns the nodes that must receive data which `origin` has at the start. For tokens,
+    /// returns all nodes.
     pub fn receivers(&self, origin: u64) -> Range<u64> {
         let (kind, root) = (self.collective.kind(), self.collective.root().unwrap_or(0));
         match (kind.initial, kind.required) {
@@ -98,14 +94,13 @@ impl Task {
     }
 }
 
-/// The progress of a schedule.
 #[derive(Debug)]
 enum State {
-    /// Before the first step: grid, placement and symmetry can still be set.
+    /// Before the first step, while grid, embedding and symmetry can still be set.
     Setup(Setup),
     /// After the first step has begun.
     Running(Box<Running>),
-    /// After the first step has begun, if sends are only recorded.
+    /// Instead of running, if sends are only recorded.
     Recording(Box<Recording>),
 }
 
@@ -114,8 +109,6 @@ const BETWEEN_STEPS: Fault = Fault::OutOfOrder(
     "the schedule sends between steps: a new one must begin after a phase's name, a redistribution or a rearrangement",
 );
 
-/// The fault of a schedule that claims a symmetry but sends byte counts. Only schedules of blocks
-/// can be verified on one node of each orbit.
 const RECORDS_BLOCKS: Fault =
     Fault::OutOfOrder("the schedule sends byte counts, but claims a symmetry of blocks");
 
@@ -142,9 +135,8 @@ impl<'a> Simulation<'a> {
         Ok(Self { task, state, listeners: Listeners::new(Vec::new()), in_step: false })
     }
 
-    /// Sets the grid of the schedule and the division of blocks. If `radices` is empty, the grid is
-    /// that of the topology. `byte_counts` is set if the schedule sends byte counts instead of
-    /// blocks. It has the sizes of blocks and elements.
+    /// Sets the grid of the schedule (that of the topology if `radices` is empty) and the division
+    /// of blocks. `byte_counts` is set if the schedule sends byte counts instead of blocks.
     pub fn layout(
         &mut self,
         radices: &[u64],
@@ -158,8 +150,8 @@ impl<'a> Simulation<'a> {
         setup.replace_by(laid_out)
     }
 
-    /// Places the grid's node `virtual_node` on the machine's node `physical`. If `home`, the data
-    /// of the physical node starts and ends at this virtual node.
+    /// Embeds the grid: node `virtual_node` runs on the machine's node `physical`. If `home`, the
+    /// data of the physical node starts and ends at this virtual node.
     pub fn place(&mut self, virtual_node: u64, physical: u64, home: bool) -> Result<(), Fault> {
         let State::Setup(setup) = &mut self.state else {
             return Err(Fault::OutOfOrder("the schedule places a node after its first step"));
@@ -167,9 +159,9 @@ impl<'a> Simulation<'a> {
         setup.place(virtual_node, physical, home)
     }
 
-    /// Declares that the schedule is invariant under a group. `symmetries` has the action of the
-    /// group on each axis of the grid. Returns, for each axis, the range of coordinates that the
-    /// plugin must plan. If `can_start_anywhere` is false, each range starts at 0.
+    /// Declares that the schedule is invariant under a group, whose action on each axis is in
+    /// `symmetries`. Returns, for each axis, the range of coordinates that the plugin must plan. If
+    /// `can_start_anywhere` is false, each range starts at 0.
     pub fn symmetric(
         &mut self,
         symmetries: &[Symmetry],
@@ -183,8 +175,8 @@ impl<'a> Simulation<'a> {
         setup.symmetric(&self.task, &self.listeners, symmetries, can_start_anywhere)
     }
 
-    /// Returns whether the declared symmetry is used. If so, delivery is verified on only one node
-    /// of each orbit.
+    /// Returns whether the declared symmetry is used: delivery is then verified on one node of each
+    /// orbit only.
     pub fn relies_on_symmetry(&self) -> bool {
         matches!(&self.state, State::Setup(setup) if setup.relies_on_symmetry())
     }
@@ -211,7 +203,6 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// Ends the setup, if it has not ended yet.
     fn begin(&mut self) -> Result<&mut State, Fault> {
         if let State::Setup(setup) = &self.state {
             self.state = match setup.begin_recording(&self.task)? {
@@ -235,8 +226,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Returns the running schedule and its listeners. Errors if the schedule is not within a step,
-    /// because sends are permitted only within steps.
+    /// Returns the running schedule and its listeners. Errors if the schedule is not within a step.
     #[inline]
     fn sending(&mut self) -> Result<(&mut Running, &mut Listeners<'a>), Fault> {
         match &mut self.state {
@@ -272,8 +262,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Redistributes all data that a node holds, including the data that it received in the
-    /// previous step. Errors unless the schedule sends byte counts.
+    /// Redistributes all data of a node, including the data that it received in the previous step.
+    /// Errors unless the schedule sends byte counts.
     pub fn redistribute(&mut self, redistribution: &Redistribution<'_>) -> Result<(), Fault> {
         self.end_step()?;
         self.begin()?;
@@ -308,7 +298,6 @@ impl<'a> Simulation<'a> {
 
     /// Ends a schedule that was begun with [`Simulation::recording`].
     pub fn finish_recording(mut self) -> Result<Recording, Fault> {
-        // A schedule without steps has not ended its setup yet.
         self.begin()?;
         match self.state {
             State::Recording(recording) => Ok(*recording),
@@ -320,7 +309,6 @@ impl<'a> Simulation<'a> {
     /// totals.
     pub fn finish(mut self) -> Result<Totals, Fault> {
         self.end_step()?;
-        // A schedule without steps has not ended its setup yet.
         self.begin()?;
         let State::Running(running) = self.state else {
             unreachable!("a recording ends with `finish_recording`");
@@ -341,39 +329,4 @@ impl<'a> Simulation<'a> {
 }
 
 #[cfg(test)]
-mod packing_tests;
-#[cfg(test)]
-mod symmetry_tests;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::delivery::boxes::NodeSet;
-    use crate::delivery::collective::{SCATTER, SizeTable};
-    use crate::delivery::exchange::Rule;
-    use crate::network::topology::parse;
-
-    /// Blocks of 0 bytes are traced whether or not their messages are skipped.
-    #[test]
-    fn empty_messages_are_skipped_on_request() {
-        let totals = |skip_empty, reached: &[u64]| {
-            // The blocks for node 1 are empty.
-            let sizes = SizeTable::of(3, |_, destination| u64::from(destination != 1));
-            let task = Task {
-                sizes,
-                skip_empty,
-                ..Task::new(parse("ring:3").unwrap(), Collective::of(&SCATTER))
-            };
-            let mut simulation = Simulation::new(task, Vec::new()).unwrap();
-            for &to in reached {
-                simulation.step().unwrap();
-                let destinations = NodeSet::One(to);
-                let rule = Rule { destinations, strict: true, ..Rule::new(0, to) };
-                simulation.send(&rule, None).unwrap();
-            }
-            simulation.finish().map(|totals| (totals.steps, totals.messages))
-        };
-        assert_eq!((totals(false, &[1, 2]), totals(true, &[1, 2])), (Ok((2, 2)), Ok((1, 1))));
-        assert!(totals(true, &[2]).is_err(), "the empty block was not sent");
-    }
-}
+mod tests;

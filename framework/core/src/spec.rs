@@ -5,15 +5,9 @@
 //! offsets. So an error that is found later (such as a dimension of 0 or an unknown key) still has
 //! its position.
 
+use crate::limits::{DIMENSIONS, NODES};
 use crate::text::is_unsafe;
 use std::fmt;
-
-mod near;
-mod number;
-
-pub use near::near_matches;
-pub(crate) use number::parse_dims;
-pub use number::{format_size, parse_decimal, parse_size};
 
 /// An error in a spec, with its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,12 +60,12 @@ pub struct Arg {
 }
 
 impl Arg {
-    /// Returns the key, if there is one.
+    /// The key, if there is one.
     pub fn key(&self) -> Option<&str> {
         self.key.as_deref()
     }
 
-    /// Returns the word, or the value after the equals sign.
+    /// The word, or the value after the equals sign.
     pub fn value(&self) -> &str {
         &self.value
     }
@@ -103,7 +97,6 @@ impl Spec {
             let message = format!("`{}`, expected no control characters", c.escape_default());
             return Err(spec.error(at, c.len_utf8(), &message));
         }
-        // Read the name.
         let name_len = text.find(':').unwrap_or(text.len());
         let name = &text[..name_len];
         if name.is_empty() {
@@ -121,7 +114,6 @@ impl Spec {
         if name_len == text.len() {
             return Ok(spec);
         }
-        // Split the arguments, and read them one by one.
         let start = name_len + 1;
         if start == text.len() {
             return Err(spec.error(name_len, 1, "nothing after the colon, expected arguments"));
@@ -168,7 +160,7 @@ impl Spec {
         &self.args
     }
 
-    /// Creates an error about the `len` bytes that start at byte `at`.
+    /// Creates an error about the `len` bytes from byte `at` on.
     pub fn error(&self, at: usize, len: usize, message: &str) -> SpecError {
         SpecError {
             what: self.what,
@@ -180,8 +172,7 @@ impl Spec {
         }
     }
 
-    /// Turns an error in a part of this spec that starts at byte `at` into an error in the whole
-    /// spec.
+    /// Turns an error in a nested spec, which starts at byte `at`, into an error in the whole spec.
     pub(crate) fn nested(&self, at: usize, error: SpecError) -> SpecError {
         SpecError { near: error.near, ..self.error(at + error.at, error.len, &error.message) }
     }
@@ -269,8 +260,8 @@ impl Spec {
 const MAX_NESTED: usize = 8;
 const TOO_DEEP: &str = "parentheses nested more than 8 deep, expected at most 8 levels";
 
-/// Splits the text, starting at byte `start`, at commas outside of parentheses. Returns each piece
-/// with its byte offset in `text`.
+/// Splits the text from byte `start` on at commas outside of parentheses. Returns each part with
+/// its byte offset in `text`.
 fn split_outside_parentheses(
     text: &str,
     start: usize,
@@ -297,6 +288,110 @@ fn split_outside_parentheses(
     }
     pieces.push((from, &text[from..]));
     Ok(pieces)
+}
+
+const UNITS: [(&str, u64); 4] = [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
+
+/// Parses a size, in bytes or with `B`, `KiB`, `MiB` or `GiB`. `Err` has the expected form.
+pub fn parse_size(text: &str) -> Result<u64, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let unit = unit.trim_start();
+    let factor =
+        match UNITS.iter().find(|(name, _)| unit.is_empty() || name.eq_ignore_ascii_case(unit)) {
+            Some((_, factor)) => *factor,
+            None => {
+                let meant = match unit.to_ascii_lowercase().as_str() {
+                    "k" | "kb" => ": sizes count in powers of 1024, write KiB",
+                    "m" | "mb" => ": sizes count in powers of 1024, write MiB",
+                    "g" | "gb" => ": sizes count in powers of 1024, write GiB",
+                    _ => "",
+                };
+                return Err(format!("a size such as 64, 64B, 4KiB or 1MiB{meant}"));
+            }
+        };
+    let expected = || "a size such as 64, 64B, 4KiB or 1MiB".to_owned();
+    if number.is_empty() {
+        return Err(expected());
+    }
+    let too_large = || format!("a size of at most {} bytes", u64::MAX);
+    number.parse::<u64>().ok().and_then(|n| n.checked_mul(factor)).ok_or_else(too_large)
+}
+
+/// Parses a decimal number. Returns `None` for a positive number that is too small for an `f64`,
+/// such as `1e-400`, because the number would become 0 without a warning.
+pub fn parse_decimal(text: &str) -> Option<f64> {
+    let number = text.parse::<f64>().ok()?;
+    let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
+    let is_zero = !mantissa.contains(|c: char| matches!(c, '1'..='9'));
+    (number != 0.0 || is_zero).then_some(number)
+}
+
+/// Formats a size in canonical form: with the largest unit that divides the size, or as a number of
+/// bytes without a unit.
+pub fn format_size(bytes: u64) -> String {
+    match UNITS.iter().skip(1).rev().find(|(_, factor)| bytes > 0 && bytes.is_multiple_of(*factor))
+    {
+        Some((unit, factor)) => format!("{}{unit}", bytes / factor),
+        None => bytes.to_string(),
+    }
+}
+
+/// Parses dimensions such as `16x16`. `Err` has the byte offset and the length of the error, and a
+/// message.
+pub(crate) fn parse_dims(text: &str) -> Result<Vec<u64>, (usize, usize, String)> {
+    let (mut dims, mut at, mut product) = (Vec::new(), 0, 1_u64);
+    for part in text.split('x') {
+        let number = dims.len() + 1;
+        let wrong = |what: String| (at, part.len(), format!("dimension {number} {what}"));
+        if part.is_empty() {
+            return Err((
+                at.min(text.len().saturating_sub(1)),
+                1,
+                format!("dimension {number} is missing"),
+            ));
+        }
+        if !part.bytes().all(|b| b.is_ascii_digit()) {
+            return Err(wrong(format!("is `{part}`, expected a whole number from 1 on")));
+        }
+        let dim: u64 = part.parse().map_err(|_| wrong("is too large".to_owned()))?;
+        if dim == 0 {
+            return Err(wrong("is 0, expected a whole number from 1 on".to_owned()));
+        }
+        product = product.checked_mul(dim).filter(|n| *n <= NODES).ok_or_else(|| {
+            (0, text.len(), format!("over {NODES} nodes, the most that a topology may have"))
+        })?;
+        dims.push(dim);
+        if dims.len() as u64 > DIMENSIONS {
+            return Err((
+                0,
+                text.len(),
+                format!("over {DIMENSIONS} dimensions, the most that a topology may have"),
+            ));
+        }
+        at += part.len() + 1;
+    }
+    Ok(dims)
+}
+
+/// Returns at most three names in `known` that the user may have meant by `word`, the most similar
+/// first: names that differ by few edits (insertions, deletions, replacements and swaps of adjacent
+/// characters), or of which one begins with the other.
+pub fn near_matches<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let word = word.to_lowercase();
+    let most = (word.chars().count() / 3).max(1);
+    let mut found: Vec<(usize, &str)> = known
+        .into_iter()
+        .filter_map(|name| {
+            let edits = strsim::osa_distance(&word, name);
+            let begins =
+                word.chars().count() >= 3 && (name.starts_with(&word) || word.starts_with(name));
+            (edits <= most || begins).then_some((edits, name))
+        })
+        .collect();
+    found.sort();
+    found.dedup();
+    found.into_iter().take(3).map(|(_, name)| name.to_owned()).collect()
 }
 
 #[cfg(test)]

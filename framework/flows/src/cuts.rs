@@ -6,7 +6,7 @@
 //! lengths. The two bounds are equal if the length is 1 for the links that leave the set, and 0 for
 //! all other links.
 
-use crate::links::Links;
+use crate::Links;
 
 /// The set of vertices with the largest ratio so far of the number of pairs of nodes across the cut
 /// to the capacity of the links that leave it.

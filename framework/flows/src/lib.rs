@@ -3,15 +3,13 @@
 //! dependencies. `swapmeet-optimum` verifies its results without this crate.
 
 mod cuts;
-mod descent;
-mod links;
 mod paths;
 mod random;
 mod solver;
 
 pub use cuts::BestCut;
-pub use descent::{best_step, fast_exp};
-pub use links::{Links, NONE};
-pub use paths::ShortestPaths;
+pub use paths::{Links, NONE, ShortestPaths};
 pub use random::Random;
-pub use solver::{Column, Demand, Options, Prices, Problem, Solution, Unconnected, solve};
+pub use solver::{
+    Column, Demand, Options, Prices, Problem, Solution, Unconnected, best_step, fast_exp, solve,
+};

@@ -16,10 +16,9 @@
 //! decaying average of the prices as lengths, because the current prices alone would give a bound
 //! that is some percent smaller. Lengths are whole numbers, so the lower end is an exact fraction.
 
-use crate::{BestCut, Links, NONE, ShortestPaths, best_step, fast_exp};
+use crate::{BestCut, Links, NONE, ShortestPaths};
 
-/// Factor by which the sum of earlier prices is multiplied at each check of the interval. Later
-/// prices are then added, so the sum is a decaying average.
+/// The factor of the earlier prices in the decaying average, at each check of the interval.
 const DECAY: f32 = 0.8;
 /// A check of the interval makes progress if an end has improved by more than this factor.
 const PROGRESS: f64 = 1.0003;
@@ -198,25 +197,23 @@ struct Solver<'a, D> {
     average: Vec<f32>,
     /// For each resource, its price per unit of capacity in whole numbers, up to a common factor.
     resource_length: Vec<u32>,
-    /// The length of each link, which is the sum of the lengths of the resources that it uses.
     length: Vec<u32>,
     tree: Tree,
     lower: f64,
     fraction: (u128, u128),
-    /// The lengths of the resources that give the lower end.
     best: Vec<u32>,
 }
 
 /// Buffers for the step of one source's flow towards its shortest-path tree.
 struct Tree {
-    /// For each vertex, the sum of the amounts that it and all vertices below it receive.
+    /// For each vertex, the amount that it and all vertices below it receive.
     below: Vec<f32>,
-    /// For each link, the amount on it if the whole flow of the source follows the tree.
+    /// The amount on each link if the whole flow of the source follows the tree.
     flow: Vec<f32>,
-    /// For each resource, the change of its load if the tree replaces the whole flow of the source.
+    /// The change of each resource's load if the tree replaces the whole flow of the source.
     change: Vec<f32>,
-    /// One entry for each change that is not 0: the price times the change, and eta times the
-    /// change. [`Solver::set_prices`] uses the same eta.
+    /// For each change that is not 0: the price times the change, and eta times the change, with
+    /// the eta of [`Solver::set_prices`].
     terms: Vec<(f32, f32)>,
 }
 
@@ -385,7 +382,6 @@ impl<'a, D: Demand> Solver<'a, D> {
         }
     }
 
-    /// Keeps the lower end of the best cut if it is the best so far.
     fn take_cut(&mut self) {
         let Some((cut, amount)) = &mut self.problem.cut else { return };
         if self.options.exact {
@@ -398,4 +394,40 @@ impl<'a, D: Demand> Solver<'a, D> {
             (self.lower, self.fraction, self.best) = (lower, fraction, cut.lengths());
         }
     }
+}
+
+/// Returns the length of a step, from 0 to 1, that minimizes a sum of exponential functions of this
+/// length. For each function, `terms` has its slope at 0 and the factor in its exponent. The sum is
+/// convex, so bisection finds the zero of its slope.
+pub fn best_step<I: Iterator<Item = (f32, f32)>>(terms: impl Fn() -> I, bisections: u32) -> f32 {
+    let slope = |step: f32| terms().map(|(first, rate)| first * fast_exp(step * rate)).sum::<f32>();
+    if slope(0.0) >= 0.0 {
+        return 0.0;
+    }
+    if slope(1.0) <= 0.0 {
+        return 1.0;
+    }
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..bisections {
+        let middle = 0.5 * (low + high);
+        if slope(middle) > 0.0 { high = middle } else { low = middle }
+    }
+    if low == 0.0 { high * 0.5 } else { low }
+}
+
+/// Returns e^x with a relative error of about 1e-5. It computes a power of two times a polynomial
+/// in the fraction of the exponent, because compilers can vectorize this form.
+#[inline]
+pub fn fast_exp(x: f32) -> f32 {
+    let exponent = (x * std::f32::consts::LOG2_E).clamp(-120.0, 120.0);
+    let whole = exponent.floor();
+    let part = exponent - whole;
+    let ln_2 = std::f32::consts::LN_2;
+    let mantissa = 1.0
+        + part
+            * (ln_2
+                + part
+                    * (0.240_226_5
+                        + part * (0.055_490_6 + part * (0.009_678_1 + part * 0.001_894_3))));
+    f32::from_bits(((whole as i32 + 127) << 23) as u32) * mantissa
 }

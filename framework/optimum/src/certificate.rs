@@ -6,8 +6,8 @@ use crate::network::CapacityNetwork;
 use serde::{Deserialize, Serialize};
 
 pub const FORMAT: &str = "swapmeet-optimum-1";
-/// The specs from which network and demand were made, for readers: no evidence depends on them.
 
+/// The specs from which network and demand were made, for readers: no evidence depends on them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProblemSpecs {
@@ -26,6 +26,8 @@ pub struct Certificate {
     pub origin: ProblemSpecs,
     pub network: CapacityNetwork,
     pub demand: Demand,
+    /// The time in µs in which a link of capacity 1 moves a unit of the demand; 0 for blocks
+    /// without bytes.
     pub unit_us: f64,
     /// The lower end of the interval in µs: no schedule takes less time.
     pub lower_us: f64,

@@ -10,14 +10,11 @@
 //! 10^-4, because flows are rounded. For data that may be copied, a maximum flow to each node
 //! verifies it.
 
-use crate::certificate::{Certificate, Evidence, FORMAT, SourceFlow};
+use crate::certificate::{Certificate, Evidence, FORMAT, MessageRow, SourceFlow};
 use crate::demand::Demand;
 use crate::network::PortRule;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
-mod packing;
-mod trees;
+use std::collections::{BinaryHeap, VecDeque};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Verified {
@@ -25,6 +22,9 @@ pub struct Verified {
     /// The upper end of the interval, in µs; `None` if the certificate has no evidence for it.
     pub upper_us: Option<f64>,
 }
+
+/// The largest accepted relative error of amounts in flows and messages, which are rounded.
+const AMOUNT_ERROR: f64 = 1e-4;
 
 /// Verifies a certificate. The evidence must fit the demand: flows for a demand between pairs of
 /// nodes, trees for data that is copied or added.
@@ -39,8 +39,8 @@ pub fn check(certificate: &Certificate) -> Result<Verified, String> {
         return Err(format!("format `{}`: expected `{FORMAT}`", certificate.format));
     }
     let unit = certificate.unit_us;
-    if !(unit.is_finite() && unit > 0.0) {
-        return Err(format!("unit_us is {unit}, expected a positive time"));
+    if !(unit.is_finite() && unit >= 0.0) {
+        return Err(format!("unit_us is {unit}, expected a time of at least 0"));
     }
     let graph = Graph::of(certificate)?;
     let rows = rows(certificate, &graph)?;
@@ -59,19 +59,19 @@ pub fn check(certificate: &Certificate) -> Result<Verified, String> {
             let turned = matches!(certificate.demand, Demand::Sums(_));
             let amounts: Vec<(usize, u64)> =
                 rows.iter().flat_map(|(_, row)| row).copied().collect();
-            let side = trees::CutSide::new(&graph, &amounts, cut, turned)?;
+            let side = CutSide::new(&graph, &amounts, cut, turned)?;
             (side.time(), side.is_packed(&graph).then(|| side.time() * graph.slowed))
         }
         Evidence::Messages { lengths, port_lengths, roots, copies, sums, flows } => {
-            let messages = packing::Messages { lengths, port_lengths, roots, copies, sums, flows };
-            let (lower, upper) = packing::verify(&graph, &certificate.demand, &messages)?;
+            let messages = Messages { lengths, port_lengths, roots, copies, sums, flows };
+            let (lower, upper) = verify_messages(&graph, &certificate.demand, &messages)?;
             (lower, Some(upper))
         }
         Evidence::SumForAll { out, into, parts } => {
             let Demand::SumForAll(amount) = certificate.demand else {
                 return Err("the proof is for a sum that every node receives".to_owned());
             };
-            trees::sum_for_all(&graph, amount, [out, into], parts)?
+            sum_for_all(&graph, amount, [out, into], parts)?
         }
     };
     let (lower, upper) = (lower.max(at_ports), upper.map(|upper| upper.max(at_ports).max(lower)));
@@ -96,11 +96,11 @@ pub fn check(certificate: &Certificate) -> Result<Verified, String> {
 struct Graph {
     nodes: usize,
     vertices: usize,
-    /// For each link: the vertex that it leaves, the vertex to which it leads, its capacity, and
-    /// the index of the link in the certificate of which it is an image.
+    /// For each link: its tail, its head, its capacity, and the index of the link in the
+    /// certificate of which it is an image.
     links: Vec<(usize, usize, u64, usize)>,
     out: Vec<Vec<u32>>,
-    /// For each kind of ports, the rule (which traffic passes through the ports) and the capacity.
+    /// For each kind of ports, its rule and its capacity.
     ports: Vec<(PortRule, u64)>,
     /// The smallest and the largest capacity of a link, and the largest amount by which capacities
     /// are rounded up.
@@ -108,10 +108,9 @@ struct Graph {
     own: usize,
     /// The number of nodes that the certificate lists: all, or one if it uses translations.
     listed: usize,
-    /// The factor by which ports slow down a node whose links are all full; at least 1. It is the
-    /// largest total capacity of the links out of a node or into a node, divided by the capacity of
-    /// the ports of a node. With [`PortRule::SharedTime`], every link counts with the largest
-    /// capacity.
+    /// The factor by which ports slow down a node whose links are all full, at least 1: the largest
+    /// total capacity of the links out of a node or into a node, divided by the capacity of its
+    /// ports. With [`PortRule::SharedTime`], every link counts with the largest capacity.
     slowed: f64,
 }
 
@@ -133,7 +132,6 @@ impl Graph {
         {
             return Err(format!("the network has more than {MOST} links or vertices"));
         }
-        // Add the images of each listed link under the translations.
         let mut links = Vec::with_capacity(network.links.len() * copies);
         for copy in 0..copies {
             for (image, link) in network.links.iter().enumerate() {
@@ -182,8 +180,8 @@ impl Graph {
         let largest = links.iter().map(|link| link.2).max().unwrap_or(1);
         let smallest = links.iter().map(|link| link.2).min().unwrap_or(1);
         let speeds = (smallest, largest, u64::from(network.capacity_unit != 1.0));
-        // If ports are in use for the time that data takes on a link, a slow link uses them for as
-        // long as a fast one.
+        // Ports that are in use for the time on a link are in use as long for a slow link as for a
+        // fast one.
         let is_timed = ports.iter().any(|(rule, _)| *rule == PortRule::SharedTime);
         let sums = if is_timed { &degrees } else { &through };
         let most = sums[..nodes].iter().map(|(out, into)| *out.max(into)).max().unwrap_or(0);
@@ -277,8 +275,8 @@ impl Graph {
     }
 }
 
-/// Translates a vertex: adds the coordinates of vertex `by` to its coordinates on a grid with these
-/// sides. Without a grid, returns the vertex itself.
+/// Adds the coordinates of vertex `by` to those of `vertex` on a grid with these sides. Without a
+/// grid, returns the vertex itself.
 fn translated(vertex: usize, by: usize, sides: &[u32]) -> usize {
     let (mut a, mut b, mut sum, mut stride) = (vertex, by, 0, 1);
     for side in sides.iter().rev().map(|side| *side as usize) {
@@ -380,10 +378,8 @@ fn distances(graph: &Graph, lengths: &[u64], from: usize) -> Vec<Option<u64>> {
     distance
 }
 
-/// Returns the upper end, or an error if the flows do not move the demand.
+/// Returns the upper end. Errors if the flows do not move the demand.
 fn by_flows(graph: &Graph, rows: &DemandRows, flows: &[SourceFlow]) -> Result<f64, String> {
-    /// Largest accepted relative error of the amounts that flows move, because flows are rounded.
-    const ROUNDED: f64 = 1e-4;
     let capacities = graph.capacities();
     let mut load = vec![0.0; capacities.len()];
     if flows.len() != rows.len() {
@@ -415,7 +411,7 @@ fn by_flows(graph: &Graph, rows: &DemandRows, flows: &[SourceFlow]) -> Result<f6
         row.iter().for_each(|(to, amount)| wanted[*to] += *amount as f64);
         wanted[*from] -= all;
         for vertex in 0..graph.vertices {
-            if (left[vertex] - wanted[vertex]).abs() > ROUNDED * all {
+            if (left[vertex] - wanted[vertex]).abs() > AMOUNT_ERROR * all {
                 let (left, wanted) = (left[vertex], wanted[vertex]);
                 return Err(format!(
                     "{left} units from {from} end at vertex {vertex}, expected {wanted}"
@@ -463,4 +459,415 @@ fn through_ports(certificate: &Certificate, rows: &DemandRows, graph: &Graph) ->
     }
     let most = sent.into_iter().chain(received).fold(0.0, f64::max);
     least(is_pairs).map_or(0.0, |least| most / least)
+}
+
+// Trees: data that is copied or added, if only links limit the time.
+
+/// A set of vertices on one side of a cut. It contains data that must leave the set.
+struct CutSide {
+    amount: u128,
+    /// The capacity of the links that leave the set, at least 1.
+    capacity: u128,
+    amounts: Vec<(usize, u64)>,
+    turned: bool,
+}
+
+impl CutSide {
+    /// Errors if the set does not exist or data need not leave it. If `turned`, links are reversed.
+    fn new(
+        graph: &Graph,
+        amounts: &[(usize, u64)],
+        cut: &[u32],
+        turned: bool,
+    ) -> Result<Self, String> {
+        let mut inside = vec![false; graph.vertices];
+        for vertex in cut {
+            let place = inside.get_mut(*vertex as usize);
+            *place.ok_or_else(|| format!("there is no vertex {vertex}"))? = true;
+        }
+        if !cut.is_empty() && inside[..graph.nodes].iter().all(|inside| *inside) {
+            return Err("the set has all nodes, so no data must leave it".to_owned());
+        }
+        let leaving = (0..graph.links.len()).filter(|link| {
+            let (from, to) = graph.ends(*link, turned);
+            inside[from] && !inside[to]
+        });
+        let capacity: u128 = leaving.map(|link| u128::from(graph.links[link].2)).sum();
+        let amount: u128 =
+            amounts.iter().filter(|(node, _)| inside[*node]).map(|(_, x)| u128::from(*x)).sum();
+        if amount > 0 && capacity == 0 {
+            return Err("no link leaves the set".to_owned());
+        }
+        // If the set contains no data, the capacity can be 0. With 1, the time is 0 and not NaN.
+        let capacity = capacity.max(1);
+        Ok(Self { amount, capacity, amounts: amounts.to_vec(), turned })
+    }
+
+    fn time(&self) -> f64 {
+        self.amount as f64 / self.capacity as f64
+    }
+
+    /// Returns whether each single node can receive all data in the time of the cut, so that the
+    /// largest flow to the node is the sum of all amounts. Then a packing of trees delivers all
+    /// data to all nodes in the same time (Edmonds, 1973).
+    fn is_packed(&self, graph: &Graph) -> bool {
+        let all: u128 = self.amounts.iter().map(|(_, amount)| u128::from(*amount)).sum();
+        let source = graph.vertices;
+        let mut arcs: Vec<(usize, usize, u128)> = (0..graph.links.len())
+            .map(|link| {
+                let (from, to) = graph.ends(link, self.turned);
+                (from, to, u128::from(graph.links[link].2) * self.amount)
+            })
+            .collect();
+        let supply = self.amounts.iter();
+        arcs.extend(
+            supply.map(|(node, amount)| (source, *node, u128::from(*amount) * self.capacity)),
+        );
+        let needed = all * self.capacity;
+        (0..graph.listed).all(|node| max_flow(&arcs, (source, node), needed) == needed)
+    }
+}
+
+/// Returns the largest flow from the first to the second of two vertices, or `enough` if the flow
+/// is larger. It uses shortest augmenting paths (Edmonds and Karp, 1972).
+fn max_flow(arcs: &[(usize, usize, u128)], (from, to): (usize, usize), enough: u128) -> u128 {
+    let mut out = vec![Vec::new(); from + 1];
+    let mut residual = Vec::with_capacity(2 * arcs.len());
+    for (number, &(tail, head, capacity)) in arcs.iter().enumerate() {
+        out[tail].push((2 * number, head));
+        out[head].push((2 * number + 1, tail));
+        residual.extend([capacity, 0]);
+    }
+    let mut flow = 0;
+    while flow < enough {
+        let mut through = vec![None; from + 1];
+        let mut queue = VecDeque::from([from]);
+        while let Some(vertex) = queue.pop_front().filter(|_| through[to].is_none()) {
+            for &(arc, next) in &out[vertex] {
+                if residual[arc] > 0 && through[next].is_none() && next != from {
+                    through[next] = Some((arc, vertex));
+                    queue.push_back(next);
+                }
+            }
+        }
+        let mut path = Vec::new();
+        let mut at = to;
+        while let Some((arc, previous)) = through[at] {
+            path.push(arc);
+            at = previous;
+        }
+        let Some(most) = path.iter().map(|arc| residual[*arc]).min() else { break };
+        for arc in path {
+            residual[arc] -= most;
+            residual[arc ^ 1] += most;
+        }
+        flow += most;
+    }
+    flow.min(enough)
+}
+
+/// Returns the lower and the upper end for the time of an allreduce of `amount`.
+///
+/// The lower end is the largest of three times: that of the data which must leave the set `out`,
+/// that of the data which must enter the set `into`, and the time in which all links together move
+/// all terms and results. The upper end is the time of a reduce-scatter followed by an allgather;
+/// `None` if the cuts `gather` and `scatter` do not prove it.
+fn sum_for_all(
+    graph: &Graph,
+    amount: u64,
+    [out, into]: [&[u32]; 2],
+    [gather, scatter]: &[Vec<u32>; 2],
+) -> Result<(f64, Option<f64>), String> {
+    let nodes = graph.nodes as u128;
+    if nodes < 2 {
+        return Ok((0.0, Some(0.0)));
+    }
+    // The term of a node in the set must leave the set or, if `turned`, the sum for this node must
+    // enter the set. A set that consists of switches proves nothing.
+    let crossing = |cut: &[u32], turned| {
+        let first = cut.iter().find(|vertex| (**vertex as usize) < graph.nodes);
+        let first = *first.ok_or("the set has no node")? as usize;
+        CutSide::new(graph, &[(first, amount)], cut, turned).map(|side| side.time())
+    };
+    let by_cuts = f64::max(crossing(out, false)?, crossing(into, true)?);
+    let leaving = graph.links.iter().filter(|(from, ..)| *from < graph.nodes);
+    let capacity: u128 = leaving.map(|(.., capacity, _)| u128::from(*capacity)).sum();
+    let by_terms = (2 * (nodes - 1) * u128::from(amount)) as f64 / capacity as f64;
+    let each: Vec<(usize, u64)> = (0..graph.nodes).map(|node| (node, 1)).collect();
+    let parts =
+        [CutSide::new(graph, &each, gather, false)?, CutSide::new(graph, &each, scatter, true)?];
+    let packed = parts.iter().all(|part| part.is_packed(graph));
+    let upper = parts.iter().map(CutSide::time).sum::<f64>() * amount as f64 / nodes as f64;
+    Ok((by_cuts.max(by_terms), packed.then_some(upper * graph.slowed)))
+}
+
+// Messages: data that is copied or added, if ports limit the time, and sums that every node
+// receives.
+
+/// The fields of [`Evidence::Messages`].
+struct Messages<'a> {
+    pub lengths: &'a [u32],
+    pub port_lengths: &'a [u32],
+    pub roots: &'a [(u32, f32)],
+    pub copies: &'a [MessageRow],
+    pub sums: &'a [MessageRow],
+    pub flows: &'a [MessageRow],
+}
+
+/// The verification takes time in proportion to the fourth power of this number.
+const MAX_NODES: usize = 64;
+
+fn verify_messages(
+    graph: &Graph,
+    demand: &Demand,
+    proof: &Messages<'_>,
+) -> Result<(f64, f64), String> {
+    if graph.nodes > MAX_NODES || graph.listed != graph.nodes {
+        return Err(format!("messages are listed for more than {MAX_NODES} nodes"));
+    }
+    let ports = Ports::of(graph);
+    Ok((lower_of_messages(demand, proof, &ports)?, upper_of_messages(demand, proof, &ports)?))
+}
+
+/// The ports of a graph that only messages use, in addition to the resources of links.
+struct Ports<'a> {
+    graph: &'a Graph,
+    /// The place of each resource of links ([`Graph::resources`]) in the list of all resources.
+    places: Vec<usize>,
+    /// The first place of each kind of ports that only messages use.
+    ends: Vec<usize>,
+    /// The places of ports that are in use for the time on a link.
+    timed: Vec<usize>,
+    capacities: Vec<u64>,
+}
+
+impl<'a> Ports<'a> {
+    fn of(graph: &'a Graph) -> Self {
+        let mut places: Vec<usize> = (0..graph.own).collect();
+        let mut capacities: Vec<u64> = graph.links.iter().map(|link| link.2).collect();
+        let (mut ends, mut timed) = (Vec::new(), Vec::new());
+        for &(rule, capacity) in &graph.ports {
+            let count = match rule {
+                PortRule::Ends | PortRule::EveryHop => 2 * graph.nodes,
+                PortRule::Shared | PortRule::SharedTime => 1,
+            };
+            if rule == PortRule::SharedTime {
+                timed.push(capacities.len());
+            }
+            if rule == PortRule::Ends {
+                ends.push(capacities.len());
+            } else {
+                places.extend(capacities.len()..capacities.len() + count);
+            }
+            let all =
+                if count == 1 { capacity.saturating_mul(graph.nodes as u64) } else { capacity };
+            capacities.extend(vec![all; count]);
+        }
+        Self { graph, places, ends, timed, capacities }
+    }
+}
+
+fn lower_of_messages(
+    demand: &Demand,
+    proof: &Messages<'_>,
+    ports: &Ports<'_>,
+) -> Result<f64, String> {
+    let (graph, nodes) = (ports.graph, ports.graph.nodes);
+    let lengths: Vec<u64> =
+        proof.lengths.iter().chain(proof.port_lengths).map(|length| u64::from(*length)).collect();
+    if proof.lengths.len() != graph.own || lengths.len() != ports.capacities.len() {
+        let (found, expected) = (lengths.len(), ports.capacities.len());
+        return Err(format!("there are {found} lengths, expected {expected}"));
+    }
+    let below = graph.weighted(&lengths, &ports.capacities, &ports.timed);
+    let of_link = |link| graph.length(link, |resource| lengths[ports.places[resource]]);
+    let link_lengths: Vec<u64> = (0..graph.links.len()).map(of_link).collect();
+    let mut costs = vec![vec![0_i128; nodes]; nodes];
+    for (from, row) in costs.iter_mut().enumerate() {
+        let distance = distances(graph, &link_lengths, from);
+        for (to, cost) in row.iter_mut().enumerate() {
+            let way = distance[to].ok_or_else(|| format!("no path from {from} to {to}"))?;
+            let of_ports: u64 = ports
+                .ends
+                .iter()
+                .map(|first| lengths[first + from] + lengths[first + nodes + to])
+                .sum();
+            *cost = i128::from(way) + i128::from(of_ports);
+        }
+    }
+    let turned: Vec<Vec<i128>> =
+        (0..nodes).map(|a| (0..nodes).map(|b| costs[b][a]).collect()).collect();
+    let of_roots = |costs: &[Vec<i128>], amounts: &[(u32, u64)]| -> i128 {
+        let cost =
+            |(root, amount): &(u32, u64)| cheapest(costs, *root as usize) * i128::from(*amount);
+        amounts.iter().map(cost).sum()
+    };
+    let above = match demand {
+        Demand::Copies(amounts) => of_roots(&costs, amounts),
+        Demand::Sums(amounts) => of_roots(&turned, amounts),
+        Demand::SumForAll(amount) => {
+            let from: Vec<i128> = (0..nodes).map(|root| cheapest(&costs, root)).collect();
+            let into: Vec<i128> = (0..nodes).map(|root| cheapest(&turned, root)).collect();
+            let with_last = |trees: &[i128], costs: &[Vec<i128>]| {
+                let others = |node: usize| (0..nodes).filter(move |other| *other != node);
+                let last = |node: usize| others(node).map(|from| costs[from][node]).min();
+                let total = |root: usize| trees[root] + others(root).filter_map(last).sum::<i128>();
+                (0..nodes).map(total).min().unwrap_or(0)
+            };
+            let one_way = from.iter().chain(&into).copied().max().unwrap_or(0);
+            let both = with_last(&into, &costs).max(with_last(&from, &turned));
+            one_way.max(both) * i128::from(*amount)
+        }
+        Demand::Even(_) | Demand::Pairs(_) => 0,
+    };
+    Ok(if above == 0 { 0.0 } else { above as f64 / below as f64 })
+}
+
+/// Returns the cost of the cheapest tree that reaches all nodes from `root` (Edmonds, 1967). Each
+/// round contracts the cycles of the cheapest messages.
+fn cheapest(costs: &[Vec<i128>], root: usize) -> i128 {
+    let (mut costs, mut root, mut sum) = (costs.to_vec(), root, 0);
+    loop {
+        let nodes = costs.len();
+        let parent = |to: usize| {
+            (0..nodes).filter(|from| *from != to).min_by_key(|from| costs[*from][to]).unwrap_or(to)
+        };
+        let parents: Vec<usize> =
+            (0..nodes).map(|to| if to == root { root } else { parent(to) }).collect();
+        sum += (0..nodes).filter(|to| *to != root).map(|to| costs[parents[to]][to]).sum::<i128>();
+        // Number the contracted nodes. All nodes of a cycle get the same number.
+        let mut number = vec![usize::MAX; nodes];
+        let (mut count, mut has_cycle) = (0, false);
+        for start in 0..nodes {
+            // The node `start` is on a cycle if a walk of at most `nodes` steps returns to it.
+            let mut at = parents[start];
+            for _ in 0..nodes {
+                if at != root && at != start {
+                    at = parents[at];
+                }
+            }
+            let is_on_cycle = start != root && at == start;
+            if number[start] == usize::MAX {
+                number[start] = count;
+                if is_on_cycle {
+                    has_cycle = true;
+                    let mut node = parents[start];
+                    while node != start {
+                        number[node] = count;
+                        node = parents[node];
+                    }
+                }
+                count += 1;
+            }
+        }
+        if !has_cycle {
+            return sum;
+        }
+        let mut smaller = vec![vec![i128::MAX / 4; count]; count];
+        for from in 0..nodes {
+            for to in (0..nodes).filter(|to| *to != root && number[*to] != number[from]) {
+                let cost = costs[from][to] - costs[parents[to]][to];
+                let best = &mut smaller[number[from]][number[to]];
+                *best = cost.min(*best);
+            }
+        }
+        (costs, root) = (smaller, number[root]);
+    }
+}
+
+/// The amounts from each node to each node, or on each link.
+type Matrix = Vec<Vec<f64>>;
+
+fn upper_of_messages(
+    demand: &Demand,
+    proof: &Messages<'_>,
+    ports: &Ports<'_>,
+) -> Result<f64, String> {
+    let (graph, nodes) = (ports.graph, ports.graph.nodes);
+    let number = |index: u32, most: usize| -> Result<usize, String> {
+        let index = index as usize;
+        if index < most { Ok(index) } else { Err(format!("there is no node or link {index}")) }
+    };
+    let add = |row: &[(u32, f32)], to: &mut [f64]| -> Result<(), String> {
+        for (place, amount) in row {
+            if !(amount.is_finite() && *amount >= 0.0) {
+                return Err(format!("an amount of {amount} at node or link {place}"));
+            }
+            to[number(*place, to.len())?] += f64::from(*amount);
+        }
+        Ok(())
+    };
+    let matrix = |rows: &[MessageRow], width: usize| -> Result<Matrix, String> {
+        let mut matrix = vec![vec![0.0; width]; nodes];
+        for (from, row) in rows {
+            add(row, &mut matrix[number(*from, nodes)?])?;
+        }
+        Ok(matrix)
+    };
+    let (copies, sums) = (matrix(proof.copies, nodes)?, matrix(proof.sums, nodes)?);
+    let flows = matrix(proof.flows, graph.links.len())?;
+    // The trees must move the data of their roots: a tree exists for an amount if the maximum flow
+    // of messages from the roots to each node is this amount (Edmonds, 1973).
+    let mut roots = vec![0.0; nodes];
+    add(proof.roots, &mut roots)?;
+    let (all, moved): (f64, Vec<(&Matrix, bool)>) = match demand {
+        Demand::Copies(amounts) | Demand::Sums(amounts) => {
+            roots.fill(0.0);
+            amounts.iter().for_each(|(node, amount)| roots[*node as usize] += *amount as f64);
+            let is_sum = matches!(demand, Demand::Sums(_));
+            (roots.iter().sum(), vec![(if is_sum { &sums } else { &copies }, is_sum)])
+        }
+        Demand::SumForAll(amount) => (*amount as f64, vec![(&copies, false), (&sums, true)]),
+        Demand::Even(_) | Demand::Pairs(_) => {
+            return Err("the demand has other evidence".to_owned());
+        }
+    };
+    if (roots.iter().sum::<f64>() / all - 1.0).abs() > AMOUNT_ERROR {
+        return Err("the trees at all roots do not move the whole amount".to_owned());
+    }
+    let unit = all / (1_u64 << 40) as f64;
+    let whole = |amount: f64| (amount / unit) as u128;
+    let needed = whole(all * (1.0 - 2.0 * AMOUNT_ERROR));
+    for (messages, is_sum) in moved {
+        let mut arcs: Vec<(usize, usize, u128)> =
+            roots.iter().enumerate().map(|(root, amount)| (nodes, root, whole(*amount))).collect();
+        for (from, row) in messages.iter().enumerate() {
+            for (to, amount) in row.iter().enumerate().filter(|(_, amount)| **amount > 0.0) {
+                let (from, to) = if is_sum { (to, from) } else { (from, to) };
+                arcs.push((from, to, whole(*amount)));
+            }
+        }
+        if let Some(node) = (0..nodes).find(|to| max_flow(&arcs, (nodes, *to), needed) < needed) {
+            return Err(format!("the messages do not connect node {node} with all roots"));
+        }
+    }
+    let mut loads = vec![0.0; ports.capacities.len()];
+    for (from, flow) in flows.iter().enumerate() {
+        let sent = |to: usize| copies[from][to] + sums[from][to];
+        let total: f64 = (0..nodes).map(sent).sum();
+        let mut left = vec![0.0; graph.vertices];
+        for (link, amount) in flow.iter().enumerate() {
+            let (tail, head, ..) = graph.links[link];
+            left[tail] -= amount;
+            left[head] += amount;
+            for (resource, rule) in graph.resources(link) {
+                loads[ports.places[resource]] += amount * graph.factor(link, rule);
+            }
+        }
+        left[from] += total;
+        for (vertex, left) in left.iter().enumerate() {
+            let wanted = if vertex < nodes { sent(vertex) } else { 0.0 };
+            if (left - wanted).abs() > AMOUNT_ERROR * total {
+                return Err(format!(
+                    "{left} units of messages from {from} end at vertex {vertex}, expected {wanted}"
+                ));
+            }
+        }
+        for first in &ports.ends {
+            loads[first + from] += total;
+            (0..nodes).for_each(|to| loads[first + nodes + to] += sent(to));
+        }
+    }
+    let times = loads.iter().zip(&ports.capacities).map(|(load, capacity)| load / *capacity as f64);
+    Ok(times.fold(0.0, f64::max))
 }

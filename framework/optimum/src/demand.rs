@@ -2,7 +2,7 @@
 //! demand of a task ([`swapmeet_core::simulation::demand`]), it lists nodes of the network instead
 //! of ranks, and is part of a certificate.
 
-use crate::error::{MAX_PAIRS, OptimumError};
+use crate::{MAX_PAIRS, OptimumError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use swapmeet_core::delivery::collective::BlockSizes;
@@ -36,12 +36,12 @@ impl Demand {
     /// tokens.
     pub fn of(task: &Task) -> Result<Self, OptimumError> {
         let ranks = task.topology.nodes();
-        let host = |rank: u64| task.topology.host(rank) as u32;
+        let node = |rank: u64| task.topology.physical_node(rank) as u32;
         // Returns, for each node, the sum of the amounts of the ranks on it.
         let at_nodes = |amounts: &Amounts| {
             let mut nodes = BTreeMap::new();
             for (rank, amount) in amounts.listed(ranks) {
-                let sum: &mut u64 = nodes.entry(host(rank)).or_default();
+                let sum: &mut u64 = nodes.entry(node(rank)).or_default();
                 *sum = sum.saturating_add(amount);
             }
             nodes.into_iter().collect()
@@ -53,9 +53,9 @@ impl Demand {
             let mut rows: BTreeMap<u32, BTreeMap<u32, u64>> = BTreeMap::new();
             for from in 0..ranks {
                 blocks.each_receiver(from, ranks, &mut |to, amount| {
-                    if host(from) != host(to) {
-                        let row = rows.entry(host(from)).or_default();
-                        let sum = row.entry(host(to)).or_default();
+                    if node(from) != node(to) {
+                        let row = rows.entry(node(from)).or_default();
+                        let sum = row.entry(node(to)).or_default();
                         *sum = sum.saturating_add(amount);
                     }
                 });
@@ -74,8 +74,8 @@ impl Demand {
                 return Err(OptimumError::Tokens(task.collective.kind().word));
             }
         };
-        let hosts = task.topology.hosts();
-        let total = demand.total(hosts);
+        let physical_nodes = task.topology.physical_nodes();
+        let total = demand.total(physical_nodes);
         if total >= 1 << 53 { Err(OptimumError::TooManyBytes) } else { Ok(demand) }
     }
 

@@ -6,8 +6,8 @@
 //! link), all images of a link have the same length, and the flow of one source is enough.
 
 use crate::demand::Demand;
-use crate::error::{MAX_CELLS, OptimumError};
 use crate::network::{CapacityNetwork, PortRule, Speeds};
+use crate::{MAX_CELLS, OptimumError};
 use swapmeet_flows::{
     BestCut, Column, Links, NONE, Options, Prices, Problem, Random, Solution, Unconnected,
 };
@@ -66,8 +66,8 @@ pub(crate) fn solve(
 /// Largest length of a resource with [`Prices::Coarse`].
 const COARSE: f32 = 8.0;
 
-/// Returns the links of the whole network. Also returns, for each of them, the index of the link in
-/// `network` of which it is an image under a translation (a shift of all coordinates of a grid).
+/// Returns the links of the whole network, and for each of them the index of the link in `network`
+/// of which it is an image under a translation.
 pub(crate) fn expand(network: &CapacityNetwork) -> (Links, Vec<u32>) {
     let mut links = Links::default();
     let mut images = Vec::with_capacity(network.link_count() as usize);
@@ -124,13 +124,13 @@ struct Limits {
     even: u64,
     /// The capacity of each resource. All images of a link under translations are one resource.
     pub capacities: Vec<u64>,
-    /// The capacities as floating-point numbers. The additional last entry is infinite. It is the
+    /// The capacities as floating-point numbers, and at the end infinity: the capacity of the
     /// resource of links that use no resource of a kind.
     pub divisors: Vec<f64>,
     /// The kinds of resources. The first kind is the links.
     pub columns: Vec<Column>,
     timed: Option<Timed>,
-    /// For each resource, the factor from a price to the length of the resource.
+    /// The factor from the price of each resource to its length.
     per_price: Vec<f32>,
     /// The largest length of a resource. A link is at most this times the number of columns long.
     longest: u32,

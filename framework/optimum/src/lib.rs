@@ -19,17 +19,56 @@
 pub mod certificate;
 pub mod check;
 pub mod demand;
-mod error;
 mod flow;
-mod max_flow;
 pub mod network;
 pub mod optimum;
 mod packing;
 mod trees;
 
 pub use certificate::Certificate;
-pub use error::{MAX_CELLS, MAX_LINKS, MAX_PAIRS, OptimumError};
 pub use optimum::{DEFAULT_GAP, MachineTask, Optimum, Options, solve};
+
+/// The reason why the least time of a problem cannot be found.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OptimumError {
+    /// A vertex must receive data of another vertex, but there is no path between them.
+    #[error("no path leads from vertex {from} to vertex {to}: expected a connected network")]
+    Unconnected { from: u64, to: u64 },
+    #[error("the link from vertex {from} to vertex {to} has no bandwidth: expected a positive one")]
+    NoBandwidth { from: u64, to: u64 },
+    #[error("a {0} has no optimum: expected a collective of blocks, such as alltoall")]
+    Tokens(&'static str),
+    /// The machine moves any amount of data in no time, so there is nothing to optimize.
+    #[error("bytes take no time on this machine: expected byte_us above 0")]
+    NoTime,
+    #[error(
+        "{sources} sources times {links} links are more than {MAX_CELLS} cells, the limit of memory: try fewer nodes, fewer sources (scatter, broadcast), or a uniform workload on a torus, ring, hypercube or fully connected network, of which one source is enough"
+    )]
+    TooLarge { sources: u64, links: u64 },
+    #[error(
+        "{pairs} pairs of nodes are more than {MAX_PAIRS}: try fewer nodes, or a uniform workload on a torus, ring, hypercube or fully connected network, of which one source is enough"
+    )]
+    TooManyPairs { pairs: u64 },
+    #[error("{vertices} vertices with {links} links are more than {MAX_LINKS} vertices or links")]
+    TooManyLinks { vertices: u64, links: u64 },
+    /// The links into a switch have a different total bandwidth than the links out of it. Packings
+    /// of trees need switches that can forward everything that they receive at full speed.
+    #[error(
+        "the links into switch {vertex} have another bandwidth than those out of it: collectives that copy or add data need the same"
+    )]
+    UnevenSwitch { vertex: u64 },
+    /// The amounts of a demand are too large for exact sums.
+    #[error("the data adds up to more than 2^53 bytes: expected smaller sizes")]
+    TooManyBytes,
+    #[error("the search was stopped")]
+    Stopped,
+}
+
+pub const MAX_LINKS: u64 = 1 << 24;
+/// The maximum number of cells of the table of flows: sources times links, four bytes each.
+pub const MAX_CELLS: u64 = 1 << 25;
+/// The maximum number of pairs of nodes in a demand that lists each pair with its amount.
+pub const MAX_PAIRS: u64 = 1 << 23;
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@
 //! can only make the lower end of the interval smaller. If bandwidths differ by more than a factor
 //! of 2^28, the unit is larger, so that no capacity exceeds 2^48.
 
-use crate::error::{MAX_LINKS, OptimumError};
+use crate::{MAX_LINKS, OptimumError};
 use serde::{Deserialize, Serialize};
 use swapmeet_core::cost::model::NetworkRates;
 use swapmeet_core::network::topology;
@@ -123,7 +123,7 @@ impl CapacityNetwork {
         rates: &NetworkRates,
         even: bool,
     ) -> Result<Self, OptimumError> {
-        let topology = &*topology.of_hosts();
+        let topology = &*topology.physical();
         let (nodes, vertices) = (topology.nodes(), topology.nodes() + topology.switches());
         if vertices > MAX_LINKS || topology.link_slots() > MAX_LINKS {
             let links = topology.link_slots();

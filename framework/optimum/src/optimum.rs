@@ -1,9 +1,9 @@
 //! The optimum of a task: an interval in µs that contains its least time, and the resources that
 //! limit the time.
 
+use crate::OptimumError;
 use crate::certificate::{Certificate, Evidence, FORMAT, ProblemSpecs};
 use crate::demand::Demand;
-use crate::error::OptimumError;
 use crate::flow::{self, Progress, value};
 use crate::network::{CapacityNetwork, Link, PortRule};
 use crate::packing;
@@ -47,8 +47,8 @@ pub enum Bottleneck {
     },
 }
 
+/// The interval, in µs without start-up times and latencies, and what limits the time.
 #[derive(Debug, Clone, PartialEq)]
-/// The ends are in µs, without start-up times and latencies.
 pub struct Optimum {
     pub lower_us: f64,
     pub upper_us: f64,
@@ -64,8 +64,8 @@ impl Optimum {
     }
 }
 
-/// Returns the network and the demand of a task. Also returns the time in which a link of capacity
-/// 1 moves a unit of the demand, in µs.
+/// Returns the network and the demand of a task, and the time in µs in which a link of capacity 1
+/// moves a unit of the demand.
 ///
 /// # Errors
 ///
@@ -80,8 +80,8 @@ pub fn problem(
     }
     let topology = task.topology.as_ref();
     let demand = Demand::of(task)?;
-    let hosts = topology.hosts();
-    let network = CapacityNetwork::of(topology, &rates, demand.is_even(hosts))?;
+    let nodes = topology.physical_nodes();
+    let network = CapacityNetwork::of(topology, &rates, demand.is_even(nodes))?;
     let unit_us = unit_bytes * rates.link_byte_us / network.capacity_unit;
     Ok((network, demand, unit_us))
 }
@@ -317,9 +317,9 @@ fn leaving_nodes(network: &CapacityNetwork) -> u128 {
     sum * u128::from(network.copies())
 }
 
-/// Returns the factor by which ports slow down a schedule that uses all links at full capacity; at
-/// least 1. It is the largest total capacity of the links out of a node or into a node, divided by
-/// the capacity of the ports of a node. If ports are in use for the time that data takes on a link
+/// Returns the factor by which ports slow down a schedule that uses all links at full capacity, at
+/// least 1: the largest total capacity of the links out of a node or into a node, divided by the
+/// capacity of its ports. If ports are in use for the time that data takes on a link
 /// ([`PortRule::SharedTime`]), every link counts with the largest capacity.
 fn slowed_by_ports(network: &CapacityNetwork) -> f64 {
     let mut at = vec![(0_u64, 0_u64); network.vertices as usize];

@@ -740,6 +740,25 @@ fn nothing_takes_no_time() {
     assert_eq!(optimum.bottleneck, Bottleneck::Nothing);
 }
 
+/// If blocks have no bytes, a unit of the demand takes no time, so both ends are 0.
+#[test]
+fn certificates_of_blocks_without_bytes_are_verified() {
+    for kind in [&BROADCAST, &REDUCE, &ALL_TO_ALL, &ALL_GATHER, &ALL_REDUCE] {
+        let task = Task::new(parse("mesh:2x3").unwrap(), Collective::of(kind));
+        let rates = Machine::parse("paragon").unwrap().network_rates().unwrap();
+        let machine_task = MachineTask { task: &task, unit_bytes: 0.0, rates };
+        let options = &mut Options { gap: 0.02, progress: &mut |_, _| true };
+        let mut certificate = solve(&machine_task, options).unwrap().certificate;
+        assert_eq!((certificate.lower_us, certificate.upper_us), (0.0, 0.0));
+        let verified = check(&certificate).unwrap();
+        assert_eq!((verified.lower_us, verified.upper_us), (0.0, Some(0.0)));
+        // Such a certificate supports no other claim.
+        certificate.lower_us = 1e-3;
+        let error = check(&certificate).unwrap_err();
+        assert!(error.contains("but the lengths prove only 0"), "{}: {error}", kind.word);
+    }
+}
+
 /// Corrupts each field of a certificate that the evidence depends on, one after another.
 #[test]
 fn corrupted_certificates_are_refused() {
@@ -762,7 +781,8 @@ fn corrupted_certificates_are_refused() {
     flow(&|c| c.network.links[0].capacity = 0, "expected a capacity from 1");
     flow(&|c| c.network.links[0].to = 99, "there is no vertex 99");
     flow(&|c| c.format.push('x'), "expected `swapmeet-optimum-1`");
-    flow(&|c| c.unit_us = 0.0, "expected a positive time");
+    flow(&|c| c.unit_us = -1.0, "expected a time of at least 0");
+    flow(&|c| c.unit_us = 0.0, "but the lengths prove only 0");
     flow(
         &|c| {
             let Evidence::Flow { lengths, .. } = &mut c.proof else { unreachable!() };

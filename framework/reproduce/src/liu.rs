@@ -6,7 +6,7 @@ use crate::bench::ReproduceError;
 use crate::engine::Engine;
 use crate::formula::Value;
 use std::collections::BTreeMap;
-use swapmeet_core::delivery::payload::Proof;
+use swapmeet_core::delivery::traced::Proof;
 use swapmeet_core::simulation::listener::{Listener, LocalCopy, ScheduleEvent};
 
 /// - `stages.of(algorithm, p)`: the stages of an algorithm on p nodes, each of which sends p bytes to

@@ -1,11 +1,32 @@
 //! Tests of the data of papers: their formulas have the values that other sources give.
 
-use crate::engine::Engine;
+use crate::engine::{Engine, Paper, Specs};
 use crate::formula::Value;
 use crate::papers;
+use crate::report::{Table, Verdict};
+use swapmeet_results::Record;
 
 fn engine(name: &str) -> Engine<'static> {
     Engine::new(papers().iter().find(|paper| paper.name == name).unwrap(), None).unwrap()
+}
+
+/// Returns a paper whose data are those of `name`, except for changes.
+fn changed(name: &str, change: impl FnOnce(&mut toml::Table)) -> Paper {
+    let paper = papers().iter().find(|paper| paper.name == name).unwrap();
+    let mut data: toml::Table = toml::from_str(paper.data).unwrap();
+    change(&mut data);
+    Paper { data: toml::to_string(&data).unwrap().leak(), ..*paper }
+}
+
+/// Removes all tables except for the one that `is_kept` selects.
+fn keep_table(data: &mut toml::Table, is_kept: impl Fn(&toml::Value) -> bool) {
+    data["table"].as_array_mut().unwrap().retain(is_kept);
+}
+
+fn specs([topology, algorithm, workload, machine]: [&str; 4]) -> Specs {
+    let [topology, algorithm, workload, machine] =
+        [topology, algorithm, workload, machine].map(str::to_owned);
+    Specs { topology, algorithm, workload, machine, seeds: 1 }
 }
 
 /// A value of the formula `formula` in the data of a paper.
@@ -61,10 +82,101 @@ mod suh_shin {
         let expected = ["formula", "formula", "formula", "declared", "formula"];
         assert_eq!(terms, expected.to_vec().into());
     }
+
+    /// If this project does not have an algorithm, the table still shows the values of the paper.
+    #[test]
+    fn rivals_without_a_run_keep_the_papers_values() {
+        let paper = changed("suh-shin", |data| {
+            data["sides"] = toml::Value::Array(vec![8.into()]);
+            for shape in ["torus", "mesh"] {
+                for rival in data["rivals"][shape].as_array_mut().unwrap() {
+                    rival.as_table_mut().unwrap().remove("algorithm");
+                }
+            }
+            keep_table(data, |table| table["id"].as_str() == Some("Table 2"));
+        });
+        let engine = Engine::new(&paper, None).unwrap();
+        let machine = "free:startup_us=1,byte_us=1,hop_us=1,rearrange_byte_us=1,rearrangement=declared,barrier_us=1";
+        for topology in ["torus:8x8", "mesh:8x8"] {
+            engine.suppose(specs([topology, "suh-shin", "uniform:1", machine]), Record::default());
+        }
+        let tables = engine.tables().unwrap();
+        let [Table { cells, .. }] = &tables[..] else { panic!("{} tables", tables.len()) };
+        // Each shape has two rivals and `proposed`, with five costs each.
+        assert_eq!(cells.len(), 2 * 3 * 5);
+        assert!(cells.iter().all(|c| c.verdict != Verdict::NotGiven && !c.paper.is_empty()));
+        assert_eq!(cells.iter().filter(|c| c.verdict == Verdict::NotRebuilt).count(), 20);
+    }
 }
 
 mod spencer {
     use super::*;
+
+    /// A row whose formulas are log2(n) rounds, 10 links and 8 blocks is compared with a run of 2
+    /// rounds, 10 links and 8.4 blocks on a ring of 3 nodes.
+    #[test]
+    fn terms_that_differ_have_a_reason() {
+        let cells = |id: &str| -> Vec<(String, String, Verdict, String)> {
+            let paper = changed("spencer", |data| {
+                let rows = data["dissemination"].as_array_mut().unwrap();
+                rows.truncate(1);
+                let row = rows[0].as_table_mut().unwrap();
+                row["on"] = "[[1, 3, 1]]".into();
+                row["costs"] = ["log(2, n)", "10", "8"].map(toml::Value::from).to_vec().into();
+                if id == "Table 4.4" {
+                    row.insert("farthest".to_owned(), 1.into());
+                }
+                let compared: toml::Table = [("id", id), ("rows", "dissemination")]
+                    .map(|(k, v)| (k.to_owned(), v.into()))
+                    .into_iter()
+                    .collect();
+                data["compared"] = toml::Value::Array(vec![compared.into()]);
+                keep_table(data, |table| table["id"].as_str() == Some("{id}"));
+            });
+            let engine = Engine::new(&paper, None).unwrap();
+            let [topology, algorithm, workload] =
+                ["ring:3", "torus-broadcast", "broadcast/uniform:720720"];
+            let run = Record {
+                startup_us: Some(2.0 * 2_952_069_120.0),
+                propagation_us: Some(10.0),
+                transmission_us: Some(8.4 * 720_720.0),
+                contention_us: Some(0.0),
+                ..Record::default()
+            };
+            let machine = "free:model=circuit,startup_us=2952069120,hop_us=1,byte_us=1,ports=1,virtual_channels=1";
+            engine.suppose(specs([topology, algorithm, workload, machine]), run);
+            let hops = Record { lower_bound_us: Some(1.0), ..Record::default() };
+            let machine = "free:model=circuit,hop_us=1,ports=all";
+            engine.suppose(specs([topology, algorithm, workload, machine]), hops);
+            let tables = engine.tables().unwrap();
+            let [Table { cells, .. }] = &tables[..] else { panic!("{} tables", tables.len()) };
+            let texts = |cell: &crate::report::Cell| {
+                (cell.paper.clone(), cell.ours.clone(), cell.verdict, cell.why.clone())
+            };
+            cells.iter().map(texts).collect()
+        };
+        let reason =
+            engine("spencer").scope(&[]).value("at(at(reasons, 'one-port'), 'propagation')");
+        let reason = reason.unwrap().text();
+        let rounded = "equals the formula with its logarithm rounded up";
+        let too_high = "lower bound 1.5 as printed, which is too high: along an axis, a node x and its mirror image -1 - x are an odd number of links apart; 1 here";
+        for (id, notes) in [
+            ("Table 3.2", ["lower bound 2", "lower bound 1", "lower bound 1"]),
+            ("Table 4.4", ["lower bound 1", too_high, "lower bound 0.75"]),
+        ] {
+            let cells = cells(id);
+            let [rounds, links, blocks] = &cells[..] else { panic!("{cells:?}") };
+            let of = |paper: &str, ours: &str| (paper.to_owned(), ours.to_owned());
+            assert_eq!((rounds.0.clone(), rounds.1.clone()), of("1.58", "2"), "{id}");
+            assert!(matches!(rounds.2, Verdict::Off(_)), "{id}: {:?}", rounds.2);
+            assert_eq!(rounds.3, format!("{rounded}; {}", notes[0]), "{id}");
+            assert_eq!((links.0.clone(), links.1.clone()), of("10", "10"), "{id}");
+            assert_eq!((links.2, &*links.3), (Verdict::Agrees, notes[1]), "{id}");
+            assert_eq!((blocks.0.clone(), blocks.1.clone()), of("8", "8.4"), "{id}");
+            assert!(matches!(blocks.2, Verdict::Off(_)), "{id}: {:?}", blocks.2);
+            assert_eq!(blocks.3, format!("{reason}; {}", notes[2]), "{id}");
+        }
+    }
 
     /// Each formula of a row has a value on each of its tori, and each named reason is defined.
     #[test]
@@ -321,6 +433,30 @@ mod fugaku {
     }
 
     /// Three placements predict 2, 5 and 3 us, so the band is from 2 to 5 us.
+    #[test]
+    fn the_band_is_that_of_all_placements() {
+        let fugaku = engine("fugaku");
+        for (placement, us) in [2.0, 5.0, 3.0].into_iter().enumerate() {
+            let topology = format!("dragonfly:1x2x2,place=random:{placement}");
+            let run = Record { time_us: Some(us), ..Record::default() };
+            fugaku.suppose(specs([&topology, "a", "reduce/uniform:64", "free"]), run);
+        }
+        let of = |formula: &str, us: f64| {
+            let texts = [
+                ("shape", "dragonfly:1x2x2"),
+                ("algorithm", "a"),
+                ("workload", "reduce/uniform:64"),
+                ("machine", "free"),
+            ];
+            let mut variables = texts.map(|(name, text)| (name, text.into())).to_vec();
+            variables.extend([("placements", vec![0.0, 1.0, 2.0].into()), ("us", us.into())]);
+            number(&fugaku, formula, &variables)
+        };
+        assert_eq!([of("low", 1.0), of("high", 1.0)], [2.0, 5.0]);
+        assert_eq!([1.0, 4.0, 8.0].map(|us| of("nearest", us)), [2.0, 4.0, 5.0]);
+    }
+
+    /// The time of a band that is nearest to a measured time.
     #[test]
     fn the_nearest_time_lies_in_the_band() {
         let fugaku = engine("fugaku");

@@ -1,10 +1,10 @@
 //! Runs many cases in worker processes. A plugin that crashes, hangs, exhausts memory or closes
 //! files therefore affects only the row of the case that it was running.
 //!
-//! Cases that share a schedule form a [`group`](mod@crate::plan_group) of work. The batch starts one
-//! thread for each job that may run at the same time. Each thread takes units, or parts of large
-//! units, from a queue and passes them to worker processes of the same program. Rows arrive over a
-//! separate socket, so they cannot be confused with a plugin's output.
+//! Cases that share a schedule form a [`group`](mod@crate::plan_group) of work. The batch starts
+//! one thread for each job that may run at the same time. Each thread takes groups, or parts of
+//! large groups, from a queue and passes them to worker processes of the same program. Rows arrive
+//! over a separate socket, so they cannot be confused with a plugin's output.
 //!
 //! [`CaseEvent`]s report the progress and the rows. Rows arrive in the order in which cases end;
 //! [`ReorderBuffer`] restores the order of the cases.
@@ -34,14 +34,12 @@ pub use crate::dispatch::DESCRIPTORS_OF_A_JOB;
 /// more memory than all other data of the program.
 const MOST_EVENTS: usize = 256;
 
-/// A running batch of cases.
 pub struct Batch {
     events: Receiver<CaseEvent>,
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
 }
 
-/// State that is shared by the threads of a batch.
 #[derive(Clone)]
 struct Shared {
     cases: Arc<[Case]>,
@@ -50,11 +48,9 @@ struct Shared {
     stop: Arc<AtomicBool>,
 }
 
-/// The cases that no thread has taken yet.
 struct Queue {
-    /// Cases that share a schedule.
-    units: VecDeque<Range<usize>>,
-    /// The number of threads that still take units.
+    groups: VecDeque<Range<usize>>,
+    /// The number of threads that still take groups.
     threads: usize,
 }
 
@@ -76,14 +72,14 @@ impl Batch {
         Self::begin(cases.into(), jobs, workers)
     }
 
-    fn begin(cases: Arc<[Case]>, units: Vec<PlanGroup>, workers: &Workers) -> io::Result<Self> {
+    fn begin(cases: Arc<[Case]>, groups: Vec<PlanGroup>, workers: &Workers) -> io::Result<Self> {
         let (sender, events) = sync_channel(MOST_EVENTS);
         let stop = Arc::new(AtomicBool::new(false));
-        let units: VecDeque<Range<usize>> = units.into_iter().map(|unit| unit.cases).collect();
-        let jobs = workers.jobs.clamp(1, units.len().max(1));
+        let groups: VecDeque<Range<usize>> = groups.into_iter().map(|group| group.cases).collect();
+        let jobs = workers.jobs.clamp(1, groups.len().max(1));
         let shared = Shared {
             cases,
-            queue: Arc::new(Mutex::new(Queue { units, threads: jobs })),
+            queue: Arc::new(Mutex::new(Queue { groups, threads: jobs })),
             events: sender,
             stop: Arc::clone(&stop),
         };
@@ -155,20 +151,20 @@ impl Shared {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the next unit. If there is none, the thread must end.
-    fn next_unit(&self) -> Option<Range<usize>> {
+    /// Returns the next group. If there is none, the thread must end.
+    fn next_group(&self) -> Option<Range<usize>> {
         if self.stop.load(Ordering::Relaxed) {
             return None;
         }
         let mut queue = self.queue();
-        let next = queue.units.pop_front();
+        let next = queue.groups.pop_front();
         queue.threads -= usize::from(next.is_none());
         next
     }
 
-    /// Returns the plugin file of the next unit in the queue, if there is one.
+    /// Returns the plugin file of the next group in the queue.
     fn next_plugin(&self) -> Option<&Path> {
-        let first = self.queue().units.front()?.start;
+        let first = self.queue().groups.front()?.start;
         Some(&self.cases[first].algorithm.algorithm.file)
     }
 
@@ -178,13 +174,13 @@ impl Shared {
         let mut report = |event| drop(self.events.send(event));
         let (cases, stop) = (&*self.cases, &*self.stop);
         let mut dispatcher = Dispatcher::new(workers, cases, None, stop, &mut report);
-        while let Some(numbers) = self.next_unit() {
+        while let Some(numbers) = self.next_group() {
             (dispatcher.report)(CaseEvent::Started { cases: numbers.clone() });
             // Search for the optimum before a worker starts, so that the search does not count
             // towards the time limit of a case.
-            let unit: Vec<&Case> = cases[numbers.clone()].iter().collect();
+            let group: Vec<&Case> = cases[numbers.clone()].iter().collect();
             let report = &mut |line| (dispatcher.report)(CaseEvent::Log { line });
-            let optima = optimum_columns::of_group(&unit, &mut Search { stop, report });
+            let optima = optimum_columns::of_group(&group, &mut Search { stop, report });
             let optima = match optima {
                 Ok(optima) => optima,
                 Err(defect) => {
@@ -199,16 +195,16 @@ impl Shared {
         }
     }
 
-    /// Puts the remaining cases of a unit back, before its thread ends because it can start no
+    /// Puts the remaining cases of a group back, before its thread ends because it can start no
     /// worker. The last thread ends the batch.
     fn give_up(&self, open: &BTreeSet<usize>, reason: String) {
         let mut queue = self.queue();
         for case in open.iter().rev() {
-            match queue.units.front_mut() {
-                Some(unit) if unit.start == case + 1 && open.contains(&unit.start) => {
-                    unit.start = *case;
+            match queue.groups.front_mut() {
+                Some(group) if group.start == case + 1 && open.contains(&group.start) => {
+                    group.start = *case;
                 }
-                _ => queue.units.push_front(*case..case + 1),
+                _ => queue.groups.push_front(*case..case + 1),
             }
         }
         queue.threads -= 1;

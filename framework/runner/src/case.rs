@@ -5,24 +5,24 @@ mod grid;
 
 use crate::experiment::{DEFAULT_TIMEOUT_SECS, OwnMachine};
 use crate::input::{InputError, Text};
-use crate::machine::{self, LoadedMachine};
 use crate::optimum::Optima;
 use crate::plugin::{Algorithm, Param, ParamKind};
 use crate::registry::{NoAlgorithm, Registry};
+pub use grid::{CaseGrid, cases, drawn};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use swapmeet_core::cost::background::Background;
 use swapmeet_core::cost::machine::Machine;
+use swapmeet_core::delivery::collective::BlockSizes;
 use swapmeet_core::network::topology::Network;
 use swapmeet_core::simulation::ProofScope;
 use swapmeet_core::spec::{Spec, SpecError, near_matches};
 use swapmeet_results::{CaseId, Implementation, Record, Setting, inputs_column};
 use swapmeet_workloads::file::{MAX_BYTES, read_regular};
-use swapmeet_workloads::{InputDigest, Workload, expand};
-
-pub use grid::{CaseGrid, cases, drawn};
+use swapmeet_workloads::{InputDigest, Matrix, Workload, expand};
 
 /// Replaces each workload that has a range of sizes by one workload for each size.
 pub fn expanded(workloads: &[Text]) -> Result<Vec<Text>, InputError> {
@@ -38,7 +38,6 @@ pub fn expanded(workloads: &[Text]) -> Result<Vec<Text>, InputError> {
 /// take 200 MB, and sorting their rows takes 250 MB more. The file with their rows has 300 MB.
 pub const MOST_CASES: u64 = 1_000_000;
 
-/// An algorithm, with the parameters that the user has set.
 #[derive(Debug, Clone)]
 pub struct SelectedAlgorithm {
     pub algorithm: Arc<Algorithm>,
@@ -81,7 +80,6 @@ pub struct Case {
 /// column `proved_on` and, if the case exceeds the time limit, its status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunOptions {
-    /// Time limit of the case; `None` for no limit.
     pub timeout: Option<Duration>,
     #[serde(with = "SerializedProofScope")]
     pub proof_scope: ProofScope,
@@ -207,7 +205,6 @@ impl Case {
     }
 }
 
-/// Converts an error in a spec to an error that names the file or flag, and the position in it.
 pub fn spec_error(text: &Text, error: &SpecError) -> InputError {
     // In a file, the key that states the kind of spec may be many lines above, so the message names
     // the kind. The name of a flag already states it.
@@ -344,10 +341,26 @@ pub fn machine(text: &Text, own: &[OwnMachine]) -> Result<Machine, InputError> {
 
 pub(crate) fn with_files(text: &Text, machine: Machine) -> Result<LoadedMachine, InputError> {
     let name = machine.background_file().map(str::to_owned).unwrap_or_default();
-    machine::read(machine).map_err(|why| match text.value.find(&name) {
+    read_machine(machine).map_err(|why| match text.value.find(&name) {
         Some(at) => text.error_at(at, name.len(), format!("`background={name}`: {why}")),
         None => text.error(format!("its `background={name}`: {why}")),
     })
+}
+
+/// A machine with the content of its files, and the digests of these files.
+pub type LoadedMachine = (Arc<Machine>, Vec<InputDigest>);
+
+/// Reads the file that the machine names, if any. The error states what is wrong with the file.
+fn read_machine(machine: Machine) -> Result<LoadedMachine, String> {
+    let Some(name) = machine.background_file().map(str::to_owned) else {
+        return Ok((Arc::new(machine), Vec::new()));
+    };
+    let content =
+        read_regular(Path::new(&name), Matrix::MAX_TEXT, "a file of N rows of N byte counts")?;
+    let matrix = Matrix::parse(&content)
+        .map_err(|e| format!("{name}:{}:{}: {}", e.line, e.column, e.message))?;
+    let background = Background::new(matrix.nodes(), |from, to| matrix.bytes(from, to));
+    Ok((Arc::new(machine.with_background(background)), vec![InputDigest::new(&name, &content)]))
 }
 
 fn machine_among(text: &Text, own: &[Machine]) -> Result<Machine, InputError> {

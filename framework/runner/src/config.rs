@@ -5,14 +5,13 @@ use crate::toml_reader::{self, texts};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
-/// The settings of a configuration file. Specs in them have not been parsed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Config {
     /// Plugin directories. They are searched after the directories that the command line names.
     pub plugin_dirs: Vec<PathBuf>,
-    /// The machine spec that applies if the user names no machine.
+    /// The default machine.
     pub machine: Option<Text>,
-    /// The theme of the dashboard that applies if the user names no theme.
+    /// The default theme of the dashboard.
     pub theme: Option<Text>,
 }
 
@@ -37,7 +36,6 @@ pub enum Owner<'a> {
 }
 
 impl Config {
-    /// Parses a configuration file. `source` is the file's name for error messages.
     pub fn parse(source: &str, content: &str, owner: Owner<'_>) -> Result<Self, InputError> {
         let File { plugin_dirs, machine, theme } = toml_reader::read(source, content)?;
         let plugin_dirs = match (owner, plugin_dirs.first()) {

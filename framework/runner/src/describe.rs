@@ -25,7 +25,6 @@ use std::time::Duration;
 use swapmeet_core::text::escaped;
 use swapmeet_results::atomic_file;
 
-/// The process in which plugin files are loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PluginReader {
     /// This process. Only a process that runs plugins anyway should load plugin files itself.
@@ -57,7 +56,7 @@ impl PluginReader {
         let answers: Vec<Mutex<Option<io::Result<Description>>>> =
             files.iter().map(|_| Mutex::new(None)).collect();
         let next = AtomicUsize::new(0);
-        let ask_in_turn = || {
+        let read_in_turn = || {
             while let Some((file, place)) = {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 files.get(at).zip(answers.get(at))
@@ -71,20 +70,20 @@ impl PluginReader {
                 std::thread::available_parallelism().map_or(1, usize::from).min(files.len());
             for _ in 1..others.max(2) {
                 // If no further thread can be started, the current thread processes all files.
-                drop(std::thread::Builder::new().spawn_scoped(scope, ask_in_turn));
+                drop(std::thread::Builder::new().spawn_scoped(scope, read_in_turn));
             }
-            ask_in_turn();
+            read_in_turn();
         });
         let understood = |(file, answer): (&PathBuf, Mutex<Option<io::Result<Description>>>)| {
             let answer = answer.into_inner().unwrap_or_else(PoisonError::into_inner);
-            let answer = answer.unwrap_or_else(|| Err(io::Error::other("nobody asked")))?;
+            let answer =
+                answer.unwrap_or_else(|| Err(io::Error::other("the file was not read")))?;
             Ok(answer.map(|plugin| plugin.at(file)).map_err(PluginError::Reported))
         };
         files.iter().zip(answers).map(understood).collect()
     }
 }
 
-/// The child processes that read descriptions: see [`PluginReader::Child`].
 struct Reader<'a> {
     command: &'a [PathBuf],
     memory_limit: u64,
@@ -179,9 +178,10 @@ fn keep(memory: &Path, text: &[u8]) -> io::Result<()> {
 /// here, because the code of a plugin can forge whatever its process sends. Returns `Err` if no
 /// child process could be started.
 ///
-/// A first child process may open only the file. If the file then cannot be loaded, it may depend on
-/// libraries in its directory, and a second process may open these, too. A rule of the sandbox for
-/// each of them in every process would take time in proportion to the square of the number of files.
+/// A first child process may open only the file. If the file then cannot be loaded, it may depend
+/// on libraries in its directory, and a second process may open these, too. A rule of the sandbox
+/// for each of them in every process would take time in proportion to the square of the number of
+/// files.
 fn described(child: &Reader<'_>, file: &Path) -> io::Result<Description> {
     let refused = |why: &str| {
         let reason = why.to_owned();
@@ -257,8 +257,8 @@ fn escape_texts(value: &mut Value) {
     }
 }
 
-/// Performs the task of the child process: loads the file and sends its description. The process may
-/// open the libraries in the file's directory only `with_libraries`.
+/// Performs the task of the child process: loads the file and sends its description. The process
+/// may open the libraries in the file's directory only `with_libraries`.
 pub fn serve(
     file: &Path,
     memory_limit: u64,

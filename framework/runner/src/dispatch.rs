@@ -1,16 +1,16 @@
-//! Dispatches units of cases to workers and converts the workers' replies to rows. Every case gets
+//! Dispatches groups of cases to workers and converts the workers' replies to rows. Every case gets
 //! a row, even if its worker fails. An exception are cases for which no worker process can be
 //! started. This is no property of the case, so it must not be kept as a row.
 
 use crate::case::Case;
-use crate::defect;
 use crate::event::CaseEvent;
 use crate::optimum::CaseOptimum;
-use crate::optimum_columns;
 use crate::plugin_output::REMARK;
 use crate::process::child::invalid_reply;
 use crate::session::refuse;
-use crate::worker::{Job, Observation, Worker, WorkerEvent, Workers};
+use crate::worker::{Job, Observation, ObserverKind, Worker, WorkerEvent, Workers};
+use crate::{defect, optimum_columns};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -30,14 +30,13 @@ const MOST_IDLE_BYTES: u64 = 64 << 20;
 /// the busy one, the idle ones and the spare one.
 pub const DESCRIPTORS_OF_A_JOB: u64 = 3 * (1 + MOST_IDLE as u64 + 1);
 
-/// The cases for which no worker process could be started.
 #[derive(Debug)]
 pub(crate) struct NoWorker {
     pub open: BTreeSet<usize>,
     pub reason: String,
 }
 
-/// Dispatches units (cases that share a schedule) to workers.
+/// Dispatches groups of cases to workers.
 pub(crate) struct Dispatcher<'a> {
     workers: &'a Workers,
     cases: &'a [Case],
@@ -50,7 +49,7 @@ pub(crate) struct Dispatcher<'a> {
     spare: Option<Worker>,
     /// Whether the last job has ended in order, after all values of its observer.
     pub is_complete: bool,
-    /// The optima of the cases of the unit, by case number. A case without an entry has no optimum.
+    /// The optima of the cases of the group, by case number.
     pub optima: BTreeMap<usize, CaseOptimum>,
 }
 
@@ -75,15 +74,14 @@ impl<'a> Dispatcher<'a> {
         }
     }
 
-    /// Runs the cases of a unit (cases that share a schedule) until each case has a row or the
-    /// batch is stopped. `next` is the plugin of the unit that follows. A worker for this plugin
-    /// may be started in advance.
+    /// Runs the cases of a group until each case has a row or the batch is stopped. `next` is the
+    /// plugin of the group that follows. A worker for this plugin may be started in advance.
     pub(crate) fn run(
         &mut self,
-        unit: impl IntoIterator<Item = usize>,
+        group: impl IntoIterator<Item = usize>,
         next: Option<&Path>,
     ) -> Result<(), NoWorker> {
-        let mut open: BTreeSet<usize> = unit.into_iter().collect();
+        let mut open: BTreeSet<usize> = group.into_iter().collect();
         let mut failed = 0;
         while let Some(first) = open.first().filter(|_| !self.stop.load(Ordering::Relaxed)) {
             let plugin = &self.cases[*first].algorithm.algorithm.file;
@@ -229,7 +227,6 @@ impl<'a> Dispatcher<'a> {
         open.into_iter().for_each(|case| self.failed(case, Status::Error, &reason));
     }
 
-    /// Reports a log line, preceded by the algorithm and the topology of the case.
     fn log(&mut self, case: usize, line: &str) {
         let case = &self.cases[case];
         (self.report)(CaseEvent::Log {
@@ -237,7 +234,6 @@ impl<'a> Dispatcher<'a> {
         });
     }
 
-    /// Reports a row with this status and reason.
     pub(crate) fn failed(&mut self, case: usize, status: Status, reason: &str) {
         let mut record = self.cases[case].blank_row();
         refuse(&mut record, status, reason);
@@ -268,4 +264,27 @@ fn inputs(cases: &[Case], plugin: &Path) -> Vec<PathBuf> {
     let folders = files.iter().filter_map(|name| file::folder(name));
     let named = files.iter().flat_map(|name| file::files(name).unwrap_or_default());
     folders.chain(named).collect()
+}
+
+/// Runs cases that share a schedule in a worker, with an observer of this kind. The observer's
+/// values arrive as [`CaseEvent::Observed`], before or after the [`CaseEvent::Finished`] of each
+/// case. Returns when all cases have ended or `stop` is set, and then whether all values have
+/// arrived. If not, a row may nevertheless be `ok`.
+pub fn observe(
+    cases: &[Case],
+    workers: &Workers,
+    observe: (&ObserverKind, Value),
+    stop: &AtomicBool,
+    report: &mut dyn FnMut(CaseEvent),
+) -> bool {
+    let observation = Observation {
+        name: observe.0.name,
+        max_value_bytes: observe.0.max_value_bytes,
+        arguments: observe.1,
+    };
+    let mut dispatcher = Dispatcher::new(workers, cases, Some(observation), stop, report);
+    if let Err(failed) = dispatcher.run(0..cases.len(), None) {
+        dispatcher.fail_start(failed);
+    }
+    dispatcher.is_complete
 }

@@ -7,35 +7,43 @@ use swapmeet_results::Record;
 /// An event of cases. A case is identified by its number among all cases of the sender: in a worker
 /// among the cases of its job, elsewhere among those of the batch.
 ///
-/// `R` is the row of a case. A worker sends only `Outcome`s, because the program itself adds the
-/// identity of the case.
+/// `R` is the row of a case. A worker sends only `OutcomeColumns`, because the program itself adds
+/// the identity of the case.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum CaseEvent<R = Box<Record>> {
     /// A worker has begun to run these cases, which share a schedule.
     #[serde(skip)]
-    Started { cases: Range<usize> },
+    Started {
+        cases: Range<usize>,
+    },
     /// Progress of the schedule that is being planned.
     Progress {
         /// The first of the cases that share the schedule.
         case: usize,
         /// Number of steps so far in which messages were sent; 0 if planning or pricing begins.
         steps: u64,
-        /// Number of messages so far.
         messages: u64,
     },
-    /// A case has ended, and its row is `record`.
-    Finished { case: usize, record: R },
-    /// A value reported by an observer.
-    Observed { value: serde_json::Value },
+    Finished {
+        case: usize,
+        record: R,
+    },
+    Observed {
+        value: serde_json::Value,
+    },
     /// A line that a plugin has printed, a remark of the program about a plugin, or the progress of
     /// a search for an optimum.
-    Log { line: String },
+    Log {
+        line: String,
+    },
     /// No worker process can be started, for this reason. The batch ends, and the remaining cases
     /// get no row.
     #[serde(skip)]
-    NoWorker { reason: String },
+    NoWorker {
+        reason: String,
+    },
 }
 
 /// The texts of the outcome columns of a row. `Err` is the reason why the case cannot be built, or
 /// why its plugin cannot be loaded.
-pub(crate) type Outcome = Result<Vec<String>, String>;
+pub(crate) type OutcomeColumns = Result<Vec<String>, String>;

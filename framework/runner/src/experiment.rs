@@ -19,7 +19,6 @@ use toml::Spanned;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Experiment {
-    /// Name of the experiment, which its rows contain.
     #[serde(deserialize_with = "escaped_text")]
     pub name: String,
     #[serde(deserialize_with = "texts", skip_serializing_if = "Vec::is_empty")]
@@ -41,7 +40,6 @@ pub struct Experiment {
     /// Whether rows must contain the optimum of their network and workload.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub optimum: bool,
-    /// Machines that the `machine` tables of the file define.
     #[serde(rename = "machine", with = "own_machines", skip_serializing_if = "Vec::is_empty")]
     pub own_machines: Vec<OwnMachine>,
     /// The `case` tables of the file. If there are any, only their combinations are run.
@@ -229,7 +227,6 @@ pub const DEFAULT_TIMEOUT_SECS: f64 = 600.0;
 
 const SECONDS: &str = "a number of seconds above 0, at most 1000000000";
 
-/// Parses a time limit. The error is a description of a valid limit.
 pub fn seconds(text: &str) -> Result<f64, &'static str> {
     text.parse().ok().filter(|seconds| is_time_limit(*seconds)).ok_or(SECONDS)
 }
@@ -240,7 +237,6 @@ fn is_time_limit(seconds: f64) -> bool {
 }
 
 impl Experiment {
-    /// Parses an experiment file. `source` is the file's name for error messages.
     pub fn parse(source: &str, content: &str) -> Result<Self, InputError> {
         let experiment: Self = toml_reader::read(source, content)?;
         let mut tables = experiment.case_tables.iter().chain(&experiment.exclude);

@@ -9,7 +9,6 @@ use crate::plan_group::plan_groups;
 use std::time::Duration;
 use swapmeet_core::cost::model::ModelKind;
 
-/// The pending cases of a batch, weighted by their estimated costs.
 #[derive(Debug, Default)]
 pub struct Forecast {
     /// Estimated cost per case; 0 after the case has ended.
@@ -22,7 +21,6 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    /// Creates the estimate of a batch in which no case has ended yet.
     pub fn new(cases: &[Case]) -> Self {
         let mut costs = vec![0.0; cases.len()];
         for group in plan_groups(cases) {
@@ -46,8 +44,8 @@ impl Forecast {
         }
     }
 
-    /// Returns the remaining time of the batch, at the time `elapsed` after the start of the batch. Returns
-    /// `None` if no case or every case has ended, or if the estimated time has passed.
+    /// Returns the remaining time of the batch, at the time `elapsed` after the start of the batch.
+    /// Returns `None` if no case or every case has ended, or if the estimated time has passed.
     pub fn left(&self, elapsed: Duration) -> Option<Duration> {
         if self.cases == 0 || self.ended <= 0.0 {
             return None;

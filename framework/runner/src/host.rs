@@ -24,8 +24,6 @@ use swapmeet_core::simulation::{ProofScope, Simulation, Task};
 mod block_trace;
 mod calls;
 mod comparison;
-mod network;
-mod sends;
 
 pub use comparison::compare_symmetry;
 
@@ -38,7 +36,6 @@ pub struct PlanInputs {
     /// Maximum number of messages that a node can send, and maximum number that it can receive, at
     /// the same time; `u64::MAX` if it can use all its links at the same time.
     pub ports: u64,
-    /// Number of circuits per directed link.
     pub virtual_channels: u64,
     /// Size of an element in bytes, the unit of redistribution. It is equal for all cases that
     /// share a plan.
@@ -50,7 +47,6 @@ pub struct PlanInputs {
     pub shares_routes: bool,
 }
 
-/// A flag for each of the [`PlanInputs`] that states whether a plan has requested it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Requested {
     pub bytes: bool,
@@ -111,7 +107,6 @@ pub struct Planned {
     pub outcome: Outcome,
     pub requested: Requested,
     pub log: Vec<String>,
-    /// Lines that the plugin logged for the column `note`.
     pub notes: Vec<String>,
     /// Whether a send requested a path, or an order of dimensions, that differs from the network's
     /// own route.
@@ -274,7 +269,7 @@ struct Host<'a> {
     reason: Option<String>,
     log: Vec<String>,
     notes: Vec<String>,
-    route: sends::RouteBuffer,
+    route: calls::RouteBuffer,
     departs: bool,
     /// In a repeated plan, the place where the label of each send is stored for the trace.
     labels: Option<Rc<RefCell<String>>>,
@@ -287,7 +282,7 @@ struct Host<'a> {
     calls: u32,
     claims_symmetry: bool,
     relies_on_symmetry: bool,
-    links: Option<network::LinkTable>,
+    links: Option<calls::LinkTable>,
     /// Whether the schedule has placed a node. From then on it must not define another grid, which
     /// would discard the placement.
     placed: bool,
@@ -305,7 +300,7 @@ impl<'a> Host<'a> {
             reason: None,
             log: Vec::new(),
             notes: Vec::new(),
-            route: sends::RouteBuffer::default(),
+            route: calls::RouteBuffer::default(),
             departs: false,
             labels: None,
             limit,
@@ -320,7 +315,6 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// Returns the simulation, in a call that extends the schedule.
     fn schedule(&mut self) -> &mut Simulation<'a> {
         self.simulation.as_mut().expect(BEGUN)
     }

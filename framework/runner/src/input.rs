@@ -3,7 +3,6 @@
 use std::fmt;
 use std::ops::Range;
 
-/// A text that the user has written, and its position.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Text {
     pub value: String,

@@ -7,7 +7,7 @@
 //! 3. the [`optimum`] of a network and a workload;
 //! 4. cases ([`mod@case`], [`lookup`]) and groups of cases that share a schedule;
 //! 5. worker processes, in which [`session`] runs a plugin through the [`host`];
-//! 6. rows ([`batch`], [`mod@observe`], [`optimum_columns`]), and the steps of a schedule
+//! 6. rows ([`batch`], [`dispatch`], [`optimum_columns`]), and the steps of a schedule
 //!    ([`step_record`]).
 
 #![allow(
@@ -20,7 +20,7 @@ pub mod case;
 pub mod config;
 mod defect;
 pub mod describe;
-mod dispatch;
+pub mod dispatch;
 pub mod event;
 pub mod experiment;
 pub mod forecast;
@@ -30,9 +30,7 @@ pub mod input;
 pub mod isolation;
 pub mod limits;
 pub mod lookup;
-pub mod machine;
 pub mod max_bytes;
-pub mod observe;
 pub mod optimum;
 pub mod optimum_columns;
 pub mod plan_group;

@@ -64,8 +64,8 @@ pub(crate) fn no_core_file() -> io::Result<()> {
     at_most(Resource::Core, 0)
 }
 
-/// The maximum number of descriptors that a process with plugins can open. Pipes hold memory that no
-/// other limit counts: 64 KiB for two descriptors, so at most 8 MiB for this number.
+/// The maximum number of descriptors that a process with plugins can open. Pipes hold memory that
+/// no other limit counts: 64 KiB for two descriptors, so at most 8 MiB for this number.
 const DESCRIPTORS: u64 = 256;
 
 pub(crate) fn limit_descriptors() -> io::Result<()> {

@@ -5,12 +5,11 @@
 //! they can also share a schedule.
 
 use crate::case::{
-    Case, CaseParts, RunOptions, SelectedAlgorithm, machine, select_algorithm, spec_error,
-    with_files,
+    Case, CaseParts, LoadedMachine, RunOptions, SelectedAlgorithm, machine, select_algorithm,
+    spec_error, with_files,
 };
 use crate::experiment::Experiment;
 use crate::input::{InputError, Text};
-use crate::machine::LoadedMachine;
 use crate::optimum::Optima;
 use crate::optimum_columns;
 use crate::registry::Registry;
@@ -127,8 +126,8 @@ impl<R: Borrow<Registry>> CaseLookup<R> {
     }
 }
 
-/// Returns the spec of the algorithm of a row. If several plugins have an algorithm of its name, the
-/// spec contains the name of the row's plugin.
+/// Returns the spec of the algorithm of a row. If several plugins have an algorithm of its name,
+/// the spec contains the name of the row's plugin.
 fn spec_of(registry: &Registry, implementation: &Implementation<&str>) -> String {
     let Implementation { algorithm, plugin, .. } = *implementation;
     let (name, rest) = algorithm.split_at(algorithm.find(':').unwrap_or(algorithm.len()));

@@ -1,6 +1,6 @@
-//! Groups of cases that share a schedule. A group consists of cases that share a schedule and therefore run in the same
-//! worker, and in the same shard if an experiment is divided into shards. A group with very many
-//! cases is divided into several jobs, and an expensive group is divided among shards.
+//! Groups of cases that share a schedule. All cases of a group run in the same worker and in the
+//! same shard of an experiment. A group with very many cases is divided into several jobs, and an
+//! expensive group is divided among shards.
 
 use crate::case::Case;
 use std::borrow::Borrow;
@@ -16,8 +16,8 @@ pub struct PlanGroup {
 }
 
 impl PlanGroup {
-    /// Returns the estimated cost: the cost of the schedule, plus 5 % of it for each case after the
-    /// first one.
+    /// Returns the estimated cost: that of the schedule, plus 5 % of it for each case after the
+    /// first.
     pub fn cost(&self) -> u64 {
         self.schedule
             .saturating_add((self.schedule / 20).saturating_mul(self.cases.len() as u64 - 1))
@@ -46,7 +46,7 @@ impl PlanGroup {
 /// algorithms that search for a schedule, whose search is repeated.
 const MOST_OF_A_JOB: usize = 4096;
 
-/// Groups cases into groups. The order of the cases is kept.
+/// Groups the cases, in their order.
 pub fn plan_groups<C: Borrow<Case>>(cases: impl IntoIterator<Item = C>) -> Vec<PlanGroup> {
     let mut groups: Vec<PlanGroup> = Vec::new();
     let mut first: Option<C> = None;
@@ -92,7 +92,7 @@ fn schedule(case: &Case) -> u64 {
 
 /// Returns the cases of shard `index` (counted from 0) of `count` shards, in ascending order.
 ///
-/// Units are assigned to shards in order of descending cost. Each group is assigned to the shard
+/// Groups are assigned to shards in order of descending cost. Each group is assigned to the shard
 /// with the least cost so far (to the first of them if there are several). Every case is in exactly
 /// one shard, and the result is the same on every machine.
 ///

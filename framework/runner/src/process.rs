@@ -5,10 +5,7 @@
 
 pub(crate) mod child;
 pub(crate) mod child_side;
-pub(crate) mod environment;
 pub(crate) mod group;
-mod lines;
 mod printed;
 pub(crate) mod shared;
 pub(crate) mod state;
-mod threads;

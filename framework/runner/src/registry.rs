@@ -49,7 +49,6 @@ impl fmt::Display for Origin {
 #[derive(Debug, Default)]
 pub struct Registry {
     plugins: Vec<Plugin>,
-    /// The origin of each entry of `plugins`.
     origins: Vec<Origin>,
     /// The algorithms with the same name, one for each build that has it, in the order in which
     /// they were found. Each entry states whether its plugin is bundled.
@@ -243,7 +242,6 @@ impl Registry {
         })
     }
 
-    /// Returns all plugins in the order in which they were found.
     pub fn plugins(&self) -> &[Plugin] {
         &self.plugins
     }

@@ -44,7 +44,7 @@ impl ScheduleProgress {
     }
 }
 
-/// Formats a number with at most three significant characters and a unit prefix.
+/// At most three significant characters and a unit prefix.
 fn short(number: f64) -> String {
     let units = ["", " k", " M", " G", " T", " P"];
     let thousands = units.iter().scan(number, |left, unit| {

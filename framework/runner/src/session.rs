@@ -15,7 +15,7 @@ use swapmeet_core::cost::bound::Traffic;
 use swapmeet_core::cost::kind::Times;
 use swapmeet_core::cost::model::{Cost, Evaluator, PricingContext};
 use swapmeet_core::delivery::collective::BlockSizes;
-use swapmeet_core::delivery::payload::Proof;
+use swapmeet_core::delivery::traced::Proof;
 use swapmeet_core::simulation::listener::{Detail, Listener};
 use swapmeet_core::simulation::step::Totals;
 use swapmeet_core::simulation::{self, ProofScope, Task};
@@ -51,8 +51,8 @@ pub fn run_group(group: &[Case], observers: &mut [&mut dyn Listener]) -> Vec<Rec
 }
 
 /// Runs cases that share a schedule. Reports rows as soon as they are available, lines that the
-/// plugin logs, and progress before each plan and before pricing that may take long. Returns the values that the plugin requested during
-/// the last plan.
+/// plugin logs, and progress before each plan and before pricing that may take long. Returns the
+/// values that the plugin requested during the last plan.
 pub fn report_group(
     group: &[Case],
     pricing: Pricing,
@@ -66,7 +66,6 @@ pub fn report_group(
 /// The time at which cases are priced, and a function that creates the evaluator of a case.
 type Evaluators<'a> = (Pricing, &'a dyn Fn(&Case) -> Box<dyn Evaluator>);
 
-/// Runs cases as [`report_group`] does.
 fn report_with(
     group: &[Case],
     evaluators: Evaluators<'_>,
@@ -114,16 +113,13 @@ fn report_with(
     }
 }
 
-/// The result of a plan.
 #[derive(Default)]
 struct PlanResult {
-    /// The values that the plugin requested.
     requested: Requested,
     /// The cases that must be planned again, because their pricing is slow.
     slow: BTreeSet<usize>,
 }
 
-/// Returns the event of a case that was not run to its end.
 fn refused(group: &[Case], case: usize, status: Status, reason: &str) -> CaseEvent {
     let mut record = group[case].blank_row();
     refuse(&mut record, status, reason);
@@ -229,7 +225,6 @@ fn plan_and_price(
     result
 }
 
-/// Returns the task of a case. `Err` is the reason why the case is not supported.
 fn task(case: &Case) -> Result<Task, String> {
     case.algorithm.algorithm.check_implements(case.workload.collective())?;
     affordable(case, case.topology.nodes())?;
@@ -237,8 +232,8 @@ fn task(case: &Case) -> Result<Task, String> {
     Ok(Task { proof_scope: case.options.proof_scope, ..task })
 }
 
-/// Returns the row of a case. `planning` is the time for planning its schedule, and the case's share
-/// of this time. A case without an evaluator has no times.
+/// Returns the row of a case. `planning` is the time for planning its schedule, and the case's
+/// share of this time. A case without an evaluator has no times.
 fn row(
     case: &Case,
     planned: &Planned,
@@ -312,8 +307,6 @@ pub fn share_plan(requested: Requested, a: &Case, b: &Case) -> bool {
     requested.same_plan(PlanInputs::of(a, None), PlanInputs::of(b, None))
 }
 
-/// Checks that the number of nodes is not too large for full planning, if the case certainly needs
-/// full planning.
 fn affordable(case: &Case, nodes: u64) -> Result<(), String> {
     let may_be_symmetric =
         case.options.proof_scope == ProofScope::Auto && case.workload.is_uniform();
@@ -401,13 +394,13 @@ fn price(
 /// nodes.
 const NOT_COMPARED: &str = "the claim of symmetry was not compared with what other nodes plan (`--proof full` plans all nodes)";
 
-/// The note in the row of a schedule that chooses paths, such as other dimension orders on a network
-/// that routes by dimension order.
+/// The note in the row of a schedule that chooses paths, such as other dimension orders on a
+/// network that routes by dimension order.
 const OWN_ROUTES: &str =
     "messages take routes that the schedule requests, not those of the network";
 
-/// Adds the notes of the plugin to those of the host. Everything after the word `plugin` is a text of
-/// the plugin, so a plugin cannot write a note that looks like one of the host.
+/// Adds the notes of the plugin to those of the host. Everything after the word `plugin` is a text
+/// of the plugin, so a plugin cannot write a note that looks like one of the host.
 fn add_notes_of_plugin(record: &mut Record, notes: &[String]) {
     if record.status == Status::Ok && !notes.is_empty() {
         let of_host = std::mem::take(&mut record.note);
@@ -457,7 +450,7 @@ fn set_totals(record: &mut Record, totals: &Totals, unit: u64) {
 }
 
 #[cfg(test)]
-mod defects;
+mod tests;
 
 #[cfg(test)]
 mod tests {

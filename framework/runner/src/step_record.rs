@@ -4,18 +4,14 @@
 //! [`ScheduleRecord`] puts the parts together. Everything that shows steps and their times is a
 //! view of it: `trace --times`, the page and the Perfetto file of `trace`, and the dashboard.
 
-mod ranks;
 mod recorder;
 
-use ranks::{EntryNumbers, entry};
-pub use ranks::{Ranks, intervals, steps_of};
 pub use recorder::{RECORD, Recorder};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
 use swapmeet_core::cost::kind::{Kind, Times};
 use swapmeet_core::cost::model::time_space::Entry;
 
-/// The load on one link in one step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(u64, u64, u64)", into = "(u64, u64, u64)")]
 pub struct Load {
@@ -39,7 +35,6 @@ impl From<Load> for (u64, u64, u64) {
     }
 }
 
-/// A message from one node to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(u64, u64, u64, u64)", into = "(u64, u64, u64, u64)")]
 pub struct Pair {
@@ -71,7 +66,7 @@ pub struct Frame {
     pub links: Vec<Load>,
     /// The messages of the step. Empty if there are too many messages.
     pub pairs: Vec<Pair>,
-    /// The amount of data in each node after the step, in the same unit as loads.
+    /// The amount of data in each node after the step.
     pub held: Vec<u64>,
     /// If a send broke a rule, its sender and its receiver.
     pub at_fault: Option<(u64, u64)>,
@@ -85,15 +80,12 @@ impl Frame {
     }
 }
 
-/// The record of one step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StepRecord {
     /// The number of the step as the schedule counts steps, from 1.
     pub schedule_step: u64,
-    /// The index of the phase to which the step belongs.
     pub phase: usize,
     pub messages: u64,
-    /// The load of the longest message.
     pub max_load: u64,
     pub max_hops: u64,
     pub max_link_messages: u64,
@@ -140,18 +132,14 @@ pub struct Matrix {
     pub cells: Vec<Vec<u64>>,
 }
 
-/// A part of the record, from the observer in the worker.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum RecordPart {
     /// The number of links of the network. Only sent if the loads of links are recorded.
     Links(u64),
     /// The number of bytes of a unit of load.
     Unit(u64),
-    /// The name of the phase to which the next steps belong.
     Phase(String),
-    /// A step. Steps are sent in order.
     Step(StepRecord),
-    /// The time after the last step, such as that of a final barrier.
     After(#[serde(with = "time_bits")] Option<Times>),
     /// Entries of a rank, sorted by time, and whether they are the last ones of this rank. The
     /// ranks are sent in order.
@@ -191,7 +179,6 @@ pub struct RankSelection {
     pub max_entries: usize,
 }
 
-/// The content of a record.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct RecordRequest {
     pub frames: FrameSelection,
@@ -202,7 +189,6 @@ pub struct RecordRequest {
     pub unfinished: bool,
     /// The times of ranks, which only models in which ranks have their own clocks have.
     pub ranks: Option<RankSelection>,
-    /// Whether to record the bytes between groups of ranks.
     pub matrix: bool,
 }
 
@@ -211,9 +197,7 @@ pub struct RecordRequest {
 pub struct ScheduleRecord {
     pub links: u64,
     unit: u64,
-    /// The names that the plugin gives to the phases.
     pub phases: Vec<String>,
-    /// The steps in which messages are sent.
     pub steps: Vec<StepRecord>,
     /// The end time of each step in µs. Empty if the steps have no times.
     ends: Vec<f64>,
@@ -226,7 +210,6 @@ pub struct ScheduleRecord {
 }
 
 impl ScheduleRecord {
-    /// Adds the next part.
     pub fn add(&mut self, part: RecordPart) {
         match part {
             RecordPart::Links(links) => self.links = links,
@@ -281,12 +264,10 @@ impl ScheduleRecord {
         self.ranks.as_ref().map_or(&self.ends, |ranks| &ranks.ends)
     }
 
-    /// Converts a load to bytes.
     pub fn bytes(&self, load: u64) -> u64 {
         load.saturating_mul(self.unit)
     }
 
-    /// Returns the name of the phase to which a step belongs.
     pub fn phase_of(&self, step: usize) -> &str {
         let phase = self.steps.get(step).and_then(|step| self.phases.get(step.phase));
         phase.map_or("", String::as_str)
@@ -296,5 +277,192 @@ impl ScheduleRecord {
     pub fn schedule_step(&self, number: u64) -> u64 {
         let at = (number as usize).checked_sub(1);
         at.and_then(|at| self.steps.get(at)).map_or(number, |step| step.schedule_step)
+    }
+}
+
+// The times of ranks. They only exist for models in which each rank has its own clock.
+
+/// The serialized form of an entry: the first and the last step, the bits of the times `posted`,
+/// `started`, `waited` and `ended`, and the bits of the time of each kind. Field names are left out
+/// to save space, because there are many entries.
+type EntryNumbers = ([u64; 2], [u64; 4], TimeBits);
+
+fn numbers(entry: &Entry) -> EntryNumbers {
+    let Entry { first_step, last_step, posted, started, waited, ended, kinds } = *entry;
+    let moments = [posted, started, waited, ended].map(f64::to_bits);
+    ([first_step, last_step], moments, kinds.0.map(f64::to_bits))
+}
+
+fn entry(([first, last], moments, kinds): EntryNumbers) -> Entry {
+    let [posted, started, waited, ended] = moments.map(f64::from_bits);
+    let first_step = first.max(1);
+    let last_step = last.max(first_step);
+    Entry {
+        first_step,
+        last_step,
+        posted,
+        started,
+        waited,
+        ended,
+        kinds: Times(kinds.map(f64::from_bits)),
+    }
+}
+
+/// Returns the indices of the first and the last step of an entry, counted from 0.
+pub fn steps_of(entry: &Entry) -> [usize; 2] {
+    [entry.first_step, entry.last_step].map(|step| step as usize - 1)
+}
+
+/// The kinds of time in the order in which they pass in a step. The start-up time occurs twice:
+/// first for sent messages, and later for received messages.
+const ORDER: [Kind; 9] = [
+    Kind::Rearrangement,
+    Kind::Startup,
+    Kind::Peer,
+    Kind::Propagation,
+    Kind::Contention,
+    Kind::Startup,
+    Kind::Transmission,
+    Kind::Reduction,
+    Kind::Barrier,
+];
+
+/// Divides the time of a step that begins at `from` into consecutive intervals, one for each kind
+/// of time. Each interval has its kind, its start and its end. `of_sends` is the maximum start-up
+/// time of sends. The rest is the start-up time of received messages, which is an interval of its
+/// own.
+pub fn intervals(times: Times, from: f64, of_sends: f64) -> impl Iterator<Item = (Kind, f64, f64)> {
+    let first = times[Kind::Startup].min(of_sends);
+    let (mut at, mut is_first) = (from, true);
+    ORDER.into_iter().filter_map(move |kind| {
+        let us = match kind {
+            Kind::Startup if std::mem::take(&mut is_first) => first,
+            Kind::Startup => times[kind] - first,
+            kind => times[kind],
+        };
+        let from = at;
+        at += us;
+        (us > 0.0).then_some((kind, from, at))
+    })
+}
+
+/// The entries of each rank, and the times of steps that result from these entries. An entry
+/// contains the times of one rank in one or several consecutive steps.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Ranks {
+    pub entries: Vec<Vec<Entry>>,
+    /// For each step, the mean of the times of all ranks. If an entry covers several steps, its
+    /// time is divided equally among these steps.
+    of_steps: Vec<Times>,
+    /// For each step, the time when all ranks have ended this step and all steps before it.
+    ends: Vec<f64>,
+    /// The maximum number of steps in an entry.
+    pub joined: u64,
+}
+
+impl Ranks {
+    fn new(entries: Vec<Vec<Entry>>, joined: u64) -> Self {
+        let all = || entries.iter().flatten();
+        let steps = all().map(|entry| steps_of(entry)[1] + 1).max().unwrap_or(0);
+        let (mut of_steps, mut ends) = (vec![Times::default(); steps], vec![0.0_f64; steps]);
+        for entry in all() {
+            let [first, last] = steps_of(entry);
+            let shared = last - first + 1;
+            for times in &mut of_steps[first..=last] {
+                *times += entry.kinds.map(|us| us / (shared * entries.len()) as f64);
+            }
+            ends[last] = ends[last].max(entry.ended);
+        }
+        (1..steps).for_each(|step| ends[step] = ends[step].max(ends[step - 1]));
+        Self { entries, of_steps, ends, joined }
+    }
+
+    pub fn entry(&self, rank: usize, step: usize) -> Option<&Entry> {
+        let entries = self.entries.get(rank)?;
+        let at = entries.partition_point(|entry| steps_of(entry)[1] < step);
+        entries.get(at).filter(|entry| steps_of(entry)[0] <= step)
+    }
+
+    /// Returns when the first rank started a step, when the last rank ended it, and which rank was
+    /// the last.
+    pub fn span(&self, step: usize) -> Option<(f64, f64, usize)> {
+        let all = (0..self.entries.len()).filter_map(|rank| Some((rank, self.entry(rank, step)?)));
+        all.fold(None, |span, (rank, &Entry { posted, ended, .. })| {
+            let (began, ends, last) = span.unwrap_or((posted, ended, rank));
+            Some((began.min(posted), ends.max(ended), if ended > ends { rank } else { last }))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An entry has the same value after it has been sent.
+    fn sent(steps: [u64; 2], posted: f64, ended: f64) -> Entry {
+        let kinds = Times::of([(Kind::Startup, ended - posted)]);
+        let [first_step, last_step] = steps;
+        let sent =
+            Entry { first_step, last_step, posted, started: posted, waited: posted, ended, kinds };
+        let text = serde_json::to_string(&numbers(&sent)).unwrap();
+        let received = entry(serde_json::from_str(&text).unwrap());
+        assert_eq!(received, sent);
+        received
+    }
+
+    #[test]
+    fn steps_have_the_mean_time_and_last_end_of_ranks() {
+        let first = vec![sent([1, 1], 0.0, 4.0), sent([2, 2], 4.0, 5.0)];
+        let ranks = Ranks::new(vec![first, vec![sent([1, 2], 0.0, 2.0)]], 2);
+        let means: Vec<f64> = ranks.of_steps.iter().map(|times| times.total()).collect();
+        assert_eq!((means, &*ranks.ends), (vec![2.5, 1.0], &[4.0, 5.0][..]));
+        assert_eq!(
+            [0, 1, 2].map(|step| ranks.span(step)),
+            [Some((0.0, 4.0, 0)), Some((0.0, 5.0, 0)), None]
+        );
+    }
+
+    /// A rank sends, waits for a peer and receives. The intervals of its step fill its time without
+    /// gaps.
+    #[test]
+    fn intervals_of_a_rank_are_in_chronological_order() {
+        let kinds = Times::of([
+            (Kind::Startup, 5.0),
+            (Kind::Peer, 7.0),
+            (Kind::Transmission, 4.0),
+            (Kind::Barrier, 1.0),
+        ]);
+        let all: Vec<_> = intervals(kinds, 10.0, 3.0).collect();
+        assert_eq!(
+            all,
+            [
+                (Kind::Startup, 10.0, 13.0),
+                (Kind::Peer, 13.0, 20.0),
+                (Kind::Startup, 20.0, 22.0),
+                (Kind::Transmission, 22.0, 26.0),
+                (Kind::Barrier, 26.0, 27.0)
+            ]
+        );
+    }
+
+    /// If all ranks have the same clock, they start up at the same time.
+    #[test]
+    fn the_parts_of_a_step_follow_one_another() {
+        let times = Times::of([
+            (Kind::Barrier, 4.0),
+            (Kind::Startup, 2.0),
+            (Kind::Transmission, 3.0),
+            (Kind::Rearrangement, 1.0),
+        ]);
+        let all: Vec<_> = intervals(times, 10.0, f64::INFINITY).collect();
+        assert_eq!(
+            all,
+            [
+                (Kind::Rearrangement, 10.0, 11.0),
+                (Kind::Startup, 11.0, 13.0),
+                (Kind::Transmission, 13.0, 16.0),
+                (Kind::Barrier, 16.0, 20.0)
+            ]
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! The operations that differ between systems. The modules `linux` and `portable` define the same
-//! functions. Other Unix systems than Linux, such as macOS, use `portable`, which has no sandbox and
-//! notices fewer changes of a process. All tests run on Linux, so a build with
-//! `--cfg swapmeet_portable` uses `portable` there, too.
+//! functions. Other Unix systems than Linux, such as macOS, use `portable`, which has no sandbox
+//! and notices fewer changes of a process. All tests run on Linux, so a build with `--cfg
+//! swapmeet_portable` uses `portable` there, too.
 
 #[cfg(all(target_os = "linux", not(swapmeet_portable)))]
 mod linux;

@@ -1,11 +1,93 @@
-//! Worker processes, in which plugins run. A job consists of cases that share a schedule. Jobs and
-//! replies are lines of JSON.
+//! Worker processes, in which plugins run, and their messages. A job consists of cases that share a
+//! schedule. Each message is a line of JSON; a text that an observer reports follows the line that
+//! announces it.
 
 mod client;
-mod message;
 mod serve;
 
+use crate::case::{Case, RunOptions};
+use crate::event::{CaseEvent, OutcomeColumns};
+use crate::plugin::file::Stamp;
 pub(crate) use client::{Worker, WorkerEvent};
 pub use client::{WorkerKind, Workers};
-pub(crate) use message::{Job, Observation};
+use serde::{Deserialize, Serialize};
 pub use serve::{Observer, ObserverKind, SendValue, StartObserver, WorkerError, serve};
+use std::path::PathBuf;
+use swapmeet_results::CaseId;
+
+/// Maximum number of log lines of a job.
+pub(crate) const MAX_LOG_LINES: u32 = 20;
+
+/// A job for a worker: cases that share a schedule.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Job {
+    /// Number of the job. Every reply to the job repeats this number.
+    pub number: u64,
+    /// The plugin file, which is the same for all cases.
+    pub plugin: PathBuf,
+    /// Metadata of the plugin file when its digest was computed.
+    pub stamp: Stamp,
+    /// Files that the worker may read in this job and all later jobs. A worker uses only the list
+    /// in its first job.
+    pub readable: Vec<PathBuf>,
+    pub options: RunOptions,
+    /// The identities of the cases. The worker parses their specs again.
+    pub cases: Vec<CaseId>,
+    pub observation: Option<(String, serde_json::Value)>,
+    /// The maximum size of a value that this observer reports, in bytes.
+    #[serde(skip)]
+    pub max_value_bytes: usize,
+}
+
+#[derive(Clone)]
+pub(crate) struct Observation<'a> {
+    pub name: &'a str,
+    /// The maximum size of a value of the observer, in bytes.
+    pub max_value_bytes: usize,
+    pub arguments: serde_json::Value,
+}
+
+impl Job {
+    pub(crate) fn of<'a>(
+        cases: impl Iterator<Item = &'a Case>,
+        observation: Option<Observation<'_>>,
+    ) -> Self {
+        let max_value_bytes = observation.as_ref().map_or(0, |o| o.max_value_bytes);
+        let observation = observation.map(|o| (o.name.to_owned(), o.arguments));
+        let mut job = Self { observation, max_value_bytes, ..Self::default() };
+        for case in cases {
+            job.plugin.clone_from(&case.algorithm.algorithm.file);
+            job.stamp.clone_from(&case.algorithm.algorithm.stamp);
+            job.options = case.options;
+            job.cases.push(case.id());
+        }
+        job
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Reply {
+    /// The worker can accept jobs.
+    Ready,
+    /// Start-up failed, and the worker exits.
+    Unfit {
+        reason: String,
+    },
+    Of(u64, JobMessage),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum JobMessage {
+    Case(CaseEvent<OutcomeColumns>),
+    /// The observer reports a text of this number of bytes, at least 1. The text follows this line
+    /// and is not part of the JSON. The JSON of a schedule contains so many quotation marks that
+    /// escaping them would take as long as parsing the text.
+    ObservedText {
+        bytes: usize,
+    },
+    /// The job has ended. If the job has changed the state of the process, the text names the
+    /// change, such as an additional thread.
+    Done {
+        left: Option<String>,
+    },
+}

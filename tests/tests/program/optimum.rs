@@ -158,6 +158,11 @@ fn certificates_are_written_checked_and_refused() {
             );
         }
     }
+    // Blocks without bytes take no time.
+    let file = at("empty.json");
+    let args = ["optimum", "--topology", "ring:4", "--workload", "broadcast/uniform:0"];
+    swapmeet(&[&args[..], &["--certificate", &file]].concat()).assert().success();
+    swapmeet(&["optimum", "--check", &file]).assert().success();
     let check = ["optimum", "--format", "json", "--check", &at("high.json")];
     let answer = swapmeet(&check).assert().code(1).get_output().stdout.clone();
     assert_eq!(serde_json::from_slice::<Value>(&answer).unwrap()["verified"], false);

@@ -2,8 +2,7 @@
 
 use super::matrix::Matrix;
 use super::{Generator, Pattern};
-use crate::args::{Args, WORD};
-use crate::curve_axis::CurveAxis;
+use crate::args::{Args, CurveAxis, WORD};
 use crate::digest::InputDigest;
 use crate::file::read_regular;
 use std::path::Path;

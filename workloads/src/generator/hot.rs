@@ -3,8 +3,7 @@
 use super::matrix::Matrix;
 use super::random::Stream;
 use super::{Generator, Pattern};
-use crate::args::Args;
-use crate::curve_axis::CurveAxis;
+use crate::args::{Args, CurveAxis};
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::BlockSizes;
 use swapmeet_core::spec::{SpecError, format_size};

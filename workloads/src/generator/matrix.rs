@@ -3,8 +3,7 @@
 
 use super::node_sizes::{NodeSizes, SizedBy};
 use super::{Generator, Pattern};
-use crate::args::{Args, MAX_BYTES, WORD};
-use crate::curve_axis::CurveAxis;
+use crate::args::{Args, CurveAxis, MAX_BYTES, WORD};
 use crate::digest::InputDigest;
 use crate::file::{files, read_regular};
 use std::path::Path;

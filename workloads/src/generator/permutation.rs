@@ -7,8 +7,7 @@
 //! exchanged must have the same size.
 
 use super::{Generator, Pattern};
-use crate::args::{Args, WORD};
-use crate::curve_axis::CurveAxis;
+use crate::args::{Args, CurveAxis, WORD};
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::BlockSizes;
 use swapmeet_core::network::topology::strides;

@@ -1,8 +1,7 @@
 //! `uniform`: all blocks have the same size, so that the simulation counts blocks.
 
 use super::{Generator, Pattern};
-use crate::args::WORD;
-use crate::curve_axis::CurveAxis;
+use crate::args::{CurveAxis, WORD};
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::{BlockSizes, MaxTraffic};
 use swapmeet_core::spec::format_size;

@@ -18,8 +18,8 @@ use swapmeet_interchange::schedule::{Header, Runs};
 
 pub(super) const FILE: &str = "schedule.xml";
 
-/// Limits of MSCCL. They apply to each thread block, each GPU, the channels of the program, and each
-/// step, as the names say.
+/// Limits of MSCCL. They apply to each thread block, each GPU, the channels of the program, and
+/// each step, as the names say.
 const MAX_STEPS: usize = 64;
 const MAX_THREAD_BLOCKS: usize = 64;
 /// MSCCL's limit on the number of thread blocks of a channel.

@@ -1,8 +1,7 @@
 //! Output of the Intel MPI Benchmarks. Each section contains the name of a benchmark, the number of
 //! processes, and a table of times in microseconds.
 
-use super::numeric_line::NumericLine;
-use super::{Measurement, MeasurementFile, ParseError, SizeOf, collective, error_at};
+use super::{Measurement, MeasurementFile, NumericLine, ParseError, SizeOf, collective, error_at};
 
 pub(super) fn is_like(text: &str) -> bool {
     text.lines().any(|line| line.starts_with("# Benchmarking "))

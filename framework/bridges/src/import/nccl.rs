@@ -2,9 +2,9 @@
 //! buffer or the receive buffer, whichever is larger. Only times of out-of-place operations are
 //! imported.
 
-use super::numeric_line::NumericLine;
 use super::{
-    Measurement, MeasurementFile, ParseError, SizeOf, collective, error_at, known_collective,
+    Measurement, MeasurementFile, NumericLine, ParseError, SizeOf, collective, error_at,
+    known_collective,
 };
 use serde::Deserialize;
 use std::collections::BTreeMap;

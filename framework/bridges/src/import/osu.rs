@@ -1,8 +1,7 @@
 //! Output of the OSU micro-benchmarks. It consists of a title with the collective, the names of the
 //! columns, and one line for each size. It states neither the number of ranks nor the hosts.
 
-use super::numeric_line::NumericLine;
-use super::{Measurement, MeasurementFile, ParseError, SizeOf, collective, error_at};
+use super::{Measurement, MeasurementFile, NumericLine, ParseError, SizeOf, collective, error_at};
 use swapmeet_core::text::excerpt;
 
 pub(super) fn is_like(text: &str) -> bool {

@@ -1,7 +1,7 @@
 //! Checks of a plugin's tables, in addition to the checks of the loader.
 
-use crate::about::{About, AlgorithmAbout};
 use crate::report::Finding;
+use crate::request::{About, AlgorithmAbout};
 use std::collections::BTreeSet;
 use swapmeet_abi::{SWM_ABI_MAJOR, SWM_ABI_MINOR};
 use swapmeet_core::delivery::collective::COLLECTIVES;

@@ -132,18 +132,19 @@ impl Answer {
             );
             return text;
         }
-        let rows = times.rows.iter().map(|row| {
+        let names = table::marked(&times.rows);
+        let has_mark = names.iter().any(|name| name.ends_with('†'));
+        let rows = times.rows.iter().zip(names).map(|(row, name)| {
             let [time, bytes] = self.ratios(row);
             let ratio = |ratio: Option<f64>| ratio.map_or(String::new(), |r| format!("{r:.2}"));
-            vec![
-                row.algorithm.clone(),
-                row.time_us.map_or(String::new(), duration),
-                ratio(time),
-                ratio(bytes),
-            ]
+            vec![name, row.time_us.map_or(String::new(), duration), ratio(time), ratio(bytes)]
         });
         let header = ["algorithm", "time", "time/optimum", "bytes/optimum"];
-        text + "\n" + &table::plain(&header, &[1, 2, 3], rows.collect()) + "\n"
+        text = text + "\n" + &table::plain(&header, &[1, 2, 3], rows.collect()) + "\n";
+        if has_mark {
+            let _ = writeln!(text, "\n{}", table::UNCHARGED);
+        }
+        text
     }
 
     pub(super) fn json(&self, times: &Times) -> Value {

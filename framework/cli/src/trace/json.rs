@@ -10,7 +10,7 @@ use swapmeet_bridges::append;
 use swapmeet_bridges::text::{TextPart, append_list};
 use swapmeet_core::delivery::boxes::{Layout, Side};
 use swapmeet_core::delivery::byte_counts::{ALL_BYTES, ByteSelection, ByteSend};
-use swapmeet_core::delivery::payload::Proof;
+use swapmeet_core::delivery::traced::Proof;
 use swapmeet_core::network::topology::Route;
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent, Sent};
 use swapmeet_results::Record;
@@ -116,12 +116,12 @@ impl<W: Write> Json<W> {
         if sent.in_parts {
             layout.insert("in_parts".to_owned(), true.into());
         }
-        if !sent.placement.is_identity() {
-            let virtual_nodes = 0..sent.placement.grid().nodes();
+        if !sent.embedding.is_identity() {
+            let virtual_nodes = 0..sent.embedding.grid().nodes();
             let placement: Value =
-                virtual_nodes.map(|node| sent.placement.physical(node)).collect();
+                virtual_nodes.map(|node| sent.embedding.physical(node)).collect();
             let homes: Value =
-                (0..sent.topology.nodes()).map(|node| sent.placement.home(node)).collect();
+                (0..sent.topology.nodes()).map(|node| sent.embedding.home(node)).collect();
             layout.insert("placement".to_owned(), placement);
             layout.insert("homes".to_owned(), homes);
         }
@@ -260,7 +260,7 @@ impl<W: Write> Json<W> {
         event.set("to", sent.to.physical);
         // Each node is identified by its physical number. If the schedule has its own grid, the
         // number of the node in this grid is added.
-        if !sent.placement.is_identity() {
+        if !sent.embedding.is_identity() {
             event.set("virtual_from", sent.from.virtual_node);
             event.set("virtual_to", sent.to.virtual_node);
         }
@@ -345,7 +345,7 @@ fn push_block_set(text: &mut String, sent: &Sent<'_>, bits: &[u64]) {
     for (side, key) in [(Side::Destinations, "destinations"), (Side::Origins, "origins")] {
         if sent.layout.has(side) {
             let mut nodes = sent.layout.nodes_of(side, bits);
-            nodes.iter_mut().for_each(|node| *node = sent.placement.physical(*node));
+            nodes.iter_mut().for_each(|node| *node = sent.embedding.physical(*node));
             push_runs(set.key(key), nodes);
         }
     }

@@ -29,7 +29,7 @@ impl<'a> Names<'a> {
     /// Returns whether a node of the grid is virtual. If a physical node executes several nodes of
     /// the grid, one of them is its home node, and the others are virtual.
     pub(super) fn is_virtual(&self, place: PlacedNode) -> bool {
-        self.sent.placement.home(place.physical) != place.virtual_node
+        self.sent.embedding.home(place.physical) != place.virtual_node
     }
 
     /// Describes a box of blocks by its origins and destinations, such as `from (0,0) for (*,4-7)`.
@@ -57,7 +57,7 @@ impl<'a> Names<'a> {
             .layout
             .nodes_of(side, bits)
             .iter()
-            .map(|n| self.sent.placement.physical(*n))
+            .map(|n| self.sent.embedding.physical(*n))
             .collect();
         let mut axes = vec![BTreeSet::new(); coordinates(0, self.radices).len()];
         for node in &nodes {

@@ -6,7 +6,7 @@ use super::names::{Names, direction};
 use super::selection::SendSelection;
 use std::io::Write;
 use swapmeet_core::delivery::fault::Count;
-use swapmeet_core::delivery::payload::Proof;
+use swapmeet_core::delivery::traced::Proof;
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent, Sent};
 use swapmeet_core::simulation::step::Step;
 

@@ -1,4 +1,9 @@
-//! Background traffic: other programs' messages on the same links.
+//! Background traffic: other programs' messages on the same links, and the parameter of machines
+//! that names a file with such messages.
+
+use crate::cost::parameter::{DefaultValue, TypedParameter};
+use std::fmt::{self, Display};
+use std::sync::Arc;
 
 /// Messages of other programs between pairs of ranks, sent while the schedule runs. Each message is
 /// a flow: it starts at time 0 and ends when all of its bytes have arrived.
@@ -29,5 +34,46 @@ impl Background {
     /// Returns the flows as (sender, receiver, bytes).
     pub fn flows(&self) -> impl Iterator<Item = (u32, u32, u64)> {
         self.flows.iter().copied()
+    }
+}
+
+pub(super) static BACKGROUND: TypedParameter<BackgroundFile> = TypedParameter {
+    key: "background",
+    meaning: "file with background traffic: N rows of N byte counts, from each rank (row) to each rank, as in the workload `matrix`; all flows start at time 0 and share the links; `none` for no traffic",
+    symbols: "",
+    default: DefaultValue::Text(NONE),
+    read: BackgroundFile::read,
+};
+
+const NONE: &str = "none";
+
+/// The name of the file with background traffic; `None` if there is no background traffic.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct BackgroundFile(Option<Arc<str>>);
+
+impl BackgroundFile {
+    fn read(text: &str) -> Result<Self, String> {
+        match text {
+            NONE => Ok(Self(None)),
+            // These characters have a meaning in the grammar of specs.
+            name if name.is_empty() || name.contains([',', '=', '(', ')']) => {
+                Err(format!("`{NONE}` or a file, without a comma, `=` or parenthesis in its name"))
+            }
+            name => Ok(Self(Some(name.into()))),
+        }
+    }
+
+    pub(super) fn name(&self) -> Option<&str> {
+        self.0.as_deref()
+    }
+
+    pub(super) fn is_some(&self) -> bool {
+        self.0.is_some()
+    }
+}
+
+impl Display for BackgroundFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name().unwrap_or(NONE))
     }
 }

@@ -42,11 +42,7 @@ use crate::cost::parameter::PortLimit;
 use crate::network::topology::Network;
 use std::fmt;
 
-mod crossing;
 mod cuts;
-mod demand;
-#[cfg(test)]
-mod max_flow_oracle;
 mod traffic;
 
 pub use traffic::Traffic;
@@ -109,7 +105,7 @@ impl From<Times> for Bound {
 }
 
 impl Bound {
-    /// Returns the bound with the larger total time: this bound or `other`.
+    /// Returns the bound with the larger total time.
     #[must_use]
     pub(super) fn max(self, other: Self) -> Self {
         if self.total_us() > other.total_us() { self } else { other }
@@ -139,7 +135,7 @@ fn most_messages(topology: &Network) -> u64 {
 /// the time of a byte on a link with the machine's bandwidth, so callers multiply the result by
 /// `byte_us`. The result is the number of bytes for each port, divided by the bandwidth of the
 /// fastest link. This bandwidth is a multiple of the machine's bandwidth.
-pub(super) fn port_bytes(topology: &Network, traffic: &Traffic, ports: PortLimit) -> f64 {
+fn port_bytes(topology: &Network, traffic: &Traffic, ports: PortLimit) -> f64 {
     let fastest = topology.bandwidths().map_or(1.0, |(_, most)| most);
     traffic.sent.max(traffic.received) / ports.at_most(most_messages(topology)) as f64 / fastest
 }
@@ -222,7 +218,5 @@ pub(super) fn fewest_steps(nodes: u64, messages: u64) -> u64 {
     steps
 }
 
-#[cfg(test)]
-mod random_schedules;
 #[cfg(test)]
 mod tests;

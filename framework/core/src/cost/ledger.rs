@@ -10,7 +10,7 @@
 
 use super::machine::Machine;
 use super::model::{Cost, PricingContext};
-use crate::delivery::payload::Proof;
+use crate::delivery::traced::Proof;
 use crate::simulation::listener::{Interests, Listener, ScheduleEvent, Summed};
 use crate::simulation::step::{BandwidthTimes, Expected, Step, StepFacts};
 use std::collections::HashMap;
@@ -224,7 +224,7 @@ impl Encode for bool {
     }
 
     fn decode(words: &mut dyn Iterator<Item = u64>) -> Option<Self> {
-        words.next().map(|figure| figure != 0)
+        words.next().map(|word| word != 0)
     }
 }
 

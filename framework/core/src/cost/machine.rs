@@ -8,18 +8,19 @@
 use super::background::Background;
 use super::bound::{Bound, Traffic};
 use super::model::{Evaluator, Model, ModelKind, NetworkRates, PricingContext, Refused, models};
-use super::parameter::{DefaultValue, Parameter, ParameterError, TypedParameter, parse_word};
-use super::settings::{Origin, Preset, Setting, Settings};
+use super::parameter::{
+    DefaultValue, PORTS, Parameter, ParameterError, PortLimit, TypedParameter, VIRTUAL_CHANNELS,
+    parse_word,
+};
+use super::settings::{Origin, Preset, Setting, Settings, parameters};
 use crate::network::topology::Network;
 use crate::simulation::listener::Detail;
 use crate::spec::{Spec, SpecError, near_matches};
 use std::fmt;
 use std::sync::Arc;
 
-mod planning;
 mod presets;
 
-pub use planning::Planning;
 pub use presets::{fitted_on, presets};
 
 static MODEL: TypedParameter<&'static ModelKind> = TypedParameter {
@@ -387,6 +388,29 @@ impl fmt::Display for Machine {
             write!(f, "{}{key}={value}", if i == 0 { ':' } else { ',' })?;
         }
         Ok(())
+    }
+}
+
+parameters! {
+    /// The parameters of a machine that plugins can read when they plan a schedule. Machines of all
+    /// models have these parameters.
+    #[derive(Copy)]
+    pub struct Planning {
+        ports: PortLimit = PORTS,
+        virtual_channels: u64 = VIRTUAL_CHANNELS,
+    }
+}
+
+impl Planning {
+    /// Returns the limit on the number of messages that a node sends at the same time. The same
+    /// limit applies to the messages that the node receives.
+    pub fn ports(&self) -> PortLimit {
+        self.ports
+    }
+
+    /// Returns the number of circuits that a directed link carries at the same time.
+    pub fn virtual_channels(&self) -> u64 {
+        self.virtual_channels
     }
 }
 

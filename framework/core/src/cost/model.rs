@@ -31,7 +31,6 @@ mod fluid;
 mod late;
 mod loggp;
 mod protocol;
-mod rearrangement;
 mod rounds;
 mod store_and_forward;
 mod synchronous;
@@ -293,6 +292,6 @@ impl<'a> PricingContext<'a> {
 
 /// Returns the bytes of a segment, if a unit of load is split into `segments` segments. The size is
 /// rounded up to whole bytes.
-pub(crate) fn segment_bytes(unit_bytes: f64, segments: u64) -> f64 {
+fn segment_bytes(unit_bytes: f64, segments: u64) -> f64 {
     (unit_bytes / segments as f64).ceil()
 }

@@ -59,7 +59,6 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Returns the parsed value of a parameter.
     pub(super) fn value<T: Display + Debug>(
         &self,
         parameter: &TypedParameter<T>,
@@ -67,7 +66,6 @@ impl Settings {
         parameter.value(self.get(parameter).0)
     }
 
-    /// Returns the value of a parameter and its origin.
     pub(super) fn get(&self, parameter: &dyn Parameter) -> (String, Origin) {
         let given = |list: &[Setting]| {
             list.iter().find(|(key, _)| *key == parameter.key()).map(|(_, text)| text.clone())
@@ -98,7 +96,6 @@ impl Settings {
     }
 }
 
-/// Returns the number of parameters in all lists.
 pub(crate) const fn total(lists: &[&[&dyn Parameter]]) -> usize {
     let (mut sum, mut list) = (0, 0);
     while list < lists.len() {

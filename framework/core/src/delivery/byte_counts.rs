@@ -2,36 +2,28 @@
 //! comes from.
 //!
 //! Some algorithms redistribute the data of a node element by element, so that all messages have
-//! about the same length (Liu, Wang & Prasanna, section 3; Bader et al.). In their schedules a node
-//! holds a number of bytes for each destination. Verification ensures that no bytes are lost or
-//! created, and that all bytes reach their destination. The column `verified` of the results then
-//! has the value `amounts`.
+//! about the same length (Liu, Wang & Prasanna, section 3; Bader et al.). Verification then ensures
+//! that no bytes are lost or created, and that all bytes reach their destination (`amounts` in the
+//! column `verified`).
 //!
-//! A redistribution divides the data of a node into buckets. Each bucket is then sent to a
-//! receiver. At first, the redistribution and these receivers are only recorded. The table of
-//! holdings, which has a number of elements for each node and destination, stays unchanged. To
-//! *settle* a redistribution means to add the elements of all received buckets to the holdings of
-//! their receivers. This happens only when the holdings of a receiver are needed. Redistributions
-//! whose buckets have the same receivers are settled together. Settling takes a few operations per
-//! node and destination, and this number does not depend on the number of buckets. So tracing an
-//! exchange in which each of N nodes has data for every node takes time proportional to N x N.
+//! A redistribution divides the data of a node into buckets, and each bucket is sent to a receiver.
+//! To *settle* a redistribution means to add the elements of its sent buckets to the holdings of
+//! their receivers. Until the holdings of a receiver are needed, redistributions are only recorded;
+//! then those whose buckets have the same receivers are settled together. This takes a few
+//! operations per node and destination, whatever the number of buckets. So tracing an exchange in
+//! which each of N nodes has data for every node takes time proportional to N x N.
+
+mod redistribution;
 
 use crate::delivery::boxes::BitLayout;
 use crate::delivery::collective::BlockSizes;
-use crate::delivery::contents::Contents;
-use crate::delivery::fault::{Count, EndFault, Fault};
-use crate::delivery::loads::Loads;
-use crate::delivery::placement::Placement;
-use crate::delivery::traced::{Proof, Traced};
+use crate::delivery::fault::{Count, EndFault, Fault, SendFault};
+use crate::delivery::grid::Embedding;
+use crate::delivery::traced::{Contents, Loads, Proof, Traced};
 use crate::limits;
-use pattern::Pattern;
-use redistributing::Redistributed;
+use redistribution::{Pattern, Redistributed, UNSENT};
 use std::fmt;
 use std::sync::Arc;
-
-mod pattern;
-mod redistributing;
-mod sending;
 
 /// The sizes of blocks and of elements in a schedule of byte counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,9 +60,9 @@ pub const ALL_BYTES: u64 = u64::MAX;
 /// A send in a schedule of byte counts, given as numbers of bytes for destinations.
 #[derive(Debug, Clone, Copy, Hash)]
 pub struct ByteSend<'a> {
-    /// Sender, as a node of the schedule's grid.
+    /// The sender, as a node of the schedule's grid.
     pub from: u64,
-    /// Receiver, as a node of the schedule's grid.
+    /// The receiver, as a node of the schedule's grid.
     pub to: u64,
     /// Whether sender and receiver may be the same node.
     pub local: bool,
@@ -91,7 +83,7 @@ pub enum ByteSelection<'a> {
 /// gigabytes, and reading the table is most of the cost. So `u32` is used if all totals fit, and
 /// `u64` otherwise.
 pub trait ElementCount: Copy + Default + fmt::Debug + Into<u64> {
-    /// Converts a number of elements that is known to fit into this type.
+    /// Converts a number that is known to fit into this type.
     fn of(elements: u64) -> Self;
 }
 
@@ -107,68 +99,57 @@ impl ElementCount for u64 {
     }
 }
 
-/// The number of elements that each node holds for each destination. Data is stored as numbers of
-/// elements. Sends and loads are in bytes, which are multiples of
-/// [`ByteCountUnits::element_bytes`].
+/// The number of elements that each node holds for each destination. Sends and loads are in bytes,
+/// which are multiples of [`ByteCountUnits::element_bytes`].
 #[derive(Debug)]
 pub(crate) struct ByteCounts<T> {
     nodes: usize,
     sizes: Option<Arc<dyn BlockSizes>>,
     units: ByteCountUnits,
-    /// The number of bytes of all nodes before the first step.
     initial_bytes: u128,
-    placement: Placement,
+    embedding: Embedding,
     layout: BitLayout,
-    /// The rows of the table of holdings. Row i has the number of elements that node i holds for
-    /// each destination. The row is empty if the node holds nothing, or if the row has not been
-    /// needed yet.
+    /// Row i has the number of elements that node i holds for each destination. It is empty if the
+    /// node holds nothing, or if the row has not been needed yet.
     holdings: Vec<Vec<T>>,
-    /// Rows that are free for reuse.
     unused_rows: Vec<Vec<T>>,
-    /// For each node, whether it still holds exactly its initial elements. The row of such a node
-    /// in `holdings` is computed only when it is needed.
+    /// For each node, whether it still holds exactly its initial elements, so that its row is
+    /// computed only when it is needed.
     is_initial: Vec<bool>,
     redistributed: Vec<Option<Redistributed<T>>>,
-    /// Nodes with a redistribution of which some buckets are not settled.
+    /// Nodes with a redistribution that is not settled completely.
     redistributors: Vec<u32>,
-    /// Number of sent buckets that are not settled: their elements have not been added to the
-    /// holdings of their receivers yet.
+    /// The number of sent buckets that are not settled.
     unsettled: usize,
-    /// The first step that may have sent buckets which are not settled. All buckets that were sent
-    /// in earlier steps are settled.
+    /// All buckets that were sent before this step are settled.
     unsettled_since: u64,
-    /// The pattern of the most recent redistribution, for reuse: the nodes of a phase usually
-    /// redistribute with the same pattern.
+    /// The pattern of the most recent redistribution. The nodes of a phase usually redistribute
+    /// with the same pattern.
     pattern: Option<Arc<Pattern>>,
-    /// The elements that listed sends of the current step move, as (receiver, destination, number
-    /// of elements). They are added to the holdings of their receivers at the end of the step.
+    /// The elements in flight from listed sends: receiver, destination, number of elements.
     arriving: Vec<(u32, u32, u64)>,
     receivers: Vec<u32>,
     /// For each node, the last step in which it received any data.
     last_receipts: Vec<u64>,
-    /// The step that [`Traced::latest_arrival`] returns for the most recent send.
     latest_arrival: u64,
-    /// The blocks of the most recent send.
     contents: Contents,
-    /// The loads of the nodes, in bytes.
     loads: Loads,
     step: u64,
-    /// Total number of buckets of the redistributions that are stored.
+    /// The number of buckets of the redistributions that are stored.
     total_buckets: u64,
 }
 
 impl<T: ElementCount> ByteCounts<T> {
-    /// Creates the state before the first step, in which each node holds its blocks of the
-    /// workload. Errors if the counts exceed a limit, or if a node of the schedule's grid is placed
-    /// on a machine node with another number.
+    /// Creates the state before the first step. Errors if the counts exceed a limit, or if the
+    /// embedding is not the identity.
     pub(crate) fn new(
-        placement: Placement,
+        embedding: Embedding,
         sizes: Option<Arc<dyn BlockSizes>>,
         units: ByteCountUnits,
     ) -> Result<Self, Fault> {
-        // Check the placement and the limits.
-        let nodes = placement.grid().nodes();
-        if nodes != placement.machine_nodes() || !placement.is_identity() {
+        // Check the embedding and the limits.
+        let nodes = embedding.grid().nodes();
+        if nodes != embedding.machine_nodes() || !embedding.is_identity() {
             return Err(Fault::BadGrid("a schedule of byte counts needs a grid of as many nodes as the machine, without placements".to_owned()));
         }
         if nodes.saturating_mul(nodes) > limits::HELD_BYTES / size_of::<T>() as u64 {
@@ -186,9 +167,9 @@ impl<T: ElementCount> ByteCounts<T> {
                 units.block_bytes
             )));
         }
-        // Sum the bytes of each node. The rows of the table of holdings are computed later, when
-        // they are needed.
-        let layout = BitLayout::new(placement.grid().clone(), false, true, 1);
+        // Sum the bytes of each node. The rows of the holdings are computed later, when they are
+        // needed.
+        let layout = BitLayout::new(embedding.grid().clone(), false, true, 1);
         let all: Vec<u64> = (0..nodes).collect();
         let held: Vec<u64> = match &sizes {
             Some(sizes) => all.iter().map(|from| sizes.total(&[*from], &all)).collect(),
@@ -198,7 +179,7 @@ impl<T: ElementCount> ByteCounts<T> {
         let nodes = nodes as usize;
         Ok(Self {
             nodes,
-            placement,
+            embedding,
             sizes,
             units: ByteCountUnits { element_bytes: units.element_bytes.max(1), ..units },
             initial_bytes,
@@ -222,13 +203,12 @@ impl<T: ElementCount> ByteCounts<T> {
         })
     }
 
-    /// Removes all elements that a node holds. Returns their number for each destination.
     fn take_holdings(&mut self, node: usize) -> Result<Vec<T>, Fault> {
         self.materialize(node)?;
         Ok(std::mem::take(&mut self.holdings[node]))
     }
 
-    /// Computes a node's row in the table of holdings, unless the row has already been computed.
+    /// Computes a node's row of the holdings, unless it has already been computed.
     fn materialize(&mut self, node: usize) -> Result<(), Fault> {
         if !self.holdings[node].is_empty() {
             return Ok(());
@@ -247,8 +227,7 @@ impl<T: ElementCount> ByteCounts<T> {
         Ok(())
     }
 
-    /// Returns the elements that `from` holds for `to` at the start. Errors if the block is not a
-    /// multiple of the element size.
+    /// Errors if the block from `from` to `to` is not a multiple of the element size.
     fn initial_elements(&self, from: usize, to: usize) -> Result<u64, Fault> {
         let bytes =
             self.sizes.as_ref().map_or(self.units.block_bytes, |s| s.bytes(from as u64, to as u64));
@@ -324,7 +303,7 @@ impl<T: ElementCount> Traced for ByteCounts<T> {
         Err(Fault::End(
             self.step,
             EndFault::MisplacedBytes {
-                node: self.placement.locate(node),
+                node: self.embedding.locate(node),
                 destination,
                 bytes: Count(count * element, "byte"),
                 all: Count(misplaced * element, "byte"),
@@ -333,8 +312,7 @@ impl<T: ElementCount> Traced for ByteCounts<T> {
         ))
     }
 
-    /// Returns the number of load units per block, which is the block size because loads are in
-    /// bytes; 1 if blocks have explicit sizes.
+    /// Loads are in bytes, so the number of load units per block is its size.
     fn segments(&self) -> u64 {
         if self.sizes.is_some() { 1 } else { self.units.block_bytes.max(1) }
     }
@@ -350,17 +328,16 @@ impl<T: ElementCount> Traced for ByteCounts<T> {
         self.latest_arrival
     }
 
-    fn placement(&self) -> &Placement {
-        &self.placement
+    fn embedding(&self) -> &Embedding {
+        &self.embedding
     }
 }
 
-/// The operations on the data of a schedule that sends byte counts.
+/// Schedules of byte counts, whatever the type of the counts.
 pub(crate) trait TracedBytes: Traced {
-    /// Divides all data that a node holds among buckets.
     fn redistribute(&mut self, redistribution: &Redistribution<'_>) -> Result<(), Fault>;
 
-    /// Executes one send and returns the number of sent bytes, or `None` if no bytes are sent.
+    /// Executes one send. Returns the number of bytes; `None` if there are none.
     fn send(&mut self, send: &ByteSend<'_>) -> Result<Option<u64>, Fault>;
 
     /// Returns the contents of the most recent send. All data for one destination counts as one
@@ -368,7 +345,6 @@ pub(crate) trait TracedBytes: Traced {
     /// [`Contents::Several`], because the data in a bucket usually has several destinations.
     fn contents(&self) -> Contents;
 
-    /// Returns the layout of sets of destinations.
     fn layout(&self) -> &BitLayout;
 }
 
@@ -390,22 +366,21 @@ impl<T: ElementCount> TracedBytes for ByteCounts<T> {
     }
 }
 
-/// Creates the byte counts before the first step. Counts have 32 bits if the total number of
-/// elements for one destination is certain to fit.
+/// Creates the state before the first step. Counts have 32 bits if the total number of elements for
+/// one destination is certain to fit.
 pub(crate) fn start(
-    placement: Placement,
+    embedding: Embedding,
     sizes: Option<Arc<dyn BlockSizes>>,
     units: ByteCountUnits,
 ) -> Result<Box<dyn TracedBytes>, Fault> {
     let largest = sizes.as_ref().map_or(units.block_bytes, |sizes| sizes.largest());
-    Ok(if fits_32_bits(largest, units.element_bytes, placement.machine_nodes()) {
-        Box::new(ByteCounts::<u32>::new(placement, sizes, units)?)
+    Ok(if fits_32_bits(largest, units.element_bytes, embedding.machine_nodes()) {
+        Box::new(ByteCounts::<u32>::new(embedding, sizes, units)?)
     } else {
-        Box::new(ByteCounts::<u64>::new(placement, sizes, units)?)
+        Box::new(ByteCounts::<u64>::new(embedding, sizes, units)?)
     })
 }
 
-/// Returns whether the number of elements that a node holds for one destination fits into 32 bits.
 fn fits_32_bits(largest_block: u64, element_bytes: u64, nodes: u64) -> bool {
     let elements = u128::from(largest_block / element_bytes.max(1)) * u128::from(nodes);
     elements <= u128::from(u32::MAX)
@@ -413,6 +388,108 @@ fn fits_32_bits(largest_block: u64, element_bytes: u64, nodes: u64) -> bool {
 
 fn add<T: ElementCount>(cell: &mut T, elements: u64) {
     *cell = T::of((*cell).into() + elements);
+}
+
+impl<T: ElementCount> ByteCounts<T> {
+    fn send_elements(&mut self, send: &ByteSend<'_>) -> Result<Option<u64>, Fault> {
+        let (from, to) = (send.from, send.to);
+        Fault::check_ends(self.step, (from, to), self.nodes as u64)?;
+        if from == to && !send.local {
+            return Err(Fault::Send(
+                self.step,
+                SendFault::SentToItself { node: self.embedding.locate(from) },
+            ));
+        }
+        let elements = match send.what {
+            ByteSelection::Bucket(bucket) => self.send_bucket(from, to, bucket)?,
+            ByteSelection::Listed(byte_counts) => self.send_listed(from, to, byte_counts)?,
+        };
+        let bytes = elements * self.units.element_bytes;
+        self.loads.moved((from, to), false, bytes);
+        if elements > 0 && from != to {
+            self.receivers.push(to as u32);
+        }
+        Ok((elements > 0).then_some(bytes))
+    }
+
+    fn send_bucket(&mut self, from: u64, to: u64, bucket: u64) -> Result<u64, Fault> {
+        let step = self.step;
+        let bad = |what: String| Fault::Send(step, SendFault::BadByteSend { from, to, what });
+        let Some(redistributed) = &mut self.redistributed[from as usize] else {
+            return Err(bad(format!(
+                "selects bucket {bucket}, but node {from} has redistributed nothing"
+            )));
+        };
+        let buckets = redistributed.sizes.len();
+        let Some(receiver) =
+            usize::try_from(bucket).ok().and_then(|h| redistributed.receivers.get_mut(h))
+        else {
+            return Err(bad(format!(
+                "selects bucket {bucket}, but node {from} redistributed buckets 0 to {}",
+                buckets - 1
+            )));
+        };
+        if *receiver != UNSENT {
+            return Err(bad(format!(
+                "selects bucket {bucket}, which node {from} has already sent"
+            )));
+        }
+        *receiver = to as u32;
+        self.latest_arrival = redistributed.latest_arrival;
+        self.contents = Contents::Several;
+        redistributed.steps[bucket as usize] = u32::try_from(step).unwrap_or(u32::MAX);
+        if self.unsettled == 0 {
+            self.unsettled_since = step;
+        }
+        self.unsettled += 1;
+        Ok(redistributed.sizes[bucket as usize])
+    }
+
+    fn send_listed(
+        &mut self,
+        from: u64,
+        to: u64,
+        byte_counts: &[(u64, u64)],
+    ) -> Result<u64, Fault> {
+        // The row of the sender must have the buckets that it received in earlier steps.
+        self.settle(self.step)?;
+        self.materialize(from as usize)?;
+        self.latest_arrival = self.last_receipts[from as usize];
+        let (step, element, nodes) = (self.step, self.units.element_bytes, self.nodes as u64);
+        let bad = |what: String| Fault::Send(step, SendFault::BadByteSend { from, to, what });
+        // Move the listed bytes from the row into flight.
+        let mut sum = 0;
+        self.contents = Contents::Nothing;
+        for &(destination, bytes) in byte_counts {
+            if destination >= nodes {
+                return Err(bad(format!(
+                    "names bytes for node {destination}, the last node is {}",
+                    nodes - 1
+                )));
+            }
+            let held = &mut self.holdings[from as usize][destination as usize];
+            let has: u64 = (*held).into();
+            if bytes != ALL_BYTES && !bytes.is_multiple_of(element) {
+                return Err(bad(format!(
+                    "names {bytes} bytes for node {destination}, expected a multiple of {element}"
+                )));
+            }
+            let elements = if bytes == ALL_BYTES { has } else { bytes / element };
+            let Some(rest) = has.checked_sub(elements) else {
+                let has = has * element;
+                return Err(bad(format!(
+                    "names {bytes} bytes for node {destination}, but node {from} holds only {has}"
+                )));
+            };
+            *held = T::of(rest);
+            sum += elements;
+            if elements > 0 {
+                self.contents = self.contents.and(Contents::One(0, destination));
+            }
+            self.arriving.push((to as u32, destination as u32, elements));
+        }
+        Ok(sum)
+    }
 }
 
 #[cfg(test)]

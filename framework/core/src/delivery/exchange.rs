@@ -14,53 +14,47 @@
 //! element that maps s to t. The image of the send under the inverse of h has receiver s. So s
 //! receives the image of D under the inverse of h. In full planning, each node is its own orbit.
 
-use crate::delivery::boxes::{Axis, BitLayout, Layout, NodeSet, RunLayout, Selection};
-use crate::delivery::collective::{BlockSizes, Collective};
-use crate::delivery::contents::Contents;
-use crate::delivery::fault::{Block, Count, Fault, PlacedNode};
-use crate::delivery::grid::Grid;
-use crate::delivery::holdings::Holdings;
-use crate::delivery::loads::Loads;
-use crate::delivery::placement::Placement;
-use crate::delivery::traced::{Proof, Traced};
-use crate::network::symmetry::{Group, Symmetry};
-use std::sync::Arc;
-
-mod arrivals;
-mod expansion;
-mod explain;
 mod inventory;
-mod reductions;
-mod sends;
-mod symmetric;
 mod tokens;
 
-pub(crate) use expansion::SentBoxes;
+use crate::delivery::boxes::{
+    Axis, BitLayout, Layout, NodeSet, RunLayout, Selection, Side, without,
+};
+use crate::delivery::collective::{BlockSizes, Collective, RedundantDelivery};
+use crate::delivery::fault::{
+    Block, BlockLocation, Count, DeliveryFault, EndFault, Fault, PlacedNode, SendFault,
+};
+use crate::delivery::grid::{Embedding, Grid};
+use crate::delivery::holdings::Holdings;
+use crate::delivery::traced::{Contents, Loads, Proof, Traced};
+use crate::limits;
+use crate::network::symmetry::{Group, Symmetry};
 pub use inventory::Division;
 pub(crate) use inventory::Inventory;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 pub(crate) use tokens::TokenExchange;
 
 /// A send. It moves or copies blocks from one node to another. Three sets (origins, destinations
 /// and segments) select the blocks.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule<'a> {
-    /// Sender, as a node of the schedule's grid.
+    /// The sender, as a node of the schedule's grid.
     pub from: u64,
-    /// Receiver, as a node of the schedule's grid.
+    /// The receiver, as a node of the schedule's grid.
     pub to: u64,
-    /// The origins of the blocks to send.
+    /// The origins of the selected blocks.
     pub origins: NodeSet<'a>,
-    /// The destinations of the blocks to send.
+    /// The destinations of the selected blocks.
     pub destinations: NodeSet<'a>,
-    /// The segments to send of each block.
+    /// The selected segments of each of these blocks.
     pub segments: Axis<'a>,
-    /// Whether the sender must hold every selected block. If a block is missing, the send is a
-    /// fault.
+    /// Whether a selected block that the sender does not hold is a fault.
     pub strict: bool,
     /// Whether the sender keeps the blocks.
     pub copy: bool,
-    /// Whether the receiver combines the received values with its own values. If not, the received
-    /// values replace its own values.
+    /// Whether the receiver combines the received values with its own values of a reduction. If
+    /// not, the received values replace its own values.
     pub combine: bool,
     /// Whether sender and receiver may be the same node.
     pub local: bool,
@@ -102,71 +96,62 @@ impl Rule<'_> {
 pub(crate) struct Exchange<L: Layout = BitLayout> {
     inventory: Inventory<L>,
     holdings: Holdings<L::Element>,
-    /// Boxes sent in the current step, which are received at the end of the step.
+    /// The boxes sent in the current step. Their receivers hold them from its end on.
     in_flight: InFlight<L::Element>,
     loads: Loads,
-    /// The load of all planned nodes before the first step.
     initial_load: u128,
-    /// Whether any send so far was a copy. Without copies, no node can receive a block that it
-    /// already holds.
+    /// Whether any send so far was a copy. Only then can a node receive a block that it already
+    /// holds.
     has_copies: bool,
-    /// The first permitted redundant delivery (of a block to a node that already holds the block)
-    /// since the last call of [`Traced::take_redundant`].
+    /// The first redundant delivery since the last call of [`Traced::take_redundant`].
     redundant: Option<Box<(PlacedNode, Block)>>,
     step: u64,
     latest_arrival: u64,
-    /// Buffer for the blocks that the current send selects.
+    /// A buffer for the blocks that the current send selects.
     selection: Selection<L::Element>,
-    /// Buffer for the records of the receiver's own values, while received values are combined with
-    /// them.
+    /// A buffer for the receiver's own values, while received values are combined with them.
     own_values: Vec<L::Element>,
 }
 
 /// The boxes sent in a step, in the order of the sends.
 #[derive(Debug)]
 struct InFlight<E> {
-    /// The receiver of each box.
     receivers: Vec<u64>,
-    /// The records of the boxes, one after the other. A record is a box, preceded by its number of
-    /// blocks.
+    /// The records of the boxes ([`Holdings`]), one after the other.
     records: Vec<E>,
-    /// The sends of a reduction. The receiver processes all values of a send together. Empty for
-    /// other collectives.
+    /// The sends of a reduction, because the receiver processes all values of a send together.
     sends: Vec<ReductionSend>,
-    /// Index of the first box of the most recent send.
+    /// The index of the first box of the most recent send.
     latest: usize,
-    /// Minimum length of `records` at which boxes for the same receiver are joined to save memory.
+    /// The length of `records` from which on boxes for the same receiver are joined, to save
+    /// memory.
     join_from: usize,
 }
 
-/// A send of a reduction.
 #[derive(Debug, Clone, Copy)]
 struct ReductionSend {
-    /// Index of the first box of the send.
+    /// The index of its first box.
     first: usize,
     from: u64,
     combine: bool,
 }
 
 impl Exchange {
-    /// Creates the state before the first step, in which each node holds its initial blocks of the
-    /// collective.
-    ///
-    /// `sizes` is `None` for blocks of uniform size. Loads are then in blocks, otherwise in bytes.
+    /// Creates the state before the first step. `sizes` is `None` for blocks of uniform size. Loads
+    /// are then in blocks, otherwise in bytes.
     pub(crate) fn new(
         collective: Collective,
-        placement: Placement,
+        embedding: Embedding,
         division: Division,
         sizes: Option<Arc<dyn BlockSizes>>,
     ) -> Result<Self, Fault> {
-        placement.check()?;
-        let layout = Inventory::layout(&collective, division, &placement);
+        embedding.check()?;
+        let layout = Inventory::layout(&collective, division, &embedding);
         Inventory::check_memory(&layout)?;
-        Self::start(Inventory::new(collective, placement, division, sizes, layout))
+        Self::start(Inventory::new(collective, embedding, division, sizes, layout))
     }
 
-    /// Enables [`Traced::latest_arrival`]: each box records the step in which it was received.
-    /// Must be called before the first step.
+    /// Tracks arrivals ([`Traced::latest_arrival`]) from the first step on.
     #[must_use]
     pub(crate) fn with_arrival_tracking(self) -> Self {
         Self { holdings: self.holdings.with_arrival_tracking(), ..self }
@@ -177,24 +162,22 @@ impl Exchange {
 pub(crate) type OrbitExchange = Exchange<RunLayout>;
 
 impl OrbitExchange {
-    /// Creates the state of a schedule that is invariant under `group`. Node i of the grid must run
-    /// on node i of the machine.
+    /// Creates the state of a schedule that is invariant under `group`, on an identical embedding.
     pub(crate) fn of_orbits(
         collective: Collective,
-        placement: Placement,
+        embedding: Embedding,
         division: Division,
         group: Group,
     ) -> Result<Self, Fault> {
-        placement.check()?;
+        embedding.check()?;
         let radices: Vec<u64> = group.axes().iter().map(|axis| axis.radix).collect();
         Grid::new(&radices).map_err(Fault::BadSymmetry)?;
         let [by_origin, by_destination] = division.distinguishes(collective.kind());
-        let grid = placement.grid().clone();
+        let grid = embedding.grid().clone();
         let layout = RunLayout::new(grid, group, by_origin, by_destination, division.segments);
-        Self::start(Inventory::new(collective, placement, division, None, layout))
+        Self::start(Inventory::new(collective, embedding, division, None, layout))
     }
 
-    /// Returns the group under which the schedule is invariant.
     pub(crate) fn group(&self) -> &Group {
         self.inventory.layout.orbit_group()
     }
@@ -202,22 +185,22 @@ impl OrbitExchange {
     /// Creates the state of a fully planned schedule, in which each node is its own orbit.
     pub(crate) fn of_all_nodes(
         collective: Collective,
-        placement: Placement,
+        embedding: Embedding,
         division: Division,
     ) -> Result<Self, Fault> {
-        let radices = placement.grid().radices();
+        let radices = embedding.grid().radices();
         let group = Group::new(radices, &vec![Symmetry::Fixed; radices.len()])
             .map_err(Fault::BadSymmetry)?;
-        Self::of_orbits(collective, placement, division, group)
+        Self::of_orbits(collective, embedding, division, group)
     }
 }
 
 impl<L: Layout> Exchange<L> {
     fn start(inventory: Inventory<L>) -> Result<Self, Fault> {
-        let (layout, placement) = (&inventory.layout, &inventory.placement);
+        let (layout, embedding) = (&inventory.layout, &inventory.embedding);
         let (lists, order) = match layout.group() {
             Some(group) => (group.representatives(), group.order()),
-            None => (placement.grid().nodes(), 1),
+            None => (embedding.grid().nodes(), 1),
         };
         let mut holdings = Holdings::new(layout, lists as usize);
         let planned = inventory.planned_nodes();
@@ -230,7 +213,7 @@ impl<L: Layout> Exchange<L> {
                 total += u128::from(load) * u128::from(order);
                 inventory.check_total(total)?;
                 *held += load;
-                holdings.insert_box(layout, layout.home(placement.home(node)).0, &a, 0);
+                holdings.insert_box(layout, layout.home(embedding.home(node)).0, &a, 0);
             }
         }
         Ok(Self {
@@ -251,7 +234,7 @@ impl<L: Layout> Exchange<L> {
     /// Asserts that the loads of nodes are those of the boxes that they hold, and that no load was
     /// lost or created.
     fn check_loads(&self) {
-        let Inventory { sizes, placement, .. } = &self.inventory;
+        let Inventory { sizes, embedding, .. } = &self.inventory;
         let held = self.loads.held();
         // A reduction combines loads, and a copy adds to them.
         if !self.sums() && !self.has_copies {
@@ -265,19 +248,19 @@ impl<L: Layout> Exchange<L> {
             let format = self.holdings.format();
             for list in 0..self.holdings.lists() {
                 let records = self.holdings.records(list).chunks_exact(format.elements());
-                of_boxes[placement.physical(list as u64) as usize] +=
+                of_boxes[embedding.physical(list as u64) as usize] +=
                     records.map(|record| format.count(record)).sum::<u64>();
             }
             assert!(of_boxes == held, "the loads of nodes are not those of their boxes");
         }
     }
 
-    /// Returns the index in [`Loads::held`] of the node whose holdings are stored in this list.
+    /// Returns the index in [`Loads::held`] for a list of holdings.
     fn account(&self, list: usize) -> u64 {
-        self.inventory.placement.physical(list as u64)
+        self.inventory.embedding.physical(list as u64)
     }
 
-    /// Adds to a fault of a representative the number of further nodes in its orbit, which have the
+    /// Adds to a fault of a representative the number of other nodes of its orbit, which have the
     /// same fault.
     fn for_orbit(&self, fault: Fault) -> Fault {
         match (&fault, self.inventory.layout.group()) {
@@ -288,27 +271,24 @@ impl<L: Layout> Exchange<L> {
         }
     }
 
-    /// Returns the number of the current step, from 1.
     pub(crate) fn step(&self) -> u64 {
         self.step
     }
 
-    /// Returns whether the sender of a rule keeps what it sends.
+    /// See [`Inventory::copies`].
     pub(crate) fn copies(&self, rule: &Rule<'_>) -> bool {
         self.inventory.copies(rule)
     }
 
-    /// Returns whether the collective is a reduction.
     pub(crate) fn sums(&self) -> bool {
         self.inventory.sums()
     }
 
-    /// Returns the memory layout of boxes.
     pub(crate) fn layout(&self) -> &L {
         &self.inventory.layout
     }
 
-    /// Returns the boxes sent in this step and their receivers, starting with box number `first`.
+    /// Returns the boxes in flight and their receivers, from box number `first` on.
     pub(crate) fn in_flight(
         &self,
         first: usize,
@@ -327,7 +307,7 @@ impl<L: Layout> Exchange<L> {
         self.in_flight.latest
     }
 
-    /// Returns the blocks in the boxes in flight, starting with box number `first`.
+    /// Returns the contents of the boxes in flight, from box number `first` on.
     pub(crate) fn in_flight_contents(&self, first: usize) -> Contents {
         let boxes = self.in_flight(first);
         boxes.fold(Contents::Nothing, |all, (_, a)| all.and(self.inventory.contents(a)))
@@ -348,8 +328,8 @@ impl<L: Layout> Traced for Exchange<L> {
         let received = self.receive(&mut in_flight);
         // Update the peak load after the receipt, because the receipt subtracts redundant
         // deliveries from the loads.
-        let placement = &self.inventory.placement;
-        self.loads.end_step(in_flight.receivers.iter().map(|list| placement.physical(*list)));
+        let embedding = &self.inventory.embedding;
+        self.loads.end_step(in_flight.receivers.iter().map(|list| embedding.physical(*list)));
         in_flight.clear();
         self.in_flight = in_flight;
         received.map_err(|fault| self.for_orbit(fault))
@@ -362,7 +342,7 @@ impl<L: Layout> Traced for Exchange<L> {
         let mut common = layout.full().to_vec();
         for number in 0..self.inventory.planned_nodes() as usize {
             let node = layout.representative(number);
-            let list = layout.home(self.inventory.placement.home(node)).0;
+            let list = layout.home(self.inventory.embedding.home(node)).0;
             let before = missing_blocks;
             for required in self.inventory.required(node) {
                 // The boxes that a node holds are disjoint, so no block is counted twice.
@@ -395,8 +375,8 @@ impl<L: Layout> Traced for Exchange<L> {
         redundant.filter(|_| self.inventory.layout.group().is_none())
     }
 
-    /// Returns the number of load units per block. If blocks have explicit sizes, loads are in
-    /// bytes and the number is 1. Otherwise it is the number of parts times the number of segments.
+    /// Returns the number of load units per block; 1 if blocks have explicit sizes, because loads
+    /// are then in bytes.
     fn segments(&self) -> u64 {
         if self.inventory.sizes.is_some() { 1 } else { self.inventory.units() }
     }
@@ -413,12 +393,556 @@ impl<L: Layout> Traced for Exchange<L> {
         self.latest_arrival
     }
 
-    fn placement(&self) -> &Placement {
-        &self.inventory.placement
+    fn embedding(&self) -> &Embedding {
+        &self.inventory.embedding
     }
 
     fn verified_on(&self) -> u64 {
         self.inventory.planned_nodes()
+    }
+}
+
+impl<E> InFlight<E> {
+    const fn new() -> Self {
+        Self {
+            receivers: Vec::new(),
+            records: Vec::new(),
+            sends: Vec::new(),
+            latest: 0,
+            join_from: JOIN_FROM,
+        }
+    }
+
+    fn clear(&mut self) {
+        self.receivers.clear();
+        self.records.clear();
+        self.sends.clear();
+        self.join_from = JOIN_FROM;
+    }
+}
+
+/// So many elements take 32 MiB or more.
+const JOIN_FROM: usize = 1 << 22;
+
+impl<L: Layout> Exchange<L> {
+    /// Executes one send: removes the selected boxes from the sender's holdings and puts them in
+    /// flight. Returns the load, including extra bytes; `None` if the sender holds none of the
+    /// selected blocks and there are no extra bytes. (The load can be 0, because blocks may be
+    /// empty.)
+    #[inline]
+    pub(crate) fn send(&mut self, rule: &Rule<'_>) -> Result<Option<u64>, Fault> {
+        self.inventory.check(rule, self.step)?;
+        if self.in_flight.records.len() >= self.in_flight.join_from {
+            self.join_in_flight();
+        }
+        self.inventory.select(rule, self.step, &mut self.selection)?;
+        let Self { inventory, holdings, in_flight, selection, .. } = self;
+
+        // Put the selected boxes in flight. Data that stays on the same node of the machine keeps
+        // its arrival step.
+        let (format, embedding) = (holdings.format(), &inventory.embedding);
+        let (first, start) = (in_flight.receivers.len(), in_flight.records.len());
+        in_flight.latest = first;
+        let is_within_node = format.tracks_arrivals()
+            && embedding.physical(rule.from) == embedding.physical(rule.to);
+        let (mut count, mut latest_arrival, step) = (0_u64, 0, self.step);
+        let list = inventory.layout.home(rule.from).0;
+        let records = &mut in_flight.records;
+        let copy = inventory.copies(rule);
+        holdings.select(&inventory.layout, list, selection, copy, |record| {
+            let at = records.len();
+            records.extend_from_slice(record);
+            count += format.count(record);
+            latest_arrival = latest_arrival.max(format.arrival(record));
+            if !is_within_node {
+                format.set_arrival(step, &mut records[at..]);
+            }
+        });
+        in_flight.receivers.resize(records.len() / format.elements(), rule.to);
+
+        // Determine the load, in bytes if blocks have explicit sizes, otherwise in blocks or in
+        // values of a reduction.
+        let boxes = || format.boxes(&in_flight.records[start..]);
+        let (found, wanted, load) = if inventory.sums() {
+            let (values, load) = inventory.values(&boxes());
+            (values, inventory.layout.values(selection.elements()), load)
+        } else if inventory.sizes.is_some() {
+            let records = in_flight.records[start..].chunks_exact(format.elements());
+            let loads = records.map(|r| inventory.load(format.box_of(r), format.count(r)));
+            (count, selection.count(), loads.sum())
+        } else {
+            (count, selection.count(), count)
+        };
+        if rule.strict && found < wanted {
+            let fault = self.not_held(rule, first);
+            return Err(self.for_orbit(fault));
+        }
+        if found == 0 {
+            self.latest_arrival = 0;
+            return Ok(Some(rule.extra_bytes).filter(|extra| *extra > 0));
+        }
+        if inventory.sums() {
+            in_flight.sends.push(ReductionSend { first, from: rule.from, combine: rule.combine });
+        }
+        let account = |node| embedding.physical(inventory.layout.home(node).0 as u64);
+        self.loads.moved((account(rule.from), account(rule.to)), copy, load);
+        self.latest_arrival = latest_arrival;
+        self.has_copies |= copy;
+        Ok(Some(load + rule.extra_bytes))
+    }
+}
+
+impl<L: Layout> Inventory<L> {
+    /// Errors if loads are not in bytes, or if there are so many extra bytes that the total load of
+    /// a step could exceed 64 bits.
+    fn check_extra_bytes(&self, rule: &Rule<'_>, step: u64) -> Result<(), Fault> {
+        let what = if self.sizes.is_none() {
+            "has extra bytes, but all blocks have the same size and are counted".to_owned()
+        } else if rule.extra_bytes > limits::EXTRA_BYTES {
+            format!("has {} extra bytes, over {}", rule.extra_bytes, limits::EXTRA_BYTES)
+        } else {
+            return Ok(());
+        };
+        let (from, to) = (rule.from, rule.to);
+        Err(Fault::Send(step, SendFault::BadExtraBytes { from, to, what }))
+    }
+
+    /// Errors if a send is not permitted, whatever blocks the nodes hold.
+    #[inline]
+    fn check(&self, rule: &Rule<'_>, step: u64) -> Result<(), Fault> {
+        let Self { layout, embedding, .. } = self;
+        let nodes = layout.grid().nodes();
+        Fault::check_ends(step, (rule.from, rule.to), nodes)?;
+        if rule.from == rule.to && !rule.local {
+            let node = embedding.locate(rule.from);
+            return Err(Fault::Send(step, SendFault::SentToItself { node }));
+        }
+        if rule.combine && !self.sums() {
+            return Err(Fault::COMBINES_NOTHING);
+        }
+        if rule.extra_bytes > 0 {
+            self.check_extra_bytes(rule, step)?;
+        }
+        let (list, element) = layout.home(rule.from);
+        if element != 0 {
+            let representative = layout.representative(list);
+            let fault = SendFault::NotPlanned { from: rule.from, representative };
+            return Err(Fault::Send(step, fault));
+        }
+        Ok(())
+    }
+
+    /// Sets `selection` to the selected blocks. Errors if a set is invalid.
+    #[inline]
+    fn select(
+        &self,
+        rule: &Rule<'_>,
+        step: u64,
+        selection: &mut Selection<L::Element>,
+    ) -> Result<(), Fault> {
+        let Self { layout, collective, division, .. } = self;
+        let invalid = |side, what| {
+            Fault::Send(step, SendFault::BadSet { from: rule.from, to: rule.to, side, what })
+        };
+        selection.widen(layout);
+        for (name, side, set) in [
+            ("origins", Side::Origins, rule.origins),
+            ("destinations", Side::Destinations, rule.destinations),
+        ] {
+            if let NodeSet::All = set {
+                continue;
+            }
+            let refused = division.set_error(collective.kind(), side);
+            let narrowed = refused.map_or_else(|| layout.narrow(side, set, selection), Err);
+            narrowed.map_err(|what| invalid(name, what))?;
+        }
+        selection.narrow_segments(layout, rule.segments).map_err(|what| invalid("segments", what))
+    }
+}
+
+// The end of a step: the receivers hold the boxes in flight.
+
+impl<L: Layout> Exchange<L> {
+    /// Adds all boxes in flight to the holdings of their receivers, in the order of the sends.
+    fn receive(&mut self, in_flight: &mut InFlight<L::Element>) -> Result<(), Fault> {
+        if self.inventory.layout.group().is_some() {
+            self.move_to_representatives(in_flight);
+        }
+        if self.sums() {
+            return self.receive_values(in_flight);
+        }
+        let elements = self.holdings.format().elements();
+        let records = in_flight.records.chunks_exact(elements);
+        for (receiver, record) in in_flight.receivers.iter().zip(records) {
+            if self.has_copies {
+                self.insert_new(*receiver as usize, record)?;
+            } else {
+                self.holdings.insert(&self.inventory.layout, *receiver as usize, record);
+            }
+        }
+        Ok(())
+    }
+
+    /// Joins boxes in flight that have the same receiver, so that a step with very many sends takes
+    /// little memory. The receivers hold the same blocks as without joining. Boxes are not joined
+    /// in reductions and symmetric schedules, and not after a copy, because a block that arrives
+    /// twice is detected only in separate boxes.
+    fn join_in_flight(&mut self) {
+        let Self { inventory: Inventory { layout, .. }, holdings, in_flight, .. } = self;
+        let elements = holdings.format().elements();
+        if !self.has_copies && in_flight.sends.is_empty() && layout.group().is_none() {
+            let mut joined = holdings.without_boxes();
+            let records = in_flight.records.chunks_exact(elements);
+            for (receiver, record) in in_flight.receivers.iter().zip(records) {
+                joined.insert(layout, *receiver as usize, record);
+            }
+            in_flight.clear();
+            for list in 0..joined.lists() {
+                in_flight.records.extend_from_slice(joined.records(list));
+                in_flight.receivers.resize(in_flight.records.len() / elements, list as u64);
+            }
+        }
+        in_flight.join_from = in_flight.join_from.max(2 * in_flight.records.len());
+    }
+
+    /// Adds a record to the holdings in a list, without the blocks that the list already has. In
+    /// collectives in which each block has one destination, such a block is a fault; in others, its
+    /// delivery is redundant.
+    fn insert_new(&mut self, list: usize, record: &[L::Element]) -> Result<(), Fault> {
+        let (layout, format) = (&self.inventory.layout, self.holdings.format());
+        let received = format.box_of(record);
+        let Some(overlap) = self.holdings.overlap(layout, list, received) else {
+            self.holdings.insert(layout, list, record);
+            return Ok(());
+        };
+        let (node, block) = (self.place(list), self.inventory.first_block(&overlap));
+        if self.inventory.collective.kind().redundant_delivery == RedundantDelivery::Fault {
+            return Err(Fault::Delivery(self.step, DeliveryFault::DeliveredTwice { node, block }));
+        }
+        let mut redundant = self.inventory.load(received, format.count(record));
+        for new in self.holdings.missing(layout, list, received) {
+            redundant -= self.inventory.load(&new, layout.count(&new));
+            self.holdings.insert_box(layout, list, &new, format.arrival(record));
+        }
+        self.loads.discarded(self.account(list), redundant);
+        self.redundant.get_or_insert_with(|| Box::new((node, block)));
+        Ok(())
+    }
+
+    fn place(&self, list: usize) -> PlacedNode {
+        self.inventory.embedding.locate(self.inventory.layout.representative(list))
+    }
+}
+
+// Reductions. A value is the sum of the contributions of some origins to one segment of a result. A
+// node holds at most one value of each segment. The origins of its boxes are the contributions that
+// the value contains.
+//
+// A send moves whole values, each as long as one contribution. The receiver combines a received
+// value with its own value of the same segment, or replaces its own value. Combining must not count
+// a contribution twice, and replacing must not lose one. So a value that has every contribution has
+// each of them exactly once. If an algorithm needs two separate values of a segment on one node of
+// the machine, it places two nodes of its own grid on that node, and each of them holds one value.
+
+impl<L: Layout> Exchange<L> {
+    /// Receives all values in flight, send by send.
+    fn receive_values(&mut self, in_flight: &InFlight<L::Element>) -> Result<(), Fault> {
+        if self.inventory.layout.group().is_some_and(|group| group.order() > 1) {
+            return self.receive_values_by_sender(in_flight);
+        }
+        (0..in_flight.sends.len()).try_for_each(|send| self.receive_send(in_flight, send, true))
+    }
+
+    /// Receives the values of one send. Updates loads only if `counts`.
+    fn receive_send(
+        &mut self,
+        in_flight: &InFlight<L::Element>,
+        send: usize,
+        counts: bool,
+    ) -> Result<(), Fault> {
+        let (layout, format) = (&self.inventory.layout, self.holdings.format());
+        let received = in_flight.records_of(send, format.elements());
+        let list = in_flight.receivers[in_flight.sends[send].first] as usize;
+        // Remove the receiver's own values of the same segments.
+        let mut own = std::mem::take(&mut self.own_values);
+        own.clear();
+        for record in format.boxes(received) {
+            self.holdings.take_terms(layout, list, record, |held| own.extend_from_slice(held));
+        }
+        let checked = if own.is_empty() {
+            Ok(())
+        } else {
+            let (_, load) = self.inventory.values(&format.boxes(&own));
+            let account = self.account(list);
+            // The loads count two values of the segment at the receiver, but only one remains: the
+            // sum of the two, or the received value.
+            if counts {
+                self.loads.discarded(account, load);
+            }
+            if in_flight.sends[send].combine {
+                if counts {
+                    self.loads.summed(account, load);
+                }
+                self.check_not_counted_twice(list, &own, received)
+            } else {
+                let checked = self.check_nothing_lost(list, &own, received);
+                own.clear();
+                checked
+            }
+        };
+        // Store the received values and the receiver's own values, if these were not replaced.
+        // Joining boxes two at a time does not always end with a single box. A sum that has just
+        // become complete is therefore stored as one box, so that later sends of it consist of few
+        // boxes.
+        let layout = &self.inventory.layout;
+        let complete = (!own.is_empty())
+            .then(|| format.boxes(received).chain(format.boxes(&own)))
+            .and_then(|both| self.inventory.complete_values(&both));
+        if let Some(complete) = complete {
+            let arrival = format.arrival(received);
+            complete.iter().for_each(|a| self.holdings.insert_box(layout, list, a, arrival));
+        } else {
+            received
+                .chunks_exact(format.elements())
+                .chain(own.chunks_exact(format.elements()))
+                .for_each(|record| self.holdings.insert(layout, list, record));
+        }
+        self.own_values = own;
+        checked
+    }
+
+    /// Errors if a contribution is in both the received value and the receiver's own value.
+    fn check_not_counted_twice(
+        &self,
+        list: usize,
+        own: &[L::Element],
+        received: &[L::Element],
+    ) -> Result<(), Fault> {
+        // Before the first copy, no two values contain the same contribution.
+        if !self.has_copies {
+            return Ok(());
+        }
+        let (layout, format) = (&self.inventory.layout, self.holdings.format());
+        let mut both = layout.full().to_vec();
+        let mut pairs = format.boxes(own).flat_map(|a| format.boxes(received).map(move |b| (a, b)));
+        if !pairs.any(|(a, b)| layout.intersect(a, b, &mut both)) {
+            return Ok(());
+        }
+        let (node, block) = (self.place(list), self.inventory.first_block(&both));
+        Err(Fault::Delivery(self.step, DeliveryFault::CountedTwice { node, block }))
+    }
+
+    /// Errors if the receiver's own value, which is replaced, contains a contribution that the
+    /// received value lacks.
+    fn check_nothing_lost(
+        &self,
+        list: usize,
+        own: &[L::Element],
+        received: &[L::Element],
+    ) -> Result<(), Fault> {
+        let format = self.holdings.format();
+        let own = format.boxes(own).map(<[L::Element]>::to_vec).collect();
+        let lost = without(&self.inventory.layout, own, format.boxes(received));
+        let Some(lost) = lost.first() else { return Ok(()) };
+        let (node, block) = (self.place(list), self.inventory.first_block(lost));
+        Err(Fault::Delivery(self.step, DeliveryFault::Replaced { node, block }))
+    }
+}
+
+impl<E> InFlight<E> {
+    fn records_of(&self, send: usize, elements: usize) -> &[E] {
+        let end = self.sends.get(send + 1).map_or(self.receivers.len(), |next| next.first);
+        &self.records[self.sends[send].first * elements..end * elements]
+    }
+}
+
+// The end of a step in a symmetric schedule.
+
+impl<L: Layout> Exchange<L> {
+    /// Maps each box in flight by the group element that maps its receiver to the representative of
+    /// the receiver's orbit, and replaces the receiver by the index of this representative's list.
+    fn move_to_representatives(&self, in_flight: &mut InFlight<L::Element>) {
+        let (layout, format) = (&self.inventory.layout, self.holdings.format());
+        let group = layout.group().expect("a symmetric exchange has a group");
+        for send in &mut in_flight.sends {
+            let element = layout.home(in_flight.receivers[send.first]).1;
+            send.from = group.moved(send.from, group.inverse(element));
+        }
+        let records = in_flight.records.chunks_exact_mut(format.elements());
+        for (receiver, record) in in_flight.receivers.iter_mut().zip(records) {
+            let (list, element) = layout.home(*receiver);
+            layout.move_by(group.inverse(element), format.box_of_mut(record));
+            *receiver = list as u64;
+        }
+    }
+
+    /// Receives values in the order of their senders, as in full planning.
+    fn receive_values_by_sender(&mut self, in_flight: &InFlight<L::Element>) -> Result<(), Fault> {
+        let key = |send: &usize| {
+            let reduction = in_flight.sends[*send];
+            (in_flight.receivers[reduction.first], reduction.from)
+        };
+        let mut sends: Vec<usize> = (0..in_flight.sends.len()).collect();
+        sends.sort_by_key(key);
+        for sends in sends.chunk_by(|a, b| key(a).0 == key(b).0) {
+            // The other nodes of the orbit receive images of these values in another order, which
+            // may cause a fault. Try every order that can have a different result.
+            let list = key(&sends[0]).0 as usize;
+            for order in self.other_orders(in_flight, sends) {
+                let records = self.holdings.records(list).to_vec();
+                order.into_iter().try_for_each(|send| self.receive_send(in_flight, send, false))?;
+                self.holdings.set_records(list, records);
+            }
+            sends.iter().try_for_each(|send| self.receive_send(in_flight, *send, true))?;
+        }
+        Ok(())
+    }
+
+    /// Returns all orders in which the nodes of the orbit receive the images of these sends; none
+    /// if the order does not matter. It matters only if a send replaces values that another send
+    /// replaces or contributes to.
+    fn other_orders(
+        &self,
+        in_flight: &InFlight<L::Element>,
+        sends: &[usize],
+    ) -> BTreeSet<Vec<usize>> {
+        let (layout, format) = (&self.inventory.layout, self.holdings.format());
+        let mut common = layout.full().to_vec();
+        let mut conflict = |a: usize, b: usize| {
+            let is_replaced = [a, b].map(|send| !in_flight.sends[send].combine);
+            let boxes = |send| format.boxes(in_flight.records_of(send, format.elements()));
+            let mut pairs = boxes(a).flat_map(|one| boxes(b).map(move |other| (one, other)));
+            is_replaced != [false; 2]
+                && pairs.any(|(one, other)| {
+                    (is_replaced != [true; 2] || one != other)
+                        && layout.terms_of(one, other, &mut common)
+                })
+        };
+        let mut pairs =
+            sends.iter().enumerate().flat_map(|(i, a)| sends[..i].iter().map(move |b| (*a, *b)));
+        if !pairs.any(|(a, b)| conflict(a, b)) {
+            return BTreeSet::new();
+        }
+        let in_order = |group: &Group, element| {
+            let mut order = sends.to_vec();
+            order.sort_by_key(|send| group.moved(in_flight.sends[*send].from, element));
+            order
+        };
+        let orders = |group: &Group| group.elements().map(|e| in_order(group, e)).collect();
+        layout.group().map_or_else(BTreeSet::new, orders)
+    }
+}
+
+// Explanations of faults: the affected block and its location. They require a search through the
+// holdings of all nodes, so they are computed only when a fault is reported.
+
+impl<L: Layout> Exchange<L> {
+    /// Returns the fault of a strict send whose sender lacks selected blocks. Those that it holds
+    /// are in flight, in the boxes from number `first` on.
+    fn not_held(&self, rule: &Rule<'_>, first: usize) -> Fault {
+        let layout = &self.inventory.layout;
+        // A send moves a value with all contributions in it. So one contribution in flight shows
+        // that the value is not missing.
+        let sent =
+            |a: &[L::Element]| if self.sums() { layout.with_all_origins(a) } else { a.to_vec() };
+        let sent: Vec<_> = self.in_flight(first).map(|(_, a)| sent(a)).collect();
+        let selected = self.selection.elements().to_vec();
+        let missing = without(layout, vec![selected.clone()], sent.iter().map(Vec::as_slice));
+        let mut missing = missing.into_iter().next().unwrap_or(selected);
+        let mut block = self.inventory.first_block(&missing);
+        if self.sums() {
+            // The whole value is missing, not only one contribution. Search for the sender's
+            // contribution to find the location of the value.
+            block.origin = None;
+            layout.narrow_to(Side::Origins, rule.from, &mut missing);
+        }
+        Fault::Delivery(
+            self.step,
+            DeliveryFault::NotHeld {
+                from: self.inventory.embedding.locate(rule.from),
+                to: self.inventory.embedding.locate(rule.to),
+                block,
+                location: self.location(&missing),
+            },
+        )
+    }
+
+    /// Returns the fault of a node that lacks blocks of the box `required` at the end. `missing`
+    /// and `nodes` are the numbers of missing blocks and of incomplete nodes in the whole schedule.
+    fn never_delivered(
+        &self,
+        list: usize,
+        required: &[L::Element],
+        missing: u64,
+        nodes: u64,
+    ) -> Fault {
+        let boxes = self.holdings.missing(&self.inventory.layout, list, required);
+        let first = boxes.first().map_or(required, Vec::as_slice);
+        Fault::End(
+            self.step,
+            EndFault::NeverDelivered {
+                node: self.place(list),
+                block: self.inventory.first_block(first),
+                location: self.location(first),
+                missing: Count(missing, if self.sums() { "contribution" } else { "block" }),
+                nodes: Count(nodes, "node"),
+            },
+        )
+    }
+
+    /// Returns the location of the first block of a box.
+    fn location(&self, a: &[L::Element]) -> BlockLocation {
+        let (layout, embedding) = (&self.inventory.layout, &self.inventory.embedding);
+        let mut one = a.to_vec();
+        for side in [Side::Origins, Side::Destinations, Side::Segments] {
+            if layout.has(side) {
+                layout.narrow_to(side, layout.first_of(side, a), &mut one);
+            }
+        }
+        let image = |(node, a)| layout.least_image(node, a, &one);
+        let has_destination = layout.has(Side::Destinations) && !self.inventory.division.in_parts;
+        let destination = has_destination.then(|| layout.first_of(Side::Destinations, a));
+        let holders = (0..self.holdings.lists()).flat_map(|list| {
+            let node = layout.representative(list);
+            self.holdings.of(list).map(move |a| (node, a))
+        });
+        let receiver = self.in_flight(0).filter_map(image).min();
+        embedding.location(receiver, holders.filter_map(image).min(), destination)
+    }
+}
+
+// The boxes that all nodes of an orbit send, for listeners that observe every send.
+
+/// The boxes of one send of a representative.
+#[derive(Debug, Default)]
+pub(crate) struct SentBoxes(Vec<Vec<<RunLayout as Layout>::Element>>);
+
+impl OrbitExchange {
+    /// Returns the boxes in flight, from number `first` on.
+    pub(crate) fn sent_boxes(&self, first: usize) -> SentBoxes {
+        SentBoxes(self.in_flight(first).map(|(_, a)| a.to_vec()).collect())
+    }
+
+    /// Returns the layout of full planning, for the results of [`Self::expand`].
+    pub(crate) fn expanded_layout(&self) -> BitLayout {
+        let Inventory { collective, division, embedding, .. } = &self.inventory;
+        Inventory::layout(collective, *division, embedding)
+    }
+
+    /// Returns the images of the boxes under an element of the group: the boxes that another node
+    /// of the sender's orbit sends.
+    pub(crate) fn expand(
+        &self,
+        sent: &SentBoxes,
+        element: u64,
+        expanded: &BitLayout,
+    ) -> Vec<Vec<u64>> {
+        let layout = &self.inventory.layout;
+        let images = sent.0.iter().cloned().map(|mut image| {
+            layout.move_by(element, &mut image);
+            layout.as_bits(&image, expanded)
+        });
+        images.flatten().collect()
     }
 }
 

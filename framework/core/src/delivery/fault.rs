@@ -1,18 +1,13 @@
-//! Faults. A fault is the violation of a rule by a schedule.
+//! Faults. A fault is the violation of a rule by a schedule. Nodes are those of the schedule's
+//! grid, unless a comment says otherwise.
 
-mod delivery;
-mod end;
-mod place;
-mod send;
-
-pub use delivery::DeliveryFault;
-pub use end::EndFault;
-pub use place::{Block, BlockLocation, Count, PlacedNode};
-pub use send::SendFault;
+use crate::network::topology::RouteError;
+use std::fmt;
 
 /// The violation of a rule by a schedule. Steps are counted from 1, including steps in which
 /// nothing is sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages of the variants show what their fields are")]
 pub enum Fault {
     /// An invalid send in a step.
     #[error("step {0}: {1}")]
@@ -26,9 +21,7 @@ pub enum Fault {
     /// An invalid redistribution.
     #[error("after step {step}: node {node} {what}")]
     BadRedistribution {
-        /// The number of the last step before the redistribution.
         step: u64,
-        /// The node of the schedule's grid that redistributes.
         node: u64,
         /// The reason why the redistribution is invalid, as the end of a sentence.
         what: String,
@@ -51,7 +44,6 @@ pub enum Fault {
     Labelled {
         /// The label of the send, as the plugin gave it.
         label: String,
-        /// The fault, without the label.
         fault: Box<Fault>,
     },
     /// A fault that a plugin found in a schedule that it read.
@@ -96,6 +88,216 @@ impl Fault {
 
     pub(crate) const COMBINES_NOTHING: Self =
         Self::OutOfOrder("the schedule combines values, but the collective is not a reduction");
+}
+
+/// A send that is invalid, whatever data the nodes hold.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages of the variants show what their fields are")]
+pub enum SendFault {
+    /// A node number is out of range.
+    #[error("{role} {node} is unknown, the schedule's grid has nodes 0 to {last}")]
+    UnknownNode { role: &'static str, node: u64, last: u64 },
+    /// Sender and receiver are the same node, and the send is not marked as a local copy.
+    #[error("{node} sends to itself (a local copy must be marked as such)")]
+    SentToItself { node: PlacedNode },
+    /// A set that does not fit the schedule's grid.
+    #[error("in the send from {from} to {to}, the set of {side} {what}")]
+    BadSet {
+        from: u64,
+        to: u64,
+        /// The name of the set: `origins`, `destinations` or `segments`.
+        side: &'static str,
+        /// The reason, as the end of a sentence, also in the next variants.
+        what: String,
+    },
+    /// An invalid selection of bytes.
+    #[error("the send of bytes from node {from} to node {to} {what}")]
+    BadByteSend { from: u64, to: u64, what: String },
+    /// Extra bytes that are not permitted.
+    #[error("the send from {from} to {to} {what}")]
+    BadExtraBytes { from: u64, to: u64, what: String },
+    /// An invalid route. The nodes are those of the machine.
+    #[error("the message from node {from} to node {to} can't be routed: {source}")]
+    BadRoute { from: u64, to: u64, source: RouteError },
+    /// The sender is not the representative of its orbit.
+    #[error(
+        "node {from} sends, but the schedule is planned for its representative, node {representative}"
+    )]
+    NotPlanned { from: u64, representative: u64 },
+    /// A node sends although another node of its orbit is to be planned.
+    #[error("node {from} sends, but node {requested} is to be planned")]
+    NotRequested { from: u64, requested: u64 },
+}
+
+/// A send that does not fit the data that its sender or its receiver holds.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages of the variants show what their fields are")]
+pub enum DeliveryFault {
+    /// A strict send selects a block that the sender does not hold.
+    #[error("{from} sends {to} {block}, which it does not hold{location}")]
+    NotHeld {
+        from: PlacedNode,
+        to: PlacedNode,
+        /// The first selected block that the sender does not hold.
+        block: Block,
+        location: BlockLocation,
+    },
+    /// A node receives a block that it already holds.
+    #[error("{block} is delivered twice: {node} already holds it")]
+    DeliveredTwice { node: PlacedNode, block: Block },
+    /// A received value is combined with the receiver's value, although both contain the same
+    /// contribution.
+    #[error("{node} counts {block} twice: it is in both its own value and the received one")]
+    CountedTwice { node: PlacedNode, block: Block },
+    /// A node sends a value as a result, although the value lacks a contribution that the receiver
+    /// never gets. This fault is found only at the end of the schedule.
+    #[error(
+        "{from} passes on to {to} a value without {block}{location}; missing in total: {missing} at {nodes}"
+    )]
+    PassedOn {
+        from: PlacedNode,
+        to: PlacedNode,
+        block: Block,
+        location: BlockLocation,
+        missing: Count,
+        nodes: Count,
+    },
+    /// A received value replaces the receiver's value, although it lacks a contribution that the
+    /// receiver's value contains.
+    #[error(
+        "{node} loses {block}: the received value replaces its own value, which contains it (combine the two)"
+    )]
+    Replaced { node: PlacedNode, block: Block },
+}
+
+/// An incomplete result.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages of the variants show what their fields are")]
+pub enum EndFault {
+    /// A node lacks a block that it must hold.
+    #[error(
+        "{block} was never delivered to {node}{location}; missing in total: {missing} at {nodes}"
+    )]
+    NeverDelivered {
+        node: PlacedNode,
+        block: Block,
+        location: BlockLocation,
+        missing: Count,
+        nodes: Count,
+    },
+    /// A bucket of a redistribution was not sent.
+    #[error("node {node} has not sent bucket {bucket} of what it redistributed")]
+    BucketUnsent { node: u64, bucket: u64 },
+    /// A node holds bytes for another node.
+    #[error(
+        "{node} still holds {bytes} for node {destination}; misplaced in total: {all} at {nodes}"
+    )]
+    MisplacedBytes { node: PlacedNode, destination: u64, bytes: Count, all: Count, nodes: Count },
+}
+
+/// A block, identified by nodes of the machine. In a reduction, it is a contribution to a value;
+/// without `origin`, it is the whole value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Block {
+    /// The node that the block comes from; `None` if the collective does not distinguish origins.
+    pub origin: Option<u64>,
+    /// The node that the block is destined for; `None` if the collective does not distinguish
+    /// destinations.
+    pub destination: Option<u64>,
+    /// The part of the block, if blocks are divided into one part per node.
+    pub part: Option<u64>,
+    /// The segment of the block, if blocks are divided into segments.
+    pub segment: Option<u64>,
+    /// The class of tokens of a dispatch or a combine.
+    pub token: Option<u64>,
+    /// Whether the collective is a reduction.
+    pub is_summed: bool,
+}
+
+impl fmt::Display for Block {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(origin) = self.origin.filter(|_| self.is_summed) {
+            write!(f, "node {origin}'s contribution to ")?;
+        }
+        if let Some((token, node)) = self.token.zip(self.destination.or(self.origin)) {
+            return write!(f, "token class {token} of node {node}");
+        }
+        if let Some(segment) = self.segment {
+            write!(f, "segment {segment} of ")?;
+        }
+        if let Some(part) = self.part {
+            write!(f, "part {part} of ")?;
+        }
+        match (self.origin, self.destination) {
+            (_, Some(d)) if self.is_summed => write!(f, "the result of node {d}"),
+            (_, None) if self.is_summed => write!(f, "the vector"),
+            (Some(o), Some(d)) => write!(f, "block {o} -> {d}"),
+            (Some(o), None) => write!(f, "the block of node {o}"),
+            (None, Some(d)) => write!(f, "the block for node {d}"),
+            (None, None) => write!(f, "the root's block"),
+        }
+    }
+}
+
+/// A node of the schedule's grid and the node of the machine that runs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlacedNode {
+    /// The node of the schedule's grid.
+    pub virtual_node: u64,
+    /// The node of the machine.
+    pub physical: u64,
+}
+
+impl fmt::Display for PlacedNode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "node {}", self.virtual_node)?;
+        if self.virtual_node == self.physical {
+            Ok(())
+        } else {
+            write!(f, " (on node {} of the machine)", self.physical)
+        }
+    }
+}
+
+/// The location of a block that a node lacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BlockLocation {
+    /// Another node holds the block.
+    At(PlacedNode),
+    /// Another node has held the block since the given step.
+    AtSince(PlacedNode, u64),
+    /// The block is in flight to this node in the current step.
+    Arriving(PlacedNode),
+    /// The destination of the block holds it.
+    Delivered(PlacedNode),
+    /// No node holds the block.
+    Nowhere,
+}
+
+impl fmt::Display for BlockLocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::At(place) => write!(f, " (it is at {place})"),
+            Self::AtSince(place, step) => {
+                write!(f, " (it is at {place} since step {step})")
+            }
+            Self::Arriving(place) => {
+                write!(f, " (it reaches {place} in this step and can be forwarded in the next)")
+            }
+            Self::Delivered(place) => write!(f, " (it is at {place}, its destination)"),
+            Self::Nowhere => write!(f, " (no node holds it)"),
+        }
+    }
+}
+
+/// A number and a noun in the singular, such as `Count(2, "node")`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Count(pub u64, pub &'static str);
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{} {}{}", self.0, self.1, if self.0 == 1 { "" } else { "s" }))
+    }
 }
 
 #[cfg(test)]

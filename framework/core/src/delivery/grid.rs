@@ -1,9 +1,12 @@
-//! Grids whose axes may have different radices. Nodes are numbered in row-major order: the
-//! coordinate of the last axis changes fastest.
+//! The grid of a schedule, and its embedding in the machine. Suh & Shin, for example, plan for a
+//! grid of *virtual* nodes whose sides are multiples of four, and run several of them on one
+//! *physical* node of the machine.
 
+use crate::delivery::fault::{BlockLocation, Fault, PlacedNode};
 use crate::limits;
 
-/// A grid of nodes, such as 4 x 8.
+/// A grid of nodes, such as 4 x 8. Axes may have different radices (numbers of coordinates). Nodes
+/// are numbered in row-major order: the coordinate of the last axis changes fastest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grid {
     radices: Vec<u64>,
@@ -51,5 +54,134 @@ impl Grid {
             rest /= radix;
         }
         coordinates
+    }
+}
+
+/// A virtual node that is not placed, or a physical node without a home.
+const NONE: u32 = u32::MAX;
+
+/// A grid of virtual nodes, each of which runs on a physical node of the machine. Each physical
+/// node has one *home* in the grid. The home is the virtual node that holds the initial and the
+/// required blocks of the physical node. All other virtual nodes only forward blocks.
+#[derive(Debug, Clone)]
+pub struct Embedding {
+    grid: Grid,
+    machine_nodes: u64,
+    /// `None` if node i of the grid runs on node i of the machine, and is its home.
+    table: Option<Table>,
+}
+
+#[derive(Debug, Clone)]
+struct Table {
+    /// The physical node of each virtual node.
+    physical: Vec<u32>,
+    home: Vec<u32>,
+}
+
+impl Embedding {
+    /// Returns the identity, in which node i of the grid runs on node i of the machine, until
+    /// [`Embedding::place`] is called.
+    pub fn new(grid: Grid, machine_nodes: u64) -> Self {
+        Self { grid, machine_nodes, table: None }
+    }
+
+    /// The grid of virtual nodes.
+    pub fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    pub(crate) fn machine_nodes(&self) -> u64 {
+        self.machine_nodes
+    }
+
+    /// Places a virtual node on a physical node. If `home`, the virtual node becomes the home of
+    /// the physical node. Errors if either node does not exist, if the virtual node is already
+    /// placed, or if the physical node already has a home.
+    pub fn place(&mut self, virtual_node: u64, physical: u64, home: bool) -> Result<(), Fault> {
+        let (nodes, machine_nodes) = (self.grid.nodes(), self.machine_nodes);
+        if virtual_node >= nodes || physical >= machine_nodes {
+            return Err(Fault::BadGrid(format!(
+                "node {virtual_node} is placed on node {physical}, but the grid has {nodes} nodes and the machine {machine_nodes}"
+            )));
+        }
+        let table = self.table.get_or_insert_with(|| Table {
+            physical: vec![NONE; nodes as usize],
+            home: vec![NONE; machine_nodes as usize],
+        });
+        let runs_on = &mut table.physical[virtual_node as usize];
+        if *runs_on != NONE {
+            return Err(Fault::BadGrid(format!(
+                "node {virtual_node} is placed twice, on nodes {runs_on} and {physical}"
+            )));
+        }
+        *runs_on = physical as u32;
+        if home {
+            let known = &mut table.home[physical as usize];
+            if *known != NONE {
+                return Err(Fault::BadGrid(format!(
+                    "node {physical} of the machine has two homes, nodes {known} and {virtual_node}"
+                )));
+            }
+            *known = virtual_node as u32;
+        }
+        Ok(())
+    }
+
+    /// Errors if a virtual node is not placed or a physical node has no home.
+    pub fn check(&self) -> Result<(), Fault> {
+        let Some(table) = &self.table else {
+            if self.grid.nodes() == self.machine_nodes {
+                return Ok(());
+            }
+            return Err(Fault::BadGrid(format!(
+                "it has {} nodes and the machine {}: every node must be placed",
+                self.grid.nodes(),
+                self.machine_nodes
+            )));
+        };
+        if let Some(virtual_node) = table.physical.iter().position(|r| *r == NONE) {
+            return Err(Fault::BadGrid(format!("node {virtual_node} is not placed")));
+        }
+        if let Some(physical) = table.home.iter().position(|o| *o == NONE) {
+            return Err(Fault::BadGrid(format!("node {physical} of the machine has no home")));
+        }
+        Ok(())
+    }
+
+    /// Returns whether node i of the grid runs on node i of the machine.
+    pub fn is_identity(&self) -> bool {
+        self.table.is_none()
+    }
+
+    /// Returns the physical node that runs a virtual node.
+    pub fn physical(&self, virtual_node: u64) -> u64 {
+        self.table.as_ref().map_or(virtual_node, |t| u64::from(t.physical[virtual_node as usize]))
+    }
+
+    /// Returns the home of a physical node.
+    pub fn home(&self, physical: u64) -> u64 {
+        self.table.as_ref().map_or(physical, |t| u64::from(t.home[physical as usize]))
+    }
+
+    pub(crate) fn locate(&self, virtual_node: u64) -> PlacedNode {
+        PlacedNode { virtual_node, physical: self.physical(virtual_node) }
+    }
+
+    /// Returns the location of a block, given the first node that receives it in the current step,
+    /// the first node that holds it, and its destination.
+    pub(crate) fn location(
+        &self,
+        receiver: Option<u64>,
+        holder: Option<u64>,
+        destination: Option<u64>,
+    ) -> BlockLocation {
+        match (receiver, holder) {
+            (Some(node), _) => BlockLocation::Arriving(self.locate(node)),
+            (None, Some(node)) if destination == holder => {
+                BlockLocation::Delivered(self.locate(node))
+            }
+            (None, Some(node)) => BlockLocation::At(self.locate(node)),
+            (None, None) => BlockLocation::Nowhere,
+        }
     }
 }

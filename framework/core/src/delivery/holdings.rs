@@ -1,10 +1,8 @@
-//! The boxes that each node holds. A box is a set of blocks, the product of a set of origins, a set
-//! of destinations and a set of segments.
+//! The boxes that each node holds.
 //!
-//! All boxes of a node are stored in one vector, and each is preceded by its number of blocks. A
-//! search therefore reads memory in order. This matters because with thousands of nodes, memory
-//! access is most of the cost of a send. (Linked lists in one arena, which move boxes without
-//! copying, took 1.5 times as long.)
+//! All boxes of a node are stored in one vector, so that a search reads memory in order. With
+//! thousands of nodes, memory access is most of the cost of a send. (Linked lists in one arena,
+//! which move boxes without copying, took 1.5 times as long.)
 //!
 //! If a send selects only some blocks of a box, the box is split. The remainder, and each box that
 //! arrives, is joined with another box of the node if the union of the two is a box. With the
@@ -20,11 +18,10 @@ use crate::delivery::boxes::{Cut, Element, Layout, Selection, without};
 pub(crate) struct Holdings<E> {
     format: RecordFormat,
     lists: Vec<Vec<E>>,
-    /// The arrival steps of the records of each list, in the order of the records. Empty if
-    /// arrivals are not tracked. An insertion joins only boxes that have the same arrival step. A
-    /// list can have thousands of records, few or none of which have the step of the new box. The
-    /// insertion finds these records by a search in this list of steps, which takes much less
-    /// memory than the records.
+    /// For each list, the arrival steps of its records; empty if arrivals are not tracked. A list
+    /// can have thousands of records, few of which have the arrival step of a new box. A search in
+    /// this list for the records that may be joined reads much less memory than a search in the
+    /// records.
     arrivals: Vec<Vec<u32>>,
     /// A buffer for one record: the blocks that are removed from a box. This buffer and the next
     /// two are reused, so that sends need no allocation.
@@ -35,38 +32,32 @@ pub(crate) struct Holdings<E> {
     remainder: Vec<E>,
 }
 
-/// The format of a record.
+/// The positions of the parts of a record.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RecordFormat {
     /// Number of elements before the box, which are its number of blocks and, if arrivals are
     /// tracked, its arrival step.
     head: usize,
-    /// Number of elements of the record.
     elements: usize,
 }
 
 impl RecordFormat {
-    /// Returns the number of elements of a record.
     pub(crate) fn elements(self) -> usize {
         self.elements
     }
 
-    /// Returns the box of a record.
     pub(crate) fn box_of<E>(self, record: &[E]) -> &[E] {
         &record[self.head..]
     }
 
-    /// Returns the box of a record.
     pub(crate) fn box_of_mut<E>(self, record: &mut [E]) -> &mut [E] {
         &mut record[self.head..]
     }
 
-    /// Returns the number of blocks of a record.
     pub(crate) fn count<E: Element>(self, record: &[E]) -> u64 {
         record[self.head - 1].number()
     }
 
-    /// Returns whether records contain the step of their arrival.
     pub(crate) fn tracks_arrivals(self) -> bool {
         self.head > 1
     }
@@ -77,26 +68,23 @@ impl RecordFormat {
         if self.tracks_arrivals() { record[0].number() } else { 0 }
     }
 
-    /// Returns the arrival steps of consecutive records.
     fn arrivals<E: Element>(self, records: &[E]) -> Vec<u32> {
         records.chunks_exact(self.elements).map(|record| self.arrival(record) as u32).collect()
     }
 
-    /// Sets the step in which the record is received, if arrivals are tracked.
     pub(crate) fn set_arrival<E: Element>(self, step: u64, record: &mut [E]) {
         if self.tracks_arrivals() {
             record[0] = E::from_number(step);
         }
     }
 
-    /// Returns the boxes of consecutive records.
     pub(crate) fn boxes<E>(self, records: &[E]) -> impl Iterator<Item = &[E]> + Clone {
         records.chunks_exact(self.elements).map(move |record| self.box_of(record))
     }
 }
 
 impl<E: Element> Holdings<E> {
-    /// Creates `lists` empty lists of boxes.
+    /// Creates `lists` empty lists.
     pub(crate) fn new<L: Layout<Element = E>>(layout: &L, lists: usize) -> Self {
         let format = RecordFormat { head: 1, elements: layout.elements() + 1 };
         Self::with_format(format, vec![Vec::new(); lists])
@@ -110,12 +98,12 @@ impl<E: Element> Holdings<E> {
         Self { format, lists, arrivals, inner, joined, remainder: Vec::new() }
     }
 
-    /// Returns the same number of lists in the same format, but without boxes.
+    /// Returns the same number of empty lists, with records of the same format.
     pub(crate) fn without_boxes(&self) -> Self {
         Self::with_format(self.format, vec![Vec::new(); self.lists.len()])
     }
 
-    /// Adds the step of arrival to each record, with the initial value 0.
+    /// Adds the step of arrival, 0, to each record.
     #[must_use]
     pub(crate) fn with_arrival_tracking(self) -> Self {
         let RecordFormat { head, elements } = self.format;
@@ -133,22 +121,18 @@ impl<E: Element> Holdings<E> {
         self.format
     }
 
-    /// Returns the number of lists.
     pub(crate) fn lists(&self) -> usize {
         self.lists.len()
     }
 
-    /// Returns the boxes of a list.
     pub(crate) fn of(&self, list: usize) -> impl Iterator<Item = &[E]> {
         self.format.boxes(&self.lists[list])
     }
 
-    /// Returns the records of a list.
     pub(crate) fn records(&self, list: usize) -> &[E] {
         &self.lists[list]
     }
 
-    /// Replaces the records of a list.
     pub(crate) fn set_records(&mut self, list: usize, records: Vec<E>) {
         if let Some(arrivals) = self.arrivals.get_mut(list) {
             *arrivals = self.format.arrivals(&records);
@@ -156,8 +140,8 @@ impl<E: Element> Holdings<E> {
         self.lists[list] = records;
     }
 
-    /// Removes the selected blocks from a list, and calls `found` with their records. If `keep`,
-    /// the blocks are copied and stay in the list.
+    /// Removes the selected blocks from a list, or copies them if `keep`. Calls `found` with their
+    /// records.
     pub(crate) fn select<L: Layout<Element = E>>(
         &mut self,
         layout: &L,
@@ -199,8 +183,8 @@ impl<E: Element> Holdings<E> {
         self.reinsert_remainder(layout, list);
     }
 
-    /// Removes from a list all blocks that contribute to the same values of a reduction as the box
-    /// `values`. Calls `found` with the records of these blocks.
+    /// Removes from a list all contributions to the values of the box `values` in a reduction.
+    /// Calls `found` with the records of these blocks.
     pub(crate) fn take_terms<L: Layout<Element = E>>(
         &mut self,
         layout: &L,
@@ -226,7 +210,6 @@ impl<E: Element> Holdings<E> {
         self.reinsert_remainder(layout, list);
     }
 
-    /// Adds the remainders of split boxes to a list.
     fn reinsert_remainder<L: Layout<Element = E>>(&mut self, layout: &L, list: usize) {
         if self.remainder.is_empty() {
             return;
@@ -282,7 +265,7 @@ impl<E: Element> Holdings<E> {
         self.insert(layout, list, &record);
     }
 
-    /// Returns a box of blocks that are both in a list and in `a`, if there are any.
+    /// Returns a box of blocks that are both in a list and in `a`.
     pub(crate) fn overlap<L: Layout<Element = E>>(
         &self,
         layout: &L,
@@ -304,8 +287,8 @@ impl<E: Element> Holdings<E> {
     }
 }
 
-/// Splits a record. Appends to `remainder` the records of the blocks that are in `record` but not
-/// in the box of `inner`.
+/// Appends to `remainder` the records of the blocks that are in `record` but not in the box of
+/// `inner`.
 fn split<L: Layout>(
     layout: &L,
     format: RecordFormat,
@@ -324,8 +307,8 @@ fn split<L: Layout>(
 
 /// Returns the index of the last of these arrival steps that is equal to `step`.
 fn last_index(arrivals: &[u32], step: u32) -> Option<usize> {
-    // Skip groups of `BLOCK` steps that do not contain `step`. The compiler uses vector
-    // instructions only if all steps of a group are compared.
+    // Skip groups of `BLOCK` steps without `step`. The compiler uses vector instructions only if
+    // all steps of a group are compared.
     const BLOCK: usize = 16;
     let differs = |block: &[u32]| block.iter().fold(true, |all, other| all & (*other != step));
     let mut end = arrivals.len();

@@ -1,8 +1,8 @@
-//! The interface of data whose delivery is traced through the steps of a schedule.
+//! What all ways to trace data share: the interface of a step, the kind of proof, the loads of
+//! nodes, and the contents of messages.
 
 use crate::delivery::fault::{Block, Fault, PlacedNode};
-use crate::delivery::loads::Loads;
-use crate::delivery::placement::Placement;
+use crate::delivery::grid::Embedding;
 use std::fmt::Debug;
 
 /// The kind of data whose delivery is verified.
@@ -18,7 +18,6 @@ pub enum Proof {
 }
 
 impl Proof {
-    /// Returns the kind of proof of an exchange of blocks or tokens.
     pub(crate) fn of(is_reduction: bool) -> Self {
         if is_reduction { Self::Contributions } else { Self::Blocks }
     }
@@ -28,7 +27,6 @@ impl Proof {
 /// Loads are given for each node of the machine or, in a symmetric schedule, for each
 /// representative.
 pub(crate) trait Traced: Debug {
-    /// Returns the kind of data whose delivery will be verified.
     fn proof(&self) -> Proof;
 
     fn begin_step(&mut self);
@@ -55,18 +53,130 @@ pub(crate) trait Traced: Debug {
         false
     }
 
-    /// Returns the loads that nodes hold and reduce.
     fn loads(&self) -> &Loads;
 
     /// Returns the last step in which the sender of the most recent send received any of the sent
     /// data; 0 if it held all of the data at the start, or if arrivals are not tracked.
     fn latest_arrival(&self) -> u64;
 
-    /// Returns the mapping from nodes of the schedule's grid to nodes of the machine.
-    fn placement(&self) -> &Placement;
+    fn embedding(&self) -> &Embedding;
 
-    /// Returns the number of nodes on which delivery is verified.
+    /// Returns the number of nodes on which delivery is verified: all, or one of each orbit.
     fn verified_on(&self) -> u64 {
-        self.placement().machine_nodes()
+        self.embedding().machine_nodes()
+    }
+}
+
+/// The load (blocks or bytes) that each node holds, the largest load that any node has held so far,
+/// and the load that each node reduces in a step.
+#[derive(Debug)]
+pub(crate) struct Loads {
+    held: Vec<u64>,
+    peak: u64,
+    /// For each node, the load that it reduced into its own values in the current step (or in the
+    /// last step, if `is_ended`). Empty until a node reduces anything.
+    summed: Vec<u64>,
+    /// The nodes whose entry in `summed` is not 0.
+    summing: Vec<u64>,
+    is_ended: bool,
+}
+
+impl Loads {
+    pub(crate) fn new(held: Vec<u64>) -> Self {
+        let peak = held.iter().copied().max().unwrap_or(0);
+        Self { held, peak, summed: Vec::new(), summing: Vec::new(), is_ended: false }
+    }
+
+    /// Moves a load from one node to another or, if `copy`, adds it to the second node only. In a
+    /// step with redundant deliveries, the load of a receiver may exceed 64 bits and wrap around,
+    /// until [`Loads::discarded`] subtracts these deliveries.
+    #[inline]
+    pub(crate) fn moved(&mut self, (from, to): (u64, u64), copy: bool, load: u64) {
+        if !copy {
+            self.held[from as usize] -= load;
+        }
+        let held = &mut self.held[to as usize];
+        *held = held.wrapping_add(load);
+    }
+
+    /// Subtracts a load that a node received but did not store: a redundant delivery, or a value
+    /// that was combined with another one.
+    pub(crate) fn discarded(&mut self, node: u64, load: u64) {
+        let held = &mut self.held[node as usize];
+        *held = held.wrapping_sub(load);
+    }
+
+    /// Adds a load that a node reduced into its own values.
+    pub(crate) fn summed(&mut self, node: u64, load: u64) {
+        self.summed.resize(self.held.len(), 0);
+        self.clear_last_step();
+        let summed = &mut self.summed[node as usize];
+        if *summed == 0 {
+            self.summing.push(node);
+        }
+        *summed += load;
+    }
+
+    fn clear_last_step(&mut self) {
+        if std::mem::take(&mut self.is_ended) {
+            self.summing.drain(..).for_each(|node| self.summed[node as usize] = 0);
+        }
+    }
+
+    pub(crate) fn most_summed(&self) -> u64 {
+        self.summing.iter().map(|node| self.summed[*node as usize]).max().unwrap_or(0)
+    }
+
+    /// Returns, for each node, the load that it reduced in the last completed step. Empty if no
+    /// node reduced anything.
+    pub(crate) fn all_summed(&self) -> &[u64] {
+        if self.summing.is_empty() { &[] } else { &self.summed }
+    }
+
+    /// Ends a step. Only the nodes that received data in this step can exceed the previous peak.
+    pub(crate) fn end_step(&mut self, receivers: impl Iterator<Item = u64>) {
+        self.peak = receivers.map(|node| self.held[node as usize]).fold(self.peak, u64::max);
+        // If no node reduced anything in this step, `summed` still contains the loads of the
+        // previous step.
+        self.clear_last_step();
+        self.is_ended = true;
+    }
+
+    pub(crate) fn held(&self) -> &[u64] {
+        &self.held
+    }
+
+    pub(crate) fn peak(&self) -> u64 {
+        self.peak
+    }
+}
+
+/// The blocks of a send or message. A message of several blocks must be rearranged: the sender
+/// gathers them and the receiver scatters them.
+///
+/// Here, a block is the data of one node for another node, or for all other nodes. In a reduction
+/// it is one value, whatever contributions the value contains. Segments and parts belong to a block
+/// and are not counted separately. Blocks of 0 bytes are not counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Contents {
+    /// No block that has any bytes.
+    #[default]
+    Nothing,
+    /// One block, or pieces of one block. The two numbers are its origin and its destination. If
+    /// the collective does not distinguish blocks by origin (or by destination), the number of the
+    /// origin (or destination) is the same for all blocks.
+    One(u64, u64),
+    Several,
+}
+
+impl Contents {
+    /// Returns the contents of one message that consists of two sends.
+    #[must_use]
+    pub(crate) fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Nothing, rest) | (rest, Self::Nothing) => rest,
+            (one, other) if one == other => one,
+            _ => Self::Several,
+        }
     }
 }

@@ -30,12 +30,10 @@ impl Layout {
     }
 }
 
-/// Returns the number and the two vertices of each directed link.
 fn links(topology: &Network) -> impl Iterator<Item = (u64, (u64, u64))> {
     (0..topology.link_slots()).filter_map(|link| Some((link, topology.link_ends(link)?)))
 }
 
-/// Returns whether nodes are drawn in rows and columns, by their coordinates.
 fn is_grid(network: &Network) -> bool {
     network.switches() == 0 && network.radices().iter().filter(|radix| **radix > 1).count() > 1
 }
@@ -49,7 +47,7 @@ fn positions(topology: &Network) -> Vec<Position> {
         };
     };
     // Ranks are placed on the nodes of another network. Both networks have the same link numbers,
-    // so the ends of a link tell which node of that network a vertex is.
+    // so the ends of a link give the node of each vertex.
     let own = positions(&network);
     let network_ends: HashMap<u64, (u64, u64)> = links(&network).collect();
     let mut known = HashMap::new();
@@ -68,11 +66,11 @@ fn positions(topology: &Network) -> Vec<Position> {
                 return at(&vertex).unwrap_or_default();
             }
             // Ranks that share a node are drawn in a small circle around the position of this node.
-            let host = topology.endpoint(vertex);
-            let earlier = sharing.entry(host).or_default();
+            let shared = topology.endpoint(vertex);
+            let earlier = sharing.entry(shared).or_default();
             let angle = *earlier as f64 * 0.9;
             *earlier += 1;
-            let [x, y] = at(&host).unwrap_or_default();
+            let [x, y] = at(&shared).unwrap_or_default();
             [x + 0.3 * angle.sin(), y - 0.3 * angle.cos()]
         })
         .collect()
@@ -111,7 +109,7 @@ fn layers(topology: &Network) -> Vec<Position> {
     for (_, (from, to)) in links(topology) {
         neighbours[from as usize].push(to as usize);
     }
-    // Find the distance of each vertex from the closest node by a breadth-first search.
+    // A layer is all vertices at the same distance from the closest node.
     let mut layers: Vec<Vec<usize>> = vec![(0..topology.nodes() as usize).collect()];
     let mut seen: Vec<bool> = (0..vertices).map(|v| (v as u64) < topology.nodes()).collect();
     while let Some(last) = layers.last().filter(|layer| !layer.is_empty()) {
@@ -135,7 +133,6 @@ fn layers(topology: &Network) -> Vec<Position> {
             layers.push(central);
         }
     }
-    // Put nodes of the same switch next to each other, and each layer on a circle of its own.
     layers[0].sort_by_key(|node| (neighbours[*node].iter().min().copied(), *node));
     let (count, mut positions) = (layers.len(), vec![[0.0; 2]; vertices]);
     for (depth, layer) in layers.iter().enumerate() {

@@ -3,9 +3,8 @@
 use super::topology::Network;
 use super::topology::adjacency::Adjacency;
 
-/// The expected load of links, if every node sends one message to every other node by equal-cost
-/// multipath. Each vertex divides messages equally among the links that lead nearer to the
-/// destination.
+/// The expected load of links if every node sends one message to every other node. Each vertex
+/// divides messages equally among the links that lead nearer to the destination.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MultipathLoad {
     /// The largest number of messages on a link, divided by the bandwidth of the link.
@@ -25,19 +24,19 @@ impl MultipathLoad {
         for destination in 0..topology.nodes() {
             let hops = network.hops_from(destination);
             let nearer = |link: usize| hops[links[link].1 as usize] < hops[links[link].0 as usize];
-            let mut ways = vec![0_u32; network.vertices()];
+            let mut choices = vec![0_u32; network.vertices()];
             (0..links.len())
                 .filter(|link| nearer(*link))
-                .for_each(|link| ways[links[link].0 as usize] += 1);
+                .for_each(|link| choices[links[link].0 as usize] += 1);
             let mut passing: Vec<f64> = (0..network.vertices() as u64)
                 .map(|v| if v < topology.nodes() { 1.0 } else { 0.0 })
                 .collect();
-            // Visit the vertices that are farthest from the destination first. So all messages
+            // Visit the vertices that are farthest from the destination first, so that all messages
             // through a vertex have arrived before they are forwarded.
             by_hops.sort_by_key(|link| std::cmp::Reverse(hops[links[*link].0 as usize]));
             for &link in by_hops.iter().filter(|link| nearer(**link)) {
                 let (from, to, _) = links[link];
-                let share = passing[from as usize] / f64::from(ways[from as usize]);
+                let share = passing[from as usize] / f64::from(choices[from as usize]);
                 loads[link] += share;
                 passing[to as usize] += share;
             }

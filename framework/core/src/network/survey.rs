@@ -1,11 +1,10 @@
-//! Statistics of a network. Each statistic is stored with the method by which it was found. In a
-//! small network, statistics are counted or searched. Otherwise they are calculated by a formula.
+//! Statistics of a network, each with the method by which it was found. In a small network,
+//! statistics are counted or searched. Otherwise they are calculated by a formula.
 
-use super::topology::Network;
+use crate::network::topology::Network;
 use crate::network::topology::adjacency::Adjacency;
+use std::collections::BTreeMap;
 use std::fmt;
-
-mod partition;
 
 /// The method by which a statistic of a network was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,18 +60,15 @@ pub struct Survey {
     pub bisection: Option<(u64, u64, SurveyMethod)>,
 }
 
-/// The maximum number of links that all searches together visit.
 const MAX_VISITS: u64 = 1 << 31;
-/// The maximum number of nodes for which every division into halves is tried. With this number
-/// there are 1.35 million divisions.
+/// The maximum number of nodes for which every division into halves is tried: 1.35 million
+/// divisions.
 const MAX_EXHAUSTIVE: u64 = 24;
 
 impl Survey {
     /// Computes all statistics that are feasible for a network of this size.
     pub fn of(topology: &Network) -> Self {
-        // If ranks share nodes, use the network of nodes.
-        let topology = &*topology.of_hosts();
-        // Start with the values that the formulas of the family give.
+        let topology = &*topology.physical();
         let formula = |degree| (degree, degree, SurveyMethod::Formula);
         let mut survey = Self {
             nodes: topology.nodes(),
@@ -89,7 +85,6 @@ impl Survey {
                 )
             }),
         };
-        // Count links, if the network is small enough to be listed.
         let Some(network) = Adjacency::of(topology) else { return survey };
         survey.links = Some((network.link_count() as u64, SurveyMethod::Counted));
         let degrees = || (0..survey.nodes as usize).map(|v| network.out(v).len() as u64);
@@ -97,7 +92,6 @@ impl Survey {
             .min()
             .zip(degrees().max())
             .map(|(least, most)| (least, most, SurveyMethod::Counted));
-        // Search for distances, from every node if that is feasible.
         if survey.nodes.saturating_mul(network.link_count() as u64) <= MAX_VISITS {
             let (farthest, sum) = (0..survey.nodes).fold((0, 0), |(farthest, sum), from| {
                 let (most, hops) = hops_from(&network, from, survey.nodes);
@@ -112,9 +106,8 @@ impl Survey {
             survey.mean_hops =
                 mean(sum, survey.nodes - 1).map(|m| (m, SurveyMethod::SearchedFromOne));
         }
-        // Search for a cut: by a heuristic, or exhaustively in a small network.
         if survey.bisection.is_none() {
-            let found = partition::smallest_cut(&network, survey.nodes);
+            let found = smallest_cut(&network, survey.nodes);
             survey.bisection = found.map(|(links, side)| (links, side, SurveyMethod::Heuristic));
         }
         if (2..=MAX_EXHAUSTIVE).contains(&survey.nodes) && network.vertices() as u64 == survey.nodes
@@ -146,16 +139,16 @@ fn hops_from(network: &Adjacency, from: u64, nodes: u64) -> (u64, u64) {
     (to_nodes().max().unwrap_or(0), to_nodes().sum())
 }
 
-/// Returns the number of links, in one direction, across the smallest cut into halves. All
-/// divisions of the vertices are tried; there may be at most [`MAX_EXHAUSTIVE`] vertices.
+/// Returns the number of links, in one direction, across the smallest cut into halves of at most
+/// [`MAX_EXHAUSTIVE`] vertices.
 fn exhaustive_cut(network: &Adjacency) -> u64 {
     let n = network.vertices();
     let out: Vec<u32> =
         (0..n).map(|v| network.out(v).iter().fold(0, |set, end| set | 1 << end)).collect();
     let mut parallel = Vec::new();
     for v in 0..n {
-        // In a set of neighbours, parallel links count only once (as in a torus dimension of two).
-        // List the remaining parallel links.
+        // A set of neighbours has parallel links only once. List the others, which occur in torus
+        // dimensions of two.
         let mut seen = 0_u32;
         for &end in network.out(v) {
             if seen >> end & 1 == 1 {
@@ -171,10 +164,10 @@ fn exhaustive_cut(network: &Adjacency) -> u64 {
             parallel.iter().filter(|(v, end)| side >> v & 1 == 1 && side >> end & 1 == 0).count();
         within.map(apart).sum::<u64>() + again as u64
     };
-    // Try all sets of `n / 2` vertices that do not contain the last vertex. For an even n, this
-    // covers all cuts, because the two sides can be exchanged. For an odd n, the sides have
-    // different sizes, and with one-way links, the sides have different numbers of links to each
-    // other. So also try the sets that contain the last vertex.
+    // Try all sets of `n / 2` vertices without the last vertex. For an even n, these are all cuts,
+    // because the sides can be exchanged. For an odd n, the sides have different sizes, and with
+    // one-way links, they have different numbers of links to each other. So also try the sets with
+    // the last vertex.
     let is_two_way = (0..n).all(|v| (0..n).all(|w| (out[v] >> w & 1) == (out[w] >> v & 1)));
     let halves = (0..1_u32 << (n - 1)).filter(|side| side.count_ones() as usize == n / 2);
     let smaller_with_last = (n % 2 == 1 || !is_two_way).then(|| {
@@ -183,6 +176,160 @@ fn exhaustive_cut(network: &Adjacency) -> u64 {
             .filter(|side| side.count_ones() as usize == n / 2)
     });
     halves.chain(smaller_with_last.into_iter().flatten()).map(cut).min().unwrap_or(0)
+}
+
+/// In a network with more clusters, no cut is searched.
+const MAX_CLUSTERS: usize = 1 << 11;
+/// The number of further starting cuts. Each of them cuts a rotation of the order of cluster
+/// numbers.
+const ROTATIONS: usize = 6;
+
+struct Clusters {
+    weight: Vec<u64>,
+    /// For each cluster, the number of links to each other cluster.
+    links: Vec<BTreeMap<u32, i64>>,
+    /// For each cluster, its switch or its only vertex.
+    vertex: Vec<usize>,
+}
+
+/// Finds a small cut into halves, for families without a formula. Sorts the clusters by a spectral
+/// order (by an eigenvector of the network's Laplacian), cuts this order in the middle, and swaps
+/// clusters to make the cut smaller (B. W. Kernighan, S. Lin, *An Efficient Heuristic Procedure for
+/// Partitioning Graphs*, 1970).
+///
+/// Returns the number of links in one direction, and the number of nodes on the smaller side.
+/// Returns `None` if there are too many clusters, or fewer than two.
+fn smallest_cut(network: &Adjacency, nodes: u64) -> Option<(u64, u64)> {
+    let clusters = Clusters::of(network, nodes as usize);
+    if clusters.vertex.len() > MAX_CLUSTERS || clusters.vertex.len() < 2 {
+        return None;
+    }
+    let fiedler = network.fiedler_vector();
+    let mut order: Vec<usize> = (0..clusters.vertex.len()).collect();
+    order.sort_by(|a, b| fiedler[clusters.vertex[*a]].total_cmp(&fiedler[clusters.vertex[*b]]));
+    let mut least = clusters.improved(&order, nodes);
+    order.sort_unstable();
+    for turn in 0..ROTATIONS {
+        let by = turn * order.len() / (2 * ROTATIONS);
+        order.rotate_left(by);
+        least = least.min(clusters.improved(&order, nodes));
+        order.rotate_right(by);
+    }
+    Some(least)
+}
+
+impl Clusters {
+    fn of(network: &Adjacency, nodes: usize) -> Self {
+        let cluster_vertex = |v: usize| match network.out(v) {
+            [end] if v < nodes && *end as usize >= nodes => *end as usize,
+            _ => v,
+        };
+        let mut number = BTreeMap::new();
+        for v in 0..network.vertices() {
+            let next = number.len();
+            number.entry(cluster_vertex(v)).or_insert(next);
+        }
+        let (mut weight, mut vertex) = (vec![0; number.len()], vec![0; number.len()]);
+        let mut links = vec![BTreeMap::new(); number.len()];
+        for v in 0..network.vertices() {
+            let cluster = number[&cluster_vertex(v)];
+            weight[cluster] += u64::from(v < nodes);
+            vertex[cluster] = cluster_vertex(v);
+            for end in network.out(v) {
+                let other = number[&cluster_vertex(*end as usize)];
+                if other != cluster {
+                    *links[cluster].entry(other as u32).or_insert(0) += 1;
+                }
+            }
+        }
+        Self { weight, links, vertex }
+    }
+
+    /// Places the first clusters of an order on one side, up to half of the nodes, and improves
+    /// this cut until neither a swap nor a move makes it smaller. Returns the links across the cut
+    /// and the nodes on the smaller side.
+    fn improved(&self, order: &[usize], nodes: u64) -> (u64, u64) {
+        let (mut inside, mut held) = (vec![false; order.len()], 0);
+        for cluster in order {
+            if held + self.weight[*cluster] <= nodes / 2 {
+                inside[*cluster] = true;
+                held += self.weight[*cluster];
+            }
+        }
+        while self.swap_pass(&mut inside) || self.move_switches(&mut inside) {}
+        (self.cut_links(&inside), held)
+    }
+
+    fn cut_links(&self, inside: &[bool]) -> u64 {
+        let out = |cluster: usize| {
+            self.links[cluster].iter().filter(|(end, _)| !inside[**end as usize]).map(|(_, n)| *n)
+        };
+        (0..inside.len()).filter(|cluster| inside[*cluster]).flat_map(out).sum::<i64>() as u64
+    }
+
+    /// Returns the number of links by which the cut shrinks if a cluster changes its side.
+    fn gain(&self, cluster: usize, inside: &[bool]) -> i64 {
+        self.links[cluster]
+            .iter()
+            .map(|(end, n)| if inside[*end as usize] == inside[cluster] { -n } else { *n })
+            .sum()
+    }
+
+    /// Moves each cluster without nodes to the side to which it has more links. Returns whether the
+    /// cut became smaller.
+    fn move_switches(&self, inside: &mut [bool]) -> bool {
+        let mut moved = false;
+        for cluster in (0..inside.len()).filter(|cluster| self.weight[*cluster] == 0) {
+            if self.gain(cluster, inside) > 0 {
+                inside[cluster] ^= true;
+                moved = true;
+            }
+        }
+        moved
+    }
+
+    /// Swaps pairs of clusters with the same number of nodes, each cluster at most once. Undoes the
+    /// swaps after the smallest cut. Returns whether the cut became smaller.
+    fn swap_pass(&self, inside: &mut [bool]) -> bool {
+        let mut at = inside.to_vec();
+        let mut gains: Vec<i64> = (0..at.len()).map(|cluster| self.gain(cluster, &at)).collect();
+        let mut free = vec![true; at.len()];
+        let (mut swaps, mut sum, mut best) = (Vec::new(), 0, (0, 0));
+        loop {
+            let most = |wanted: bool, worth: &dyn Fn(usize) -> Option<i64>| {
+                let open = (0..at.len()).filter(|cluster| {
+                    free[*cluster] && at[*cluster] == wanted && self.weight[*cluster] > 0
+                });
+                open.filter_map(|cluster| Some((worth(cluster)?, cluster)))
+                    .max_by_key(|(worth, _)| *worth)
+            };
+            let Some((_, one)) = most(true, &|cluster| Some(gains[cluster])) else { break };
+            let other = most(false, &|cluster| {
+                let between = self.links[one].get(&(cluster as u32)).copied().unwrap_or(0);
+                (self.weight[cluster] == self.weight[one]).then_some(gains[cluster] - 2 * between)
+            });
+            free[one] = false;
+            let Some((worth, other)) = other else { continue };
+            free[other] = false;
+            sum += gains[one] + worth;
+            swaps.push((one, other));
+            if sum > best.0 {
+                best = (sum, swaps.len());
+            }
+            for cluster in [one, other] {
+                at[cluster] ^= true;
+                for (end, n) in &self.links[cluster] {
+                    let end = *end as usize;
+                    gains[end] += if at[end] == at[cluster] { -2 * n } else { 2 * n };
+                }
+            }
+        }
+        for (one, other) in &swaps[..best.1] {
+            inside[*one] ^= true;
+            inside[*other] ^= true;
+        }
+        best.0 > 0
+    }
 }
 
 #[cfg(test)]
@@ -254,5 +401,63 @@ mod tests {
         assert_eq!(survey("ring:1").cost_ratio(), None);
         // The node of a dragonfly has one link, whatever its switches cost.
         assert_eq!(survey("dragonfly:16x8x4").cost_ratio(), None);
+    }
+
+    fn smallest(spec: &str) -> (u64, u64) {
+        let topology = parse(spec).unwrap();
+        smallest_cut(&Adjacency::of(topology.as_ref()).unwrap(), topology.nodes()).unwrap()
+    }
+
+    #[test]
+    fn the_heuristic_finds_the_cuts_of_formulas() {
+        for spec in [
+            "torus:4x6",
+            "torus:8x8",
+            "mesh:6x5",
+            "hypercube:6",
+            "ring:10",
+            "fully-connected:8",
+            "hyperx:4x4,nodes=2",
+            "dragonfly:4x3x2",
+        ] {
+            let cut = parse(spec).unwrap().bisection().unwrap();
+            let (links, side) = smallest(spec);
+            assert_eq!(side, parse(spec).unwrap().nodes() / 2, "{spec}");
+            assert!(
+                links == cut.links || (links < cut.links && !cut.exact),
+                "{spec}: {links}, and not {cut:?}"
+            );
+        }
+    }
+
+    /// Fiedler (1973): if a graph of n vertices has degree k and second eigenvalue l, every
+    /// division into halves cuts at least `(k - l) n / 4` edges. The Hoffman-Singleton graph,
+    /// `slim-fly:5`, has l = 2 and a bound of 62.5. The 338 vertices of `slim-fly:13`, with 19
+    /// links each, have l = 6 (by power iteration on the graph as McKay, Miller and Siran define
+    /// it).
+    #[test]
+    fn cuts_of_slim_flies_are_near_the_spectral_bound() {
+        for (spec, bound) in [("slim-fly:5", 62.5), ("slim-fly:13", 13.0 * 338.0 / 4.0)] {
+            let (links, _) = smallest(spec);
+            assert!(
+                links as f64 >= bound && links as f64 <= 1.35 * bound,
+                "{spec}: {links} of at least {bound}"
+            );
+        }
+    }
+
+    /// Bollobas (1988): the smallest cut of a random regular graph of degree d has at least about
+    /// `n/4 (d - 2 sqrt(d - 1))` edges. A random division cuts about `n d/4` edges on average, so
+    /// the smallest cut has at most this many edges.
+    #[test]
+    fn cuts_of_jellyfish_are_within_the_bounds_of_random_graphs() {
+        let (n, d) = (100.0, 8.0_f64);
+        let (links, side) = smallest("jellyfish:100x8x3");
+        assert_eq!(side, 150);
+        let links = links as f64;
+        assert!(
+            links > n / 4.0 * (d - 2.0 * (d - 1.0).sqrt()) * 0.9 && links < n * d / 4.0,
+            "{links}"
+        );
     }
 }

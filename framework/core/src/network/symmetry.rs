@@ -3,8 +3,8 @@
 //!
 //! No element except the identity maps a node to itself. So every orbit has as many nodes as the
 //! group has elements, and a count for one node of each orbit can be multiplied by the order of the
-//! group. Reflections and rotations of axes map some nodes to themselves. They are not supported
-//! for this reason.
+//! group. Reflections and rotations of axes map some nodes to themselves, so they are not
+//! supported.
 
 use std::ops::Range;
 
@@ -25,10 +25,10 @@ pub enum Symmetry {
 pub struct GroupAxis {
     /// The number of coordinates.
     pub radix: u64,
-    /// The group's elements on this axis are the multiples of this number. It is the radix if the
-    /// group maps every coordinate of the axis to itself.
+    /// The elements on this axis are the multiples of this number. It is the radix if the group
+    /// maps every coordinate to itself.
     pub unit: u64,
-    /// Whether an element acts by exclusive-or. If not, the element is added to the coordinate.
+    /// Whether an element acts by exclusive-or instead of addition.
     pub xor: bool,
 }
 
@@ -47,7 +47,6 @@ impl GroupAxis {
         if self.xor || element == 0 { element } else { self.radix - element }
     }
 
-    /// Returns whether the group maps every coordinate of the axis to itself.
     pub(crate) fn is_fixed(self) -> bool {
         self.unit == self.radix
     }
@@ -129,15 +128,14 @@ impl Group {
         (index as usize, element)
     }
 
-    /// Returns the node that is the representative with this index.
     pub(crate) fn representative(&self, index: usize) -> u64 {
         let digits = self.digits(index as u64, |axis| axis.unit);
         digits.map(|(_, digit, stride)| digit * stride).sum()
     }
 
     /// Splits a number into one digit for each axis, the last axis first. `radix` returns the radix
-    /// of the digit of an axis. Each digit is returned with its axis, and with the stride of this
-    /// axis in the numbers of nodes.
+    /// of the digit. Returns each digit with its axis, and with the stride of the axis in node
+    /// numbers.
     fn digits(
         &self,
         number: u64,
@@ -180,8 +178,8 @@ impl Group {
         digits.map(|(axis, digit, stride)| digit * axis.unit * stride).sum()
     }
 
-    /// Returns the images of all representatives under an element. They form a box, given by a
-    /// range of coordinates for each axis.
+    /// Returns the images of all representatives under an element: a box, as a range of coordinates
+    /// for each axis.
     pub(crate) fn image_of_representatives(&self, element: u64) -> Vec<Range<u64>> {
         let digits = self.digits(element, |axis| axis.radix);
         let mut ranges: Vec<_> = digits.map(|(axis, at, _)| at..at + axis.unit).collect();
@@ -189,8 +187,8 @@ impl Group {
         ranges
     }
 
-    /// Returns generators of the group. For each axis, these are the smallest shift, or the
-    /// exclusive-ors with single bits.
+    /// Returns generators of the group: for each axis the smallest shift, or the exclusive-ors with
+    /// single bits.
     pub fn generators(&self) -> Vec<u64> {
         let (mut generators, mut stride) = (Vec::new(), 1);
         for axis in self.axes.iter().rev().filter(|axis| axis.radix > 1) {
@@ -229,8 +227,7 @@ impl Group {
         Self { axes, representatives, order: self.order * self.representatives / representatives }
     }
 
-    /// Returns whether a permutation, which maps node i to `images[i]`, commutes with every
-    /// element.
+    /// Returns whether the permutation that maps node i to `images[i]` commutes with every element.
     pub(crate) fn commutes_with(&self, images: &[u32]) -> bool {
         self.generators().into_iter().all(|generator| {
             (0..).zip(images).all(|(node, image)| {
@@ -243,9 +240,8 @@ impl Group {
     }
 }
 
-/// Returns `number % radix` and `number / radix`, if possible without a slow division. This is
-/// often possible: on the first axis of a grid `number` is less than the radix, and most radices of
-/// other axes are powers of two.
+/// Returns `number % radix` and `number / radix`, if possible without a slow division: on the first
+/// axis of a grid `number` is less than the radix, and most radices are powers of two.
 pub(crate) fn split_off(number: u64, radix: u64) -> (u64, u64) {
     if number < radix {
         (number, 0)

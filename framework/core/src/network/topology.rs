@@ -1,9 +1,13 @@
-//! Topologies: directed, full-duplex links between nodes, and deterministic routes. Routes are
-//! calculated, not stored.
+//! Topologies: nodes and switches, directed links between them, and a route for every pair of
+//! nodes.
 //!
-//! Nodes are numbered in row-major order in a grid of several axes, so that the coordinate of the
-//! last axis changes fastest. A route is reported as runs of links. So a million nodes need no
-//! tables, and a long straight route takes no more time than a short one.
+//! Node numbers are row-major in a grid of several axes: the coordinate of the last axis changes
+//! fastest. Links and routes are calculated, not stored, and a route is reported as [`Run`]s of
+//! links. So a million nodes need no tables, and a long straight route takes no more time than a
+//! short one.
+//!
+//! A family, such as `torus`, implements `Family` in a file of its own and has a row in `FAMILIES`.
+//! Arguments that may follow those of any family have a row in [`OPTIONS`].
 
 use crate::spec::{Arg, Spec, SpecError};
 use std::borrow::Cow;
@@ -16,7 +20,6 @@ pub(crate) mod automorphisms;
 mod damage;
 mod dragonfly;
 mod fat_tree;
-mod field;
 mod folded;
 mod fully_connected;
 mod graph;
@@ -25,14 +28,11 @@ mod groups;
 mod hypercube;
 mod hyperx;
 mod jellyfish;
-mod options;
 mod placement;
-mod properties;
 pub(crate) mod random;
 mod rdn;
 mod route;
 mod routing;
-mod routing_table;
 mod slim_fly;
 mod switched;
 mod twisted_torus;
@@ -43,72 +43,30 @@ pub use damage::{Damage, SingleFault, single_faults};
 pub use graph::{Graph, GraphError};
 use grid::GridShape;
 pub(crate) use grid::shorter;
-use options::Options;
-pub use options::{OPTIONS, TopologyOption, is_random};
 use placement::Placement;
-use properties::Properties;
 pub use random::SplitMix64;
 use route::walk_path;
-pub use route::{Route, RouteError, Run};
+pub use route::{Plane, Route, RouteError, Run};
 pub use routing::RandomRouting;
 use routing::Routing;
-
-/// A plane: the links along one axis in one direction, which form lines. The link with the number
-/// `offset + (o * radix + c) * stride + i` leaves coordinate `c` of line `(o, i)`, which is line
-/// `i` of block `o`. In topologies with planes, the load of long runs is summed along lines, not
-/// link by link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Plane {
-    /// The lowest link number of the plane.
-    pub offset: u64,
-    /// The number of consecutive blocks of lines, each with `radix * stride` links.
-    pub outer: u64,
-    /// The number of coordinates in a line.
-    pub radix: u64,
-    /// The distance between the link numbers of neighbours on a line.
-    pub stride: u64,
-}
-
-impl Plane {
-    /// Returns the number of link numbers in the plane.
-    pub fn links(&self) -> u64 {
-        self.outer * self.radix * self.stride
-    }
-}
-
-/// A cut of the network into two nearly equal sides, for lower bounds on the time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bisection {
-    /// The number of nodes on the smaller side.
-    pub side: u64,
-    /// The number of directed links that lead from one side to the other, in one direction. Each of
-    /// them has at most the machine's bandwidth.
-    pub links: u64,
-    /// Whether it is known that no other cut into halves has fewer links. If the number of nodes is
-    /// odd, the halves differ by one node.
-    pub exact: bool,
-}
 
 /// A network: its nodes, switches, links and routes.
 ///
 /// It has up to four parts, which are applied in this order: a family, failed and slow links, a
 /// placement of ranks on nodes, and random routing. The family and the damage number the nodes of
-/// the network. With a placement, the nodes of this type are the ranks ([`Network::host`]). Link
-/// numbers are always those of the family.
+/// the network. With a placement, the nodes of this type are the ranks. If several ranks share a
+/// node, that node is a *physical node* ([`Network::physical`]). Link numbers are always those of
+/// the family.
 #[derive(Debug, Clone)]
 pub struct Network {
-    /// The properties of the network with all of its parts.
     properties: Properties,
     family: Arc<dyn Family>,
     damage: Option<Arc<Damage>>,
-    /// The nodes on which ranks run; `None` if every rank has the number of its node.
     placement: Option<Arc<Placement>>,
-    /// The random routing; `None` if routes are deterministic.
     routing: Option<Routing>,
 }
 
 impl Network {
-    /// Creates a network of a family, without options.
     fn of(family: Arc<dyn Family>) -> Self {
         Self::new(family, None, None)
     }
@@ -123,17 +81,14 @@ impl Network {
         Self { properties, family, damage, placement, routing: None }
     }
 
-    /// Returns the network of the family with failed and slow links.
     fn damaged(self, damage: Damage) -> Self {
         Self::new(self.family, Some(Arc::new(damage)), None)
     }
 
-    /// Returns the network with a placement of ranks.
     fn placed(self, placement: Placement) -> Self {
         Self::new(self.family, self.damage, Some(Arc::new(placement)))
     }
 
-    /// Returns the network with random routing.
     fn routed(mut self, routing: Routing) -> Self {
         self.properties.spec += &format!(",routing={}", routing.word());
         Self { routing: Some(routing), ..self }
@@ -175,21 +130,22 @@ impl Network {
         self.placement.as_ref().is_some_and(|placement| placement.shares_nodes())
     }
 
-    /// Returns the network of nodes if several ranks share a node, and this network otherwise.
-    pub fn of_hosts(&self) -> Cow<'_, Self> {
+    /// Returns the physical network, whose nodes have the ports and links. It is the network of the
+    /// nodes that ranks share or, if every rank has a node of its own, this network.
+    pub fn physical(&self) -> Cow<'_, Self> {
         match self.placed_on().filter(|_| self.shares_nodes()) {
             Some(network) => Cow::Owned(network),
             None => Cow::Borrowed(self),
         }
     }
 
-    /// Returns the number of nodes of [`Network::of_hosts`].
-    pub fn hosts(&self) -> u64 {
+    /// Returns the number of nodes of [`Network::physical`].
+    pub fn physical_nodes(&self) -> u64 {
         if self.shares_nodes() { self.family.properties().nodes } else { self.nodes() }
     }
 
-    /// Returns the node whose ports and links a rank uses: a node of [`Network::of_hosts`].
-    pub fn host(&self, rank: u64) -> u64 {
+    /// Returns the node of [`Network::physical`] whose ports and links a rank uses.
+    pub fn physical_node(&self, rank: u64) -> u64 {
         if self.shares_nodes() { self.node(rank) } else { rank }
     }
 
@@ -210,7 +166,6 @@ impl Network {
         self.damage.as_deref()
     }
 
-    /// Returns the routes around failed links; `None` if no link has failed.
     fn detours(&self) -> Option<&Detours> {
         self.damage.as_ref()?.detours.as_ref()
     }
@@ -236,13 +191,14 @@ impl Network {
         self.routing.as_ref().map(|routing| RandomRouting { network: self, routing })
     }
 
-    /// Returns the base of a dual-net (`rdn`) and the number of levels above the base; `None` for
-    /// other topologies.
+    /// Returns the base of a dual-net (`rdn`) and its number of levels; `None` for other
+    /// topologies.
     pub fn base(&self) -> Option<(&Self, u64)> {
         self.family.base().filter(|_| !self.shares_nodes())
     }
 
-    /// Returns whether the family's symmetries are symmetries of the network.
+    /// Returns whether the family's symmetries are symmetries of the network, because it has no
+    /// options.
     fn is_intact(&self) -> bool {
         self.damage.is_none() && self.placement.is_none() && self.routing.is_none()
     }
@@ -276,7 +232,7 @@ impl Network {
         self.properties.kind
     }
 
-    /// Returns the number of nodes, at most 2^31. They are numbered from 0.
+    /// Returns the number of nodes, at most 2^31.
     pub fn nodes(&self) -> u64 {
         self.properties.nodes
     }
@@ -291,8 +247,7 @@ impl Network {
         &self.properties.radices
     }
 
-    /// Returns an upper limit of the link numbers. All link numbers are less than this limit, and
-    /// some numbers may be unused.
+    /// Returns a limit that is greater than all link numbers. Some smaller numbers may be unused.
     pub fn link_slots(&self) -> u64 {
         self.properties.link_slots
     }
@@ -386,8 +341,7 @@ impl Network {
 
     /// Calls `visit` with the runs of a route and returns its number of hops. If `route` is `None`,
     /// this is the network's own route. Otherwise `route` must be a path, except on topologies
-    /// whose dimensions have a choice of direction. Callers must check node numbers, because the
-    /// function may panic if a node does not exist.
+    /// whose dimensions have a choice of direction. May panic if a node does not exist.
     ///
     /// # Errors
     /// If the topology does not have the requested route.
@@ -419,7 +373,8 @@ impl Network {
         })
     }
 
-    /// Reports the deterministic route between two nodes, also in a network with random routing.
+    /// Calls `visit` with the runs of the deterministic route between two nodes, also in a network
+    /// with random routing. Returns the number of hops.
     pub fn minimal_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
         let ends = (self.node(from), self.node(to));
         let own = |visit: &mut dyn FnMut(Run)| {
@@ -429,8 +384,8 @@ impl Network {
         hops
     }
 
-    /// Reports the runs of a route of the family, or of a detour if one of its links has failed.
-    /// `route` reports the route between the two nodes `ends`.
+    /// Reports a route of the family, whose runs `route` visits, or a detour if one of its links
+    /// has failed.
     #[inline]
     fn around_failures<E>(
         &self,
@@ -449,21 +404,83 @@ impl Network {
     }
 }
 
-/// A family of networks at one size, without options. Nodes are numbered from 0, and switches after
-/// the nodes.
+/// A cut of the network into two nearly equal sides, for lower bounds on the time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bisection {
+    /// The number of nodes on the smaller side.
+    pub side: u64,
+    /// The number of directed links that lead from one side to the other, in one direction. Each of
+    /// them has at most the machine's bandwidth.
+    pub links: u64,
+    /// Whether it is known that no other cut into halves has fewer links. If the number of nodes is
+    /// odd, the halves differ by one node.
+    pub exact: bool,
+}
+
+/// The properties of a topology, which are calculated when it is created. The method of [`Network`]
+/// with the same name defines each of them.
+#[derive(Debug, Clone, Default)]
+struct Properties {
+    spec: String,
+    kind: &'static str,
+    nodes: u64,
+    switches: u64,
+    radices: Vec<u64>,
+    link_slots: u64,
+    planes: Vec<Plane>,
+    diameter: u64,
+    degree: Option<u64>,
+    bisection: Option<Bisection>,
+    distance_sum: Option<u64>,
+    /// If this is `None`, the sum is `distance_sum` times the number of nodes.
+    hops_of_all_pairs: Option<u128>,
+    /// If this is `None`, the bound is `degree` times the number of nodes or, if nodes have
+    /// different degrees, the number of link numbers.
+    max_links: Option<u64>,
+    bandwidths: Option<(f64, f64)>,
+    latencies: Option<(f64, f64)>,
+}
+
+impl Properties {
+    fn max_links(&self) -> u64 {
+        let regular = self.degree.filter(|_| self.switches == 0);
+        let links = regular.map_or(self.link_slots, |degree| degree * self.nodes);
+        self.max_links.unwrap_or(links)
+    }
+
+    fn hops_of_all_pairs(&self) -> Option<u128> {
+        let all_equal = || Some(u128::from(self.distance_sum?) * u128::from(self.nodes));
+        self.hops_of_all_pairs.or_else(all_equal)
+    }
+}
+
+/// Returns the value that all items have; `None` if they differ.
+fn common<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Option<T> {
+    let mut items = items.into_iter();
+    let first = items.next()?;
+    items.all(|other| other == first).then_some(first)
+}
+
+/// Returns the smallest and the largest of these bandwidths or latencies. Returns `None` if all of
+/// them are 1, which is the value of the machine.
+fn extremes(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    let extend = |(least, most): (f64, f64), value: f64| (least.min(value), most.max(value));
+    let (least, most) = values.fold((f64::INFINITY, 0.0), extend);
+    (least < 1.0 || most > 1.0).then_some((least, most))
+}
+
+/// A network of a family, without options. Nodes are numbered from 0, and switches after the nodes.
+/// Methods of [`Network`] define the methods with the same names.
 trait Family: fmt::Debug + Send + Sync {
-    /// Returns the properties of the network as a whole.
     fn properties(&self) -> &Properties;
-    /// Calls `visit` with the runs of the family's own route and returns the number of hops. Callers
-    /// must check node numbers, because the function may panic if a node does not exist.
+    /// Calls `visit` with the runs of the family's own route and returns the number of hops.
     fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64;
-    /// Returns the link from a vertex to a neighbour, for requested paths. Returns `None` if there
-    /// is no link between the two.
+    /// Returns the link from a vertex to a neighbour, for requested paths.
     fn link_between(&self, _from: u64, _to: u64) -> Option<Run> {
         None
     }
     /// Calls `visit` with the runs of a requested route and returns the number of hops. By default,
-    /// a family only has routes that are given as a path.
+    /// a family has only requested routes that are paths.
     fn requested_route(
         &self,
         from: u64,
@@ -480,41 +497,32 @@ trait Family: fmt::Debug + Send + Sync {
         }
         Ok(self.own_route(from, to, visit))
     }
-    /// Returns the vertex that a link leaves and the vertex that it enters. Returns `None` if there
-    /// is no link with this number.
     fn link_ends(&self, link: u64) -> Option<(u64, u64)>;
-    /// Returns the largest distance from a node to any other node, in hops.
     fn eccentricity(&self, _node: u64) -> u64 {
         self.properties().diameter
     }
-    /// Returns the number of links out of a node, if it is known without a search.
     fn links_from(&self, _node: u64) -> Option<u64> {
         self.properties().degree
     }
-    /// Returns the bandwidth of an existing link, as a multiple of the machine's bandwidth.
     fn bandwidth(&self, _link: u64) -> f64 {
         1.0
     }
-    /// Returns the latency of an existing link, as a multiple of the machine's `hop_us`.
     fn latency(&self, _link: u64) -> f64 {
         1.0
     }
-    /// Returns the dimensions of a torus or mesh ([`Network::grid`]).
     fn grid(&self) -> Option<(&[u64], bool)> {
         None
     }
-    /// Returns the known automorphisms, if there are any besides the identity.
     fn automorphisms(&self) -> Option<&dyn Automorphisms> {
         None
     }
-    /// Returns the base of a dual-net (`rdn`) and the number of levels above the base.
     fn base(&self) -> Option<(&Network, u64)> {
         None
     }
 }
 
-/// An entry of the table of families. The parser, the lists of topologies and the suggestions for misspelt
-/// names all use the table of families.
+/// A row of the table of families. The parser, the lists of topologies and the suggestions for
+/// misspelt names use this table.
 #[derive(Debug)]
 pub struct FamilyEntry {
     /// The name of the family, which stands before the colon of a spec.
@@ -523,21 +531,21 @@ pub struct FamilyEntry {
     pub syntax: &'static str,
     /// A short description of the family, for lists of topologies.
     pub help: &'static str,
-    /// A small example of a spec; empty if the family needs a file. The command `check` uses the
-    /// example. Tests compare its links, routes and distances with the results of searches.
+    /// A small example of a spec; empty if the family needs a file. The command `check` uses it,
+    /// and tests compare its links, routes and distances with the results of searches.
     pub example: &'static str,
-    /// Returns the kind of a network, from the name of its family and the other arguments of its
-    /// spec. Networks of one kind differ only in their size.
+    /// Returns [`kind`] of a network, from the name of its family and the other arguments of its
+    /// spec.
     kind: fn(&str, &str) -> String,
     make: fn(&Spec, ReadFile<'_>) -> Parsed,
 }
 
-/// Returns the kind of a network. Two networks are of the same kind if one curve against the number
-/// of nodes may join them, such as grids with the same number of dimensions, or dual-nets over the
-/// same base. A graph from a file is a kind of its own. Options such as failed links or the placement
-/// of ranks are part of the kind.
+/// Returns the kind of a network: two networks are of the same kind if one curve against the number
+/// of nodes may join them. Examples are grids with the same number of dimensions, and dual-nets
+/// over the same base. A graph from a file is a kind of its own. Options such as failed links or
+/// the placement of ranks are part of the kind.
 pub fn kind(topology: &str) -> String {
-    let option = options::names().filter_map(|name| topology.find(&format!(",{name}="))).min();
+    let option = option_names().filter_map(|name| topology.find(&format!(",{name}="))).min();
     let (network, options) = topology.split_at(option.unwrap_or(topology.len()));
     let (name, arguments) = network.split_once(':').unwrap_or((network, ""));
     let family = FAMILIES.iter().find(|family| family.name == name);
@@ -545,14 +553,13 @@ pub fn kind(topology: &str) -> String {
     kind + &options.replace(',', ", ")
 }
 
-/// The kind of a network whose arguments are its size, and possibly others behind a comma, such as
+/// The kind of a network whose arguments are its size, and possibly others after a comma, such as
 /// the nodes of a switch or a seed.
 fn of_any_size(name: &str, arguments: &str) -> String {
     let more = arguments.split_once(',').map_or(String::new(), |(_, more)| format!(", {more}"));
     format!("{name}{more}")
 }
 
-/// The kind of a network with dimensions, some of which may be open (`o`).
 fn of_dimensions(name: &str, arguments: &str) -> String {
     let (sides, _) = arguments.split_once(',').unwrap_or((arguments, ""));
     let open = sides.split('x').enumerate().filter(|(_, side)| side.ends_with('o'));
@@ -704,6 +711,83 @@ static FAMILIES: &[FamilyEntry] = &[
     },
 ];
 
+/// An argument that every topology may have.
+#[derive(Debug)]
+pub struct TopologyOption {
+    /// The key of the argument.
+    pub name: &'static str,
+    /// A short description, for completions.
+    pub help: &'static str,
+    /// Returns whether a value has random properties without a seed of their own.
+    is_random: fn(&str) -> bool,
+}
+
+/// The arguments that may follow the arguments of any family. Their order is the order in which
+/// they are applied, and their order in the canonical form of a spec.
+pub static OPTIONS: [TopologyOption; 7] = [
+    TopologyOption::new("down", "failed links, such as 12-13", |_| false),
+    TopologyOption::new("slow", "slow links, such as 12-13:0.5", |_| false),
+    TopologyOption::new("faults", "a number of random failed links", |value| !value.contains(':')),
+    TopologyOption::new("slow-links", "a number of random slow links, such as 3:0.5", |value| {
+        value.matches(':').count() == 1
+    }),
+    TopologyOption::new("ranks", "ranks of each node", |_| false),
+    TopologyOption::new(
+        "place",
+        "placement of ranks: block, cyclic, random, random:SEED, hilbert, fold:SHAPE or file:FILE",
+        |value| value == "random",
+    ),
+    TopologyOption::new("routing", "minimal, valiant or ecmp", |value| value != "minimal"),
+];
+
+impl TopologyOption {
+    const fn new(name: &'static str, help: &'static str, is_random: fn(&str) -> bool) -> Self {
+        Self { name, help, is_random }
+    }
+}
+
+fn option_names<'a>() -> impl Iterator<Item = &'a str> {
+    OPTIONS.iter().map(|option| option.name)
+}
+
+fn option(arg: &Arg) -> Option<&'static TopologyOption> {
+    OPTIONS.iter().find(|option| arg.key() == Some(option.name))
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Options<'a> {
+    spec: &'a Spec,
+    args: &'a [Arg],
+}
+
+impl<'a> Options<'a> {
+    fn split(spec: &'a Spec, text: &'a str) -> (&'a str, Self) {
+        let own = spec.args().iter().rposition(|arg| option(arg).is_none());
+        let args = &spec.args()[own.map_or(0, |last| last + 1)..];
+        // A colon or comma precedes the first option.
+        let end = args.first().map_or(text.len(), |arg| arg.at() - 1);
+        (&text[..end], Self { spec, args })
+    }
+
+    fn get(&self, name: &str) -> Option<&'a Arg> {
+        self.args.iter().find(|arg| arg.key() == Some(name))
+    }
+}
+
+/// Returns whether a spec has random properties without a seed of their own, so that
+/// [`Network::sample`] draws them from the seed of the repetition. The spec need not be valid, and
+/// files are not read.
+///
+/// ```
+/// use swapmeet_core::network::topology::is_random;
+/// assert!(is_random("torus:4x4,faults=2") && !is_random("torus:4x4,faults=2:7"));
+/// ```
+pub fn is_random(spec: &str) -> bool {
+    let Ok(spec) = Spec::parse("topology", spec) else { return false };
+    let is_random = |arg: &Arg| option(arg).is_some_and(|option| (option.is_random)(arg.value()));
+    spec.args().iter().any(is_random)
+}
+
 /// Parses the spec of a topology that takes no file.
 ///
 /// ```
@@ -727,18 +811,16 @@ pub fn parse_with(text: &str, read: ReadFile<'_>) -> Result<Arc<Network>, SpecEr
     routing::parse(network, &options).map(Arc::new)
 }
 
-/// Parses the spec of a topology without options.
 fn parse_family(text: &str, read: ReadFile<'_>) -> Parsed {
     let spec = Spec::parse("topology", text)?;
     let Some(family) = FAMILIES.iter().find(|f| f.name == spec.name()) else {
         return Err(spec.unknown_name(FAMILIES.iter().map(|f| f.name)));
     };
-    // If the family has no keys of its own, only the options that every topology has are known
-    // keys.
+    // If the family has no keys of its own, only options are known keys.
     let is_unknown =
-        |arg: &&Arg| arg.key().is_some_and(|key| !options::names().any(|name| name == key));
+        |arg: &&Arg| arg.key().is_some_and(|key| !option_names().any(|name| name == key));
     match spec.args().iter().skip(1).find(is_unknown) {
-        Some(arg) if !family.syntax.contains('=') => Err(spec.unknown_key(arg, options::names())),
+        Some(arg) if !family.syntax.contains('=') => Err(spec.unknown_key(arg, option_names())),
         _ => (family.make)(&spec, read),
     }
 }

@@ -1,4 +1,4 @@
-//! The messages of a step, with the properties that determine their load on the network.
+//! The messages of a step, as the network and the models see them.
 
 /// A message of a step between two different nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! The demand of a task: the data that each node has for other nodes, in a form that no longer names
-//! the collective. Lower bounds and the optimum of a network depend only on the demand.
+//! The demand of a task: the data that each node has for other nodes, in a form that no longer
+//! names the collective. Lower bounds and the optimum of a network depend only on the demand.
 
 use crate::delivery::collective::{BlockSizes, FinalBlocks, MaxTraffic, Tokens, pair_traffic};
 use crate::simulation::Task;

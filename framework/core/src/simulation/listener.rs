@@ -4,11 +4,11 @@
 use crate::delivery::boxes::BitLayout;
 use crate::delivery::byte_counts::{ByteSend, Redistribution};
 use crate::delivery::fault::{Block, PlacedNode};
-use crate::delivery::payload::Proof;
-use crate::delivery::placement::Placement;
+use crate::delivery::grid::Embedding;
+use crate::delivery::traced::Proof;
 use crate::network::symmetry::Group;
 use crate::network::topology::{Network, Route};
-use crate::simulation::step::Step;
+use crate::simulation::step::{Step, Totals};
 
 /// A consumer of the events of a schedule.
 pub trait Listener {
@@ -90,11 +90,11 @@ impl Interests {
 /// One event of a schedule.
 #[derive(Debug, Clone, Copy)]
 pub enum ScheduleEvent<'a> {
-    /// A phase of this name begins.
+    /// A phase begins.
     Phase(&'a str),
     /// Every node rearranges all data that it holds.
     Rearrangement {
-        /// The largest load that one node holds.
+        /// The largest load of a node.
         most: u64,
         /// The number of segments into which a block is split; `most` counts segments.
         segments: u64,
@@ -102,7 +102,7 @@ pub enum ScheduleEvent<'a> {
     /// A node sends data to itself. This is not a message, but the data passes through the node's
     /// buffers. If the step has any message, this event precedes its [`ScheduleEvent::Step`].
     LocalCopy(LocalCopy),
-    /// A node has redistributed all data that it holds. Only reported for [`Interests::sends`].
+    /// A node has redistributed its data. Only reported for [`Interests::sends`].
     Redistribution(&'a Redistribution<'a>),
     /// A node has sent these byte counts. The [`ScheduleEvent::Sent`] of the same send follows.
     /// Only reported for [`Interests::sends`].
@@ -131,9 +131,9 @@ pub enum ScheduleEvent<'a> {
 /// The loads that nodes combine with their own data (reduce) in one step.
 #[derive(Debug, Clone, Copy)]
 pub struct Summed<'a> {
-    /// The largest load that one node reduces.
+    /// The largest load of a node.
     pub most: u64,
-    /// The load that each node of the machine reduces. If no listener reads more than
+    /// The load of each node of the machine. If no listener reads more than
     /// [`Detail::Representatives`], only the planned nodes are listed.
     pub of: &'a [u64],
     /// The group that maps the planned nodes to all nodes; `None` if `of` lists all nodes.
@@ -145,7 +145,7 @@ pub struct Summed<'a> {
 /// Data that a node sends to itself.
 #[derive(Debug, Clone, Copy)]
 pub struct LocalCopy {
-    /// The node that sends data to itself, as a node of the machine.
+    /// The node of the machine.
     pub node: u32,
     /// The load: blocks or bytes, as for messages.
     pub load: u64,
@@ -163,9 +163,9 @@ pub struct LocalCopy {
 pub struct EmptySend {
     /// The number of the step as the schedule counts steps, from 1.
     pub step: u64,
-    /// The sender, in the schedule's grid and on the machine.
+    /// The sender.
     pub from: PlacedNode,
-    /// The receiver, in the schedule's grid and on the machine.
+    /// The receiver.
     pub to: PlacedNode,
     /// Whether the send broke a rule, which ends the schedule.
     pub is_refused: bool,
@@ -180,20 +180,19 @@ pub struct Sent<'a> {
     /// The latest step in which any of the sent data arrived at its sender; 0 if the sender held
     /// all of it at the start. Only tracked for [`Interests::arrivals`].
     pub latest_arrival: u64,
-    /// The sender, in the schedule's grid and on the machine.
+    /// The sender.
     pub from: PlacedNode,
-    /// The receiver, in the schedule's grid and on the machine.
+    /// The receiver.
     pub to: PlacedNode,
     /// The kind of data that moves. With [`Proof::ByteCounts`], loads are in bytes and there are no
     /// boxes.
     pub proof: Proof,
-    /// The blocks that moved, as boxes (products of a set of origins, of destinations and of
-    /// segments).
+    /// The blocks that moved, as boxes.
     pub boxes: Vec<&'a [u64]>,
     /// The layout of the boxes.
     pub layout: &'a BitLayout,
-    /// The placement of the nodes of the schedule's grid on the machine.
-    pub placement: &'a Placement,
+    /// The embedding of the schedule's grid in the machine.
+    pub embedding: &'a Embedding,
     /// The network.
     pub topology: &'a Network,
     /// Whether the sender keeps what it sends.
@@ -210,4 +209,69 @@ pub struct Sent<'a> {
     pub load: u64,
     /// The requested route; `None` for the topology's own route.
     pub route: Option<&'a Route>,
+}
+
+/// All listeners of a schedule, with the counts of phases and steps and the totals.
+pub(super) struct Listeners<'a> {
+    all: Vec<&'a mut dyn Listener>,
+    pub interests: Interests,
+    phase: String,
+    phase_number: u32,
+    totals: Totals,
+}
+
+impl<'a> Listeners<'a> {
+    pub(super) fn new(all: Vec<&'a mut dyn Listener>) -> Self {
+        let interests = all.iter().map(|l| l.interests()).fold(Interests::FACTS, Interests::union);
+        Self { all, interests, phase: String::new(), phase_number: 0, totals: Totals::default() }
+    }
+
+    /// The totals that do not depend on the data that nodes hold.
+    pub(super) fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    pub(super) fn read_all_nodes(&self) -> bool {
+        self.interests.detail == Detail::AllNodes
+    }
+
+    pub(super) fn notify(&mut self, event: ScheduleEvent<'_>) {
+        self.all.iter_mut().for_each(|listener| listener.notify(event));
+    }
+
+    pub(super) fn notify_of_send(&mut self, event: ScheduleEvent<'_>) {
+        let follow_sends = self.all.iter_mut().filter(|listener| listener.interests().sends);
+        follow_sends.for_each(|listener| listener.notify(event));
+    }
+
+    pub(super) fn phase(&mut self, name: &str) {
+        self.phase.clear();
+        self.phase.push_str(name);
+        self.phase_number += 1;
+        self.notify(ScheduleEvent::Phase(name));
+    }
+
+    pub(super) fn rearrangement(&mut self, most: u64, segments: u64) {
+        self.totals.rearrangements += 1;
+        self.notify(ScheduleEvent::Rearrangement { most, segments });
+    }
+
+    pub(super) fn local_copy(&mut self, schedule_step: u64, node: u32, load: u64, segments: u64) {
+        let phase_number = self.phase_number;
+        let copy = LocalCopy { node, load, segments, phase_number, schedule_step };
+        self.notify(ScheduleEvent::LocalCopy(copy));
+    }
+
+    pub(super) fn summed(&mut self, summed: Summed<'_>) {
+        self.totals.critical_summed += u128::from(summed.most);
+        self.notify(ScheduleEvent::Summed(summed));
+    }
+
+    /// Reports a step in which a message was sent, after setting its number and phase.
+    pub(super) fn step(&mut self, step: &Step<'_>) {
+        self.totals.add(&step.facts);
+        let Self { phase, phase_number, totals, all, .. } = self;
+        let step = Step { number: totals.steps, phase, phase_number: *phase_number, ..*step };
+        all.iter_mut().for_each(|listener| listener.notify(ScheduleEvent::Step(&step)));
+    }
 }

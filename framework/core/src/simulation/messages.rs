@@ -9,34 +9,28 @@
 //! It takes time proportional to the number of sends (times the number of routes between two
 //! nodes).
 
-use crate::delivery::contents::Contents;
 use crate::delivery::fault::Fault;
+use crate::delivery::traced::Contents;
 use crate::network::topology::Route;
 use crate::simulation::listener::Interests;
 use crate::simulation::step::Transfer;
 use std::collections::HashMap;
 
-/// The index that marks the end of a chain of messages.
 const NONE: u32 = u32::MAX;
-/// A special value of [`Transfer::hops`] that marks a message which was merged into an earlier
-/// message. Hops are measured later, and no route is this long.
+/// The [`Transfer::hops`] of a message that was merged into an earlier message. Hops are measured
+/// later, and no route is this long.
 const MERGED: u32 = u32::MAX;
 
-/// Properties of a send that are stored only if a listener needs them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SendNotes {
-    /// The blocks of the send.
     pub contents: Contents,
     /// The latest step in which any of the sent data arrived at the sender.
     pub latest_arrival: u32,
 }
 
-/// The notes ([`SendNotes`]) of all messages of a step.
 #[derive(Debug)]
 struct MessageNotes {
-    /// The blocks of each message, if a listener needs them.
     contents: Option<Vec<Contents>>,
-    /// The latest arrival of the data of each message, if a listener needs it.
     latest_arrivals: Option<Vec<u32>>,
 }
 
@@ -50,7 +44,6 @@ impl MessageNotes {
         }
     }
 
-    /// Adds the notes of a send to the notes of an earlier message.
     fn join(&mut self, message: usize, notes: SendNotes) {
         if let Some(contents) = &mut self.contents {
             contents[message] = contents[message].and(notes.contents);
@@ -60,14 +53,12 @@ impl MessageNotes {
         }
     }
 
-    /// Adds the notes of the message `later` to the notes of the earlier message `message`.
     fn join_later(&mut self, message: usize, later: usize) {
         let contents = self.contents.as_ref().map(|all| all[later]).unwrap_or_default();
         let latest_arrival = self.latest_arrivals.as_ref().map_or(0, |all| all[later]);
         self.join(message, SendNotes { contents, latest_arrival });
     }
 
-    /// Removes the notes of messages for which `stays` returns false.
     fn retain(&mut self, stays: impl Fn(usize) -> bool) {
         if let Some(contents) = &mut self.contents {
             let mut message = 0..;
@@ -90,9 +81,8 @@ impl MessageNotes {
 /// ([`Messages::merge_equal_ends`]).
 #[derive(Debug)]
 enum LastFound {
-    /// A table indexed by receivers, used if all nodes can be senders.
+    /// Indexed by receivers, if all nodes can be senders.
     Table(Vec<(u64, u32)>),
-    /// A map, used if only some of the nodes can be senders.
     Map(HashMap<u32, (u64, u32)>),
 }
 
@@ -105,7 +95,7 @@ impl LastFound {
     }
 }
 
-/// A collector of messages, for one step at a time.
+/// Collects the messages of one step at a time.
 #[derive(Debug)]
 pub(crate) struct Messages {
     list: Vec<Transfer>,
@@ -113,16 +103,13 @@ pub(crate) struct Messages {
     /// For each node, the last step in which it sent, and the index of its last message in that
     /// step.
     last: Vec<(u64, u32)>,
-    /// Whether any node sends to several receivers, or on several routes, in this step.
     has_several_messages: bool,
-    /// For each message, the previous message of the same sender. Only filled if
-    /// `has_several_messages`.
+    /// For each message, the previous message of its sender, if `has_several_messages`.
     earlier: Vec<u32>,
     /// During a search, messages with the same sender and receiver form a chain, with one message
     /// per route. For each message, the index of the next message in its chain.
     other_route: Vec<u32>,
     last_found: LastFound,
-    /// The number of the most recent search.
     search: u64,
 }
 
@@ -154,8 +141,6 @@ impl Messages {
         self.list.is_empty()
     }
 
-    /// Errors if the step has more than `most` messages. Very many messages would exhaust the
-    /// memory of the computer.
     #[inline]
     pub(crate) fn check_count(&self, step: u64, most: u64) -> Result<(), Fault> {
         if self.list.len() as u64 <= most {
@@ -197,7 +182,7 @@ impl Messages {
     }
 
     /// Merges messages with the same sender, receiver and route. Returns all messages, and the
-    /// contents of each if a listener needs them. `routes` are the routes that messages refer to.
+    /// contents of each if a listener needs them.
     pub(crate) fn merged(&mut self, routes: &[Route]) -> (&mut [Transfer], Option<&[Contents]>) {
         if std::mem::take(&mut self.has_several_messages) {
             self.merge_equal_ends(routes);
@@ -205,25 +190,20 @@ impl Messages {
         (&mut self.list, self.notes.contents.as_deref())
     }
 
-    /// Returns all messages. Call [`Messages::merged`] first.
     pub(crate) fn as_slice(&self) -> &[Transfer] {
         &self.list
     }
 
-    /// Returns the latest arrival of each message's data; empty if arrivals are not tracked.
     pub(crate) fn latest_arrivals(&self) -> &[u32] {
         self.notes.latest_arrivals.as_deref().unwrap_or_default()
     }
 
-    /// Removes all messages, before the next step.
     pub(crate) fn clear(&mut self) {
         self.list.clear();
         self.notes.clear();
         self.has_several_messages = false;
     }
 
-    /// Merges messages with the same sender, receiver and route, even if the sender has other
-    /// messages between them.
     fn merge_equal_ends(&mut self, routes: &[Route]) {
         let Self { list, notes, last, earlier, other_route, last_found, search, .. } = self;
         if let LastFound::Table(found) = last_found {
@@ -247,8 +227,8 @@ impl Messages {
                 let head = if found.0 == *search { found.1 } else { NONE };
                 *found = (*search, first as u32);
                 other_route[first] = head;
-                // Search the chain for a message on the same route. If there is one, merge it into
-                // the current message, which was sent earlier, and remove it from the chain.
+                // Search the chain for a message on the same route. Merge it into the current
+                // message, which was sent earlier, and remove it from the chain.
                 let (mut before, mut later) = (first, head);
                 while later != NONE && !is_same_route(&list[first], &list[later as usize], routes) {
                     (before, later) = (later as usize, other_route[later as usize]);
@@ -270,7 +250,7 @@ impl Messages {
     }
 }
 
-/// Returns whether two messages request equal routes. Equal routes may have different numbers.
+/// Equal routes may have different numbers.
 fn is_same_route(one: &Transfer, other: &Transfer, routes: &[Route]) -> bool {
     let route = |t: &Transfer| t.route.checked_sub(1).map(|i| &routes[i as usize]);
     one.route == other.route

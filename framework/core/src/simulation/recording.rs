@@ -11,16 +11,15 @@
 //! differs from image to image. Otherwise the sum would not change if one node lacked a send and
 //! another node had it twice. Sums of different sends are equal with a probability of about 2^-60.
 
-mod difference;
-
 use super::Task;
 use crate::delivery::boxes::{Axis, Layout, NodeSet, RunLayout, Side};
 use crate::delivery::exchange::{Division, Rule};
 use crate::delivery::fault::{Fault, SendFault};
-use crate::delivery::placement::Placement;
+use crate::delivery::grid::Embedding;
 use crate::limits;
 use crate::network::symmetry::Group;
 use crate::network::topology::Route;
+use std::collections::BTreeMap;
 
 /// The nodes whose sends are recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,67 +47,56 @@ const LAST_STEP: u64 = 1 << 20;
 /// The recorded sends of some nodes, as one sum of fingerprints for each step.
 #[derive(Debug)]
 pub struct Recording {
-    /// The error of a send that selects blocks by origins, and of a send that selects blocks by
-    /// destinations. `None` if the collective permits this selection.
+    /// Why a send cannot select blocks by origins, or by destinations.
     set_errors: [Option<String>; 2],
     layout: RunLayout,
     what: RecordingTask,
-    /// The element of the group that maps the representatives to the recorded nodes; 0 if all nodes
-    /// are recorded.
+    /// The element that maps the representatives to the recorded nodes; 0 if all nodes are
+    /// recorded.
     element: u64,
-    /// The sum of the factors of all images that are recorded.
     factors: u64,
     step: u64,
-    /// The number of recorded sends.
     sends: u64,
-    /// For each step up to the last step with a send, the sum of the fingerprints of its sends.
     sums: Vec<u64>,
-    /// The stored sends of `RecordingTask::kept_step`.
     kept: Vec<RecordedSend>,
-    /// Whether the plugin can plan every image of the representatives under an element of the
-    /// group.
     can_start_anywhere: bool,
-    /// The sender of the previous send.
     last_sender: Sender,
 }
 
-/// A sender, with its relation to the representative of its orbit. The default is node 0, which
-/// represents its own orbit.
+/// A sender, with its relation to its representative. The default is node 0, which represents its
+/// own orbit.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sender {
     node: u64,
-    /// The index of the representative among all representatives.
     index: u64,
     representative: u64,
-    /// The element that maps the representative to the sender, and its inverse.
     element: u64,
     inverse: u64,
 }
 
-/// A send, stored for error messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct RecordedSend {
     from: u64,
     to: u64,
-    /// The receiver, after the send was mapped to the representative of its sender.
+    /// The receiver, mapped to the representative of the sender.
     mapped_to: u64,
-    /// The fingerprint, after the send was mapped to the representative of its sender.
+    /// The fingerprint of the send, mapped to the representative of the sender.
     fingerprint: u64,
 }
 
 impl Recording {
     pub(super) fn new(
         task: &Task,
-        (placement, division): (&Placement, Division),
+        (embedding, division): (&Embedding, Division),
         group: &Group,
         what: RecordingTask,
         can_start_anywhere: bool,
     ) -> Result<Self, Fault> {
-        placement.check()?;
+        embedding.check()?;
         let kind = task.collective.kind();
         let [by_origin, by_destination] = division.distinguishes(kind);
         let layout = RunLayout::new(
-            placement.grid().clone(),
+            embedding.grid().clone(),
             group.clone(),
             by_origin,
             by_destination,
@@ -166,7 +154,6 @@ impl Recording {
         self.step += 1;
     }
 
-    /// Records that every node rearranges its data after the current step.
     pub(super) fn rearrange(&mut self) {
         let all = mixed(u64::MAX, self.step).wrapping_mul(self.factors);
         self.add(all);
@@ -181,7 +168,6 @@ impl Recording {
     }
 
     pub(super) fn send(&mut self, rule: &Rule<'_>, route: Option<&Route>) -> Result<(), Fault> {
-        // Check the sender and the receiver.
         let (group, nodes) = (self.layout.orbit_group(), self.layout.grid().nodes());
         Fault::check_ends(self.step, (rule.from, rule.to), nodes)?;
         if rule.from != self.last_sender.node {
@@ -203,7 +189,6 @@ impl Recording {
                 SendFault::NotRequested { from: rule.from, requested },
             ));
         }
-        // Map the send to the representative of its sender.
         let (from, to, inverse) = (rule.from, rule.to, sender.inverse);
         let mapped_to = group.moved(to, inverse);
         let images = [(from, sender.representative), (to, mapped_to)];
@@ -226,7 +211,6 @@ impl Recording {
             order.iter().for_each(|axis| fingerprint.add(1 << 32 | u64::from(*axis)));
             path.iter().for_each(|node| fingerprint.add(1 << 40 | group.moved(*node, inverse)));
         }
-        // Add the fingerprint to the sum of the step.
         let fingerprint = fingerprint.0;
         self.sends += 1;
         let factor = if records_all { factor(sender.element) } else { 1 };
@@ -241,9 +225,8 @@ impl Recording {
 
     /// Returns a number that describes the image of a set of nodes under an element of the group: 0
     /// for all nodes, the number of the node plus 1 for one node, and otherwise a fingerprint.
-    ///
-    /// Errors if the set does not fit the grid. Also returns the error `set_error`, if there is one
-    /// and the set is not [`NodeSet::All`].
+    /// Errors if the set does not fit the grid, or with `set_error` if there is one and the set is
+    /// not [`NodeSet::All`].
     ///
     /// `images` has the sender and the receiver, each with its image. Most sets consist of one of
     /// these two nodes, so that no image need be computed for them.
@@ -277,8 +260,7 @@ impl Recording {
         })
     }
 
-    /// Returns a number that describes a set of segments: 0 for all segments, and otherwise a
-    /// fingerprint. Errors if the set does not fit the number of segments per block.
+    /// Like [`Self::described`], for a set of segments.
     fn described_segments(&self, set: Axis<'_>) -> Result<u64, String> {
         let mut fingerprint = Fingerprint(0);
         if !matches!(set, Axis::All) {
@@ -300,7 +282,6 @@ fn factor(element: u64) -> u64 {
     mixed(element, 0x2545_f491_4f6c_dd1d) | 1
 }
 
-/// A running fingerprint of the numbers that describe a send.
 struct Fingerprint(u64);
 
 impl Fingerprint {
@@ -308,8 +289,109 @@ impl Fingerprint {
         self.0 = mixed(self.0, number);
     }
 
-    /// Adds two numbers to the fingerprint with a single multiplication.
+    /// Adds two numbers with a single multiplication.
     fn add_pair(&mut self, first: u64, second: u64) {
         self.0 = mixed(self.0 ^ first, second.rotate_left(32));
     }
+}
+
+impl Recording {
+    /// Compares this recording of the representatives with a recording of other nodes. Returns the
+    /// number of the first step that differs.
+    pub fn first_different_step(&self, other: &Self) -> Option<u64> {
+        let sum = |of: &Self, step: usize| of.sums.get(step).copied().unwrap_or(0);
+        (0..self.sums.len().max(other.sums.len()))
+            .find(|step| sum(self, *step).wrapping_mul(other.factors) != sum(other, *step))
+            .map(|step| step as u64)
+    }
+
+    /// Returns whether two recordings have the same grid, the same group and the same number of
+    /// segments per block.
+    pub fn has_layout_of(&self, other: &Self) -> bool {
+        self.group() == other.group()
+            && self.layout.grid().radices() == other.layout.grid().radices()
+            && self.layout.segments() == other.layout.segments()
+    }
+
+    /// Describes the first difference between the stored sends of the representatives and those of
+    /// other nodes. Nodes are compared in ascending order, and the sends of a node in the order of
+    /// its representative's sends.
+    pub fn describe_difference(&self, other: &Self) -> String {
+        let (mut expected, mut own): (BTreeMap<u64, Vec<_>>, BTreeMap<u64, Vec<_>>) =
+            Default::default();
+        self.kept.iter().for_each(|send| expected.entry(send.from).or_default().push(send));
+        other.kept.iter().for_each(|send| own.entry(send.from).or_default().push(send));
+        let group = self.group();
+        let step = match self.what.kept_step {
+            Some(LAST_STEP) => format!("after step {}", LAST_STEP - 1),
+            step => format!("step {}", step.unwrap_or(0)),
+        };
+        let differs = other.recorded_nodes().into_iter().find_map(|node| {
+            let (index, element) = group.home(node);
+            let representative = group.representative(index);
+            let expected = expected.get(&representative).map_or(&[][..], Vec::as_slice);
+            let own = own.get(&node).map_or(&[][..], Vec::as_slice);
+            let image = |to| group.moved(to, element);
+            difference((representative, expected), (node, own), image)
+        });
+        match differs {
+            Some(what) => format!("{step}: {what}"),
+            None => format!("{step}: not all nodes rearrange their data the same number of times"),
+        }
+    }
+
+    fn recorded_nodes(&self) -> Vec<u64> {
+        let group = self.group();
+        match self.what.nodes {
+            Recorded::AllNodes => (0..self.layout.grid().nodes()).collect(),
+            Recorded::Image(_) => {
+                let representatives = 0..group.representatives() as usize;
+                let image = |index| group.moved(group.representative(index), self.element);
+                let mut nodes: Vec<u64> = representatives.map(image).collect();
+                nodes.sort_unstable();
+                nodes
+            }
+        }
+    }
+}
+
+/// Returns the first difference between the sends of a representative and those of a node in its
+/// orbit. `image` maps each receiver of the representative's sends to the expected receiver.
+fn difference(
+    (representative, expected): (u64, &[&RecordedSend]),
+    (node, own): (u64, &[&RecordedSend]),
+    image: impl Fn(u64) -> u64,
+) -> Option<String> {
+    let mut unmatched = own.to_vec();
+    for send in expected {
+        let same = unmatched.iter().position(|own| own.fingerprint == send.fingerprint);
+        if let Some(same) = same {
+            unmatched.remove(same);
+            continue;
+        }
+        let to = image(send.to);
+        return Some(if unmatched.iter().any(|own| own.to == to) {
+            format!(
+                "node {node} sends node {to} something other than the image of what node {representative} sends node {}",
+                send.to
+            )
+        } else {
+            format!(
+                "node {node} does not send to node {to}, although node {representative} sends to node {}",
+                send.to
+            )
+        });
+    }
+    let extra = unmatched.first()?;
+    Some(if expected.iter().any(|send| send.to == extra.mapped_to) {
+        format!(
+            "node {node} sends to node {} more often than node {representative} to node {}",
+            extra.to, extra.mapped_to
+        )
+    } else {
+        format!(
+            "node {node} sends to node {}, although node {representative} does not send to node {}",
+            extra.to, extra.mapped_to
+        )
+    })
 }

@@ -1,32 +1,63 @@
 //! A schedule after its first step has begun. The data of each send is put in flight immediately.
 //! The messages of a step are measured when the step ends.
 
-mod expansion;
-mod sends;
-
 use super::Task;
-use crate::delivery::byte_counts::Redistribution;
+use crate::delivery::boxes::{BitLayout, Layout};
+use crate::delivery::byte_counts::{ByteSend, Redistribution, TracedBytes};
+use crate::delivery::exchange::{Exchange, OrbitExchange, Rule, SentBoxes, TokenExchange};
 use crate::delivery::fault::Fault;
-use crate::delivery::payload::{Payload, Proof};
+use crate::delivery::traced::{Contents, Proof, Traced};
+use crate::limits;
 use crate::network::symmetry::Group;
 use crate::network::topology::{Network, Route};
-use crate::simulation::buffers::Buffers;
-use crate::simulation::listener::{ScheduleEvent, Summed};
-use crate::simulation::listeners::Listeners;
-use crate::simulation::messages::Messages;
-use crate::simulation::step::Step;
-use crate::simulation::step_statistics::{StepStatistics, SymmetricLinks};
-use expansion::Expansion;
+use crate::simulation::listener::{EmptySend, Listeners, ScheduleEvent, Sent, Summed};
+use crate::simulation::messages::{Messages, SendNotes, number_of};
+use crate::simulation::step::{Step, Transfer};
+use crate::simulation::step_statistics::{Buffers, StepStatistics, SymmetricLinks};
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// The data that nodes hold, and the sends of the current step.
+#[derive(Debug)]
+pub(super) enum Payload {
+    /// Blocks, traced on every node as bits.
+    Blocks(Exchange),
+    /// Blocks, traced on one node per orbit as runs.
+    Orbits(OrbitExchange),
+    /// Tokens, traced on every node.
+    Tokens(TokenExchange),
+    /// The bytes for each destination, traced on every node.
+    ByteCounts(Box<dyn TracedBytes>),
+}
+
+impl Deref for Payload {
+    type Target = dyn Traced;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::Blocks(exchange) => exchange,
+            Self::Orbits(exchange) => exchange,
+            Self::Tokens(exchange) => exchange,
+            Self::ByteCounts(byte_counts) => byte_counts.as_ref(),
+        }
+    }
+}
+
+impl DerefMut for Payload {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        match self {
+            Self::Blocks(exchange) => exchange,
+            Self::Orbits(exchange) => exchange,
+            Self::Tokens(exchange) => exchange,
+            Self::ByteCounts(byte_counts) => byte_counts.as_mut(),
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Running {
     topology: Arc<Network>,
-    /// Whether messages of 0 bytes are skipped.
     skip_empty: bool,
     payload: Payload,
-    /// The number of the current step, from 1.
     step: u64,
     reported: Reported,
     statistics: StepStatistics,
@@ -35,20 +66,18 @@ pub(super) struct Running {
     buffers: Buffers,
 }
 
-/// The nodes whose messages are measured and reported.
 #[derive(Debug)]
 enum Reported {
-    /// All nodes. The plugin plans each of them.
     All,
     /// The representatives of a symmetric schedule.
     Representatives(SymmetricLinks),
-    /// All nodes of a symmetric schedule. The plugin plans only the representatives.
+    /// All nodes of a symmetric schedule, of which the plugin plans only the representatives.
     Expanded(Expansion),
 }
 
 impl Reported {
-    /// Returns the loads that are reported, given the loads of the planned nodes. Also returns the
-    /// group that maps the reported nodes to all nodes; `None` if all nodes are reported.
+    /// Returns the loads of the reported nodes, given those of the planned nodes, and the group
+    /// that maps the reported nodes to all nodes; `None` if all nodes are reported.
     fn loads_and_group<'a>(&'a mut self, loads: &'a [u64]) -> (&'a [u64], Option<&'a Group>) {
         match self {
             Self::All => (loads, None),
@@ -59,7 +88,7 @@ impl Reported {
 }
 
 impl Running {
-    /// Begins a schedule. Messages are measured at `nodes` nodes, which are the representatives if
+    /// Begins a schedule that is measured at `nodes` nodes: all, or the representatives if
     /// `is_symmetric`.
     pub(super) fn new(
         task: &Task,
@@ -102,7 +131,6 @@ impl Running {
         self.payload.proof()
     }
 
-    /// Returns the number of the current step, from 1.
     pub(super) fn step(&self) -> u64 {
         self.step
     }
@@ -116,7 +144,6 @@ impl Running {
         self.payload.begin_step();
     }
 
-    /// Redistributes all data that a node holds. Errors unless the schedule sends byte counts.
     pub(super) fn redistribute(
         &mut self,
         listeners: &mut Listeners<'_>,
@@ -132,13 +159,11 @@ impl Running {
         Ok(())
     }
 
-    /// Reports that every node rearranges all data that it holds.
     pub(super) fn rearrange(&self, listeners: &mut Listeners<'_>) {
         let most = self.payload.loads().held().iter().copied().max().unwrap_or(0);
         listeners.rearrangement(most, self.payload.segments());
     }
 
-    /// Ends the step: all data in flight arrives, and the messages are measured.
     pub(super) fn end_step(&mut self, listeners: &mut Listeners<'_>) -> Result<(), Fault> {
         self.expand_sends(listeners, None);
         self.payload.end_step()?;
@@ -155,7 +180,6 @@ impl Running {
         Ok(())
     }
 
-    /// Reports the loads that nodes have reduced in the step, if any node has reduced data.
     fn report_reductions(&mut self, listeners: &mut Listeners<'_>) {
         let Self { payload, reported, .. } = self;
         let (most, segments) = (payload.loads().most_summed(), payload.segments());
@@ -166,7 +190,6 @@ impl Running {
         listeners.summed(Summed { most, of, symmetry, segments });
     }
 
-    /// Measures the messages of the step.
     fn measure(&mut self, listeners: &mut Listeners<'_>) -> Result<(), Fault> {
         let Self { payload, reported, statistics, messages, routes, buffers, .. } = self;
         let number = self.step;
@@ -202,8 +225,384 @@ impl Running {
         Ok(())
     }
 
-    /// Returns the final state of the data, and the loads of buffers.
+    /// Returns the data at the end, and the loads of buffers.
     pub(super) fn end(self) -> (Payload, Buffers) {
         (self.payload, self.buffers)
     }
+}
+
+impl Running {
+    /// Executes a send of blocks. The route is stored only if the send moves data.
+    #[inline]
+    pub(super) fn send(
+        &mut self,
+        listeners: &mut Listeners<'_>,
+        rule: &Rule<'_>,
+        route: Option<&Route>,
+    ) -> Result<(), Fault> {
+        let wants_blocks = listeners.interests.packing;
+        let sent = match &mut self.payload {
+            Payload::Blocks(exchange) => send_and_note(exchange, rule, wants_blocks),
+            Payload::Orbits(exchange) => send_and_note(exchange, rule, wants_blocks),
+            Payload::Tokens(exchange) => {
+                let load = exchange.send(rule);
+                // The tokens of a class count as several blocks.
+                load.map(|load| (0, load.map(|load| (load, Contents::Several))))
+            }
+            Payload::ByteCounts(_) => {
+                let message = "the schedule sends blocks, but declared byte counts";
+                return Err(Fault::OutOfOrder(message));
+            }
+        };
+        let ends = (rule.from, rule.to);
+        let (first, moved) = match sent {
+            Ok(sent) => sent,
+            Err(fault) => {
+                // Also report the sends that a full plan would execute before the fault.
+                self.expand_sends(listeners, Some(rule.from));
+                self.report_empty_send(listeners, ends, true);
+                return Err(fault);
+            }
+        };
+        match (&mut self.reported, moved) {
+            // Case 1: the sends of all nodes are reported at the end of the step.
+            (Reported::Expanded(expansion), moved) => {
+                let Payload::Orbits(exchange) = &self.payload else {
+                    unreachable!("only the sends of orbits are expanded");
+                };
+                let load = moved.map(|(load, _)| load);
+                return expansion.add(exchange, rule, first, load, route, listeners);
+            }
+            (_, None) => self.report_empty_send(listeners, ends, false),
+            (Reported::All, Some((load, contents))) => {
+                if listeners.interests.sends {
+                    self.report_boxes(listeners, rule, first, load, route);
+                }
+                let route = route.map_or(0, |route| number_of(&mut self.routes, route));
+                self.add_message(listeners, ends, load, contents, route);
+                self.messages.check_count(self.step, limits::FULL_STEP_MESSAGES)?;
+            }
+            // Case 4: only representatives are planned and reported.
+            (Reported::Representatives(links), Some((load, _))) => {
+                let sender = links.group().home(rule.from).0 as u32;
+                self.add_representative_message(rule, sender, load, route);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reports the boxes of a send, which are in flight from number `first` on.
+    fn report_boxes(
+        &self,
+        listeners: &mut Listeners<'_>,
+        rule: &Rule<'_>,
+        first: usize,
+        load: u64,
+        route: Option<&Route>,
+    ) {
+        let joined;
+        let (boxes, layout, copy) = match &self.payload {
+            Payload::Blocks(exchange) => (
+                exchange.in_flight(first).map(|(_, bits)| bits).collect(),
+                exchange.layout(),
+                exchange.copies(rule),
+            ),
+            Payload::Tokens(exchange) => {
+                joined = exchange.sent_boxes();
+                let boxes = joined.iter().map(Vec::as_slice).collect();
+                (boxes, exchange.layout(), exchange.copies(rule))
+            }
+            Payload::Orbits(_) | Payload::ByteCounts(_) => {
+                unreachable!("a listener follows sends that are traced otherwise");
+            }
+        };
+        let sent = self.sent((rule.from, rule.to), layout);
+        let sent = Sent { boxes, copy, combine: rule.combine, load, route, ..sent };
+        listeners.notify_of_send(ScheduleEvent::Sent(&sent));
+    }
+
+    pub(super) fn send_bytes(
+        &mut self,
+        listeners: &mut Listeners<'_>,
+        send: &ByteSend<'_>,
+        route: Option<&Route>,
+    ) -> Result<(), Fault> {
+        let ends = (send.from, send.to);
+        let sent = match &mut self.payload {
+            Payload::ByteCounts(byte_counts) => byte_counts.send(send),
+            _ => Err(Fault::OutOfOrder("the schedule sends byte counts, but did not declare them")),
+        };
+        let (Ok(Some(load)), Payload::ByteCounts(byte_counts)) = (&sent, &self.payload) else {
+            self.report_empty_send(listeners, ends, sent.is_err());
+            return sent.map(|_| ());
+        };
+        let (load, contents) = (*load, byte_counts.contents());
+        if listeners.interests.sends {
+            listeners.notify_of_send(ScheduleEvent::ByteSend(send));
+            let sent = Sent { load, route, ..self.sent(ends, byte_counts.layout()) };
+            listeners.notify_of_send(ScheduleEvent::Sent(&sent));
+        }
+        let route = route.map_or(0, |route| number_of(&mut self.routes, route));
+        self.add_message(listeners, ends, load, contents, route);
+        Ok(())
+    }
+
+    fn report_empty_send(
+        &self,
+        listeners: &mut Listeners<'_>,
+        (from, to): (u64, u64),
+        is_refused: bool,
+    ) {
+        let embedding = self.payload.embedding();
+        if from.max(to) < embedding.grid().nodes() {
+            let (from, to) = (embedding.locate(from), embedding.locate(to));
+            let send = EmptySend { step: self.step, from, to, is_refused };
+            listeners.notify(ScheduleEvent::EmptySend(send));
+        }
+    }
+
+    /// Returns the fields that all sends between two nodes of the schedule's grid have in common.
+    fn sent<'a>(&'a self, (from, to): (u64, u64), layout: &'a BitLayout) -> Sent<'a> {
+        let (payload, embedding) = (&self.payload, self.payload.embedding());
+        Sent {
+            step: self.step,
+            latest_arrival: payload.latest_arrival(),
+            from: embedding.locate(from),
+            to: embedding.locate(to),
+            proof: payload.proof(),
+            boxes: Vec::new(),
+            layout,
+            embedding,
+            topology: self.topology.as_ref(),
+            copy: false,
+            combine: false,
+            in_parts: payload.in_parts(),
+            segments: payload.segments(),
+            load: 0,
+            route: None,
+        }
+    }
+
+    #[inline]
+    fn add_message(
+        &mut self,
+        listeners: &mut Listeners<'_>,
+        (from, to): (u64, u64),
+        load: u64,
+        contents: Contents,
+        route: u32,
+    ) {
+        if load == 0 && self.skip_empty {
+            return;
+        }
+        let Self { payload, messages, buffers, .. } = self;
+        let (embedding, step) = (payload.embedding(), self.step);
+        let (from, to) = (embedding.physical(from) as u32, embedding.physical(to) as u32);
+        if from == to {
+            buffers.moved(from, from, load);
+            listeners.local_copy(step, from, load, payload.segments());
+        } else {
+            // Step numbers saturate at the largest 32-bit number.
+            let latest_arrival = u32::try_from(payload.latest_arrival()).unwrap_or(u32::MAX);
+            let notes = SendNotes { contents, latest_arrival };
+            messages.add(step, Transfer { from, to, route, hops: 0, load }, notes);
+        }
+    }
+
+    /// Adds a send of a representative, given the sender's index among the representatives.
+    fn add_representative_message(
+        &mut self,
+        rule: &Rule<'_>,
+        sender: u32,
+        load: u64,
+        route: Option<&Route>,
+    ) {
+        if rule.from == rule.to {
+            return self.buffers.moved(sender, sender, load);
+        }
+        let route = route.map_or(0, |route| number_of(&mut self.routes, route));
+        let transfer = Transfer { from: sender, to: rule.to as u32, route, hops: 0, load };
+        self.messages.add(self.step, transfer, SendNotes::default());
+    }
+}
+
+type Moved = Option<(u64, Contents)>;
+
+/// Executes a send. Returns the number of its first box in flight, its load and, if `wants_blocks`,
+/// its contents.
+#[inline]
+fn send_and_note<L: Layout>(
+    exchange: &mut Exchange<L>,
+    rule: &Rule<'_>,
+    wants_blocks: bool,
+) -> Result<(usize, Moved), Fault> {
+    let load = exchange.send(rule)?;
+    let first = exchange.latest_box();
+    let Some(load) = load else { return Ok((first, None)) };
+    let contents =
+        if wants_blocks { exchange.in_flight_contents(first) } else { Contents::Nothing };
+    Ok((first, Some((load, contents))))
+}
+
+/// The expansion of a symmetric schedule, for listeners that read the sends or messages of all
+/// nodes: the sends of the representatives in the current step, which are reported with all their
+/// images at its end.
+///
+/// The sends of a step are reported in ascending order of their senders, and the sends of a node in
+/// the order of its representative's sends. This is also the order of a full plan, which visits
+/// each node once per step.
+#[derive(Debug)]
+struct Expansion {
+    group: Group,
+    sends: Vec<RepresentativeSend>,
+    routes: Vec<Route>,
+    layout: BitLayout,
+    loads: Vec<u64>,
+}
+
+#[derive(Debug)]
+struct RepresentativeSend {
+    /// The sender's index among the representatives.
+    sender: u32,
+    to: u64,
+    copy: bool,
+    combine: bool,
+    load: Option<u64>,
+    /// The contents, if a listener needs them. The images of the send have the same contents,
+    /// because contents are only compared, and the images of equal blocks are equal.
+    contents: Contents,
+    /// The boxes, if a listener reads single sends.
+    boxes: SentBoxes,
+    /// The index of the route in `Expansion::routes`, plus 1; 0 for the topology's own route.
+    route: u32,
+}
+
+impl Expansion {
+    fn new(exchange: &OrbitExchange) -> Self {
+        Self {
+            group: exchange.group().clone(),
+            sends: Vec::new(),
+            routes: Vec::new(),
+            layout: exchange.expanded_layout(),
+            loads: Vec::new(),
+        }
+    }
+
+    fn expand_loads(&mut self, of_representatives: &[u64]) -> &[u64] {
+        let nodes = self.group.representatives() * self.group.order();
+        self.loads.clear();
+        self.loads.extend((0..nodes).map(|node| of_representatives[self.group.home(node).0]));
+        &self.loads
+    }
+
+    /// Adds a send of a representative, whose boxes are in flight from number `first` on.
+    fn add(
+        &mut self,
+        exchange: &OrbitExchange,
+        rule: &Rule<'_>,
+        first: usize,
+        load: Option<u64>,
+        route: Option<&Route>,
+        listeners: &Listeners<'_>,
+    ) -> Result<(), Fault> {
+        // Limit the number of images that are reported at the end of the step.
+        let order = self.group.order();
+        if (self.sends.len() as u64).saturating_mul(order) >= limits::STEP_MESSAGES {
+            return Err(Fault::Refused(format!(
+                "step {} has more than {} messages, the most that a model can read one by one if one node of each orbit is planned",
+                exchange.step(),
+                limits::STEP_MESSAGES
+            )));
+        }
+        // A send that moved no data needs no route.
+        let route = route.filter(|_| load.is_some()).map_or(0, |route| {
+            self.routes.push(route.clone());
+            self.routes.len() as u32
+        });
+        let interests = listeners.interests;
+        let wants_blocks = load.is_some() && interests.packing;
+        let follows_boxes = load.is_some() && interests.sends;
+        self.sends.push(RepresentativeSend {
+            sender: self.group.home(rule.from).0 as u32,
+            to: rule.to,
+            copy: rule.copy,
+            combine: rule.combine,
+            load,
+            contents: if wants_blocks {
+                exchange.in_flight_contents(first)
+            } else {
+                Contents::Nothing
+            },
+            boxes: if follows_boxes { exchange.sent_boxes(first) } else { SentBoxes::default() },
+            route,
+        });
+        Ok(())
+    }
+}
+
+impl Running {
+    /// Reports the sends of all nodes in the step, or of the nodes up to `last`.
+    fn expand_sends(&mut self, listeners: &mut Listeners<'_>, last: Option<u64>) {
+        // Move the expansion out of `self`, because reporting a send borrows the remaining fields.
+        let mut expansion = match std::mem::replace(&mut self.reported, Reported::All) {
+            Reported::Expanded(expansion) => expansion,
+            other => return self.reported = other,
+        };
+        if !expansion.sends.is_empty() {
+            self.report_sends(listeners, &mut expansion, last);
+        }
+        expansion.sends.clear();
+        expansion.routes.clear();
+        self.reported = Reported::Expanded(expansion);
+    }
+
+    fn report_sends(
+        &mut self,
+        listeners: &mut Listeners<'_>,
+        expansion: &mut Expansion,
+        last: Option<u64>,
+    ) {
+        let Expansion { group, sends, routes, layout, .. } = expansion;
+        sends.sort_by_key(|send| send.sender);
+        let first = |sender: u64| sends.partition_point(|send| u64::from(send.sender) < sender);
+        let firsts: Vec<usize> = (0..=group.representatives()).map(first).collect();
+        let nodes = self.payload.embedding().machine_nodes();
+        for node in 0..last.map_or(nodes, |last| nodes.min(last.saturating_add(1))) {
+            let (index, element) = group.home(node);
+            for send in &sends[firsts[index]..firsts[index + 1]] {
+                let route = (send.route as usize)
+                    .checked_sub(1)
+                    .map(|i| moved(&routes[i], |node| group.moved(node, element)));
+                let ends = (node, group.moved(send.to, element));
+                self.report_send(listeners, ends, send, element, layout, route.as_ref());
+            }
+        }
+    }
+
+    fn report_send(
+        &mut self,
+        listeners: &mut Listeners<'_>,
+        ends: (u64, u64),
+        send: &RepresentativeSend,
+        element: u64,
+        layout: &BitLayout,
+        route: Option<&Route>,
+    ) {
+        let Some(load) = send.load else {
+            return self.report_empty_send(listeners, ends, false);
+        };
+        if let (true, Payload::Orbits(exchange)) = (listeners.interests.sends, &self.payload) {
+            let boxes = exchange.expand(&send.boxes, element, layout);
+            let boxes = boxes.iter().map(Vec::as_slice).collect();
+            let RepresentativeSend { copy, combine, .. } = *send;
+            let sent = Sent { boxes, copy, combine, load, route, ..self.sent(ends, layout) };
+            listeners.notify_of_send(ScheduleEvent::Sent(&sent));
+        }
+        let route = route.map_or(0, |route| number_of(&mut self.routes, route));
+        self.add_message(listeners, ends, load, send.contents, route);
+    }
+}
+
+fn moved(route: &Route, node: impl Fn(u64) -> u64) -> Route {
+    Route { path: route.path.iter().map(|on| node(*on)).collect(), ..route.clone() }
 }

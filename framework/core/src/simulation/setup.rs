@@ -1,5 +1,5 @@
-//! The declarations of a schedule before its first step. These are its grid, the placement of the
-//! grid's nodes on the machine, and its symmetry. They determine how the data is traced.
+//! The declarations of a schedule before its first step: its grid, the embedding of the grid in the
+//! machine, and its symmetry. They determine how the data is traced.
 
 use super::{ProofScope, Task};
 use crate::delivery::boxes::Side;
@@ -7,37 +7,31 @@ use crate::delivery::byte_counts::{self, ByteCountUnits};
 use crate::delivery::collective::Collective;
 use crate::delivery::exchange::{Division, Exchange, Inventory, OrbitExchange, TokenExchange};
 use crate::delivery::fault::Fault;
-use crate::delivery::grid::Grid;
-use crate::delivery::payload::Payload;
-use crate::delivery::placement::Placement;
+use crate::delivery::grid::{Embedding, Grid};
 use crate::limits;
 use crate::network::symmetry::{Group, Symmetry};
-use crate::simulation::listeners::Listeners;
+use crate::simulation::listener::Listeners;
 use crate::simulation::recording::{Recorded, Recording, RecordingTask};
-use crate::simulation::running::Running;
+use crate::simulation::running::{Payload, Running};
 use std::ops::Range;
 
-/// The declarations of a schedule before its first step.
 #[derive(Debug)]
 pub(super) struct Setup {
-    placement: Placement,
+    embedding: Embedding,
     division: Division,
-    /// The sizes of blocks and elements, if the schedule sends byte counts instead of blocks.
     byte_counts: Option<ByteCountUnits>,
     has_layout: bool,
-    /// Whether the plugin has declared a symmetry.
+    /// Whether the plugin has declared a symmetry, used or not.
     is_declared: bool,
     /// The declared group, if only one node of each of its orbits is planned.
     group: Option<Group>,
-    /// The nodes to record, if sends are only recorded.
     recording: Option<RecordingTask>,
-    /// Whether the plugin can plan every image of the representatives under an element of the
-    /// group. If not, the plugin is requested to plan only the representatives.
+    /// Whether the plugin can plan every image of the representatives. If not, it is requested to
+    /// plan only the representatives.
     can_start_anywhere: bool,
 }
 
 impl Setup {
-    /// Creates a setup with the topology's own grid.
     pub(super) fn new(task: &Task) -> Result<Self, Fault> {
         Self::on_grid(task, task.topology.radices())
     }
@@ -45,7 +39,7 @@ impl Setup {
     fn on_grid(task: &Task, radices: &[u64]) -> Result<Self, Fault> {
         let grid = Grid::new(radices).map_err(Fault::BadGrid)?;
         Ok(Self {
-            placement: Placement::new(grid, task.topology.nodes()),
+            embedding: Embedding::new(grid, task.topology.nodes()),
             division: Division { segments: classes(task)?, ..Division::WHOLE },
             byte_counts: None,
             has_layout: false,
@@ -56,12 +50,11 @@ impl Setup {
         })
     }
 
-    /// Sets a recording task: sends are then recorded instead of executed.
     pub(super) fn recording(self, what: RecordingTask) -> Self {
         Self { recording: Some(what), ..self }
     }
 
-    /// Creates a setup with a grid of these radices, or with the topology's grid if `radices` is
+    /// Creates a setup with a grid of these radices, or with that of the topology if `radices` is
     /// empty.
     pub(super) fn with_layout(
         task: &Task,
@@ -108,7 +101,6 @@ impl Setup {
         Ok(Self { division, byte_counts, has_layout: true, ..setup })
     }
 
-    /// Replaces the default layout by the layout that the schedule declares.
     pub(super) fn replace_by(&mut self, laid_out: Self) -> Result<(), Fault> {
         if self.has_layout {
             return Err(Fault::OutOfOrder("the schedule sets its grid twice"));
@@ -120,7 +112,6 @@ impl Setup {
         Ok(())
     }
 
-    /// See [`super::Simulation::place`].
     pub(super) fn place(
         &mut self,
         virtual_node: u64,
@@ -130,10 +121,9 @@ impl Setup {
         if self.is_declared {
             return Err(Fault::OutOfOrder("the schedule places a node after its symmetry"));
         }
-        self.placement.place(virtual_node, physical, home)
+        self.embedding.place(virtual_node, physical, home)
     }
 
-    /// See [`super::Simulation::symmetric`].
     pub(super) fn symmetric(
         &mut self,
         task: &Task,
@@ -144,24 +134,22 @@ impl Setup {
         if self.is_declared {
             return Err(Fault::OutOfOrder("the schedule declares its symmetry twice"));
         }
-        let placement = &self.placement;
-        let (own, nodes) = (placement.grid().radices(), [placement.grid().nodes()]);
+        let embedding = &self.embedding;
+        let (own, nodes) = (embedding.grid().radices(), [embedding.grid().nodes()]);
         // If there is a single symmetry, it acts on the numbers of nodes, however many axes the
         // grid has.
         let radices = if symmetries.len() == 1 { &nodes } else { own };
         let group = Group::new(radices, symmetries).map_err(Fault::BadSymmetry)?;
         let is_uniform = self.byte_counts.is_none() && task.sizes.is_none();
-        let is_identity = placement.is_identity() && placement.check().is_ok();
+        let is_identity = embedding.is_identity() && embedding.check().is_ok();
         let is_used = group.order() > 1
             && task.proof_scope == ProofScope::Auto
             && !listeners.interests.arrivals
             && is_uniform
             && is_identity
-            // If ranks share the ports of a node, messages must be counted for each rank, so the
-            // symmetry is not used.
+            // If ranks share the ports of a node, messages must be counted for each rank.
             && !task.topology.shares_nodes()
-            // If the group does not map failed links to failed links, the nodes of an orbit are not
-            // equivalent, so the symmetry is not used.
+            // If the group maps failed links to other links, the nodes of an orbit differ.
             && group.generators().into_iter().all(|generator| {
                 task.topology.damage_is_invariant(&|node| group.moved(node, generator))
             })
@@ -169,8 +157,7 @@ impl Setup {
             && is_invariant(&task.collective, &group);
         let recorded = self.recording.map_or(Recorded::Image(0), |what| what.nodes);
         let planned = match recorded {
-            // If a plugin can plan only the representatives, the plugin is never requested to plan
-            // an image of the representatives.
+            // A plugin that can plan only the representatives is never requested to plan an image.
             Recorded::Image(number) if is_used => {
                 let number = if can_start_anywhere { number } else { 0 };
                 group.image_of_representatives(group.element(number))
@@ -191,21 +178,18 @@ impl Setup {
         self.byte_counts.is_some()
     }
 
-    /// Creates the recording, if sends are only recorded.
     pub(super) fn begin_recording(&self, task: &Task) -> Result<Option<Recording>, Fault> {
         let Some(what) = self.recording else { return Ok(None) };
         let group = self.group.as_ref().ok_or_else(|| {
             Fault::BadSymmetry("it is not declared when the plan is repeated".to_owned())
         })?;
-        let layout = (&self.placement, self.division);
+        let layout = (&self.embedding, self.division);
         Recording::new(task, layout, group, what, self.can_start_anywhere).map(Some)
     }
 
-    /// Ends the setup. Chooses how the data is traced, and on which nodes.
     pub(super) fn begin(&self, task: &Task, listeners: &Listeners<'_>) -> Result<Running, Fault> {
         let all_nodes = task.topology.nodes();
         let planned = self.group.as_ref().map_or(all_nodes, Group::representatives);
-        // The number of nodes whose messages are measured.
         let is_expanded = self.group.is_some() && listeners.read_all_nodes();
         let nodes = if is_expanded { all_nodes } else { planned };
         affordable(nodes).map_err(Fault::Refused)?;
@@ -214,31 +198,30 @@ impl Setup {
         Ok(Running::new(task, listeners, payload, nodes as usize, is_symmetric))
     }
 
-    /// Creates the state of the data before the first step.
     fn payload(&self, task: &Task, listeners: &Listeners<'_>) -> Result<Payload, Fault> {
         let Task { collective, sizes, .. } = task;
-        let (placement, division) = (self.placement.clone(), self.division);
+        let (embedding, division) = (self.embedding.clone(), self.division);
         if let Some(units) = self.byte_counts {
-            return byte_counts::start(placement, sizes.clone(), units).map(Payload::ByteCounts);
+            return byte_counts::start(embedding, sizes.clone(), units).map(Payload::ByteCounts);
         }
         let collective = collective.clone();
         let tracks_arrivals = listeners.interests.arrivals;
         if let Some(tokens) = collective.tokens().cloned() {
             let sizes = sizes.clone();
-            let start = TokenExchange::new(collective, tokens, placement, division, sizes)?;
+            let start = TokenExchange::new(collective, tokens, embedding, division, sizes)?;
             return Ok(Payload::Tokens(start.with_arrival_tracking(tracks_arrivals)));
         }
         if let Some(group) = &self.group {
             let group = group.clone();
-            return OrbitExchange::of_orbits(collective, placement, division, group)
+            return OrbitExchange::of_orbits(collective, embedding, division, group)
                 .map(Payload::Orbits);
         }
         let follows_sends = listeners.interests.sends || listeners.interests.arrivals;
-        if !follows_sends && sizes.is_none() && has_long_axes(&collective, division, &placement) {
-            return OrbitExchange::of_all_nodes(collective, placement, division)
+        if !follows_sends && sizes.is_none() && has_long_axes(&collective, division, &embedding) {
+            return OrbitExchange::of_all_nodes(collective, embedding, division)
                 .map(Payload::Orbits);
         }
-        let exchange = Exchange::new(collective, placement, division, sizes.clone())?;
+        let exchange = Exchange::new(collective, embedding, division, sizes.clone())?;
         Ok(Payload::Blocks(if tracks_arrivals {
             exchange.with_arrival_tracking()
         } else {
@@ -247,8 +230,8 @@ impl Setup {
     }
 }
 
-/// Returns the number of segments of a block: the largest number of classes of tokens of a node, or
-/// 1 if the collective has no tokens. Errors if there are too many classes.
+/// Returns the number of segments of a block: the largest number of classes of tokens of a node; 1
+/// without tokens.
 fn classes(task: &Task) -> Result<u32, Fault> {
     let most = task.collective.tokens().map_or(1, |tokens| tokens.most_classes()).max(1);
     if u64::from(most) <= limits::TOKEN_CLASSES {
@@ -261,19 +244,18 @@ fn classes(task: &Task) -> Result<u32, Fault> {
 }
 
 /// Returns whether sets of nodes should be stored as runs of coordinates and not as bits. Runs are
-/// faster on long axes, where bits take many words but most sets are a few ranges. Also returns
-/// false if the sets would not fit into memory as bits, so that [`Exchange::new`] refuses the case.
-/// If the sets were stored as runs, the case would not be refused, and could take any amount of
-/// memory.
-fn has_long_axes(collective: &Collective, division: Division, placement: &Placement) -> bool {
+/// faster on long axes, where bits take many words but most sets are a few ranges. A case whose
+/// sets would not fit into memory as bits is refused, so it does not use runs, which could take any
+/// amount of memory.
+fn has_long_axes(collective: &Collective, division: Division, embedding: &Embedding) -> bool {
     /// For axes of at least this length, runs are faster than bits, as measurements have shown.
     const LONG_AXIS: u64 = 1 << 15;
     let is_long = |radix: &u64| *radix >= LONG_AXIS;
     division.distinguishes(collective.kind()).contains(&true)
-        && placement.is_identity()
-        && placement.check().is_ok()
-        && placement.grid().radices().iter().any(is_long)
-        && Inventory::least_bytes(&Inventory::layout(collective, division, placement))
+        && embedding.is_identity()
+        && embedding.check().is_ok()
+        && embedding.grid().radices().iter().any(is_long)
+        && Inventory::least_bytes(&Inventory::layout(collective, division, embedding))
             <= limits::HELD_BYTES
 }
 
@@ -287,8 +269,8 @@ pub fn affordable(planned: u64) -> Result<(), String> {
     }
 }
 
-/// Returns whether a collective is invariant under a group: each element must map the initial and
-/// the required blocks of a node to the initial and the required blocks of the node's image.
+/// Returns whether each element of a group maps the initial and the required blocks of a node to
+/// those of the node's image.
 fn is_invariant(collective: &Collective, group: &Group) -> bool {
     !collective.kind().is_rooted()
         && collective.tokens().is_none()

@@ -1,6 +1,6 @@
 //! One step of a schedule: its messages, and facts that do not depend on a machine.
 
-use crate::delivery::payload::Proof;
+use crate::delivery::traced::Proof;
 use crate::network::symmetry::Group;
 use crate::network::topology::Route;
 pub use crate::network::transfer::Transfer;
@@ -82,8 +82,8 @@ pub struct BandwidthTimes {
 }
 
 impl StepFacts {
-    /// Asserts relations that hold in every step. `messages` is the number of the messages that
-    /// were routed. `link_slots` is at least the number of links.
+    /// Asserts relations that hold in every step. `messages` is the number of routed messages, and
+    /// `link_slots` is at least the number of links.
     pub(crate) fn check(&self, messages: usize, link_slots: u64) {
         let holds = messages > 0
             && self.messages >= messages as u64
@@ -91,9 +91,9 @@ impl StepFacts {
             && self.max_injected_load <= self.max_node_load
             && self.max_node_load <= self.total_load
             && self.max_sends.max(self.max_receives) <= self.messages
-            // Each link on a route carries the load of its message, and no other link has a load. If
-            // no messages share a link, `max_link_load` is the largest load of a message, which may
-            // be a message within a node.
+            // Each link on a route carries the load of its message, and no other link has a load.
+            // If no messages share a link, `max_link_load` is the largest load of a message, which
+            // may be a message within a node.
             && u128::from(self.max_link_load) <= self.load_hops.max(u128::from(self.max_load))
             && self.load_hops <= u128::from(self.total_load) * u128::from(self.max_hops)
             && self.load_hops <= u128::from(self.max_link_load) * u128::from(link_slots);

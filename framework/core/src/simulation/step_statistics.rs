@@ -6,23 +6,20 @@
 //! listener requests these values, and they do not follow from the counters, every route is
 //! computed a second time.
 
-mod node_traffic;
-mod symmetric;
-
-use crate::delivery::contents::Contents;
 use crate::delivery::fault::{Fault, SendFault};
+use crate::delivery::traced::Contents;
+use crate::limits;
 use crate::network::links::LinkLoad;
+use crate::network::links::orbits::{OrbitLinkLoad, OrbitTimes};
+use crate::network::symmetry::Group;
 use crate::network::topology::{Network, Route, RouteError, Run};
 use crate::simulation::listener::Interests;
 use crate::simulation::step::{BandwidthTimes, Expected, StepFacts, Transfer};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use node_traffic::NodeTraffic;
-pub(super) use symmetric::SymmetricLinks;
-
-/// The two ends of a message. `sender` and `receiver` are indices into the table of nodes. `to` is
-/// the node to which the sender sends, and `from` is the node from which the receiver receives.
+/// The two ends of a message. `sender` and `receiver` are indices into the table of nodes. The
+/// sender sends to node `to`, and the receiver receives from node `from`.
 #[derive(Debug, Clone, Copy)]
 struct Ends {
     sender: u32,
@@ -39,39 +36,33 @@ struct LinkUse {
     time: f64,
 }
 
-/// The measurements of one step at a time, for the steps of a schedule on one topology.
 #[derive(Debug)]
 pub(crate) struct StepStatistics {
     topology: Arc<Network>,
     interests: Interests,
     step: u64,
-    /// The number of messages on each link in the current step.
+    /// Messages on each link in the current step.
     link_messages: LinkLoad,
-    /// The load on each link; used for steps in which messages have different loads.
+    /// Load on each link, in steps whose messages have different loads.
     link_loads: Option<LinkLoad>,
-    /// The traffic of each node.
     traffic: Vec<NodeTraffic>,
     /// For each rank, its node. Empty if ranks do not share nodes.
     hosts: Vec<u32>,
-    /// For each node, the load that it sends and receives in messages of several blocks. All
-    /// entries are 0 between steps.
+    /// For each node, the load in messages of several blocks; 0 between steps.
     packed: Vec<u64>,
     busiest_links: Vec<(u64, f64)>,
     inverse_bandwidth: Vec<f64>,
     mean_hops: Vec<f64>,
-    /// The messages, routes and facts of the last step. The facts are `None` if they cannot be
-    /// reused.
+    /// The messages, routes and facts of the last step; no facts if they cannot be reused.
     last: (Vec<Transfer>, Vec<Route>, Option<StepFacts>),
 }
 
 impl StepStatistics {
-    /// Creates statistics of the messages that all nodes of `topology` send.
     pub(crate) fn new(topology: Arc<Network>, interests: Interests) -> Self {
         let nodes = topology.nodes() as usize;
         Self::for_nodes(topology, nodes, interests)
     }
 
-    /// Creates statistics of a schedule in which only `nodes` nodes send messages.
     pub(super) fn for_nodes(topology: Arc<Network>, nodes: usize, interests: Interests) -> Self {
         let ranks = if topology.shares_nodes() { topology.nodes() } else { 0 };
         Self {
@@ -80,7 +71,7 @@ impl StepStatistics {
             link_messages: LinkLoad::new(topology.as_ref()),
             link_loads: None,
             traffic: vec![NodeTraffic::default(); nodes],
-            hosts: (0..ranks).map(|rank| topology.host(rank) as u32).collect(),
+            hosts: (0..ranks).map(|rank| topology.physical_node(rank) as u32).collect(),
             packed: vec![0; if interests.packing { nodes } else { 0 }],
             busiest_links: Vec::new(),
             inverse_bandwidth: Vec::new(),
@@ -90,26 +81,21 @@ impl StepStatistics {
         }
     }
 
-    /// Returns, for each transfer of the last step, the sum of `1 / bandwidth` of its links. Empty
-    /// if all links have the machine's bandwidth.
+    /// See [`crate::simulation::step::Step::inverse_bandwidth`].
     pub(crate) fn inverse_bandwidth(&self) -> &[f64] {
         &self.inverse_bandwidth
     }
 
-    /// Returns, for each transfer of the last step, its expected hops; empty unless routes are
-    /// random.
     pub(crate) fn mean_hops(&self) -> &[f64] {
         &self.mean_hops
     }
 
-    /// Returns the [`crate::simulation::step::Step::busiest_links`] of the last step.
     pub(crate) fn busiest_links(&self) -> &[(u64, f64)] {
         &self.busiest_links
     }
 
-    /// Measures one step, and sets the hops of each transfer. `number` is the number of the step as
-    /// the schedule counts steps, for error messages. `contents` has the contents of each transfer,
-    /// if a listener needs them.
+    /// Measures one step, and sets the hops of each transfer. `number` is the number of the step in
+    /// error messages. `contents` has the contents of each transfer, if a listener needs them.
     pub(crate) fn measure(
         &mut self,
         number: u64,
@@ -117,8 +103,7 @@ impl StepStatistics {
         contents: Option<&[Contents]>,
         routes: &[Route],
     ) -> Result<StepFacts, Fault> {
-        // Many schedules repeat a step. If the messages are the same as in the last step, reuse its
-        // facts.
+        // Many schedules repeat a step. Reuse the facts of the last step for the same messages.
         let same =
             |(own, last): (&Transfer, &Transfer)| Transfer { hops: last.hops, ..*own } == *last;
         if let (last, on, Some(facts)) = &self.last
@@ -164,7 +149,6 @@ impl StepStatistics {
         }
         facts.max_multiplexed_load = multiplexing.then_some(multiplexed);
 
-        // Measure the values that need no routes.
         if let Some(contents) = contents {
             facts.max_packed_load = Some(self.max_packed_load(transfers, contents));
         }
@@ -231,19 +215,17 @@ impl StepStatistics {
                 along(topology.as_ref(), number, t, routes, &mut count_all)?
             };
 
-            // Update the facts about loads and hops.
             t.hops = hops as u32;
             facts.max_load = facts.max_load.max(t.load);
             facts.max_hops = facts.max_hops.max(hops);
             facts.load_hops += u128::from(t.load) * u128::from(hops);
             max_latency = max_latency.max(latency);
 
-            // Count the traffic of nodes. The ranks of one node are counted together.
             let [from, to] = [t.from, t.to].map(|rank| self.host(rank));
             self.count_ends(Ends { sender: from, to, receiver: to, from }, t.load, &mut facts);
 
-            // Add the times at the bandwidths of links. A message between two ranks of one node
-            // uses no link, so it has the machine's bandwidth.
+            // A message between two ranks of one node uses no link, so it has the machine's
+            // bandwidth.
             if has_bandwidths {
                 if hops == 0 {
                     (inverse_bandwidth, slowest) = (1.0, 1.0);
@@ -277,8 +259,7 @@ impl StepStatistics {
 
     /// Computes every route again, after the messages on each link have been counted. Returns the
     /// largest product of a message's load and the number of messages on a link of its route. Also
-    /// sets [`BandwidthTimes::multiplexed`] and finds the busiest links, if listeners request
-    /// these.
+    /// sets [`BandwidthTimes::multiplexed`] and finds the busiest links, if a listener needs these.
     fn walk_shared_links(
         &mut self,
         number: u64,
@@ -321,8 +302,7 @@ impl StepStatistics {
     }
 
     /// Stores the links that may be the most expensive ones for some prices of a message and of a
-    /// byte. A link is left out if another link has at least as many messages and needs at least as
-    /// much time for their bytes.
+    /// byte. A link is left out if another link has at least as many messages and as much time.
     fn find_busiest_links(&mut self, links: impl Iterator<Item = LinkUse>) {
         let mut links: Vec<LinkUse> = links.collect();
         links.sort_unstable_by(|a, b| b.messages.cmp(&a.messages).then(b.time.total_cmp(&a.time)));
@@ -335,9 +315,8 @@ impl StepStatistics {
         }
     }
 
-    /// Returns the largest expected values of the step if routes are random. Also appends the
-    /// expected hops of each transfer to `self.mean_hops`, which must be empty before the call. If
-    /// routes are not random, returns the default, which consists of zeros, and appends nothing.
+    /// Returns the largest expected values of the step, and appends the expected hops of each
+    /// transfer to `self.mean_hops`. Without random routes, returns zeros and appends nothing.
     fn expected(
         &mut self,
         number: u64,
@@ -377,7 +356,6 @@ impl StepStatistics {
         Ok(most)
     }
 
-    /// Returns the node on which a rank runs.
     #[inline]
     fn host(&self, rank: u32) -> u32 {
         self.hosts.get(rank as usize).copied().unwrap_or(rank)
@@ -389,8 +367,8 @@ impl StepStatistics {
         self.traffic[ends.receiver as usize].receives(self.step, ends.from, load, facts);
     }
 
-    /// Returns the largest load that one node sends or receives over links. Returns `None` if no
-    /// two ranks share a node, because all messages then use links.
+    /// Returns the largest load that one node sends or receives over links; `None` if no two ranks
+    /// share a node, because all messages then use links.
     fn max_injected_load(&self, transfers: &[Transfer]) -> Option<u64> {
         let mut loads: HashMap<(u32, bool), u64> = HashMap::new();
         for t in transfers.iter().filter(|t| t.hops > 0) {
@@ -401,8 +379,8 @@ impl StepStatistics {
         loads.into_values().max().or((!self.hosts.is_empty()).then_some(0))
     }
 
-    /// Returns the largest packed load of a node: the total load of messages of several blocks,
-    /// which the node packs before sending or unpacks after arrival.
+    /// Returns the largest load of a node in messages of several blocks, which the node packs
+    /// before sending or unpacks after arrival.
     fn max_packed_load(&mut self, transfers: &[Transfer], contents: &[Contents]) -> u64 {
         let is_packed = |(_, contents): &(&Transfer, &Contents)| **contents == Contents::Several;
         let packed = || transfers.iter().zip(contents).filter(is_packed).map(|(t, _)| t);
@@ -421,7 +399,6 @@ impl StepStatistics {
     }
 }
 
-/// Calls `visit` with every run of links on a message's route. Returns its hops.
 #[inline]
 fn along(
     topology: &Network,
@@ -436,8 +413,7 @@ fn along(
         .map_err(|source| bad_route(number, t, source))
 }
 
-/// Returns the fault of a step whose total load does not fit into 64 bits. No other sum of loads in
-/// a step is larger than the total load.
+/// No other sum of loads in a step is larger than the total load.
 fn too_much(step: u64) -> Fault {
     Fault::Refused(format!(
         "step {step}: its messages, copies among them, add up beyond 2^64 bytes or segments of blocks"
@@ -448,5 +424,335 @@ fn bad_route(step: u64, t: &Transfer, source: RouteError) -> Fault {
     Fault::Send(step, SendFault::BadRoute { from: u64::from(t.from), to: u64::from(t.to), source })
 }
 
+/// The messages and loads of one node in the step `step`.
+#[derive(Debug, Clone, Copy, Default)]
+struct NodeTraffic {
+    step: u64,
+    sends: u32,
+    receives: u32,
+    /// The only node with which this node exchanges messages, unless `several_partners` is set.
+    partner: u32,
+    several_partners: bool,
+    sent: u64,
+    received: u64,
+}
+
+impl NodeTraffic {
+    #[inline]
+    fn add_partner(&mut self, step: u64, node: u32) {
+        if self.step != step {
+            *self = Self { step, ..Self::default() };
+        }
+        self.several_partners |= self.sends + self.receives > 0 && self.partner != node;
+        self.partner = node;
+    }
+
+    #[inline]
+    fn sends(&mut self, step: u64, to: u32, load: u64, facts: &mut StepFacts) {
+        self.add_partner(step, to);
+        self.sends += 1;
+        self.sent += load;
+        facts.one_directional |= self.one_directional();
+        facts.max_sends = facts.max_sends.max(u64::from(self.sends));
+        facts.max_node_load = facts.max_node_load.max(self.sent);
+    }
+
+    #[inline]
+    fn receives(&mut self, step: u64, from: u32, load: u64, facts: &mut StepFacts) {
+        self.add_partner(step, from);
+        self.receives += 1;
+        self.received += load;
+        facts.one_directional |= self.one_directional();
+        facts.max_receives = facts.max_receives.max(u64::from(self.receives));
+        facts.max_node_load = facts.max_node_load.max(self.received);
+    }
+
+    fn one_directional(&self) -> bool {
+        self.several_partners && self.sends > 0 && self.receives > 0
+    }
+}
+
+// Steps of which only the messages of the representatives (one node of each orbit) are known.
+
+#[derive(Debug)]
+pub(super) struct SymmetricLinks {
+    group: Group,
+    links: OrbitLinkLoad,
+    /// For steps that cannot be counted by orbits.
+    all_nodes: Option<Box<StepStatistics>>,
+    expanded: Vec<Transfer>,
+    routes: Vec<Route>,
+}
+
+impl SymmetricLinks {
+    pub(super) fn new(topology: &Network, group: Group) -> Self {
+        let links = OrbitLinkLoad::new(topology, &group);
+        Self { group, links, all_nodes: None, expanded: Vec::new(), routes: Vec::new() }
+    }
+
+    pub(super) fn group(&self) -> &Group {
+        &self.group
+    }
+
+    fn expand(
+        &mut self,
+        number: u64,
+        messages: &[Transfer],
+        routes: &[Route],
+    ) -> Result<(), Fault> {
+        let order = self.group.order();
+        if (messages.len() as u64).saturating_mul(order) > limits::STEP_MESSAGES {
+            return Err(Fault::Refused(format!(
+                "step {number} has {} messages that would have to be counted one by one, at most {} can be",
+                messages.len() as u128 * u128::from(order),
+                limits::STEP_MESSAGES
+            )));
+        }
+        self.expanded.clear();
+        self.routes.clear();
+        self.routes.extend_from_slice(routes);
+        for element in self.group.elements() {
+            let moved = |node: u32| self.group.moved(node.into(), element);
+            for t in messages {
+                // The group maps a requested path to different paths, so each image is a new route.
+                let mut route = t.route;
+                let path = route
+                    .checked_sub(1)
+                    .map(|i| &routes[i as usize])
+                    .filter(|route| !route.path.is_empty());
+                if let Some(own) = path.filter(|_| element > 0) {
+                    let path =
+                        own.path.iter().map(|node| self.group.moved(*node, element)).collect();
+                    self.routes.push(Route { path, ..own.clone() });
+                    route = self.routes.len() as u32;
+                }
+                let (from, to) = (moved(t.from) as u32, moved(t.to) as u32);
+                self.expanded.push(Transfer { from, to, route, ..*t });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl StepStatistics {
+    /// Measures one step, given the messages of the representatives. The sender of each message is
+    /// given as an index among the representatives, and is replaced by its node number. The traffic
+    /// of nodes and buffers is that of the representatives.
+    ///
+    /// Multiplexed loads, the contents of messages and the busiest links are not measured. Models
+    /// that need these values read all messages
+    /// ([`Detail::AllNodes`](crate::simulation::listener::Detail)).
+    pub(super) fn measure_orbits(
+        &mut self,
+        number: u64,
+        messages: &mut [Transfer],
+        routes: &[Route],
+        symmetric: &mut SymmetricLinks,
+        buffers: &mut Buffers,
+    ) -> Result<StepFacts, Fault> {
+        self.step += 1;
+        let group = &symmetric.group;
+        let order = group.order();
+        let mut facts =
+            StepFacts { messages: messages.len() as u64 * order, ..StepFacts::default() };
+
+        for t in messages.iter_mut() {
+            let sender = t.from;
+            t.from = group.representative(sender as usize) as u32;
+            // The representative of the receiver's orbit receives an image of this message from
+            // `from`.
+            let (receiver, element) = group.home(t.to.into());
+            let from = group.moved(t.from.into(), group.inverse(element)) as u32;
+            let receiver = receiver as u32;
+            self.count_ends(Ends { sender, to: t.to, receiver, from }, t.load, &mut facts);
+            buffers.moved(sender, receiver, t.load);
+            let all = t.load.checked_mul(order).and_then(|all| facts.total_load.checked_add(all));
+            facts.total_load = all.ok_or_else(|| too_much(number))?;
+            facts.max_load = facts.max_load.max(t.load);
+        }
+        facts.max_injected_load = facts.max_node_load;
+
+        // Count links by orbits, if the topology and the routes permit this.
+        let counted = symmetric.links.count(self.topology.as_ref(), messages, routes);
+        let counted = counted.map_err(|(i, source)| bad_route(number, &messages[i], source))?;
+        if let Some(counted) = counted {
+            facts.max_link_messages = counted.max_messages;
+            facts.max_link_load = counted.max_load;
+            facts.max_hops = counted.max_hops;
+            assert_eq!(counted.hops.len(), messages.len(), "hops of other messages");
+            facts.load_hops =
+                messages.iter().zip(&counted.hops).map(|(t, hops)| u128::from(t.load) * hops).sum();
+            if let Some(OrbitTimes { latency, message, link, node }) = counted.times {
+                facts.max_latency = self.topology.latencies().map(|_| latency);
+                let times = BandwidthTimes { message, link, multiplexed: message, node };
+                facts.bandwidth_times = self.topology.bandwidths().map(|_| times);
+            }
+            return Ok(facts);
+        }
+
+        symmetric.expand(number, messages, routes)?;
+        let (topology, interests) = (&self.topology, self.interests);
+        let all_nodes = symmetric
+            .all_nodes
+            .get_or_insert_with(|| Box::new(Self::new(Arc::clone(topology), interests)));
+        all_nodes.measure(number, &mut symmetric.expanded, None, &symmetric.routes)
+    }
+}
+
+/// The loads that one node has sent and received in the phase `phase`. In a later phase, both count
+/// as 0.
+#[derive(Debug, Clone, Copy, Default)]
+struct NodeBuffers {
+    phase: u32,
+    /// The high bits of the sums that do not fit into `low`.
+    carried: [u16; 2],
+    low: [u64; 2],
+}
+
+impl NodeBuffers {
+    const SENT: usize = 0;
+    const RECEIVED: usize = 1;
+
+    /// Adds a load to one of the two sums and returns the new sum. 128-bit integers would double
+    /// the size of the table of all nodes, and reading this table takes most of the time.
+    #[inline]
+    fn add(&mut self, phase: u32, which: usize, load: u64) -> u128 {
+        if self.phase != phase {
+            *self = Self { phase, ..Self::default() };
+        }
+        let (low, carry) = self.low[which].overflowing_add(load);
+        self.low[which] = low;
+        self.carried[which] = self.carried[which].saturating_add(carry.into());
+        u128::from(self.carried[which]) << 64 | u128::from(low)
+    }
+}
+
+/// The loads that pass through each node's send and receive buffers in a phase, including data that
+/// a node sends to itself, and the largest of these loads so far.
+#[derive(Debug)]
+pub(super) struct Buffers {
+    nodes: Vec<NodeBuffers>,
+    phase: u32,
+    most: (u128, u128),
+}
+
+impl Buffers {
+    pub(super) fn new(nodes: usize) -> Self {
+        Self { nodes: vec![NodeBuffers::default(); nodes], phase: 0, most: (0, 0) }
+    }
+
+    pub(super) fn begin_phase(&mut self) {
+        self.phase += 1;
+    }
+
+    #[inline]
+    pub(super) fn moved(&mut self, from: u32, to: u32, load: u64) {
+        let sent = self.nodes[from as usize].add(self.phase, NodeBuffers::SENT, load);
+        let received = self.nodes[to as usize].add(self.phase, NodeBuffers::RECEIVED, load);
+        self.most = (self.most.0.max(sent), self.most.1.max(received));
+    }
+
+    pub(super) fn most(&self) -> (u128, u128) {
+        self.most
+    }
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::network::topology::parse;
+
+    fn facts(topology: &str, ends: &[(u32, u32)]) -> StepFacts {
+        let mut transfers: Vec<Transfer> = ends
+            .iter()
+            .map(|&(from, to)| Transfer { from, to, route: 0, hops: 0, load: 1 })
+            .collect();
+        StepStatistics::new(parse(topology).unwrap(), Interests::FACTS)
+            .measure(1, &mut transfers, None, &[])
+            .unwrap()
+    }
+
+    #[test]
+    fn one_directional_is_sending_to_one_node_and_receiving_from_another() {
+        let one_directional = |ends: &[(u32, u32)]| facts("ring:4", ends).one_directional;
+        assert!(one_directional(&[(0, 1), (1, 2)]));
+        assert!(one_directional(&[(1, 2), (0, 1)]));
+        // Two exchanges, then an exchange and a message from a third node.
+        assert!(!one_directional(&[(0, 1), (1, 0), (2, 3), (3, 2)]));
+        assert!(one_directional(&[(0, 1), (1, 0), (2, 1)]));
+        assert!(one_directional(&[(2, 1), (0, 1), (1, 0)]));
+        // Several sends or several receives, with and without a message in the other direction.
+        assert!(!one_directional(&[(0, 1), (0, 2), (0, 3)]));
+        assert!(!one_directional(&[(1, 0), (2, 0), (3, 0)]));
+        assert!(one_directional(&[(0, 1), (0, 2), (3, 0)]));
+        assert!(one_directional(&[(3, 0), (0, 1), (0, 2)]));
+    }
+
+    fn measure(loads: [u64; 2]) -> Result<StepFacts, Fault> {
+        let send = |from, load| Transfer { from, to: 3, route: 0, hops: 0, load };
+        let mut transfers = [send(0, loads[0]), send(1, loads[1])];
+        let interests = Interests { multiplexing: true, ..Interests::FACTS };
+        StepStatistics::new(parse("mesh:4").unwrap(), interests).measure(
+            7,
+            &mut transfers,
+            None,
+            &[],
+        )
+    }
+
+    #[test]
+    fn loads_over_hops_and_on_shared_links_are_exact_beyond_64_bits() {
+        let half = 1 << 62;
+        let facts = measure([half, half]).unwrap();
+        assert_eq!((facts.total_load, facts.max_link_load), (1 << 63, 1 << 63));
+        assert_eq!((facts.load_hops, facts.max_multiplexed_load), (5 << 62, Some(1 << 63)));
+        let facts = measure([u64::MAX - 1, 1]).unwrap();
+        assert_eq!(facts.load_hops, 3 * u128::from(u64::MAX - 1) + 2);
+        assert_eq!(facts.max_multiplexed_load, Some(2 * u128::from(u64::MAX - 1)));
+    }
+
+    #[test]
+    fn a_step_with_a_load_beyond_64_bits_is_refused() {
+        insta::assert_snapshot!(measure([u64::MAX, 1]).unwrap_err().to_string(), @"step 7: its messages, copies among them, add up beyond 2^64 bytes or segments of blocks");
+    }
+
+    #[test]
+    fn packed_load_is_that_of_messages_of_several_blocks() {
+        let send = |from, to, load| Transfer { from, to, route: 0, hops: 0, load };
+        let interests = Interests { packing: true, ..Interests::FACTS };
+        let mut statistics = StepStatistics::new(parse("ring:4").unwrap(), interests);
+        for _ in 0..2 {
+            let mut transfers = [send(0, 1, 5), send(1, 2, 7), send(2, 0, 100)];
+            let contents = [Contents::Several, Contents::Several, Contents::One(2, 0)];
+            let facts = statistics.measure(1, &mut transfers, Some(&contents), &[]).unwrap();
+            assert_eq!(
+                facts.max_packed_load,
+                Some(12),
+                "the load of node 1; the message of one block is not packed"
+            );
+        }
+    }
+
+    #[test]
+    fn links_are_busiest_by_messages_or_by_bytes() {
+        let send = |from, to, load| Transfer { from, to, route: 0, hops: 0, load };
+        let interests = Interests { busiest_links: true, ..Interests::FACTS };
+        let mut statistics = StepStatistics::new(parse("mesh:6").unwrap(), interests);
+        let mut transfers = [send(0, 1, 1000), send(3, 5, 1), send(4, 5, 1), send(2, 3, 1)];
+        statistics.measure(1, &mut transfers, None, &[]).unwrap();
+        assert_eq!(statistics.busiest_links(), [(2, 2.0), (1, 1000.0)]);
+    }
+
+    #[test]
+    fn sums_of_a_phase_are_exact_beyond_64_bits() {
+        let mut buffers = Buffers::new(4);
+        buffers.begin_phase();
+        (0..5).for_each(|_| buffers.moved(0, 3, u64::MAX));
+        buffers.moved(3, 3, 7);
+        let most = 5 * u128::from(u64::MAX);
+        assert_eq!(buffers.most(), (most, most + 7));
+        buffers.begin_phase();
+        buffers.moved(0, 0, u64::MAX);
+        assert_eq!(buffers.most(), (most, most + 7), "a phase begins with empty buffers");
+    }
+}

@@ -2,12 +2,11 @@
 //! and repetitions, of which its `case` and `exclude` tables select some.
 
 use super::{
-    Case, CaseParts, MOST_CASES, RunOptions, SelectedAlgorithm, expanded, machine_among,
-    own_machines, select_algorithm, spec_error, with_files,
+    Case, CaseParts, LoadedMachine, MOST_CASES, RunOptions, SelectedAlgorithm, expanded,
+    machine_among, own_machines, select_algorithm, spec_error, with_files,
 };
 use crate::experiment::{CaseTable, Experiment};
 use crate::input::{InputError, Text};
-use crate::machine::LoadedMachine;
 use crate::optimum::Optima;
 use crate::registry::Registry;
 use crate::topology;
@@ -19,7 +18,7 @@ use swapmeet_core::network::topology::Network;
 use swapmeet_workloads::{InputDigest, Workload};
 
 /// Returns all cases of an experiment, ordered by topology, algorithm, workload, machine and
-/// repetition. The repetition varies fastest.
+/// repetition.
 pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, InputError> {
     Ok(CaseGrid::new(experiment, registry)?.iter().collect())
 }
@@ -349,7 +348,6 @@ fn refuse_duplicates(
 /// The lists whose combinations are the cases of an experiment. There is one list for each kind of
 /// entry: topologies, algorithms, workloads and machines, in this order.
 struct CaseLists<'a> {
-    /// The canonical forms of the entries of each kind.
     pub names: [Vec<String>; 4],
     /// The number of entries of each kind that the experiment's own lists contain. In `names`,
     /// these entries are followed by the entries that only occur in tables.

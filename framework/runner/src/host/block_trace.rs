@@ -96,7 +96,7 @@ impl BlockTrace {
         };
         if has {
             self.incomplete.remove(&virtual_node);
-        } else if !sent.combine && is_required && sent.placement.home(physical) == virtual_node {
+        } else if !sent.combine && is_required && sent.embedding.home(physical) == virtual_node {
             self.incomplete.entry(virtual_node).or_insert_with(traced);
         }
     }
@@ -112,7 +112,7 @@ impl Listener for BlockTrace {
         // `one` is a box that contains only the traced block. `value`, in a reduction, is the value
         // to which this block contributes.
         let mut one = sent.layout.full().to_vec();
-        let home = |node: Option<u64>| node.map(|node| sent.placement.home(node));
+        let home = |node: Option<u64>| node.map(|node| sent.embedding.home(node));
         for (side, member) in [
             (Side::Origins, home(self.block.origin)),
             (Side::Destinations, home(self.block.destination.or(self.block.part))),

@@ -5,26 +5,25 @@
 //! None of this can block the parent, because no wait is longer than 1 s and limits are checked
 //! between waits. Every failure ends in [`ChildEvent::Ended`], and the child has then been killed.
 
-use super::environment::restrict_environment;
 use super::group::ProcessGroup;
-use super::lines::Lines;
-use super::printed::Printed;
+use super::printed::{Lines, Printed};
 use super::shared::SharedNumbers;
-use super::threads::ThreadCheck;
 use crate::plugin_output::is_out_of_memory;
+use crate::sandbox::NO_SANDBOX;
 use crate::system;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Pid;
+use std::ffi::OsStr;
 use std::io::{self, ErrorKind, PipeReader, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 use swapmeet_core::spec::format_size;
 
-/// Maximum duration of one wait for a child.
 const SLICE: Duration = Duration::from_millis(50);
 
 /// The limits that the parent enforces on a child.
@@ -55,34 +54,28 @@ impl ChildLimits {
 /// The pipes for the output of a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputPipes {
-    /// One pipe for standard output and standard error.
     Joined,
     /// A pipe for each of them. Only lines of standard output are reported; the last line of
     /// standard error explains a failure.
     Separate,
 }
 
-/// An event of a child.
 pub enum ChildEvent {
     /// A line that the child has sent, or the block that `Child::expect_block` has announced.
     Message(Vec<u8>),
-    /// A line that the child has printed.
     Printed(String),
     /// The child is not used any more.
     Ended(ChildEnd),
 }
 
-/// The end of a child. The child has been killed if it had not ended by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChildEnd {
     pub kind: ChildEndKind,
-    /// A description of the end, for the reason of a row.
     pub message: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChildEndKind {
-    /// The parent has ended the child on request.
     Cancelled,
     TimedOut,
     /// The child sent something other than a message, which only a plugin can have written.
@@ -92,7 +85,6 @@ pub enum ChildEndKind {
     Closed,
     /// The process ended with exit status 0.
     Succeeded,
-    /// The process ended with another exit status, or was killed by a signal.
     Died,
     /// The process died because the program itself, and not a plugin, used up its memory.
     HostOutOfMemory,
@@ -115,14 +107,12 @@ pub struct Child {
     priced_before: Duration,
 }
 
-/// The process of a child, or the thread of a test in its place.
 enum Running {
     Process(ProcessGroup),
     #[cfg(feature = "in-process")]
     Thread(std::thread::JoinHandle<()>),
 }
 
-/// A pipe for the output of a child.
 struct Output {
     /// `None` after all writers are closed. The pipe is not read in a separate thread, because a
     /// process started by a plugin may keep the pipe, and thus the thread, open forever.
@@ -133,14 +123,11 @@ struct Output {
 /// The result of waiting for data from a child.
 enum Received {
     Message(Vec<u8>),
-    /// No complete message arrived within the waiting time.
     Nothing,
-    /// The child exited or closed its socket.
     Gone,
 }
 
 impl Child {
-    /// Starts a child.
     pub fn start(
         command: &mut Command,
         limits: ChildLimits,
@@ -213,7 +200,6 @@ impl Child {
         }
     }
 
-    /// Restarts the clock of the time limit.
     pub(crate) fn restart_clock(&mut self) {
         (self.run_time, self.priced_before) = (RunTime::new(), self.shared.priced());
     }
@@ -430,13 +416,11 @@ impl Child {
     }
 }
 
-/// Returns the error message for data on the socket that is not a valid reply.
 pub(crate) fn invalid_reply(why: &str) -> String {
     format!("invalid reply from the worker process: {why}")
 }
 
 impl Output {
-    /// Creates a pipe. Returns it with its other end.
     fn new() -> io::Result<(Self, io::PipeWriter)> {
         let (pipe, writer) = io::pipe()?;
         Ok((Self { pipe: Some(pipe), printed: Printed::default() }, writer))
@@ -518,7 +502,6 @@ impl RunTime {
     }
 }
 
-/// Returns a text that describes the exit status of a process.
 fn describe(status: ExitStatus) -> String {
     match (status.signal(), status.code()) {
         (Some(signal), _) => format!("its process was killed by signal {signal}{}", named(signal)),
@@ -541,4 +524,85 @@ fn named(signal: i32) -> &'static str {
         libc::SIGSYS => " (SIGSYS)",
         _ => "",
     }
+}
+
+// The environment variables of processes that run plugins. The user's environment may contain
+// secrets, such as access tokens, and a plugin can write what it reads into its row.
+
+/// Variables that are passed on, because the loader, the runtimes of languages and this program
+/// read them.
+const PASSED: &[&str] = &[
+    "GODEBUG",
+    "GOMAXPROCS",
+    "HOME",
+    "LANG",
+    "LANGUAGE",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "NO_COLOR",
+    "OMP_NUM_THREADS",
+    "PATH",
+    "RUST_BACKTRACE",
+    "TMPDIR",
+    "TZ",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+];
+
+/// Prefixes of variables that are passed on. Variables for plugins begin with `SWAPMEET_`.
+const PASSED_PREFIXES: &[&str] = &["LC_", "SWAPMEET_"];
+
+/// Removes all variables from the environment of a command that are not on the list of this module.
+/// If the command runs without the sandbox, the plugin has all permissions of the user anyway, and
+/// the environment stays complete.
+fn restrict_environment(command: &mut Command) {
+    if command.get_args().any(|arg| arg == NO_SANDBOX) {
+        return;
+    }
+    let is_passed = |name: &OsStr| {
+        let name = name.to_string_lossy();
+        PASSED.contains(&&*name) || PASSED_PREFIXES.iter().any(|start| name.starts_with(start))
+    };
+    for (name, _) in std::env::vars_os().filter(|(name, _)| !is_passed(name)) {
+        command.env_remove(name);
+    }
+}
+
+// The limit on the number of threads of a process that runs plugins. Threads of one process take
+// cores, and the places for processes that the system gives to a user, from all others.
+
+/// Counts the threads of a child process from time to time.
+struct ThreadCheck {
+    child: Option<Pid>,
+    last: Instant,
+}
+
+impl ThreadCheck {
+    const EVERY: Duration = Duration::from_millis(50);
+
+    fn new(child: u32) -> Self {
+        let child = i32::try_from(child).ok().and_then(Pid::from_raw);
+        Self { child, last: Instant::now() }
+    }
+
+    /// Returns the number of threads, in words, if it is above the limit. The threads are counted
+    /// at most every 50 ms.
+    fn excess(&mut self) -> Option<String> {
+        if self.last.elapsed() < Self::EVERY {
+            return None;
+        }
+        self.last = Instant::now();
+        let status = system::status_of(self.child?);
+        let threads: u64 = system::status_line(&status, "Threads:")?.parse().ok()?;
+        let most = most_threads();
+        (threads > most)
+            .then(|| format!("its process had {threads} threads, expected at most {most}"))
+    }
+}
+
+/// Returns the maximum number of threads. The runtime of Go, which starts the most, needs one for
+/// each core and a few more.
+fn most_threads() -> u64 {
+    2 * available_parallelism().map_or(1, usize::from) as u64 + 14
 }

@@ -21,7 +21,8 @@ pub(crate) fn take_socket() -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Limits the child's memory and descriptors, disables core files, and makes the child end when the program exits.
+/// Limits the child's memory and descriptors, disables core files, and makes the child end when the
+/// program exits.
 pub(crate) fn confine(memory: MemoryLimit, socket: &impl AsFd) -> io::Result<()> {
     system::end_with_program()?;
     // If the program has already exited, the child gets no signal. A job of the program may
@@ -52,7 +53,6 @@ pub fn begin(
     Ok(MessageSender { socket, number })
 }
 
-/// The connection over which a child process sends its messages.
 pub struct MessageSender {
     socket: File,
     /// The number by which the system identifies the socket.

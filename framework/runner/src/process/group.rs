@@ -57,14 +57,12 @@ impl ProcessGroup {
         Ok(None)
     }
 
-    /// Kills the group.
     pub(crate) fn kill(&mut self) {
         self.signal(Signal::KILL);
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 
-    /// Signals the group. An error means that it has already ended.
     fn signal(&self, signal: Signal) {
         if let Some(group) = i32::try_from(self.id()).ok().and_then(Pid::from_raw) {
             let _ = kill_process_group(group, signal);

@@ -11,7 +11,6 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// The environment variable with the path of the shared file.
 const VARIABLE: &str = "SWAPMEET_PROGRESS";
 
 /// The shared numbers: the step, the number of threads that execute the plugin, and the time in µs.
@@ -32,7 +31,6 @@ impl SharedNumbers {
         }))
     }
 
-    /// Returns an access without numbers, because a thread has no shared file.
     #[cfg(feature = "in-process")]
     pub(crate) fn none() -> Self {
         Self(None)
@@ -48,7 +46,6 @@ impl SharedNumbers {
         self.number(1) != 0
     }
 
-    /// Returns the time that the child has spent on pricing.
     pub(crate) fn priced(&self) -> Duration {
         Duration::from_micros(self.number(2))
     }

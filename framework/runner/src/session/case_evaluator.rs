@@ -20,18 +20,15 @@ use std::time::{Duration, Instant};
 use swapmeet_core::cost::model::{Evaluator, ModelKind};
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
 
-/// The state that all evaluators of a plan share.
 pub(super) struct SharedPlan {
     pub clock: GroupClock,
     /// The time limit of a case. It is the same for all cases of the plan.
     pub limit: Option<Duration>,
     /// Whether evaluators that take too long are set aside.
     pub sets_aside: bool,
-    /// The number of evaluators that still listen.
     pub listening: Cell<usize>,
 }
 
-/// The state of an evaluator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum State {
     Listening,
@@ -68,7 +65,6 @@ impl<'a> CaseEvaluator<'a> {
         format!("not done after {limit} s, {spent:.1} s of it in the model `{model}`")
     }
 
-    /// Returns the remaining time of this case until its time limit.
     fn left(&self) -> Option<Duration> {
         let used = self.plan.clock.planning() + self.spent;
         self.plan.limit.map(|limit| limit.saturating_sub(used))

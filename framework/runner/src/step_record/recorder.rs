@@ -1,8 +1,8 @@
 //! The observer that runs in the worker and sends the record of a schedule.
 
-use super::ranks::numbers;
 use super::{
-    Frame, FrameSelection, Load, Matrix, Pair, RankSelection, RecordPart, RecordRequest, StepRecord,
+    Frame, FrameSelection, Load, Matrix, Pair, RankSelection, RecordPart, RecordRequest,
+    StepRecord, numbers,
 };
 use crate::case::Case;
 use crate::host;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use swapmeet_core::cost::kind::Times;
 use swapmeet_core::cost::model::Evaluator;
 use swapmeet_core::cost::model::time_space::TimeSpace;
-use swapmeet_core::delivery::payload::Proof;
+use swapmeet_core::delivery::traced::Proof;
 use swapmeet_core::network::links::LinkLoad;
 use swapmeet_core::network::topology::{Network, Route};
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent, Sent};
@@ -47,7 +47,6 @@ struct Pending {
     load: u64,
 }
 
-/// Records the steps of a schedule.
 pub struct Recorder {
     topology: Arc<Network>,
     /// The evaluator that computes the times of steps or, if they are requested, the times of
@@ -70,18 +69,14 @@ pub struct Recorder {
     unit: Option<u64>,
     /// The number of the current phase, from 1; `None` before the first step.
     phase: Option<u32>,
-    /// The number of phases that have been sent.
     phases: usize,
-    /// The number of bytes of the frames that have been sent.
     spent: usize,
-    /// The number of steps that have been sent.
     steps: u64,
     /// The sends of the current step. They are only needed if the schedule ends in this step
     /// because of an error.
     pending: Option<Vec<Pending>>,
     /// The number of sends without data in the current step.
     idle_sends: u64,
-    /// The sender and the receiver of the send that was refused.
     at_fault: Option<(u64, u64)>,
     /// The amount of data in each node after the previous step.
     held: Vec<u64>,
@@ -190,7 +185,6 @@ impl Recorder {
         (Frame { links, pairs, ..Frame::default() }, longest)
     }
 
-    /// Returns whether this step has a frame.
     fn has_frame(&mut self, step: u64) -> bool {
         /// The minimum time between two frames of [`FrameSelection::Newest`].
         const EVERY: Duration = Duration::from_millis(200);
@@ -206,7 +200,6 @@ impl Recorder {
         }
     }
 
-    /// Returns the simulated time of each kind since the last call.
     fn newly_charged(&mut self) -> Option<Times> {
         newly_charged(self.evaluator.as_deref()?, &mut self.charged)
     }
@@ -227,7 +220,6 @@ impl Recorder {
         })
     }
 
-    /// Sends the times of all ranks at the end of the schedule.
     fn send_ranks(&mut self) {
         /// The maximum number of entries of one part, so that a part is small.
         const AT_ONCE: usize = 1024;

@@ -2,7 +2,6 @@
 
 mod calls;
 mod files;
-mod trace;
 
 use crate::sandbox::{FileAccess, Protection, SandboxError};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
@@ -22,7 +21,7 @@ pub(crate) const HAS_SANDBOX: bool = true;
 pub(crate) fn enter_sandbox(access: &FileAccess<'_>) -> Result<Protection, SandboxError> {
     let landlock = files::confine_files(access).map_err(|error| SandboxError(error.to_string()))?;
     let seccomp =
-        calls::filter(trace::is_requested()).map_err(|error| SandboxError(error.to_string()))?;
+        calls::filter(calls::is_requested()).map_err(|error| SandboxError(error.to_string()))?;
     Ok(Protection { landlock, seccomp })
 }
 

@@ -1,10 +1,10 @@
 //! The parent's connection to one worker process, which submits jobs and checks replies. After an
 //! error, the worker is killed and not used again.
 
-use super::message::{Job, MAX_LOG_LINES, News, Reply};
 #[cfg(feature = "in-process")]
 use super::serve::ObserverKind;
-use crate::event::{CaseEvent, Outcome};
+use super::{Job, JobMessage, MAX_LOG_LINES, Reply};
+use crate::event::{CaseEvent, OutcomeColumns};
 use crate::max_bytes;
 use crate::process::child::{Child, ChildEnd, ChildEndKind, ChildEvent, ChildLimits, OutputPipes};
 use std::collections::BTreeSet;
@@ -28,7 +28,6 @@ pub enum WorkerKind {
     Threads(&'static [ObserverKind]),
 }
 
-/// Configuration of workers.
 #[derive(Debug, Clone)]
 pub struct Workers {
     pub kind: WorkerKind,
@@ -41,7 +40,7 @@ pub struct Workers {
 /// An event of a worker. After `Failed`, `StartFailed` and `Cancelled`, the worker has been killed.
 pub(crate) enum WorkerEvent {
     /// An event of a pending case of the job. Cases are numbered in the job.
-    Case(CaseEvent<Outcome>),
+    Case(CaseEvent<OutcomeColumns>),
     /// The job has ended. If the job has changed the state of the process, the text names the
     /// change, such as an additional thread.
     Done(Option<String>),
@@ -50,7 +49,6 @@ pub(crate) enum WorkerEvent {
     Failed(Status, String),
     /// The worker failed before it could load a plugin, for this reason.
     StartFailed(String),
-    /// The batch was stopped.
     Cancelled,
 }
 
@@ -58,7 +56,6 @@ pub(crate) struct Worker {
     child: Child,
     /// File of the plugin that the worker has loaded.
     plugin: PathBuf,
-    /// Number of the current job, counted from 1.
     job: u64,
     /// Cases of the job that have no row yet.
     pending: BTreeSet<usize>,
@@ -110,12 +107,11 @@ impl Worker {
         })
     }
 
-    /// Returns whether the worker has loaded this plugin. A worker never loads a second plugin.
+    /// A worker never loads a second plugin.
     pub(crate) fn has_loaded(&self, plugin: &Path) -> bool {
         self.plugin == plugin
     }
 
-    /// Returns the number of bytes of memory that the worker holds.
     pub(crate) fn resident_bytes(&self) -> u64 {
         self.child.resident_bytes()
     }
@@ -153,13 +149,12 @@ impl Worker {
                 self.child.kill();
                 Err("the worker process accepts no job".to_owned())
             }
-            // The job was sent, or the worker has ended. `next_event` finds out which. If the worker
-            // has ended, the socket may still contain data that it sent before.
+            // The job was sent, or the worker has ended. `next_event` finds out which. If the
+            // worker has ended, the socket may still contain data that it sent before.
             _ => Ok(()),
         }
     }
 
-    /// Waits for the next event.
     pub(crate) fn next_event(&mut self, stop: &AtomicBool) -> WorkerEvent {
         loop {
             if self.done.is_some() {
@@ -197,7 +192,7 @@ impl Worker {
     /// and its pending cases. The plugin may have written the reply, so its texts are escaped.
     fn parse_reply(&mut self, line: &[u8]) -> Option<WorkerEvent> {
         let escape = |text: String| escaped(&text).into_owned();
-        let news = match serde_json::from_slice(line) {
+        let message = match serde_json::from_slice(line) {
             Err(e) => return Some(self.invalid(&excerpt(&e.to_string()))),
             Ok(Reply::Ready) => {
                 self.ready = true;
@@ -213,36 +208,36 @@ impl Worker {
             Ok(Reply::Of(job, _)) if job != self.job || !self.ready => {
                 return Some(self.invalid("the reply belongs to another job"));
             }
-            Ok(Reply::Of(_, news)) => news,
+            Ok(Reply::Of(_, message)) => message,
         };
-        Some(match news {
-            News::Case(CaseEvent::Finished { case, .. }) if !self.pending.remove(&case) => {
+        Some(match message {
+            JobMessage::Case(CaseEvent::Finished { case, .. }) if !self.pending.remove(&case) => {
                 self.invalid(&format!("case {case} of the job is not pending"))
             }
-            News::Case(CaseEvent::Finished { case, record }) => {
+            JobMessage::Case(CaseEvent::Finished { case, record }) => {
                 self.child.restart_clock();
                 let record = record.map(|texts| texts.into_iter().map(escape).collect());
                 let record = record.map_err(escape);
                 WorkerEvent::Case(CaseEvent::Finished { case, record })
             }
-            News::Case(CaseEvent::Log { .. }) if self.log_lines == MAX_LOG_LINES => {
+            JobMessage::Case(CaseEvent::Log { .. }) if self.log_lines == MAX_LOG_LINES => {
                 self.invalid("more log lines than a job may have")
             }
-            News::Case(CaseEvent::Log { line }) => {
+            JobMessage::Case(CaseEvent::Log { line }) => {
                 self.log_lines += 1;
                 WorkerEvent::Case(CaseEvent::Log { line: escape(line) })
             }
-            News::Case(event) => WorkerEvent::Case(event),
-            News::ObservedText { bytes } if bytes > self.child.limits.message_bytes => {
+            JobMessage::Case(event) => WorkerEvent::Case(event),
+            JobMessage::ObservedText { bytes } if bytes > self.child.limits.message_bytes => {
                 let end = self.child.too_long();
                 self.ended(end)
             }
-            News::ObservedText { bytes } => {
+            JobMessage::ObservedText { bytes } => {
                 self.child.expect_block(bytes);
                 self.expects_text = bytes > 0;
                 return None;
             }
-            News::Done { left } => WorkerEvent::Done(left.map(escape)),
+            JobMessage::Done { left } => WorkerEvent::Done(left.map(escape)),
         })
     }
 
@@ -251,7 +246,6 @@ impl Worker {
         self.ended(end)
     }
 
-    /// Returns the event for the end of the process.
     fn ended(&self, ChildEnd { kind, message }: ChildEnd) -> WorkerEvent {
         use ChildEndKind::{
             Cancelled, Closed, Died, HostOutOfMemory, Invalid, Succeeded, TimedOut, TooManyThreads,

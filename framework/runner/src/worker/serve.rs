@@ -4,10 +4,10 @@
 //! moved to another descriptor, and standard input becomes empty. Standard output and standard
 //! error are connected to the program's log by a pipe.
 
-use super::message::{Job, MAX_LOG_LINES, News, Reply};
+use super::{Job, JobMessage, MAX_LOG_LINES, Reply};
 use crate::case::Case;
 use crate::defect;
-use crate::event::{CaseEvent, Outcome};
+use crate::event::{CaseEvent, OutcomeColumns};
 use crate::host::Requested;
 use crate::limits::MemoryLimit;
 use crate::lookup::CaseLookup;
@@ -32,7 +32,6 @@ pub type SendValue = Box<dyn FnMut(serde_json::Value)>;
 /// An observer of a schedule, in the worker that plans the schedule. It collects data that the row
 /// does not contain.
 pub trait Observer {
-    /// Returns the listeners that receive the events of the schedule.
     fn listeners(&mut self) -> Vec<&mut dyn Listener>;
 
     /// Returns whether the rows must contain times. If not, the cases are not priced on their
@@ -57,29 +56,24 @@ pub struct ObserverKind {
     /// The maximum size of a value that the observer sends, in bytes. It is one of the constants in
     /// [`max_bytes`](crate::max_bytes).
     pub max_value_bytes: usize,
-    /// The function that creates an observer of this kind.
     pub start: StartObserver,
 }
 
-/// The reason why a worker process ends with an error.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
     #[error("the worker's socket: {0}")]
     Io(#[from] io::Error),
-    /// The resource limits could not be set.
     #[error("its limits: {0}")]
     Limits(io::Error),
-    /// The sandbox could not be entered.
     #[error(transparent)]
     Sandbox(#[from] SandboxError),
-    /// A job could not be parsed.
     #[error("the worker's job: {0}")]
     Job(#[from] serde_json::Error),
 }
 
 /// The sender of replies. After the connection has failed, it discards replies.
 #[derive(Clone)]
-struct Outlet {
+struct ReplySender {
     connection: Rc<RefCell<Connection>>,
     job: u64,
 }
@@ -109,39 +103,37 @@ impl Connection {
     }
 }
 
-impl Outlet {
+impl ReplySender {
     fn send(&self, reply: &Reply) {
         let mut connection = self.connection.borrow_mut();
         connection.hold(reply);
         connection.send();
     }
 
-    /// Sends a value of an observer.
     fn observed(&self, value: serde_json::Value) {
         let serde_json::Value::String(text) = value else {
             return self.case(CaseEvent::Observed { value });
         };
         if !text.is_empty() {
             let mut connection = self.connection.borrow_mut();
-            connection.hold(&Reply::Of(self.job, News::ObservedText { bytes: text.len() }));
+            connection.hold(&Reply::Of(self.job, JobMessage::ObservedText { bytes: text.len() }));
             connection.held.extend_from_slice(text.as_bytes());
             connection.send();
         }
     }
 
     /// Sends an event, with all buffered rows. A row itself is only buffered.
-    fn case(&self, event: CaseEvent<Outcome>) {
+    fn case(&self, event: CaseEvent<OutcomeColumns>) {
         /// Maximum number of buffered bytes.
         const ENOUGH: usize = 1 << 15;
         let is_row = matches!(event, CaseEvent::Finished { .. });
         let mut connection = self.connection.borrow_mut();
-        connection.hold(&Reply::Of(self.job, News::Case(event)));
+        connection.hold(&Reply::Of(self.job, JobMessage::Case(event)));
         if !is_row || connection.held.len() > ENOUGH {
             connection.send();
         }
     }
 
-    /// Reports that a case cannot be built, or that its plugin cannot be loaded.
     fn refuse(&self, case: usize, reason: String) {
         self.case(CaseEvent::Finished { case, record: Err(reason) });
     }
@@ -160,12 +152,12 @@ pub fn serve(
     let socket = take_socket()?;
     let connection =
         Connection { socket: File::from(socket.try_clone()?), held: Vec::new(), broken: Ok(()) };
-    let outlet = Outlet { connection: Rc::new(RefCell::new(connection)), job: 0 };
+    let replies = ReplySender { connection: Rc::new(RefCell::new(connection)), job: 0 };
     if let Err(error) =
         confine(MemoryLimit::Fixed(memory_limit), &socket).map_err(WorkerError::Limits)
     {
         // Report this failure explicitly, so that it is not attributed to a plugin.
-        outlet.send(&Reply::Unfit { reason: error.to_string() });
+        replies.send(&Reply::Unfit { reason: error.to_string() });
         return Err(error);
     }
     let enter_sandbox = |job: &Job| {
@@ -178,7 +170,7 @@ pub fn serve(
         })?;
         Ok(())
     };
-    run_jobs(File::from(socket), outlet, observers, enter_sandbox, |state| {
+    run_jobs(File::from(socket), replies, observers, enter_sandbox, |state| {
         mark_prints();
         state.left_behind().map(str::to_owned)
     })
@@ -194,8 +186,8 @@ pub(super) fn serve_in_thread(
 ) -> Result<(), WorkerError> {
     let socket = File::from(std::os::fd::OwnedFd::from(socket));
     let connection = Connection { socket: socket.try_clone()?, held: Vec::new(), broken: Ok(()) };
-    let outlet = Outlet { connection: Rc::new(RefCell::new(connection)), job: 0 };
-    run_jobs(socket, outlet, observers, |_| Ok(()), |_| None)
+    let replies = ReplySender { connection: Rc::new(RefCell::new(connection)), job: 0 };
+    run_jobs(socket, replies, observers, |_| Ok(()), |_| None)
 }
 
 /// Reads jobs and sends replies until the socket is closed. `prepare` is called with the first job,
@@ -203,7 +195,7 @@ pub(super) fn serve_in_thread(
 /// that jobs have left behind, if any.
 fn run_jobs(
     socket: File,
-    mut outlet: Outlet,
+    mut replies: ReplySender,
     observers: &[ObserverKind],
     prepare: impl Fn(&Job) -> Result<(), WorkerError>,
     left: impl Fn(&WorkerState) -> Option<String>,
@@ -213,32 +205,31 @@ fn run_jobs(
     let mut is_ready = false;
     for line in BufReader::new(socket).lines() {
         let job: Job = serde_json::from_str(&line?)?;
-        outlet.job = job.number;
+        replies.job = job.number;
         if !std::mem::replace(&mut is_ready, true) {
             // The sandbox cannot be entered earlier, because the first job contains the list of
             // readable files.
             if let Err(error) = prepare(&job) {
-                outlet.send(&Reply::Unfit { reason: error.to_string() });
+                replies.send(&Reply::Unfit { reason: error.to_string() });
                 return Err(error);
             }
-            outlet.send(&Reply::Ready);
+            replies.send(&Reply::Ready);
         }
-        state.run(&job, observers, &outlet);
-        outlet.send(&Reply::Of(outlet.job, News::Done { left: left(&state) }));
-        outlet.broken()?;
+        state.run(&job, observers, &replies);
+        replies.send(&Reply::Of(replies.job, JobMessage::Done { left: left(&state) }));
+        replies.broken()?;
     }
     Ok(())
 }
 
 /// A listener that reports the progress of a schedule a few times per second.
-struct Pulse {
-    outlet: Outlet,
+struct ProgressListener {
+    replies: ReplySender,
     last: Instant,
-    /// Number of messages so far.
     messages: u64,
 }
 
-impl Listener for Pulse {
+impl Listener for ProgressListener {
     fn interests(&self) -> Interests {
         Interests::FACTS
     }
@@ -253,7 +244,7 @@ impl Listener for Pulse {
         if self.last.elapsed() >= EVERY {
             self.last = Instant::now();
             let (steps, messages) = (step.number, self.messages);
-            self.outlet.case(CaseEvent::Progress { case: 0, steps, messages });
+            self.replies.case(CaseEvent::Progress { case: 0, steps, messages });
         }
     }
 }
@@ -266,7 +257,6 @@ impl Observer for NoObserver {
     }
 }
 
-/// The state of a worker between jobs.
 struct WorkerState {
     /// The plugin, and the cache of the components that its cases have named; `None` before the
     /// first job.
@@ -289,7 +279,7 @@ impl WorkerState {
         State::now().changed_since(self.before.as_ref()?)
     }
 
-    fn run(&mut self, job: &Job, observers: &[ObserverKind], outlet: &Outlet) {
+    fn run(&mut self, job: &Job, observers: &[ObserverKind], replies: &ReplySender) {
         let (mut cases, mut numbers) = (Vec::new(), Vec::new());
         for (number, id) in job.cases.iter().enumerate() {
             match self.look_up(job, id) {
@@ -299,19 +289,20 @@ impl WorkerState {
                 }
                 // The program has just parsed the same case successfully, so a file must have been
                 // removed or changed since then.
-                Err(reason) => outlet.refuse(number, reason),
+                Err(reason) => replies.refuse(number, reason),
             }
         }
         let Some(first) = cases.first() else { return };
         self.rounding.restore();
         self.before.get_or_insert_with(State::now);
-        let mut observer = match observer(job, observers, first, outlet) {
+        let mut observer = match observer(job, observers, first, replies) {
             Ok(observer) => observer,
             Err(reason) => {
-                return numbers.into_iter().for_each(|case| outlet.refuse(case, reason.clone()));
+                return numbers.into_iter().for_each(|case| replies.refuse(case, reason.clone()));
             }
         };
-        let mut pulse = Pulse { outlet: outlet.clone(), last: Instant::now(), messages: 0 };
+        let mut progress =
+            ProgressListener { replies: replies.clone(), last: Instant::now(), messages: 0 };
         let (mut lines, mut rows) = (0, Vec::new());
         // With an observer, do not set cases aside and plan them again, because the observer
         // receives every plan of the job.
@@ -320,12 +311,12 @@ impl WorkerState {
             (true, Some(_)) => Pricing::Together,
             (true, None) => Pricing::SlowApart,
         };
-        let mut listeners: Vec<&mut dyn Listener> = vec![&mut pulse];
+        let mut listeners: Vec<&mut dyn Listener> = vec![&mut progress];
         listeners.extend(observer.listeners());
         let requested = report_group(&cases, pricing, &mut listeners, &mut |event| match event {
             CaseEvent::Finished { case, record } => {
                 let outcome = record.outcome().collect();
-                outlet.case(CaseEvent::Finished { case: numbers[case], record: Ok(outcome) });
+                replies.case(CaseEvent::Finished { case: numbers[case], record: Ok(outcome) });
                 if job.observation.is_some() {
                     rows.push(record);
                 }
@@ -333,8 +324,8 @@ impl WorkerState {
             CaseEvent::Log { line } => {
                 lines += 1;
                 match lines {
-                    lines if lines < MAX_LOG_LINES => outlet.case(CaseEvent::Log { line }),
-                    MAX_LOG_LINES => outlet.case(CaseEvent::Log {
+                    lines if lines < MAX_LOG_LINES => replies.case(CaseEvent::Log { line }),
+                    MAX_LOG_LINES => replies.case(CaseEvent::Log {
                         line: "(further log lines are omitted)".to_owned(),
                     }),
                     _ => {}
@@ -342,7 +333,7 @@ impl WorkerState {
             }
             // Progress before each plan and before long pricing sends the buffered rows.
             CaseEvent::Progress { case, steps, messages } => {
-                outlet.case(CaseEvent::Progress { case, steps, messages });
+                replies.case(CaseEvent::Progress { case, steps, messages });
             }
             CaseEvent::Started { .. } | CaseEvent::Observed { .. } | CaseEvent::NoWorker { .. } => {
                 unreachable!("a group of cases only reports progress, rows and log lines")
@@ -387,13 +378,13 @@ fn observer(
     job: &Job,
     observers: &[ObserverKind],
     case: &Case,
-    outlet: &Outlet,
+    replies: &ReplySender,
 ) -> Result<Box<dyn Observer>, String> {
     let Some((name, args)) = &job.observation else { return Ok(Box::new(NoObserver)) };
     let observe = observers
         .iter()
         .find(|observe| observe.name == name)
         .ok_or_else(|| format!("no observer is named `{name}`"))?;
-    let outlet = outlet.clone();
-    (observe.start)(case, args, Box::new(move |value| outlet.observed(value)))
+    let replies = replies.clone();
+    (observe.start)(case, args, Box::new(move |value| replies.observed(value)))
 }

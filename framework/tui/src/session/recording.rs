@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use swapmeet_core::network::topology::Network;
 use swapmeet_results::{CaseId, Record};
 use swapmeet_runner::case::Case;
+use swapmeet_runner::dispatch::observe;
 use swapmeet_runner::event::CaseEvent;
-use swapmeet_runner::observe::observe;
 use swapmeet_runner::schedule_progress::ScheduleProgress;
 pub(crate) use swapmeet_runner::step_record::{
     Frame, FrameSelection, Load, Pair, RankSelection, Ranks, RecordRequest, StepRecord, intervals,

@@ -2,8 +2,8 @@
 
 use super::BoundKind;
 use super::cuts::{OnLinks, on_links};
-use super::demand::demand_at_least;
-use crate::delivery::collective::{BlockSizes, MaxTraffic};
+use crate::delivery::collective::{BlockSizes, MaxTraffic, Tokens};
+use crate::network::topology::Network;
 use crate::simulation::Task;
 use crate::simulation::demand::{Amounts, Demand};
 
@@ -124,4 +124,193 @@ impl Traffic {
             (self.sent * unit, self.received * unit, self.hop_bytes * unit);
         Self { sent, received, hop_bytes, summed: self.summed * unit, on_links, ..self }
     }
+}
+
+/// Returns a demand that is at most that of the task. If sums have different sizes, it has only the
+/// smallest size.
+pub(super) fn demand_at_least(task: &Task) -> Demand<'_> {
+    match Demand::of(task) {
+        Demand::Sums(Amounts::Each(sizes)) => {
+            Demand::Sums(Amounts::Same(sizes.into_iter().min().unwrap_or(0)))
+        }
+        demand => demand,
+    }
+}
+
+impl Demand<'_> {
+    /// Returns two amounts for a set of nodes: the data that must leave the set, and the data that
+    /// must enter it. `counts` has the number of nodes in the set and the number of all other
+    /// nodes. `amounts` has the sums of [`Amounts`] of the nodes in the set, and of all other nodes.
+    /// Returns `None` if the data also depends on pairs of a node in the set and another node.
+    pub(super) fn across(&self, counts: [f64; 2], amounts: [f64; 2]) -> Option<(f64, f64)> {
+        let [here, there] = amounts;
+        match self {
+            Self::Even(amount) => {
+                let both = counts[0] * counts[1] * *amount as f64;
+                Some((both, both))
+            }
+            Self::Copies(_) => Some((here, there)),
+            // The nodes on one side can add their terms for a node on the opposite side before they
+            // send the sum across the cut.
+            Self::Sums(_) => Some((there, here)),
+            Self::SumForAll(amount) => Some((*amount as f64, *amount as f64)),
+            Self::Pairs(_) | Self::Tokens(..) => None,
+        }
+    }
+
+    /// Returns the amounts of [`Self::across`] for a single node. `own` is its amount in [`Amounts`].
+    fn across_one(&self, own: f64, nodes: u64) -> Option<(f64, f64)> {
+        let all = self.amounts().map_or(0.0, |amounts| amounts.total(nodes));
+        self.across([1.0, (nodes - 1) as f64], [own, all - own])
+    }
+
+    /// Returns the amount that must leave a node, and the amount that must enter it.
+    pub(super) fn at(&self, node: u64, nodes: u64) -> (f64, f64) {
+        let own = self.amounts().map_or(0.0, |amounts| amounts.at(node) as f64);
+        self.across_one(own, nodes).unwrap_or_else(|| match self {
+            Self::Pairs(blocks) => {
+                let others = (0..nodes).filter(|other| *other != node);
+                others.fold((0.0, 0.0), |(out, into), other| {
+                    let (sent, received) = (blocks.bytes(node, other), blocks.bytes(other, node));
+                    (out + sent as f64, into + received as f64)
+                })
+            }
+            // The caller uses these amounts for a bound at the root. Tokens have no root. With 0,
+            // only the caller's second bound remains, that of the busiest node.
+            _ => (0.0, 0.0),
+        })
+    }
+
+    pub(super) fn amounts(&self) -> Option<&Amounts> {
+        match self {
+            Self::Copies(amounts) | Self::Sums(amounts) => Some(amounts),
+            Self::Even(_) | Self::Pairs(_) | Self::SumForAll(_) | Self::Tokens(..) => None,
+        }
+    }
+
+    /// Returns whether the amounts that must cross a cut can be computed without a table of all
+    /// pairs of nodes. If so, they follow from the nodes on each side, from the data that each node
+    /// has at the start, or from the receivers of each class of tokens.
+    ///
+    /// In the other demands, the amount can be different for each pair of nodes. In a scatter or a
+    /// gather, it also depends on which of the two nodes is the root.
+    /// The search for cuts reads all of these amounts from the table.
+    pub(super) fn is_cheap(&self) -> bool {
+        !matches!(self, Self::Pairs(_))
+    }
+
+    /// Returns whether each node has the same amount for every other node.
+    pub(super) fn is_even(&self) -> bool {
+        match self {
+            Self::Even(_) | Self::SumForAll(_) => true,
+            Self::Copies(amounts) | Self::Sums(amounts) => matches!(amounts, Amounts::Same(_)),
+            Self::Pairs(_) | Self::Tokens(..) => false,
+        }
+    }
+
+    /// Returns two values. The first is the sum of bytes times hops of all blocks, on shortest
+    /// routes. The second is the largest distance between a node and a node for which it has data.
+    /// Data that may be copied or reduced on its route counts as one hop for each node that
+    /// receives a copy or sends a term. Returns `None` if there are too many pairs of nodes.
+    pub(super) fn hop_bytes(&self, task: &Task) -> Option<(f64, u64)> {
+        /// The largest number of routes that are examined. Permutations have so few routes that all
+        /// are examined.
+        const MAX_ROUTES: u64 = 1 << 18;
+        let topology = task.topology.as_ref();
+        let n = topology.nodes();
+        // Each copy of data, and each term of a sum, crosses at least one link to reach another
+        // node of the network. Ranks that share a node use no link between them.
+        let elsewhere = (topology.physical_nodes() - 1) as f64;
+        match self {
+            Self::Even(amount) => {
+                Some((topology.hops_of_all_pairs()? as f64 * *amount as f64, topology.diameter()))
+            }
+            Self::Copies(amounts) | Self::Sums(amounts) => {
+                Some((elsewhere * amounts.total(n), amounts.farthest(topology)))
+            }
+            Self::SumForAll(amount) => {
+                Some((2.0 * elsewhere * *amount as f64, topology.diameter()))
+            }
+            Self::Pairs(blocks) => {
+                if blocks.pairs() > MAX_ROUTES && !task.collective.kind().permutes() {
+                    return None;
+                }
+                let (mut sum, mut farthest) = (0.0, 0);
+                for from in 0..n {
+                    blocks.each_receiver(from, n, &mut |to, bytes| {
+                        let hops = topology.minimal_route(from, to, &mut |_| {});
+                        sum += bytes as f64 * hops as f64;
+                        farthest = hops.max(farthest);
+                    });
+                }
+                Some((sum, farthest))
+            }
+            Self::Tokens(tokens, ..) => {
+                // A token crosses at least one link for each other node of the network that has a
+                // receiver.
+                let bytes = token_hops(tokens, topology);
+                Some((bytes, u64::from(bytes > 0.0)))
+            }
+        }
+    }
+}
+
+impl Amounts {
+    pub(super) fn total(&self, nodes: u64) -> f64 {
+        match self {
+            Self::Same(amount) => nodes as f64 * *amount as f64,
+            Self::One(_, amount) => *amount as f64,
+            Self::Each(amounts) => amounts.iter().map(|amount| *amount as f64).sum(),
+        }
+    }
+
+    /// Returns the smallest and the largest amount of a node.
+    pub(super) fn extremes(&self) -> (f64, f64) {
+        match self {
+            Self::Same(amount) => (*amount as f64, *amount as f64),
+            Self::One(_, amount) => (0.0, *amount as f64),
+            Self::Each(amounts) => {
+                let (least, most) = (amounts.iter().min(), amounts.iter().max());
+                (least.map_or(0.0, |x| *x as f64), most.map_or(0.0, |x| *x as f64))
+            }
+        }
+    }
+
+    /// Returns a lower bound on the largest distance from a node with data to any node. It is only
+    /// a lower bound because not all nodes with data are examined.
+    fn farthest(&self, topology: &Network) -> u64 {
+        const MAX: usize = 64;
+        match self {
+            Self::Same(_) => topology.diameter(),
+            Self::One(holder, _) => topology.eccentricity(*holder),
+            Self::Each(amounts) if !amounts.contains(&0) => topology.diameter(),
+            Self::Each(amounts) => {
+                let with_data = self.listed(amounts.len() as u64).take(MAX);
+                with_data.map(|(node, _)| topology.eccentricity(node)).max().unwrap_or(0)
+            }
+        }
+    }
+}
+
+/// Returns a lower bound on the bytes times hops of all tokens. Each token counts its bytes once
+/// for each node of the network that has a receiver, except for the node that has the token.
+fn token_hops(tokens: &Tokens, topology: &Network) -> f64 {
+    let mut sum = 0.0;
+    let mut receivers = Vec::new();
+    for node in 0..tokens.nodes() {
+        for (class, bytes) in (0..).zip(tokens.bytes(node)) {
+            receivers.clear();
+            receivers.extend(
+                tokens.receivers(node, class).iter().map(|r| topology.physical_node((*r).into())),
+            );
+            receivers.sort_unstable();
+            receivers.dedup();
+            let others = receivers
+                .iter()
+                .filter(|receiver| **receiver != topology.physical_node(node))
+                .count();
+            sum += *bytes as f64 * others as f64;
+        }
+    }
+    sum
 }

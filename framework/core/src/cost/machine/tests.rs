@@ -273,7 +273,6 @@ fn equal_machines_have_equal_specs() {
     );
 }
 
-/// Every value of a preset can be parsed and is read by its model.
 #[test]
 fn presets_are_valid_and_name_their_sources() {
     for preset in presets() {
@@ -343,7 +342,6 @@ fn a_key_is_the_same_parameter_in_every_model() {
     }
 }
 
-/// Every default value can be parsed.
 #[test]
 fn every_model_has_defaults_for_all_parameters() {
     for kind in models() {

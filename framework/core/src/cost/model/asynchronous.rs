@@ -1,29 +1,44 @@
-//! Code that the models `loggp` and `fluid` share. In these models each rank has its own clock, and
-//! does not wait until other ranks end a step.
+//! The engine that the models `loggp` and `fluid` share. In these models each rank has its own
+//! clock, and does not wait until other ranks end a step.
 //!
 //! The simulation reports the steps of a schedule one by one. A step that has been reported is
-//! *known*. Each rank works through the known steps at its own pace. A step is stored until all
-//! ranks have ended it.
+//! *known*, and is stored ([`Steps`]) until all ranks have ended it. The engine knows where each
+//! rank is in the schedule ([`Progress`]). A model decides when messages are sent and received
+//! ([`RankModel`]).
+//!
+//! 1. A rank *enters* a step. The model starts the rank's sends and matches its receives.
+//! 2. The model reports each send and each receive that is *complete*.
+//! 3. When all sends and receives of the step are complete, the rank reduces the received data.
+//!    Then it enters the next step.
+//!
+//! With `order=data`, ranks do not enter steps. The model starts each send as soon as its data is
+//! available ([`DataOrder`]).
+//!
+//! Events are processed only while no rank waits for a step that is not known yet. Otherwise this
+//! step could add an event whose time is earlier than that of an event that has been processed.
 //!
 //! In a *folded* simulation, one rank represents all nodes of an orbit. An orbit is a set of nodes
 //! that symmetries map to each other, so these nodes do the same work at the same time.
 
-use super::segment_bytes;
+use super::time_space::TimeSpace;
+use super::{Cost, Evaluator, RankTimes, segment_bytes};
+use crate::cost::kind::{Kind, Times};
 use crate::cost::parameter::{
-    BARRIER_US, Barrier, DefaultValue, ParameterError, TypedParameter, parse_word,
+    BARRIER_US, Barrier, DefaultValue, ParameterError, TypedParameter, parse_count, parse_number,
+    parse_word,
 };
 use crate::cost::settings::word_enum;
-use crate::network::topology::Route;
+use crate::network::topology::{Route, SplitMix64};
 use crate::places::Places;
-use crate::simulation::listener::Summed;
+use crate::simulation::listener::{Detail, Interests, Listener, ScheduleEvent, Summed};
 use crate::simulation::step::{Step, Transfer};
+use data_order::{DataOrder, Next};
+use repetition::{Repetition, State};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Instant;
 
 pub(super) mod data_order;
-pub(super) mod engine;
-pub(super) mod event_limit;
-pub(super) mod noise;
 pub(super) mod repetition;
 
 word_enum! {
@@ -65,7 +80,6 @@ pub(super) fn add_sums(bytes: &mut Vec<f64>, summed: Summed<'_>, nodes: usize, u
     bytes.iter_mut().zip(summed.of).for_each(|(sum, load)| *sum += *load as f64 * unit_bytes);
 }
 
-/// A message of a step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StepMessage {
     pub from: u32,
@@ -106,7 +120,6 @@ pub(super) struct StepIndex {
     /// For each rank, the bytes that it reduces at the end of the step. Empty if no rank reduces
     /// anything.
     summed: Vec<f64>,
-    /// Number of ranks that have not ended the step.
     inside: usize,
 }
 
@@ -190,7 +203,6 @@ impl StepIndex {
         (number - self.first_send[message.from as usize], message)
     }
 
-    /// Returns the bytes that a rank reduces at the end of the step.
     pub(super) fn summed(&self, rank: usize) -> f64 {
         self.summed.get(rank).copied().unwrap_or(0.0)
     }
@@ -212,9 +224,9 @@ pub(crate) struct Steps {
     too_many: bool,
     /// The number of ranks that wait until a further step becomes known.
     waiting: usize,
-    /// Whether any rank reduces data.
     has_sums: bool,
-    /// For each rank, the bytes that it reduces at the end of the step that will be added next.
+    /// For each rank, the bytes of the reductions that were reported after the last step was added.
+    /// The rank reduces them at the end of the next step.
     summed: Vec<f64>,
 }
 
@@ -233,12 +245,10 @@ impl Steps {
         }
     }
 
-    /// Returns the number of the first step that at least one rank has not ended.
     pub(super) fn first(&self) -> u64 {
         self.first
     }
 
-    /// Returns the number of steps that have become known.
     pub(super) fn known(&self) -> u64 {
         self.first + self.steps.len() as u64
     }
@@ -269,14 +279,11 @@ impl Steps {
         add_sums(&mut self.summed, summed, self.nodes, self.unit_bytes);
     }
 
-    /// Returns the bytes that each rank reduces at the end of the step that is added next. Empty if
-    /// no rank reduces anything.
-    pub(super) fn next_sums(&self) -> &[f64] {
+    fn next_sums(&self) -> &[f64] {
         &self.summed
     }
 
-    /// Forgets the reductions of the step that would be added next.
-    pub(super) fn clear_next_sums(&mut self) {
+    fn clear_next_sums(&mut self) {
         self.summed.clear();
     }
 
@@ -284,17 +291,15 @@ impl Steps {
         self.has_sums
     }
 
-    /// Returns the bytes that a rank reduces after the last step of the schedule.
     pub(super) fn summed_last(&self, rank: usize) -> f64 {
         self.summed.get(rank).copied().unwrap_or(0.0)
     }
 
-    /// Returns whether any stored step has more than `least` messages.
     pub(super) fn has_larger_than(&self, least: usize) -> bool {
         self.messages > least && self.steps.iter().any(|step| step.messages.len() > least)
     }
 
-    pub(super) fn no_rank_waits(&self) -> bool {
+    fn no_rank_waits(&self) -> bool {
         self.waiting == 0
     }
 
@@ -302,12 +307,10 @@ impl Steps {
         self.waiting == self.nodes
     }
 
-    /// Increments the number of ranks that wait until a further step becomes known.
     pub(super) fn wait(&mut self) {
         self.waiting += 1;
     }
 
-    /// Sets the number of ranks that wait until a further step becomes known: all ranks, or 0.
     pub(super) fn set_all_waiting(&mut self, are_waiting: bool) {
         self.waiting = if are_waiting { self.nodes } else { 0 };
     }
@@ -325,11 +328,7 @@ impl Steps {
     /// are all ranks. With the other orders, these are the ranks that wait for this step. The
     /// returned ranks no longer count as waiting. `positions` has the number of the current step of
     /// each rank.
-    pub(super) fn wake_ranks(
-        &mut self,
-        by_data: bool,
-        positions: impl Iterator<Item = u64>,
-    ) -> Vec<usize> {
+    fn wake_ranks(&mut self, by_data: bool, positions: impl Iterator<Item = u64>) -> Vec<usize> {
         let last = self.known().saturating_sub(1);
         let awake: Vec<usize> = (0..)
             .zip(positions)
@@ -340,7 +339,6 @@ impl Steps {
         awake
     }
 
-    /// Returns the step with this number. Returns `None` if it is not known yet.
     pub(super) fn get(&self, number: u64) -> Option<&StepIndex> {
         self.steps.get((number - self.first) as usize)
     }
@@ -370,7 +368,6 @@ impl Steps {
         }
     }
 
-    /// Records that a rank has received a message of a step. Only for `order=data`.
     pub(super) fn received(&mut self, number: u64, rank: usize) {
         let Some(step) = self.steps.get_mut((number - self.first) as usize) else {
             unreachable!("rank {rank} receives a message of step {number}, which is not stored");
@@ -378,12 +375,11 @@ impl Steps {
         step.missing[rank] -= 1;
     }
 
-    pub(super) fn limit_reached(&self) -> bool {
+    fn limit_reached(&self) -> bool {
         self.too_many
     }
 
-    /// Errors if more messages had to be stored than the limit allows.
-    pub(super) fn check_limit(&self, model: &str) -> Result<(), String> {
+    fn check_limit(&self, model: &str) -> Result<(), String> {
         if self.too_many {
             return Err(format!(
                 "the model `{model}` stores up to 67108864 messages of steps that some rank has not ended, this schedule has more"
@@ -451,5 +447,555 @@ impl StepIndex {
 fn copy_from_old(of_each: &mut Vec<f64>, of: &[usize]) {
     if !of_each.is_empty() {
         *of_each = of.iter().map(|rank| of_each[*rank]).collect();
+    }
+}
+
+pub(crate) static MOST_EVENTS: TypedParameter<u64> = TypedParameter {
+    key: "most_events",
+    meaning: "events after which a case is given up: starts, ends and retries of messages, and links whose shares are computed",
+    symbols: "",
+    default: DefaultValue::Text("10000000000"),
+    read: |text| parse_count(text, "a whole number from 1"),
+};
+
+/// The number of events between two readings of the clock. Processing this number of events takes a
+/// few milliseconds. Tests of this crate read the clock more often, so that small cases pause.
+const BETWEEN_READINGS: u64 = if cfg!(test) { 1 << 6 } else { 1 << 12 };
+
+/// A limit on the number of events of a case, which ensures that every simulation ends, and the
+/// deadline at which a simulation pauses.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EventLimit {
+    most: u64,
+    left: u64,
+    deadline: Option<Instant>,
+    /// The clock is read next when this number of events remains until the limit.
+    next_reading: u64,
+    is_paused: bool,
+}
+
+impl EventLimit {
+    pub(crate) fn new(most: u64) -> Self {
+        Self { most, left: most, deadline: None, next_reading: 0, is_paused: false }
+    }
+
+    /// Sets the time at which processing pauses; with `None`, processing does not pause. If
+    /// processing is paused now, it can continue.
+    pub(crate) fn pause_at(&mut self, deadline: Option<Instant>) {
+        self.deadline = deadline;
+        self.next_reading = self.left.saturating_sub(BETWEEN_READINGS);
+        self.is_paused = false;
+    }
+
+    pub(crate) fn is_paused(&self) -> bool {
+        self.is_paused
+    }
+
+    /// Reads the clock if enough events have been processed since the previous reading. Returns
+    /// whether processing is paused.
+    fn check_clock(&mut self) -> bool {
+        let Some(deadline) = self.deadline.filter(|_| self.left <= self.next_reading) else {
+            return self.is_paused;
+        };
+        self.next_reading = self.left.saturating_sub(BETWEEN_READINGS);
+        self.is_paused |= Instant::now() >= deadline;
+        self.is_paused
+    }
+
+    pub(crate) fn reached(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Returns a reference to the number of events that remain until the limit. The caller
+    /// subtracts the events that it processes.
+    pub(crate) fn remaining(&mut self) -> &mut u64 {
+        &mut self.left
+    }
+
+    pub(crate) fn count(&mut self) {
+        self.left = self.left.saturating_sub(1);
+    }
+
+    /// Errors if the limit was reached. The error names the simulated time `us`, and the step
+    /// (`step`, counted from 0) of the slowest rank at this time.
+    fn check_limit(&self, model: &str, us: f64, step: u64) -> Result<(), String> {
+        if !self.reached() {
+            return Ok(());
+        }
+        Err(format!(
+            "the model `{model}` gives up after {} events, at {us:.3} us with the slowest rank in step {}; set a larger `{}`",
+            self.most,
+            step + 1,
+            MOST_EVENTS.key
+        ))
+    }
+}
+
+pub(crate) static NOISE: TypedParameter<f64> = TypedParameter {
+    key: "noise",
+    meaning: "jitter: coefficient of variation (standard deviation / mean) of a log-normal factor for the start-up, latency and bytes of each message, seeded by repetition; there is no lower bound then",
+    symbols: "",
+    default: DefaultValue::Text("0"),
+    read: |text| {
+        let cv = parse_number(text).filter(|cv| (0.0..=10.0).contains(cv));
+        cv.map(|cv| cv + 0.0).ok_or_else(|| "a number from 0 to 10".to_owned())
+    },
+};
+
+/// The jitter of a case. The cost of each message is multiplied by a random factor, which has a
+/// log-normal distribution with a mean of 1. The factor depends only on seed, step, sender and
+/// receiver. So it does not depend on the order in which events are processed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Noise {
+    seed: u64,
+    /// The standard deviation of the logarithm of the factor; 0 if there is no jitter.
+    sigma: f64,
+}
+
+impl Noise {
+    pub(crate) fn new(cv: f64, seed: u64) -> Self {
+        Self { seed, sigma: (cv * cv).ln_1p().sqrt() }
+    }
+
+    pub(crate) fn is_none(&self) -> bool {
+        self.sigma == 0.0
+    }
+
+    pub(crate) fn factor(&self, step: u64, from: u32, to: u32) -> f64 {
+        if self.is_none() {
+            return 1.0;
+        }
+        let ends = u64::from(from) << 32 | u64::from(to);
+        let mixed = |word| SplitMix64::new(word).bits();
+        let word = mixed(mixed(mixed(self.seed) ^ step) ^ ends);
+        // Compute a normally distributed sample from two uniform samples (Box & Muller, 1958).
+        let [u, v] =
+            [word, mixed(word)].map(|word| ((word >> 11) as f64 + 0.5) / (1_u64 << 53) as f64);
+        let normal = (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos();
+        (self.sigma * normal - self.sigma * self.sigma / 2.0).exp()
+    }
+}
+
+/// The position of a rank in the schedule. With `order=data`, [`DataOrder`] stores the positions
+/// instead.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Position {
+    /// The current step, which may not be known yet.
+    pub step: u64,
+    /// The number of the step's sends that the rank has made or posted.
+    pub sent: usize,
+    /// The number of the step's sends and receives that are not complete.
+    pub pending: usize,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Progress {
+    pub steps: Steps,
+    /// Whether a step has been added but the ranks that wait for it have not been resumed.
+    has_new_step: bool,
+    pub ranks: Vec<Position>,
+    /// The positions of the ranks with `order=data`; `None` with other orders.
+    pub data_order: Option<DataOrder>,
+    pub noise: Noise,
+    pub events: EventLimit,
+    pub record: Option<Box<TimeSpace>>,
+    pub repetition: Repetition,
+}
+
+impl Progress {
+    pub(crate) fn new(
+        ranks: usize,
+        order: Order,
+        unit_bytes: f64,
+        noise: Noise,
+        max_events: u64,
+    ) -> Self {
+        Self {
+            steps: Steps::new(ranks, unit_bytes),
+            has_new_step: false,
+            ranks: vec![Position::default(); ranks],
+            data_order: (order == Order::Data).then(|| DataOrder::new(ranks)),
+            noise,
+            events: EventLimit::new(max_events),
+            record: None,
+            repetition: Repetition::default(),
+        }
+    }
+
+    /// Adds the positions of all ranks to `state`, relative to the last known step. Returns `false`
+    /// if no step may be skipped, because the further simulation depends on more than positions and
+    /// times.
+    pub(crate) fn add_state(&self, state: &mut State) -> bool {
+        for Position { step, sent, pending } in &self.ranks {
+            state.add_number(self.steps.known() - step);
+            state.add_number(*sent as u64);
+            state.add_number(*pending as u64);
+        }
+        let Self { data_order, noise, record, .. } = self;
+        data_order.is_none() && noise.is_none() && record.is_none()
+    }
+
+    pub(crate) fn leave_step(&mut self, rank: usize) {
+        self.steps.leave(self.ranks[rank].step);
+        self.ranks[rank].step += 1;
+    }
+
+    /// Returns the step and the index of the rank's next send, if the data of this send is
+    /// available. If the known steps have no further send of the rank, the rank waits for a further
+    /// step. Only for `order=data`.
+    pub(crate) fn next_send(&mut self, rank: usize) -> Option<(u64, u32)> {
+        let order = self.data_order.as_mut()?;
+        if order.waits(rank) {
+            return None;
+        }
+        let next = order.next(rank, &mut self.steps);
+        if let (Some(record), Next::Send(..) | Next::Blocked) = (&mut self.record, next) {
+            record.enter(rank, order.step(rank));
+        }
+        match next {
+            Next::Send(step, index) => return Some((step, index)),
+            Next::Blocked => {}
+            Next::Unknown => {
+                order.wait(rank);
+                self.steps.wait();
+            }
+        }
+        None
+    }
+
+    /// Returns whether the known steps have no further send of the rank. Only for `order=data`.
+    pub(crate) fn has_no_known_send(&self, rank: usize) -> bool {
+        let order = self.data_order.as_ref();
+        order.is_some_and(|order| self.steps.get(order.step(rank)).is_none())
+    }
+}
+
+/// A model in which ranks have their own clocks. The model determines when each message is sent and
+/// received.
+pub(crate) trait RankModel: Send {
+    const NAME: &'static str;
+
+    fn progress(&self) -> &Progress;
+
+    fn progress_mut(&mut self) -> &mut Progress;
+
+    fn add_step(&mut self, step: &Step<'_>);
+
+    fn add_sums(&mut self, summed: Summed<'_>) {
+        self.progress_mut().steps.sum(summed);
+    }
+
+    /// Returns the state of the simulation, so that equal steps can be skipped. The state has all
+    /// values on which the further simulation depends; times and numbers of steps are relative to
+    /// the present. Returns `None` if the further simulation depends on something else.
+    fn state(&self) -> Option<State> {
+        None
+    }
+
+    /// Starts the sends of the step that the rank has entered. Matches the rank's receives with
+    /// messages that are posted or have arrived already.
+    fn start_step(&mut self, rank: usize);
+
+    /// Returns whether the rank is late and has not entered the schedule yet. If so, this function
+    /// also schedules an event at which the rank enters.
+    fn delays_entry(&mut self, _rank: usize) -> bool {
+        false
+    }
+
+    /// Starts the rank's next send if its data is available. Only for `order=data`.
+    fn resume(&mut self, rank: usize);
+
+    /// Reduces the data that the rank received in its step, when all sends and receives of the step
+    /// are complete. `is_empty` is true if the rank has no sends and no receives in this step.
+    /// Returns whether the rank can enter the next step immediately. If not, the model calls
+    /// [`RankModel::next_step`] later.
+    fn finish_step(&mut self, rank: usize, is_empty: bool) -> bool;
+
+    /// Processes the next event. Returns `false` if no event is left.
+    fn process_event(&mut self) -> bool;
+
+    /// Returns whether all events of the known steps can be processed before the next step is
+    /// known. This is possible if no event depends on a later step.
+    fn drains_each_step(&self) -> bool {
+        false
+    }
+
+    fn refusal(&self) -> Option<&String> {
+        None
+    }
+
+    /// Returns the time of the last event in µs. The time of skipped steps is included.
+    fn now_us(&self) -> f64;
+
+    /// Executes the reductions after the last step. Returns the critical path of the schedule, and
+    /// the times at which its ranks end. Errors if the model cannot represent these times.
+    fn finish(&mut self) -> Result<(Times, Option<RankTimes>), String>;
+
+    /// Returns whether the simulation is folded: only one rank of each symmetry orbit is simulated.
+    fn is_folded(&self) -> bool {
+        false
+    }
+
+    fn start_record(&mut self, record: TimeSpace) {
+        self.progress_mut().record = Some(Box::new(record));
+    }
+
+    fn take_record(&mut self) -> Option<TimeSpace> {
+        self.progress_mut().record.take().map(|record| record.finish())
+    }
+
+    /// Enters the next step in which the rank sends or receives. If no known step has a message of
+    /// the rank, the rank waits for a further step.
+    fn enter_step(&mut self, rank: usize) {
+        loop {
+            let progress = self.progress_mut();
+            let position = &mut progress.ranks[rank];
+            let Some(step) = progress.steps.enter(position.step) else { return };
+            let pending = step.sends(rank).len() + step.receives(rank).len();
+            (position.sent, position.pending) = (0, pending);
+            if let Some(record) = &mut progress.record {
+                record.enter(rank, position.step);
+            }
+            if pending > 0 {
+                self.start_step(rank);
+                return;
+            }
+            if !self.finish_step(rank, true) {
+                return;
+            }
+            self.progress_mut().leave_step(rank);
+        }
+    }
+
+    fn next_step(&mut self, rank: usize) {
+        self.progress_mut().leave_step(rank);
+        self.enter_step(rank);
+    }
+
+    /// Records that a send or receive of the rank's step is complete. Ends the step if all of the
+    /// rank's sends and receives are complete.
+    fn complete(&mut self, rank: usize) {
+        let position = &mut self.progress_mut().ranks[rank];
+        position.pending -= 1;
+        if position.pending == 0 && self.finish_step(rank, false) {
+            self.next_step(rank);
+        }
+    }
+
+    fn is_stopped(&self) -> bool {
+        let Progress { events, steps, .. } = self.progress();
+        self.refusal().is_some() || events.reached() || steps.limit_reached()
+    }
+
+    /// Processes events until a rank waits for the next step. Then adds this step, unless it is
+    /// skipped. The events of the new step are processed by the next call of [`RankModel::run`].
+    /// The events of the last step are therefore processed after the simulation has freed the
+    /// memory of the schedule.
+    fn step(&mut self, step: &Step<'_>) {
+        self.run(false);
+        if !self.is_stopped() && !self.progress().events.is_paused() && !self.skips(step) {
+            self.add_step(step);
+            self.progress_mut().has_new_step = true;
+        }
+    }
+
+    /// Returns whether the next step is skipped, because it is equal to the previous step and the
+    /// simulation is in a steady state.
+    fn skips(&mut self, step: &Step<'_>) -> bool {
+        let Progress { repetition, steps, .. } = self.progress_mut();
+        if repetition.count(step, steps.next_sums()) {
+            // Ranks that are behind may still be in steps of an earlier sequence. The state can
+            // repeat until they reach the present sequence, so it is compared only after that.
+            let Progress { repetition, steps, .. } = self.progress();
+            let is_uniform = repetition.includes(steps.known() - steps.first());
+            let state = if is_uniform { self.state() } else { None };
+            self.progress_mut().repetition.compare(state);
+        }
+        let Progress { repetition, steps, .. } = self.progress_mut();
+        let skips = repetition.skips();
+        if skips {
+            steps.clear_next_sums();
+        }
+        skips
+    }
+
+    fn wake_ranks(&mut self) {
+        let Progress { steps, ranks, data_order, .. } = self.progress_mut();
+        let by_data = data_order.is_some();
+        if let Some(order) = data_order {
+            order.wake();
+        }
+        for rank in steps.wake_ranks(by_data, ranks.iter().map(|rank| rank.step)) {
+            if self.delays_entry(rank) {
+                continue;
+            }
+            if by_data { self.resume(rank) } else { self.enter_step(rank) }
+        }
+    }
+
+    /// Processes events until a rank waits for a step that is not known yet. With `to_the_end`,
+    /// processes all remaining events. Pauses at the deadline of [`Evaluator::pause_at`].
+    fn run(&mut self, to_the_end: bool) {
+        if !self.is_stopped() && std::mem::take(&mut self.progress_mut().has_new_step) {
+            self.wake_ranks();
+        }
+        let drains = to_the_end || self.drains_each_step();
+        while !self.is_stopped()
+            && !self.progress_mut().events.check_clock()
+            && (drains || self.progress().steps.no_rank_waits())
+            && self.process_event()
+        {}
+    }
+}
+
+impl<M: RankModel> Listener for M {
+    fn interests(&self) -> Interests {
+        let detail = if self.is_folded() { Detail::Representatives } else { Detail::AllNodes };
+        let arrivals = self.progress().data_order.is_some();
+        Interests { detail, arrivals, ..Interests::FACTS }
+    }
+
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
+        match event {
+            ScheduleEvent::Step(step) => self.step(step),
+            ScheduleEvent::Summed(summed) if !self.is_stopped() => self.add_sums(summed),
+            _ => {}
+        }
+    }
+}
+
+impl<M: RankModel> Evaluator for M {
+    fn cost(&mut self) -> Result<Cost, String> {
+        self.progress().steps.check_limit(M::NAME)?;
+        self.run(true);
+        if let Some(why) = self.refusal() {
+            return Err(why.clone());
+        }
+        let Progress { events, steps, repetition, .. } = self.progress();
+        let first = steps.first() + repetition.skipped().steps;
+        events.check_limit(M::NAME, self.now_us(), first)?;
+        let (path, ranks) = self.finish()?;
+        let parts = path.parts(|kind| match kind {
+            Kind::Rearrangement => false,
+            Kind::Reduction => self.progress().steps.has_sums(),
+            _ => true,
+        });
+        Ok(Cost { parts, ranks, ..Cost::default() })
+    }
+
+    fn pause_at(&mut self, deadline: Option<Instant>) -> bool {
+        self.progress_mut().events.pause_at(deadline);
+        true
+    }
+
+    fn is_paused(&self) -> bool {
+        self.progress().events.is_paused()
+    }
+
+    fn advance(&mut self) -> bool {
+        self.run(true);
+        !self.progress().events.is_paused()
+    }
+
+    fn record_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
+        self.start_record(record);
+        Ok(())
+    }
+
+    fn time_space(&mut self) -> Option<TimeSpace> {
+        self.take_record()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cost::machine::Machine;
+    use crate::cost::model::PricingContext;
+    use crate::cost::model::test_steps::{run, try_cost};
+    use crate::network::topology::parse;
+    use std::time::Instant;
+
+    /// A step of 380 messages is simulated twice: without pauses, and with a pause at every reading
+    /// of the clock.
+    #[test]
+    fn a_case_that_pauses_has_the_same_cost() {
+        let topology = parse("mesh:4x5").unwrap();
+        let others = |from: u32| (1..20).map(move |d| (from, (from + d) % 20, 1000, 0));
+        let steps = vec![(0..20).flat_map(others).collect::<Vec<_>>()];
+        for model in ["", ",order=data"] {
+            let fluid = "free:model=fluid,startup_us=1,byte_us=0.001,hop_us=1";
+            let machine = Machine::parse(&format!("{fluid}{model}")).unwrap();
+            let [at_once, in_turns] = [false, true].map(|pauses| {
+                let mut evaluator = machine.evaluator(PricingContext::new(&topology, 1.0));
+                run(&topology, evaluator.as_mut(), &steps, &[], |_, _| 0);
+                let mut turns = 0;
+                assert!(!evaluator.is_paused(), "{model}");
+                while pauses && evaluator.pause_at(Some(Instant::now())) && !evaluator.advance() {
+                    assert!(evaluator.is_paused(), "{model}");
+                    turns += 1;
+                }
+                assert_eq!(turns > 0, pauses, "{model}");
+                evaluator.cost().unwrap()
+            });
+            assert_eq!(at_once, in_turns, "{model}");
+        }
+    }
+
+    /// A schedule of three steps around a ring, with different limits. Some limits are too small
+    /// for the first, second or third step, and others are large enough for all steps.
+    #[test]
+    fn a_case_with_too_many_events_is_given_up() {
+        let steps = vec![(0..4).map(|r| (r, (r + 1) % 4, 100, 0)).collect::<Vec<_>>(); 3];
+        for model in ["loggp,latency_us=1", "fluid,byte_us=0.1,hop_us=1"] {
+            for order in ["step", "data", "barrier"] {
+                let priced = |most: u64| {
+                    try_cost(
+                        "ring:4",
+                        &format!("free:model={model},order={order},most_events={most}"),
+                        &steps,
+                    )
+                };
+                let enough = (2..200).find(|most| priced(*most).is_ok()).unwrap();
+                let (us, us_of_many) = (priced(enough).unwrap(), priced(1_000_000).unwrap());
+                assert_eq!(us.parts, us_of_many.parts, "{model} {order}");
+                for most in [1, enough / 2, enough - 1] {
+                    let why = priced(most).unwrap_err();
+                    let expected = format!("gives up after {most} events, at ");
+                    assert!(
+                        why.contains(&expected) && why.ends_with("; set a larger `most_events`"),
+                        "{why}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn factors_have_a_mean_of_one_and_the_requested_variation() {
+        for cv in [0.05, 0.3, 1.0] {
+            let noise = Noise::new(cv, 42);
+            let draws: Vec<f64> =
+                (0..200_000).map(|i| noise.factor(i / 1000, (i % 1000) as u32, 7)).collect();
+            let mean = draws.iter().sum::<f64>() / draws.len() as f64;
+            let variance =
+                draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / draws.len() as f64;
+            assert!((mean - 1.0).abs() < 0.01 * cv.max(0.3), "{cv}: mean {mean}");
+            assert!((variance.sqrt() / cv - 1.0).abs() < 0.05, "{cv}: {}", variance.sqrt());
+            // The median of the log-normal distribution is exp(-sigma^2 / 2).
+            let median = (1.0 + cv * cv).sqrt().recip();
+            let below =
+                draws.iter().filter(|draw| **draw < median).count() as f64 / draws.len() as f64;
+            assert!((below - 0.5).abs() < 0.01, "{cv}: {below}");
+        }
+    }
+
+    #[test]
+    fn factors_differ_by_message_and_seed() {
+        let of = |seed, step, from, to| Noise::new(0.5, seed).factor(step, from, to);
+        let all = [of(1, 1, 2, 3), of(2, 1, 2, 3), of(1, 2, 2, 3), of(1, 1, 3, 2), of(1, 1, 2, 4)];
+        assert!((0..5).all(|i| (0..i).all(|j| all[i] != all[j])), "{all:?}");
+        assert_eq!(of(1, 1, 2, 3), all[0]);
+        assert_eq!(Noise::new(0.0, 1).factor(1, 2, 3), 1.0);
     }
 }

@@ -138,9 +138,12 @@ fn multiplexed_at_ports(step: &Step<'_>, topology: &Network, ports: PortLimit) -
     if ports.at_most(most) == most {
         return 0.0;
     }
-    // Count the circuits at each node, by direction.
-    let ends =
-        |t: &Transfer| [(topology.host(t.from.into()), true), (topology.host(t.to.into()), false)];
+    let ends = |t: &Transfer| {
+        [
+            (topology.physical_node(t.from.into()), true),
+            (topology.physical_node(t.to.into()), false),
+        ]
+    };
     let mut circuits: HashMap<(u64, bool), u64> = HashMap::new();
     for end in step.transfers.iter().flat_map(ends) {
         *circuits.entry(end).or_default() += 1;

@@ -65,7 +65,6 @@ pub(super) type Ticks = u128;
 
 const PER_US: f64 = 1e12;
 
-/// Converts the value of a parameter from µs to ticks.
 pub(super) fn ticks(us: f64) -> Ticks {
     // Parameters are at most one day. This is about 10^23 ticks, so the number fits in 128 bits.
     (us * PER_US).round() as Ticks
@@ -87,7 +86,6 @@ pub(super) fn of_bytes(ticks: Ticks, bytes: f64) -> Ticks {
     exact.saturating_add((part * ticks as f64).round() as Ticks)
 }
 
-/// Converts a time from ticks to µs.
 pub(super) fn us(ticks: Ticks) -> f64 {
     // Nearly all durations fit in 63 bits. The conversion of a 64-bit number then gives the same
     // number as the conversion of a 128-bit number, in a tenth of the time.

@@ -279,17 +279,15 @@ struct Stages {
     /// The ranks that enter late, each with its time in µs; empty after the first stage.
     late: Vec<(usize, f64)>,
     unit_bytes: f64,
-    /// Number of the current phase; `None` before the first one.
     phase: Option<u32>,
     /// The messages of the current phase so far.
     stage: Stage,
     /// For each node, the bytes that it composed for the current stage during the previous stage.
     precomposed: Vec<f64>,
-    /// Whether any node reduces data.
     has_sums: bool,
-    /// For each node, the bytes that it reduces at the end of the step that will be added next.
+    /// For each node, the bytes of the reductions that were reported after the last step was added.
+    /// The node reduces them at the end of the next step.
     summed: Vec<f64>,
-    /// Number of barriers before the current stage.
     barriers: u64,
     nodes: Nodes,
     /// The clock at the end of the previous stage. Like the clocks of nodes, it does not include
@@ -318,7 +316,6 @@ impl Stages {
         }
     }
 
-    /// Enters a phase. If it differs from the current phase, first simulates the current stage.
     fn enter_phase(&mut self, phase: u32) {
         if self.phase.replace(phase).is_some_and(|previous| previous != phase) {
             let early = self.machine.composes_early();
@@ -438,7 +435,6 @@ impl Evaluator for Stages {
 /// The clocks of all nodes, and the record of how they spend their time.
 struct Nodes {
     clocks: Vec<RankClock>,
-    /// The record, if requested.
     record: Option<Box<TimeSpace>>,
     /// The schedule's numbers of all steps so far in which at least one message was sent.
     steps: Vec<u64>,
@@ -461,19 +457,16 @@ impl Nodes {
         (&mut clocks[node as usize], line)
     }
 
-    /// Advances the clock of a node ([`RankClock::spend`]).
     fn spend(&mut self, node: u32, kind: Kind, ticks: Ticks) {
         let (clock, mut line) = self.clock_and_line(node);
         clock.spend(kind, ticks, &mut line);
     }
 
-    /// Advances the clock of a node ([`RankClock::wait_until`]).
     fn wait_until(&mut self, node: u32, at: Ticks, kind: Kind) {
         let (clock, mut line) = self.clock_and_line(node);
         clock.wait_until(at, kind, &mut line);
     }
 
-    /// Advances the clock of a node ([`RankClock::follow`]).
     fn follow(
         &mut self,
         node: u32,
@@ -485,7 +478,6 @@ impl Nodes {
         clock.follow(to, phases, last, &mut line);
     }
 
-    /// Records that a node has made a send of its current step.
     fn sent(&mut self, node: u32) {
         self.clock_and_line(node).1.sent();
     }
@@ -561,13 +553,11 @@ impl Stage {
         if bytes.is_empty() {
             return;
         }
-        // Create the reductions.
         let mut of_node = vec![0; bytes.len()];
         for (node, &bytes) in (0..).zip(bytes).filter(|(_, bytes)| **bytes > 0.0) {
             self.reductions.push(Reduction { node, missing: 0, bytes });
             of_node[node as usize] = self.reductions.len() as u32;
         }
-        // Assign the messages of the step to the reductions.
         let first = self.messages.partition_point(|message| message.step < step);
         let messages = self.messages.iter().zip(&mut self.reduction_of).skip(first);
         for (message, reduction) in messages.filter(|(message, _)| message.from != message.to) {
@@ -681,7 +671,6 @@ struct Event {
 struct InFlight {
     /// The time of the message's most recent event, with the critical path to it.
     clock: Clock,
-    /// The time at which the sender had started the message.
     started: Ticks,
     /// The time at which the message was ready to cross the network.
     ready: Ticks,
@@ -699,7 +688,6 @@ struct Simulation<'a> {
     reduction_of: &'a [u32],
     reductions: Vec<Reduction>,
     nodes: &'a mut Nodes,
-    /// The state of each message.
     in_flight: Vec<InFlight>,
     /// The earliest event is first.
     events: BinaryHeap<Reverse<Event>>,
@@ -770,7 +758,6 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// The simulation of a stage in blocking mode.
 struct Blocking<'a> {
     stage: Simulation<'a>,
     /// The sends and receives of all nodes. A task is twice the number of a message, plus 1 if the
@@ -863,12 +850,10 @@ struct Nonblocking<'a> {
     receives: Tasks,
     /// For each node, the time at which its copying engine becomes free.
     engines: Vec<Ticks>,
-    /// Number of free ports of each end.
     free: Vec<usize>,
     /// For each end, the messages that wait for its ports, in the order in which they became ready,
     /// each with its opposite end. Some of these messages may have crossed already.
     waiting: Vec<VecDeque<(u32, u32)>>,
-    /// Whether each message has started to cross.
     has_crossed: Vec<bool>,
     /// The first message that could cross at each end whose ports have changed. Entries can be out
     /// of date.

@@ -28,7 +28,6 @@ pub(super) enum Late {
     Listed(Vec<(u32, f64)>),
     /// Ranks drawn from the seed of the repetition.
     Random {
-        /// The number of ranks.
         count: u32,
         /// The mean of the times by which these ranks are late, in µs.
         mean_us: f64,
@@ -58,7 +57,6 @@ impl Late {
         }
     }
 
-    /// Returns whether no rank is late.
     pub(super) fn is_none(&self) -> bool {
         matches!(self, Self::Listed(ranks) if ranks.is_empty())
     }
@@ -151,7 +149,6 @@ mod tests {
         );
     }
 
-    /// If all ranks are late by the same time, the schedule ends later by this time.
     #[test]
     fn equal_lateness_shifts_a_schedule() {
         let steps: Sends = (1..8)

@@ -24,7 +24,6 @@ pub(super) static EAGER_BYTE_US: TypedParameter<f64> = TypedParameter::micros(
     "",
 );
 
-/// The costs of both protocols.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Protocols {
     /// The number of bytes above which a message is sent by rendezvous.

@@ -28,7 +28,6 @@ pub(super) struct Capacity {
     pub ports: Option<u64>,
 }
 
-/// The rounds of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Rounds {
     /// The number of rounds; at least 1.
@@ -152,7 +151,6 @@ impl Arranger {
         if crossings > MAX_CROSSINGS {
             return None;
         }
-        // Remove the resources of the previous step.
         for key in self.used.drain(..) {
             *self.numbers.of(key) = 0;
         }
@@ -255,8 +253,9 @@ impl Arranger {
         let routed = topology.route(t.from.into(), t.to.into(), route, &mut add);
         routed.expect("the route was checked when the step was measured");
         if let Some(ports) = capacity.ports {
-            let sender = topology.link_slots() + topology.host(t.from.into());
-            let receiver = topology.link_slots() + topology.nodes() + topology.host(t.to.into());
+            let sender = topology.link_slots() + topology.physical_node(t.from.into());
+            let receiver =
+                topology.link_slots() + topology.nodes() + topology.physical_node(t.to.into());
             let all = ports.saturating_mul(capacity.link);
             needed.extend(
                 [sender, receiver].map(|key| self.resource(key, all, Speed::Ports(ports as f64))),

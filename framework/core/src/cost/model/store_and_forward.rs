@@ -135,7 +135,6 @@ impl Time {
 }
 
 impl StoreAndForward {
-    /// Returns the duration of message number `i` of a step.
     fn time(&self, step: &Step<'_>, unit_bytes: f64, i: usize) -> Time {
         let t = &step.transfers[i];
         // A message between two ranks of the same node has one start-up.
@@ -154,7 +153,7 @@ impl StoreAndForward {
         let mut rounds: Vec<Time> = Vec::new();
         let mut messages: Vec<usize> = (0..step.transfers.len()).collect();
         for end in [|t: &Transfer| t.from, |t: &Transfer| t.to] {
-            let node = |i: &usize| topology.host(end(&step.transfers[*i]).into());
+            let node = |i: &usize| topology.physical_node(end(&step.transfers[*i]).into());
             messages.sort_unstable_by_key(node);
             for node_messages in messages.chunk_by(|a, b| node(a) == node(b)) {
                 let mut times: Vec<Time> = node_messages.iter().map(|i| time(*i)).collect();

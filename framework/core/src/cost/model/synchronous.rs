@@ -5,16 +5,16 @@
 //! module adds up the costs of all steps, and charges barriers, rearrangements and reductions. Each
 //! model defines the cost of a step ([`StepModel`]).
 
-use super::rearrangement::{REARRANGE_BLOCK_US, REARRANGEMENT, Rearrangement};
 use super::rounds::{Arranger, Capacity, MAX_CROSSINGS, Rounds};
 use super::{Cost, Evaluator, Model, PricingContext, segment_bytes};
 use crate::cost::bound::{self, Bound, BoundKind, Traffic};
 use crate::cost::kind::{Kind, Parts, Times};
 use crate::cost::parameter::{
-    BARRIER_US, Barrier, INJECTION_BYTE_US, PORTS, PortLimit, REARRANGE_BYTE_US, REDUCE_BYTE_US,
+    BARRIER_US, Barrier, DefaultValue, INJECTION_BYTE_US, PORTS, PortLimit, REARRANGE_BYTE_US,
+    REDUCE_BYTE_US, TypedParameter, parse_word,
 };
-use crate::cost::settings::parameters;
-use crate::delivery::payload::Proof;
+use crate::cost::settings::{parameters, word_enum};
+use crate::delivery::traced::Proof;
 use crate::network::topology::Network;
 use crate::simulation::listener::{Detail, Interests, Listener, ScheduleEvent, Summed};
 use crate::simulation::step::{Step, StepFacts};
@@ -54,7 +54,6 @@ pub(super) trait StepModel: Model + Copy {
         rounds: Rounds,
     ) -> Times;
 
-    /// Returns the parameters that all models of synchronous steps have.
     fn common_costs(&self) -> &CommonCosts;
 
     /// Returns the number of circuits that a link carries at the same time. Returns `None` if the
@@ -90,6 +89,35 @@ pub(super) trait StepModel: Model + Copy {
     }
 }
 
+word_enum! {
+    /// The choice of the bytes that count as rearranged.
+    pub(super) enum Rearrangement {
+        /// The bytes of the rearrangements that the schedule declares. Each algorithm declares what
+        /// its paper charges.
+        Declared = "declared",
+        /// The bytes of every message with more than one block. The sender gathers these blocks,
+        /// and the receiver scatters them.
+        Packed = "packed",
+        /// As `packed`, but only in collectives that distinguish blocks by their origin and by
+        /// their destination, such as an all-to-all.
+        Exchanges = "exchanges",
+    }
+}
+
+static REARRANGEMENT: TypedParameter<Rearrangement> = TypedParameter {
+    key: "rearrangement",
+    meaning: "rearranged bytes: `packed`, those of every message with more than one block, at both ends; `exchanges`, the same, but only in an all-to-all, because the blocks of a message can be contiguous in other collectives; `declared`, those that the schedule declares",
+    symbols: "",
+    default: DefaultValue::Text("packed"),
+    read: |text| parse_word(text, Rearrangement::WORDS),
+};
+
+static REARRANGE_BLOCK_US: TypedParameter<f64> = TypedParameter::micros(
+    "rearrange_block_us",
+    "rearrangement of a block within a node, in addition to that of its bytes; messages of several blocks then need blocks of one size",
+    "",
+);
+
 parameters! {
     /// The parameters that all models of synchronous steps have.
     #[derive(Copy)]
@@ -113,7 +141,6 @@ pub(super) struct Synchronous<M> {
     rounds: u64,
     /// The total time of each kind, without barriers.
     total: Times,
-    /// Number of steps.
     steps: u64,
     /// Number of rearrangements that the schedule declares.
     declared: u64,
@@ -121,16 +148,12 @@ pub(super) struct Synchronous<M> {
     packs: bool,
     /// Whether loads are counted in blocks ([`PricingContext::counted`]).
     counted: bool,
-    /// Whether the collective distinguishes blocks by their origin and by their destination
-    /// ([`PricingContext::exchanges`]).
     exchanges: bool,
     /// Whether bytes were rearranged whose blocks cannot be counted.
     rearranges_uncounted_blocks: bool,
-    /// Whether any node reduces data.
     has_sums: bool,
     /// The largest number of messages that a node sends or receives at the same time.
     max_simultaneous: u64,
-    /// Largest number of circuits on a link.
     max_circuits: u64,
     /// The memory for assigning circuits to rounds; created when a step first needs it.
     arranger: Option<Arranger>,
@@ -200,7 +223,6 @@ const EXPECTED: &str = "loads of links and hops are expected values over the ran
 const DRAWN: &str = "one random route per pair, chosen by the seed";
 
 impl<M: StepModel> Synchronous<M> {
-    /// Returns the costs of the steps so far.
     fn parts(&self) -> Parts {
         let barriers = self.rounds.saturating_sub(1) as f64;
         let barriers_us = barriers * self.common_costs.barrier_us.us(self.topology.nodes());
@@ -357,10 +379,22 @@ impl<M: StepModel> Evaluator for Synchronous<M> {
 
 #[cfg(test)]
 mod tests {
+    use super::REARRANGEMENT;
     use crate::cost::kind::Kind;
     use crate::cost::model::test_steps::cost;
+    use crate::cost::model::{ModelKind, models};
 
-    const MODELS: [&str; 3] = ["wormhole", "circuit", "store-and-forward"];
+    /// Returns the names of all models of synchronous steps. Only these models read the parameters of
+    /// `CommonCosts`.
+    fn synchronous_models() -> impl Iterator<Item = &'static str> {
+        let is_synchronous = |kind: &&&ModelKind| {
+            kind.parameters.iter().any(|parameter| parameter.key() == REARRANGEMENT.key)
+        };
+        let names: Vec<&str> =
+            models().iter().filter(is_synchronous).map(|kind| kind.name).collect();
+        assert!(names.contains(&"wormhole") && !names.contains(&"fluid"), "{names:?}");
+        names.into_iter()
+    }
 
     /// Returns the transmission and the contention of a step.
     fn of_bytes(topology: &str, machine: &str, sends: &[(u32, u32, u64)]) -> [f64; 2] {
@@ -373,7 +407,7 @@ mod tests {
     #[test]
     fn a_step_takes_the_larger_of_link_and_injection_times() {
         let neighbours = [(0, 1, 1000), (0, 3, 1000), (0, 4, 1000), (0, 12, 1000)];
-        for model in MODELS {
+        for model in synchronous_models() {
             let of = |more: &str, sends| {
                 of_bytes("torus:4x4", &format!("model={model},byte_us=0.04,ports=all{more}"), sends)
             };
@@ -427,7 +461,7 @@ mod tests {
     #[test]
     fn ranks_of_a_node_share_its_ports_and_injection() {
         let across = [(0, 4, 1000), (1, 5, 1000)];
-        for model in MODELS {
+        for model in synchronous_models() {
             let machine =
                 format!("free:model={model},startup_us=10,byte_us=0.01,virtual_channels=2");
             let machine = if model == "circuit" {

@@ -4,7 +4,7 @@ use super::time_space::TimeSpace;
 use super::{Cost, Evaluator, PricingContext};
 use crate::cost::background::Background;
 use crate::cost::machine::Machine;
-use crate::delivery::payload::Proof;
+use crate::delivery::traced::Proof;
 use crate::network::symmetry::Group;
 use crate::network::topology::{Network, Route, parse};
 use crate::simulation::listener::{ScheduleEvent, Summed};
@@ -49,7 +49,6 @@ pub(super) fn schedule(name: &str, n: u32, block: u64) -> Vec<Messages> {
     }
 }
 
-/// A deterministic generator of pseudo-random numbers.
 pub(in crate::cost) struct Random(pub u64);
 
 impl Random {
@@ -60,17 +59,14 @@ impl Random {
     }
 }
 
-/// Returns the cost of steps, each of which is a list of messages (sender, receiver, bytes).
 pub(super) fn cost(topology: &str, machine: &str, steps: &[&[(u32, u32, u64)]]) -> Cost {
     cost_of_forwarding(topology, machine, &sends(steps))
 }
 
-/// Returns the cost of steps whose messages forward received data.
 pub(super) fn cost_of_forwarding(topology: &str, machine: &str, steps: &Sends) -> Cost {
     try_cost(topology, machine, steps).unwrap()
 }
 
-/// Returns the cost, or the reason why the model has no cost.
 pub(super) fn try_cost(topology: &str, machine: &str, steps: &Sends) -> Result<Cost, String> {
     try_cost_by_routes(topology, machine, steps, &[], |_, _| 0)
 }
@@ -101,7 +97,6 @@ fn try_cost_by_routes(
     evaluator.cost()
 }
 
-/// Returns the cost of the steps, and the time-space record.
 pub(super) fn time_space_of(topology: &str, machine: &str, steps: &Sends) -> (Cost, TimeSpace) {
     let topology = parse(topology).unwrap();
     let mut evaluator = evaluator(&topology, machine);
@@ -141,7 +136,6 @@ pub(super) fn cost_of_reducing(
     evaluator.cost().unwrap()
 }
 
-/// Returns the cost with background traffic.
 pub(super) fn cost_with_background(
     background: Background,
     topology: &str,
@@ -160,7 +154,6 @@ fn evaluator(topology: &Arc<Network>, machine: &str) -> Box<dyn Evaluator> {
     Machine::parse(machine).unwrap().evaluator(PricingContext::new(topology, 1.0))
 }
 
-/// Reports steps to an evaluator.
 pub(super) fn run(
     topology: &Arc<Network>,
     evaluator: &mut dyn Evaluator,

@@ -140,7 +140,6 @@ impl TimeSpace {
         }
     }
 
-    /// Records that the rank has made a send of its current step.
     pub(super) fn sent(&mut self, rank: usize) {
         if let Some(entry) = self.ranks[rank].last_mut() {
             (entry.started, entry.waited) = (entry.ended, entry.ended);
@@ -160,7 +159,6 @@ impl TimeSpace {
         self
     }
 
-    /// Returns the only recorded rank; `None` if all ranks are recorded.
     pub(super) fn only(&self) -> Option<usize> {
         self.only
     }
@@ -181,7 +179,6 @@ impl TimeSpace {
         }
     }
 
-    /// Doubles the number of steps per entry.
     fn coarsen(&mut self) {
         self.doublings += 1;
         let doublings = self.doublings;
@@ -231,7 +228,6 @@ impl<T: Time> RankClock<T> {
         self.follow(self.0.after(kind, ticks), [], kind, line);
     }
 
-    /// Advances the clock to the time `at`, if this time is later.
     pub(super) fn wait_until(&mut self, at: T, kind: Kind, line: &mut TimeLine<'_>) {
         if at > self.0.at() {
             self.spend(kind, at - self.0.at(), line);
@@ -275,7 +271,6 @@ impl<'a> TimeLine<'a> {
         Self::new(record.as_deref_mut(), rank, 0.0)
     }
 
-    /// Records that the rank has made a send of its current step.
     pub(super) fn sent(&mut self) {
         if let Some(record) = &mut self.record {
             record.sent(self.rank);

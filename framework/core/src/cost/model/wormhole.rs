@@ -42,7 +42,7 @@ pub(super) static KIND: ModelKind = ModelKind {
     prepare: |settings| Ok(Arc::new(Wormhole::of(settings)?)),
 };
 
-static ONE_DIRECTIONAL_BYTE_US: TypedParameter<f64> = TypedParameter {
+static UNPAIRED_BYTE_US: TypedParameter<f64> = TypedParameter {
     key: "unpaired_byte_us",
     meaning: "transmission time of a byte in a step in which a node sends to one node and receives from another",
     symbols: "beta_sr",
@@ -63,7 +63,6 @@ static FREE_CONTENTION: TypedParameter<f64> = TypedParameter {
 word_enum! {
     /// The number of hops whose latency a step is charged.
     enum Hops {
-        /// The hops of the longest route.
         Longest = "longest",
         /// The mean number of hops, weighted by bytes.
         Mean = "mean",
@@ -84,7 +83,7 @@ parameters! {
         startup_us: f64 = STARTUP_US,
         byte_us: f64 = BYTE_US,
         hop_us: f64 = HOP_US,
-        one_directional_byte_us: f64 = ONE_DIRECTIONAL_BYTE_US,
+        unpaired_byte_us: f64 = UNPAIRED_BYTE_US,
         ..common: CommonCosts,
         free_contention: f64 = FREE_CONTENTION,
         hops: Hops = HOPS,
@@ -116,7 +115,7 @@ impl Model for Wormhole {
     fn lower_bound(&self, topology: &Network, traffic: &Traffic) -> Bound {
         let (bytes, kind) =
             bound::network_bytes(topology, traffic, self.common.ports, self.free_contention);
-        let transmission_us = bytes * self.byte_us.min(self.one_directional_byte_us);
+        let transmission_us = bytes * self.byte_us.min(self.unpaired_byte_us);
         let hops = match self.hops {
             Hops::Longest => bound::least_latency(topology, traffic),
             Hops::Mean => bound::least_mean_hops(topology, traffic, self.common.ports),
@@ -127,7 +126,7 @@ impl Model for Wormhole {
     }
 
     fn network_rates(&self) -> Option<NetworkRates> {
-        let byte_us = self.byte_us.min(self.one_directional_byte_us);
+        let byte_us = self.byte_us.min(self.unpaired_byte_us);
         let ports = PortRate { limit: self.common.ports, byte_us, each_hop: false };
         Some(NetworkRates {
             link_byte_us: byte_us / self.free_contention,
@@ -152,8 +151,7 @@ impl StepModel for Wormhole {
         } else {
             longest
         };
-        let byte_us =
-            if facts.one_directional { self.one_directional_byte_us } else { self.byte_us };
+        let byte_us = if facts.one_directional { self.unpaired_byte_us } else { self.byte_us };
         let (load, hops) =
             facts.expected.map_or((facts.through_link(), facts.latency()), |expected| {
                 (expected.load, expected.hops)

@@ -1,7 +1,6 @@
 //! Boxes with one bit per coordinate.
 
-use super::selection::strided;
-use super::{Axes, Axis, Cut, Layout, Selection, Side};
+use super::{Axes, Axis, Cut, Layout, Selection, Side, strided};
 use crate::delivery::grid::Grid;
 use crate::network::symmetry::split_off;
 
@@ -11,9 +10,7 @@ use crate::network::symmetry::split_off;
 #[derive(Debug, Clone)]
 pub struct BitLayout {
     axes: Axes,
-    /// The location of each axis.
     fields: Vec<Field>,
-    /// The box of all blocks.
     full: Vec<u64>,
     full_count: u64,
     origin_words: usize,
@@ -21,16 +18,14 @@ pub struct BitLayout {
     is_simple: bool,
 }
 
-/// The location of one axis within a box.
+/// The bits of one axis within a box.
 #[derive(Debug, Clone, Copy)]
 struct Field {
-    /// Index of the first word.
     word: usize,
-    /// The number of words. It is greater than 1 only for an axis of more than 64 coordinates.
+    /// Greater than 1 only for an axis of more than 64 coordinates.
     words: usize,
     /// The lowest bit of the axis within its first word.
     shift: u32,
-    /// The number of coordinates of the axis.
     radix: u32,
     /// The bits of the axis within its word. If the axis has several words, all bits are set.
     mask: u64,
@@ -75,7 +70,6 @@ impl Field {
         a[self.word + (bit / 64) as usize] >> (bit % 64) & 1 == 1
     }
 
-    /// Returns the coordinates in the set of this axis, in ascending order.
     #[inline]
     fn coordinates(self, a: &[u64]) -> impl Iterator<Item = u64> {
         a[self.range()].iter().enumerate().flat_map(move |(number, word)| {
@@ -89,8 +83,7 @@ impl Field {
         })
     }
 
-    /// Inserts `count` consecutive coordinates, starting with `first`, into the set of this axis.
-    /// All of the coordinates must be within the axis.
+    /// Inserts `count` consecutive coordinates from `first` on.
     fn insert_run(&self, first: u32, count: u32, out: &mut [u64]) {
         let (mut bit, mut left) = (self.shift + first, count);
         while left > 0 {
@@ -144,7 +137,6 @@ impl BitLayout {
         layout
     }
 
-    /// Returns whether one side of a box contains a node (or segment).
     pub(crate) fn has_node(&self, side: Side, node: u64, a: &[u64]) -> bool {
         let mut rest = node;
         self.fields[self.axes.of_side(side)].iter().rev().all(|field| {
@@ -154,13 +146,11 @@ impl BitLayout {
         })
     }
 
-    /// Returns the segments of a box, in ascending order.
     pub(crate) fn segments_in(&self, a: &[u64]) -> impl Iterator<Item = u64> {
         self.fields[self.segment_axis()].coordinates(a)
     }
 
-    /// Replaces the set of one axis of `out` by `coordinates`. `axis` is the number of the axis
-    /// within its side.
+    /// Replaces the set of one axis by `coordinates`. `axis` is its number within its side.
     pub(crate) fn set_coordinates(
         &self,
         side: Side,
@@ -288,9 +278,9 @@ impl Layout for BitLayout {
         scratch: &mut [u64],
         mut piece: impl FnMut(&[u64]),
     ) {
-        // Create one piece for each axis on which `a` and `inner` differ. On this axis, the piece
-        // has the coordinates of `a` that are not in `inner`. On earlier axes the piece is equal to
-        // `inner`, and on later axes to `a`.
+        // Create one piece for each axis on which `a` and `inner` differ. It has the coordinates of
+        // `a` that are not in `inner` on this axis, those of `inner` on earlier axes, and those of
+        // `a` on later axes.
         let mut is_first = true;
         for (axis, field) in self.fields.iter().enumerate() {
             if same_words(&a[field.range()], &inner[field.range()], field.mask) {
@@ -312,8 +302,7 @@ impl Layout for BitLayout {
     fn join(&self, a: &mut [u64], b: &[u64]) -> bool {
         // In a reduction, most boxes of a node differ both in their origins and in their
         // destinations or segments. The union of two such boxes is not a box. If each axis is
-        // within one word, this test is not needed, because the comparison of words that follows
-        // ends early for most boxes.
+        // within one word, the comparison of words that follows ends as early without this test.
         let (origins, others) = (0..self.origin_words, self.origin_words..a.len());
         if !self.is_simple
             && differ(&a[others.clone()], &b[others])

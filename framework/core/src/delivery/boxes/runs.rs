@@ -1,13 +1,12 @@
-//! Boxes with one set per axis, and the action of a symmetry group on them.
-
 use super::set::Set;
-use super::{Axes, Axis, Cut, Element, Layout, NodeSet, Selection, Side};
+use super::{Axes, Axis, BitLayout, Cut, Element, Layout, NodeSet, Selection, Side};
 use crate::delivery::grid::Grid;
 use crate::network::symmetry::Group;
 use smallvec::{SmallVec, smallvec};
+use std::collections::BTreeMap;
 
-/// A layout with one set per axis, for a schedule with a symmetry group. Holdings are stored for
-/// one node of each orbit of the group.
+/// A layout with one set per axis. Holdings are stored for one node of each orbit of a symmetry
+/// group, which acts on the boxes.
 #[derive(Debug)]
 pub(crate) struct RunLayout {
     axes: Axes,
@@ -51,14 +50,10 @@ impl RunLayout {
         &self.group
     }
 
-    pub(crate) fn acts_on_numbers(&self) -> bool {
-        self.acts_on_numbers
-    }
-
     /// Describes the image of a set of nodes under an element of the group as a sequence of
-    /// numbers, and calls `word` with each of them. Equal images have equal sequences. The sequence
-    /// of all nodes is empty. The sequence of a single node is only the number of its image. Errors
-    /// if the set does not fit the grid.
+    /// numbers, and calls `word` with each of them. Equal images have equal sequences: none for all
+    /// nodes, and the number of the image for a single node. Errors if the set does not fit the
+    /// grid.
     pub(crate) fn describe(
         &self,
         set: NodeSet<'_>,
@@ -81,8 +76,7 @@ impl RunLayout {
                 sets.iter().zip(axes).map(|(set, axis)| Set::of(*set, axis.radix)).collect()
             }
         };
-        // If the product of the sets is all nodes or one node, give the short description of this
-        // special case.
+        // A product that is all nodes or one node has the short description of this special case.
         let sets = || sets.iter().zip(axes);
         if sets().all(|(set, axis)| set.count() == axis.radix) {
             return Ok(());
@@ -105,9 +99,8 @@ impl RunLayout {
         Ok(())
     }
 
-    /// Describes a set of segments as a sequence of numbers, and calls `word` with each of them.
-    /// The sequence of all segments is empty. Errors if the set does not fit the number of segments
-    /// per block.
+    /// Describes a set of segments as a sequence of numbers (none for all segments), and calls
+    /// `word` with each of them. Errors if the set does not fit the number of segments per block.
     pub(crate) fn describe_segments(
         &self,
         set: Axis<'_>,
@@ -119,6 +112,33 @@ impl RunLayout {
             set.each_word(word);
         }
         Ok(())
+    }
+
+    /// Returns the blocks of a box as boxes of another layout for the same grid.
+    pub(crate) fn as_bits(&self, a: &[Set], layout: &BitLayout) -> Vec<Vec<u64>> {
+        let mut boxes = vec![layout.full().to_vec()];
+        let sides = [Side::Origins, Side::Destinations, Side::Segments];
+        for side in sides.into_iter().filter(|side| self.has(*side)) {
+            let products = self.products(side, a);
+            boxes = boxes
+                .iter()
+                .flat_map(|outer| {
+                    products.iter().map(|product| narrowed(layout, side, product, outer))
+                })
+                .collect();
+        }
+        boxes
+    }
+
+    /// Returns one side of a box as products of sets of coordinates of the schedule's grid.
+    fn products(&self, side: Side, a: &[Set]) -> Vec<Vec<Vec<u64>>> {
+        let coordinates = self.coordinates_of(side, a);
+        if side == Side::Segments || !self.acts_on_numbers {
+            return vec![coordinates];
+        }
+        let points: Vec<Vec<u64>> =
+            coordinates.concat().into_iter().map(|node| self.grid().coordinates(node)).collect();
+        products(&points.iter().map(Vec::as_slice).collect::<Vec<_>>())
     }
 }
 
@@ -188,9 +208,7 @@ impl Layout for RunLayout {
         scratch: &mut [Set],
         mut piece: impl FnMut(&[Set]),
     ) {
-        // Create one piece for each axis on which `a` and `inner` differ. On this axis, the piece
-        // has the coordinates of `a` that are not in `inner`. On earlier axes the piece is equal to
-        // `inner`, and on later axes to `a`.
+        // The same pieces as in the other layout.
         for axis in (0..a.len()).filter(|axis| a[*axis] != inner[*axis]) {
             scratch[..axis].clone_from_slice(&inner[..axis]);
             scratch[axis] = a[axis].minus(&inner[axis], self.axes.radices[axis]);
@@ -247,8 +265,7 @@ impl Layout for RunLayout {
         if element == 0 {
             return;
         }
-        // The group acts on the axes of origins and of destinations. It does not act on the last
-        // axis, which has the segments.
+        // The group does not act on the last axis, which has the segments.
         let axes = self.group.axes();
         let last = a.len() - 1;
         for side in a[..last].chunks_mut(axes.len().max(1)) {
@@ -303,5 +320,55 @@ impl Layout for RunLayout {
             _ => selection.narrow(self, side, set),
         }
         Ok(())
+    }
+}
+
+/// Returns `outer` with one side replaced by a product of sets of coordinates.
+fn narrowed(layout: &BitLayout, side: Side, product: &[Vec<u64>], outer: &[u64]) -> Vec<u64> {
+    let mut inner = outer.to_vec();
+    for (axis, coordinates) in product.iter().enumerate() {
+        layout.set_coordinates(side, axis, coordinates, &mut inner);
+    }
+    inner
+}
+
+/// Divides points into products of sets of coordinates. Two values of the first coordinate are in
+/// the same product if they occur with the same values of the remaining coordinates.
+fn products(points: &[&[u64]]) -> Vec<Vec<Vec<u64>>> {
+    if points.iter().all(|point| point.is_empty()) {
+        return vec![Vec::new()];
+    }
+    // For each value of the first coordinate, collect the remaining coordinates of its points.
+    let mut remaining: BTreeMap<u64, Vec<&[u64]>> = BTreeMap::new();
+    for (first, rest) in points.iter().filter_map(|point| point.split_first()) {
+        remaining.entry(*first).or_default().push(rest);
+    }
+    // Group values of the first coordinate that have the same remaining coordinates.
+    let mut groups: Vec<(Vec<u64>, Vec<&[u64]>)> = Vec::new();
+    for (first, rest) in remaining {
+        match groups.iter_mut().find(|(_, other)| *other == rest) {
+            Some((firsts, _)) => firsts.push(first),
+            None => groups.push((vec![first], rest)),
+        }
+    }
+    let of_group = |(firsts, rest): (Vec<u64>, Vec<&[u64]>)| {
+        products(&rest)
+            .into_iter()
+            .map(move |product| [vec![firsts.clone()], product].concat())
+            .collect::<Vec<_>>()
+    };
+    groups.into_iter().flat_map(of_group).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_are_partitioned_into_few_products() {
+        let points =
+            |of: &[[u64; 2]]| products(&of.iter().map(<[u64; 2]>::as_slice).collect::<Vec<_>>());
+        assert_eq!(points(&[[0, 1], [0, 2], [2, 1], [2, 2]]), [[vec![0, 2], vec![1, 2]]]);
+        assert_eq!(points(&[[0, 3], [1, 0], [1, 1]]), [[vec![0], vec![3]], [vec![1], vec![0, 1]]]);
     }
 }

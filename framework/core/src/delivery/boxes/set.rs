@@ -5,8 +5,7 @@
 //! algorithm, are stored as bits if their runs would need more words than their bits. The contents
 //! of a set determine which of the two forms is used, so equal sets have equal forms.
 
-use super::Axis;
-use super::selection::strided;
+use super::{Axis, strided};
 use crate::delivery::grid::Grid;
 use crate::network::symmetry::GroupAxis;
 use smallvec::{SmallVec, smallvec};
@@ -40,7 +39,6 @@ fn words_of(radix: u64) -> usize {
     radix.div_ceil(64) as usize
 }
 
-/// Returns a word with the lowest `count` bits set.
 fn low_bits(count: u64) -> u64 {
     if count >= 64 { u64::MAX } else { (1 << count) - 1 }
 }
@@ -112,8 +110,8 @@ impl Set {
         }
     }
 
-    /// Returns the set of these bits. The set is stored as runs if they need no more words than the
-    /// bits. To count the runs, counts the 1 bits that follow a 0 bit.
+    /// Stores bits as runs if they need no more words. The runs are counted as the 1 bits that
+    /// follow a 0 bit.
     fn of_bits(bits: Box<[u64]>, radix: u64) -> Self {
         let mut before = 0;
         let mut count = 0;
@@ -195,8 +193,8 @@ impl Set {
         }
     }
 
-    /// Describes the set as a sequence of numbers, and calls `word` with each of them. Equal sets
-    /// of the same axis have the same numbers.
+    /// Calls `word` with each number of a sequence that describes the set. Equal sets of the same
+    /// axis have the same sequence.
     pub(crate) fn each_word(&self, mut word: impl FnMut(u64)) {
         match self {
             Self::Word(bits) => word(*bits),
@@ -248,8 +246,7 @@ impl Set {
         }
     }
 
-    /// Returns the image of the set under an element of the group. The group acts on this axis as
-    /// described by `axis`.
+    /// Returns the image under an element of the group, which acts on this axis as `axis`.
     pub(super) fn moved(&self, axis: GroupAxis, element: u64) -> Self {
         if element == 0 {
             return self.clone();
@@ -281,7 +278,6 @@ impl Set {
     }
 }
 
-/// Appends a run, or extends the last run if the two touch.
 fn push_run(runs: &mut Runs, (from, to): (u32, u32)) {
     if from < to {
         match runs.last_mut() {
@@ -311,8 +307,8 @@ fn merged_runs(a: &Runs, b: &Runs, keep: impl Fn(bool, bool) -> bool) -> Runs {
     }
 }
 
-/// Adds `by` to all coordinates of runs, modulo `radix`. A run that passes the end of the axis
-/// continues at its start.
+/// Adds `by` to all coordinates, modulo `radix`. A run that passes the end of the axis continues at
+/// its start.
 fn rotated_runs(runs: &Runs, radix: u32, by: u32) -> Runs {
     let mut out = Runs::new();
     for &(from, to) in runs {
@@ -324,9 +320,8 @@ fn rotated_runs(runs: &Runs, radix: u32, by: u32) -> Runs {
     out
 }
 
-/// Applies exclusive-or with a number to all coordinates of runs. First, runs are split into
-/// aligned pieces of 2^k coordinates, because exclusive-or maps each of these pieces to another
-/// aligned piece.
+/// Applies exclusive-or with a number to all coordinates. Runs are first split into aligned pieces
+/// of 2^k coordinates, because exclusive-or maps each of these pieces to another aligned piece.
 fn xor_runs(runs: &Runs, with: u32) -> Runs {
     let mut pieces: Vec<(u32, u32)> = Vec::new();
     for &(mut from, to) in runs {

@@ -5,9 +5,9 @@ use proptest::prelude::*;
 
 fn byte_counts(table: Vec<Vec<u64>>, element_bytes: u64) -> Result<ByteCounts<u32>, Fault> {
     let nodes = table.len() as u64;
-    let placement = Placement::new(Grid::new(&[nodes]).unwrap(), nodes);
+    let embedding = Embedding::new(Grid::new(&[nodes]).unwrap(), nodes);
     ByteCounts::new(
-        placement,
+        embedding,
         Some(Arc::new(SizeTable(table))),
         ByteCountUnits { block_bytes: 0, element_bytes },
     )
@@ -191,10 +191,10 @@ fn bytes_must_be_multiples_of_the_element_size() {
 
 #[test]
 fn counts_beyond_the_limits_are_refused() {
-    let placement = |nodes| Placement::new(Grid::new(&[nodes]).unwrap(), nodes);
+    let embedding = |nodes| Embedding::new(Grid::new(&[nodes]).unwrap(), nodes);
     let new = |nodes, block_bytes| {
         ByteCounts::<u64>::new(
-            placement(nodes),
+            embedding(nodes),
             None,
             ByteCountUnits { block_bytes, element_bytes: 1 },
         )

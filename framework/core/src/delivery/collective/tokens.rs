@@ -6,31 +6,25 @@
 //! *class*, which is handled as one block of their total size. The classes of a node are numbered
 //! from 0, in ascending order of their sets.
 
-use super::sizes::pair_traffic;
-use super::{BlockSizes, MaxTraffic};
+use super::{BlockSizes, MaxTraffic, pair_traffic};
 use crate::places::Places;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The classes of the tokens of all nodes.
+/// The classes of the tokens of all nodes. Lists of all nodes or classes are stored one after
+/// another; `first_...` has the index of the first entry of each, and the length of the list as its
+/// last element.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Tokens {
-    /// For each node, the index of its first class in `bytes`. The last element is the number of
-    /// all classes.
     first_class: Vec<usize>,
-    /// The total bytes of each class, sorted by node.
+    /// The total bytes of each class, in the order of nodes and of their classes.
     bytes: Vec<u64>,
-    /// For each class, the index of its first receiver in `receivers`. The last element is the
-    /// length of `receivers`.
     first_receiver: Vec<usize>,
-    /// The receivers of all classes. Those of one class are in ascending order.
+    /// The receivers of each class, in ascending order.
     receivers: Vec<u32>,
-    /// For each node, the index of its first entry in `wanted`. The last element is the length of
-    /// `wanted`.
     first_wanted: Vec<usize>,
-    /// The classes that receiver 0 receives, in ascending order, then those of receiver 1, etc. A
-    /// class is given as the node to which its tokens belong, and the number of the class at this
-    /// node.
+    /// For each receiver, the classes that it receives, in ascending order: the node to which the
+    /// tokens of the class belong, and the number of the class at this node.
     wanted: Vec<(u32, u32)>,
 }
 
@@ -66,7 +60,6 @@ impl Tokens {
         tokens
     }
 
-    /// Fills `first_wanted` and `wanted`.
     fn list_wanted(&mut self) {
         let receivers = self.receivers.iter().map(|receiver| *receiver as usize);
         let mut places = Places::of(self.nodes() as usize, receivers);
@@ -103,14 +96,12 @@ impl Tokens {
         self.first_class[node as usize] + class as usize
     }
 
-    /// Returns the node to which the tokens of a class belong. `class` is the number of the class
-    /// among the classes of all nodes.
+    /// Returns the node to which the tokens of a class belong, given its number among all classes.
     pub fn owner(&self, class: usize) -> u64 {
         self.first_class.partition_point(|first| *first <= class) as u64 - 1
     }
 
-    /// Returns the total bytes of a class. `class` is the number of the class among the classes of
-    /// all nodes.
+    /// Returns the total bytes of a class, given its number among all classes.
     pub fn bytes_of(&self, class: usize) -> u64 {
         self.bytes[class]
     }
@@ -133,8 +124,8 @@ impl Tokens {
         &self.receivers[self.first_receiver[class]..self.first_receiver[class + 1]]
     }
 
-    /// Returns the classes that a node receives, in ascending order. A class is given as the node
-    /// to which its tokens belong, and the number of the class at this node.
+    /// Returns the classes that a node receives, in ascending order: the node to which the tokens
+    /// belong, and the number of the class at this node.
     pub fn wanted(&self, receiver: u64) -> &[(u32, u32)] {
         let receiver = receiver as usize;
         &self.wanted[self.first_wanted[receiver]..self.first_wanted[receiver + 1]]
@@ -145,7 +136,7 @@ impl Tokens {
         self.receivers.len() as u64
     }
 
-    /// Returns the bytes of the tokens of `node` that `receiver` receives.
+    /// Returns the bytes of the tokens of `node` for `receiver`.
     fn between(&self, node: u64, receiver: u64) -> u64 {
         let wanted = self.wanted(receiver);
         let first = wanted.partition_point(|(of, _)| u64::from(*of) < node);

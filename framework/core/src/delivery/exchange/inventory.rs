@@ -4,31 +4,30 @@ use crate::delivery::boxes::{BitLayout, Layout, Side, without};
 use crate::delivery::collective::{
     BlockSizes, Blocks, Collective, CollectiveKind, FinalBlocks, set_error,
 };
-use crate::delivery::contents::Contents;
 use crate::delivery::exchange::Rule;
 use crate::delivery::fault::{Block, Fault};
+use crate::delivery::grid::Embedding;
 use crate::delivery::holdings::Holdings;
-use crate::delivery::placement::Placement;
+use crate::delivery::traced::Contents;
 use crate::limits;
 use crate::network::symmetry::Group;
 use std::sync::Arc;
 
-/// The division of blocks into parts and segments.
+/// The division of blocks into parts and segments. A *unit* is a segment of a block or of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Division {
     /// Whether each block is divided into one part per node of the machine. The destination of a
     /// box then identifies the part, so the collective must not distinguish blocks by destination.
     pub in_parts: bool,
-    /// Number of segments of each block, or of each part.
+    /// The number of segments of each block, or of each part.
     pub segments: u32,
 }
 
 impl Division {
-    /// Blocks that are not divided: one part, one segment.
+    /// Blocks that are not divided.
     pub const WHOLE: Self = Self { in_parts: false, segments: 1 };
 
-    /// Returns two values: whether blocks are distinguished by their origins, and whether they are
-    /// distinguished by their destinations.
+    /// Returns whether blocks are distinguished by their origins, and by their destinations.
     pub(crate) fn distinguishes(self, kind: &CollectiveKind) -> [bool; 2] {
         let by = |side| kind.distinguishes(side);
         [by(Side::Origins), by(Side::Destinations) || self.in_parts]
@@ -45,27 +44,25 @@ impl Division {
 #[derive(Debug)]
 pub(crate) struct Inventory<L: Layout = BitLayout> {
     pub collective: Collective,
-    pub placement: Placement,
+    pub embedding: Embedding,
     pub layout: L,
     pub division: Division,
-    /// Sizes in bytes of one unit (a segment of a block or of a part); `None` if blocks have
-    /// uniform size.
+    /// The sizes of units in bytes; `None` if blocks have uniform size.
     pub sizes: Option<Arc<dyn BlockSizes>>,
-    /// All blocks of the collective, as boxes. Their origins and destinations are *homes*: the home
-    /// of a machine node is the node of the schedule's grid that has its initial and required
-    /// blocks.
+    /// All blocks of the collective, as boxes. Their origins and destinations are the homes of the
+    /// machine's nodes ([`Embedding`]).
     homes: Vec<Vec<L::Element>>,
 }
 
 impl Inventory {
-    /// Returns the layout with one bit per coordinate.
+    /// Returns the layout of full planning.
     pub(crate) fn layout(
         collective: &Collective,
         division: Division,
-        placement: &Placement,
+        embedding: &Embedding,
     ) -> BitLayout {
         let [by_origin, by_destination] = division.distinguishes(collective.kind());
-        BitLayout::new(placement.grid().clone(), by_origin, by_destination, division.segments)
+        BitLayout::new(embedding.grid().clone(), by_origin, by_destination, division.segments)
     }
 
     /// Returns the minimum memory, in bytes, for the boxes of all nodes: two boxes per node.
@@ -73,7 +70,6 @@ impl Inventory {
         layout.grid().nodes().saturating_mul(layout.elements() as u64 * 16)
     }
 
-    /// Errors if the boxes of all nodes do not fit into memory.
     pub(super) fn check_memory(layout: &BitLayout) -> Result<(), Fault> {
         let least = Self::least_bytes(layout);
         if least <= limits::HELD_BYTES {
@@ -92,13 +88,13 @@ impl Inventory {
 impl<L: Layout> Inventory<L> {
     pub(super) fn new(
         collective: Collective,
-        placement: Placement,
+        embedding: Embedding,
         division: Division,
         sizes: Option<Arc<dyn BlockSizes>>,
         layout: L,
     ) -> Self {
-        let homes = home_boxes(&layout, &placement);
-        let mut inventory = Self { collective, placement, layout, division, sizes: None, homes };
+        let homes = home_boxes(&layout, &embedding);
+        let mut inventory = Self { collective, embedding, layout, division, sizes: None, homes };
         let units = inventory.units();
         inventory.sizes = match sizes {
             Some(blocks) if units > 1 => Some(Arc::new(UnitSizes { blocks, units })),
@@ -107,17 +103,17 @@ impl<L: Layout> Inventory<L> {
         inventory
     }
 
-    /// Returns the number of nodes of the machine whose holdings are stored.
+    /// The number of nodes of the machine whose holdings are stored.
     pub(super) fn planned_nodes(&self) -> u64 {
-        self.layout.group().map_or(self.placement.machine_nodes(), Group::representatives)
+        self.layout.group().map_or(self.embedding.machine_nodes(), Group::representatives)
     }
 
-    /// Returns the boxes that a node of the machine holds at the start.
+    /// Returns the boxes at a node of the machine before the first step.
     pub(super) fn initial(&self, physical: u64) -> Vec<Vec<L::Element>> {
         self.boxes_of(self.collective.initial(physical))
     }
 
-    /// Returns the boxes that a node of the machine must hold at the end.
+    /// Returns the boxes that must be at a node of the machine after the last step.
     pub(super) fn required(&self, physical: u64) -> Vec<Vec<L::Element>> {
         self.boxes_of(self.collective.required(physical))
     }
@@ -126,15 +122,14 @@ impl<L: Layout> Inventory<L> {
         match blocks {
             Blocks::None | Blocks::ReceivedBy(_) => Vec::new(),
             Blocks::All => self.homes.clone(),
-            Blocks::From(physical) => self.narrowed(Side::Origins, self.placement.home(physical)),
+            Blocks::From(physical) => self.narrowed(Side::Origins, self.embedding.home(physical)),
             Blocks::For(physical) => {
-                self.narrowed(Side::Destinations, self.placement.home(physical))
+                self.narrowed(Side::Destinations, self.embedding.home(physical))
             }
         }
     }
 
-    /// Returns the boxes of all blocks that have `node` as their origin or destination, depending
-    /// on `side`.
+    /// Returns the boxes of all blocks from or for `node`, depending on `side`.
     fn narrowed(&self, side: Side, node: u64) -> Vec<Vec<L::Element>> {
         let mut selected = self.layout.full().to_vec();
         self.layout.narrow_to(side, node, &mut selected);
@@ -145,26 +140,24 @@ impl<L: Layout> Inventory<L> {
         self.homes.iter().filter_map(within).collect()
     }
 
-    /// Returns whether the sender of a rule keeps what it sends. In a dispatch, every sender keeps
-    /// what it sends, so that a token which returns to a node is detected as delivered twice.
+    /// Returns whether the sender keeps what it sends. In a dispatch, it always does, so that a
+    /// token which returns to a node is detected as delivered twice.
     pub(crate) fn copies(&self, rule: &Rule<'_>) -> bool {
         rule.copy || self.collective.kind().required == FinalBlocks::Received
     }
 
-    /// Returns whether the collective is a reduction.
     pub(super) fn sums(&self) -> bool {
         self.collective.kind().sums
     }
 
-    /// Returns the number of units per block: the number of parts times the number of segments.
-    /// Loads are in units, or in bytes if blocks have explicit sizes.
+    /// Returns the number of units per block. Loads are in units, or in bytes if blocks have
+    /// explicit sizes.
     pub(super) fn units(&self) -> u64 {
-        let parts = if self.division.in_parts { self.placement.machine_nodes() } else { 1 };
+        let parts = if self.division.in_parts { self.embedding.machine_nodes() } else { 1 };
         parts * u64::from(self.division.segments.max(1))
     }
 
-    /// Errors if the total load of all nodes at the start is so large that the load of a node or
-    /// message, or the sum of two loads, may not fit into 64 bits.
+    /// Errors if the load of a node or message, or the sum of two loads, may not fit into 64 bits.
     pub(super) fn check_total(&self, total: u128) -> Result<(), Fault> {
         const MAX_TOTAL_LOAD: u128 = 1 << 63;
         if total <= MAX_TOTAL_LOAD {
@@ -183,7 +176,7 @@ impl<L: Layout> Inventory<L> {
         if count == 1 {
             let [origin, destination] =
                 [Side::Origins, Side::Destinations].map(|side| match self.identifies(side) {
-                    true => self.placement.physical(self.layout.first_of(side, a)),
+                    true => self.embedding.physical(self.layout.first_of(side, a)),
                     false => self.collective.shared_end(),
                 });
             return sizes.bytes(origin, destination);
@@ -195,8 +188,8 @@ impl<L: Layout> Inventory<L> {
         bytes.saturating_mul(parts).saturating_mul(self.layout.segments_of(a))
     }
 
-    /// Returns whether `side` distinguishes blocks (or values in a reduction). A side does not
-    /// distinguish them if it stands for the contributions to a value or for the parts of a block.
+    /// Returns whether `side` distinguishes blocks, or values in a reduction. It does not if it
+    /// stands for the contributions to a value or for the parts of a block.
     fn identifies(&self, side: Side) -> bool {
         self.layout.has(side)
             && match side {
@@ -207,16 +200,15 @@ impl<L: Layout> Inventory<L> {
     }
 
     /// Returns the origins and the destinations of the blocks of a box, as nodes of the machine in
-    /// ascending order. If a side does not distinguish blocks, its only node is
-    /// [`Collective::shared_end`].
+    /// ascending order; [`Collective::shared_end`] for a side that does not distinguish blocks.
     fn ends(&self, a: &[L::Element]) -> [Vec<u64>; 2] {
         [Side::Origins, Side::Destinations].map(|side| {
             if !self.identifies(side) {
                 return vec![self.collective.shared_end()];
             }
             let mut nodes = self.layout.nodes_of(side, a);
-            if !self.placement.is_identity() {
-                nodes.iter_mut().for_each(|node| *node = self.placement.physical(*node));
+            if !self.embedding.is_identity() {
+                nodes.iter_mut().for_each(|node| *node = self.embedding.physical(*node));
                 nodes.sort_unstable();
             }
             nodes
@@ -246,8 +238,8 @@ impl<L: Layout> Inventory<L> {
         Contents::One(origin, destination)
     }
 
-    /// Returns the number and the load of the values to which these boxes contribute in a
-    /// reduction. Each value counts once.
+    /// Returns the number and the load of the values of a reduction to which these boxes
+    /// contribute.
     pub(super) fn values<'a>(
         &self,
         boxes: &(impl Iterator<Item = &'a [L::Element]> + Clone),
@@ -268,8 +260,8 @@ impl<L: Layout> Inventory<L> {
         each.iter().map(|a| measure(a)).fold((0, 0), |sum, a| (sum.0 + a.0, sum.1 + a.1))
     }
 
-    /// Returns boxes with all contributions to the values to which the given boxes contribute. No
-    /// two of the returned boxes share a block.
+    /// Returns disjoint boxes of all contributions to the values to which the given boxes
+    /// contribute.
     fn all_contributions<'a>(
         &self,
         boxes: impl Iterator<Item = &'a [L::Element]>,
@@ -287,9 +279,8 @@ impl<L: Layout> Inventory<L> {
         found
     }
 
-    /// Returns the result of [`Self::all_contributions`] if these boxes contain all of its blocks,
-    /// so that every value is complete. Otherwise, returns `None`. No two of the given boxes may
-    /// share a block.
+    /// Returns the result of [`Self::all_contributions`] if the given disjoint boxes contain all of
+    /// it, so that every value is complete.
     pub(super) fn complete_values<'a>(
         &self,
         boxes: &(impl Iterator<Item = &'a [L::Element]> + Clone),
@@ -309,10 +300,10 @@ impl<L: Layout> Inventory<L> {
         (all.iter().map(|a| layout.count(a)).sum::<u64>() == held).then_some(all)
     }
 
-    /// Returns the first block of a box, with numbers of nodes of the machine.
+    /// Returns the first block of a box, for messages.
     pub(super) fn first_block(&self, a: &[L::Element]) -> Block {
         let first = |side| {
-            self.layout.has(side).then(|| self.placement.physical(self.layout.first_of(side, a)))
+            self.layout.has(side).then(|| self.embedding.physical(self.layout.first_of(side, a)))
         };
         let destination = first(Side::Destinations);
         let segment = self.layout.first_of(Side::Segments, a);
@@ -328,8 +319,7 @@ impl<L: Layout> Inventory<L> {
     }
 }
 
-/// The sizes of units, which are segments of blocks or of parts. All units of a block have the same
-/// size, rounded up to bytes.
+/// The sizes of units. All units of a block have the same size, rounded up to bytes.
 #[derive(Debug)]
 struct UnitSizes {
     blocks: Arc<dyn BlockSizes>,
@@ -346,13 +336,11 @@ impl BlockSizes for UnitSizes {
     }
 }
 
-/// Returns all blocks of the collective, as boxes. Origins and destinations are the homes of the
-/// machine's nodes, which are nodes of the schedule's grid.
-fn home_boxes<L: Layout>(layout: &L, placement: &Placement) -> Vec<Vec<L::Element>> {
-    if placement.is_identity() {
+fn home_boxes<L: Layout>(layout: &L, embedding: &Embedding) -> Vec<Vec<L::Element>> {
+    if embedding.is_identity() {
         return vec![layout.full().to_vec()];
     }
-    // Create boxes that have only homes on the given side, and all nodes on the other side.
+    // Create boxes that have only homes on one side, and all nodes on the other side.
     let on = |side: Side| -> Vec<Vec<L::Element>> {
         if !layout.has(side) {
             return vec![layout.full().to_vec()];
@@ -360,7 +348,7 @@ fn home_boxes<L: Layout>(layout: &L, placement: &Placement) -> Vec<Vec<L::Elemen
         let mut list = Holdings::new(layout, 1);
         let mut one = layout.full().to_vec();
         let mut homes: Vec<u64> =
-            (0..placement.machine_nodes()).map(|physical| placement.home(physical)).collect();
+            (0..embedding.machine_nodes()).map(|physical| embedding.home(physical)).collect();
         homes.sort_unstable();
         for home in homes {
             layout.narrow_to(side, home, &mut one);

@@ -5,13 +5,10 @@ use super::*;
 use crate::delivery::boxes::Side;
 use crate::delivery::collective::{
     ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, BROADCAST, GATHER, REDUCE, REDUCE_SCATTER, SCATTER,
+    SizeTable,
 };
 use crate::delivery::grid::Grid;
 use proptest::prelude::*;
-
-mod arrivals;
-mod sizes;
-mod sums;
 
 fn exchange(collective: Collective, radices: &[u64], segments: u32) -> Exchange {
     sized(collective, radices, segments, None).unwrap()
@@ -24,8 +21,8 @@ fn sized(
     sizes: Option<Arc<dyn BlockSizes>>,
 ) -> Result<Exchange, Fault> {
     let grid = Grid::new(radices).unwrap();
-    let placement = Placement::new(grid.clone(), grid.nodes());
-    Exchange::new(collective, placement, Division { segments, ..Division::WHOLE }, sizes)
+    let embedding = Embedding::new(grid.clone(), grid.nodes());
+    Exchange::new(collective, embedding, Division { segments, ..Division::WHOLE }, sizes)
 }
 
 fn block<'a>(origin: u64, destination: u64, from: u64, to: u64) -> Rule<'a> {
@@ -129,12 +126,12 @@ fn a_send_of_blocks_that_are_not_held_is_empty_unless_strict() {
 #[test]
 fn virtual_nodes_forward_blocks() {
     // The machine has the nodes 0 and 1. Virtual node 2 also runs on node 0.
-    let mut placement = Placement::new(Grid::new(&[3]).unwrap(), 2);
+    let mut embedding = Embedding::new(Grid::new(&[3]).unwrap(), 2);
     for (virtual_node, physical, home) in [(0, 0, true), (1, 1, true), (2, 0, false)] {
-        placement.place(virtual_node, physical, home).unwrap();
+        embedding.place(virtual_node, physical, home).unwrap();
     }
     let mut x =
-        Exchange::new(Collective::of(&ALL_TO_ALL), placement, Division::WHOLE, None).unwrap();
+        Exchange::new(Collective::of(&ALL_TO_ALL), embedding, Division::WHOLE, None).unwrap();
     step(&mut x, &[Rule::new(0, 2)]).unwrap(); // A local copy of all blocks of node 0.
     assert_eq!(x.loads.held(), [2, 2]);
     insta::assert_snapshot!(message(x.verify()), @"after step 1: block 0 -> 0 was never delivered to node 0 (it is at node 2 (on node 0 of the machine)); missing in total: 3 blocks at 2 nodes");
@@ -146,13 +143,13 @@ fn virtual_nodes_forward_blocks() {
 #[test]
 fn incomplete_placements_are_refused() {
     let grid = || Grid::new(&[3]).unwrap();
-    let text = |p: Placement| {
+    let text = |p: Embedding| {
         Exchange::new(Collective::of(&ALL_TO_ALL), p, Division::WHOLE, None)
             .unwrap_err()
             .to_string()
     };
-    insta::assert_snapshot!(text(Placement::new(grid(), 2)), @"the schedule's grid: it has 3 nodes and the machine 2: every node must be placed");
-    let mut p = Placement::new(grid(), 2);
+    insta::assert_snapshot!(text(Embedding::new(grid(), 2)), @"the schedule's grid: it has 3 nodes and the machine 2: every node must be placed");
+    let mut p = Embedding::new(grid(), 2);
     p.place(0, 0, true).unwrap();
     insta::assert_snapshot!(p.place(0, 1, true).unwrap_err().to_string(), @"the schedule's grid: node 0 is placed twice, on nodes 0 and 1");
     insta::assert_snapshot!(p.place(1, 0, true).unwrap_err().to_string(), @"the schedule's grid: node 0 of the machine has two homes, nodes 0 and 1");
@@ -261,4 +258,398 @@ proptest! {
         prop_assert_eq!(x.verify(), Ok(()));
         prop_assert!(!complete || x.loads.held().iter().all(|h| *h == n));
     }
+}
+
+// Tests of the loads that nodes hold: blocks, or bytes if blocks have explicit sizes.
+
+/// Returns block sizes of `10 * origin + destination` bytes.
+fn origin_sized(nodes: u64) -> Option<Arc<dyn BlockSizes>> {
+    SizeTable::of(nodes, |origin, destination| 10 * origin + destination)
+}
+
+#[test]
+fn loads_are_bytes_where_blocks_have_sizes() {
+    let mut x = sized(Collective::of(&ALL_TO_ALL), &[3], 1, origin_sized(3)).unwrap();
+    assert_eq!(x.loads.held(), [1 + 2, 10 + 11 + 12, 20 + 21 + 22]);
+    x.begin_step();
+    assert_eq!(x.send(&block(1, 2, 1, 2)), Ok(Some(12)));
+    assert_eq!(x.loads.held(), [3, 21, 75]);
+}
+
+/// A segment of 12 / 5 bytes is rounded up to 3.
+#[test]
+fn segment_sizes_are_rounded_up() {
+    let mut x = sized(Collective::of(&ALL_TO_ALL), &[3], 5, origin_sized(3)).unwrap();
+    x.begin_step();
+    let two = Axis::Range { first: 1, stride: 1, count: 2 };
+    assert_eq!(x.send(&Rule { segments: two, ..block(1, 2, 1, 2) }), Ok(Some(6)));
+    assert_eq!((x.segments(), x.loads.held()[1]), (1, 5 * 2 + 5 * 3 + 3 * 3));
+}
+
+#[test]
+fn a_total_load_beyond_2_to_the_63_is_refused() {
+    let with = |nodes, segments| {
+        let huge = SizeTable::of(nodes, |_, _| 1 << 59);
+        sized(Collective::of(&ALL_TO_ALL), &[nodes], segments, huge)
+    };
+    for segments in [1, 4096] {
+        assert!(with(4, segments).is_ok(), "16 blocks of 2^59");
+        assert_eq!(
+            with(5, segments).unwrap_err().to_string(),
+            format!("the total load of its blocks exceeds 2^63 (segments per block: {segments})")
+        );
+    }
+}
+
+#[test]
+fn the_total_load_of_a_symmetric_schedule_counts_all_nodes() {
+    use crate::network::symmetry::{Group, Symmetry};
+    let side = 1 << 13;
+    let of_segments = |segments| {
+        let grid = Grid::new(&[side, side]).unwrap();
+        let group = Group::new(&[side, side], &[Symmetry::Shift(1); 2]).unwrap();
+        let embedding = Embedding::new(grid, side * side);
+        let division = Division { segments, ..Division::WHOLE };
+        OrbitExchange::of_orbits(Collective::of(&ALL_TO_ALL), embedding, division, group)
+    };
+    assert!(of_segments(1 << 11).is_ok(), "2^52 blocks of 2^11 segments");
+    assert!(of_segments((1 << 11) + 1).is_err());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(48, 960)))]
+
+    /// After each step, the loads are equal to those of the boxes that nodes hold, even if
+    /// redundant blocks arrive. No load exceeds the total.
+    #[test]
+    fn redundant_blocks_do_not_count(
+        broadcast in any::<bool>(),
+        has_sizes in any::<bool>(),
+        segments in 1_u32..4,
+        steps in prop::collection::vec(prop::collection::vec((0_u64..8, 1_u64..8, 0_u64..8, 1_u32..8, any::<bool>()), 1..20), 1..8),
+    ) {
+        let collective = if broadcast { Collective::of(&BROADCAST).at(3) } else { Collective::of(&ALL_GATHER) };
+        // The number of bytes of a segment. The root is node 3, and its block has `10 * 3 + 3`
+        // bytes.
+        let bytes = |origin: u64| if has_sizes { (10 * origin).div_ceil(segments.into()) } else { 1 };
+        let of_root = if has_sizes { 33_u64.div_ceil(segments.into()) } else { 1 };
+        let exists = u64::from(segments) * if broadcast { of_root } else { (0..8).map(bytes).sum() };
+        let sizes = if has_sizes { origin_sized(8) } else { None };
+        let mut x = sized(collective, &[8], segments, sizes).unwrap();
+        let mut peak = x.loads.held().iter().copied().max().unwrap_or(0);
+        for sends in steps {
+            x.begin_step();
+            for (from, distance, first, count, all) in sends {
+                let axes = [Axis::Range { first: first as u32, stride: 1, count }];
+                let origins = if all || broadcast { NodeSet::All } else { NodeSet::Axes(&axes) };
+                let segment = Axis::Range { first: first as u32 % segments, stride: 1, count: 1 };
+                let segments = if all { Axis::All } else { segment };
+                let send = Rule { origins, segments, copy: true, ..Rule::new(from, (from + distance) % 8) };
+                x.send(&send).unwrap();
+            }
+            x.end_step().unwrap();
+            peak = x.loads.held().iter().copied().fold(peak, u64::max);
+            for node in 0..8 {
+                let of = |b: &[u64]| {
+                    let origins = x.layout().nodes_of(Side::Origins, b).into_iter();
+                    x.layout().segments_of(b) * if broadcast { of_root } else { origins.map(bytes).sum() }
+                };
+                let load: u64 = x.holdings.of(node as usize).map(of).sum();
+                prop_assert_eq!(x.loads.held()[node as usize], load, "node {}", node);
+            }
+            prop_assert!(x.loads.peak() <= peak && peak <= exists, "{} of {}, {} exist", x.loads.peak(), peak, exists);
+        }
+    }
+}
+
+/// Extra bytes are part of a message, but no node holds them.
+#[test]
+fn extra_bytes_need_no_block() {
+    let mut x = sized(Collective::of(&ALL_TO_ALL), &[3], 1, origin_sized(3)).unwrap();
+    let held = x.loads.held().to_vec();
+    x.begin_step();
+    // Node 0 does not hold the block from node 1 to node 1.
+    let none = Rule { strict: false, ..block(1, 1, 0, 1) };
+    assert_eq!(x.send(&none), Ok(None));
+    assert_eq!(x.send(&Rule { extra_bytes: 5, ..none }), Ok(Some(5)));
+    x.end_step().unwrap();
+    assert_eq!(x.loads.held(), held);
+    let mut counted = exchange(Collective::of(&ALL_TO_ALL), &[3], 1);
+    insta::assert_snapshot!(message(step(&mut counted, &[Rule { extra_bytes: 5, ..block(0, 1, 0, 1) }])), @"step 1: the send from 0 to 1 has extra bytes, but all blocks have the same size and are counted");
+}
+
+// Tests of the latest arrival of the blocks of a send.
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(48, 960)))]
+
+    /// Compares the latest arrival of each send with the arrival steps of its blocks, which the
+    /// test stores block by block.
+    #[test]
+    fn a_send_follows_the_arrivals_of_its_blocks(
+        moves in prop::collection::vec(prop::collection::vec((0_u64..6, 1_u64..6, 0_u64..6, 1_u32..5), 1..6), 1..12),
+    ) {
+        let mut x = exchange(Collective::of(&ALL_TO_ALL), &[6], 1).with_arrival_tracking();
+        let mut at: Vec<(u64, u64, u64, u64)> = (0..36).map(|id| (id / 6, id % 6, id / 6, 0)).collect();
+        for (step, sends) in (1..).zip(moves) {
+            x.begin_step();
+            let mut arriving = Vec::new();
+            for (from, distance, first, count) in sends {
+                let to = (from + distance) % 6;
+                let axes = [Axis::Range { first: first as u32, stride: 1, count }];
+                let sent = x.send(&Rule { destinations: NodeSet::Axes(&axes), ..Rule::new(from, to) }).unwrap();
+                let is_selected = |(_, destination, node, _): &(u64, u64, u64, u64)| {
+                    *node == from && (destination + 6 - first) % 6 < u64::from(count)
+                };
+                let (moved, stays): (Vec<_>, Vec<_>) = at.into_iter().partition(is_selected);
+                at = stays;
+                prop_assert_eq!(sent.unwrap_or(0), moved.len() as u64);
+                let latest = moved.iter().map(|(.., arrival)| *arrival).max().unwrap_or(0);
+                prop_assert!(x.latest_arrival() == latest || sent.is_none());
+                arriving.extend(moved.into_iter().map(|(origin, destination, ..)| (origin, destination, to, step)));
+            }
+            x.end_step().unwrap();
+            at.extend(arriving);
+        }
+    }
+}
+
+#[test]
+fn a_send_follows_the_latest_arrival_of_its_blocks_only() {
+    // A ring allgather forwards the block received in the previous step.
+    let mut ring = exchange(Collective::of(&ALL_GATHER), &[5], 1).with_arrival_tracking();
+    for number in 1..5 {
+        ring.begin_step();
+        for from in 0..5 {
+            let origins = NodeSet::One((from + 6 - number) % 5);
+            ring.send(&Rule {
+                origins,
+                copy: true,
+                strict: true,
+                ..Rule::new(from, (from + 1) % 5)
+            })
+            .unwrap();
+            assert_eq!(ring.latest_arrival(), number - 1);
+        }
+        ring.end_step().unwrap();
+    }
+    assert_eq!(ring.verify(), Ok(()));
+    // A direct exchange forwards nothing.
+    let mut direct = exchange(Collective::of(&ALL_TO_ALL), &[4], 1).with_arrival_tracking();
+    step(&mut direct, &[block(1, 0, 1, 0)]).unwrap();
+    direct.begin_step();
+    direct.send(&block(0, 1, 0, 1)).unwrap();
+    assert_eq!(direct.latest_arrival(), 0);
+}
+
+#[test]
+fn a_transfer_within_a_node_of_the_machine_keeps_the_arrival() {
+    let mut embedding = Embedding::new(Grid::new(&[4]).unwrap(), 3);
+    (0..3).for_each(|node| embedding.place(node, node, true).unwrap());
+    embedding.place(3, 2, false).unwrap();
+    let mut x = Exchange::new(Collective::of(&ALL_TO_ALL), embedding, Division::WHOLE, None)
+        .unwrap()
+        .with_arrival_tracking();
+    let pass = |from, to| Rule { local: true, ..block(0, 1, from, to) };
+    step(&mut x, &[pass(0, 2)]).unwrap();
+    step(&mut x, &[pass(2, 3)]).unwrap();
+    x.begin_step();
+    x.send(&pass(3, 1)).unwrap();
+    assert_eq!(x.latest_arrival(), 1);
+}
+
+/// Boxes in flight can be joined at any time before the step ends. The nodes then hold the same
+/// blocks as without joining, and a missing block is still found.
+#[test]
+fn joined_boxes_in_flight_are_received() {
+    const N: u64 = 70;
+    // Boxes are joined after each send whose number is a multiple of `joins_after`.
+    let exchanged = |joins_after: usize, without: Option<(u64, u64)>| {
+        let mut x = exchange(Collective::of(&ALL_TO_ALL), &[7, 10], 1);
+        x.begin_step();
+        let pairs = (0..N).flat_map(|v| (1..N).map(move |distance| (v, (v + distance) % N)));
+        for (number, (from, to)) in pairs.filter(|pair| Some(*pair) != without).enumerate() {
+            x.send(&block(from, to, from, to)).unwrap();
+            if number % joins_after == 0 {
+                x.join_in_flight();
+            }
+        }
+        let boxes = x.in_flight.receivers.len();
+        x.end_step().unwrap();
+        (boxes, x.loads.held().to_vec(), x.verify())
+    };
+    let (boxes, held, verified) = exchanged(usize::MAX, None);
+    assert_eq!((boxes as u64, verified), (N * (N - 1), Ok(())));
+    for joins_after in [1, 10, 1000] {
+        let (joined, held_joined, verified) = exchanged(joins_after, None);
+        assert_eq!((held_joined, verified), (held.clone(), Ok(())), "{joins_after}");
+        assert!(joined < boxes / 3, "{joins_after}: {joined} of {boxes}");
+    }
+    assert_eq!(exchanged(1, Some((5, 6))).2, exchanged(usize::MAX, Some((5, 6))).2);
+    assert!(exchanged(1, Some((5, 6))).2.is_err());
+}
+
+/// Before a send, the boxes of earlier sends are joined if they take much memory. The boxes of the
+/// send itself can still be read.
+#[test]
+fn boxes_of_the_latest_send_are_found_after_others_were_joined() {
+    let mut x = exchange(Collective::of(&ALL_TO_ALL), &[7, 10], 1);
+    x.begin_step();
+    x.in_flight.join_from = 0;
+    for (from, to) in (0..70).flat_map(|v| (1..70).map(move |distance| (v, (v + distance) % 70))) {
+        x.send(&block(from, to, from, to)).unwrap();
+        let latest: Vec<_> = x.in_flight(x.latest_box()).collect();
+        assert_eq!((latest.len(), latest[0].0), (1, to));
+        assert_eq!(x.in_flight_contents(x.latest_box()), Contents::One(from, to));
+    }
+}
+
+/// After a copy, boxes stay separate, so that the fault of a block that arrives twice is found and
+/// names the receiver.
+#[test]
+fn copies_in_flight_are_not_joined() {
+    let mut x = exchange(Collective::of(&ALL_TO_ALL), &[3], 1);
+    x.begin_step();
+    for _ in 0..2 {
+        x.send(&Rule { copy: true, ..block(0, 1, 0, 1) }).unwrap();
+        x.join_in_flight();
+    }
+    assert_eq!(x.in_flight.receivers.len(), 2);
+    assert!(message(x.end_step()).contains("node 1"));
+}
+
+/// Boxes of the same arrival step are joined, however many boxes of other steps the node holds.
+#[test]
+fn boxes_are_joined_with_boxes_of_the_same_step() {
+    const N: u64 = 40;
+    let mut x = exchange(Collective::of(&ALL_TO_ALL), &[N], 1).with_arrival_tracking();
+    let sends = |distance| (0..N).map(move |v| block(v, (v + distance) % N, v, (v + distance) % N));
+    for distance in 1..=20 {
+        step(&mut x, &sends(distance).collect::<Vec<_>>()).unwrap();
+    }
+    step(&mut x, &(21..N).flat_map(sends).collect::<Vec<_>>()).unwrap();
+    // Each node holds its own block, 20 single blocks, and one box of all blocks of the last step.
+    assert!((0..N).all(|node| x.holdings.of(node as usize).count() == 1 + 20 + 1));
+    assert_eq!(x.verify(), Ok(()));
+}
+
+// Tests of reductions, in which values are combined or replaced.
+
+/// Creates a strict send of all values, which the receiver combines with its own values.
+fn combine<'a>(from: u64, to: u64, copy: bool) -> Rule<'a> {
+    Rule { combine: true, strict: true, copy, ..Rule::new(from, to) }
+}
+
+#[test]
+fn a_sum_is_as_long_as_one_contribution() {
+    let mut x = exchange(Collective::of(&REDUCE), &[4], 1);
+    assert_eq!((x.loads.held(), x.sums()), (&[1; 4][..], true));
+    step(&mut x, &[combine(1, 0, false), combine(3, 2, false)]).unwrap();
+    assert_eq!((x.loads.held(), x.loads.most_summed()), (&[1, 0, 1, 0][..], 1));
+    x.begin_step();
+    assert_eq!(x.send(&combine(2, 0, false)), Ok(Some(1)), "a sum of two contributions");
+    x.end_step().unwrap();
+    assert_eq!((x.verify(), x.loads.peak()), (Ok(()), 1));
+}
+
+#[test]
+fn a_contribution_counted_twice_is_reported() {
+    let mut x = exchange(Collective::of(&ALL_REDUCE), &[3], 2);
+    step(&mut x, &[combine(0, 1, true)]).unwrap();
+    let second =
+        Rule { segments: Axis::Range { first: 1, stride: 1, count: 1 }, ..combine(1, 0, true) };
+    insta::assert_snapshot!(message(step(&mut x, &[second])), @"step 2: node 0 counts node 0's contribution to segment 1 of the vector twice: it is in both its own value and the received one");
+}
+
+#[test]
+fn a_value_that_replaces_another_must_contain_its_contributions() {
+    let mut x = exchange(Collective::of(&ALL_REDUCE), &[2], 1);
+    insta::assert_snapshot!(message(step(&mut x, &[Rule { copy: true, ..Rule::new(0, 1) }])), @"step 1: node 1 loses node 1's contribution to the vector: the received value replaces its own value, which contains it (combine the two)");
+    let mut x = exchange(Collective::of(&ALL_REDUCE), &[2], 1);
+    step(&mut x, &[combine(0, 1, true)]).unwrap();
+    step(&mut x, &[Rule { copy: true, ..Rule::new(1, 0) }]).unwrap();
+    assert_eq!((x.verify(), x.loads.held(), x.loads.most_summed()), (Ok(()), &[1, 1][..], 0));
+}
+
+#[test]
+fn a_missing_contribution_is_reported() {
+    let mut x = exchange(Collective::of(&REDUCE_SCATTER), &[3], 1);
+    let mut sends: Vec<_> = [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0)]
+        .map(|(from, to)| Rule { destinations: NodeSet::One(to), ..combine(from, to, false) })
+        .to_vec();
+    step(&mut x, &sends).unwrap();
+    assert_eq!(x.loads.most_summed(), 2);
+    insta::assert_snapshot!(message(x.verify()), @"after step 1: node 2's contribution to the result of node 1 was never delivered to node 1 (it is at node 2); missing in total: 1 contribution at 1 node");
+    sends = vec![Rule { destinations: NodeSet::One(0), ..combine(1, 2, false) }];
+    insta::assert_snapshot!(message(step(&mut x, &sends)), @"step 2: node 1 sends node 2 the result of node 0, which it does not hold (it is at node 0, its destination)");
+}
+
+/// In a grid of 3 x 3 nodes, the contributions of four pairs of nodes surround the contribution of
+/// the node in the middle. No two of these five boxes can be joined.
+#[test]
+fn a_complete_sum_is_stored_as_one_box() {
+    let mut x = exchange(Collective::of(&ALL_REDUCE), &[3, 3], 1);
+    let sums = |pairs: [(u64, u64); 4]| pairs.map(|(from, to)| combine(from, to, false));
+    step(&mut x, &sums([(1, 0), (5, 2), (7, 8), (3, 6)])).unwrap();
+    step(&mut x, &sums([(0, 4), (2, 4), (8, 4), (6, 4)])).unwrap();
+    assert_eq!((x.loads.held()[4], x.holdings.of(4).count()), (1, 1));
+}
+
+#[test]
+fn a_virtual_node_holds_a_second_value() {
+    let mut embedding = Embedding::new(Grid::new(&[3]).unwrap(), 2);
+    for (node, physical, home) in [(0, 0, true), (1, 1, true), (2, 1, false)] {
+        embedding.place(node, physical, home).unwrap();
+    }
+    let mut x =
+        Exchange::new(Collective::of(&REDUCE).at(1), embedding, Division::WHOLE, None).unwrap();
+    step(&mut x, &[Rule::new(0, 2)]).unwrap();
+    assert_eq!((x.loads.held(), x.loads.most_summed()), (&[0, 2][..], 0));
+    step(&mut x, &[combine(2, 1, false)]).unwrap();
+    assert_eq!((x.verify(), x.loads.held(), x.loads.most_summed()), (Ok(()), &[0, 1][..], 1));
+}
+
+/// An allreduce by recursive halving and doubling along two axes.
+#[test]
+fn parts_of_a_vector_are_selected_by_destination() {
+    let grid = Grid::new(&[2, 2]).unwrap();
+    let parts = Division { in_parts: true, segments: 1 };
+    let mut x =
+        Exchange::new(Collective::of(&ALL_REDUCE), Embedding::new(grid, 4), parts, None).unwrap();
+    assert_eq!(x.segments(), 4);
+    for (axis, distance) in [(0, 2), (1, 1)] {
+        let narrow = |node: u64| {
+            let mut axes = [Axis::All; 2];
+            axes[axis] = Axis::Range { first: (node / distance % 2) as u32, stride: 1, count: 1 };
+            axes
+        };
+        x.begin_step();
+        for node in 0..4 {
+            let theirs = narrow(node ^ distance);
+            let theirs = NodeSet::Axes(&theirs);
+            let send = Rule {
+                destinations: theirs,
+                strict: false,
+                ..combine(node, node ^ distance, false)
+            };
+            assert_eq!(x.send(&send), Ok(Some(distance)));
+        }
+        x.end_step().unwrap();
+    }
+    for distance in [1, 2] {
+        let sends: Vec<_> =
+            (0..4).map(|node| Rule { copy: true, ..Rule::new(node, node ^ distance) }).collect();
+        step(&mut x, &sends).unwrap();
+    }
+    assert_eq!(x.verify(), Ok(()));
+}
+
+#[test]
+fn a_sum_follows_the_arrivals_of_its_contributions() {
+    let mut sum = exchange(Collective::of(&REDUCE), &[4], 1).with_arrival_tracking();
+    step(&mut sum, &[combine(3, 2, false)]).unwrap();
+    step(&mut sum, &[combine(2, 1, false)]).unwrap();
+    sum.begin_step();
+    sum.send(&combine(1, 0, false)).unwrap();
+    assert_eq!(sum.latest_arrival(), 2);
 }

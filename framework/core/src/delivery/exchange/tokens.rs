@@ -1,7 +1,5 @@
-//! Traces the tokens of a dispatch or a combine.
-//!
-//! A *class* consists of the tokens of one node that have the same receivers ([`Tokens`]). The
-//! *owner* of a class is the node that the tokens belong to.
+//! Traces the tokens of a dispatch or a combine, by classes ([`Tokens`]). The *owner* of a class is
+//! the node that the tokens belong to.
 //!
 //! The holdings of a node are a sorted list of *pieces*, and a send finds the pieces of one owner
 //! by binary search. In a dispatch, a piece is a class of tokens, and its origin is the owner. In a
@@ -16,24 +14,18 @@ use crate::delivery::boxes::{BitLayout, Layout, NodeSet, Selection, Side};
 use crate::delivery::collective::{BlockSizes, Collective, Tokens};
 use crate::delivery::exchange::Division;
 use crate::delivery::fault::{Block, BlockLocation, Count, DeliveryFault, EndFault, Fault};
+use crate::delivery::grid::Embedding;
 use crate::delivery::holdings::Holdings;
-use crate::delivery::loads::Loads;
-use crate::delivery::placement::Placement;
-use crate::delivery::traced::{Proof, Traced};
+use crate::delivery::traced::{Loads, Proof, Traced};
 use std::sync::Arc;
 
-mod receipts;
-
-/// In a dispatch, a class of tokens. In a combine, the contribution of one node to the sum of a
-/// class.
 #[derive(Debug, Clone, Copy)]
 struct Piece {
-    /// Number of the class among the classes of all nodes.
+    /// The number of the class among those of all nodes.
     class: u32,
-    /// The node that the data comes from.
     origin: u32,
-    /// The step in which the holder received the piece; 0 if the holder had the piece at the start,
-    /// or if arrivals are not tracked.
+    /// The step in which the holder received the piece; 0 if it had the piece at the start, or if
+    /// arrivals are not tracked.
     arrival: u32,
 }
 
@@ -44,11 +36,10 @@ impl Piece {
     }
 }
 
-/// A send of the current step.
 #[derive(Debug, Clone, Copy)]
 struct TokenSend {
     to: u64,
-    /// Index of the first piece of the send in `in_flight`.
+    /// The index of its first piece in `in_flight`.
     first: usize,
     combine: bool,
 }
@@ -56,40 +47,36 @@ struct TokenSend {
 /// The tokens that all nodes hold, from the first step to the last.
 #[derive(Debug)]
 pub(crate) struct TokenExchange {
-    /// The placement, the rules for sends, and the layout of the boxes that listeners read.
+    /// The embedding, the checks of sends, and the layout of the boxes that listeners read.
     inventory: Inventory,
     tokens: Arc<Tokens>,
-    /// The pieces that each node of the schedule's grid holds, in ascending order of their keys.
+    /// The pieces of each node of the schedule's grid, in ascending order of their keys.
     holdings: Vec<Vec<Piece>>,
-    /// The pieces sent in the current step, in the order of the sends.
     in_flight: Vec<Piece>,
     sends: Vec<TokenSend>,
-    /// The loads of the nodes, in bytes.
     loads: Loads,
     tracks_arrivals: bool,
     step: u64,
     latest_arrival: u64,
-    /// Buffer for the tokens that the current send selects.
     selection: Selection,
 }
 
 impl TokenExchange {
     /// Creates the state before the first step. In a dispatch, each node holds its tokens. In a
-    /// combine, each node holds its contribution to each token that has the node in its set of
-    /// receivers.
+    /// combine, each node holds its contribution to each token that it received.
     pub(crate) fn new(
         collective: Collective,
         tokens: Arc<Tokens>,
-        placement: Placement,
+        embedding: Embedding,
         division: Division,
         sizes: Option<Arc<dyn BlockSizes>>,
     ) -> Result<Self, Fault> {
-        placement.check()?;
-        let layout = Inventory::layout(&collective, division, &placement);
-        let inventory = Inventory::new(collective, placement, division, sizes, layout);
+        embedding.check()?;
+        let layout = Inventory::layout(&collective, division, &embedding);
+        let inventory = Inventory::new(collective, embedding, division, sizes, layout);
         let mut exchange = Self {
             selection: inventory.layout.select_all(),
-            holdings: vec![Vec::new(); inventory.placement.grid().nodes() as usize],
+            holdings: vec![Vec::new(); inventory.embedding.grid().nodes() as usize],
             inventory,
             tokens,
             in_flight: Vec::new(),
@@ -105,7 +92,7 @@ impl TokenExchange {
             let load = pieces.iter().map(|piece| u128::from(exchange.bytes(piece))).sum::<u128>();
             total += load;
             held.push(load as u64);
-            let home = exchange.inventory.placement.home(node);
+            let home = exchange.inventory.embedding.home(node);
             exchange.holdings[home as usize] = pieces;
         }
         exchange.inventory.check_total(total)?;
@@ -113,16 +100,14 @@ impl TokenExchange {
         Ok(exchange)
     }
 
-    /// Sets whether [`Traced::latest_arrival`] is determined. Must be called before the
-    /// first step.
+    /// Sets whether arrivals are tracked ([`Traced::latest_arrival`]), before the first step.
     #[must_use]
     pub(crate) fn with_arrival_tracking(self, tracks_arrivals: bool) -> Self {
         Self { tracks_arrivals, ..self }
     }
 
-    /// Returns pieces of a node, in ascending order. If `of_owner`, these are the pieces of the
-    /// node's own tokens. Otherwise, they are the node's pieces of the tokens that have it in their
-    /// set of receivers.
+    /// Returns, in ascending order, the pieces of the tokens that belong to a node (`of_owner`), or
+    /// the pieces of the node in the tokens that it receives.
     fn pieces(&self, node: u64, of_owner: bool) -> Vec<Piece> {
         let (tokens, sums) = (&self.tokens, self.sums());
         let piece = |owner: u64, class: u32, origin: u64| Piece {
@@ -144,30 +129,29 @@ impl TokenExchange {
         }
     }
 
-    /// Returns the bytes of the class of a piece.
     fn bytes(&self, piece: &Piece) -> u64 {
         self.tokens.bytes_of(piece.class as usize)
     }
 
-    /// Executes one send. Returns its load in bytes, including extra bytes, or `None` if the sender
+    /// Executes one send. Returns its load in bytes, including extra bytes; `None` if the sender
     /// holds none of the selected tokens and there are no extra bytes.
     pub(crate) fn send(&mut self, rule: &Rule<'_>) -> Result<Option<u64>, Fault> {
         self.inventory.check(rule, self.step)?;
         self.inventory.select(rule, self.step, &mut self.selection)?;
         let (copy, sums) = (self.inventory.copies(rule), self.sums());
         let Self { inventory, tokens, holdings, in_flight, selection, .. } = self;
-        let (layout, placement) = (&inventory.layout, &inventory.placement);
+        let (layout, embedding) = (&inventory.layout, &inventory.embedding);
         let (side, owners) = match sums {
             true => (Side::Destinations, rule.destinations),
             false => (Side::Origins, rule.origins),
         };
-        let is_within_node = placement.physical(rule.from) == placement.physical(rule.to);
+        let is_within_node = embedding.physical(rule.from) == embedding.physical(rule.to);
         let arrival = Some(self.step as u32).filter(|_| self.tracks_arrivals && !is_within_node);
 
         // Find the part of the sender's list that has the classes of the selected owners. Most
         // sends select one owner.
         let held = &mut holdings[rule.from as usize];
-        let mut owner = if let NodeSet::One(home) = owners { placement.physical(home) } else { 0 };
+        let mut owner = if let NodeSet::One(home) = owners { embedding.physical(home) } else { 0 };
         let last = if let NodeSet::One(_) = owners { owner } else { tokens.nodes() - 1 };
         let start = held.partition_point(|p| (p.class as usize) < tokens.class_index(owner, 0));
         let end = start
@@ -175,8 +159,7 @@ impl TokenExchange {
                 .partition_point(|p| (p.class as usize) < tokens.class_index(last + 1, 0));
 
         // Put the selected pieces in flight. Several pieces of a class are one value, with one
-        // load. Without a copy, the sender loses the selected pieces, and the other pieces are
-        // moved forward to close the gaps.
+        // load. Without a copy, the other pieces of the sender are moved forward to close the gaps.
         let (first, selected) = (in_flight.len(), selection.elements());
         let (mut found, mut load, mut latest_arrival) = (0, 0, 0);
         let (mut at, mut kept) = (start, start);
@@ -185,7 +168,7 @@ impl TokenExchange {
             owner = if owner == last { last } else { tokens.owner(held[at].class as usize) };
             let next = tokens.class_index(owner + 1, 0);
             let of_owner = at + held[at..end].partition_point(|p| (p.class as usize) < next);
-            let is_selected = layout.has_node(side, placement.home(owner), selected);
+            let is_selected = layout.has_node(side, embedding.home(owner), selected);
             let classes = layout.segments_in(selected);
             let classes = classes.map(|class| tokens.class_index(owner, 0) as u64 + class);
             for class in classes.take_while(|class| is_selected && *class < next as u64) {
@@ -223,13 +206,13 @@ impl TokenExchange {
         if found == 0 {
             return Ok(Some(rule.extra_bytes).filter(|extra| *extra > 0));
         }
-        let placement = &self.inventory.placement;
-        let ends = (placement.physical(rule.from), placement.physical(rule.to));
+        let embedding = &self.inventory.embedding;
+        let ends = (embedding.physical(rule.from), embedding.physical(rule.to));
         self.loads.moved(ends, copy, load);
         Ok(Some(load + rule.extra_bytes))
     }
 
-    /// Returns the number of classes (in a combine, of their sums) that the current send selects.
+    /// Returns the number of classes (or of their sums) that the current send selects.
     fn selected_values(&self) -> u64 {
         match self.sums() {
             true => self.inventory.layout.values(self.selection.elements()),
@@ -239,18 +222,17 @@ impl TokenExchange {
 
     /// Returns the fault of a strict send whose sender does not hold all selected tokens.
     fn not_held(&self, rule: &Rule<'_>) -> Fault {
-        let Inventory { layout, placement, .. } = &self.inventory;
+        let Inventory { layout, embedding, .. } = &self.inventory;
         let (side, selected) = (self.owner_side(), self.selection.elements());
         let sent = &self.in_flight[self.sends.last().map_or(0, |send| send.first)..];
         let classes = layout.coordinates(layout.segment_axis(), selected);
         let owners = layout.nodes_of(side, selected).into_iter();
         let mut pairs = owners.flat_map(|home| classes.iter().map(move |class| (home, *class)));
-        // A selected class may not exist, because a node can have fewer classes than a block has
-        // segments.
+        // A selected class may not exist: a node can have fewer classes than a block has segments.
         let piece = |(home, class): (u64, u64)| {
-            let owner = placement.physical(home);
-            let origin = if self.sums() { placement.physical(rule.from) } else { owner };
-            let exists = placement.home(owner) == home && class < self.tokens.classes(owner).into();
+            let owner = embedding.physical(home);
+            let origin = if self.sums() { embedding.physical(rule.from) } else { owner };
+            let exists = embedding.home(owner) == home && class < self.tokens.classes(owner).into();
             let class = exists.then(|| self.tokens.class_index(owner, class as u32) as u32);
             class.map(|class| Piece { class, origin: origin as u32, arrival: 0 })
         };
@@ -264,15 +246,15 @@ impl TokenExchange {
             // The whole value is missing, not only one contribution.
             block.origin = None;
         }
-        let (from, to) = (placement.locate(rule.from), placement.locate(rule.to));
+        let (from, to) = (embedding.locate(rule.from), embedding.locate(rule.to));
         let location = self.location(piece(missing));
         Fault::Delivery(self.step, DeliveryFault::NotHeld { from, to, block, location })
     }
 
-    /// Returns the location of a piece. `piece` is `None` if the selected class does not exist.
+    /// `piece` is `None` if the selected class does not exist.
     fn location(&self, piece: Option<Piece>) -> BlockLocation {
         let Some(piece) = piece else { return BlockLocation::Nowhere };
-        let placement = &self.inventory.placement;
+        let embedding = &self.inventory.embedding;
         let ends = self.sends.iter().skip(1).map(|send| send.first).chain([self.in_flight.len()]);
         let arriving = self.sends.iter().zip(ends).filter(|(send, end)| {
             self.in_flight[send.first..*end].iter().any(|sent| sent.key() == piece.key())
@@ -280,18 +262,18 @@ impl TokenExchange {
         let holds = |held: &Vec<Piece>| held.binary_search_by_key(&piece.key(), Piece::key).is_ok();
         let holder = self.holdings.iter().position(holds).map(|node| node as u64);
         let owner = self.tokens.owner(piece.class as usize);
-        let destination = self.sums().then(|| placement.home(owner));
-        placement.location(arriving.map(|(send, _)| send.to).min(), holder, destination)
+        let destination = self.sums().then(|| embedding.home(owner));
+        embedding.location(arriving.map(|(send, _)| send.to).min(), holder, destination)
     }
 
     /// Returns a piece as the box of one block.
     fn boxed(&self, piece: &Piece) -> Vec<u64> {
-        let Inventory { layout, placement, .. } = &self.inventory;
+        let Inventory { layout, embedding, .. } = &self.inventory;
         let owner = self.tokens.owner(piece.class as usize);
         let class = piece.class as usize - self.tokens.class_index(owner, 0);
         let mut one = layout.full().to_vec();
-        layout.narrow_to(self.owner_side(), placement.home(owner), &mut one);
-        layout.narrow_to(Side::Origins, placement.home(piece.origin.into()), &mut one);
+        layout.narrow_to(self.owner_side(), embedding.home(owner), &mut one);
+        layout.narrow_to(Side::Origins, embedding.home(piece.origin.into()), &mut one);
         layout.narrow_to(Side::Segments, class as u64, &mut one);
         one
     }
@@ -310,17 +292,14 @@ impl TokenExchange {
         joined.of(0).map(<[u64]>::to_vec).collect()
     }
 
-    /// Returns the side of boxes that has the owners of tokens.
     fn owner_side(&self) -> Side {
         if self.sums() { Side::Destinations } else { Side::Origins }
     }
 
-    /// Returns whether the collective is a combine.
     pub(crate) fn sums(&self) -> bool {
         self.inventory.sums()
     }
 
-    /// Returns whether the sender of a rule keeps what it sends.
     pub(crate) fn copies(&self, rule: &Rule<'_>) -> bool {
         self.inventory.copies(rule)
     }
@@ -346,7 +325,7 @@ impl Traced for TokenExchange {
     fn verify(&mut self) -> Result<(), Fault> {
         let (mut missing_pieces, mut incomplete_nodes, mut example) = (0, 0, None);
         for node in 0..self.tokens.nodes() {
-            let home = self.inventory.placement.home(node);
+            let home = self.inventory.embedding.home(node);
             let held = &self.holdings[home as usize];
             let is_missing =
                 |piece: &Piece| held.binary_search_by_key(&piece.key(), Piece::key).is_err();
@@ -364,7 +343,7 @@ impl Traced for TokenExchange {
         Err(Fault::End(
             self.step,
             EndFault::NeverDelivered {
-                node: self.inventory.placement.locate(home),
+                node: self.inventory.embedding.locate(home),
                 block: self.block(&piece),
                 location: self.location(Some(piece)),
                 missing: Count(missing_pieces, kind),
@@ -385,8 +364,127 @@ impl Traced for TokenExchange {
         self.latest_arrival
     }
 
-    fn placement(&self) -> &Placement {
-        &self.inventory.placement
+    fn embedding(&self) -> &Embedding {
+        &self.inventory.embedding
+    }
+}
+
+/// The pieces of one class in a send.
+#[derive(Debug, Clone, Copy)]
+struct Value<'a> {
+    /// The number of the send in the current step.
+    send: usize,
+    pieces: &'a [Piece],
+}
+
+impl TokenExchange {
+    /// Ends a step: the receivers hold the pieces in flight. If several sends are faulty, reports
+    /// the first one. The list of each receiver is rebuilt once, because inserting values one by
+    /// one into a long list would take time proportional to its length for each of them.
+    fn receive_all(&mut self) -> Result<(), Fault> {
+        let in_flight = std::mem::take(&mut self.in_flight);
+        let sends = std::mem::take(&mut self.sends);
+        let mut order: Vec<usize> = (0..sends.len()).collect();
+        order.sort_by_key(|send| sends[*send].to);
+        let (mut values, mut first) = (Vec::new(), None);
+        for to_one in order.chunk_by(|a, b| sends[*a].to == sends[*b].to) {
+            // List the values of one receiver, sorted by class. The values of the same class stay
+            // in the order of the sends.
+            values.clear();
+            for &send in to_one {
+                let end = sends.get(send + 1).map_or(in_flight.len(), |next| next.first);
+                let pieces = &in_flight[sends[send].first..end];
+                let of_send = pieces.chunk_by(|a, b| a.class == b.class);
+                values.extend(of_send.map(|pieces| Value { send, pieces }));
+            }
+            values.sort_by_key(|value| value.pieces[0].class);
+            self.receive(&sends, &values, &mut first);
+        }
+        let embedding = &self.inventory.embedding;
+        let receivers = sends.iter().map(|send| embedding.physical(send.to));
+        self.loads.end_step(receivers);
+        // Keep the emptied lists, so that the next step reuses their memory.
+        (self.in_flight, self.sends) = (in_flight, sends);
+        self.in_flight.clear();
+        self.sends.clear();
+        first.map_or(Ok(()), |(_, fault)| Err(Fault::Delivery(self.step, fault)))
+    }
+
+    /// Adds values, in ascending order of their classes, to the holdings of their receiver. Updates
+    /// `first`, the fault to report: that of the first send and, in this send, of the lowest class.
+    fn receive(
+        &mut self,
+        sends: &[TokenSend],
+        values: &[Value<'_>],
+        first: &mut Option<((usize, u32), DeliveryFault)>,
+    ) {
+        let Some(to) = values.first().map(|value| sends[value.send].to) else { return };
+        let held = std::mem::take(&mut self.holdings[to as usize]);
+        let received: usize = values.iter().map(|value| value.pieces.len()).sum();
+        let mut holdings = Vec::with_capacity(held.len() + received);
+        let (mut rest, mut own) = (&held[..], Vec::new());
+        for of_class in values.chunk_by(|a, b| a.pieces[0].class == b.pieces[0].class) {
+            let class = of_class[0].pieces[0].class;
+            let (before, from) = rest.split_at(rest.partition_point(|piece| piece.class < class));
+            let (held_own, after) =
+                from.split_at(from.partition_point(|piece| piece.class == class));
+            holdings.extend_from_slice(before);
+            own.clear();
+            own.extend_from_slice(held_own);
+            for value in of_class {
+                let key = (value.send, class);
+                if let Err(fault) = self.update(&sends[value.send], value.pieces, &mut own)
+                    && first.as_ref().is_none_or(|(earlier, _)| key < *earlier)
+                {
+                    *first = Some((key, fault));
+                }
+            }
+            holdings.extend_from_slice(&own);
+            rest = after;
+        }
+        holdings.extend_from_slice(rest);
+        self.holdings[to as usize] = holdings;
+    }
+
+    /// Updates `own`, the receiver's pieces of a class, by a received value. In a dispatch, the
+    /// receiver must not hold the class. In a combine, it combines the values or replaces its own
+    /// value.
+    fn update(
+        &mut self,
+        send: &TokenSend,
+        received: &[Piece],
+        own: &mut Vec<Piece>,
+    ) -> Result<(), DeliveryFault> {
+        if !own.is_empty() {
+            let node = || self.inventory.embedding.locate(send.to);
+            let is_received = |own: &&Piece| received.iter().any(|p| p.origin == own.origin);
+            let twice = own.iter().find(is_received);
+            if !self.sums() {
+                let block = self.block(twice.unwrap_or(&own[0]));
+                return Err(DeliveryFault::DeliveredTwice { node: node(), block });
+            }
+            if send.combine {
+                if let Some(twice) = twice {
+                    let block = self.block(twice);
+                    return Err(DeliveryFault::CountedTwice { node: node(), block });
+                }
+            } else if let Some(lost) = own.iter().find(|own| !is_received(own)) {
+                return Err(DeliveryFault::Replaced { node: node(), block: self.block(lost) });
+            }
+            // The loads count two values of the class at the receiver, but only one remains: the
+            // sum of the two, or the received value.
+            let account = self.inventory.embedding.physical(send.to);
+            let load = self.bytes(&received[0]);
+            self.loads.discarded(account, load);
+            if send.combine {
+                self.loads.summed(account, load);
+            } else {
+                own.clear();
+            }
+        }
+        own.extend_from_slice(received);
+        own.sort_unstable_by_key(Piece::key);
+        Ok(())
     }
 }
 

@@ -1,5 +1,5 @@
-//! A network as a list of links, for algorithms that visit every link (searches, network statistics
-//! and cuts).
+//! A network as a list of links, for algorithms that visit every link (searches, statistics, cuts),
+//! and tables of shortest routes over such a list.
 
 use super::Network;
 use crate::places::Places;
@@ -13,29 +13,24 @@ pub(crate) struct Adjacency {
     /// The links out of vertex `v` have the indices `first[v]..first[v + 1]`.
     first: Vec<usize>,
     ends: Vec<u32>,
-    /// For each link, its number in the topology.
+    /// For each link, its number in the topology, which differs from its index here.
     numbers: Vec<u64>,
     bandwidths: Vec<f64>,
 }
 
-/// A directed link.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Link {
-    /// The number of the link in the topology.
     pub number: u64,
-    /// The vertex that the link leaves.
     pub from: u64,
-    /// The vertex that the link enters.
     pub to: u64,
     /// The bandwidth, as a multiple of the machine's bandwidth.
     pub bandwidth: f64,
 }
 
-/// The maximum number of link numbers that a topology may have if its links are listed.
 const MAX_SLOTS: u64 = 1 << 25;
 
 impl Adjacency {
-    /// Lists the links of a topology; `None` if it has more than 2^25 link numbers.
+    /// Returns `None` if the topology has more than [`MAX_SLOTS`] link numbers.
     pub(crate) fn of(topology: &Network) -> Option<Self> {
         if topology.link_slots() > MAX_SLOTS {
             return None;
@@ -49,8 +44,8 @@ impl Adjacency {
         Some(Self::of_links((topology.nodes() + topology.switches()) as usize, links))
     }
 
-    /// Creates a network of links. `links` returns an iterator over all links. It is called twice
-    /// and must return the same links both times.
+    /// `links` returns an iterator over all links. It is called twice and must return the same
+    /// links both times.
     fn of_links<I: Iterator<Item = Link>>(vertices: usize, links: impl Fn() -> I) -> Self {
         let mut places = Places::of(vertices, links().map(|link| link.from as usize));
         let count = places.first[vertices];
@@ -70,7 +65,6 @@ impl Adjacency {
         network
     }
 
-    /// Returns an iterator over all links, sorted by the vertex that they leave.
     pub(crate) fn each(&self) -> impl Iterator<Item = Link> {
         (0..self.vertices() as u64).flat_map(move |from| {
             self.range(from).map(move |index| Link {
@@ -82,19 +76,17 @@ impl Adjacency {
         })
     }
 
-    /// Returns the network with only those links for which `change` returns a link. A returned link
-    /// may have other properties than the original link.
+    /// Returns the network of the links that `change` returns.
     pub(crate) fn changed(&self, change: impl Fn(Link) -> Option<Link>) -> Self {
         Self::of_links(self.vertices(), || self.each().filter_map(&change))
     }
 
-    /// Returns the network with the direction of every link reversed.
     pub(crate) fn reversed(&self) -> Self {
         self.changed(|link| Some(Link { from: link.to, to: link.from, ..link }))
     }
 
-    /// Creates a network from a list of the neighbours of each vertex. Links are numbered in the
-    /// order of these lists and have bandwidth 1.
+    /// Creates a network from the neighbours of each vertex. Links are numbered in the order of
+    /// these lists and have bandwidth 1.
     pub(crate) fn from_neighbours(neighbours: &[Vec<u32>]) -> Self {
         let ends = neighbours.concat();
         let first = neighbours.iter().scan(0, |sum, ends| {
@@ -113,34 +105,28 @@ impl Adjacency {
         self.first.len() - 1
     }
 
-    /// Returns the number of directed links, including all parallel links.
     pub(crate) fn link_count(&self) -> usize {
         self.ends.len()
     }
 
-    /// Returns the indices of the links out of a vertex.
     pub(crate) fn range(&self, vertex: u64) -> Range<usize> {
         self.first[vertex as usize]..self.first[vertex as usize + 1]
     }
 
-    /// Returns the vertex that a link leaves and the vertex that it enters.
     pub(crate) fn link_ends(&self, index: u64) -> Option<(u64, u64)> {
         let to = *self.ends.get(index as usize)?;
         let from = self.first.partition_point(|first| *first as u64 <= index) - 1;
         Some((from as u64, to.into()))
     }
 
-    /// Returns the vertex to which the link with this index leads.
     pub(crate) fn end(&self, index: usize) -> u64 {
         self.ends[index].into()
     }
 
-    /// Returns the number in the topology of the link with this index.
     pub(crate) fn number(&self, index: usize) -> u64 {
         self.numbers[index]
     }
 
-    /// Returns the neighbours of a vertex, one for each link.
     pub(crate) fn out(&self, vertex: usize) -> &[u32] {
         &self.ends[self.range(vertex as u64)]
     }
@@ -152,42 +138,37 @@ impl Adjacency {
         ends.zip(self.numbers[range].iter().copied())
     }
 
-    /// Returns, for every link, the vertex that it leaves, the vertex to which it leads, and its
-    /// bandwidth.
+    /// Returns (from, to, bandwidth) of every link.
     pub(crate) fn links(&self) -> impl Iterator<Item = (u32, u32, f64)> {
         (0..self.vertices())
             .flat_map(|v| self.links_of(v).map(move |(to, bandwidth)| (v as u32, to, bandwidth)))
     }
 
-    /// Returns the vertex at the end of each link out of a vertex, and the link's bandwidth.
+    /// Returns (to, bandwidth) of every link out of a vertex.
     pub(crate) fn links_of(&self, vertex: usize) -> impl Iterator<Item = (u32, f64)> {
         let range = self.range(vertex as u64);
         self.ends[range.clone()].iter().copied().zip(self.bandwidths[range].iter().copied())
     }
 
-    /// Returns the sum of the bandwidths of all links.
     pub(crate) fn bandwidth(&self) -> f64 {
         self.bandwidths.iter().sum()
     }
 
-    /// Returns the sum of the bandwidths of the links out of a vertex.
     pub(crate) fn bandwidth_of(&self, vertex: u64) -> f64 {
         self.links_of(vertex as usize).map(|(_, bandwidth)| bandwidth).sum()
     }
 
-    /// Returns the hops of a shortest path from one vertex to every vertex, found by breadth-first
-    /// search; `u32::MAX` if there is no path.
+    /// Returns the hops of a shortest path to every vertex; `u32::MAX` if there is no path.
     pub(crate) fn hops_from(&self, from: u64) -> Vec<u32> {
         self.hops_from_nearest([from as u32])
     }
 
-    /// Returns the lowest vertex that cannot be reached from the vertex `from`, if there is one.
     pub(crate) fn unreached_from(&self, from: u64) -> Option<u64> {
         self.hops_from(from).iter().position(|hops| *hops == u32::MAX).map(|lost| lost as u64)
     }
 
-    /// Returns, for every vertex, the hops from the nearest of several vertices; `u32::MAX` if
-    /// there is no path.
+    /// Finds the hops from the nearest of several vertices to every vertex by breadth-first search;
+    /// `u32::MAX` if there is no path.
     pub(crate) fn hops_from_nearest(&self, from: impl IntoIterator<Item = u32>) -> Vec<u32> {
         let mut hops = vec![u32::MAX; self.vertices()];
         let mut queue = VecDeque::from_iter(from);
@@ -207,7 +188,6 @@ impl Adjacency {
     /// Approximates the Fiedler vector, which is the eigenvector of the second smallest eigenvalue
     /// of the Laplacian, by power iteration. Closely connected vertices have similar values.
     pub(crate) fn fiedler_vector(&self) -> Vec<f64> {
-        /// The maximum number of links that all iterations together visit.
         const MAX_VISITS: usize = 1 << 26;
         let n = self.vertices();
         let iterations = (MAX_VISITS / self.link_count().max(1)).clamp(1, 300);
@@ -216,8 +196,8 @@ impl Adjacency {
         let mut at: Vec<f64> =
             (0..n as u64).map(|v| (v.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as f64).collect();
         for _ in 0..iterations {
-            // Remove the constant component, whose eigenvalue is the smallest one, and normalise
-            // the vector.
+            // Remove the constant component, whose eigenvalue is the smallest, and normalise the
+            // vector.
             let mean = at.iter().sum::<f64>() / n as f64;
             at.iter_mut().for_each(|x| *x -= mean);
             let norm = at.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -226,14 +206,75 @@ impl Adjacency {
             }
             at.iter_mut().for_each(|x| *x /= norm);
             // Multiply by the matrix `2 most I - L`, where I is the identity, L the Laplacian, and
-            // `most` the largest sum of bandwidths at a vertex. Both matrices have the same
-            // eigenvectors. The largest eigenvalues of this matrix belong to the smallest
-            // eigenvalues of L.
+            // `most` the largest sum of bandwidths at a vertex. It has the eigenvectors of L, and
+            // the smallest eigenvalues of L belong to its largest eigenvalues.
             let pulled = |v: usize| {
                 self.links_of(v).map(|(to, b)| b * (at[to as usize] - at[v])).sum::<f64>()
             };
             at = (0..n).map(|v| 2.0 * most * at[v] + pulled(v)).collect();
         }
         at
+    }
+}
+
+/// Shortest routes in any network: a table of the next link from every vertex to every destination.
+/// The destinations are the vertices with the lowest numbers. If there are several shortest routes,
+/// the next link is the vertex's first link that leads nearer to the destination.
+#[derive(Debug, Clone)]
+pub(super) struct RoutingTable {
+    network: Adjacency,
+    /// For each destination and vertex, the position of the next link among the links of the
+    /// vertex.
+    next: Vec<u16>,
+    /// For each destination, the hops from the farthest other destination, and the sum of the hops
+    /// from all other destinations.
+    distances: Vec<(u64, u64)>,
+}
+
+/// There is no next link, because the vertex is the destination, or because no route leads to it.
+const NOWHERE: u16 = u16::MAX;
+
+impl RoutingTable {
+    /// A table for all pairs of this many vertices takes 128 MiB.
+    pub(super) const MAX_VERTICES: u64 = 1 << 13;
+
+    /// Finds the routes to the first `destinations` vertices. Some vertices need not have a route.
+    pub(super) fn find(network: Adjacency, destinations: u64) -> Self {
+        let (mut next, mut distances) = (Vec::new(), Vec::new());
+        // A search along reversed links finds the distances to a destination. They may differ from
+        // the distances from this destination, because links may exist in one direction only.
+        let reversed = network.reversed();
+        for destination in 0..destinations {
+            let hops = reversed.hops_from(destination);
+            next.extend((0..).zip(&hops).map(|(v, here)| {
+                let nearer = network.out(v).iter().position(|end| hops[*end as usize] < *here);
+                nearer.map_or(NOWHERE, |nearer| nearer as u16)
+            }));
+            let from_others = || hops[..destinations as usize].iter().map(|h| u64::from(*h));
+            distances.push((from_others().max().unwrap_or(0), from_others().sum()));
+        }
+        Self { network, next, distances }
+    }
+
+    pub(super) fn network(&self) -> &Adjacency {
+        &self.network
+    }
+
+    /// Returns the next link on the route from vertex `at` to vertex `to`, as a position among the
+    /// links of `at`.
+    pub(super) fn next_position(&self, at: u64, to: u64) -> u64 {
+        let position = self.next[to as usize * self.network.vertices() + at as usize];
+        assert!(position != NOWHERE, "no route leads from vertex {at} to vertex {to}");
+        position.into()
+    }
+
+    pub(super) fn next_link(&self, at: u64, to: u64) -> usize {
+        self.network.range(at).start + self.next_position(at, to) as usize
+    }
+
+    /// Returns the hops to a destination from the farthest other destination, and the sum of the
+    /// hops from all other destinations.
+    pub(super) fn distances(&self, destination: u64) -> (u64, u64) {
+        self.distances[destination as usize]
     }
 }

@@ -3,13 +3,12 @@
 //!
 //! A network states a product of groups, one for each axis of its node numbers ([`Automorphisms`]).
 //! [`CoordinatePermutation::of`] decides whether a permutation of nodes belongs to this product. It
-//! examines every node, and does not trust the symmetry that a schedule claims. [`Orbits`] are the
-//! orbits of nodes or links under some of these permutations.
+//! examines every node, and does not trust the symmetry that a schedule claims.
 
 use super::{Network, strides};
 
-/// The permutations of the coordinates of one axis that are automorphisms when they are applied to
-/// all nodes.
+/// Permutations of the coordinates of one axis that are automorphisms if they are applied to all
+/// nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AxisSymmetry {
     /// Only the identity is known.
@@ -36,7 +35,6 @@ pub trait Automorphisms {
     }
 }
 
-/// Returns the image of a node. `image(axis, coordinate)` returns the image of a coordinate.
 pub(super) fn image_of_node(radices: &[u64], node: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
     let (mut rest, mut stride, mut moved) = (node, 1, 0);
     for (axis, radix) in radices.iter().enumerate().rev() {
@@ -46,13 +44,13 @@ pub(super) fn image_of_node(radices: &[u64], node: u64, image: &dyn Fn(usize, u6
     moved
 }
 
-/// A permutation of the coordinates of each axis: for each axis, the image of each coordinate.
+/// For each axis, the image of each coordinate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CoordinatePermutation(Vec<Vec<u64>>);
 
 impl CoordinatePermutation {
-    /// Returns the images of coordinates under a permutation of nodes. Returns `None` if the
-    /// permutation is not known to be an automorphism of the network.
+    /// Returns a permutation of nodes as permutations of coordinates; `None` if it is not known to
+    /// be an automorphism of the network.
     pub(crate) fn of(topology: &Network, image: &dyn Fn(u64) -> u64) -> Option<Self> {
         let (radices, axes) = (topology.radices(), topology.automorphisms()?.axes());
         let strides = strides(radices);
@@ -75,22 +73,19 @@ impl CoordinatePermutation {
     }
 }
 
-/// The orbits of nodes or links under automorphisms. They are numbered in the order of their first
-/// members.
+/// The orbits of nodes or links under the group that some automorphisms generate. They are numbered
+/// in the order of their first members.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Orbits {
-    /// For each node or link number, its orbit. Numbers without a link have no orbit.
+    /// For each node or link number, its orbit, or [`Self::NONE`] if there is no link.
     orbits: Vec<u32>,
-    /// For each orbit, its first node or link.
     first: Vec<u64>,
-    /// For each orbit, its number of nodes or links.
     sizes: Vec<u64>,
 }
 
 impl Orbits {
     const NONE: u32 = u32::MAX;
 
-    /// Finds the orbits of nodes under the group that these automorphisms generate.
     pub(crate) fn of_nodes(topology: &Network, generators: &[CoordinatePermutation]) -> Self {
         let radices = topology.radices();
         let image = |node, CoordinatePermutation(images): &CoordinatePermutation| {
@@ -99,7 +94,6 @@ impl Orbits {
         Self::new(topology.nodes(), |_| true, generators, image)
     }
 
-    /// Finds the orbits of links under the group that these automorphisms generate.
     pub(crate) fn of_links(topology: &Network, generators: &[CoordinatePermutation]) -> Self {
         let automorphisms = topology.automorphisms();
         let image = |link, CoordinatePermutation(images): &CoordinatePermutation| {
@@ -146,22 +140,18 @@ impl Orbits {
         found
     }
 
-    /// Returns the number of orbits.
     pub(crate) fn count(&self) -> usize {
         self.first.len()
     }
 
-    /// Returns the orbit of a node or an existing link.
     pub(crate) fn orbit(&self, member: u64) -> u32 {
         self.orbits[member as usize]
     }
 
-    /// Returns the first member of an orbit.
     pub(crate) fn first(&self, orbit: u32) -> u64 {
         self.first[orbit as usize]
     }
 
-    /// Returns the number of members of an orbit.
     pub(crate) fn size(&self, orbit: u32) -> u64 {
         self.sizes[orbit as usize]
     }

@@ -1,31 +1,25 @@
 //! Networks with failed and slow links. The arguments are `down=`, `slow=`, `faults=` and
 //! `slow-links=`, which follow the arguments of any topology.
 //!
-//! A route of the network's family is unchanged if none of its links has failed. Otherwise the
-//! message takes a shortest path over the links that are left. If there are several shortest paths,
-//! each vertex looks at its links that lead nearer to the receiver, and uses the link with the
-//! lowest number. The same rule applies to requested routes, such as a direction in a dimension of
-//! a torus.
+//! A route of the family is unchanged if none of its links has failed. Otherwise the message takes
+//! a shortest path over the links that are left. If there are several shortest paths, each vertex
+//! uses the link with the lowest number of those that lead nearer to the receiver. The same rule
+//! applies to requested routes, such as a direction in a dimension of a torus.
 //!
 //! `faults=` and `slow-links=` state how many links are drawn at random. Without a seed of their
 //! own, these links are drawn from the seed of the repetition ([`Network::sample`]).
 
-use super::adjacency::{Adjacency, Link};
-use super::properties::{common, extremes};
-use super::routing_table::RoutingTable;
-use super::{Network, Options, Plane, Properties, Run};
-use crate::spec::SpecError;
-use request::Request;
-use std::collections::{BTreeMap, BTreeSet};
+use super::adjacency::{Adjacency, Link, RoutingTable};
+use super::random::SplitMix64;
+use super::{
+    Automorphisms, AxisSymmetry, Graph, Network, Options, Plane, Properties, Run, common, extremes,
+};
+use crate::spec::{Arg, Spec, SpecError};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt;
 use std::sync::Arc;
 
-mod draw;
-mod request;
-mod single;
-
-pub use single::{SingleFault, single_faults};
-
-/// A directed link, as the vertex that it leaves and the vertex that it enters. It stands for all
+/// The vertex that a directed link leaves, and the vertex that it enters. The pair stands for all
 /// parallel links between these vertices.
 type Ends = (u64, u64);
 
@@ -36,39 +30,34 @@ pub struct Damage {
     /// All links of the intact network.
     intact: Arc<Adjacency>,
     links: DamagedLinks,
-    /// The properties of the network with these links.
+    /// The properties of the network with these failed and slow links.
     pub(super) properties: Properties,
-    /// The routes around failed links; `None` if no link has failed.
     pub(super) detours: Option<Detours>,
 }
 
-/// The links that have failed or are slow.
 #[derive(Debug)]
 struct DamagedLinks {
     down: BTreeSet<Ends>,
     /// The slow links, each with the fraction of its bandwidth that is left.
     slow: BTreeMap<Ends, f64>,
-    /// The links that were drawn at random, as arguments of a spec.
+    /// The links that were drawn at random, as [`Damage::drawn`] returns them.
     drawn: String,
 }
 
-/// The routes of a network in which links have failed.
+/// The routes of a network with failed links.
 #[derive(Debug)]
 pub(super) struct Detours {
     /// The numbers of the failed links, in ascending order.
     failed: Vec<u64>,
-    /// The shortest routes over the links that are left.
     table: RoutingTable,
-    /// For each node, the distance to the farthest node.
+    /// For each node, the largest distance to another node.
     farthest: Vec<u64>,
     /// Whether every failed link has failed in both directions. Otherwise, some of the links that
     /// are left have no opposite link.
     is_two_way: bool,
 }
 
-/// Removes the failed links from a network, and slows down the slow links.
 pub(super) fn parse(network: Network, options: &Options<'_>) -> Result<Network, SpecError> {
-    /// The maximum number of links, because all links are listed.
     const MAX_LINKS: u64 = 1 << 22;
     const MAX_VERTICES: u64 = RoutingTable::MAX_VERTICES;
     let given = ["down", "slow", "faults", "slow-links"].into_iter().find_map(|n| options.get(n));
@@ -110,7 +99,6 @@ impl Damage {
     /// Draws the links that have no seed of their own from `seed`, and finds the routes and
     /// properties of the network that is left. `base` are the properties of the intact network.
     fn new(base: &Properties, intact: Arc<Adjacency>, request: Arc<Request>, seed: u64) -> Self {
-        // Choose the failed and slow links, and list the links that are left.
         let links = request.draw(&intact, base.nodes, seed);
         let is_down = |link: &Link| links.down.contains(&(link.from, link.to));
         let mut failed: Vec<u64> = intact.each().filter(is_down).map(|link| link.number).collect();
@@ -119,13 +107,12 @@ impl Damage {
             let bandwidth = link.bandwidth * links.fraction((link.from, link.to));
             (!is_down(&link)).then_some(Link { bandwidth, ..link })
         });
-        // Calculate the properties of the network that is left.
         let mut properties = Properties {
             spec: format!("{}{request}", base.spec),
             max_links: Some(network.link_count() as u64),
             bandwidths: extremes(network.each().map(|link| link.bandwidth)),
-            // The family's cut is not used, because its links may have failed. Lower bounds then
-            // search for cuts.
+            // The links of the family's cut may have failed. Lower bounds therefore search for
+            // cuts.
             bisection: None,
             hops_of_all_pairs: base.hops_of_all_pairs(),
             ..base.clone()
@@ -151,7 +138,8 @@ impl Damage {
         Self { request, intact, links, properties, detours }
     }
 
-    /// Returns the damage with its random links drawn from a seed; `None` if it has none.
+    /// Returns the damage with links drawn from `seed`; `None` if no links are drawn from the seed
+    /// of the repetition.
     pub(super) fn sample(&self, base: &Properties, seed: u64) -> Option<Self> {
         let (intact, request) = (Arc::clone(&self.intact), Arc::clone(&self.request));
         self.request.is_random().then(|| Self::new(base, intact, request, seed))
@@ -163,13 +151,10 @@ impl Damage {
         &self.links.drawn
     }
 
-    /// Returns the part of the bandwidth that is left on a link.
     pub(super) fn fraction(&self, ends: Ends) -> f64 {
         self.links.fraction(ends)
     }
 
-    /// Returns whether a permutation of the nodes maps failed links to failed links, and slow links
-    /// to links of the same speed.
     pub(super) fn is_invariant(&self, image: impl Fn(u64) -> u64) -> bool {
         let DamagedLinks { down, slow, .. } = &self.links;
         // A permutation of nodes does not determine the images of switches, so every failed or slow
@@ -189,12 +174,10 @@ impl DamagedLinks {
 }
 
 impl Detours {
-    /// Returns whether a link has failed.
     pub(super) fn has_failed(&self, link: u64) -> bool {
         self.failed.binary_search(&link).is_ok()
     }
 
-    /// Returns whether a link of a run has failed.
     pub(super) fn is_broken(&self, run: Run) -> bool {
         let last = run.first + (run.len - 1) * run.stride;
         let from = self.failed.partition_point(|link| *link < run.first);
@@ -202,8 +185,8 @@ impl Detours {
         within.any(|link| (link - run.first).is_multiple_of(run.stride))
     }
 
-    /// Calls `visit` with the links of a shortest path over the links that are left, and returns
-    /// the number of its hops.
+    /// Calls `visit` with the links of a shortest path over the links that are left. Returns the
+    /// number of its hops.
     pub(super) fn follow(
         &self,
         (from, to): (u64, u64),
@@ -219,16 +202,377 @@ impl Detours {
         hops
     }
 
-    /// Returns the distance to the farthest node. In a network with one-way links, this is the
-    /// smaller of two values: the largest distance from the node, and the largest distance to it.
-    /// Lower bounds use this value for both directions.
+    /// Returns the largest distance to another node. In a network with one-way links, this is the
+    /// smaller of the largest distance from the node and the largest distance to it, because lower
+    /// bounds use this value for both directions.
     pub(super) fn eccentricity(&self, node: u64) -> u64 {
         self.farthest[node as usize].min(self.table.distances(node).0)
     }
 
-    /// Returns the number of links out of a node. Returns `None` in a network with one-way links,
-    /// because a node may then have different numbers of links in and out.
+    /// Returns the number of links out of a node; `None` in a network with one-way links, because
+    /// lower bounds use this number for both directions.
     pub(super) fn links_from(&self, node: u64) -> Option<u64> {
         self.is_two_way.then(|| self.table.network().out(node as usize).len() as u64)
     }
+}
+
+/// A number of random links. Each is a pair of vertices that are linked in both directions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Draw {
+    count: u64,
+    /// The seed from which links are drawn; `None` for the seed of the repetition.
+    seed: Option<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Request {
+    down: BTreeSet<Ends>,
+    slow: BTreeMap<Ends, f64>,
+    faults: Option<Draw>,
+    slow_links: Option<(Draw, f64)>,
+}
+
+const LINKS: &str = "links as in `3-4+7-8` (`3~4`: only the direction from 3 to 4)";
+const SLOW: &str = "links and the fraction of the bandwidth that is left, as in `3-4:0.5+7-8:0.1`";
+
+impl Request {
+    /// Reads the arguments, and checks that the named links exist and that enough links are left.
+    fn parse(options: &Options<'_>, base: &Network, intact: &Adjacency) -> Result<Self, SpecError> {
+        let (mut request, spec) = (Self::default(), options.spec);
+        let listed = |name| {
+            let arg = options.get(name).into_iter();
+            arg.flat_map(|arg| items(arg).map(move |item| (item, arg)))
+        };
+        for (item, arg) in listed("down") {
+            request.down.extend(ends(spec, arg, item, LINKS, base, intact)?);
+        }
+        for (item, arg) in listed("slow") {
+            let (at, text) = item;
+            let bad = || spec.bad_value(arg, SLOW);
+            let (link, fraction) = text.split_once(':').ok_or_else(bad)?;
+            let fraction = parse_fraction(fraction).ok_or_else(bad)?;
+            for link in ends(spec, arg, (at, link), SLOW, base, intact)? {
+                if request.down.contains(&link) {
+                    let message = format!("slow: the link {text} is also listed in `down=`");
+                    return Err(spec.error(at, text.len(), &message));
+                }
+                request.slow.insert(link, fraction);
+            }
+        }
+        // Random failures must leave a spanning forest of the links that exist in both directions.
+        let pairs = two_way_links(&request.left(intact));
+        let spare = pairs.len() - spanning_links(&pairs, intact.vertices());
+        if let Some(arg) = options.get("faults") {
+            let bad = || {
+                spec.bad_value(
+                    arg,
+                    &format!("K or K:SEED, where at most {spare} of the {} links fail so that all vertices stay connected", pairs.len()),
+                )
+            };
+            let draw = Draw::parse(arg.value()).filter(|draw| draw.count <= spare as u64);
+            request.faults = Some(draw.ok_or_else(bad)?);
+        }
+        if let Some(arg) = options.get("slow-links") {
+            let is_slow = |(a, b): &&Ends| {
+                request.slow.contains_key(&(*a, *b)) || request.slow.contains_key(&(*b, *a))
+            };
+            let slow = pairs.iter().filter(is_slow).count() as u64;
+            let failed = request.faults.map_or(0, |draw| draw.count);
+            let most = (pairs.len() as u64).saturating_sub(slow + failed);
+            let bad = || {
+                spec.bad_value(
+                    arg,
+                    &format!("K:FRACTION or K:FRACTION:SEED with at most {most} links and a fraction above 0 and up to 1, as in `2:0.5`"),
+                )
+            };
+            let (count, rest) = arg.value().split_once(':').ok_or_else(bad)?;
+            let (fraction, seed) = rest.split_once(':').map_or((rest, None), |(f, s)| (f, Some(s)));
+            let draw = seed.map_or_else(|| count.to_owned(), |seed| format!("{count}:{seed}"));
+            let draw = Draw::parse(&draw).filter(|draw| draw.count <= most).ok_or_else(bad)?;
+            request.slow_links = Some((draw, parse_fraction(fraction).ok_or_else(bad)?));
+        }
+        Ok(request)
+    }
+
+    /// Returns the links of the intact network that `down=` does not list.
+    fn left(&self, intact: &Adjacency) -> Adjacency {
+        intact.changed(|link| (!self.down.contains(&(link.from, link.to))).then_some(link))
+    }
+
+    fn is_random(&self) -> bool {
+        let draws = self.faults.into_iter().chain(self.slow_links.map(|(draw, _)| draw));
+        draws.into_iter().any(|draw| draw.seed.is_none())
+    }
+
+    fn draw(&self, intact: &Adjacency, nodes: u64, seed: u64) -> DamagedLinks {
+        let both = |(a, b): Ends| [(a, b), (b, a)];
+        let mut failed = BTreeSet::new();
+        if let Some(Draw { count, seed: own }) = self.faults {
+            let drawn = draw_failures(&self.left(intact), nodes, count, own.unwrap_or(seed));
+            failed.extend(drawn.into_iter().flat_map(both));
+        }
+        let mut slowed = BTreeMap::new();
+        if let Some((Draw { count, seed: own }, fraction)) = self.slow_links {
+            let is_taken = |ends: Ends| failed.contains(&ends) || self.slow.contains_key(&ends);
+            let mut pairs = two_way_links(&self.left(intact));
+            pairs.retain(|pair| both(*pair).into_iter().all(|ends| !is_taken(ends)));
+            let drawn = draw_slow(pairs, count, own.unwrap_or(seed));
+            slowed.extend(drawn.into_iter().flat_map(both).map(|ends| (ends, fraction)));
+        }
+        let drawn = Listed(&failed, &slowed).to_string();
+        DamagedLinks {
+            down: &self.down | &failed,
+            slow: self.slow.iter().chain(&slowed).map(|(ends, f)| (*ends, *f)).collect(),
+            drawn: drawn.trim_start_matches(',').to_owned(),
+        }
+    }
+}
+
+impl Draw {
+    fn parse(text: &str) -> Option<Self> {
+        let (count, seed) = text.split_once(':').map_or((text, None), |(k, s)| (k, Some(s)));
+        Some(Self { count: count.parse().ok()?, seed: seed.map(str::parse).transpose().ok()? })
+    }
+}
+
+fn parse_fraction(text: &str) -> Option<f64> {
+    /// The smallest bandwidth of a link of a graph, too.
+    const LEAST: f64 = 1.0 / Graph::MAX_BANDWIDTH;
+    text.parse().ok().filter(|fraction| (LEAST..=1.0).contains(fraction))
+}
+
+fn items(arg: &Arg) -> impl Iterator<Item = (usize, &str)> {
+    let start = arg.value().as_ptr() as usize;
+    arg.value()
+        .split('+')
+        .map(move |item| (arg.value_at() + (item.as_ptr() as usize - start), item))
+}
+
+/// Reads the link `3-4` as its two directions, or the link `3~4` as the direction from 3 to 4.
+/// `expected` describes the list in error messages.
+fn ends(
+    spec: &Spec,
+    arg: &Arg,
+    (at, item): (usize, &str),
+    expected: &str,
+    base: &Network,
+    intact: &Adjacency,
+) -> Result<Vec<Ends>, SpecError> {
+    let bad = || spec.bad_value(arg, expected);
+    let (sign, both) = if item.contains('~') { ('~', false) } else { ('-', true) };
+    let (from, to) = item.split_once(sign).ok_or_else(bad)?;
+    let number = |text: &str| text.parse::<u64>().map_err(|_| bad());
+    let (from, to) = (number(from)?, number(to)?);
+    let directions = if both { vec![(from, to), (to, from)] } else { vec![(from, to)] };
+    let exists = |(from, to): &Ends| {
+        *from < intact.vertices() as u64 && intact.out(*from as usize).contains(&(*to as u32))
+    };
+    if to <= u64::from(u32::MAX) && directions.iter().all(exists) {
+        return Ok(directions);
+    }
+    let (key, network) = (arg.key().unwrap_or_default(), base.spec());
+    let message = format!(
+        "{key}: {network} has no link from {from} to {to}; `swapmeet list topologies --describe {network}` lists the links"
+    );
+    Err(spec.error(at, item.len(), &message))
+}
+
+/// Failed links, and slow links with the fraction of their bandwidth that is left, written as
+/// arguments of a spec. A comma precedes each argument.
+struct Listed<'a>(&'a BTreeSet<Ends>, &'a BTreeMap<Ends, f64>);
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(down, slow) = self;
+        let name = |(a, b): Ends, opposite: bool| match opposite {
+            true if a < b => Some(format!("{a}-{b}")),
+            true => None,
+            false => Some(format!("{a}~{b}")),
+        };
+        let down = down.iter().filter_map(|&(a, b)| name((a, b), down.contains(&(b, a))));
+        let slow = slow.iter().filter_map(|(&(a, b), fraction)| {
+            let link = name((a, b), slow.get(&(b, a)) == Some(fraction))?;
+            Some(format!("{link}:{fraction}"))
+        });
+        let mut argument = |key: &str, links: Vec<String>| match links.is_empty() {
+            true => Ok(()),
+            false => write!(f, ",{key}={}", links.join("+")),
+        };
+        argument("down", down.collect())?;
+        argument("slow", slow.collect())
+    }
+}
+
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seed = |draw: &Draw| draw.seed.map_or(String::new(), |seed| format!(":{seed}"));
+        Listed(&self.down, &self.slow).fmt(f)?;
+        if let Some(draw) = &self.faults {
+            write!(f, ",faults={}{}", draw.count, seed(draw))?;
+        }
+        match &self.slow_links {
+            Some((draw, fraction)) => {
+                write!(f, ",slow-links={}:{fraction}{}", draw.count, seed(draw))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// Returns the pairs of vertices that are linked in both directions, in ascending order. The first
+/// vertex of a pair has the lower number.
+fn two_way_links(network: &Adjacency) -> Vec<Ends> {
+    let links: BTreeSet<Ends> = network.each().map(|link| (link.from, link.to)).collect();
+    links.iter().copied().filter(|(a, b)| a < b && links.contains(&(*b, *a))).collect()
+}
+
+/// Returns the number of links in a spanning forest of the graph whose links are `pairs`.
+fn spanning_links(pairs: &[Ends], vertices: usize) -> usize {
+    let mut root: Vec<usize> = (0..vertices).collect();
+    let find = |root: &mut Vec<usize>, mut v: usize| {
+        while root[v] != v {
+            root[v] = root[root[v]];
+            v = root[v];
+        }
+        v
+    };
+    let joins = |(a, b): &&Ends| {
+        let (a, b) = (find(&mut root, *a as usize), find(&mut root, *b as usize));
+        root[a] = b;
+        a != b
+    };
+    pairs.iter().filter(joins).count()
+}
+
+/// Draws `count` links that fail. A link is skipped if its failure would leave a node without a
+/// path to another node. With the same seed, the links that are drawn for a count are also drawn
+/// for every larger count.
+fn draw_failures(network: &Adjacency, nodes: u64, count: u64, seed: u64) -> Vec<Ends> {
+    let mut down = BTreeSet::new();
+    let drawn = shuffled(two_way_links(network), seed).filter(|&(a, b)| {
+        down.extend([(a, b), (b, a)]);
+        let is_connected = stays_connected(network, &down, nodes, (a, b));
+        if !is_connected {
+            down.remove(&(a, b));
+            down.remove(&(b, a));
+        }
+        is_connected
+    });
+    drawn.take(count as usize).collect()
+}
+
+fn draw_slow(pairs: Vec<Ends>, count: u64, seed: u64) -> Vec<Ends> {
+    /// Makes these draws independent of the draws of failed links with the same seed.
+    const STREAM: u64 = 0x5107_1146_0000_0001;
+    shuffled(pairs, seed ^ STREAM).take(count as usize).collect()
+}
+
+fn shuffled(mut pairs: Vec<Ends>, seed: u64) -> impl Iterator<Item = Ends> {
+    let mut draw = SplitMix64::new(seed);
+    (0..pairs.len()).map(move |first| {
+        let other = first + draw.below(pairs.len() - first);
+        pairs.swap(first, other);
+        pairs[first]
+    })
+}
+
+/// Returns whether all nodes are still connected after the failure of one more link, which `down`
+/// contains.
+fn stays_connected(network: &Adjacency, down: &BTreeSet<Ends>, nodes: u64, (a, b): Ends) -> bool {
+    connects(network, down, a, b) && connects(network, down, b, a)
+        || all_connected(network, down, nodes)
+}
+
+/// Returns whether a path without failed links leads from one vertex to another. The search ends at
+/// the second vertex, which is near in most networks.
+fn connects(network: &Adjacency, down: &BTreeSet<Ends>, from: u64, to: u64) -> bool {
+    let mut seen = BTreeSet::from([from]);
+    let mut queue = VecDeque::from([from]);
+    while let Some(at) = queue.pop_front() {
+        for next in network.out(at as usize).iter().map(|end| u64::from(*end)) {
+            if down.contains(&(at, next)) || !seen.insert(next) {
+                continue;
+            }
+            if next == to {
+                return true;
+            }
+            queue.push_back(next);
+        }
+    }
+    false
+}
+
+/// Returns whether paths without failed links connect all nodes. Switches may be cut off.
+fn all_connected(network: &Adjacency, down: &BTreeSet<Ends>, nodes: u64) -> bool {
+    let left = network.changed(|link| (!down.contains(&(link.from, link.to))).then_some(link));
+    let reached = |network: &Adjacency| {
+        network.hops_from(0)[..nodes as usize].iter().all(|hops| *hops != u32::MAX)
+    };
+    reached(&left) && reached(&left.reversed())
+}
+
+/// The failure of one link of a network, in both directions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SingleFault {
+    /// The vertices that the link connects. The first one has the lower number.
+    pub ends: (u64, u64),
+    /// Whether the failure leaves a node without a path to another node.
+    pub disconnects: bool,
+    /// The number of links for which this failure stands: if one link is listed for each orbit, the
+    /// size of the orbit, otherwise 1.
+    pub images: u64,
+}
+
+/// Returns the failures of all links that exist in both directions, in ascending order. If
+/// `one_per_orbit`, returns only one of several links that the symmetries of the network (such as
+/// rotations of a torus) map to each other. Returns `None` if the network has too many links to
+/// list them.
+///
+/// ```
+/// use swapmeet_core::network::topology::{parse, single_faults};
+/// let torus = parse("torus:4x8").unwrap();
+/// assert_eq!(single_faults(&torus, false).unwrap().len(), 64);
+/// let orbits = single_faults(&torus, true).unwrap();
+/// assert_eq!(orbits.iter().map(|fault| fault.ends).collect::<Vec<_>>(), [(0, 1), (0, 8)]);
+/// ```
+pub fn single_faults(topology: &Network, one_per_orbit: bool) -> Option<Vec<SingleFault>> {
+    let placed_on = topology.placed_on();
+    let network = placed_on.as_ref().unwrap_or(topology);
+    let links = Adjacency::of(network)?;
+    let pairs = two_way_links(&links);
+    // If all translations of the nodes are automorphisms, the differences between the coordinates
+    // of its ends give the orbit of a link. If all permutations of a coordinate are automorphisms,
+    // too, all differences except 0 are equivalent. In other networks, no symmetry is used
+    // (`None`).
+    let axes = network.translations().and(network.automorphisms()).map(Automorphisms::axes);
+    let difference = |axes: &[AxisSymmetry], mut from: u64, mut to: u64| {
+        let (mut difference, mut stride) = (0, 1);
+        for (symmetry, radix) in axes.iter().zip(network.radices()).rev() {
+            let by = (to % radix + radix - from % radix) % radix;
+            let most = if *symmetry == AxisSymmetry::Permutations { 1 } else { radix - 1 };
+            difference += by.min(most) * stride;
+            (from, to, stride) = (from / radix, to / radix, stride * radix);
+        }
+        difference
+    };
+    let orbit = |(a, b): (u64, u64)| {
+        axes.as_ref().map(|axes| difference(axes, a, b).min(difference(axes, b, a)))
+    };
+    let mut images: BTreeMap<Option<u64>, u64> = BTreeMap::new();
+    pairs.iter().for_each(|pair| *images.entry(orbit(*pair)).or_default() += 1);
+    let mut seen = BTreeSet::new();
+    let is_first = |pair: &&(u64, u64)| {
+        let orbit = orbit(**pair);
+        !one_per_orbit || orbit.is_none() || seen.insert(orbit)
+    };
+    let fault = |&(a, b): &(u64, u64)| {
+        let down = BTreeSet::from([(a, b), (b, a)]);
+        let orbit = orbit((a, b));
+        SingleFault {
+            ends: (a, b),
+            disconnects: !stays_connected(&links, &down, network.nodes(), (a, b)),
+            images: if one_per_orbit && orbit.is_some() { images[&orbit] } else { 1 },
+        }
+    };
+    Some(pairs.iter().filter(is_first).map(fault).collect())
 }

@@ -21,13 +21,13 @@ use std::sync::Arc;
 struct Dragonfly {
     groups: u64,
     routers: u64,
-    /// The number of global links of each router. The last routers of a group may have fewer.
+    /// The maximum number of global links of a router. The last routers of a group may have fewer.
     global: u64,
 }
 
 pub(super) fn parse(spec: &Spec) -> Parsed {
-    /// The maximum number of links of one kind (local or global) at a router. The time to calculate
-    /// distances when the network is created grows with the square of this number.
+    /// The maximum number of local or global links of a router. The time to calculate distances
+    /// grows with its square.
     const MAX_PORTS: u64 = 256;
     const EXPECTED: &str =
         "groups, routers per group and nodes per router, as in `dragonfly:33x8x4`";
@@ -47,21 +47,19 @@ pub(super) fn parse(spec: &Spec) -> Parsed {
 }
 
 impl Dragonfly {
-    /// Returns the difference between the numbers of two groups: `to - from`, modulo the number of
-    /// groups.
+    /// Returns the difference `to - from` of two groups, modulo the number of groups.
     fn ahead(&self, from: u64, to: u64) -> u64 {
         (to + self.groups - from) % self.groups
     }
 
-    /// Returns the router of a group that has the link to another group. `ahead` is the difference
-    /// between the numbers of the two groups ([`Dragonfly::ahead`]). The result is the number of
-    /// the router within its group.
+    /// Returns the number, within its group, of the router with the link to the group that is
+    /// `ahead` ([`Dragonfly::ahead`]).
     fn gateway(&self, ahead: u64) -> u64 {
         (ahead - 1) / self.global
     }
 
-    /// Returns the groups to which a router has links. Each group is given as its difference to the
-    /// router's own group, as [`Dragonfly::ahead`] returns it.
+    /// Returns the groups to which a router has links, each as its difference to the router's
+    /// group.
     fn linked(&self, router: u64) -> std::ops::Range<u64> {
         let first = router * self.global + 1;
         first.min(self.groups)..(first + self.global).min(self.groups)
@@ -73,8 +71,8 @@ impl Fabric for Dragonfly {
         self.groups * self.routers
     }
 
-    /// Returns the number of ports. The first ports lead to the routers of the group, and the other
-    /// ports are global links. A router's port to itself is unused.
+    /// The first ports lead to the routers of the group, and the others are global links. A
+    /// router's port to itself is unused.
     fn radix(&self) -> u64 {
         self.routers + self.global
     }
@@ -105,8 +103,7 @@ impl Fabric for Dragonfly {
         self.routers
     }
 
-    /// Routes depend on the difference of group numbers, and on the numbers of routers. So
-    /// rotations of the group numbers map routes to routes.
+    /// Routes depend on the difference of group numbers, and on the numbers of routers.
     fn axes(&self) -> Vec<AxisSymmetry> {
         vec![AxisSymmetry::Rotations, AxisSymmetry::Fixed]
     }
@@ -114,9 +111,9 @@ impl Fabric for Dragonfly {
     fn distances(&self, switch: u64) -> (u64, u64) {
         let router = switch % self.routers;
         let linked = self.linked(router);
-        // Consider the groups to which this router has no link. A router of these groups is two
-        // hops away if a path of a local and a global hop, or of two global hops, leads to it.
-        // Otherwise it is three hops away.
+        // Of the groups to which this router has no link, a router is two hops away if a path of a
+        // local and a global hop, or of two global hops, leads to it. Otherwise it is three hops
+        // away.
         let mut in_two: Vec<(u64, u64)> = (1..self.groups)
             .filter(|d| !linked.contains(d))
             .map(|d| (d, self.gateway(self.groups - d)))
@@ -142,7 +139,7 @@ impl Fabric for Dragonfly {
         (farthest, sum)
     }
 
-    /// Returns a cut between whole groups, or between routers if there is a single group.
+    /// The cut is between whole groups, or between routers if there is a single group.
     fn cut(&self) -> Option<(u64, u64)> {
         let halves = |n: u64| (n / 2, n / 2 * (n - n / 2));
         match (self.groups, self.routers) {

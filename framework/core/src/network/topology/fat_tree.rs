@@ -18,7 +18,6 @@ use crate::limits;
 use crate::spec::Spec;
 use std::sync::Arc;
 
-/// A k-ary fat tree of L levels.
 #[derive(Debug, Clone)]
 struct FatTree {
     properties: Properties,
@@ -50,12 +49,11 @@ impl FatTree {
     /// Creates a tree of at most 2^31 nodes, with k of at least 2 ([`super::parse`] checks this).
     fn new(k: u64, levels: u32) -> Self {
         let (nodes, height) = (k.pow(levels), u64::from(levels));
-        // The cut separates half of the subtrees below the top from the other subtrees. It has as
-        // many links as the smaller side has nodes.
+        // The cut separates half of the subtrees below the top from the others. It has as many
+        // links as the smaller side has nodes.
         let side = k / 2 * (nodes / k);
-        // Of the nodes that are reached through a switch of level l, `(k - 1) k^(l - 1)` are not
-        // reached through a lower switch. The route to these nodes leads l levels up and l levels
-        // down.
+        // Through a switch of level l, `(k - 1) k^(l - 1)` nodes are reached that are not reached
+        // through a lower switch. The route to them leads l levels up and l levels down.
         let distances = (1..=levels).map(|l| 2 * u64::from(l) * (k - 1) * k.pow(l - 1));
         let properties = Properties {
             spec: format!("fat-tree:{k}x{levels}"),
@@ -90,7 +88,6 @@ impl FatTree {
         Run::link(level * self.nodes + within)
     }
 
-    /// Returns the vertex number of a switch.
     fn switch(&self, level: u64, label: u64) -> u64 {
         self.nodes + level * (self.nodes / self.k) + label
     }
@@ -106,8 +103,8 @@ impl Family for FatTree {
     }
 
     fn link_between(&self, from: u64, to: u64) -> Option<Run> {
-        // The higher vertex has the higher number. A link is identified by its lower vertex and by
-        // one digit of the label of its higher vertex.
+        // The higher vertex has the higher number. The lower vertex, and one digit of the label of
+        // the higher vertex, identify a link.
         let (up, below, above) = if from < to { (true, from, to) } else { (false, to, from) };
         let each = self.nodes / self.k;
         let boundary = match below.checked_sub(self.nodes) {
@@ -125,8 +122,7 @@ impl Family for FatTree {
         if from == to {
             return 0;
         }
-        // Find the lowest level above both nodes, which is given by the highest digit in which they
-        // differ.
+        // The highest digit in which the nodes differ gives the lowest level above both.
         let (mut top, mut a, mut b) = (0, from / self.k, to / self.k);
         while a != b {
             (top, a, b) = (top + 1, a / self.k, b / self.k);
@@ -168,9 +164,9 @@ impl Family for FatTree {
     }
 }
 
-/// Each digit of a node number may be permuted on its own. A route replaces the digits of the
-/// switch label by digits of the receiver, one after another. Each label therefore consists of
-/// digits of the sender and of the receiver, and permutations of these digits map routes to routes.
+/// Each digit of a node number may be permuted on its own: a route replaces the digits of the
+/// switch label by digits of the receiver, one after another, so each label consists of digits of
+/// the sender and of the receiver.
 impl Automorphisms for FatTree {
     fn axes(&self) -> Vec<AxisSymmetry> {
         vec![AxisSymmetry::Permutations; self.levels as usize]

@@ -17,16 +17,15 @@ use std::sync::Arc;
 struct Folded {
     properties: Properties,
     base: Arc<dyn Family>,
-    /// For each rank, its node, followed by the nodes without a rank.
+    /// The node of each rank, and then the nodes without a rank.
     node: Vec<u32>,
-    /// For each node, its rank or its number among the switches; the inverse of `node`.
+    /// The rank or switch of each node: the inverse of `node`.
     vertex: Vec<u32>,
     /// For each axis of the shape and each coordinate on it, the largest distance from this
     /// coordinate to any coordinate of the axis.
     farthest: Vec<Vec<u64>>,
 }
 
-/// A dimension of the network.
 #[derive(Debug, Clone, Copy)]
 struct Dimension {
     size: u64,
@@ -37,9 +36,9 @@ struct Dimension {
 
 /// Places the ranks of a logical torus on a network. `shape` is the text of its sides.
 pub(super) fn parse(network: &Network, spec: &Spec, arg: &Arg, shape: &str) -> Parsed {
-    /// The largest number of nodes. The tables take eight bytes for each node.
+    /// The tables take eight bytes for each node.
     const MAX_NODES: u64 = 1 << 24;
-    /// The largest side of the shape. The distances of all pairs of coordinates are calculated.
+    /// The distances of all pairs of coordinates are calculated.
     const MAX_SIDE: u64 = 4096;
     let bad = |expected: &str| spec.bad_value(arg, expected);
     if !["torus", "mesh", "ring", "mixed-torus", "tofu"].contains(&network.kind()) {
@@ -76,12 +75,11 @@ fn hops(network: &dyn Family, from: u64, to: u64) -> u64 {
     network.own_route(from, to, &mut |_| {})
 }
 
-/// Returns the dimensions of each axis, so that the product of their sizes is at least the side of
-/// the axis. Every dimension belongs to one axis. Among several assignments, those with the
-/// smallest sum of the products are preferred, and of these, the first in lexicographic order is
-/// returned. `None` if there is no assignment.
+/// Returns the dimensions that each axis covers, so that the product of their sizes is at least the
+/// side of the axis. Every dimension belongs to one axis. The assignment with the smallest sum of
+/// these products is returned, and of several, the first in lexicographic order. Returns `None` if
+/// there is no assignment.
 fn assignment(dimensions: &[Dimension], sides: &[u64]) -> Option<Vec<Vec<Dimension>>> {
-    /// The largest number of assignments that are tried.
     const MAX_TRIED: u64 = 1 << 20;
     let axes = sides.len() as u64;
     let count = axes.checked_pow(dimensions.len() as u32).filter(|count| *count <= MAX_TRIED)?;
@@ -105,13 +103,13 @@ fn assignment(dimensions: &[Dimension], sides: &[u64]) -> Option<Vec<Vec<Dimensi
     Some((0..sides.len()).map(of_axis).collect())
 }
 
-/// Returns the first `side` nodes of a path through some dimensions, relative to a node whose
-/// coordinates are 0. At each coordinate of the slowest dimension, the path sweeps once through all
-/// nodes of the remaining dimensions, alternately forwards and backwards.
+/// Returns the first `side` nodes of a path through some dimensions, relative to the node with
+/// coordinates 0. At each coordinate of the slowest dimension, the path sweeps once through all
+/// nodes of the other dimensions, alternately forwards and backwards.
 fn path(mut dimensions: Vec<Dimension>, side: u64) -> Vec<u64> {
     // The two ends of the path are neighbours if it consists of an even number of whole sweeps, and
-    // the first and the last sweep are at neighbouring coordinates. Choose a slowest dimension for
-    // which this is true, if there is one.
+    // the first and the last sweep are at neighbouring coordinates. Choose such a slowest
+    // dimension, if there is one.
     let product: u64 = dimensions.iter().map(|d| d.size).product();
     let closes = |d: &Dimension| {
         let sweeps = side * d.size / product;
@@ -139,9 +137,7 @@ fn path(mut dimensions: Vec<Dimension>, side: u64) -> Vec<u64> {
 }
 
 impl Folded {
-    /// Creates the placement of a shape with these sides. `paths` has a path for each axis.
     fn new(base: Arc<dyn Family>, sides: &[u64], paths: &[Vec<u64>]) -> Self {
-        // Find the node of each rank. Ranks are numbered in row-major order.
         let mut node = vec![0_u32];
         for path in paths {
             node =
@@ -173,8 +169,8 @@ impl Folded {
         let is_full = ranks == of_base.nodes;
         let properties = Properties {
             spec: format!("{},place=fold:{}", of_base.spec, shape.join("x")),
-            // A folded torus has a separate kind. Its routes are the routes of the network, so
-            // algorithms that choose the routes of a torus must not accept it.
+            // A kind of its own, because algorithms that choose the routes of a torus must not
+            // accept it: its routes are those of the network.
             kind: "folded",
             nodes: ranks,
             switches: of_base.switches + of_base.nodes - ranks,

@@ -11,8 +11,7 @@ struct FullyConnected {
 }
 
 pub(super) fn parse(spec: &Spec) -> Parsed {
-    /// The maximum number of nodes. During a simulation every node has a set of nodes, which takes
-    /// one bit for each node.
+    /// During a simulation, every node has a set of nodes, which takes one bit for each node.
     const MAX: u64 = 1 << 22;
     let arg = spec.only_word("a number of nodes, as in `fully-connected:64`")?;
     let nodes = arg.value().parse::<u64>().ok().filter(|n| (1..=MAX).contains(n));
@@ -22,7 +21,6 @@ pub(super) fn parse(spec: &Spec) -> Parsed {
 }
 
 impl FullyConnected {
-    /// Creates the complete graph of `nodes` nodes.
     fn new(nodes: u64) -> Self {
         let side = nodes / 2;
         let bisection = Bisection { side, links: side * (nodes - side), exact: true };

@@ -12,9 +12,9 @@
 //! any size. A and C are lines, and the other dimensions are rings. Packets follow the dimensions
 //! B, C, A, X, Y, Z, A, C, B. The sender chooses the position within the units at which a packet
 //! travels along X, Y and Z (Y. Ajima et al., *The Tofu Interconnect*, IEEE Micro 32 (1), 2012).
-//! Here, this is always the position of the receiver in its unit, so the second A, C,
-//! B in this order is not needed. Routes of a grid follow the last dimension first, so the order of the dimensions is
-//! Z, Y, X, A, C, B.
+//! Here, this is always the position of the receiver in its unit, so the second A, C, B is not
+//! needed. Routes of a grid follow the last dimension first, so the dimensions are stored in the
+//! order Z, Y, X, A, C, B.
 
 use super::automorphisms::image_of_node;
 use super::{
@@ -25,28 +25,21 @@ use crate::limits::NODES;
 use crate::spec::{Spec, parse_dims};
 use std::sync::Arc;
 
-/// The kind of a grid, which determines whether its lines are closed into rings.
+/// The kind of a grid. A line of a dimension is closed if it is a ring, and open otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum GridShape {
-    /// All lines are closed into rings.
     Torus,
-    /// All lines are open.
     Mesh,
-    /// The grid is one ring.
     Ring,
-    /// Lines are closed in some dimensions and open in others.
     Mixed,
-    /// Tofu, with units of 2 x 3 x 2 nodes.
     Tofu,
 }
 
-/// A torus, mesh or ring.
 #[derive(Debug, Clone)]
 pub(super) struct GridNet {
     properties: Properties,
     shape: GridShape,
     dims: Vec<u64>,
-    /// For each dimension, whether its lines are closed into rings.
     closed: Vec<bool>,
     strides: Vec<u64>,
     nodes: u64,
@@ -62,9 +55,8 @@ pub(super) fn parse(spec: &Spec, shape: GridShape) -> Parsed {
     let can_be_open = matches!(shape, GridShape::Torus | GridShape::Tofu);
     let marked = |side: &str| can_be_open && side.ends_with('o');
     let closed: Vec<bool> = arg.value().split('x').map(|side| !marked(side)).collect();
-    // An open dimension is marked by the letter `o`. These letters are removed before the
-    // dimensions are parsed, and positions of errors are corrected by the number of letters before
-    // them.
+    // Remove the letter `o` of open dimensions, which `parse_dims` does not accept. Correct the
+    // positions of its errors by the number of removed letters before them.
     let unmarked: Vec<&str> = arg
         .value()
         .split('x')
@@ -102,8 +94,6 @@ pub(super) fn parse(spec: &Spec, shape: GridShape) -> Parsed {
 }
 
 impl GridNet {
-    /// Creates a grid of at least one dimension, each of size 1 or more, with at most 2^31 nodes
-    /// ([`super::parse`] checks this).
     pub(super) fn new(shape: GridShape, dims: &[u64]) -> Self {
         Self::with_closed(shape, dims, vec![shape != GridShape::Mesh; dims.len()])
     }
@@ -130,21 +120,18 @@ impl GridNet {
             GridShape::Torus => ("torus", "torus"),
             GridShape::Mesh => ("mesh", "mesh"),
             GridShape::Ring => ("ring", "ring"),
-            // A torus with open dimensions has a different kind from a torus, so that algorithms
-            // for tori do not accept it.
+            // A kind of its own, so that algorithms for tori do not accept the network.
             GridShape::Mixed => ("torus", "mixed-torus"),
             GridShape::Tofu => ("tofu", "tofu"),
         };
-        // In an open line of more than two nodes, the nodes at its ends have fewer links than the
-        // others.
+        // In an open line of more than two nodes, the nodes at its ends have fewer links.
         let regular = self.sides().all(|(n, closed)| closed || n <= 2);
         let links = self.sides().filter(|(n, _)| *n > 1).map(|(_, closed)| 1 + u64::from(closed));
-        // The cut divides one dimension. For each dimension, the code compares the number of pairs
-        // of nodes that the cut separates with the number of links that it cuts, and chooses the
-        // largest ratio. If lines are closed in all dimensions or in none, and the chosen dimension
-        // has an even size, it is the longest dimension, and no balanced cut is better. If the
-        // chosen dimension has an odd size, the two sides of the cut differ by one layer of nodes.
-        // In a one-dimensional grid, a layer is a single node.
+        // The cut divides one dimension: the one with the largest ratio of separated pairs of nodes
+        // to cut links. If lines are closed in all dimensions or in none, and this dimension has an
+        // even size, it is the longest dimension, and no balanced cut is better. If its size is
+        // odd, the two sides of the cut differ by one layer of nodes. In a one-dimensional grid, a
+        // layer is a single node.
         let cuts = self.sides().filter(|(n, _)| *n > 1).map(|(n, closed)| {
             let layer = self.nodes / n;
             let links = if closed { 2 * layer } else { layer };
@@ -154,11 +141,10 @@ impl GridNet {
         let pressure =
             |b: &Bisection| b.side as f64 * (self.nodes - b.side) as f64 / b.links as f64;
         // In a ring of n nodes, and in a line of at most two, the distances from a node add up to
-        // `n^2 / 4`, rounded down. Each of these distances occurs once for every line of the
-        // dimension.
+        // `n^2 / 4`, rounded down. Each distance occurs once for every line of the dimension.
         let from_node = self.dims.iter().map(|n| self.nodes / n * (n * n / 4));
         // In an open line of n nodes, the distances of all pairs of nodes add up to `(n^3 - n) /
-        // 3`. Each of these distances occurs once for every ordered pair of lines of the dimension.
+        // 3`. Each distance occurs once for every ordered pair of lines of the dimension.
         let on_line = |n: u128, closed| if closed { n * (n * n / 4) } else { n * (n * n - 1) / 3 };
         let all_pairs = self
             .sides()
@@ -179,7 +165,6 @@ impl GridNet {
         }
     }
 
-    /// Returns the size of each dimension, and whether it is closed.
     fn sides(&self) -> impl Iterator<Item = (u64, bool)> {
         self.dims.iter().copied().zip(self.closed.iter().copied())
     }
@@ -188,7 +173,7 @@ impl GridNet {
         node / self.strides[dim] % self.dims[dim]
     }
 
-    /// Reports the links of `hops` hops along dimension `dim`. The path starts at coordinate `a` of
+    /// Calls `visit` with the links of `hops` hops along dimension `dim`, from coordinate `a` of
     /// the line that begins at node `start`.
     fn travel(
         &self,
@@ -249,7 +234,6 @@ impl GridNet {
         Ok(())
     }
 
-    /// Reports a route with the requested directions and order of dimensions.
     fn directed(
         &self,
         from: u64,
@@ -284,9 +268,8 @@ impl GridNet {
         Ok(hops)
     }
 
-    /// Returns the link between two nodes if they are neighbours. In a torus dimension of 2 there
-    /// are two links between them. The sign of the dimension selects the link, and plus is the
-    /// default.
+    /// Returns the link between two nodes if they are neighbours. In a torus dimension of 2, the
+    /// sign of the dimension selects one of two links, and plus is the default.
     fn link(&self, from: u64, to: u64, signs: &[i8]) -> Option<Run> {
         let mut differ =
             (0..self.dims.len()).filter(|d| self.coordinate(from, *d) != self.coordinate(to, *d));
@@ -304,8 +287,8 @@ impl GridNet {
     }
 }
 
-/// Returns the planes of a grid. Each dimension has two planes: first the links in the plus
-/// direction, then the links in the minus direction.
+/// Returns the planes of a grid: for each dimension the links in the plus direction, then those in
+/// the minus direction.
 pub(super) fn planes(dims: &[u64], strides: &[u64]) -> Vec<Plane> {
     let nodes: u64 = dims.iter().product();
     let plane = |p: usize| {
@@ -315,8 +298,8 @@ pub(super) fn planes(dims: &[u64], strides: &[u64]) -> Vec<Plane> {
     (0..2 * dims.len()).map(plane).collect()
 }
 
-/// Returns the direction of the shorter path from `a` to `b` in a dimension of `n` nodes, and its
-/// hops. The direction is true for plus, also if both paths have the same length.
+/// Returns the direction (true for plus) and the hops of the shorter path from `a` to `b` in a
+/// dimension of `n` nodes. The direction is plus if both paths have the same length.
 pub(crate) fn shorter(n: u64, closed: bool, a: u64, b: u64) -> (bool, u64) {
     if !closed {
         return (b > a, a.abs_diff(b));
@@ -358,8 +341,8 @@ impl Family for GridNet {
         Some(self.sides().enumerate().map(along).sum())
     }
 
-    /// The route follows the last dimension first. Each coordinate is calculated by a single
-    /// division, because routing takes most of the time of processing a message.
+    /// Each coordinate is calculated by a single division, because routing takes most of the time
+    /// of processing a message.
     fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
         let (mut at, mut hops) = (from, 0);
         let (mut from_left, mut to_left) = (from, to);

@@ -3,10 +3,10 @@
 //! InfiniBand between computers).
 //!
 //! A rank has two links. One leads to the switch of its group, for messages within the group. The
-//! other leads to a single switch that joins all ranks, and stands for the rank's network adapter.
-//! The joining switch is never a bottleneck. Every message takes two hops, through the switch of
-//! its group or through the joining switch. With `inside=B`, links within a group have B times the
-//! machine's bandwidth. With `inside_hop=H`, their latency is H times the machine's `hop_us`.
+//! other stands for the rank's network adapter, and leads to a single switch that joins all ranks
+//! and is never a bottleneck. So every message takes two hops. With `inside=B`, links within a
+//! group have B times the machine's bandwidth. With `inside_hop=H`, their latency is H times the
+//! machine's `hop_us`.
 
 use super::automorphisms::image_of_node;
 use super::switched::FamilyArgs;
@@ -19,11 +19,10 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 struct Groups {
     properties: Properties,
-    /// The number of groups, and the number of ranks of each group.
     radices: [u64; 2],
-    /// The bandwidth of links within a group, as a multiple of the bandwidth of the other links.
+    /// The bandwidth and the latency of links within a group, as multiples of those of the other
+    /// links.
     inside: f64,
-    /// The latency of links within a group, as a multiple of the latency of the other links.
     inside_hop: f64,
 }
 
@@ -56,8 +55,8 @@ pub(super) fn parse(spec: &Spec) -> Parsed {
         if value == 1.0 { String::new() } else { format!(",{key}={value}") }
     };
     let range = |value: f64| (value != 1.0).then(|| (value.min(1.0), value.max(1.0)));
-    // The cut separates half of the groups from the other groups. It consists of the links between
-    // the ranks on the smaller side and the joining switch.
+    // The cut separates half of the groups from the others. It consists of the links between the
+    // ranks on the smaller side and the joining switch.
     let (nodes, side) = (groups * ranks, groups / 2 * ranks);
     let properties = Properties {
         spec: format!(
@@ -67,7 +66,6 @@ pub(super) fn parse(spec: &Spec) -> Parsed {
         ),
         kind: "groups",
         nodes,
-        // One switch for each group, and the joining switch.
         switches: groups + 1,
         radices: radices.to_vec(),
         link_slots: 4 * nodes,

@@ -15,7 +15,6 @@ struct Hypercube {
 }
 
 pub(super) fn parse(spec: &Spec) -> Parsed {
-    /// The maximum number of dimensions. A topology has at most 2^31 nodes.
     const MAX: u64 = 31;
     let arg = spec.only_word("a number of dimensions, as in `hypercube:7`")?;
     let dims = arg.value().parse::<u64>().ok().filter(|d| *d <= MAX);
@@ -25,7 +24,6 @@ pub(super) fn parse(spec: &Spec) -> Parsed {
 }
 
 impl Hypercube {
-    /// Creates a hypercube of at most 31 dimensions.
     fn new(dims: u32) -> Self {
         let (nodes, half, bits) = (1_u64 << dims, (1_u64 << dims) / 2, u64::from(dims));
         let bisection = Bisection { side: half, links: half, exact: true };

@@ -16,8 +16,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 struct HyperX {
     dims: Vec<u64>,
-    /// For each dimension, the difference between the numbers of neighbouring switches, and the
-    /// number of its first port.
+    /// For each dimension, the stride of its coordinate in switch numbers, and its first port.
     lines: Vec<(u64, u64)>,
 }
 
@@ -82,8 +81,8 @@ impl Fabric for HyperX {
         )
     }
 
-    /// Returns a cut that divides one dimension. The chosen dimension has the fewest cut links for
-    /// each separated pair of switches.
+    /// The cut divides one dimension: the one with the fewest cut links for each separated pair of
+    /// switches.
     fn cut(&self) -> Option<(u64, u64)> {
         let all = self.switches();
         let cuts = self

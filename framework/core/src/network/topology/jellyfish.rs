@@ -9,9 +9,8 @@
 //! are shortest routes. If there are several, each switch forwards to the neighbour with the lowest
 //! number.
 
-use super::adjacency::Adjacency;
+use super::adjacency::{Adjacency, RoutingTable};
 use super::random::SplitMix64;
-use super::routing_table::RoutingTable;
 use super::switched::{Fabric, FamilyArgs, Switched};
 use super::{AxisSymmetry, Parsed};
 use crate::spec::Spec;
@@ -26,7 +25,7 @@ struct Jellyfish {
 
 pub(super) fn parse(spec: &Spec) -> Parsed {
     const EXPECTED: &str = "switches, links and nodes of each, as in `jellyfish:50x5x2`";
-    /// The maximum number of random networks that are made. The first connected one is used.
+    /// The maximum number of random networks, of which the first connected one is used.
     const DRAWS: usize = 100;
     let words = FamilyArgs::of(spec, EXPECTED, &["seed"])?;
     let word = words.word;
@@ -62,8 +61,8 @@ fn linked(switches: u64, degree: u64, draw: &mut SplitMix64) -> Vec<Vec<u32>> {
             (0..links.len()).filter(|s| (links[*s].len() as u64) < degree).collect();
         let Some(last) = free.last() else { break };
         let joinable = |a: usize, b: usize| a != b && !links[a].contains(&(b as u32));
-        // Draw a few pairs of switches with free ports. If none of these pairs can be linked, draw
-        // from the list of all pairs that can be linked.
+        // Draw a few pairs of switches with free ports. If none of them can be linked, draw from
+        // the list of all pairs that can be linked.
         let drawn = (0..4).map(|_| (free[draw.below(free.len())], free[draw.below(free.len())]));
         let pair = drawn.into_iter().find(|(a, b)| joinable(*a, *b)).or_else(|| {
             let pairs = free.iter().flat_map(|a| free.iter().map(|b| (*a, *b)));
@@ -75,8 +74,8 @@ fn linked(switches: u64, degree: u64, draw: &mut SplitMix64) -> Vec<Vec<u32>> {
             links[b].push(a as u32);
             continue;
         }
-        // No two switches with free ports can be linked. Remove a random link, and link the two
-        // switches at its ends to the free ports.
+        // No two switches with free ports can be linked. Remove a random link, and link its ends to
+        // the free ports.
         let (a, b) = (free[0], *last);
         let (c, d) = loop {
             let c = draw.below(links.len());

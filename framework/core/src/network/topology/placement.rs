@@ -2,34 +2,27 @@
 //! follow the arguments of any topology. `place=random` without a seed draws the placement from the
 //! seed of the repetition ([`Network::sample`]).
 //!
-//! Rank r runs on node `node[r]` of the network, and a node may have several ranks. Algorithms see
-//! the ranks as a grid. It is the network's own grid or, if nodes have several ranks, a grid of
-//! nodes and ranks. Routes and links are those of the network's nodes. There is no link between two
-//! ranks of the same node.
+//! Rank r runs on node `node[r]`, and a node may have several ranks. Algorithms see the ranks as a
+//! grid: the grid of the network or, if nodes have several ranks, a grid of nodes and ranks. Routes
+//! and links are those between nodes, so there is no link between two ranks of the same node.
 
-use super::{Bisection, Network, Options, Properties, ReadFile, Route, RouteError};
+use super::{Bisection, Network, Options, Properties, ReadFile, Route, RouteError, SplitMix64};
 use crate::spec::{Arg, SpecError};
+use crate::text::excerpt;
 use std::borrow::Cow;
 
-mod order;
-
-/// A description of the values of `place=`, for error messages.
 const EXPECTED: &str = "block, cyclic, random, random:SEED, hilbert, fold:SHAPE or file:FILE";
 
-/// The nodes on which ranks run.
 #[derive(Debug)]
 pub(super) struct Placement {
-    /// The number of ranks of each node.
     ranks_each: u64,
     /// The value of `place=` in the spec; empty if ranks are placed in blocks.
     place: String,
-    /// For each rank, the node on which it runs.
     node: Vec<u32>,
-    /// For each node, the rank that runs on it; empty if nodes have several ranks.
+    /// The rank of each node; empty if nodes have several ranks.
     rank: Vec<u32>,
 }
 
-/// Places ranks on the nodes of a network, as the arguments `ranks=` and `place=` request.
 pub(super) fn parse(
     network: Network,
     options: &Options<'_>,
@@ -63,7 +56,6 @@ pub(super) fn parse(
         let expected = format!("a network of at most {MAX} {what} to place ranks on");
         return Err(spec.bad_value(at, &expected));
     };
-    // Find the node of each rank.
     let bad = |expected: &str| spec.bad_value(arg, expected);
     let in_blocks = |node: &dyn Fn(u64) -> u32| -> Vec<u32> {
         (0..count).map(|rank| node(rank / ranks_each)).collect()
@@ -80,14 +72,14 @@ pub(super) fn parse(
             (Some(format!("random:{seed}")), random(count, ranks_each, seed))
         }
         ("hilbert", "") => {
-            let along = order::hilbert(network.radices()).ok_or_else(|| {
+            let along = hilbert(network.radices()).ok_or_else(|| {
                 bad("block, cyclic, random, random:SEED or file:FILE: hilbert is for sides that are all the same power of two")
             })?;
             (Some(word.to_owned()), in_blocks(&|position| along[position as usize]))
         }
         ("file", file) if !file.is_empty() => {
             let node = read(file)
-                .and_then(|content| order::from_file(&content, nodes as u32, ranks_each as u32))
+                .and_then(|content| from_file(&content, nodes as u32, ranks_each as u32))
                 .map_err(|message| {
                     spec.error(arg.value_at(), arg.value().len(), &format!("{file}: {message}"))
                 })?;
@@ -98,18 +90,15 @@ pub(super) fn parse(
     Ok(network.placed(Placement::new(ranks_each, place.unwrap_or_default(), node)))
 }
 
-/// The value of `place=` for a placement that is drawn from the seed of the repetition.
 const RANDOM: &str = "random";
 
-/// Returns a random node for each rank.
 fn random(count: u64, ranks_each: u64, seed: u64) -> Vec<u32> {
-    let slots = order::shuffled(count as u32, seed).into_iter();
+    let slots = shuffled(count as u32, seed).into_iter();
     slots.map(|slot| (u64::from(slot) / ranks_each) as u32).collect()
 }
 
 impl Placement {
     fn new(ranks_each: u64, place: String, node: Vec<u32>) -> Self {
-        // With one rank for each node, find the rank of each node.
         let mut rank = vec![0; if ranks_each == 1 { node.len() } else { 0 }];
         if ranks_each == 1 {
             (0..).zip(&node).for_each(|(r, at)| rank[*at as usize] = r);
@@ -117,7 +106,8 @@ impl Placement {
         Self { ranks_each, place, node, rank }
     }
 
-    /// Returns the placement drawn from a seed; `None` if it is not random.
+    /// Returns the placement drawn from a seed; `None` if it does not depend on the seed of the
+    /// repetition.
     pub(super) fn sample(&self, seed: u64) -> Option<Self> {
         let node = || random(self.count(), self.ranks_each, seed);
         (self.place == RANDOM).then(|| Self::new(self.ranks_each, self.place.clone(), node()))
@@ -141,8 +131,8 @@ impl Placement {
         }
         Properties {
             spec: format!("{},ranks={each}{place}", base.spec),
-            // A network whose nodes have several ranks has a kind of its own, so that, for example,
-            // algorithms for tori do not accept it.
+            // A kind of its own, so that, for example, algorithms for tori do not accept the
+            // network.
             kind: "ranks",
             nodes: self.count(),
             switches: base.switches + base.nodes,
@@ -155,34 +145,33 @@ impl Placement {
         }
     }
 
-    /// Returns the number of ranks.
     fn count(&self) -> u64 {
         self.node.len() as u64
     }
 
-    /// Returns whether nodes have several ranks.
     pub(super) fn shares_nodes(&self) -> bool {
         self.ranks_each > 1
     }
 
-    /// Returns the node on which a rank runs.
     pub(super) fn node(&self, rank: u64) -> u64 {
         self.node[rank as usize].into()
     }
 
-    /// Returns the vertex number of a node or switch of the network. Ranks have the lowest numbers.
-    /// If nodes have several ranks, the nodes follow the ranks, and the switches follow the nodes.
+    /// Returns the number of a node or switch in the network of ranks. Ranks have the lowest
+    /// numbers. If nodes have several ranks, the nodes follow the ranks, and the switches follow
+    /// the nodes.
     pub(super) fn vertex(&self, vertex: u64) -> u64 {
         self.rank.get(vertex as usize).map_or(self.behind() + vertex, |rank| u64::from(*rank))
     }
 
-    /// Returns the difference between the two numbers of a vertex that is not a rank.
+    /// Returns the difference between the numbers of a node or switch in the network of ranks and
+    /// in the network of nodes, if it is not a rank.
     fn behind(&self) -> u64 {
         if self.shares_nodes() { self.count() } else { 0 }
     }
 
-    /// Returns a requested route with the network's own vertex numbers. Signs and order refer to the
-    /// dimensions of the network, so they do not change.
+    /// Returns a requested route in the network of nodes. Signs and order refer to dimensions of
+    /// this network, so they do not change.
     pub(super) fn on_nodes<'a>(&self, route: &'a Route) -> Cow<'a, Route> {
         if route.path.is_empty() {
             return Cow::Borrowed(route);
@@ -191,8 +180,8 @@ impl Placement {
         Cow::Owned(Route { path: route.path.iter().map(own).collect(), ..route.clone() })
     }
 
-    /// Returns the error of a requested route with the vertex numbers and the spec of the network
-    /// of ranks.
+    /// Returns an error of the network of nodes as an error of the network of ranks, whose spec is
+    /// `spec`.
     pub(super) fn renamed(&self, error: RouteError, spec: &str) -> RouteError {
         let topology = spec.to_owned();
         match error {
@@ -204,5 +193,101 @@ impl Placement {
                 RouteError::NoLink { topology, from: self.vertex(from), to: self.vertex(to) }
             }
         }
+    }
+}
+
+/// Returns the numbers below n in a random order, drawn by SplitMix64.
+fn shuffled(n: u32, seed: u64) -> Vec<u32> {
+    let mut draw = SplitMix64::new(seed);
+    let mut numbers: Vec<u32> = (0..n).collect();
+    for last in (1..numbers.len()).rev() {
+        numbers.swap(last, draw.below(last + 1));
+    }
+    numbers
+}
+
+/// Returns the nodes in the order of Hilbert's curve, on which successive nodes are neighbours (J.
+/// Skilling, *Programming the Hilbert curve*, 2004). Returns `None` unless all sides are the same
+/// power of two.
+fn hilbert(sides: &[u64]) -> Option<Vec<u32>> {
+    let side = *sides.first()?;
+    if !side.is_power_of_two() || sides.iter().any(|other| *other != side) {
+        return None;
+    }
+    let (bits, dims) = (side.trailing_zeros(), sides.len());
+    let nodes: u64 = sides.iter().product();
+    let at = |rank: u64| {
+        // Distribute the bits of the position among the coordinates, from the highest bit to the
+        // lowest.
+        let mut x = vec![0_u64; dims];
+        for bit in 0..bits as usize * dims {
+            x[dims - 1 - bit % dims] |= ((rank >> bit) & 1) << (bit / dims);
+        }
+        // Decode the Gray code. Then undo the exchanges and inversions of each level.
+        let top = x[dims - 1] >> 1;
+        for i in (1..dims).rev() {
+            x[i] ^= x[i - 1];
+        }
+        x[0] ^= top;
+        let mut q = 2;
+        while q < side {
+            for i in (0..dims).rev() {
+                if x[i] & q != 0 {
+                    x[0] ^= q - 1;
+                } else {
+                    let t = (x[0] ^ x[i]) & (q - 1);
+                    x[0] ^= t;
+                    x[i] ^= t;
+                }
+            }
+            q *= 2;
+        }
+        x.iter().fold(0, |node, c| node * side + c) as u32
+    };
+    Some((0..nodes).map(at).collect())
+}
+
+/// Parses a list that has the node of each rank. Each node must occur as often as it has ranks.
+/// Text after a `#` is ignored.
+fn from_file(content: &str, nodes: u32, each: u32) -> Result<Vec<u32>, String> {
+    let mut seen = vec![0_u32; nodes as usize];
+    let mut found = Vec::new();
+    for (number, line) in (1..).zip(content.lines()) {
+        let line = line.split('#').next().unwrap_or_default();
+        for word in
+            line.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty())
+        {
+            let node = word.parse::<u32>().ok().filter(|node| *node < nodes);
+            let node = node.ok_or_else(|| {
+                format!(
+                    "line {number}: `{}` is not a node, expected a number from 0 to {}",
+                    excerpt(word),
+                    nodes - 1
+                )
+            })?;
+            let here = &mut seen[node as usize];
+            *here += 1;
+            match each {
+                1 if *here > 1 => {
+                    return Err(format!(
+                        "line {number}: node {node} is listed twice, expected one rank per node"
+                    ));
+                }
+                _ if *here > each => {
+                    return Err(format!(
+                        "line {number}: node {node} is listed {here} times, expected {each} ranks per node"
+                    ));
+                }
+                _ => {}
+            }
+            found.push(node);
+        }
+    }
+    // No node occurs too often. So if the count is right, no node is missing.
+    let (count, ranks) = (found.len(), u64::from(nodes) * u64::from(each));
+    if count as u64 == ranks {
+        Ok(found)
+    } else {
+        Err(format!("{count} nodes, expected one for each of {ranks} ranks"))
     }
 }

@@ -20,7 +20,7 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// Returns a number from 0 to `n - 1`: the next 64 bits, scaled down.
+    /// Returns a number below `n`: the next 64 bits, scaled down.
     pub(crate) fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.bits()) * n as u128) >> 64) as usize
     }

@@ -25,13 +25,10 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 struct Rdn {
     properties: Properties,
-    /// The network of a cluster.
     base: Network,
-    /// The number of nodes of a cluster.
     n: u64,
 }
 
-/// Dual-nets over the same base are of one kind.
 pub(super) fn kind(name: &str, levels_and_base: &str) -> String {
     let base = levels_and_base.split_once('(').and_then(|(_, base)| base.strip_suffix(')'));
     base.map_or(name.to_owned(), |base| format!("{name} over {base}"))
@@ -41,7 +38,6 @@ pub(super) fn parse(spec: &Spec, read: ReadFile<'_>) -> Parsed {
     const EXPECTED: &str = "levels and a base, as in `rdn:1(hypercube:3)`";
     let arg = spec.only_word(EXPECTED)?;
     let text = arg.value();
-    // Split the argument into levels and base.
     let (levels, inner) = text.split_once('(').ok_or_else(|| spec.bad_value(arg, EXPECTED))?;
     let at = arg.value_at() + levels.len() + 1;
     let Some(inner) = inner.strip_suffix(')') else {
@@ -58,7 +54,6 @@ pub(super) fn parse(spec: &Spec, read: ReadFile<'_>) -> Parsed {
             &format!("expected a number of levels from 1 on, found `{levels}`"),
         )
     })?;
-    // Errors in the base have positions in the whole spec.
     let mut net = super::parse_family(inner, read).map_err(|e| spec.nested(at, e))?;
     if net.properties().degree.is_none() {
         return Err(spec.error(
@@ -69,7 +64,6 @@ pub(super) fn parse(spec: &Spec, read: ReadFile<'_>) -> Parsed {
             ),
         ));
     }
-    // Build the dual-net level by level.
     for k in 1..=level {
         net = Rdn::new(k, Network::of(net), inner).map(Arc::new).ok_or_else(|| {
             spec.error(
@@ -86,8 +80,7 @@ pub(super) fn parse(spec: &Spec, read: ReadFile<'_>) -> Parsed {
 }
 
 impl Rdn {
-    /// Creates the dual-net of this level, whose clusters are copies of `base`; `None` if it is too
-    /// large.
+    /// Creates the dual-net with clusters that are copies of `base`; `None` if it is too large.
     fn new(level: u32, base: Network, innermost: &str) -> Option<Self> {
         let n = base.nodes();
         n.checked_mul(n).and_then(|m| m.checked_mul(2)).filter(|nodes| *nodes <= limits::NODES)?;
@@ -105,25 +98,24 @@ impl Rdn {
         let halves = base.bisection().filter(|cut| 2 * cut.side == n);
         let links =
             halves.map_or(u64::MAX, |cut| cut.links.saturating_mul(n)).min((n * n).div_ceil(2));
-        // Let L be the distance between two nodes of a cluster. The distance from (t, c, x) to a
-        // node (1 - t, d, y) of the other type is `L(x, d) + 1 + L(c, y)`. The distance to a node
-        // (t, d, y) of another cluster of the same type is `L(c, d) + 2 + L(x, y)`. So if the sum
-        // of distances is the same for all nodes of a cluster, it is the same for all nodes of the
-        // dual-net.
+        // Let L be the distance between two nodes of a cluster. There are n clusters of a type and
+        // n nodes in a cluster, so c and d are also numbers of nodes. The distance from (t, c, x)
+        // to a node (1 - t, d, y) of the other type is `L(x, d) + 1 + L(c, y)`. The distance to a
+        // node (t, d, y) of another cluster of the same type is `L(c, d) + 2 + L(x, y)`. So if the
+        // sum of distances is the same for all nodes of a cluster, it is the same for all nodes of
+        // the dual-net.
         let distance_sum = base.distance_sum().map(|below| {
             let other_type = 2 * n * below + n * n;
             below + other_type + n * below + 2 * n * (n - 1) + (n - 1) * below
         });
-        // Cross-edges have the machine's bandwidth and latency.
         let with_1 = |(least, most): (f64, f64)| (least.min(1.0), most.max(1.0));
         let nodes = 2 * n * n;
         let properties = Properties {
             spec: format!("rdn:{level}({innermost})"),
             kind: "rdn",
             nodes,
-            // Each cluster has its own switches.
             switches: 2 * n * base.switches(),
-            // The radices of the type, the cluster and the node within the cluster.
+            // Type, cluster and node within the cluster.
             radices: [&[2], base.radices(), base.radices()].concat(),
             link_slots: 2 * n * base.link_slots() + nodes,
             degree: base.degree().map(|degree| degree + 1),
@@ -145,12 +137,10 @@ impl Rdn {
         (t * self.n + c) * self.n + x
     }
 
-    /// Returns the first link of cluster c of type t.
     fn cluster_links(&self, t: u64, c: u64) -> u64 {
         (t * self.n + c) * self.base.link_slots()
     }
 
-    /// Returns the cross-edge that leaves a node.
     fn cross(&self, node: u64) -> Run {
         Run::link(2 * self.n * self.base.link_slots() + node)
     }
@@ -172,7 +162,6 @@ impl Family for Rdn {
         Some(self)
     }
 
-    /// Returns the innermost base and the number of levels above it.
     fn base(&self) -> Option<(&Network, u64)> {
         let below = self.base.base().map(|(base, levels)| (base, levels + 1));
         Some(below.unwrap_or((&self.base, 1)))
@@ -181,7 +170,7 @@ impl Family for Rdn {
     fn eccentricity(&self, node: u64) -> u64 {
         // The farthest node from (t, c, x) is a node (t, k, v) in another cluster of the same type.
         // The route to it crosses to the other type, leads from c to k within a cluster, crosses to
-        // cluster k, and leads from x to v within this cluster.
+        // cluster k, and leads from x to v.
         let (_, c, x) = self.split(node);
         if self.n == 1 { 1 } else { self.base.eccentricity(x) + self.base.eccentricity(c) + 2 }
     }

@@ -1,9 +1,9 @@
-//! Routes of messages: requested routes, and the runs of links that a topology reports.
+//! Requested routes of messages, and the runs of links that a route consists of.
 
-use super::{Plane, Properties};
+use super::Properties;
 
-/// A straight piece of a route: `len` links with the numbers `first`, `first + stride`, etc. A run
-/// never wraps around at the end of a line. If a route does so, it is reported as two runs.
+/// A straight section of a route: `len` links with the numbers `first`, `first + stride`, etc. A
+/// run never wraps around at the end of a line. A route that does so is reported as two runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     /// The lowest link number of the run, whatever the direction of the route.
@@ -17,12 +17,12 @@ pub struct Run {
 }
 
 impl Run {
-    /// Creates a run of one link, on a topology without planes.
+    /// Creates a run of one link of a topology without planes.
     pub(super) fn link(number: u64) -> Self {
         Self { first: number, stride: 1, len: 1, plane: 0 }
     }
 
-    /// Creates a run of one link, on a topology with these planes. The list may be empty.
+    /// Creates a run of one link of a topology with these planes, of which there may be none.
     pub(super) fn in_planes(number: u64, planes: &[Plane]) -> Self {
         let has_link = |p: &Plane| (p.offset..p.offset + p.links()).contains(&number);
         let plane = planes.iter().position(has_link).unwrap_or(0);
@@ -36,6 +36,28 @@ impl Run {
     }
 }
 
+/// All links along one axis in one direction. They form lines: the link with the number `offset +
+/// (o * radix + c) * stride + i` leaves coordinate `c` of line `(o, i)`, which is line `i` of block
+/// `o`. In topologies with planes, the load of long runs is summed along lines, not link by link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plane {
+    /// The lowest link number of the plane.
+    pub offset: u64,
+    /// The number of consecutive blocks of lines, each with `radix * stride` links.
+    pub outer: u64,
+    /// The number of coordinates in a line.
+    pub radix: u64,
+    /// The distance between the link numbers of neighbours on a line.
+    pub stride: u64,
+}
+
+impl Plane {
+    /// Returns the number of link numbers in the plane.
+    pub fn links(&self) -> u64 {
+        self.outer * self.radix * self.stride
+    }
+}
+
 /// A requested route. `signs` and `order` either have one entry for each dimension of the topology,
 /// or are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -45,16 +67,15 @@ pub struct Route {
     pub signs: Vec<i8>,
     /// The order of dimensions; empty for the topology's own order (the last dimension first).
     pub order: Vec<u32>,
-    /// The nodes and switches on the path, with the receiver last; empty for a route by dimensions.
-    /// With a path, signs only select one of two links between the same two nodes, and the order is
-    /// ignored.
+    /// The nodes and switches of the path, with the receiver last; empty for a route by dimensions.
+    /// With a path, signs only select one of two links between the same two nodes, and the order
+    /// has no effect.
     pub path: Vec<u64>,
 }
 
 impl Route {
-    /// Returns whether both routes are equal. Compares the entries one by one. A load of several
-    /// entries at a time would be slow: the entries have just been written one by one, and the load
-    /// would have to wait for these stores.
+    /// Returns whether both routes are equal. Entries are compared one by one, because they have
+    /// just been written one by one. A load of several entries would wait for these stores.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.signs.iter().eq(&other.signs)
             && self.order.iter().eq(&other.order)
@@ -86,14 +107,13 @@ pub enum RouteError {
     NoLink {
         /// The topology's spec, in canonical form.
         topology: String,
-        /// The node of the path at which the missing link would start.
+        /// The vertex of the path at which the missing link would start.
         from: u64,
-        /// The next node of the path.
+        /// The next vertex of the path.
         to: u64,
     },
 }
 
-/// Follows a path of nodes and switches; `link` returns the run from one node to the next.
 pub(super) fn walk_path(
     topology: &Properties,
     (from, to): (u64, u64),

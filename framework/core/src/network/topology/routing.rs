@@ -1,33 +1,29 @@
 //! Random routing. Its argument is `routing=`, which follows all other arguments of a topology.
 //!
 //! With `valiant`, a message is sent to a random intermediate vertex, and from there to its
-//! receiver. Both parts of the route are routes of the network without the argument (L. G. Valiant,
-//! G. J. Brebner, *Universal Schemes for Parallel Communication*, 1981). Intermediate vertices are
-//! switches if the network has any, otherwise nodes. With `ecmp` (equal-cost multipath), a message
-//! takes a shortest path. Each vertex divides messages equally among the links that lead nearer to
-//! the receiver (RFC 2992).
+//! receiver. Both halves of the route are routes of the network without the argument (L. G.
+//! Valiant, G. J. Brebner, *Universal Schemes for Parallel Communication*, 1981). With `ecmp`
+//! (equal-cost multipath), a message takes a shortest path. Each vertex divides messages equally
+//! among the links that lead nearer to the receiver (RFC 2992).
 //!
 //! [`Network::route`] returns a single route. It is drawn from a seed, and is the same for all
 //! messages with the same sender and receiver. [`RandomRouting`] calculates the expected loads over
 //! all draws.
 
-use super::{Network, Options, Run, SplitMix64};
+use super::adjacency::Adjacency;
+use super::{Network, Options, Plane, Run, SplitMix64};
 use crate::spec::SpecError;
-use ecmp::Ecmp;
-use std::sync::Arc;
-use valiant::Valiant;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, OnceLock};
 
-mod ecmp;
-mod valiant;
-
-/// A random routing, and the seed from which routes are drawn.
 #[derive(Debug, Clone)]
 pub(super) struct Routing {
     method: Method,
     seed: u64,
 }
 
-/// Routes are those between the nodes of [`Network::of_hosts`].
+/// Routes are those between the nodes of [`Network::physical`].
 #[derive(Debug, Clone)]
 enum Method {
     Valiant(Arc<Valiant>),
@@ -41,11 +37,10 @@ pub struct RandomRouting<'a> {
     pub(super) routing: &'a Routing,
 }
 
-/// Applies the argument `routing=` to a network.
 pub(super) fn parse(network: Network, options: &Options<'_>) -> Result<Network, SpecError> {
-    /// The maximum number of vertices. Distances take two bytes for each pair of vertices.
+    /// Distances take two bytes for each pair of vertices.
     const MAX_VERTICES: u64 = 1 << 13;
-    /// The maximum number of links. The expected loads of a step take some bytes for each link.
+    /// The expected loads of a step take some bytes for each link.
     const MAX_LINKS: u64 = 1 << 22;
     let Some(arg) = options.get("routing") else { return Ok(network) };
     let bad = |expected: &str| options.spec.bad_value(arg, expected);
@@ -61,21 +56,20 @@ pub(super) fn parse(network: Network, options: &Options<'_>) -> Result<Network, 
     if network.kind() == "groups" {
         return Err(bad("minimal: there is only one route between two ranks"));
     }
-    let hosts = network.of_hosts();
-    if hosts.nodes() + hosts.switches() > MAX_VERTICES || hosts.link_slots() > MAX_LINKS {
+    let physical = network.physical();
+    if physical.nodes() + physical.switches() > MAX_VERTICES || physical.link_slots() > MAX_LINKS {
         return Err(bad(&format!(
             "minimal: other routings are for networks of at most {MAX_VERTICES} vertices and {MAX_LINKS} links"
         )));
     }
     let method = match arg.value() {
-        "ecmp" => Method::Ecmp(Arc::new(Ecmp::new(&hosts))),
-        _ => Method::Valiant(Arc::new(Valiant::new(hosts.into_owned()))),
+        "ecmp" => Method::Ecmp(Arc::new(Ecmp::new(&physical))),
+        _ => Method::Valiant(Arc::new(Valiant::new(physical.into_owned()))),
     };
     Ok(network.routed(Routing { method, seed: 0 }))
 }
 
 impl Routing {
-    /// Returns the value of the argument `routing=`.
     pub(super) fn word(&self) -> &'static str {
         match self.method {
             Method::Valiant(_) => "valiant",
@@ -83,20 +77,21 @@ impl Routing {
         }
     }
 
-    /// Returns the routing with routes drawn from a seed. `changed` is the network without random
-    /// routing if its failed links or its placement have changed.
+    /// Returns the routing with routes drawn from `seed`. `changed` is the network without random
+    /// routing, if its failed links or its placement have changed.
     pub(super) fn sample(&self, seed: u64, changed: Option<&Network>) -> Self {
-        let method = match (&self.method, changed.map(Network::of_hosts)) {
+        let method = match (&self.method, changed.map(Network::physical)) {
             (method, None) => method.clone(),
-            (Method::Ecmp(_), Some(hosts)) => Method::Ecmp(Arc::new(Ecmp::new(&hosts))),
-            (Method::Valiant(_), Some(hosts)) => {
-                Method::Valiant(Arc::new(Valiant::new(hosts.into_owned())))
+            (Method::Ecmp(_), Some(physical)) => Method::Ecmp(Arc::new(Ecmp::new(&physical))),
+            (Method::Valiant(_), Some(physical)) => {
+                Method::Valiant(Arc::new(Valiant::new(physical.into_owned())))
             }
         };
         Self { method, seed }
     }
 
-    /// Reports the route that is drawn for messages from one node to another.
+    /// Calls `visit` with the runs of the route that is drawn for messages from one node to
+    /// another. Returns the number of its hops.
     pub(super) fn route(
         &self,
         network: &Network,
@@ -105,7 +100,8 @@ impl Routing {
         visit: &mut dyn FnMut(Run),
     ) -> u64 {
         let seed = self.seed ^ (from << 32 | to).wrapping_mul(0xD6E8_FEB8_6659_FD93);
-        let (draw, from, to) = (SplitMix64::new(seed), network.host(from), network.host(to));
+        let (draw, from, to) =
+            (SplitMix64::new(seed), network.physical_node(from), network.physical_node(to));
         match &self.method {
             Method::Valiant(valiant) => valiant.route((from, to), draw, visit),
             Method::Ecmp(ecmp) => ecmp.route(from, to, draw, visit),
@@ -122,8 +118,8 @@ impl RandomRouting<'_> {
         messages: &mut dyn Iterator<Item = (u64, u64, u64)>,
         visit: &mut dyn FnMut(u64, f64, f64),
     ) {
-        let host = |rank| self.network.host(rank);
-        let messages = &mut messages.map(|(from, to, load)| (host(from), host(to), load));
+        let node = |rank| self.network.physical_node(rank);
+        let messages = &mut messages.map(|(from, to, load)| (node(from), node(to), load));
         match &self.routing.method {
             Method::Valiant(valiant) => valiant.expected(messages, visit),
             Method::Ecmp(ecmp) => ecmp.expected(messages, visit),
@@ -132,11 +128,252 @@ impl RandomRouting<'_> {
 
     /// Returns the expected number of hops of a message.
     pub fn expected_hops(&self, from: u64, to: u64) -> f64 {
-        let (from, to) = (self.network.host(from), self.network.host(to));
+        let (from, to) = (self.network.physical_node(from), self.network.physical_node(to));
         match &self.routing.method {
             Method::Valiant(valiant) => valiant.expected_hops(from, to),
             // All shortest paths have the same length, so this is the expected number of hops.
             Method::Ecmp(ecmp) => ecmp.hops(from, to).into(),
         }
     }
+}
+
+#[derive(Debug)]
+struct Ecmp {
+    network: Adjacency,
+    /// The hops from every vertex to every destination, sorted by destination and then by vertex.
+    hops: Vec<u16>,
+    planes: Vec<Plane>,
+}
+
+impl Ecmp {
+    /// Computes the distances between all vertices. The links must be few enough to list them.
+    fn new(network: &Network) -> Self {
+        let planes = network.planes().to_vec();
+        let network = Adjacency::of(network).expect("networks with random routing are small");
+        // A search along reversed links finds the distances to a vertex. They may differ from the
+        // distances from this vertex, because links may exist in one direction only.
+        let reversed = network.reversed();
+        let hops = (0..network.vertices() as u64).flat_map(|to| reversed.hops_from(to));
+        Self { hops: hops.map(|hops| hops as u16).collect(), network, planes }
+    }
+
+    fn hops(&self, from: u64, to: u64) -> u16 {
+        self.hops[to as usize * self.network.vertices() + from as usize]
+    }
+
+    /// Returns the links of vertex `at` that lead nearer to vertex `to`, each as the vertex that it
+    /// enters and its number.
+    fn nearer(&self, at: u64, to: u64) -> impl Iterator<Item = (u64, u64)> {
+        let here = self.hops(at, to);
+        self.network.numbered(at).filter(move |(end, _)| self.hops(*end, to) < here)
+    }
+
+    fn route(&self, from: u64, to: u64, mut draw: SplitMix64, visit: &mut dyn FnMut(Run)) -> u64 {
+        let (mut at, mut crossed) = (from, 0);
+        while at != to {
+            let choices = self.nearer(at, to).count();
+            let next = self.nearer(at, to).nth(draw.below(choices));
+            let (end, link) = next.expect("a connected network has a link that leads nearer");
+            visit(Run::in_planes(link, &self.planes));
+            (at, crossed) = (end, crossed + 1);
+        }
+        crossed
+    }
+
+    fn expected(
+        &self,
+        messages: &mut dyn Iterator<Item = (u64, u64, u64)>,
+        visit: &mut dyn FnMut(u64, f64, f64),
+    ) {
+        // The fraction of the message that passes through each vertex. The vertices that are
+        // farthest from the receiver come first, so the fraction of a vertex is complete before it
+        // is divided among the next links.
+        let mut passing: BTreeMap<(Reverse<u16>, u64), f64> = BTreeMap::new();
+        for (from, to, load) in messages.filter(|(from, to, _)| from != to) {
+            passing.insert((Reverse(self.hops(from, to)), from), 1.0);
+            while let Some(((_, at), share)) = passing.pop_first() {
+                let each = share / self.nearer(at, to).count().max(1) as f64;
+                for (end, link) in self.nearer(at, to) {
+                    visit(link, each, each * load as f64);
+                    if end != to {
+                        *passing.entry((Reverse(self.hops(end, to)), end)).or_default() += each;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Valiant's routing. Intermediate vertices are switches if the network has any, otherwise nodes.
+///
+/// The first half of a route depends only on the sender and the intermediate vertex, and the second
+/// half only on the receiver and this vertex. For each half and each node, the program counts once
+/// for every link how many intermediate vertices have a route through this link. Expected loads are
+/// these counts, divided by the number of intermediate vertices.
+#[derive(Debug)]
+struct Valiant {
+    network: Network,
+    /// The intermediate vertices, each given as a node: all nodes or, if switches are the
+    /// intermediate vertices, one node at each switch that has nodes.
+    intermediates: Vec<u64>,
+    /// For each node, the link to its switch; `None` if nodes are the intermediate vertices.
+    switch_links: Option<Vec<SwitchLink>>,
+    /// The first halves of the routes from each node, and the second halves of the routes to each
+    /// node. An entry is computed when it is first used.
+    halves: [Vec<OnceLock<Half>>; 2],
+}
+
+#[derive(Debug, Clone, Copy)]
+struct SwitchLink {
+    switch: u64,
+    up: u64,
+    down: u64,
+}
+
+/// A half of a route: from the sender to the intermediate vertex, or from there to the receiver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum HalfKind {
+    First,
+    Second,
+}
+
+/// All first halves of the routes from a node, or all second halves of the routes to it: one half
+/// for each intermediate vertex.
+#[derive(Debug)]
+struct Half {
+    /// The links, each with the number of half routes that cross it.
+    links: Vec<(u64, u64)>,
+    hops: u64,
+}
+
+impl Valiant {
+    /// Chooses the intermediate vertices of a network: its switches if every node has one link to a
+    /// switch, otherwise its nodes.
+    fn new(network: Network) -> Self {
+        let nodes = network.nodes();
+        let at_switches = network.switches() > 0 && network.degree() == Some(1);
+        let switch_links = if at_switches { switch_links(&network) } else { None };
+        let mut representatives = BTreeMap::new();
+        for node in 0..nodes {
+            let vertex = switch_links.as_ref().map_or(node, |links| links[node as usize].switch);
+            representatives.entry(vertex).or_insert(node);
+        }
+        let halves = [(); 2].map(|()| (0..nodes).map(|_| OnceLock::new()).collect());
+        let intermediates = representatives.into_values().collect();
+        Self { network, intermediates, switch_links, halves }
+    }
+
+    fn route(
+        &self,
+        (from, to): (u64, u64),
+        mut draw: SplitMix64,
+        visit: &mut dyn FnMut(Run),
+    ) -> u64 {
+        if from == to {
+            return 0;
+        }
+        let via = self.intermediates[draw.below(self.intermediates.len())];
+        let first = self.half_route(from, via, HalfKind::First);
+        let second = self.half_route(to, via, HalfKind::Second);
+        first.into_iter().chain(second).fold(0, |hops, run| {
+            visit(run);
+            hops + run.len
+        })
+    }
+
+    fn half_route(&self, node: u64, via: u64, kind: HalfKind) -> Vec<Run> {
+        let (from, to) = if kind == HalfKind::First { (node, via) } else { (via, node) };
+        let mut runs = Vec::new();
+        if from != to {
+            self.network.minimal_route(from, to, &mut |run| runs.push(run));
+        }
+        let Some(links) = &self.switch_links else { return runs };
+        let (own, drawn) = (links[node as usize], links[via as usize]);
+        // The half route ends or starts at the switch, not at the node that represents the switch.
+        // Runs have no plane, because networks with planes have no switches.
+        match kind {
+            HalfKind::First if own.switch == drawn.switch => vec![Run::link(own.up)],
+            HalfKind::Second if own.switch == drawn.switch => vec![Run::link(own.down)],
+            HalfKind::First => {
+                runs.pop();
+                runs
+            }
+            HalfKind::Second => {
+                runs.remove(0);
+                runs
+            }
+        }
+    }
+
+    fn half(&self, node: u64, kind: HalfKind) -> &Half {
+        self.halves[kind as usize][node as usize].get_or_init(|| {
+            let vias = self.intermediates.iter();
+            Half::count(vias.map(|via| self.half_route(node, *via, kind)))
+        })
+    }
+
+    fn expected(
+        &self,
+        messages: &mut dyn Iterator<Item = (u64, u64, u64)>,
+        visit: &mut dyn FnMut(u64, f64, f64),
+    ) {
+        let mut ends: HashMap<(u64, HalfKind), (u64, u128)> = HashMap::new();
+        for (from, to, load) in messages.filter(|(from, to, _)| from != to) {
+            for end in [(from, HalfKind::First), (to, HalfKind::Second)] {
+                let (count, sum) = ends.entry(end).or_default();
+                (*count, *sum) = (*count + 1, *sum + u128::from(load));
+            }
+        }
+        // Add these sums to the links of all half routes. The results are integers: the expected
+        // loads times the number of intermediate vertices.
+        let mut on = vec![(0_u64, 0_u128); self.network.link_slots() as usize];
+        for ((node, kind), (count, load)) in ends {
+            for (link, times) in &self.half(node, kind).links {
+                let (messages, sum) = &mut on[*link as usize];
+                *messages += count * times;
+                *sum += load * u128::from(*times);
+            }
+        }
+        let of = self.intermediates.len() as f64;
+        for (link, (messages, load)) in (0..).zip(on).filter(|(_, (messages, _))| *messages > 0) {
+            visit(link, messages as f64 / of, load as f64 / of);
+        }
+    }
+
+    fn expected_hops(&self, from: u64, to: u64) -> f64 {
+        if from == to {
+            return 0.0;
+        }
+        let hops = self.half(from, HalfKind::First).hops + self.half(to, HalfKind::Second).hops;
+        hops as f64 / self.intermediates.len() as f64
+    }
+}
+
+impl Half {
+    fn count(routes: impl Iterator<Item = Vec<Run>>) -> Self {
+        let (mut links, mut hops) = (BTreeMap::new(), 0);
+        for run in routes.flatten() {
+            hops += run.len;
+            for link in run.links() {
+                *links.entry(link).or_insert(0) += 1;
+            }
+        }
+        Self { links: links.into_iter().collect(), hops }
+    }
+}
+
+fn switch_links(network: &Network) -> Option<Vec<SwitchLink>> {
+    let nodes = network.nodes();
+    let (mut up, mut down) = (vec![None; nodes as usize], vec![None; nodes as usize]);
+    for link in 0..network.link_slots() {
+        match network.link_ends(link) {
+            Some((from, to)) if from < nodes && to >= nodes => up[from as usize] = Some((link, to)),
+            Some((from, to)) if from >= nodes && to < nodes => down[to as usize] = Some(link),
+            _ => {}
+        }
+    }
+    let link = |(up, down): (Option<(u64, u64)>, Option<u64>)| {
+        up.zip(down).map(|((up, switch), down)| SwitchLink { switch, up, down })
+    };
+    up.into_iter().zip(down).map(link).collect()
 }

@@ -19,7 +19,6 @@
 //! there may be several routes of two hops. If the first hop of one of them stays within the first
 //! router's column, this route is used.
 
-use super::field::Field;
 use super::switched::{Fabric, FamilyArgs, Switched, nodes_argument};
 use super::{AxisSymmetry, Parsed};
 use crate::spec::Spec;
@@ -28,24 +27,21 @@ use std::sync::Arc;
 #[derive(Debug)]
 struct SlimFly {
     field: Field,
-    /// The sets X and X'.
     sets: [Generators; 2],
 }
 
 /// The set X or X': the differences between the positions of linked routers in a column.
 #[derive(Debug)]
 struct Generators {
-    /// The elements, one for each port.
     elements: Vec<u64>,
-    /// The port of the first hop between two routers of a column, for each difference of their
-    /// coordinates in the column. If the difference is one of `elements`, the first hop uses the
-    /// port of this element. Otherwise the difference is the sum of two elements, and the first hop
-    /// uses the port of one of them.
+    /// For each difference of the coordinates of two routers of a column, the port of the first hop
+    /// between them. If the difference is one of `elements`, this is the port of the element.
+    /// Otherwise the difference is the sum of two elements, and it is the port of one of them.
     ports: Vec<u64>,
 }
 
 pub(super) fn parse(spec: &Spec) -> Parsed {
-    /// The maximum number of elements of a field. Routers have one and a half times as many ports.
+    /// Routers have one and a half times as many ports as the field has elements.
     const MAX: u64 = 1024;
     const EXPECTED: &str = "a prime power q, as in `slim-fly:19`";
     let words = FamilyArgs::of(spec, EXPECTED, &["nodes"])?;
@@ -67,8 +63,8 @@ pub(super) fn parse(spec: &Spec) -> Parsed {
 impl SlimFly {
     fn new(field: Field) -> Self {
         let q = field.size();
-        // The exponents of the elements of a set: every second exponent from `first` on. For `q = 4
-        // w - 1`, the exponents in the second half are shifted by one.
+        // The exponents of a set: every second exponent from `first` on. For `q = 4 w - 1`, the
+        // exponents in the second half are shifted by one.
         let halves = |first: u64| -> Vec<u64> {
             match q % 4 {
                 3 => {
@@ -96,15 +92,14 @@ impl SlimFly {
         (kind as u64 * q + column) * q + place
     }
 
-    /// Returns the position of the router that is linked to this router, in column `other` of the
-    /// other kind. For router (0, x, y), this position is `c = y - m x`. For router (1, m, c), it
-    /// is `y = m x + c`.
+    /// Returns the position of the router in column `other` of the other kind that is linked to
+    /// this router. For router (0, x, y), it is `c = y - m x`. For router (1, m, c), it is `y = m x
+    /// + c`.
     fn facing(&self, kind: usize, column: u64, place: u64, other: u64) -> u64 {
         let product = self.field.times(column, other);
         if kind == 0 { self.field.minus(place, product) } else { self.field.plus(place, product) }
     }
 
-    /// Returns the port to a column of the other kind.
     fn cross(&self, kind: usize, column: u64) -> u64 {
         self.sets[kind].elements.len() as u64 + column
     }
@@ -155,8 +150,8 @@ impl Fabric for SlimFly {
         let set = &self.sets[kind];
         let field = &self.field;
         if kind != last_kind {
-            // If a link within this column leads to a neighbour of the receiver, use it. Otherwise
-            // the first hop crosses to the receiver's column.
+            // Use a link within this column to a neighbour of the receiver, if there is one.
+            // Otherwise the first hop crosses to the receiver's column.
             let facing = self.facing(last_kind, last_column, last_place, column);
             let difference = field.minus(facing, place);
             return if difference != 0 && set.has(difference) {
@@ -194,8 +189,144 @@ impl Fabric for SlimFly {
         vec![AxisSymmetry::Fixed, AxisSymmetry::Fixed, places]
     }
 
-    /// Neighbours are one hop away, and all other routers are two hops away.
     fn distances(&self, _: u64) -> (u64, u64) {
         (2, 2 * (self.switches() - 1) - self.radix())
+    }
+}
+
+/// A finite field. An element is a number below `q = p^k`. Its digits in base p are the
+/// coefficients of a polynomial, the lowest one first. Products are calculated with the logarithms
+/// of elements to a primitive element, which is found by trial.
+#[derive(Debug)]
+struct Field {
+    p: u64,
+    q: u64,
+    powers: Vec<u64>,
+    logs: Vec<u64>,
+}
+
+impl Field {
+    fn of(q: u64) -> Option<Self> {
+        let p = (2..=q).find(|p| q.is_multiple_of(*p))?;
+        let degree = (1..).find(|k| p.pow(*k) >= q)?;
+        if p.pow(degree) != q {
+            return None;
+        }
+        // Search for a polynomial `tail` such that x is a primitive element modulo `x^k - tail`. In
+        // a prime field, where k is 1, the primitive element is then the number `tail`.
+        let tail = (1..q).find(|tail| Self::powers(p, q, *tail).is_some())?;
+        let powers = Self::powers(p, q, tail)?;
+        let mut logs = vec![0; q as usize];
+        (0..).zip(&powers).for_each(|(log, element)| logs[*element as usize] = log);
+        Some(Self { p, q, powers, logs })
+    }
+
+    /// Returns all powers of x modulo `x^k - tail`; `None` if these are not all elements except 0.
+    fn powers(p: u64, q: u64, tail: u64) -> Option<Vec<u64>> {
+        let mut powers = Vec::with_capacity(q as usize);
+        let mut at = 1;
+        loop {
+            powers.push(at);
+            let top = q / p;
+            let (leading, rest) = (at / top, at % top);
+            at = (0..leading).fold(rest * p % q, |sum, _| add(p, sum, tail));
+            if at <= 1 {
+                break;
+            }
+            if powers.len() as u64 >= q - 1 {
+                return None;
+            }
+        }
+        (at == 1 && powers.len() as u64 == q - 1).then_some(powers)
+    }
+
+    /// Returns, as text, the nearest sizes below and above q of fields for which a slim fly exists.
+    fn near(q: u64) -> String {
+        let fits = |q: &u64| *q >= 3 && q % 4 != 2 && Self::of(*q).is_some();
+        let found = [(3..q).rev().find(fits), (q + 1..2 * q).find(fits)];
+        found.iter().flatten().map(u64::to_string).collect::<Vec<_>>().join(", ")
+    }
+
+    fn size(&self) -> u64 {
+        self.q
+    }
+
+    fn power(&self, exponent: u64) -> u64 {
+        self.powers[(exponent % (self.q - 1)) as usize]
+    }
+
+    fn plus(&self, a: u64, b: u64) -> u64 {
+        if self.p == self.q { (a + b) % self.q } else { add(self.p, a, b) }
+    }
+
+    fn minus(&self, a: u64, b: u64) -> u64 {
+        if self.p == self.q {
+            return (a + self.q - b) % self.q;
+        }
+        let minus_b = digits(self.p, b, |digit| (self.p - digit) % self.p);
+        add(self.p, a, minus_b)
+    }
+
+    fn times(&self, a: u64, b: u64) -> u64 {
+        if a == 0 || b == 0 { 0 } else { self.power(self.logs[a as usize] + self.logs[b as usize]) }
+    }
+
+    fn over(&self, a: u64, b: u64) -> u64 {
+        if a == 0 {
+            0
+        } else {
+            self.power(self.logs[a as usize] + self.q - 1 - self.logs[b as usize])
+        }
+    }
+}
+
+/// Adds the digits in base p without carries.
+fn add(p: u64, mut a: u64, mut b: u64) -> u64 {
+    let (mut sum, mut place) = (0, 1);
+    while a > 0 || b > 0 {
+        sum += (a % p + b % p) % p * place;
+        (a, b, place) = (a / p, b / p, place * p);
+    }
+    sum
+}
+
+fn digits(p: u64, mut a: u64, change: impl Fn(u64) -> u64) -> u64 {
+    let (mut changed, mut place) = (0, 1);
+    while a > 0 {
+        changed += change(a % p) * place;
+        (a, place) = (a / p, place * p);
+    }
+    changed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks the axioms of a field with all pairs and triples of elements.
+    #[test]
+    fn elements_add_and_multiply_as_in_a_field() {
+        for q in [2, 3, 4, 5, 7, 8, 9, 16, 19, 25, 27] {
+            let f = Field::of(q).unwrap();
+            for (a, b) in (0..q).flat_map(|a| (0..q).map(move |b| (a, b))) {
+                assert_eq!(f.minus(f.plus(a, b), b), a, "{q}: {a} + {b}");
+                assert!(b == 0 || f.over(f.times(a, b), b) == a, "{q}: {a} * {b}");
+                assert_eq!(f.times(a, b), f.times(b, a));
+                for c in 0..q {
+                    assert_eq!(
+                        f.times(a, f.plus(b, c)),
+                        f.plus(f.times(a, b), f.times(a, c)),
+                        "{q}: {a} ({b} + {c})"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn only_prime_powers_are_sizes_of_fields() {
+        let sizes: Vec<u64> = (2..33).filter(|q| Field::of(*q).is_some()).collect();
+        assert_eq!(sizes, [2, 3, 4, 5, 7, 8, 9, 11, 13, 16, 17, 19, 23, 25, 27, 29, 31, 32]);
+        assert_eq!((Field::near(15), Field::near(21)), ("13, 16".to_owned(), "19, 23".to_owned()));
     }
 }

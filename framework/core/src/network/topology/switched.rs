@@ -8,38 +8,35 @@
 //! port leads, and the next port of a route.
 
 use super::automorphisms::image_of_node;
-use super::properties::common;
-use super::{Automorphisms, AxisSymmetry, Bisection, Family, Properties, Run, options};
+use super::{
+    Automorphisms, AxisSymmetry, Bisection, Family, Properties, Run, common, option_names,
+};
 use crate::limits;
 use crate::spec::{Arg, Spec, SpecError};
 use std::fmt;
 
-/// The switches of a network and the links between them. Each family implements this trait.
+/// The switches of a network and the links between them, which each family defines.
 pub(super) trait Fabric: fmt::Debug + Send + Sync {
     fn switches(&self) -> u64;
-    /// Returns the number of ports by which a switch is linked to other switches. Some of these
-    /// ports may be unused.
+    /// Returns the number of ports of a switch to other switches. Some may be unused.
     fn radix(&self) -> u64;
     /// Returns the switch to which a port leads; `None` if the port is unused.
     fn neighbour(&self, switch: u64, port: u64) -> Option<u64>;
-    /// Returns the port of the next hop on the route between two different switches.
     fn next_port(&self, at: u64, to: u64) -> u64;
     /// Returns a period p of the symmetry: the network looks the same from switch s and from switch
     /// `s % p`.
     fn symmetry_period(&self) -> u64;
-    /// Returns which permutations of the coordinates of each axis of the switch numbers are
-    /// automorphisms.
     fn axes(&self) -> Vec<AxisSymmetry>;
-    /// Returns the image of a port under an automorphism: the port of the switch's image that leads
-    /// to the image of the neighbour. `image(axis, coordinate)` returns the image of a coordinate.
+    /// Returns the image of a port: the port of the switch's image that leads to the image of the
+    /// neighbour.
     fn moved_port(&self, port: u64, _image: &dyn Fn(usize, u64) -> u64) -> u64 {
         port
     }
-    /// Returns the hops from a switch to the farthest other switch, and the sum of the hops to all
+    /// Returns the hops from a switch to the farthest switch, and the sum of the hops to all
     /// switches.
     fn distances(&self, switch: u64) -> (u64, u64);
-    /// Returns a small cut into halves: the number of switches on one side, and the number of links
-    /// that leave this side.
+    /// Returns the number of switches on one side of a small cut into halves, and the number of
+    /// links that leave this side.
     fn cut(&self) -> Option<(u64, u64)> {
         None
     }
@@ -49,14 +46,12 @@ pub(super) trait Fabric: fmt::Debug + Send + Sync {
 pub(super) struct Switched<F> {
     properties: Properties,
     fabric: F,
-    /// The number of nodes at each switch.
     nodes_each: u64,
     nodes: u64,
 }
 
 impl<F: Fabric> Switched<F> {
-    /// Creates a network with `nodes_each` nodes at each switch. There must be at least one, and at
-    /// most 2^31 in the whole network. `arguments` is the text of the spec after the colon.
+    /// `arguments` is the text of the spec after the colon.
     pub(super) fn new(
         fabric: F,
         kind: &'static str,
@@ -65,8 +60,8 @@ impl<F: Fabric> Switched<F> {
         nodes_each: u64,
     ) -> Self {
         let (switches, nodes) = (fabric.switches(), fabric.switches() * nodes_each);
-        // The bisection is the fabric's cut. If the nodes on its smaller side have fewer links to
-        // their switches than the cut has, the bisection is these links instead.
+        // The bisection is the fabric's cut or, if they are fewer, the links between the nodes on
+        // its smaller side and their switches.
         let bisection = fabric.cut().map(|(on_side, links)| {
             let side = on_side.min(switches - on_side) * nodes_each;
             Bisection { side, links: links.min(side), exact: false }
@@ -92,8 +87,6 @@ impl<F: Fabric> Switched<F> {
         net
     }
 
-    /// Returns the hops from a node at a switch to the farthest node, and the sum of the hops to
-    /// all nodes.
     fn distances_from(&self, switch: u64) -> (u64, u64) {
         let (here, others) = (self.nodes_each - 1, self.fabric.switches() - 1);
         let (farthest, sum) = self.fabric.distances(switch);
@@ -180,15 +173,13 @@ impl<F: Fabric> Automorphisms for Switched<F> {
     }
 }
 
-/// The arguments of the spec of a network of switches: a word that describes the switches, and keys
-/// with numbers.
+/// The arguments of a spec: a word that describes the switches, and keys with numbers.
 pub(super) struct FamilyArgs<'a> {
     spec: &'a Spec,
     pub(super) word: &'a Arg,
 }
 
 impl<'a> FamilyArgs<'a> {
-    /// Checks the keys of a spec. `expected` describes the valid form of the word.
     pub(super) fn of(spec: &'a Spec, expected: &str, keys: &[&str]) -> Result<Self, SpecError> {
         let (word, rest) = match spec.args() {
             [word, rest @ ..] if word.key().is_none() => (word, rest),
@@ -202,13 +193,13 @@ impl<'a> FamilyArgs<'a> {
             [] => return Err(spec.error(0, spec.name().len(), &format!("expected {expected}"))),
         };
         match rest.iter().find(|arg| arg.key().is_none_or(|key| !keys.contains(&key))) {
-            Some(arg) => Err(spec.unknown_key(arg, keys.iter().copied().chain(options::names()))),
+            Some(arg) => Err(spec.unknown_key(arg, keys.iter().copied().chain(option_names()))),
             None => Ok(Self { spec, word }),
         }
     }
 
-    /// Returns the whole number given for a key, or `default` if the key is missing. Errors if the
-    /// number is less than `least`.
+    /// Returns the number of a key, or `default` if the key is missing. Errors if it is below
+    /// `least`.
     pub(super) fn number(&self, key: &str, default: u64, least: u64) -> Result<u64, SpecError> {
         let Some(arg) = self.spec.args().iter().find(|arg| arg.key() == Some(key)) else {
             return Ok(default);
@@ -217,7 +208,6 @@ impl<'a> FamilyArgs<'a> {
         number.ok_or_else(|| self.spec.bad_value(arg, &format!("a whole number from {least} on")))
     }
 
-    /// Returns the value of `nodes`: the number of nodes at each of the `switches` switches.
     pub(super) fn nodes_each(&self, switches: u64) -> Result<u64, SpecError> {
         let each = self.number("nodes", 1, 1)?;
         match switches.checked_mul(each) {
@@ -233,7 +223,7 @@ impl<'a> FamilyArgs<'a> {
     }
 }
 
-/// Formats the argument `nodes`. It is omitted if each switch has one node.
+/// Returns the argument `nodes`, which is omitted if each switch has one node.
 pub(super) fn nodes_argument(nodes_each: u64) -> String {
     if nodes_each == 1 { String::new() } else { format!(",nodes={nodes_each}") }
 }

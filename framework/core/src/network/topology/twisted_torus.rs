@@ -26,10 +26,8 @@ struct TwistedTorus {
 }
 
 pub(super) fn parse(spec: &Spec) -> Parsed {
-    /// The maximum number of nodes. The search for the farthest node visits all nodes.
     const MAX_NODES: u64 = 1 << 22;
-    /// The maximum number of short sides. For each message, every combination of closed rings is
-    /// tried.
+    /// For each message, every combination of closed rings is tried.
     const MAX_SHORT: usize = 8;
     let arg = spec.only_word("sides of a and 2a, as in `twisted-torus:4x4x8`")?;
     let dims = spec.dims(arg)?;
@@ -49,7 +47,6 @@ pub(super) fn parse(spec: &Spec) -> Parsed {
     Ok(Arc::new(TwistedTorus::new(dims)))
 }
 
-/// The signed number of hops in each dimension.
 type Offsets = smallvec::SmallVec<[i64; 4]>;
 
 impl TwistedTorus {
@@ -58,8 +55,8 @@ impl TwistedTorus {
         let strides = strides(&dims);
         let a = dims.iter().copied().min().unwrap_or(1);
         let sides: Vec<String> = dims.iter().map(u64::to_string).collect();
-        // The cut divides a short side. Every line along this side is cut in the middle and at its
-        // closing link. The twist of the closing link does not matter.
+        // The cut divides a short side: every line along this side in the middle and at its closing
+        // link. The twist of the closing link does not matter.
         let layer = nodes / a;
         let properties = Properties {
             spec: format!("twisted-torus:{}", sides.join("x")),
@@ -88,13 +85,12 @@ impl TwistedTorus {
         self.dims[dim] == self.a
     }
 
-    /// Returns, for each dimension, the signed number of hops of a shortest route.
     fn shortest(&self, from: u64, to: u64) -> Offsets {
         let apart = |d: usize| self.coordinate(to, d) as i64 - self.coordinate(from, d) as i64;
         let short = (0..self.dims.len()).filter(|d| self.is_short(*d)).count();
         let a = self.a as i64;
-        // Try each combination of directions on the short sides. On each side, a route can be
-        // direct or use the closing link in the opposite direction.
+        // Try each combination of directions on the short sides: direct, or by the closing link in
+        // the opposite direction.
         let candidates = (0..1_u32 << short).map(|closed| {
             let mut left = closed;
             let far = closed.count_ones() % 2 == 1;
@@ -117,8 +113,8 @@ impl TwistedTorus {
         candidates.min_by_key(length).expect("a destination has an image in each cell")
     }
 
-    /// Reports the links of `steps` hops along a dimension, in the minus direction if `steps` is
-    /// negative. Returns the node at the end of the last link.
+    /// Calls `visit` with the links of `steps` hops along a dimension, in the minus direction if
+    /// `steps` is negative. Returns the node at the end of the last link.
     fn travel(&self, mut at: u64, dim: usize, steps: i64, visit: &mut dyn FnMut(Run)) -> u64 {
         let (n, stride, plus) = (self.dims[dim], self.strides[dim], steps > 0);
         let plane = 2 * dim as u32 + u32::from(!plus);
@@ -136,7 +132,6 @@ impl TwistedTorus {
         at
     }
 
-    /// Returns the neighbour of a node along a dimension, in the plus or minus direction.
     fn step(&self, node: u64, dim: usize, plus: bool) -> u64 {
         let (n, stride, here) = (self.dims[dim], self.strides[dim], self.coordinate(node, dim));
         let there = if plus { here + 1 } else { here + n - 1 } % n;

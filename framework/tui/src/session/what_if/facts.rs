@@ -11,10 +11,10 @@ use swapmeet_core::cost::ledger::{Ledger, LedgerEvent, LedgerRecorder};
 use swapmeet_core::simulation::listener::Listener;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::Case;
+use swapmeet_runner::dispatch::observe;
 use swapmeet_runner::event::CaseEvent;
 use swapmeet_runner::host::Requested;
 use swapmeet_runner::max_bytes;
-use swapmeet_runner::observe::observe;
 use swapmeet_runner::worker::{Observer, ObserverKind, SendValue, Workers};
 
 /// The maximum number of different steps in the facts of a schedule. Each of them takes about 300

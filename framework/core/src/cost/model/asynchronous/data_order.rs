@@ -9,7 +9,6 @@
 
 use super::{StepMessage, Steps};
 
-/// A rank's position in the schedule.
 #[derive(Debug, Clone, Copy, Default)]
 struct Position {
     /// The step of the rank's next send.
@@ -24,15 +23,12 @@ struct Position {
     unreduced_bytes: f64,
     /// The first step with such bytes, if there are any.
     unreduced: u64,
-    /// Whether a reduction is in progress.
     is_reducing: bool,
     /// The first step that the rank has not ended.
     current: u64,
-    /// Whether the rank waits until a further step becomes known.
     waits: bool,
 }
 
-/// The positions of all ranks.
 #[derive(Debug, Clone)]
 pub(crate) struct DataOrder(Vec<Position>);
 
@@ -42,7 +38,6 @@ pub(crate) enum Next {
     /// The data of the next send is available. The numbers are the step of the send, and its index
     /// among the rank's sends in this step.
     Send(u64, u32),
-    /// The data of the next send is not available.
     Blocked,
     /// The rank has no further send in the known steps.
     Unknown,
@@ -104,22 +99,18 @@ impl DataOrder {
         self.0[rank].step
     }
 
-    /// Returns whether the rank waits until a further step becomes known.
     pub(crate) fn waits(&self, rank: usize) -> bool {
         self.0[rank].waits
     }
 
-    /// Records that the rank waits until a further step becomes known.
     pub(crate) fn wait(&mut self, rank: usize) {
         self.0[rank].waits = true;
     }
 
-    /// Ends the waits of all ranks, because a further step has become known.
     pub(crate) fn wake(&mut self) {
         self.0.iter_mut().for_each(|position| position.waits = false);
     }
 
-    /// Advances the rank's position past its next send.
     pub(crate) fn sent(&mut self, rank: usize) {
         self.0[rank].sent += 1;
     }

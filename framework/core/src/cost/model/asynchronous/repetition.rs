@@ -166,7 +166,6 @@ impl Repetition {
         self.of_step.is_some()
     }
 
-    /// Returns the effect of all skipped steps.
     pub(crate) fn skipped(&self) -> Change {
         self.earlier.plus(self.of_step.unwrap_or_default().times(self.skipped))
     }
@@ -243,7 +242,6 @@ mod tests {
         assert_skipping_changes_nothing("ring:6", MACHINES[0], &steps);
     }
 
-    /// The random case in which the defect was found first.
     #[test]
     fn steps_on_a_mesh_are_not_skipped_while_ranks_are_in_an_earlier_sequence() {
         let (first, second) = ([94, 1, 1, 1, 354, 234], [1, 91, 1, 1, 89, 1]);

@@ -223,7 +223,7 @@ fn nodes_send_in_the_order_of_the_schedule() {
     assert_eq!(
         direct(nonblocking, &step_by_step),
         direct(nonblocking, &[at_once]),
-        "nobody waits for a step"
+        "no node waits for a step"
     );
 }
 

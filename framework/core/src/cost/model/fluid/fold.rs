@@ -82,7 +82,6 @@ impl Fold {
         (periods != all).then(|| Self::new(topology, all, periods))
     }
 
-    /// Returns the network without folding.
     pub(super) fn plain(topology: &Network) -> Self {
         let sides = vec![topology.nodes() as u32];
         Self::new(topology, sides.clone(), sides)
@@ -112,7 +111,6 @@ impl Fold {
         fold
     }
 
-    /// Returns the same network, folded with the given periods.
     pub(super) fn with(&self, topology: &Network, periods: Vec<u32>) -> Self {
         Self::new(topology, self.sides.clone(), periods)
     }
@@ -137,7 +135,6 @@ impl Fold {
         &self.periods
     }
 
-    /// Returns the orbit of a node.
     pub(super) fn orbit(&self, node: u32) -> u32 {
         self.quotient.as_ref().map_or(node, |quotient| quotient.nodes.orbit(node.into()))
     }
@@ -167,7 +164,6 @@ impl Fold {
         (orbit, (translations / links.size(orbit)) as u32)
     }
 
-    /// Returns the first link of an orbit of links between nodes.
     pub(super) fn first_link(&self, orbit: u64) -> u64 {
         self.quotient.as_ref().map_or(orbit, |quotient| quotient.links.first(orbit as u32))
     }
@@ -215,7 +211,6 @@ pub(super) struct Symmetry {
 pub(super) struct FoldedSends {
     /// The messages. Their senders and receivers are numbers of orbits.
     pub transfers: Vec<Transfer>,
-    /// The destination node of each message.
     pub targets: Vec<u32>,
     /// The routes of the messages. `None` if the messages use the routes of the original step.
     pub routes: Option<Vec<Route>>,
@@ -331,7 +326,6 @@ impl Symmetry {
         periods
     }
 
-    /// Returns the sends of all nodes, sorted by sender.
     fn of_all(&self, fold: &Fold, step: &Step<'_>) -> (Firsts, Vec<Transfer>) {
         let (lists, by_sender) = by_sender(step.transfers);
         let Some(group) = step.symmetry else {
@@ -366,10 +360,8 @@ impl Symmetry {
         }
     }
 
-    /// Returns the sends of the first node of each orbit.
     pub(super) fn sends(&self, fold: &Fold, step: &Step<'_>) -> FoldedSends {
         let (lists, by_sender) = by_sender(step.transfers);
-        // Collect the sends.
         let mut transfers = Vec::new();
         for node in (0..fold.orbits() as u32).map(|orbit| fold.first(orbit)) {
             match step.symmetry {
@@ -417,7 +409,6 @@ impl Symmetry {
     }
 }
 
-/// Returns the load that a node reduces.
 pub(super) fn sum(summed: Summed<'_>, node: u32) -> u64 {
     let home = |group: &Group| group.home(node.into()).0;
     summed.of[summed.symmetry.map_or(node as usize, home)]

@@ -4,14 +4,14 @@
 use super::Fluid;
 use super::fold::Fold;
 use super::shares::{Hop, Shares};
-use super::timers::Timers;
-use super::units::{Units, duration};
+use super::shares::{Units, duration};
 use crate::cost::background::Background;
 use crate::cost::kind::Kind;
 use crate::cost::model::PricingContext;
 use crate::cost::model::asynchronous::repetition::State;
 use crate::cost::model::asynchronous::{Order, Steps};
 use crate::cost::model::clock::Clock;
+use crate::cost::model::ticks::Timers;
 use crate::cost::model::ticks::{LAST, NEVER, Ticks, nearest, ticks};
 use crate::network::topology::{Network, Route, Run};
 use std::sync::Arc;
@@ -44,13 +44,10 @@ const BACKGROUND: u32 = u32::MAX;
 pub(super) struct InFlight {
     pub from: u32,
     pub to: u32,
-    /// The step of the message.
     step: u64,
     /// The index of the message among its sender's sends of this step, or [`BACKGROUND`].
     index: u32,
-    /// The index in [`Starts`] of the start of the message.
     start: u32,
-    /// The time at which the message started.
     pub started: Ticks,
     pub latency: Ticks,
     /// The time that the transmission would take if no link were shared.
@@ -77,7 +74,6 @@ impl InFlight {
     }
 }
 
-/// All messages in flight on a network.
 #[derive(Clone)]
 pub(super) struct MessagesInFlight {
     machine: Fluid,
@@ -89,11 +85,8 @@ pub(super) struct MessagesInFlight {
     /// The messages. Copies of a simulation share this list until one of these copies changes it.
     messages: Arc<Vec<InFlight>>,
     starts: Starts,
-    /// The indices of unused entries of `messages`.
     free: Vec<u32>,
-    /// Number of messages.
     count: usize,
-    /// Number of background messages in flight.
     background: usize,
     /// For each orbit of nodes, the route that was found most recently. It is stored because a rank
     /// often sends to the same node again.
@@ -120,7 +113,6 @@ struct FoundRoute {
     links: Vec<Hop>,
 }
 
-/// The properties of a route.
 #[derive(Debug, Clone, Copy, Default)]
 struct RouteSummary {
     hops: u64,
@@ -168,7 +160,6 @@ impl MessagesInFlight {
         }
     }
 
-    /// Returns this network, folded with the given periods (defined in [`Fold`]).
     pub(super) fn folded(&self, periods: Vec<u32>) -> Fold {
         self.fold.with(self.topology.as_ref(), periods)
     }
@@ -179,7 +170,6 @@ impl MessagesInFlight {
         (!self.fold.is_plain()).then(|| Fold::by_exclusive_or(self.topology.as_ref())).flatten()
     }
 
-    /// Returns whether all messages in flight are background traffic.
     pub(super) fn are_background(&self) -> bool {
         self.count == self.background
     }
@@ -202,7 +192,6 @@ impl MessagesInFlight {
         }
     }
 
-    /// Starts a message at the time `at`.
     pub(super) fn start(&mut self, message: NewMessage, route: Option<&Route>, at: Clock<Ticks>) {
         let started = at.at();
         let NewMessage { from, to, target, source, bytes, noise } = message;
@@ -262,7 +251,7 @@ impl MessagesInFlight {
             let out = fold.slots() as u32;
             let into = out + fold.orbits() as u32;
             let [from, to] =
-                [from, target].map(|rank| fold.orbit(topology.host(rank.into()) as u32));
+                [from, target].map(|rank| fold.orbit(topology.physical_node(rank.into()) as u32));
             links.extend([out + from, into + to].map(|link| Hop { link, times: 1 }));
         }
         let weight = units.weight(machine.round_trip_us(hop_latency, inverse));
@@ -293,7 +282,6 @@ impl MessagesInFlight {
         self.shares.attach(number, (left, now), summary.weight, links);
     }
 
-    /// Attaches messages whose latency has ended to the links of their routes.
     fn attach_added(&mut self, now: Ticks, steps: &Steps) {
         for number in self.shares.take_added() {
             let left = self.messages[number as usize].work as i128;
@@ -301,7 +289,6 @@ impl MessagesInFlight {
         }
     }
 
-    /// Stores a message. Returns its index.
     fn store(&mut self, message: InFlight) -> usize {
         let number = self.free.pop().unwrap_or(self.messages.len() as u32) as usize;
         self.count += 1;
@@ -472,14 +459,12 @@ impl MessagesInFlight {
 struct Starts {
     /// Each start, and the number of messages in flight that have this start.
     starts: Vec<(Clock<Ticks>, u32)>,
-    /// The indices of unused entries of `starts`.
     free: Vec<u32>,
     /// The index of the start that was added last.
     last: u32,
 }
 
 impl Starts {
-    /// Adds the start of a message. Returns the index of the start.
     fn add(&mut self, start: Clock<Ticks>) -> u32 {
         match self.starts.get_mut(self.last as usize) {
             Some((last, messages)) if *messages > 0 && *last == start => *messages += 1,

@@ -18,13 +18,128 @@
 //! something changes. [`Fill`] computes all rates from the beginning. It is faster if many flows
 //! have started or ended, and computes the approximate rates of very many flows ([`windows`]).
 
-use super::units::{Units, duration};
-use crate::cost::model::ticks::Ticks;
+use super::fold::Fold;
+use super::{Fairness, Fluid};
+use crate::cost::model::ticks::{LAST, PER_US, Ticks};
+use crate::network::topology::Network;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use windows::Windows;
 
 mod windows;
+
+/// The fastest link transmits from `2^(CAPACITY_BITS - 1)` to `2^CAPACITY_BITS` units of work per
+/// tick. The numbers of bits are chosen so that a level has 64 bits, and the sum of the weights of
+/// 2^27 messages has fewer.
+const CAPACITY_BITS: i32 = 48;
+/// The largest weight of a message is `2^WEIGHT_BITS`.
+const WEIGHT_BITS: i32 = 32;
+/// The smallest weight is at least `2^(WEIGHT_BITS - MOST_RATIO_BITS)`. Messages with longer routes
+/// have this weight.
+const MOST_RATIO_BITS: i32 = 20;
+
+/// The units of work, bandwidth and weight. They are whole numbers, so that sums are exact. A link
+/// of bandwidth 1 transmits a power of two of units of *work* per tick. A level has
+/// [`Units::level_bits`] binary places.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Units {
+    /// The work of a byte.
+    byte: f64,
+    /// The work that a link of bandwidth 1 transmits in a tick.
+    link: f64,
+    /// The work that an injection link transmits in a tick; 0 if there are none.
+    injection: f64,
+    fairness: Fairness,
+    /// The weight of a message whose round-trip time is 1 µs.
+    weight: f64,
+    /// The binary logarithm of the smallest weight.
+    least_weight_bits: i32,
+}
+
+impl Units {
+    /// Returns the units of a network. If the network is too large (`fits` is false), they are not
+    /// used.
+    pub(super) fn new(machine: &Fluid, topology: &Network, fits: bool) -> Self {
+        // Find the largest bandwidth, and the range of the round-trip times of links.
+        let (mut widest, mut longest) = (0.0_f64, 0.0_f64);
+        let (mut shortest, mut has_zero) = (f64::INFINITY, false);
+        let links = 0..if fits { topology.link_slots() } else { 0 };
+        let links = links.filter(|link| topology.link_ends(*link).is_some());
+        for link in links {
+            let bandwidth = topology.bandwidth(link);
+            widest = widest.max(bandwidth);
+            let rtt = machine.round_trip_us(topology.latency(link), 1.0 / bandwidth);
+            longest = longest.max(rtt);
+            has_zero |= rtt == 0.0;
+            shortest = if rtt > 0.0 { shortest.min(rtt) } else { shortest };
+        }
+        // The time of a byte on a link of bandwidth 1. If links take no time, no route contains
+        // them, and injection links are the only links.
+        let injection_us = machine.injection_byte_us;
+        let byte_us = if machine.byte_us > 0.0 { machine.link_byte_us() } else { injection_us };
+        let injection = if injection_us > 0.0 { byte_us / injection_us } else { 0.0 };
+        let exponent = widest.max(injection).log2().ceil().max(-300.0) as i32;
+        let link = 2_f64.powi(CAPACITY_BITS - exponent);
+        // Weights are inverse round-trip times. A message whose round-trip time is 0 has the weight
+        // of a round-trip time of 1 µs.
+        let is_equal = machine.fairness == Fairness::Equal || shortest == f64::INFINITY;
+        let most = if has_zero { (1.0 / shortest).max(1.0) } else { 1.0 / shortest };
+        // Requested routes can be longer than the diameter.
+        let longest = longest * 4.0 * topology.diameter().max(1) as f64;
+        let ratio = if is_equal { 1.0 } else { most * longest.max(1.0) };
+        Self {
+            byte: byte_us * PER_US * link,
+            link,
+            injection: injection * link,
+            fairness: if is_equal { Fairness::Equal } else { Fairness::Rtt },
+            weight: 2_f64.powi(WEIGHT_BITS) / most,
+            least_weight_bits: WEIGHT_BITS - (ratio.log2().ceil() as i32).clamp(0, MOST_RATIO_BITS),
+        }
+    }
+
+    fn level_bits(&self) -> u32 {
+        (63 - CAPACITY_BITS + self.least_weight_bits) as u32
+    }
+
+    fn least_weight_bits(&self) -> u32 {
+        self.least_weight_bits as u32
+    }
+
+    /// Returns the work of a number of bytes, as a whole number. It is at least 1, and limited so
+    /// that it takes longer than [`LAST`] only by a small factor.
+    pub(super) fn work(&self, bytes: f64) -> f64 {
+        let most = LAST as f64 * 2_f64.powi(CAPACITY_BITS + 1);
+        (bytes * self.byte).round().clamp(1.0, most)
+    }
+
+    pub(super) fn weight(&self, round_trip_us: f64) -> u64 {
+        let most = 2_f64.powi(WEIGHT_BITS);
+        if self.fairness == Fairness::Equal {
+            return most as u64;
+        }
+        let rtt = if round_trip_us > 0.0 { round_trip_us } else { 1.0 };
+        (self.weight / rtt).round().clamp(2_f64.powi(self.least_weight_bits), most) as u64
+    }
+
+    /// Returns the capacity of each link of a folded network, in units of work per tick: of the
+    /// links between nodes, and of the injection links.
+    pub(super) fn capacities(&self, topology: &Network, fold: &Fold) -> Vec<u64> {
+        let capacity = |work: f64| (work.round() as u64).max(1);
+        let bandwidth = |link| topology.link_ends(link).map_or(1.0, |_| topology.bandwidth(link));
+        let links = (0..fold.slots()).map(|orbit| bandwidth(fold.first_link(orbit)) * self.link);
+        let injection = (fold.slots()..fold.links()).map(|_| self.injection);
+        links.chain(injection).map(capacity).collect()
+    }
+}
+
+/// Returns the time that work takes at a rate, rounded to the nearest tick. It is later than
+/// [`LAST`] if the rate is 0.
+pub(super) fn duration(work: i128, rate: u64) -> Ticks {
+    let rate = i128::from(rate);
+    let nearest = (2 * work.max(0) + rate).checked_div(2 * rate);
+    let duration = nearest.and_then(|ticks| Ticks::try_from(ticks).ok()).unwrap_or(LAST + 1);
+    duration.min(LAST + 1)
+}
 
 /// A link of a flow's route, and the number of times that the route crosses it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -64,7 +179,6 @@ struct Link {
     key: u64,
     /// Whether a flow on this link has ended since the last solve.
     is_dirty: bool,
-    /// Whether the link is in the list [`Shares::pending`].
     is_pending: bool,
     /// The indices in [`Shares::hops`] of all hops of flows over this link.
     on: Vec<u32>,
@@ -131,9 +245,7 @@ impl Queued {
 /// The flows of a network and their rates.
 #[derive(Debug, Clone)]
 pub(super) struct Shares {
-    /// The binary places of a level.
     level_bits: u32,
-    /// The binary logarithm of the smallest weight.
     least_weight_bits: u32,
     links: Vec<Link>,
     /// For each flow, its slot, [`IDLE`] or [`WITHOUT_SLOT`].
@@ -158,13 +270,10 @@ pub(super) struct Shares {
     new: Vec<u32>,
     /// The links on which a flow has ended since the last solve.
     dirty: Vec<u32>,
-    /// Number of flows that have ended since the last solve.
     removed: usize,
-    /// Number of flows that share links.
     sharing: usize,
     /// The total number of hops of all flows that share links.
     load: usize,
-    /// The number of hops that the current solve has examined.
     visits: usize,
     /// The links on which rates may change in the current solve.
     queue: BinaryHeap<Reverse<Queued>>,
@@ -172,7 +281,6 @@ pub(super) struct Shares {
     pending: Vec<u32>,
     /// The flows whose rates may have changed in the current solve.
     changed: Vec<u32>,
-    /// Number of the current solve.
     solve: u64,
     fill: Fill,
     /// The approximate shares, while there are very many flows.
@@ -182,7 +290,6 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// Creates links with these capacities, without flows.
     pub(super) fn new(units: &Units, capacities: Vec<u64>) -> Self {
         Self {
             level_bits: units.level_bits(),
@@ -233,13 +340,11 @@ impl Shares {
         self.links.iter_mut().flat_map(|link| &mut link.on).for_each(|hop| *hop = moved(*hop));
     }
 
-    /// Returns the positions in `hops` of the hops of the flow in a slot.
     fn hops_of(&self, slot: u32) -> std::ops::Range<usize> {
         let first = (slot as usize) << self.shift;
         first..first + self.flows[slot as usize].hops as usize
     }
 
-    /// Returns the slot of a flow that is attached to its links.
     fn slot(&self, flow: usize) -> Option<u32> {
         self.slots.get(flow).copied().filter(|slot| *slot < WITHOUT_SLOT)
     }
@@ -252,12 +357,10 @@ impl Shares {
         Some((left - i128::from(rate) * i128::from(now - since), rate))
     }
 
-    /// Returns whether the flow uses links.
     pub(super) fn is_sharing(&self, flow: usize) -> bool {
         self.slots.get(flow).is_some_and(|slot| *slot != IDLE)
     }
 
-    /// Records that a flow uses links from now on.
     fn begin(&mut self, flow: usize, slot: u32) {
         if self.slots.len() <= flow {
             self.slots.resize(flow + 1, IDLE);
@@ -385,7 +488,6 @@ impl Shares {
         self.check(*most);
     }
 
-    /// Computes all rates from the beginning.
     fn solve_all(&mut self, now: Ticks, most: &mut u64) {
         for Reverse(queued) in self.queue.drain() {
             self.links[queued.link() as usize].key = OPEN;
@@ -395,7 +497,6 @@ impl Shares {
             let link = &mut self.links[number as usize];
             (link.is_dirty, link.level) = (false, OPEN);
         }
-        // List the links that have flows.
         let mut links = Vec::new();
         for slot in 0..self.flows.len() as u32 {
             for hop in self.hops_of(slot) {
@@ -532,7 +633,6 @@ impl Shares {
         2 * (link.weights >> self.least_weight_bits) + 2
     }
 
-    /// Removes the rate of a flow.
     fn open(&mut self, slot: u32) {
         let flow = &mut self.flows[slot as usize];
         let Flow { rate, weight, .. } = *flow;
@@ -546,7 +646,6 @@ impl Shares {
         }
     }
 
-    /// Sets the level of a flow.
     fn change(&mut self, slot: u32, level: u64, now: Ticks) {
         let flow = &mut self.flows[slot as usize];
         let rate = rate_of(flow.weight, level, self.level_bits);
@@ -583,7 +682,6 @@ impl Shares {
         }
     }
 
-    /// Notes that a flow on the link has no rate.
     fn note(&mut self, number: u32) {
         if !std::mem::replace(&mut self.links[number as usize].is_pending, true) {
             self.pending.push(number);
@@ -654,7 +752,7 @@ impl Shares {
     }
 }
 
-impl Network for Shares {
+impl SharedLinks for Shares {
     fn load(&self, link: u32) -> (u64, u64) {
         let Link { capacity, weights, .. } = self.links[link as usize];
         (capacity, weights)
@@ -689,7 +787,7 @@ fn rate_of(weight: u64, level: u64, level_bits: u32) -> u64 {
 }
 
 /// The flows and links whose rates [`Fill`] computes.
-trait Network {
+trait SharedLinks {
     /// Returns the capacity of a link, and the sum of the weights of its flows.
     fn load(&self, link: u32) -> (u64, u64);
 
@@ -721,14 +819,12 @@ struct Filling {
 /// gets.
 #[derive(Debug, Clone, Default)]
 struct Fill {
-    /// The state of each link.
     links: Vec<Filling>,
     /// One bit per flow: whether it has a rate.
     has_rate: Vec<u64>,
     /// The links that are not full yet. Each entry is a level that is not above the level at which
     /// the link becomes full, and the link.
     queue: BinaryHeap<Reverse<(u64, u32)>>,
-    /// The links that become full at the present level.
     full: Vec<u32>,
 }
 
@@ -743,7 +839,7 @@ impl Fill {
     /// level. Returns the number of links that were examined.
     fn solve(
         &mut self,
-        network: &impl Network,
+        network: &impl SharedLinks,
         (links, count): (impl Iterator<Item = u32>, usize),
         has_rate: &[u64],
         limits: &[(u64, u32)],
@@ -800,7 +896,7 @@ impl Fill {
     /// Gives a level to a flow, unless it has a rate already.
     fn give(
         &mut self,
-        network: &impl Network,
+        network: &impl SharedLinks,
         flow: u32,
         level: u64,
         give: &mut impl FnMut(u32, u64),

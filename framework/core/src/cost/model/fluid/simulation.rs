@@ -37,15 +37,15 @@
 
 use super::fold::{Fold, Symmetry, sum};
 use super::in_flight::{InFlight, MessagesInFlight, NewMessage};
-use super::timers::Timers;
 use super::{Fluid, KIND};
 use crate::cost::kind::{Kind, Times};
+use crate::cost::model::asynchronous::Noise;
 use crate::cost::model::asynchronous::data_order::Next;
-use crate::cost::model::asynchronous::engine::{Progress, RankModel};
-use crate::cost::model::asynchronous::noise::Noise;
 use crate::cost::model::asynchronous::repetition::State;
 use crate::cost::model::asynchronous::{Order, Refinement, StepMessage};
+use crate::cost::model::asynchronous::{Progress, RankModel};
 use crate::cost::model::clock::Clock;
+use crate::cost::model::ticks::Timers;
 use crate::cost::model::ticks::{LAST, NEVER, Ticks, mean_us, ticks, too_long, us};
 use crate::cost::model::time_space::{RankClock, TimeLine, TimeSpace};
 use crate::cost::model::{PricingContext, RankTimes};
@@ -74,7 +74,6 @@ struct Rank {
     sending: u32,
     /// Whether a start-up is in progress. Used only with `order=data`.
     is_starting: bool,
-    /// Whether the rank is in the list [`Simulation::touched`].
     is_touched: bool,
     /// The time at which the rank's next send, or the start-up of this send, can begin.
     clock: RankClock<Ticks>,
@@ -91,7 +90,6 @@ struct Rank {
 }
 
 impl Rank {
-    /// Records an event of the rank.
     fn reach(&mut self, event: Clock<Ticks>) {
         self.ended = self.ended.max(event);
     }
@@ -105,7 +103,6 @@ struct HeldMessage {
     step: u64,
     /// The index of the message among the sends of its sender.
     index: u32,
-    /// The time at which its sender posted it.
     posted: Clock<Ticks>,
 }
 
@@ -127,13 +124,10 @@ pub(super) struct Simulation {
     held: Vec<HeldMessage>,
     /// The ranks with events at the present time, which may continue, with `order=data`.
     touched: Vec<usize>,
-    /// For each rank, the time at which its reduction ends.
     reductions: Timers,
-    /// For each rank, the time at which its reduction began.
     reduction_clocks: Vec<RankClock<Ticks>>,
     /// The duration of a barrier; `None` if there is no barrier between steps.
     barrier: Option<Ticks>,
-    /// Number of ranks that wait at the barrier.
     at_barrier: usize,
     /// The only node that the time-space record includes; `None` if it includes all nodes.
     recorded_node: Option<usize>,
@@ -205,7 +199,6 @@ impl Simulation {
         self.in_flight.clear();
     }
 
-    /// Begins the start-up of a rank's send.
     fn begin_startup(&mut self, rank: usize, step: u64, index: u32) {
         let known = self.progress.steps.current(step);
         let message = &known.sends(rank)[index as usize];
@@ -216,7 +209,6 @@ impl Simulation {
         self.startups.set(rank, self.now + startup);
     }
 
-    /// Ends a start-up: the rank posts its send.
     fn end_startup(&mut self, rank: usize) {
         let line = &mut TimeLine::of(&mut self.progress.record, rank);
         let clock = &mut self.ranks[rank].clock;
@@ -267,7 +259,6 @@ impl Simulation {
         self.in_flight.start(message, route, start);
     }
 
-    /// Completes a message at its sender and its receiver.
     fn arrive(&mut self, message: &InFlight, arrival: Clock<Ticks>) {
         let ends = [message.from, message.to].map(|rank| rank as usize);
         let by_data = self.progress.data_order.is_some();
@@ -323,7 +314,6 @@ impl Simulation {
         }
     }
 
-    /// Computes the rates of all messages in flight.
     fn share(&mut self) {
         // Windows are not used on a folded network, because they do not support the split of an
         // orbit while its messages are in flight.
@@ -370,7 +360,6 @@ impl Simulation {
         }
     }
 
-    /// Ends the barrier: all ranks enter the next step.
     fn pass_barrier(&mut self) {
         self.at_barrier = 0;
         let Some(barrier) = self.barrier else { unreachable!("there is no barrier between steps") };
@@ -453,7 +442,6 @@ impl Simulation {
         }
     }
 
-    /// Completes a message of a step at its sender and its receiver.
     fn arrive_by_data(
         &mut self,
         [from, to]: [usize; 2],
@@ -473,7 +461,6 @@ impl Simulation {
         self.touch(to, arrival);
     }
 
-    /// Begins to reduce all data that has arrived.
     fn reduce_arrived(&mut self, rank: usize) {
         let Progress { data_order: Some(order), steps, .. } = &mut self.progress else {
             unreachable!("only order=data reduces at arrivals");
@@ -487,7 +474,6 @@ impl Simulation {
         }
     }
 
-    /// Returns whether a rank is late and has not entered yet.
     fn is_late(&self, rank: usize) -> bool {
         self.late.get(rank).is_some_and(|at| *at > 0)
     }
@@ -601,7 +587,6 @@ impl Simulation {
         self.in_flight.unfold(Arc::clone(&fold), &self.progress.steps, self.now);
         let firsts = (0..fold.orbits() as u32).map(|orbit| fold.first(orbit));
         let of: Vec<usize> = firsts.map(|node| before.orbit(node) as usize).collect();
-        // Copy the state of ranks.
         self.ranks = of.iter().map(|rank| self.ranks[*rank]).collect();
         self.progress.ranks = of.iter().map(|rank| self.progress.ranks[*rank]).collect();
         if !self.reduction_clocks.is_empty() {
@@ -616,7 +601,6 @@ impl Simulation {
         let with_barrier: Vec<usize> = of.iter().copied().chain([before.orbits()]).collect();
         self.startups = self.startups.remap(&with_barrier);
         self.at_barrier *= fold.orbits() / before.orbits();
-        // Copy the messages of the known steps.
         let ranks = &self.progress.ranks;
         self.progress.steps.refine(&Refinement {
             of: &of,
@@ -635,13 +619,11 @@ impl Simulation {
         self
     }
 
-    /// Returns the number of skipped steps.
     #[cfg(test)]
     pub(super) fn skipped_steps(&self) -> u64 {
         self.progress.repetition.skipped().steps
     }
 
-    /// Returns the number of simulated ranks.
     #[cfg(test)]
     pub(super) fn orbits(&self) -> usize {
         self.ranks.len()
@@ -650,7 +632,6 @@ impl Simulation {
 
 /// The time-space record. These functions are called only if a record is requested.
 impl Simulation {
-    /// Returns the orbit of the recorded node, if only one node is recorded.
     fn recorded_orbit(&self) -> Option<usize> {
         self.recorded_node.map(|node| self.in_flight.fold.orbit(node as u32) as usize)
     }
@@ -854,7 +835,6 @@ impl RankModel for Simulation {
         !self.in_flight.fold.is_plain()
     }
 
-    /// Starts a record of all simulated ranks, each of which represents an orbit of nodes.
     fn start_record(&mut self, mut record: TimeSpace) {
         self.recorded_node = record.only();
         record.remap(&vec![0; self.ranks.len()], self.recorded_orbit());

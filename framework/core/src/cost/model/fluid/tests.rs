@@ -107,7 +107,7 @@ fn barriers_separate_steps() {
     }
 }
 
-/// Specs of earlier versions may have this parameter.
+/// Older specs have this parameter.
 #[test]
 fn second_eps_us_has_no_effect_and_the_note_says_so() {
     let steps: [&[_]; 2] = [&[(0, 1, 100), (2, 3, 104)], &[(1, 0, 1000), (3, 2, 1000)]];
@@ -181,5 +181,1190 @@ fn last_reductions_of_different_ranks_are_not_added() {
             );
         }
         assert_eq!(on(&[0, 100, 5000], "data").parts[Kind::Reduction], Some(5000.0), "{model}");
+    }
+}
+
+/// Compares `order=data` with a naive simulation.
+mod data_order {
+    use super::super::oracle::{ByData, ends_by_data};
+    use crate::cost::machine::Machine;
+    use crate::cost::model::test_steps::{Random, Sends, run_with_sums};
+    use crate::cost::model::{Cost, PricingContext};
+    use crate::network::topology::parse;
+    use crate::test_tiers::cases;
+
+    /// Returns the cost, the times at which the ranks end in the naive simulation, and whether a near
+    /// tie may have decided these times.
+    fn simulate(
+        network: &str,
+        machine: &ByData,
+        steps: &Sends,
+        sums: &[Vec<u64>],
+    ) -> (Cost, Vec<f64>, bool) {
+        let network = parse(network).unwrap();
+        let ByData { startup_us, byte_us, hop_us, injection_byte_us, reduce_byte_us, .. } = machine;
+        let ports = machine.ports;
+        let fairness = if machine.weighted { "rtt" } else { "equal" };
+        let late: Vec<String> =
+            machine.late.iter().map(|(rank, us)| format!(",late={rank}:{us}")).collect();
+        let spec = format!(
+            "free:model=fluid,order=data,startup_us={startup_us},byte_us={byte_us},hop_us={hop_us},injection_byte_us={injection_byte_us},reduce_byte_us={reduce_byte_us},ports={ports},fairness={fairness}{}",
+            late.concat()
+        );
+        let mut evaluator =
+            Machine::parse(&spec).unwrap().evaluator(PricingContext::new(&network, 1.0));
+        run_with_sums(&network, evaluator.as_mut(), steps, sums);
+        let (ends, is_near) = ends_by_data(network.as_ref(), machine, steps, sums);
+        (evaluator.cost().unwrap(), ends, is_near)
+    }
+
+    /// Asserts that the cost has the times of the naive simulation. They differ by the rounding to
+    /// picoseconds.
+    fn assert_agree(cost: &Cost, ends: &[f64], case: &str) {
+        let last = ends.iter().copied().fold(0.0, f64::max);
+        let first = ends.iter().copied().fold(f64::INFINITY, f64::min);
+        let mean = ends.iter().sum::<f64>() / ends.len() as f64;
+        let ranks = cost.ranks.unwrap();
+        for (us, naive) in [(cost.parts.total(), last), (ranks.first, first), (ranks.mean, mean)] {
+            assert!((us - naive).abs() <= 1e-8 * naive + 1e-4, "{us} instead of {naive}: {case}");
+        }
+    }
+
+    const NETWORKS: [(&str, u32); 8] = [
+        ("mesh:3x3,down=4-5+0~1", 9),
+        ("mesh:6", 6),
+        ("ring:7", 7),
+        ("torus:3x3,slow=0-1:0.3+5~4:0.05", 9),
+        ("fully-connected:6", 6),
+        ("dragonfly:3x2x1", 6),
+        ("fat-tree:3x2", 9),
+        ("hypercube:3", 8),
+    ];
+
+    /// Returns random steps. A rank that receives in a step may reduce data in it. Sizes are random, so
+    /// that ties of messages which share links are rare.
+    fn random_steps(random: &mut Random, n: u32) -> (Sends, Vec<Vec<u64>>) {
+        let (mut steps, mut sums) = (Sends::new(), Vec::new());
+        let reduces = random.below(2) == 0;
+        let density = 1 + random.below(4);
+        for number in 0..1 + random.below(8) as u32 {
+            let mut step = Vec::new();
+            for from in 0..n {
+                for to in (0..n).filter(|to| *to != from) {
+                    if random.below(2 * u64::from(n)) >= density {
+                        continue;
+                    }
+                    let bytes = random.below(10) / 9 * random.below(20_000) + random.below(2000);
+                    let is_empty = random.below(20) == 0;
+                    let after = random.below(u64::from(number) + 1) as u32;
+                    step.push((from, to, if is_empty { 0 } else { bytes }, after));
+                }
+            }
+            if step.is_empty() {
+                step.push((0, 1, 777, 0));
+            }
+            // The order of a rank's sends has a meaning.
+            for i in (1..step.len()).rev() {
+                step.swap(i, random.below(i as u64 + 1) as usize);
+            }
+            let receives = |rank| step.iter().any(|(_, to, ..)| *to == rank);
+            let sum = |rank| if reduces && receives(rank) { random.below(3) * 517 } else { 0 };
+            sums.push((0..n).map(sum).collect());
+            steps.push(step);
+        }
+        (steps, sums)
+    }
+
+    /// Cases in which the rounding to picoseconds may decide a tie are left out.
+    #[test]
+    fn data_order_agrees_with_a_naive_simulation() {
+        let (mut near_ties, count) = (0, cases(400, 20_000));
+        for seed in 0..u64::from(count) {
+            let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0xDA7A);
+            random.below(2);
+            let (network, n) = NETWORKS[random.below(NETWORKS.len() as u64) as usize];
+            let mut pick = |of: [f64; 3]| of[random.below(3) as usize];
+            let machine = ByData {
+                startup_us: pick([0.0, 0.0, 1.25]),
+                byte_us: pick([0.01, 0.25, 0.0375]),
+                hop_us: pick([0.0, 0.5, 3.7]),
+                injection_byte_us: pick([0.0, 0.02, 0.1]),
+                reduce_byte_us: pick([0.0, 0.1, 0.5]),
+                ports: [1, 2, 100][random.below(3) as usize],
+                weighted: random.below(2) == 0,
+                late: (0..random.below(2))
+                    .map(|_| (random.below(n.into()) as usize, (1 + random.below(300)) as f64))
+                    .collect(),
+            };
+            let (steps, sums) = random_steps(&mut random, n);
+            let (cost, ends, is_near) = simulate(network, &machine, &steps, &sums);
+            if is_near {
+                near_ties += 1;
+                continue;
+            }
+            assert_agree(&cost, &ends, &format!("{seed} {network} {machine:?} {steps:?} {sums:?}"));
+        }
+        assert!(near_ties < count / 5, "{near_ties} of {count} cases have near ties");
+    }
+
+    /// A machine that takes 1 µs to transmit a byte, and as long to reduce it.
+    const BYTE_AND_REDUCTION: ByData = ByData {
+        startup_us: 0.0,
+        byte_us: 1.0,
+        hop_us: 0.0,
+        injection_byte_us: 0.0,
+        reduce_byte_us: 1.0,
+        ports: 1,
+        weighted: false,
+        late: Vec::new(),
+    };
+
+    /// Rank 2 receives 10 bytes of step 1 from rank 0 after 10 µs, and reduces them in 10 µs. In this
+    /// time, it receives 15 bytes of step 2 from rank 1, which it reduces in the next 15 µs. Its send
+    /// of the data of step 1 waited until 35 µs, for both reductions.
+    #[test]
+    fn reduced_data_is_sent_during_the_next_reduction() {
+        let steps = vec![vec![(0, 2, 10, 0)], vec![(1, 2, 15, 0)], vec![(2, 3, 10, 1)]];
+        let sums = [vec![0, 0, 10, 0], vec![0, 0, 15, 0]];
+        let (cost, ends, _) = simulate("fully-connected:4", &BYTE_AND_REDUCTION, &steps, &sums);
+        assert_eq!(ends, [10.0, 15.0, 35.0, 30.0]);
+        assert_agree(&cost, &ends, "two reductions");
+    }
+
+    /// Rank 2 receives 100 bytes of step 1, which all ranks have received and sent after 10 µs, and
+    /// reduces them until 110 µs. A send of this data in step 3, which becomes known during the
+    /// reduction, did not wait for it, and the schedule ended after 110 µs.
+    #[test]
+    fn sends_of_later_steps_wait_for_a_reduction() {
+        let others =
+            vec![(0, 1, 10, 0), (1, 0, 20, 0), (1, 2, 20, 0), (2, 0, 20, 0), (2, 1, 20, 0)];
+        let steps = vec![vec![(0, 2, 10, 0)], others, vec![(2, 0, 10, 1)]];
+        let sums = [vec![0, 0, 100], Vec::new(), Vec::new()];
+        let (cost, ends, _) = simulate("fully-connected:3", &BYTE_AND_REDUCTION, &steps, &sums);
+        assert_eq!(ends, [120.0, 40.0, 120.0]);
+        assert_agree(&cost, &ends, "a reduction during later steps");
+    }
+
+    /// The messages of `flow:segments=4` on `mesh:3x3,down=4-5+0~1` with
+    /// `moe:experts=9,top=2,tokens=3,bytes=1000` and the seed 66, as sender, receiver, bytes and latest
+    /// arrival. Some of the blocks are empty. If the latest arrival is a different one when empty blocks
+    /// count, too, it follows.
+    const WITH_EMPTY_BLOCKS: [&str; 16] = [
+        "0>3:1250:0 1>0:1250:0 2>5:1000:0 3>6:1250:0 4>1:1000:0 5>8:1250:0 7>4:1000:0 8>7:1250:0",
+        "0>3:1250:0 1>2:1000:0:1 2>5:1000:0 5>8:1250:1 6>7:1250:0:1 7>4:1000:1",
+        "0>3:1250:0 1>0:1250:0:2 2>1:1250:0 3>4:1250:1 4>7:750:0 5>2:1250:0 7>6:1000:0:1 8>5:1000:0",
+        "0>3:1250:3 1>0:1250:3 2>5:1000:0:2 3>6:1250:2 4>1:1250:3 5>8:1000:2 6>7:1250:0 7>4:500:2",
+        "0>3:750:4 1>0:500:3 2>5:1000:0 3>4:1250:3 5>2:1250:3 7>8:1250:2:3 8>7:1250:1",
+        "1>2:1250:4:5 2>1:1250:5 3>4:1250:4 4>3:1250:0 5>8:1000:5 6>7:1250:4 7>6:1250:3 8>5:1250:5",
+        "1>4:1000:0:3 2>5:750:6 3>0:500:6 4>1:1250:5 5>2:1250:6 6>3:1250:6 7>6:1250:3 8>7:1250:4",
+        "1>0:1250:6 2>1:1250:7 3>4:1250:7 5>2:750:0 6>3:1250:3 7>8:1250:6 8>5:500:5",
+        "0>3:750:8 1>2:1000:7 3>0:750:8 4>1:1250:6 6>7:1250:4 7>6:1000:7:8 8>5:750:8",
+        "1>0:1250:8 2>1:1250:7 3>4:500:0 4>3:1000:0:7 7>8:1250:9 8>7:1250:4",
+        "1>0:1250:10 2>1:1250:8 3>6:1250:4 4>3:1000:1 7>4:1250:6 8>7:500:0",
+        "0>3:500:10 1>0:750:11 3>6:1250:4 4>1:1250:11 6>7:500:11 7>8:1250:6 8>5:750:10",
+        "1>2:1000:9 2>1:250:3 3>0:500:10 4>3:1000:1 6>7:750:12 7>4:1000:10 8>5:500:12",
+        "1>0:250:13 3>6:500:6 4>1:750:11 6>3:1250:0 7>8:1250:12",
+        "1>2:500:7 3>0:250:14 6>7:250:14 7>6:250:10 8>5:500:14",
+        "1>4:500:11",
+    ];
+
+    /// Messages do not wait for empty blocks, because these are not sent (`empty=skip`). If they did,
+    /// the time would be 4276.28 µs: one rank would send a message later, and others would be faster.
+    #[test]
+    fn messages_do_not_wait_for_empty_blocks() {
+        let machine = ByData {
+            startup_us: 0.0,
+            byte_us: 0.25,
+            hop_us: 0.5,
+            injection_byte_us: 0.1,
+            reduce_byte_us: 0.1,
+            ports: 1,
+            weighted: true,
+            late: vec![(7, 100.0)],
+        };
+        for (counts_empty, expected) in [(false, 4291.18), (true, 4276.28)] {
+            let message = |text: &str| {
+                let numbers = text.split(['>', ':']).map(|number| number.parse().unwrap());
+                let numbers: Vec<u64> = numbers.collect();
+                let after = if counts_empty { *numbers.last().unwrap() } else { numbers[3] };
+                (numbers[0] as u32, numbers[1] as u32, numbers[2], after as u32)
+            };
+            let steps: Sends = WITH_EMPTY_BLOCKS
+                .iter()
+                .map(|step| step.split(' ').map(message).collect())
+                .collect();
+            let (cost, ends, _) = simulate("mesh:3x3,down=4-5+0~1", &machine, &steps, &[]);
+            assert_agree(&cost, &ends, "flow");
+            assert!(
+                (cost.parts.total() - expected).abs() < 1e-9,
+                "{} {expected}",
+                cost.parts.total()
+            );
+        }
+    }
+}
+
+/// Compares folded simulations with simulations of every rank.
+mod symmetry {
+    use super::super::Fluid;
+    use super::super::oracle;
+    use super::super::simulation::Simulation;
+    use crate::cost::machine::Machine;
+    use crate::cost::model::test_steps::{self, Messages, run_with_orbits, sends};
+    use crate::cost::model::time_space::TimeSpace;
+    use crate::cost::model::{Cost, Evaluator, PricingContext};
+    use crate::network::symmetry::Group;
+    use crate::network::symmetry::Symmetry::{Shift, Xor};
+    use crate::network::topology::parse;
+
+    /// Returns the cost, the number of orbits after the last step, and the time-space record. If
+    /// `plain`, the network is not folded, so that each node is an orbit.
+    fn priced(
+        topology: &str,
+        machine: &str,
+        steps: &[Messages],
+        plain: bool,
+    ) -> (Cost, usize, TimeSpace) {
+        priced_of(None, topology, machine, steps, plain)
+    }
+
+    /// Does the same as [`priced`], but with orbit planning: only the messages of one node per orbit of
+    /// a group are reported.
+    fn priced_of(
+        group: Option<&Group>,
+        topology: &str,
+        machine: &str,
+        steps: &[Messages],
+        plain: bool,
+    ) -> (Cost, usize, TimeSpace) {
+        let network = parse(topology).unwrap();
+        let machine = Machine::parse(&format!("free:model=fluid,{machine}")).unwrap();
+        let context = PricingContext::new(&network, 1.0);
+        let ranks = Simulation::new(Fluid::of(machine.settings()).unwrap(), context);
+        let mut ranks = if plain { ranks.unfolded() } else { ranks };
+        ranks.record_time_space(TimeSpace::new(network.nodes(), None, 1 << 16)).unwrap();
+        run_with_orbits(&network, &mut ranks, &sends(steps), &[], group, &[], |_, _| 0);
+        (ranks.cost().unwrap(), ranks.orbits(), ranks.time_space().unwrap())
+    }
+
+    fn schedule(name: &str, n: u32) -> Vec<Messages> {
+        let shift =
+            |k: u32, bytes: u64| (0..n).map(|r| (r, (r + k) % n, bytes)).collect::<Vec<_>>();
+        match name {
+            "pairwise" | "gen" => test_steps::schedule(name, n, 700),
+            "ring" => test_steps::schedule(name, n, 100),
+            "linear" => test_steps::schedule(name, n, 300),
+            // Each step has fewer symmetries than the step before it.
+            "broken" => {
+                let everyone = test_steps::schedule("linear", n, 40).remove(0);
+                vec![shift(n / 2, 500), everyone, shift(1, 300), vec![(0, 1, 900)], shift(3, 200)]
+            }
+            // The destinations are symmetric, but the loads are not.
+            "uneven" => (1..n)
+                .map(|k| (0..n).map(|r| (r, r ^ k, 300 + 100 * u64::from(r % 2))).collect())
+                .collect(),
+            // In each step, a rank sends to two ranks. Ranks with odd numbers use the opposite order.
+            "two" => (1..n / 2)
+                .map(|k| {
+                    (0..n)
+                        .flat_map(|r| {
+                            if r % 2 == 0 {
+                                [(r, (r + k) % n, 500), (r, (r + n - k) % n, 500)]
+                            } else {
+                                [(r, (r + n - k) % n, 500), (r, (r + k) % n, 500)]
+                            }
+                        })
+                        .collect()
+                })
+                .collect(),
+            other => panic!("no schedule {other}"),
+        }
+    }
+
+    const NETWORKS: [(&str, u32); 14] = [
+        ("ring:8", 8),
+        ("torus:4x4", 16),
+        ("torus:2x8", 16),
+        ("torus:4x2x2", 16),
+        ("hypercube:4", 16),
+        ("torus:8x4", 32),
+        ("dragonfly:4x2x1", 8),
+        ("fat-tree:2x3", 8),
+        ("fat-tree:4x2", 16),
+        ("hyperx:4x2", 8),
+        ("hyperx:2x2,nodes=2", 8),
+        ("groups:4x2", 8),
+        ("fully-connected:8", 8),
+        ("rdn:1(ring:2)", 8),
+    ];
+
+    const SCHEDULES: [&str; 7] = ["pairwise", "gen", "ring", "linear", "broken", "uneven", "two"];
+
+    #[test]
+    fn folded_simulations_equal_those_of_every_rank() {
+        let unequal_links = ("groups:4x2,inside=3,inside_hop=0.5", 8);
+        for (network, n) in NETWORKS.into_iter().chain([unequal_links]) {
+            for name in SCHEDULES {
+                let steps = schedule(name, n);
+                for order in [
+                    "step",
+                    "barrier",
+                    "step,startup_us=0.7",
+                    "barrier,startup_us=0.7,barrier_us=2",
+                    "step,injection_byte_us=0.004",
+                ] {
+                    for fairness in ["equal", "rtt"] {
+                        let machine =
+                            format!("byte_us=0.003,hop_us=0.4,fairness={fairness},order={order}");
+                        let (folded, orbits, did) = priced(network, &machine, &steps, false);
+                        let (plain, ranks, did_plain) = priced(network, &machine, &steps, true);
+                        assert_eq!(ranks, n as usize);
+                        assert_eq!(folded, plain, "{network} {name} {machine}");
+                        let ends = |did: &TimeSpace, rank: usize| {
+                            did.entries(rank).iter().map(|entry| entry.ended).collect::<Vec<_>>()
+                        };
+                        for rank in 0..n as usize {
+                            let (a, b) = (ends(&did, rank), ends(&did_plain, rank));
+                            assert_eq!(a, b, "{network} {name} {machine}: {rank}");
+                        }
+                        // Symmetric schedules are folded, and `broken` is not. The result for `two` is
+                        // not tested here.
+                        let is_folded = orbits < n as usize;
+                        assert!(
+                            name == "two" || is_folded == (name != "broken"),
+                            "{network} {name} {machine}: {orbits}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn folded_times_equal_those_of_the_oracle() {
+        for (network, n) in NETWORKS {
+            for name in SCHEDULES {
+                let steps = schedule(name, n);
+                for weighted in [false, true] {
+                    let expected = oracle::ends(network, [0.003, 0.4], weighted, &steps, &[]);
+                    let fairness = if weighted { "rtt" } else { "equal" };
+                    let (cost, ..) = priced(
+                        network,
+                        &format!("byte_us=0.003,hop_us=0.4,fairness={fairness}"),
+                        &steps,
+                        false,
+                    );
+                    let last = expected.iter().copied().fold(0.0, f64::max);
+                    let mean = expected.iter().sum::<f64>() / f64::from(n);
+                    let (us, found) = (cost.parts.total(), cost.ranks.unwrap().mean);
+                    assert!(
+                        (us / last - 1.0).abs() < 1e-3 && (found / mean - 1.0).abs() < 1e-3,
+                        "{network} {name} {fairness}: {us} {last}, {found} {mean}"
+                    );
+                }
+            }
+        }
+    }
+
+    /// Messages of different orbits end at the same time. When the first of them ends, ranks wait for
+    /// the next step. This step splits the orbits, while the other messages have exactly 0 bytes left.
+    /// The messages of later steps must not be confused with these messages.
+    #[test]
+    fn orbits_are_split_while_messages_end() {
+        let shift = |k: u32| (0..8).map(|r| (r, (r + k) % 8, 64)).collect::<Messages>();
+        let steps = [shift(4), vec![(0, 1, 64)], shift(2), shift(1)];
+        for (network, _) in NETWORKS.into_iter().filter(|(_, n)| *n == 8) {
+            let ends = oracle::ends(network, [0.5, 1.0], false, &steps, &[]);
+            let machine = "byte_us=0.5,hop_us=1,fairness=equal";
+            let (cost, ..) = priced(network, machine, &steps, false);
+            let found = [cost.parts.total(), cost.ranks.unwrap().mean];
+            let expected =
+                [ends.iter().copied().fold(0.0, f64::max), ends.iter().sum::<f64>() / 8.0];
+            let are_close = found.iter().zip(&expected).all(|(a, b)| (a / b - 1.0).abs() < 1e-6);
+            assert!(are_close, "{network}: {found:?} {expected:?}");
+        }
+    }
+
+    #[test]
+    fn symmetries_do_not_depend_on_the_kind_of_planning() {
+        let pairs =
+            |n: u32, bit: u32, bytes| (0..n).map(|r| (r, r ^ bit, bytes)).collect::<Vec<_>>();
+        let mixed = [pairs(16, 4, 60), pairs(16, 12, 120), pairs(16, 1, 240), pairs(16, 3, 240)];
+        let both = [Shift(2), Shift(2)];
+        for (network, radices, symmetries, steps) in [
+            ("torus:4x4", &[4, 4][..], &both[..], mixed.to_vec()),
+            ("torus:4x4", &[16], &[Xor(1)], schedule("pairwise", 16)),
+            ("torus:4x4", &[16], &[Xor(2)], schedule("uneven", 16)),
+            ("torus:8x4", &[32], &[Shift(1)], schedule("gen", 32)),
+            ("torus:8x4", &[32], &[Shift(1)], schedule("linear", 32)),
+            ("torus:8x4", &[32], &[Shift(2)], schedule("two", 32)),
+            ("hypercube:4", &[16], &[Xor(4)], schedule("pairwise", 16)),
+        ] {
+            let group = Group::new(radices, symmetries).unwrap();
+            for machine in [
+                "byte_us=0.01,hop_us=0.1",
+                "byte_us=0.01,startup_us=1",
+                "byte_us=0.01,hop_us=0.1,barrier_us=1",
+            ] {
+                for plain in [false, true] {
+                    let (all, orbits, _) = priced(network, machine, &steps, plain);
+                    let (some, as_many, _) =
+                        priced_of(Some(&group), network, machine, &steps, plain);
+                    assert_eq!(
+                        (some, as_many),
+                        (all, orbits),
+                        "{network} {symmetries:?} {machine} {plain}"
+                    );
+                }
+            }
+        }
+    }
+
+    /// The numbers of orbits were counted by hand.
+    #[test]
+    fn the_translations_of_a_schedule_are_found_in_its_messages() {
+        let orbits = |network: &str, name: &str, n| {
+            priced(network, "byte_us=0.003,hop_us=0.4", &schedule(name, n), false).1
+        };
+        // In these schedules, all nodes do the same work, so there is one orbit.
+        assert_eq!(
+            (
+                orbits("torus:4x4", "linear", 16),
+                orbits("ring:8", "gen", 8),
+                orbits("hypercube:4", "pairwise", 16)
+            ),
+            (1, 1, 1)
+        );
+        // Nodes below the same switch, and switches, may be exchanged, so exclusive-ors are symmetries.
+        assert_eq!(
+            (orbits("fat-tree:4x2", "pairwise", 16), orbits("hyperx:4x2", "uneven", 8)),
+            (1, 2)
+        );
+        // `gen` is symmetric under shifts by a row. `pairwise` is symmetric under shifts by half a ring
+        // in each dimension, because such a shift only changes the highest bit of a coordinate.
+        assert_eq!((orbits("torus:8x4", "gen", 32), orbits("torus:8x4", "pairwise", 32)), (4, 8));
+        // Ranks use different orders of sends. The order matters only with start-ups, and then reduces
+        // the symmetry.
+        let two = |startup: &str| {
+            priced("ring:8", &format!("byte_us=0.003{startup}"), &schedule("two", 8), false).1
+        };
+        assert_eq!((two(""), two(",startup_us=1")), (1, 2));
+        // The network is not folded with jitter, with `order=data`, or without translations.
+        for machine in ["byte_us=0.003,noise=0.1", "byte_us=0.003,order=data"] {
+            assert_eq!(priced("ring:8", machine, &schedule("gen", 8), false).1, 8, "{machine}");
+        }
+        for network in ["mesh:8", "torus:8o", "jellyfish:8x3x1"] {
+            assert_eq!(
+                priced(network, "byte_us=0.003", &schedule("gen", 8), false).1,
+                8,
+                "{network}"
+            );
+        }
+    }
+}
+
+/// The result is a function of the case alone. It does not depend on skipped steps, folding,
+/// time-space records, the order in which a step lists its messages, or the numbers of ranks.
+mod exactness {
+    use super::super::Fluid;
+    use super::super::simulation::Simulation;
+    use crate::cost::machine::Machine;
+    use crate::cost::model::test_steps::{
+        Random, Sends, cost_of_forwarding, run_with_sums, try_cost,
+    };
+    use crate::cost::model::time_space::TimeSpace;
+    use crate::cost::model::{Cost, Evaluator, PricingContext};
+    use crate::network::topology::parse_with;
+    use crate::test_tiers::cases;
+
+    struct Case {
+        network: &'static str,
+        machine: String,
+        steps: Sends,
+        /// For each step, the load that each rank reduces; empty if no rank reduces anything.
+        sums: Vec<Vec<u64>>,
+    }
+
+    /// Returns the cost, and whether steps were skipped. If `is_plain`, the network is not folded, and
+    /// there is a time-space record, so that no step is skipped.
+    fn simulate(case: &Case, is_plain: bool) -> (Cost, bool) {
+        let read = |_: &str| Ok("0 1\n1 2\n2 0\n2 3\n3 4\n4 5\n5 3\n0 6\n6 7\n7 5\n".to_owned());
+        let network = parse_with(case.network, &read).unwrap();
+        let machine = Machine::parse(&format!("free:model=fluid,{}", case.machine)).unwrap();
+        let context = PricingContext::new(&network, 1.0);
+        let ranks = Simulation::new(Fluid::of(machine.settings()).unwrap(), context);
+        let mut ranks = if is_plain { ranks.unfolded() } else { ranks };
+        if is_plain {
+            ranks.record_time_space(TimeSpace::new(network.nodes(), None, 1 << 18)).unwrap();
+        }
+        run_with_sums(&network, &mut ranks, &case.steps, &case.sums);
+        (ranks.cost().unwrap(), ranks.skipped_steps() > 0)
+    }
+
+    const NETWORKS: [(&str, u32); 18] = [
+        ("mesh:6", 6),
+        ("mesh:3x4", 12),
+        ("mesh:3x4,down=0-1+5~6", 12),
+        ("dragonfly:3x2x1", 6),
+        ("dragonfly:4x2x2", 16),
+        ("ring:6", 6),
+        ("ring:8", 8),
+        ("ring:8,down=3~4", 8),
+        ("torus:2x3", 6),
+        ("torus:4x4", 16),
+        ("torus:4x4,slow=0-1:0.3+5~6:0.05", 16),
+        ("torus:4x4,faults=3:7", 16),
+        ("jellyfish:12x4x1", 12),
+        ("fat-tree:4x2", 16),
+        ("hyperx:4x2", 8),
+        ("hypercube:3", 8),
+        ("groups:4x2,inside=3,inside_hop=0", 8),
+        ("graph:ladder", 8),
+    ];
+
+    const MACHINES: [&str; 12] = [
+        "byte_us=0.01,hop_us=0.3",
+        "byte_us=0.01,hop_us=0.1,fairness=equal",
+        "byte_us=0.01,hop_us=0.3,reduce_byte_us=0.1",
+        "byte_us=0.0123457,hop_us=0.3137,injection_byte_us=0.0051",
+        "byte_us=0.01,hop_us=0.3,order=barrier,barrier_us=2",
+        "byte_us=0.01,hop_us=0.3,late=0:40+3:2.5",
+        "startup_us=1,byte_us=0.01,hop_us=0.3",
+        "startup_us=1.0719,byte_us=0.0123457,hop_us=0.3137",
+        "startup_us=1,byte_us=0.01,hop_us=0.3,order=barrier,reduce_byte_us=0.05",
+        "byte_us=0.01,hop_us=0.5,order=data,reduce_byte_us=0.1,late=1:20",
+        "byte_us=0.01,hop_us=0.5,startup_us=1,order=data,ports=all,reduce_byte_us=0.1",
+        "eager_byte_us=0.01,rendezvous_bytes=200,rendezvous_us=3,byte_us=0.01,hop_us=0.25,noise=0.3",
+    ];
+    /// The number of machines at the beginning of [`MACHINES`] on which the order of a rank's sends has
+    /// no meaning.
+    const UNORDERED: u64 = 6;
+
+    /// Returns a random step. Equal sizes and short routes make many events simultaneous.
+    fn random_step(random: &mut Random, n: u32, number: u32) -> Vec<(u32, u32, u64, u32)> {
+        let mut step: Vec<(u32, u32, u64, u32)> = Vec::new();
+        for _ in 0..=random.below(3) {
+            let kind = random.below(5);
+            let shift = 1 + random.below(u64::from(n) - 1) as u32;
+            let is_equal = random.below(2) == 0;
+            let bytes = 1 + random.below(400);
+            for from in 0..n {
+                let to = match kind {
+                    0 => (from + shift) % n,
+                    1 if (from ^ shift) < n => from ^ shift,
+                    // A level of a tree.
+                    2 if from < shift && from + shift < n => from + shift,
+                    3 => (from + 1) % n,
+                    4 => random.below(u64::from(n)) as u32,
+                    _ => continue,
+                };
+                let bytes = if is_equal { bytes } else { 1 + random.below(bytes) };
+                if to != from && !step.iter().any(|(a, b, ..)| (*a, *b) == (from, to)) {
+                    step.push((from, to, bytes, random.below(u64::from(number) + 1) as u32));
+                }
+            }
+        }
+        if step.is_empty() { vec![(0, 1, 100, 0)] } else { step }
+    }
+
+    fn random_case(random: &mut Random, networks: &[(&'static str, u32)], machines: u64) -> Case {
+        let (network, n) = networks[random.below(networks.len() as u64) as usize];
+        let machine = MACHINES[random.below(machines) as usize].to_owned();
+        let (mut steps, mut sums) = (Sends::new(), Vec::new());
+        let most = if random.below(4) == 0 { 60 } else { 8 };
+        for _ in 0..=random.below(3) {
+            let step = random_step(random, n, steps.len() as u32);
+            let load = random.below(3) * 50;
+            let of: Vec<u64> = (0..n).map(|_| load + random.below(2) * load).collect();
+            for _ in 0..=random.below(most) {
+                steps.push(step.clone());
+                sums.push(if load > 0 { of.clone() } else { Vec::new() });
+            }
+        }
+        Case { network, machine, steps, sums }
+    }
+
+    /// Calls `test` with the random generator of each case.
+    fn each_case(first: u32, full: u32, mut test: impl FnMut(&mut Random, u64)) {
+        for seed in 0..u64::from(cases(first, full)) {
+            let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5DEE_CE66);
+            random.below(2);
+            test(&mut random, seed);
+        }
+    }
+
+    #[test]
+    fn results_do_not_depend_on_skipping_folding_or_records() {
+        let mut skipping = 0;
+        each_case(500, 20_000, |random, seed| {
+            let case = random_case(random, &NETWORKS, MACHINES.len() as u64);
+            let (cost, skips) = simulate(&case, false);
+            assert_eq!(cost, simulate(&case, true).0, "{seed} {} {}", case.network, case.machine);
+            skipping += u32::from(skips);
+        });
+        assert!(skipping > cases(500, 20_000) / 50, "{skipping} cases skip steps");
+    }
+
+    #[test]
+    fn results_do_not_depend_on_the_order_of_messages() {
+        each_case(500, 20_000, |random, seed| {
+            let case = random_case(random, &NETWORKS, UNORDERED);
+            let mut steps = case.steps.clone();
+            for step in &mut steps {
+                for i in (1..step.len()).rev() {
+                    step.swap(i, random.below(i as u64 + 1) as usize);
+                }
+            }
+            let other =
+                Case { steps, machine: case.machine.clone(), sums: case.sums.clone(), ..case };
+            let (a, b) = (simulate(&case, true).0, simulate(&other, true).0);
+            assert_eq!(a, b, "{seed} {} {}", case.network, case.machine);
+        });
+    }
+
+    /// The automorphisms are translations, and exclusive-ors on the hypercube.
+    #[test]
+    fn results_do_not_depend_on_the_numbers_of_ranks() {
+        let networks = [("torus:5x5", 25), ("ring:8", 8), ("hypercube:4", 16), ("torus:3x4", 12)];
+        // Jitter depends on the numbers of ranks.
+        let machines = MACHINES.len() as u64 - 1;
+        each_case(500, 20_000, |random, seed| {
+            let case = random_case(random, &networks, machines);
+            let by = 1 + random.below(2) as u32;
+            let image = |r: u32| match case.network {
+                "torus:5x5" => (r / 5 + by) % 5 * 5 + (r % 5 + 2 * by) % 5,
+                "torus:3x4" => (r / 4 + by) % 3 * 4 + (r % 4 + 3 * by) % 4,
+                "hypercube:4" => r ^ (4 * by + 1),
+                _ => (r + 3 * by) % 8,
+            };
+            let of = |&(a, b, c, d): &(u32, u32, u64, u32)| (image(a), image(b), c, d);
+            let steps = case.steps.iter().map(|step| step.iter().map(of).collect()).collect();
+            let moved = |of: &Vec<u64>| {
+                let mut moved = of.clone();
+                (0..).zip(of).for_each(|(rank, load)| moved[image(rank) as usize] = *load);
+                moved
+            };
+            let sums = case.sums.iter().map(moved).collect();
+            let late = |text: String, (rank, us): (u32, &str)| {
+                text.replace(&format!("{rank}:{us}"), &format!("{}:{us}", image(rank)))
+            };
+            let late_ranks = [(0, "40"), (3, "2.5"), (1, "20")];
+            let machine = late_ranks.into_iter().fold(case.machine.clone(), late);
+            let other = Case { network: case.network, machine, steps, sums };
+            let (a, b) = (simulate(&case, true).0, simulate(&other, true).0);
+            assert_eq!(a, b, "{seed} {} {}", case.network, case.machine);
+        });
+    }
+
+    /// A step that begins a reduction of two messages that arrive together reduces both of them at
+    /// once, whatever the order in which the step lists them. Rank 2 receives 10 bytes of step 1 from
+    /// rank 0 and 10 bytes of step 2 from rank 1 after 10 µs. It forwards the data of step 1, after the
+    /// reduction of all 20 bytes: 10 + 20 + 10 µs.
+    #[test]
+    fn data_that_arrives_together_is_reduced_together() {
+        for (first, second) in [(0, 1), (1, 0)] {
+            let steps =
+                vec![vec![(first, 2, 10, 0)], vec![(second, 2, 10, 0)], vec![(2, 3, 10, 1)]];
+            let sums = vec![vec![0, 0, 10, 0], vec![0, 0, 10, 0]];
+            let machine = "byte_us=1,order=data,reduce_byte_us=1".to_owned();
+            let case = Case { network: "fully-connected:4", machine, steps, sums };
+            assert_eq!(simulate(&case, true).0.parts.total(), 40.0);
+        }
+    }
+
+    /// More than 64 flows of different sizes and weights share a link, and solves from the beginning
+    /// alternate with changes of single flows. In tests, each solve is compared with one from the
+    /// beginning.
+    #[test]
+    fn rates_equal_those_from_the_beginning_with_many_flows_on_a_link() {
+        each_case(4, 80, |random, _| {
+            for (network, n, machine) in [
+                ("mesh:40", 40, "byte_us=0.01,hop_us=0.5"),
+                ("fully-connected:100", 100, "byte_us=0.001,injection_byte_us=0.01,hop_us=0.1"),
+                ("dragonfly:5x2x4", 40, "byte_us=0.01,hop_us=0.2,startup_us=0.1"),
+                ("torus:6x6,slow-links=9:0.000001:3,down=0-1", 36, "byte_us=0.01,hop_us=0.5"),
+            ] {
+                let mut steps = Sends::new();
+                for _ in 0..2 {
+                    let to = random.below(n) as u32;
+                    let all = (0..n as u32).filter(|from| *from != to);
+                    let mut step: Vec<_> =
+                        all.map(|from| (from, to, 1 + random.below(5000), 0)).collect();
+                    for _ in 0..2 * n {
+                        let (from, other) = (random.below(n) as u32, random.below(n) as u32);
+                        if from != other && other != to {
+                            step.push((from, other, 1 + random.below(500), 0));
+                        }
+                    }
+                    steps.push(step);
+                }
+                cost_of_forwarding(network, &format!("free:model=fluid,{machine}"), &steps);
+            }
+        });
+    }
+
+    #[test]
+    fn cases_beyond_the_range_of_ticks_are_refused() {
+        let error = "the model `fluid` simulates up to 26 days, this case takes longer";
+        let of = |network: &str, to: u32, machine: &str, steps: usize| {
+            let steps: Sends = vec![vec![(0, to, 1_000_000, 0)]; steps];
+            try_cost(network, &format!("free:model=fluid,{machine}"), &steps)
+        };
+        assert_eq!(of("mesh:2", 1, "byte_us=10000000", 1).unwrap_err(), error);
+        assert_eq!(of("mesh:1000", 999, "byte_us=1,hop_us=86400000000", 1).unwrap_err(), error);
+        let days =
+            of("mesh:2", 1, "byte_us=0.001,startup_us=86400000000", 25).unwrap().parts.total();
+        assert_eq!(days, 25.0 * (86_400e6 + 1000.0));
+        assert_eq!(of("mesh:2", 1, "byte_us=0.001,startup_us=86400000000", 27).unwrap_err(), error);
+        // Skipped steps count, too.
+        let equal: Sends = vec![vec![(0, 1, 1, 0), (1, 0, 1, 0)]; 2000];
+        let skipping = try_cost("ring:2", "free:model=fluid,byte_us=5000000000", &equal);
+        assert_eq!(skipping.unwrap_err(), error);
+    }
+}
+
+/// Compares windows of time with exact shares, with a naive simulation and with closed forms.
+mod windows {
+    use super::super::WithCopy;
+    use super::super::simulation::Simulation;
+    use super::super::{Fluid, oracle};
+    use crate::cost::background::Background;
+    use crate::cost::machine::Machine;
+    use crate::cost::model::test_steps::{Messages, Random, cost, cost_of_forwarding, run, sends};
+    use crate::cost::model::{Cost, Evaluator, PricingContext};
+    use crate::network::topology::parse;
+    use crate::test_tiers::cases;
+
+    /// Returns the cost with windows of time even in small steps. With the default `flow_window`, at
+    /// least 200 messages must share links.
+    fn with_windows(topology: &str, machine: &str, steps: &[Messages]) -> Cost {
+        let network = parse(topology).unwrap();
+        let machine = Machine::parse(&format!("free:model=fluid,{machine}")).unwrap();
+        let machine = Fluid::of(machine.settings()).unwrap();
+        let simulation = Simulation::new(machine, PricingContext::new(&network, 1.0));
+        let mut simulations = WithCopy::new(simulation.with_windows_in_all_steps());
+        run(&network, &mut simulations, &sends(steps), &[], |_, _| 0);
+        simulations.cost().unwrap()
+    }
+
+    fn exact(topology: &str, machine: &str, steps: &[Messages]) -> Cost {
+        let machine = format!("free:model=fluid,flow_window=0,{machine}");
+        cost_of_forwarding(topology, &machine, &sends(steps))
+    }
+
+    /// Returns the completion time, the time at which the first rank ends, and the mean of the times at
+    /// which all ranks end.
+    fn times(cost: &Cost) -> [f64; 3] {
+        let ranks = cost.ranks.unwrap();
+        [cost.parts.total(), ranks.first, ranks.mean]
+    }
+
+    fn assert_close(found: [f64; 3], expected: [f64; 3], errors: [f64; 3], case: &str) {
+        for ((found, expected), error) in found.into_iter().zip(expected).zip(errors) {
+            assert!((found / expected - 1.0).abs() <= error, "{case}: {found} {expected}");
+        }
+    }
+
+    /// Returns a step in which each rank sends to all other ranks. `kind` names the distribution of the
+    /// sizes of messages. Empty messages are omitted.
+    fn complete(kind: &str, ranks: u32) -> Messages {
+        let mut random = Random(7);
+        let mut below = |most| random.below(most);
+        let mut size = |from: u32, to: u32| match kind {
+            "equal" => 1000,
+            "two sizes" => 500 + 1000 * below(2),
+            "by sender" => 300 * u64::from(1 + from % 4),
+            "hot receiver" => 100 + 5000 * u64::from(to == 3) + below(100),
+            "sparse" => below(4) / 3 * (100 + below(3000)),
+            "heavy tail" => 100_000 / (1 + below(1000)),
+            "random" => 500 + below(1000),
+            other => panic!("no sizes {other}"),
+        };
+        (0..ranks)
+            .flat_map(|from| (1..ranks).map(move |k| (from, (from + k) % ranks)))
+            .map(|(from, to)| (from, to, size(from, to)))
+            .filter(|message| message.2 > 0)
+            .collect()
+    }
+
+    const SIZES: [&str; 7] =
+        ["equal", "two sizes", "by sender", "hot receiver", "sparse", "heavy tail", "random"];
+
+    /// In some distributions of sizes, many messages have equal sizes and arrive at the same time. Each
+    /// combination of a network and a distribution is tested on one machine, and the machines take
+    /// turns.
+    #[test]
+    fn windows_agree_with_exact_shares() {
+        let machines = [
+            "byte_us=0.01,hop_us=0.5",
+            "byte_us=0.01,fairness=equal",
+            "byte_us=0.01,hop_us=0.5,startup_us=2,injection_byte_us=0.02",
+            "byte_us=0.01,hop_us=5,order=data,ports=all",
+            "byte_us=0.01,hop_us=0.5,startup_us=2,noise=0.3",
+        ];
+        let mut machine = machines.iter().cycle();
+        for (network, ranks) in
+            [("mesh:5x5", 25), ("dragonfly:4x3x2", 24), ("fat-tree:3x3", 27), ("torus:4x6", 24)]
+        {
+            for (sizes, machine) in SIZES.into_iter().zip(&mut machine) {
+                let steps = [complete(sizes, ranks)];
+                let windows = with_windows(network, machine, &steps);
+                let expected = exact(network, machine, &steps);
+                let case = format!("{network} {sizes} {machine}");
+                assert_close(times(&windows), times(&expected), [2e-3, 1e-2, 2e-3], &case);
+            }
+        }
+    }
+
+    /// All ranks send a message to the same rank, and the messages share its injection link equally.
+    /// Messages are numbered by size. Between the ends of messages i - 1 and i, the remaining n - i + 1
+    /// messages each send the bytes by which message i is longer than message i - 1.
+    #[test]
+    fn windows_agree_with_the_closed_form_of_an_incast() {
+        let n = 400_u64;
+        let step: Messages = (1..=n).map(|i| (i as u32, 0, 100 * i * i / 7)).collect();
+        let (mut now, mut before, mut sum) = (0.0, 0, 0.0);
+        for (i, (_, _, bytes)) in step.iter().enumerate() {
+            now += (bytes - before) as f64 * (n - i as u64) as f64 * 0.01;
+            (before, sum) = (*bytes, sum + now);
+        }
+        let expected = [now, 100.0 / 7.0 * n as f64 * 0.01, (sum + now) / (n + 1) as f64];
+        let machine = "byte_us=0.00001,injection_byte_us=0.01,fairness=equal";
+        let found = with_windows("fully-connected:401", machine, &[step]);
+        // The end of the first rank has the largest tolerance, because windows are least exact for the
+        // shortest messages. Their sizes differ by large factors, and about ten of them arrive in the
+        // first window.
+        assert_close(times(&found), expected, [1e-6, 0.05, 1e-4], "incast");
+    }
+
+    #[test]
+    fn windows_agree_with_a_naive_simulation() {
+        for (network, sizes) in [("torus:4x4", "random"), ("mesh:4x4", "two sizes")] {
+            let steps = [complete(sizes, 16), complete("sparse", 16), complete("random", 16)];
+            let ends = oracle::ends(network, [0.01, 0.3], true, &steps, &[]);
+            let expected = [
+                ends.iter().copied().fold(0.0, f64::max),
+                ends.iter().copied().fold(f64::INFINITY, f64::min),
+                ends.iter().sum::<f64>() / 16.0,
+            ];
+            let found = with_windows(network, "byte_us=0.01,hop_us=0.3", &steps);
+            assert!(found.note.is_some());
+            assert_close(times(&found), expected, [1e-3, 0.01, 1e-3], network);
+        }
+    }
+
+    /// Rank r sends to ranks r + 1, r + 2, etc. in this order. Of the rotations of a digit of the rank
+    /// numbers, only rotations of the first digit preserve this order. A folded step would therefore
+    /// still have most of the messages, so the step is simulated with windows and without folding.
+    #[test]
+    fn large_folded_steps_have_windows() {
+        let (network, machine) = ("fat-tree:3x3", "byte_us=0.01,hop_us=0.5,startup_us=0.01");
+        let steps = [complete("equal", 27)];
+        let (found, expected) =
+            (with_windows(network, machine, &steps), exact(network, machine, &steps));
+        assert!(found.note.is_some() && expected.note.is_none());
+        assert_close(times(&found), times(&expected), [2e-3, 1e-2, 2e-3], network);
+    }
+
+    /// In each group of three nodes of a line, two messages of equal size share a link to the third
+    /// node, and no other message uses this link. So the sizes of messages of other groups, which
+    /// determine the windows, do not matter: both messages end after twice the time of their bytes.
+    #[test]
+    fn messages_on_links_of_their_own_end_when_their_bytes_are_sent() {
+        const GROUPS: u32 = 80;
+        let mut random = Random(3);
+        let bytes: Vec<u64> = (0..GROUPS).map(|_| 1000 + random.below(9000)).collect();
+        let both =
+            |(group, bytes): (u32, &u64)| [0, 1].map(|i| (3 * group + i, 3 * group + 2, *bytes));
+        let step: Messages = (0..GROUPS).zip(&bytes).flat_map(both).collect();
+        let network = format!("mesh:{}", 3 * GROUPS);
+        let cost = with_windows(&network, "byte_us=0.01,fairness=equal,flow_window=0.1", &[step]);
+        assert!(cost.note.is_some(), "there is a second simulation of windows");
+        let us = bytes.iter().map(|bytes| 2.0 * 0.01 * *bytes as f64);
+        let last = us.clone().fold(0.0, f64::max);
+        let first = us.clone().fold(f64::INFINITY, f64::min);
+        let mean = us.sum::<f64>() / f64::from(GROUPS);
+        assert_close(times(&cost), [last, first, mean], [1e-9; 3], "equal messages");
+    }
+
+    /// Shares are exact in steps of up to 10,000 messages, and in steps of up to 8 messages per rank.
+    #[test]
+    fn small_steps_have_exact_shares() {
+        for (n, per_rank, is_exact) in [(101, 99, true), (101, 100, false), (1300, 8, true)] {
+            // The messages of rank 0 are longer, so that the schedule is not symmetric. Ten classes of
+            // sizes are enough, because only the number of messages decides whether shares are exact.
+            // With a class for each distance, exact shares would be computed ten times as often.
+            let bytes = |from, k| 100 + u64::from(k % 10) + u64::from(from == 0);
+            let sends =
+                |from: u32| (1..=per_rank).map(move |k| (from, (from + k) % n, bytes(from, k)));
+            let steps = [(0..n).flat_map(sends).collect::<Messages>()];
+            let machine = "byte_us=0.01,injection_byte_us=0.01,hop_us=0.1";
+            let network = format!("fully-connected:{n}");
+            let found = cost(&network, &format!("free:model=fluid,{machine}"), &[&steps[0]]);
+            let expected = exact(&network, machine, &steps);
+            assert_eq!((found.note.is_none(), found == expected), (is_exact, is_exact), "{n}");
+            assert_close(times(&found), times(&expected), [1e-3, 1e-2, 1e-3], &network);
+        }
+    }
+
+    #[test]
+    fn a_second_simulation_has_windows_of_twice_the_length() {
+        let steps = ["heavy tail", "sparse", "random"].map(|sizes| complete(sizes, 36));
+        let note = with_windows("mesh:6x6", "byte_us=0.01,hop_us=0.5,flow_window=0.1", &steps).note;
+        let twice = with_windows("mesh:6x6", "byte_us=0.01,hop_us=0.5,flow_window=0.2", &steps);
+        assert_ne!(twice.parts, exact("mesh:6x6", "byte_us=0.01,hop_us=0.5", &steps).parts);
+        let expected = format!("with flow_window=0.2 {:.6} us, ", twice.parts.total());
+        assert!(note.as_ref().unwrap().starts_with(&expected), "{note:?} {expected}");
+        let none = with_windows("mesh:6x6", "byte_us=0.01,hop_us=0.5,flow_window=0", &steps);
+        assert_eq!(none, exact("mesh:6x6", "byte_us=0.01,hop_us=0.5", &steps));
+    }
+
+    #[test]
+    fn invalid_fractions_are_refused() {
+        for fraction in ["-0.1", "0.6", "x"] {
+            let error =
+                Machine::parse(&format!("free:model=fluid,flow_window={fraction}")).unwrap_err();
+            assert!(error.to_string().contains("a number from 0 to 0.5"), "{error}");
+        }
+    }
+
+    /// Returns the relative difference that the note reports between windows of one and two lengths.
+    fn estimate(cost: &Cost) -> f64 {
+        let note = cost.note.as_ref().unwrap();
+        let percent = note.split(", ").nth(1).unwrap().split(' ').next().unwrap();
+        percent.parse::<f64>().unwrap() / 100.0
+    }
+
+    /// Late ranks begin all of their messages at the same time, in the middle of a long window. The
+    /// messages waited for its end, which took 2389.4 µs instead of 1700.0, with a note of no
+    /// difference. Each message of rank 3 to another group takes the time of its bytes on a link that
+    /// its group shares.
+    #[test]
+    fn messages_of_late_ranks_do_not_wait_for_the_end_of_a_window() {
+        let network = "groups:16x8,inside=9,inside_hop=0";
+        let step = (0..128).flat_map(|from| (1..128).map(move |k| (from, (from + k) % 128, 1000)));
+        let steps = [step.collect::<Messages>()];
+        let found = cost(network, "free:model=fluid,byte_us=0.01,late=3:500", &[&steps[0]]);
+        let us = found.parts.total();
+        assert!((us / 1700.0 - 1.0).abs() <= (3.0 * estimate(&found) + 1e-3).min(5e-3), "{us}");
+    }
+
+    /// Random cases with late ranks, failed and slow links, background traffic, jitter, `order=data` and
+    /// skewed sizes. The error of windows is at most 0.5 %, and at most three times the difference that
+    /// the note reports plus 0.1 %.
+    #[test]
+    fn the_note_bounds_the_error_of_windows() {
+        let networks = [
+            ("mesh:5x5", 25),
+            ("dragonfly:5x3x2", 30),
+            ("fat-tree:3x3", 27),
+            ("torus:5x6", 30),
+            ("torus:5x6,down=0-1+7~8", 30),
+            ("torus:5x6,slow=0-1:0.2+8~9:0.05", 30),
+            ("groups:4x7,inside=9,inside_hop=0", 28),
+            ("jellyfish:30x4x1,faults=2:5", 30),
+        ];
+        let machines = [
+            "byte_us=0.01,hop_us=0.5",
+            "byte_us=0.01,fairness=equal",
+            "byte_us=0.01,hop_us=0.5,startup_us=2,injection_byte_us=0.02",
+            "byte_us=0.01,hop_us=0.5,order=data,ports=all",
+            "byte_us=0.01,hop_us=0.5,order=data,startup_us=0.5",
+            "byte_us=0.01,hop_us=0.5,startup_us=2,noise=0.3",
+            "byte_us=0.01,hop_us=2,order=barrier,barrier_us=1",
+        ];
+        let mut worst = (0.0_f64, String::new());
+        for seed in 0..u64::from(cases(25, 500)) {
+            let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+            random.below(2);
+            let (network, ranks) = networks[random.below(networks.len() as u64) as usize];
+            let mut machine = machines[random.below(machines.len() as u64) as usize].to_owned();
+            if random.below(2) == 0 {
+                let late = [100, 500, 2000][random.below(3) as usize];
+                machine += &format!(",late={}:{late}", random.below(ranks.into()));
+            }
+            let kind = SIZES[random.below(SIZES.len() as u64) as usize];
+            let mut steps = vec![complete(kind, ranks)];
+            if random.below(2) == 0 {
+                steps.push(complete("sparse", ranks));
+                steps.push(
+                    (0..ranks).map(|r| (r, (r + 1) % ranks, 1 + random.below(9000))).collect(),
+                );
+            }
+            let bytes: Vec<u64> =
+                (0..ranks * ranks).map(|_| random.below(20) / 19 * random.below(100_000)).collect();
+            let has_background = random.below(3) == 0;
+            let price = |window: &str| {
+                let topology = parse(network).unwrap();
+                let background = if has_background { ",background=flows" } else { "" };
+                let spec = format!("free:model=fluid,{machine}{background}{window}");
+                let flows = |from: u64, to: u64| bytes[(from * u64::from(ranks) + to) as usize];
+                let machine = Machine::parse(&spec).unwrap();
+                let background = Background::new(ranks.into(), flows);
+                let mut context = PricingContext::new(&topology, 1.0);
+                context.background = has_background.then_some(&background);
+                let fluid = Fluid::of(machine.settings()).unwrap();
+                let first = Simulation::new(fluid, context).with_windows_in_all_steps();
+                let mut simulations = WithCopy::new(first);
+                run(&topology, &mut simulations, &sends(&steps), &[], |_, _| 0);
+                simulations.cost().unwrap()
+            };
+            let (found, exact) = (price(""), price(",flow_window=0"));
+            let error = (found.parts.total() / exact.parts.total() - 1.0).abs();
+            let limit =
+                found.note.as_ref().map_or(0.0, |_| 3.0 * estimate(&found) + 1e-3).min(5e-3);
+            let case =
+                format!("{seed} {network} {machine} {kind} {} {:?}", steps.len(), found.note);
+            assert!(error <= limit, "{error} {case}");
+            if error > worst.0 {
+                worst = (error, case);
+            }
+        }
+        println!("largest error {worst:?}");
+    }
+}
+
+/// Compares messages among background traffic with closed forms and a naive simulation.
+mod background {
+    use super::super::oracle;
+    use crate::cost::background::Background;
+    use crate::cost::kind::Kind;
+    use crate::cost::machine::Machine;
+    use crate::cost::model::Cost;
+    use crate::cost::model::test_steps::{Messages, Random, cost_with_background};
+
+    fn cost_with_flows(
+        nodes: u64,
+        flows: &[(u32, u32, u64)],
+        network: &str,
+        machine: &str,
+        steps: &[Messages],
+    ) -> Cost {
+        let is_from = |from: u64, to: u64| {
+            move |flow: &&(u32, u32, u64)| (u64::from(flow.0), u64::from(flow.1)) == (from, to)
+        };
+        let bytes = |from, to| flows.iter().find(is_from(from, to)).map_or(0, |flow| flow.2);
+        let machine = format!("free:model=fluid,background=flows.csv,{machine}");
+        cost_with_background(Background::new(nodes, bytes), network, &machine, steps).unwrap()
+    }
+
+    /// A message of m bytes and a flow of b bytes share a link that transmits one byte per µs. Each
+    /// of them gets half of the link's rate until the shorter one ends. So the message takes
+    /// `m + min(m, b)`.
+    #[test]
+    fn a_flow_shares_a_link_with_a_message_until_it_ends() {
+        for (m, b, expected) in
+            [(100, 40, 140.0), (100, 100, 200.0), (100, 300, 200.0), (100, 0, 100.0)]
+        {
+            for order in ["step", "data", "barrier"] {
+                let machine = format!("byte_us=1,hop_us=5,order={order}");
+                let (flows, steps) = ([(0, 1, b)], [vec![(0, 1, m)]]);
+                let parts = cost_with_flows(2, &flows, "mesh:2", &machine, &steps).parts;
+                let error = (parts.total() - expected - 5.0).abs();
+                assert!(error < 1e-9, "{m} {b} {order}: {parts:?}");
+                assert_eq!(parts[Kind::Transmission], Some(m as f64));
+            }
+        }
+    }
+
+    #[test]
+    fn messages_after_a_flow_or_on_other_links_are_not_delayed() {
+        // The flow ends after 80 µs; the second message starts at 140 µs.
+        let twice = [vec![(0, 1, 100)], vec![(0, 1, 100)]];
+        let us = cost_with_flows(2, &[(0, 1, 40)], "mesh:2", "byte_us=1", &twice).parts.total();
+        assert!((us - 240.0).abs() < 1e-9, "{us}");
+        // A flow in the opposite direction uses a different link, because links are directed. So
+        // neither of these flows delays a message, and the schedule does not wait until they end.
+        let flows = [(1, 0, 1000), (2, 3, 1000)];
+        let us = cost_with_flows(4, &flows, "mesh:4", "byte_us=1", &twice).parts.total();
+        assert!((us - 200.0).abs() < 1e-9, "{us}");
+    }
+
+    /// The flows are on other links than the message. Flows of one byte end before the schedule, and
+    /// their ends are events. Flows of 1,000,000 bytes would end after the schedule.
+    #[test]
+    fn flows_are_not_simulated_after_the_end_of_the_schedule() {
+        let needed_events = |flow_bytes: u64| {
+            let enough = |most: &u32| {
+                let flows = |from, to| if from >= 2 && to == from + 1 { flow_bytes } else { 0 };
+                let machine =
+                    format!("free:model=fluid,background=flows.csv,byte_us=1,most_events={most}");
+                let steps = [vec![(0, 1, 100)]];
+                cost_with_background(Background::new(16, flows), "mesh:16", &machine, &steps)
+                    .is_ok()
+            };
+            (1..1000).find(enough).unwrap()
+        };
+        assert!(needed_events(1_000_000) < needed_events(1));
+    }
+
+    #[test]
+    fn random_flows_delay_messages_as_in_the_oracle() {
+        let mut random = Random(1);
+        let mut below = |most| random.below(most);
+        for (network, nodes) in
+            [("torus:4x4", 16), ("mesh:3x3", 9), ("ring:8", 8), ("torus:2x2x2", 8)]
+        {
+            for weighted in [false, true] {
+                let pairs = (0..nodes)
+                    .flat_map(|from| (0..nodes).map(move |to| (from, to)))
+                    .filter(|(a, b)| a != b);
+                let flows: Vec<_> =
+                    pairs.map(|(a, b)| (a, b, below(3) / 2 * below(5000))).collect();
+                let step = |k| {
+                    (0..nodes).map(|r| (r, (r + k) % nodes, 500 + below(500))).collect::<Vec<_>>()
+                };
+                let steps = [1, 3, 2].map(step);
+                let there: Vec<_> = flows.iter().copied().filter(|flow| flow.2 > 0).collect();
+                let expected = oracle::ends(network, [0.01, 0.5], weighted, &steps, &there);
+                let fairness = if weighted { "rtt" } else { "equal" };
+                let machine = format!("byte_us=0.01,hop_us=0.5,fairness={fairness}");
+                let cost = cost_with_flows(nodes.into(), &flows, network, &machine, &steps);
+                let (last, mean) = (
+                    expected.iter().copied().fold(0.0, f64::max),
+                    expected.iter().sum::<f64>() / f64::from(nodes),
+                );
+                let found = (cost.parts.total(), cost.ranks.unwrap().mean);
+                assert!(
+                    (found.0 / last - 1.0).abs() < 1e-3 && (found.1 / mean - 1.0).abs() < 1e-3,
+                    "{network}: {found:?}, {last}, {mean}"
+                );
+                let alone =
+                    cost_with_flows(nodes.into(), &[], network, &machine, &steps).parts.total();
+                assert!(found.0 > 1.05 * alone, "{network}: {found:?}, {alone}");
+            }
+        }
+    }
+
+    #[test]
+    fn invalid_background_is_refused() {
+        let priced = |ranks| {
+            cost_with_background(
+                Background::new(ranks, |_, _| 1),
+                "mesh:3",
+                "free:model=fluid,background=f.csv",
+                &[vec![(0, 1, 9)]],
+            )
+        };
+        assert_eq!(
+            priced(4).unwrap_err(),
+            "the matrix of `background` is for 4 nodes, there are 3"
+        );
+        let refused = |spec: &str| Machine::parse(spec).unwrap_err().to_string();
+        assert!(
+            refused("free:model=loggp,background=f.csv")
+                .contains("`background` is not read by the model `loggp`")
+        );
+        let none = Machine::parse("free:model=fluid")
+            .unwrap()
+            .with(&[("background", "")])
+            .unwrap_err()
+            .1
+            .to_string();
+        assert!(none.contains("`none` or a file"), "{none}");
+        assert_eq!(
+            Machine::parse("free:model=fluid,background=none").unwrap().to_string(),
+            "free:model=fluid"
+        );
     }
 }

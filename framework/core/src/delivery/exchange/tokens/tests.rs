@@ -22,9 +22,9 @@ fn start(kind: &'static CollectiveKind) -> TokenExchange {
     assert_eq!((tokens.receivers(0, 0), tokens.receivers(0, 1)), (&[0, 3][..], &[1, 2][..]));
     let sizes = Arc::new(TokenSizes::new(Arc::clone(&tokens), kind.sums));
     let collective = Collective::of_tokens(kind, Arc::clone(&tokens));
-    let placement = Placement::new(Grid::new(&[4]).unwrap(), 4);
+    let embedding = Embedding::new(Grid::new(&[4]).unwrap(), 4);
     let division = Division { segments: 2, ..Division::WHOLE };
-    TokenExchange::new(collective, tokens, placement, division, Some(sizes)).unwrap()
+    TokenExchange::new(collective, tokens, embedding, division, Some(sizes)).unwrap()
 }
 
 fn step(x: &mut TokenExchange, sends: &[Rule<'_>]) -> Result<(), Fault> {

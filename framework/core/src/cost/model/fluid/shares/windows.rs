@@ -28,8 +28,8 @@
 //! Numbers of work are `f64` here. Each one is computed for a flow by itself, and all sums are sums
 //! of whole numbers, so the result does not depend on the order of flows.
 
-use super::{Fill, Hop, Link, Network, OPEN, Shares, WITHOUT_SLOT, quotient, rate_of};
-use crate::cost::model::fluid::timers::Timers;
+use super::{Fill, Hop, Link, OPEN, SharedLinks, Shares, WITHOUT_SLOT, quotient, rate_of};
+use crate::cost::model::ticks::Timers;
 use crate::cost::model::ticks::{NEVER, Ticks, nearest};
 
 /// The smallest number of flows that should end in a window. If fewer flows would end, windows save
@@ -97,7 +97,6 @@ impl Flows {
         self.links.extend(links().chain((length..self.width).map(|_| NO_LINK)));
     }
 
-    /// Increases the number of entries in `links` for each flow to `width`.
     fn widen(&mut self, width: usize) {
         let mut links = Vec::with_capacity(self.len() * width);
         if self.width > 0 {
@@ -122,7 +121,6 @@ impl Flows {
         links.iter().take_while(|link| **link != NO_LINK).map(|link| *link as usize)
     }
 
-    /// Removes the flows that have ended.
     fn remove_ended(&mut self) {
         let mut kept = 0;
         for flow in 0..self.len() {
@@ -150,7 +148,6 @@ impl Flows {
 #[derive(Debug, Clone, Copy)]
 struct Load {
     capacity: u64,
-    /// Sum of the weights of the flows on the link.
     weights: u64,
     /// Sum of the weights of those flows on the link that end in the current window.
     limited: u64,
@@ -169,7 +166,7 @@ struct Loads {
     on: Vec<u32>,
 }
 
-impl Network for Loads {
+impl SharedLinks for Loads {
     fn load(&self, link: u32) -> (u64, u64) {
         let Load { capacity, weights, .. } = self.links[link as usize];
         (capacity, weights)
@@ -230,7 +227,6 @@ impl Loads {
     }
 }
 
-/// A flow that ends in the current window.
 #[derive(Debug, Clone, Copy)]
 struct Ending {
     flow: u32,
@@ -252,10 +248,8 @@ pub(super) struct Windows {
     cut: Ticks,
     /// The largest length of the next window.
     longest: Ticks,
-    /// The flows that end in the window.
     endings: Vec<Ending>,
     loads: Loads,
-    /// Number of flows that have work left.
     sharing: usize,
     /// One bit per flow: whether it has ended.
     ended: Vec<u64>,

@@ -1,7 +1,7 @@
-//! The code of the child process, which loads the plugin and answers one question about it.
+//! The code of the child process, which loads the plugin and replies to one request about it.
 
-use crate::about::About;
-use crate::question::{Answer, Plan, Question, RunResult, SequencePlan, Symmetry, TestCase};
+use crate::request::About;
+use crate::request::{Plan, Reply, Request, RunResult, SequencePlan, Symmetry, TestCase};
 use crate::watch::Watch;
 use std::path::Path;
 use std::sync::Arc;
@@ -26,25 +26,23 @@ use swapmeet_workloads::Workload;
 /// time.
 const FEW_NODES: u64 = 64;
 
-/// Loads the plugin in this process and answers the question. The caller must expect that the
+/// Loads the plugin in this process and replies to the request. The caller must expect that the
 /// plugin damages the process. Before two schedules are made at the same time, `two` is called.
-pub fn answer(plugin: &Path, question: &Question, timeout: Duration, two: &dyn Fn()) -> Answer {
+pub fn reply(plugin: &Path, request: &Request, timeout: Duration, two: &dyn Fn()) -> Reply {
     let plugin = match Plugin::load_without_digest(plugin) {
         Ok(plugin) => plugin,
-        Err(error) => return Answer::Refused(error.to_string()),
+        Err(error) => return Reply::Refused(error.to_string()),
     };
-    match question {
-        Question::About => Answer::About(About::from(&plugin)),
-        Question::Run(case) => resolve(&plugin, case, timeout)
-            .map_or_else(Answer::BadQuestion, |case| Answer::Run(run(&case, two))),
-        Question::RunOnce(case) => resolve(&plugin, case, timeout)
-            .map_or_else(Answer::BadQuestion, |case| Answer::Run(run_once(&case).0)),
-        Question::Sequence(cases) => {
+    match request {
+        Request::About => Reply::About(About::from(&plugin)),
+        Request::Run(case) => resolve(&plugin, case, timeout)
+            .map_or_else(Reply::BadRequest, |case| Reply::Run(run(&case, two))),
+        Request::RunOnce(case) => resolve(&plugin, case, timeout)
+            .map_or_else(Reply::BadRequest, |case| Reply::Run(run_once(&case).0)),
+        Request::Sequence(cases) => {
             let cases: Result<Vec<Case>, String> =
                 cases.iter().map(|case| resolve(&plugin, case, timeout)).collect();
-            cases.map_or_else(Answer::BadQuestion, |cases| {
-                Answer::Sequence(run_sequence(&cases, two))
-            })
+            cases.map_or_else(Reply::BadRequest, |cases| Reply::Sequence(run_sequence(&cases, two)))
         }
     }
 }

@@ -1,10 +1,9 @@
-//! The protocol between the examination and the child process, which consists of questions and
-//! answers.
+//! The protocol between the examination and the child process: requests and replies.
 
-use crate::about::About;
 use crate::watch::BusiestNode;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use swapmeet_runner::plugin::{Param, Plugin};
 use swapmeet_runner::topology;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,7 +16,7 @@ pub struct TestCase {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Question {
+pub enum Request {
     About,
     Run(TestCase),
     /// A request to run this case once.
@@ -26,7 +25,7 @@ pub enum Question {
     Sequence(Vec<TestCase>),
 }
 
-impl Question {
+impl Request {
     /// Returns the input files that the user has named. They are files of topologies, and files
     /// that are values of parameters.
     pub fn inputs(&self) -> Vec<PathBuf> {
@@ -44,7 +43,7 @@ impl Question {
         topologies.chain(values.filter(|path: &PathBuf| path.is_file())).collect()
     }
 
-    /// Returns the maximum number of schedules that the child process makes for its answer.
+    /// Returns the maximum number of schedules that the child process makes for its reply.
     pub fn plans(&self) -> u32 {
         match self {
             Self::About | Self::RunOnce(_) => 1,
@@ -80,7 +79,6 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Returns whether both plans have the same outcome and the same schedule.
     pub fn is_like(&self, other: &Self) -> bool {
         let outcome = |plan: &Self| (plan.fingerprint, plan.busiest_node.messages);
         (&self.status, &self.reason, &self.proof) == (&other.status, &other.reason, &other.proof)
@@ -89,16 +87,16 @@ impl Plan {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Answer {
+pub enum Reply {
     /// The file is not a plugin, or its tables are invalid, as this text describes.
     Refused(String),
     About(About),
-    /// A preliminary answer, which is sent before two schedules are made at the same time. The
+    /// A preliminary reply, which is sent before two schedules are made at the same time. The
     /// parent then allows twice the memory.
     AtOnce,
-    /// The question is invalid, as this text describes, for example because it contains a topology
+    /// The request is invalid, as this text describes, for example because it contains a topology
     /// that does not exist.
-    BadQuestion(String),
+    BadRequest(String),
     Run(RunResult),
     Sequence(Vec<SequencePlan>),
 }
@@ -106,7 +104,6 @@ pub enum Answer {
 /// A plan of one of several cases that a process runs one after another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SequencePlan {
-    /// The index of the case in the question.
     pub case: usize,
     pub is_parallel: bool,
     pub plan: Plan,
@@ -115,8 +112,8 @@ pub struct SequencePlan {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
     pub nodes: u64,
-    /// The plans. [`Question::Run`] asks for a first and a second one, and for two that are made on
-    /// two threads at the same time. [`Question::RunOnce`] asks for one.
+    /// The plans. [`Request::Run`] makes a first and a second one, and two on two threads at the
+    /// same time. [`Request::RunOnce`] makes one.
     pub plans: Vec<Plan>,
     /// Run time of the first plan in milliseconds, including the time of the host.
     pub ms: f64,
@@ -134,4 +131,51 @@ pub struct RunResult {
 pub struct Symmetry {
     pub nodes: u64,
     pub differs: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct About {
+    pub name: String,
+    pub version: String,
+    pub licence: String,
+    /// Major and minor version of the ABI for which the plugin was built.
+    pub abi: (u32, u32),
+    pub algorithms: Vec<AlgorithmAbout>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AlgorithmAbout {
+    pub name: String,
+    pub title: String,
+    pub paper: String,
+    /// The supported topologies and sizes, in words.
+    pub accepts: String,
+    /// The supported collectives: bit `c` is set if the collective with the number `c` in the ABI
+    /// is supported.
+    pub collectives: u64,
+    /// The largest number of messages that a node sends or receives in a step; 0 if the plugin does
+    /// not state it.
+    pub ports: u64,
+    pub params: Vec<Param>,
+}
+
+impl From<&Plugin> for About {
+    fn from(plugin: &Plugin) -> Self {
+        let algorithms = plugin.algorithms.iter().map(|a| AlgorithmAbout {
+            name: a.name.clone(),
+            title: a.title.clone(),
+            paper: a.paper.clone(),
+            accepts: a.accepts.clone(),
+            collectives: a.collectives,
+            ports: a.ports,
+            params: a.params.clone(),
+        });
+        Self {
+            name: plugin.name.clone(),
+            version: plugin.version.clone(),
+            licence: plugin.licence.clone(),
+            abi: plugin.abi,
+            algorithms: algorithms.collect(),
+        }
+    }
 }

@@ -1,34 +1,31 @@
-//! Redistributions, and their settlement. A redistribution divides all elements that a node holds
-//! into buckets, each of which the node then sends to one receiver. To settle a redistribution
-//! means to add the elements of its sent buckets to the holdings of the receivers.
+//! Redistributions, and their settlement: adding the elements of the sent buckets to the holdings
+//! of the receivers.
 
-use super::pattern::{Pattern, Tally};
 use super::{ByteCounts, ElementCount, Redistribution, add};
 use crate::delivery::fault::Fault;
 use crate::limits;
 use std::sync::Arc;
 
-/// A special value in `Redistributed::receivers` for a bucket that was not sent.
+/// The receiver of a bucket that was not sent.
 pub(super) const UNSENT: u32 = u32::MAX;
-/// A special value in `Redistributed::receivers` for a bucket that was sent and settled.
+/// The receiver of a bucket that was sent and settled.
 const SETTLED: u32 = u32::MAX - 1;
 
 const REDISTRIBUTED: &str = "a node in the list of redistributors has redistributed its data";
 
-/// A redistribution of which some buckets are not settled, that is, not yet added to the holdings
-/// of their receivers.
+/// A redistribution of which some buckets are not settled.
 #[derive(Debug)]
 pub(super) struct Redistributed<T> {
-    /// For each destination, the number of elements before the redistribution.
+    /// The elements for each destination before the redistribution.
     pub(super) elements: Vec<T>,
     pub(super) pattern: Arc<Pattern>,
-    /// The first bucket ([`Redistribution::first`]).
+    /// [`Redistribution::first`].
     pub(super) first: u32,
-    /// Number of elements in each bucket.
+    /// The number of elements in each bucket.
     pub(super) sizes: Vec<u64>,
     /// For each bucket, its receiver, or [`UNSENT`] or [`SETTLED`].
     pub(super) receivers: Vec<u32>,
-    /// For each bucket, the step in which it was sent.
+    /// The step in which each bucket was sent.
     pub(super) steps: Vec<u32>,
     /// The last step before the redistribution in which the node received any data.
     pub(super) latest_arrival: u64,
@@ -46,7 +43,6 @@ impl<T> Redistributed<T> {
 }
 
 impl<T: ElementCount> ByteCounts<T> {
-    /// Divides all data that a node holds among buckets.
     pub(super) fn redistribute_elements(
         &mut self,
         redistribution: &Redistribution<'_>,
@@ -56,7 +52,6 @@ impl<T: ElementCount> ByteCounts<T> {
             node: redistribution.node,
             what,
         };
-        // Check the redistribution.
         let nodes = self.nodes as u64;
         if redistribution.node >= nodes {
             return Err(bad(format!(
@@ -154,14 +149,13 @@ impl<T: ElementCount> ByteCounts<T> {
         pattern
     }
 
-    /// Settles all buckets that were sent before step `before`: adds their elements to the holdings
-    /// of their receivers.
+    /// Settles all buckets that were sent before step `before`.
     pub(super) fn settle(&mut self, before: u64) -> Result<(), Fault> {
         if self.unsettled == 0 || self.unsettled_since >= before {
             return Ok(());
         }
-        // Settle nodes with few sent buckets on their own, and add the other nodes to groups.
-        let mut groups: Vec<Group> = Vec::new();
+        // Settle nodes with few sent buckets on their own, and combine the other nodes.
+        let mut settlements: Vec<Settlement> = Vec::new();
         for node in std::mem::take(&mut self.redistributors) {
             let redistributed = self.redistributed[node as usize].as_ref().expect(REDISTRIBUTED);
             let arrived = (0..redistributed.receivers.len())
@@ -170,17 +164,20 @@ impl<T: ElementCount> ByteCounts<T> {
             if arrived > 0 && arrived * 2 < redistributed.receivers.len() {
                 self.settle_node(node as usize, before)?;
             } else if arrived > 0 {
-                match groups.iter_mut().find(|group| group.fits(redistributed, before)) {
-                    Some(group) => group.join(node, redistributed, before),
-                    None => groups.push(Group::new(node, redistributed, before)),
+                match settlements
+                    .iter_mut()
+                    .find(|settlement| settlement.fits(redistributed, before))
+                {
+                    Some(settlement) => settlement.join(node, redistributed, before),
+                    None => settlements.push(Settlement::new(node, redistributed, before)),
                 }
                 continue;
             }
             self.redistributors.push(node);
         }
-        // Settle the groups. The result does not depend on the order of the groups.
-        for group in groups {
-            self.settle_group(&group, before)?;
+        // The result does not depend on the order of the settlements.
+        for settlement in settlements {
+            self.settle_together(&settlement, before)?;
         }
         self.unsettled_since = before;
         // Remove the redistributions whose buckets are all settled.
@@ -200,26 +197,29 @@ impl<T: ElementCount> ByteCounts<T> {
         Ok(())
     }
 
-    /// Settles all redistributions of a group together, destination by destination.
-    fn settle_group(&mut self, group: &Group, before: u64) -> Result<(), Fault> {
+    /// Settles redistributions together, destination by destination.
+    fn settle_together(&mut self, settlement: &Settlement, before: u64) -> Result<(), Fault> {
         let known = |receiver: &&u32| **receiver != UNSENT;
-        for receiver in group.receivers.iter().filter(known) {
+        for receiver in settlement.receivers.iter().filter(known) {
             self.materialize(*receiver as usize)?;
         }
         let redistributed = |node: &u32| self.redistributed[*node as usize].as_ref();
-        let members = || group.members.iter().map(|node| redistributed(node).expect(REDISTRIBUTED));
-        // For one member: the buckets that other members of the group have sent, but this member
-        // has not.
+        let members =
+            || settlement.members.iter().map(|node| redistributed(node).expect(REDISTRIBUTED));
+        // For one member: the buckets that other members have sent, but this member has not.
         let missing = |redistributed: &Redistributed<T>| -> Vec<u32> {
-            let sent =
-                group.receivers.iter().enumerate().filter(|(_, receiver)| **receiver != UNSENT);
+            let sent = settlement
+                .receivers
+                .iter()
+                .enumerate()
+                .filter(|(_, receiver)| **receiver != UNSENT);
             sent.filter(|(bucket, _)| !redistributed.arrived(*bucket, before))
                 .map(|(bucket, _)| bucket as u32)
                 .collect()
         };
         let redistributed: Vec<(&Redistributed<T>, Vec<u32>)> =
             members().map(|redistributed| (redistributed, missing(redistributed))).collect();
-        let mut tally = Tally::new(group.receivers.len() as u32);
+        let mut tally = Tally::new(settlement.receivers.len() as u32);
         for destination in 0..self.nodes {
             tally.clear();
             for (d, missing) in &redistributed {
@@ -233,13 +233,13 @@ impl<T: ElementCount> ByteCounts<T> {
                 }
             }
             tally.for_each(|bucket, elements| {
-                let receiver = group.receivers[bucket];
+                let receiver = settlement.receivers[bucket];
                 if receiver != UNSENT && elements > 0 {
                     add(&mut self.holdings[receiver as usize][destination], elements);
                 }
             });
         }
-        for node in &group.members {
+        for node in &settlement.members {
             let redistributed = &mut self.redistributed[*node as usize];
             let redistributed = redistributed.as_mut().expect(REDISTRIBUTED);
             for bucket in 0..redistributed.receivers.len() {
@@ -253,8 +253,8 @@ impl<T: ElementCount> ByteCounts<T> {
         Ok(())
     }
 
-    /// Settles the buckets of one node that were sent before step `before`. This is faster than
-    /// adding the node to a group if these buckets are fewer than half of its buckets.
+    /// Settles the buckets of one node that were sent before step `before`. This is faster than a
+    /// settlement with other nodes if these buckets are fewer than half of its buckets.
     fn settle_node(&mut self, node: usize, before: u64) -> Result<(), Fault> {
         let mut redistributed = self.redistributed[node].take().expect(REDISTRIBUTED);
         for bucket in 0..redistributed.receivers.len() {
@@ -280,22 +280,21 @@ impl<T: ElementCount> ByteCounts<T> {
     }
 }
 
-/// A group of nodes whose redistributions are settled together. For each bucket number, all members
-/// that have sent their bucket with this number have sent it to the same receiver. The elements of
-/// all members are summed before they are added to the receivers.
-struct Group {
-    /// For each bucket number, the receiver to which members have sent their bucket with this
-    /// number; [`UNSENT`] if no member has sent that bucket.
+/// Redistributions that are settled together. For each bucket number, all members that have sent
+/// their bucket with this number have sent it to the same receiver, so the elements of all members
+/// can be summed before they are added to the receivers.
+struct Settlement {
+    /// For each bucket number, the receiver; [`UNSENT`] if no member has sent that bucket.
     receivers: Vec<u32>,
     members: Vec<u32>,
 }
 
-impl Group {
+impl Settlement {
     fn new<T>(node: u32, redistributed: &Redistributed<T>, before: u64) -> Self {
-        let mut group =
+        let mut settlement =
             Self { receivers: vec![UNSENT; redistributed.receivers.len()], members: Vec::new() };
-        group.join(node, redistributed, before);
-        group
+        settlement.join(node, redistributed, before);
+        settlement
     }
 
     fn fits<T>(&self, redistributed: &Redistributed<T>, before: u64) -> bool {
@@ -315,5 +314,189 @@ impl Group {
             }
         }
         self.members.push(node);
+    }
+}
+
+/// A redistribution without its node and its first bucket, which usually differ between nodes.
+///
+/// Elements with consecutive numbers are put into the buckets in turn. So each bucket gets the same
+/// number of elements, and some consecutive buckets get one more. The number of elements in each
+/// bucket is computed from this rule, without a loop through the elements.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Pattern {
+    pub buckets: u32,
+    pub cycle: u32,
+    pub starts: Vec<u32>,
+    pub firsts: Vec<u32>,
+    /// Whether `buckets` divides `cycle`. If so, the last element of a cycle and the first element
+    /// of the next cycle are put into neighbouring buckets, like all other consecutive elements.
+    /// The cycle then has no effect.
+    is_seamless: bool,
+}
+
+/// The number of elements in each bucket, as differences between neighbouring buckets. Adding any
+/// number of consecutive elements therefore takes only a few additions.
+#[derive(Debug)]
+pub(super) struct Tally {
+    /// The number of elements that every bucket has.
+    all: u64,
+    /// Entry h is a number of elements, modulo 2^64, that each of the buckets 0 to h - 1 has in
+    /// addition to `all` and the other entries. So only two entries change when elements are added
+    /// to consecutive buckets.
+    below: Vec<u64>,
+}
+
+impl Tally {
+    pub(super) fn new(buckets: u32) -> Self {
+        Self { all: 0, below: vec![0; buckets as usize + 1] }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.all = 0;
+        self.below.fill(0);
+    }
+
+    /// Adds `times` elements for each number in `from..to`. The bucket of an element is its number
+    /// modulo the number of buckets.
+    fn add_interval(&mut self, from: u64, to: u64, times: u64) {
+        let buckets = self.below.len() as u64 - 1;
+        // Most numbers are smaller than the number of buckets, and a comparison is faster than a
+        // division.
+        let split = |number: u64| match number < buckets {
+            true => (0, number),
+            false => (number / buckets, number % buckets),
+        };
+        let ((rounds_from, start), (rounds_to, end)) = (split(from), split(to));
+        self.all = self.all.wrapping_add(times.wrapping_mul(rounds_to - rounds_from));
+        let end = &mut self.below[end as usize];
+        *end = end.wrapping_add(times);
+        let start = &mut self.below[start as usize];
+        *start = start.wrapping_sub(times);
+    }
+
+    pub(super) fn subtract(&mut self, bucket: u32, elements: u64) {
+        let bucket = u64::from(bucket);
+        self.add_interval(bucket, bucket + 1, elements.wrapping_neg());
+    }
+
+    /// Calls `each` with every bucket and its number of elements, in descending order of buckets.
+    pub(super) fn for_each(&self, mut each: impl FnMut(usize, u64)) {
+        let mut more = 0_u64;
+        for bucket in (0..self.below.len() - 1).rev() {
+            more = more.wrapping_add(self.below[bucket + 1]);
+            each(bucket, self.all.wrapping_add(more));
+        }
+    }
+}
+
+impl Pattern {
+    pub(super) fn new(buckets: u32, cycle: u32, starts: &[u32], firsts: &[u32]) -> Self {
+        let (starts, firsts) = (starts.to_vec(), firsts.to_vec());
+        Self { buckets, cycle, starts, firsts, is_seamless: cycle.is_multiple_of(buckets) }
+    }
+
+    /// Adds `count` elements for `destination` to `tally`. `first` is [`Redistribution::first`].
+    pub(super) fn redistribute(
+        &self,
+        first: u32,
+        destination: usize,
+        count: u64,
+        tally: &mut Tally,
+    ) {
+        self.for_each_interval(first, destination, count, |from, to, times| {
+            tally.add_interval(from, to, times);
+        });
+    }
+
+    /// Divides `count` elements into up to three intervals of consecutive numbers. Calls `each`
+    /// with the start and the end of each interval, and with the number of its repetitions. The
+    /// numbers include the first bucket, so that each number modulo the number of buckets is the
+    /// bucket of its element.
+    fn for_each_interval(
+        &self,
+        first: u32,
+        destination: usize,
+        count: u64,
+        mut each: impl FnMut(u64, u64, u64),
+    ) {
+        if count == 0 {
+            return;
+        }
+        let (buckets, cycle) = (u64::from(self.buckets), u64::from(self.cycle));
+        let at = |table: &[u32]| table.get(destination).map_or(0, |v| u64::from(*v));
+        let mut shift = u64::from(first) + at(&self.firsts);
+        if shift >= buckets {
+            shift -= buckets;
+        }
+        if self.is_seamless {
+            let start = shift + at(&self.starts);
+            each(start, start + count, 1);
+            return;
+        }
+        let (rounds, rest) =
+            if count < cycle { (0, count) } else { (count / cycle, count % cycle) };
+        if rounds > 0 {
+            each(shift, shift + cycle, rounds);
+        }
+        if rest == 0 {
+            return;
+        }
+        let start = at(&self.starts);
+        let end = start + rest;
+        if end <= cycle {
+            each(shift + start, shift + end, 1);
+        } else {
+            each(shift + start, shift + cycle, 1);
+            each(shift, shift + end - cycle, 1);
+        }
+    }
+
+    /// Returns the number of elements in one bucket, without a tally of all buckets.
+    pub(super) fn bucket_elements(
+        &self,
+        first: u32,
+        destination: usize,
+        count: u64,
+        bucket: u32,
+    ) -> u64 {
+        let (buckets, bucket) = (u64::from(self.buckets), u64::from(bucket));
+        let below = |number: u64| number / buckets + u64::from(number % buckets > bucket);
+        let mut share = 0;
+        self.for_each_interval(first, destination, count, |from, to, times| {
+            share += times * (below(to) - below(from));
+        });
+        share
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
+
+        /// Compares the tally with a loop through all elements.
+        #[test]
+        fn a_redistribution_is_that_of_its_elements(
+            buckets in 1_u32..12, cycle in 1_u32..40, start in any::<u32>(), first in any::<u32>(), more in any::<u32>(), count in 0_u64..200,
+        ) {
+            let pattern = Pattern::new(buckets, cycle, &[0, start % cycle], &[0, more % buckets]);
+            let first = first % buckets;
+            let mut expected = vec![0; buckets as usize];
+            for x in 0..count {
+                let number = (u64::from(start % cycle) + x) % u64::from(cycle);
+                expected[((u64::from(first) + u64::from(more % buckets) + number) % u64::from(buckets)) as usize] += 1;
+            }
+            let mut tally = Tally::new(buckets);
+            pattern.redistribute(first, 1, count, &mut tally);
+            let mut redistributed = vec![0; buckets as usize];
+            tally.for_each(|bucket, elements| redistributed[bucket] = elements);
+            prop_assert_eq!(&redistributed, &expected);
+            for bucket in 0..buckets {
+                prop_assert_eq!(pattern.bucket_elements(first, 1, count, bucket), expected[bucket as usize]);
+            }
+        }
     }
 }
