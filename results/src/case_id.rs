@@ -307,7 +307,7 @@ pub fn inputs_column<'a>(inputs: impl IntoIterator<Item = (&'a str, &'a str)>) -
 }
 
 /// Parses a column `inputs` into files and digests.
-pub(crate) fn inputs(column: &str) -> impl Iterator<Item = (&str, &str)> {
+pub fn inputs(column: &str) -> impl Iterator<Item = (&str, &str)> {
     column.split(',').filter_map(|entry| entry.rsplit_once('='))
 }
 

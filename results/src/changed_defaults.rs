@@ -7,10 +7,9 @@
 //! and `rerun` repeats a row of any version.
 
 use crate::record::Record;
-use crate::specs::parameter;
+use crate::specs::argument;
 use std::fmt;
 use swapmeet_core::cost::machine::Machine;
-use swapmeet_core::cost::settings::Origin;
 
 /// A default value that a version changed.
 #[derive(Debug)]
@@ -119,11 +118,11 @@ impl Record {
         changes.retain(|change| match change.of {
             Of::Algorithms(_) => {
                 change.is_of(&self.algorithm)
-                    && parameter(&self.algorithm, change.parameter) == Some(change.was)
+                    && argument(&self.algorithm, change.parameter) == Some(change.was)
             }
             Of::Presets(_) => {
                 change.is_of(&self.machine_definition)
-                    && parameter(&self.machine_definition, change.parameter) == Some(change.was)
+                    && argument(&self.machine_definition, change.parameter) == Some(change.was)
             }
         });
         changes
@@ -141,16 +140,33 @@ impl ChangedDefault {
 }
 
 /// Completes the specs of a row of an earlier version with the values that this version would
-/// choose differently. Rows of this version are left unchanged, and so are measured rows, whose
-/// machines cannot be parsed.
+/// choose differently. Rows of this version and of unknown versions are left unchanged, and so are
+/// measured rows, whose machines cannot be parsed.
 pub(crate) fn explicit(record: &mut Record) {
-    if record.swapmeet_version == THIS {
+    if record.swapmeet_version == THIS
+        || numbers(&record.swapmeet_version).is_none_or(|version| Some(version) > numbers(THIS))
+    {
         return;
     }
+    let spec = match record.machine_definition.is_empty() {
+        true => &record.machine,
+        false => &record.machine_definition,
+    };
+    let Ok(mut machine) = Machine::parse(spec) else { return };
     let changes = changed_between(&record.swapmeet_version, THIS);
+    for change in changes.iter().filter(|change| matches!(change.of, Of::Presets(_))) {
+        // A machine whose model does not have the parameter refuses it.
+        if argument(spec, change.parameter).is_none()
+            && change.is_of(spec)
+            && let Ok(with_value) = machine.with(&[(change.parameter, change.was)])
+        {
+            machine = with_value;
+        }
+    }
+    record.machine_definition = machine.full_spec();
     for change in &changes {
         let is_open = change.is_of(&record.algorithm)
-            && parameter(&record.algorithm, change.parameter).is_none();
+            && argument(&record.algorithm, change.parameter).is_none();
         // `flow` had one step with routes on networks with switches.
         let had_routes = change.parameter == "form" && record.steps.is_none_or(|steps| steps < 2);
         if matches!(change.of, Of::Algorithms(_)) && is_open && !had_routes {
@@ -161,24 +177,6 @@ pub(crate) fn explicit(record: &mut Record) {
             };
         }
     }
-    let spec = match record.machine_definition.is_empty() {
-        true => &record.machine,
-        false => &record.machine_definition,
-    };
-    let Ok(mut machine) = Machine::parse(spec) else { return };
-    for change in changes.iter().filter(|change| matches!(change.of, Of::Presets(_))) {
-        let is_open = machine
-            .values()
-            .iter()
-            .any(|value| value.parameter.key() == change.parameter && value.origin != Origin::User);
-        if is_open
-            && change.is_of(spec)
-            && let Ok(with_value) = machine.with(&[(change.parameter, change.was)])
-        {
-            machine = with_value;
-        }
-    }
-    record.machine_definition = machine.full_spec();
 }
 
 #[cfg(test)]

@@ -246,6 +246,12 @@ record! {
     /// The links of the network that were drawn at random and failed or are slow, as arguments of a
     /// topology.
     outcome faults: String,
+    /// Communicators that run the collective at the same time (`over=`); empty without `over=`.
+    outcome communicators: Option<u64>,
+    /// Ranks of a communicator.
+    outcome members: Option<u64>,
+    /// Time of one communicator without the others; empty without `over=`.
+    outcome alone_us: Option<f64>,
     /// Rounds of all steps; more than `steps` if a step has more messages of a node or circuits of
     /// a link than the machine carries at a time. Empty if the model runs no step in rounds.
     outcome rounds: Option<u64>,
@@ -403,7 +409,7 @@ mod tests {
             columns().collect::<Vec<_>>().join(", "),
             format!(
                 "{PROMISED}, note, send_buffer_bytes, receive_buffer_bytes, swapmeet_version, plugin_digest, machine_definition, inputs, \
-                 block_bytes, bound_kind, proved_on, reduction_us, first_rank_us, mean_rank_us, compared_on, optimum_us, optimum_gap, faults, rounds"
+                 block_bytes, bound_kind, proved_on, reduction_us, first_rank_us, mean_rank_us, compared_on, optimum_us, optimum_gap, faults, communicators, members, alone_us, rounds"
             )
         );
     }

@@ -719,6 +719,35 @@ typedef int32_t (*SwmRun)(const struct SwmAlgorithm *algorithm,
 
 #endif  /* SWAPMEET_H */
 
+// Returns the value of a parameter whose kind is SWM_PARAM_NUMBER, or `otherwise` if the user gave
+// none. The host has checked that the value is a whole number; one above UINT64_MAX gives
+// UINT64_MAX. Other values need a check of the algorithm, for instance of 0 before a division.
+static inline uint64_t swm_number(const SwmProblem *problem, const char *key, uint64_t otherwise)
+{
+    uint64_t i, value = 0;
+    size_t k;
+
+    for (i = 0; i < problem->param_count; i++) {
+        const SwmParam *param = &problem->params[i];
+
+        for (k = 0; k < param->key.len && key[k] != 0 && (uint8_t)key[k] == param->key.ptr[k]; k++) {
+        }
+        if (k < param->key.len || key[k] != 0)
+            continue;
+        for (k = 0; k < param->value.len; k++) {
+            const uint64_t digit = (uint64_t)(param->value.ptr[k] - (uint8_t)'0');
+
+            if (digit > 9)
+                return otherwise;
+            if (value > (UINT64_MAX - digit) / 10)
+                return UINT64_MAX;
+            value = 10 * value + digit;
+        }
+        return param->value.len > 0 ? value : otherwise;
+    }
+    return otherwise;
+}
+
 #ifdef __cplusplus
 extern "C" {
 #endif

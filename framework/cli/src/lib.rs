@@ -17,6 +17,7 @@ use swapmeet_runner::worker::ObserverKind;
 use swapmeet_runner::worker::{WorkerKind, Workers};
 
 mod args;
+mod bundle;
 mod bundled;
 mod check;
 mod compare;
@@ -34,6 +35,7 @@ mod merge;
 mod new_plugin;
 mod optimum;
 mod output;
+mod place;
 mod plot;
 mod ranks;
 mod report;
@@ -141,6 +143,7 @@ fn run_command(words: impl IntoIterator<Item = OsString>) -> ExitStatus {
         Command::Trace(args) => trace::trace(args),
         Command::Optimum(args) => optimum::optimum(args),
         Command::Links(args) => links::links(args),
+        Command::Place(args) => place::place(args),
         Command::Export(args) => export::export(args),
         Command::Import(args) => import::import(args),
         Command::Fit(args) => fit::fit(args),

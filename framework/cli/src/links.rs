@@ -8,7 +8,7 @@ use crate::say::say;
 use crate::{output, table};
 use swapmeet_core::network::topology::{Network, SingleFault, single_faults};
 use swapmeet_results::analysis::DISCONNECTS;
-use swapmeet_results::{CsvSink, Record, Sink, Status, duration};
+use swapmeet_results::{CsvSink, Record, Sink, Status, duration, units};
 use swapmeet_runner::case::{Case, spec_error};
 use swapmeet_runner::input::Text;
 use swapmeet_runner::topology;
@@ -176,6 +176,7 @@ fn text(intact: &[Record], ranking: &[LinkRows]) -> String {
         let (a, b) = fault.ends;
         let cell = |(before, row): (&Record, &Record)| match slowdown(before, row) {
             _ if fault.disconnects => "disconnects".to_owned(),
+            Some(ratio) if is_faster(ratio) => format!("{} ({ratio:.3} x, faster)", time(row)),
             Some(ratio) => format!("{} ({ratio:.3} x)", time(row)),
             None => time(row),
         };
@@ -184,12 +185,44 @@ fn text(intact: &[Record], ranking: &[LinkRows]) -> String {
         rows.push(link.into_iter().chain(cells).collect());
     }
     let numbers: Vec<usize> = (1..header.len()).collect();
-    let mut table = table::plain(&header, &numbers, rows);
-    if names.iter().any(|name| name.ends_with('†')) {
-        table = format!("{table}\n\n{}", table::UNCHARGED);
+    let table = table::plain(&header, &numbers, rows);
+    let more = ranking.len().saturating_sub(MAX);
+    let more = (more > 0).then(|| format!("{more} more links; --out FILE has all of them"));
+    let mark = names.iter().any(|name| name.ends_with('†')).then(|| table::UNCHARGED.to_owned());
+    let lines = [table].into_iter().chain(more).chain(mark).chain(speed_ups(intact, ranking));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Returns whether the time without a link is less than the time on the intact network, by more than
+/// rounding errors.
+fn is_faster(ratio: f64) -> bool {
+    ratio < 1.0 - 1e-9
+}
+
+/// Names the links whose loss makes an algorithm faster, and the reason.
+fn speed_ups(intact: &[Record], ranking: &[LinkRows]) -> Vec<String> {
+    let of_algorithm = |(number, before): (usize, &Record)| {
+        let ratios = ranking.iter().filter(|link| !link.fault.disconnects).filter_map(|link| {
+            let ratio = slowdown(before, link.rows.get(number)?)?;
+            is_faster(ratio).then_some((ratio, link.fault.ends))
+        });
+        let ratios: Vec<(f64, (u64, u64))> = ratios.collect();
+        let (ratio, (a, b)) = ratios.iter().copied().min_by(|x, y| x.0.total_cmp(&y.0))?;
+        let others = match ratios.len() - 1 {
+            0 => String::new(),
+            others => format!(" and {}", units::count(others, "other link")),
+        };
+        let name = &before.algorithm;
+        Some(format!("{name} is faster without {a}-{b} ({ratio:.3} x){others}"))
+    };
+    let mut lines: Vec<String> = intact.iter().enumerate().filter_map(of_algorithm).collect();
+    if !lines.is_empty() {
+        lines.push(
+            "The loss of a link can make a schedule faster, because routes do not depend on loads: \
+             of several shortest paths, the one over the links with the lowest numbers is used, \
+             although it may share links with other messages. Without the link, another path is used."
+                .to_owned(),
+        );
     }
-    match ranking.len().saturating_sub(MAX) {
-        0 => table,
-        more => format!("{table}\n{more} more links; --out FILE has all of them"),
-    }
+    lines
 }

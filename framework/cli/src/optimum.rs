@@ -13,7 +13,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use swapmeet_core::cost::bound::Traffic;
 use swapmeet_core::cost::machine::Machine;
-use swapmeet_core::delivery::collective::of_bits;
 use swapmeet_core::network::topology;
 use swapmeet_core::simulation::{Task, affordable};
 use swapmeet_optimum::certificate::{Certificate, ProblemSpecs};
@@ -22,11 +21,10 @@ use swapmeet_optimum::demand::Demand;
 use swapmeet_optimum::network::CapacityNetwork;
 use swapmeet_optimum::optimum::{MachineTask, Optimum, Options, problem, solve};
 use swapmeet_results::duration;
-use swapmeet_runner::case::{Case, CaseGrid, drawn, spec_error};
+use swapmeet_runner::case::{Case, drawn, spec_error};
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::optimum::NO_LINKS;
-use swapmeet_runner::plugin::{Algorithm, ParamKind};
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::topology::parse as parse_topology;
 use swapmeet_workloads::Workload;
@@ -92,7 +90,7 @@ fn cases(args: &OptimumArgs, registry: &Registry) -> Result<Vec<Case>, Failure> 
     let flag = |name: &str, spec: &Option<String>| {
         spec.iter().map(|spec| Text::flag(name, spec)).collect::<Vec<Text>>()
     };
-    let mut experiment = Experiment {
+    let experiment = Experiment {
         topologies: flag("--topology", &args.topology),
         workloads: flag("--workload", &args.workload),
         machines: flag("--machine", &args.machine),
@@ -100,21 +98,7 @@ fn cases(args: &OptimumArgs, registry: &Registry) -> Result<Vec<Case>, Failure> 
         timeout_secs: Some(args.timeout),
         ..Experiment::default()
     };
-    if let Some(remark) = run::fill_in(&mut experiment)? {
-        say!("{remark}");
-    }
-    let text = experiment.workloads[0].clone();
-    let workload = Workload::parse(&text.value).map_err(|e| spec_error(&text, &e))?;
-    let word = workload.collective().word;
-    let supports = |algorithm: &&Arc<Algorithm>| {
-        let needs_file = |param| matches!(param, &ParamKind::File);
-        of_bits(algorithm.collectives).any(|kind| kind.word == word)
-            && !algorithm.params.iter().any(|param| needs_file(&param.kind))
-    };
-    let names =
-        registry.algorithms().filter(supports).map(|a| registry.spec_name(&a.name, &a.plugin.name));
-    experiment.algorithms = names.map(|name| Text::flag("--algorithm", &name)).collect();
-    Ok(CaseGrid::new(&experiment, registry)?.iter().collect())
+    run::cases_of_all_algorithms(experiment, registry)
 }
 
 /// The problem to solve: a task on a machine.
@@ -182,7 +166,7 @@ impl Setting {
         let traffic = Traffic::of(&self.task).in_bytes(self.unit_bytes);
         let link_byte_us = self.machine.network_rates().map_or(0.0, |rates| rates.link_byte_us);
         let bytes = if link_byte_us > 0.0 { optimum.lower_us / link_byte_us } else { 0.0 };
-        let topology = self.task.topology.as_ref();
+        let topology = self.task.network().as_ref();
         self.machine.lower_bound(topology, &traffic.with_link_load(bytes)).total_us()
     }
 }

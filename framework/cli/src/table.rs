@@ -65,6 +65,8 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
     ];
     let has_optimum = records.iter().any(|r| r.optimum_us.is_some());
     header.extend(has_optimum.then_some("time/optimum"));
+    let has_alone = records.iter().any(|r| r.alone_us.is_some());
+    header.extend(has_alone.then_some("time/alone"));
     let has_barriers = records.iter().any(|r| r.barrier_us.is_some_and(|us| us > 0.0));
     header.extend(has_barriers.then_some("barriers"));
     let mut reasons: Vec<String> = Vec::new();
@@ -104,6 +106,7 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
             number(r.max_link_messages),
         ];
         row.extend(has_optimum.then(|| ratio(r.optimum_us)));
+        row.extend(has_alone.then(|| ratio(r.alone_us)));
         row.extend(has_barriers.then_some(share));
         rows.push(row);
         // All repetitions of a case have the same remarks, so each remark is printed once.
@@ -219,6 +222,12 @@ mod tests {
             text.lines().map(|line| line.split_whitespace().rev().take(5).collect()).collect();
         assert_eq!(lines[0][..3], ["barriers", "time/optimum", "load"]);
         assert_eq!(lines[1], ["%", "92", "2.00", "7", "2.50"]);
+        let in_communicators =
+            Record { alone_us: Some(50.0), barrier_us: None, ..with_barriers[0].clone() };
+        let text = results(&[in_communicators], None);
+        let lines: Vec<&str> =
+            text.lines().filter_map(|line| line.split_whitespace().next_back()).collect();
+        assert_eq!(lines, ["time/alone", "4.00"]);
         assert!(
             results(&with_barriers[..1], Some(20))
                 .starts_with("All cases: ring:8, ring, uniform:1, paragon"),

@@ -28,7 +28,6 @@ mod trees;
 pub use certificate::Certificate;
 pub use optimum::{DEFAULT_GAP, MachineTask, Optimum, Options, solve};
 
-/// The reason why the least time of a problem cannot be found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OptimumError {
     /// A vertex must receive data of another vertex, but there is no path between them.
@@ -38,6 +37,10 @@ pub enum OptimumError {
     NoBandwidth { from: u64, to: u64 },
     #[error("a {0} has no optimum: expected a collective of blocks, such as alltoall")]
     Tokens(&'static str),
+    #[error(
+        "no optimum is known for a {0} in several communicators (`over=`): expected a collective without copies and sums, such as alltoall"
+    )]
+    Communicators(&'static str),
     /// The machine moves any amount of data in no time, so there is nothing to optimize.
     #[error("bytes take no time on this machine: expected byte_us above 0")]
     NoTime,

@@ -15,6 +15,7 @@ mod bine;
 mod engine;
 mod formula;
 mod fugaku;
+mod judge;
 mod li;
 mod liu;
 mod networks;

@@ -113,8 +113,7 @@ pub struct Planned {
     pub departs: bool,
     /// Whether the schedule declares a symmetry, even if the host plans all nodes in spite of it.
     pub claims_symmetry: bool,
-    /// Whether delivery was verified only for one node of each orbit (the set of nodes to which the
-    /// symmetries map a node).
+    /// Whether delivery was verified only for one node of each orbit.
     pub relied_on_symmetry: bool,
     /// The number of nodes for which the plugin itself planned the sends: all nodes or, if the host
     /// relies on a claimed symmetry, the nodes whose own plans were compared with the claim.
@@ -284,7 +283,7 @@ struct Host<'a> {
     relies_on_symmetry: bool,
     links: Option<calls::LinkTable>,
     /// Whether the schedule has placed a node. From then on it must not define another grid, which
-    /// would discard the placement.
+    /// would discard the embedding.
     placed: bool,
 }
 

@@ -11,7 +11,7 @@ pub(crate) fn contrast(front: Color, back: Color, is_light: bool) -> f64 {
 
 /// Returns the red, green and blue values of a colour. The sixteen colours of the terminal have the
 /// values of xterm.
-fn rgb(color: Color, default: [u8; 3]) -> [u8; 3] {
+pub(crate) fn rgb(color: Color, default: [u8; 3]) -> [u8; 3] {
     match color {
         Color::Reset => default,
         Color::Black => [0, 0, 0],

@@ -16,6 +16,7 @@ Examples:
     --out rows.csv
   swapmeet run workloads/experiments/quick-start.toml --format json \\
     | jq .time_us
+  swapmeet run --topology graph:mine.txt --algorithm bruck --bundle study
 
 The cases are all combinations of the given topologies, algorithms, workloads,
 machines and repetitions. A flag overrides the list of the same kind in the
@@ -39,6 +40,10 @@ only ASCII characters are used.";
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub cases: CaseArgs,
+    /// Write FOLDER/rows.csv, and keep the input files and the plugin files that are not bundled in
+    /// FOLDER/inputs, so that `rerun` can repeat the rows on another computer.
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["out", "tui", "format", "on"])]
+    pub bundle: Option<PathBuf>,
     /// Select the format of rows on standard output. Files are always CSV.
     #[arg(long)]
     pub format: Option<RowFormat>,

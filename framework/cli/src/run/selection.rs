@@ -9,13 +9,17 @@ use crate::say::say;
 use crate::streams;
 use std::borrow::Borrow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use swapmeet_core::cost::machine::fitted_on;
-use swapmeet_runner::case::{Case, CaseGrid};
+use swapmeet_core::delivery::collective::of_bits;
+use swapmeet_runner::case::{Case, CaseGrid, spec_error};
 use swapmeet_runner::describe::{PluginReader, READER_MEMORY};
 use swapmeet_runner::experiment::{CaseTable, DEFAULT_MACHINE, Experiment};
 use swapmeet_runner::input::Text;
 use swapmeet_runner::plan_group::{self, plan_groups};
+use swapmeet_runner::plugin::{Algorithm, ParamKind};
 use swapmeet_runner::registry::{Origin, Registry, SharedNames};
+use swapmeet_workloads::Workload;
 use swapmeet_workloads::file::read_bounded;
 
 /// Lists of specs that the user gives as flags.
@@ -128,6 +132,23 @@ pub(crate) fn complete(
     complete_with(experiment, quiet, || registry_within(plugins, memory_limit))
 }
 
+/// Returns the cases of an experiment for each algorithm that implements the collective of its
+/// workload and needs no input file. The experiment names no algorithms and at most one workload.
+pub(crate) fn cases_of_all_algorithms(
+    mut experiment: Experiment,
+    registry: &Registry,
+) -> Result<Vec<Case>, Failure> {
+    if let Some(remark) = fill_in(&mut experiment)? {
+        say!("{remark}");
+    }
+    let text = experiment.workloads[0].clone();
+    let workload = Workload::parse(&text.value).map_err(|e| spec_error(&text, &e))?;
+    let word = workload.collective().word;
+    let names = algorithms_of(registry, word);
+    experiment.algorithms = names.iter().map(|name| Text::flag("--algorithm", name)).collect();
+    Ok(CaseGrid::new(&experiment, registry)?.iter().collect())
+}
+
 fn complete_with<R: Borrow<Registry>>(
     mut experiment: Experiment,
     quiet: bool,
@@ -209,6 +230,18 @@ pub(crate) fn default_machine(topologies: &[&str]) -> Result<(Text, String), Fai
 /// Returns the available plugins.
 pub(crate) fn registry(plugins: &PluginArgs) -> Result<Registry, Failure> {
     registry_within(plugins, None)
+}
+
+/// Returns the specs of the algorithms that implement a collective and need no input file. `word`
+/// is the name of the collective.
+pub(crate) fn algorithms_of(registry: &Registry, word: &str) -> Vec<String> {
+    let supports = |algorithm: &&Arc<Algorithm>| {
+        let needs_file = |param| matches!(param, &ParamKind::File);
+        of_bits(algorithm.collectives).any(|kind| kind.word == word)
+            && !algorithm.params.iter().any(|param| needs_file(&param.kind))
+    };
+    let all = registry.algorithms().filter(supports);
+    all.map(|a| registry.spec_name(&a.name, &a.plugin.name)).collect()
 }
 
 /// Returns the available plugins. Plugin files are read in processes that have at most

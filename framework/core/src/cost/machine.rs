@@ -295,6 +295,19 @@ impl Machine {
         Self { background: Some(Arc::new(background)), ..self }
     }
 
+    /// Returns the background traffic that was read from this file.
+    pub fn background(&self) -> Option<&Background> {
+        self.background.as_deref()
+    }
+
+    /// Returns the ranks that enter a schedule late, each with its time in µs.
+    ///
+    /// # Errors
+    /// If a late rank does not exist.
+    pub fn late_ranks(&self, nodes: u64, seed: u64) -> Result<Vec<(usize, f64)>, String> {
+        self.pricing.late_ranks(nodes, seed)
+    }
+
     /// Returns a lower bound on the completion time of any schedule.
     pub fn lower_bound(&self, topology: &Network, traffic: &Traffic) -> Bound {
         // A schedule that moves nothing takes no time.

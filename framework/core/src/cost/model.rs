@@ -106,6 +106,12 @@ pub trait Model: Debug + Send + Sync {
         None
     }
 
+    /// Returns the ranks that enter a schedule late, each with its time in µs. Errors if a late rank
+    /// does not exist.
+    fn late_ranks(&self, _nodes: u64, _seed: u64) -> Result<Vec<(usize, f64)>, String> {
+        Ok(Vec::new())
+    }
+
     /// Returns an evaluator, which computes the cost of one schedule.
     fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator>;
 
@@ -162,6 +168,8 @@ pub struct Cost {
     pub rounds: Option<u64>,
     /// The times at which ranks ended; `None` in models in which all ranks share one clock.
     pub ranks: Option<RankTimes>,
+    /// The time of one communicator without the others, in µs; `None` if it was not calculated.
+    pub alone_us: Option<f64>,
 }
 
 /// The times at which the ranks of a schedule ended, in µs.

@@ -251,7 +251,11 @@ pub enum Barrier {
 }
 
 impl Barrier {
-    fn read(text: &str) -> Result<Self, String> {
+    /// Parses a time in µs, or a formula such as `126d-113`, where d is the number of rounds.
+    ///
+    /// # Errors
+    /// A description of valid values.
+    pub fn read(text: &str) -> Result<Self, String> {
         let Some((per_round, offset)) = text.split_once('d') else {
             return parse_micros(text).map(Self::Fixed);
         };

@@ -211,10 +211,10 @@ impl App {
             // Other commands: open a prompt, undo, or change the appearance.
             Action::Save => {
                 let title = "save the experiment as";
-                let prompt = Prompt::for_file(Purpose::SaveAs, title, "toml", &session.selection);
+                let prompt = Prompt::for_file(Purpose::SaveAs, title, "toml", &session.chosen);
                 self.prompt = Some(prompt);
             }
-            Action::Copy => match session.selection.command(&session.plugin_dirs) {
+            Action::Copy => match session.chosen.command(&session.plugin_dirs) {
                 Ok(command) => {
                     session.show_message(&format!("copied: {command}"), false);
                     self.terminal_request = Some(TerminalRequest::Copy(command));
@@ -226,7 +226,7 @@ impl App {
             Action::Command => self.prompt = Some(Prompt::new(Purpose::Command, "command", "")),
             Action::Render => {
                 let title = "write a figure or report to";
-                let prompt = Prompt::for_file(Purpose::Render, title, "svg", &session.selection);
+                let prompt = Prompt::for_file(Purpose::Render, title, "svg", &session.chosen);
                 self.prompt = Some(prompt);
             }
             Action::Theme => {

@@ -259,9 +259,9 @@ mod tests {
     use crate::filter::Filter;
     use crate::keys::{ctrl, numbered};
     use crate::panel::Panel;
+    use crate::session::chosen::ListKind;
     use crate::session::comparison::{Compared, tests::row};
     use crate::session::queue::PreparedRows;
-    use crate::session::selection::ListKind;
     use crossterm::event::KeyCode;
     use std::rc::Rc;
     use swapmeet_runner::experiment::Experiment;
@@ -428,10 +428,10 @@ mod tests {
         let mut app = app();
         let press = |app: &mut App, key: Key| app.key(&key.event());
         let put = |app: &mut App, spec: &str| {
-            app.session.selection.put(ListKind::Topologies, spec.to_owned(), None);
+            app.session.chosen.put(ListKind::Topologies, spec.to_owned(), None);
             app.sync();
         };
-        let selected = |app: &App| app.session.selection.choices(ListKind::Topologies).len();
+        let selected = |app: &App| app.session.chosen.choices(ListKind::Topologies).len();
         put(&mut app, "ring:4");
         put(&mut app, "ring:8");
         (0..2).for_each(|_| press(&mut app, ch('u')));

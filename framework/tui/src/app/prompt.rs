@@ -5,8 +5,8 @@ use super::App;
 use crate::filter::Filter;
 use crate::keys::{Binding, ENTER, KeyRow, bind, ctrl, find, key};
 use crate::panel::wrap_index;
+use crate::session::chosen::Chosen;
 use crate::session::files::{OutputFile, refusal, rendered_file, save};
-use crate::session::selection::Selection;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::path::{Path, PathBuf};
 use swapmeet_runner::input::{InputError, Text};
@@ -84,10 +84,9 @@ impl Prompt {
         purpose: Purpose,
         title: &str,
         extension: &str,
-        selection: &Selection,
+        chosen: &Chosen,
     ) -> Self {
-        let name =
-            selection.name().replace(|c: char| !c.is_alphanumeric() && !"-_.".contains(c), "-");
+        let name = chosen.name().replace(|c: char| !c.is_alphanumeric() && !"-_.".contains(c), "-");
         Self::new(purpose, title, &format!("{name}.{extension}"))
     }
 }
@@ -237,7 +236,7 @@ impl App {
         match save(files) {
             Ok(text) => {
                 self.session.runs.saved = true;
-                self.session.selection.set_file(PathBuf::from(name));
+                self.session.chosen.set_file(PathBuf::from(name));
                 self.session.runs.saved_as = Some(Path::new(name).with_extension("csv"));
                 self.session.show_message(&text, false);
                 self.session.add_log(&text, false);

@@ -7,8 +7,8 @@ use crate::click_map::PanelPosition;
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch, key};
 use crate::paint::{Painter, cut_middle, widest};
 use crate::panel::{Keyed, List, Panel};
+use crate::session::chosen::{ListItem, ListKind};
 use crate::session::files::OutputFile;
-use crate::session::selection::{ListItem, ListKind};
 use crate::session::suggestions::ExperimentFile;
 use crate::session::{Request, Session};
 use crossterm::event::KeyCode;
@@ -99,7 +99,7 @@ impl Keyed for Explore {
             Action::Type => self.ask(InputTarget::Spec(self.kind(), None), "", session),
             Action::Remove => {
                 if let Some(ListItem::Choice(index, _)) = self.item(session) {
-                    session.selection.remove(self.kind(), index);
+                    session.chosen.remove(self.kind(), index);
                     self.clamp(session);
                 }
             }
@@ -183,10 +183,8 @@ impl Panel for Explore {
             // a file each time.
             InputTarget::Spec(ListKind::ExperimentFiles, _) => None,
             InputTarget::Spec(..) if text.contains("matrix:") || text.contains("graph:") => None,
-            InputTarget::Spec(kind, _) => {
-                session.selection.check(kind, text, &session.registry).err()
-            }
-            InputTarget::Setting(setting) => session.selection.clone().set(setting, text).err(),
+            InputTarget::Spec(kind, _) => session.chosen.check(kind, text, &session.registry).err(),
+            InputTarget::Setting(setting) => session.chosen.clone().set(setting, text).err(),
             InputTarget::Field => None,
         }
     }
@@ -195,7 +193,7 @@ impl Panel for Explore {
         match self.input_target {
             None => {}
             Some(InputTarget::Setting(setting)) => {
-                session.selection.set(setting, text)?;
+                session.chosen.set(setting, text)?;
                 self.clamp(session);
             }
             Some(InputTarget::Field) => {
@@ -210,8 +208,8 @@ impl Panel for Explore {
                 // If the text contains several specs, the first of them replaces the edited spec,
                 // and the others are added.
                 let (mut place, mut instead) = (0, instead);
-                for spec in session.selection.check(kind, text, &session.registry)? {
-                    place = session.selection.put(kind, spec, instead.take());
+                for spec in session.chosen.check(kind, text, &session.registry)? {
+                    place = session.chosen.put(kind, spec, instead.take());
                 }
                 self.lists[kind as usize] = List::at(place);
             }
@@ -222,7 +220,7 @@ impl Panel for Explore {
     fn completions(&self, text: &str, session: &Session) -> Vec<String> {
         match self.input_target {
             Some(InputTarget::Spec(kind, _)) => {
-                session.selection.completions(kind, text, &session.registry)
+                session.chosen.completions(kind, text, &session.registry)
             }
             _ => Vec::new(),
         }
@@ -230,20 +228,20 @@ impl Panel for Explore {
 
     fn explain(&self, text: &str, session: &Session) -> Option<[String; 2]> {
         let Some(InputTarget::Spec(kind, _)) = self.input_target else { return None };
-        let suggestion = session.selection.suggestion_for(kind, text)?;
+        let suggestion = session.chosen.suggestion_for(kind, text)?;
         Some([suggestion.shown.clone(), format!("{}  {}", suggestion.shown, suggestion.about)])
     }
 
     fn output_file(&self, session: &Session, name: &Path) -> Option<OutputFile> {
-        let what = session.selection.size();
+        let what = session.chosen.size();
         let about = format!("{what} selected; run the file with `swapmeet run`");
-        let text = session.selection.experiment(session.baseline.as_deref()).to_toml();
+        let text = session.chosen.experiment(session.baseline.as_deref()).to_toml();
         let content = Box::new(move |file: &mut dyn Write| file.write_all(text.as_bytes()));
         Some(OutputFile { file: name.to_owned(), summary: what, preview: about, content })
     }
 
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
-        let (size, suffix) = (session.selection.size(), self.list().filter.suffix());
+        let (size, suffix) = (session.chosen.size(), self.list().filter.suffix());
         let title = format!("Explore: {size} selected{suffix}");
         let area = painter.panel(area, &title);
         let headings = ListKind::ALL.len() as u16;
@@ -289,7 +287,7 @@ impl Explore {
     }
 
     fn items<'s>(&self, session: &'s Session) -> Vec<ListItem<'s>> {
-        session.selection.items(self.kind(), &self.list().filter)
+        session.chosen.items(self.kind(), &self.list().filter)
     }
 
     fn item<'s>(&self, session: &'s Session) -> Option<ListItem<'s>> {
@@ -337,7 +335,7 @@ impl Explore {
             Action::Form => {
                 let (kind, spec, instead) = (form.kind, form.spec(), form.instead);
                 self.form = None;
-                let place = session.selection.put(kind, spec, instead);
+                let place = session.chosen.put(kind, spec, instead);
                 self.lists[kind as usize].cursor = place;
                 Ok(())
             }
@@ -362,7 +360,7 @@ impl Explore {
         match self.item(session) {
             Some(ListItem::Choice(index, choice)) => {
                 let (spec, on) = (choice.spec.clone(), !choice.on);
-                session.selection.toggle(kind, index);
+                session.chosen.toggle(kind, index);
                 if on {
                     self.offer_workload(kind, &spec, session);
                 }
@@ -370,7 +368,7 @@ impl Explore {
             Some(ListItem::Suggestion(suggestion)) if suggestion.ready => {
                 let spec = suggestion.prefill.clone();
                 session.show_message(&format!("selected {spec}"), false);
-                session.selection.put(kind, spec.clone(), None);
+                session.chosen.put(kind, spec.clone(), None);
                 self.offer_workload(kind, &spec, session);
                 // The suggestion is now a spec at the top of the list. Move the cursor to the line
                 // that followed the suggestion.
@@ -389,7 +387,7 @@ impl Explore {
     /// them.
     fn choose_all(&mut self, session: &mut Session) {
         let (kind, filter) = (self.kind(), self.list().filter.clone());
-        let (count, last) = session.selection.toggle_all(kind, &filter);
+        let (count, last) = session.chosen.toggle_all(kind, &filter);
         let text = match (count, &last) {
             (0, _) => "nothing to select here".to_owned(),
             (_, Some(_)) => format!("selected {}", units::count(count, "line")),
@@ -408,8 +406,7 @@ impl Explore {
             return;
         }
         self.last = Some(spec.to_owned());
-        if let Some((word, workload)) = session.selection.matching_workload(spec, &session.registry)
-        {
+        if let Some((word, workload)) = session.chosen.matching_workload(spec, &session.registry) {
             // Even with the longest name of an algorithm, this message fits in 80 columns.
             session.show_message(&format!("{spec} needs {word}: w selects {workload}"), true);
         }
@@ -417,10 +414,10 @@ impl Explore {
 
     fn fit(&mut self, session: &mut Session) {
         let Some(spec) = self.last.clone().or_else(|| self.algorithm(session)) else { return };
-        match session.selection.matching_workload(&spec, &session.registry) {
+        match session.chosen.matching_workload(&spec, &session.registry) {
             Some((_, workload)) => {
                 session.show_message(&format!("selected {workload}"), false);
-                session.selection.fit_workloads(workload, &session.registry);
+                session.chosen.fit_workloads(workload, &session.registry);
             }
             None => session.show_message(&format!("the workloads fit {spec}"), false),
         }
@@ -437,7 +434,7 @@ impl Explore {
                 (InputTarget::Spec(kind, None), suggestion.prefill.clone())
             }
             Some(ListItem::Setting(setting)) => {
-                (InputTarget::Setting(setting), session.selection.setting(setting))
+                (InputTarget::Setting(setting), session.chosen.setting(setting))
             }
             None => (InputTarget::Spec(kind, None), String::new()),
         };
@@ -462,7 +459,7 @@ impl Explore {
 
 fn about_spec(session: &Session, kind: ListKind, spec: &str) -> String {
     session
-        .selection
+        .chosen
         .suggestion_for(kind, spec)
         .map(|suggestion| suggestion.about.clone())
         .unwrap_or_default()
@@ -500,7 +497,7 @@ impl Explore {
             let end = painter.put(area, 6, y, &cut_middle(&name(item), room), style);
             // A setting shows its value; all other lines show their descriptions.
             let (text, about) = match item {
-                ListItem::Setting(setting) => (session.selection.setting(setting), style),
+                ListItem::Setting(setting) => (session.chosen.setting(setting), style),
                 ListItem::Choice(..) | ListItem::Suggestion(_) | ListItem::ExperimentFile(_) => {
                     (about_short(item, session, kind), if here { style } else { theme.dim })
                 }
@@ -533,25 +530,23 @@ fn heading(
     painter.add_click(area, 0, y, area.width, PanelPosition::Heading(kind as usize));
     // The heading of a closed list shows its selected entries, so that the whole experiment is
     // always visible.
-    let picked: Vec<&str> = session.selection.selected(kind).collect();
-    let by_tables = picked.is_empty() && session.selection.is_named_by_tables(kind);
+    let picked: Vec<&str> = session.chosen.selected(kind).collect();
+    let by_tables = picked.is_empty() && session.chosen.is_named_by_tables(kind);
     let text = match (kind, open) {
         (ListKind::Settings, false) => {
             let set = |item: &ListItem<'_>| match item {
-                ListItem::Setting(setting) => {
-                    Some((setting.key, session.selection.setting(setting)))
-                }
+                ListItem::Setting(setting) => Some((setting.key, session.chosen.setting(setting))),
                 ListItem::Choice(..) | ListItem::Suggestion(_) | ListItem::ExperimentFile(_) => {
                     None
                 }
             };
-            let settings = session.selection.items(kind, &Default::default());
+            let settings = session.chosen.items(kind, &Default::default());
             let texts = settings.iter().filter_map(set).filter(|(_, value)| !value.is_empty());
             texts.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
         }
         (ListKind::Settings | ListKind::ExperimentFiles, true) => String::new(),
         (ListKind::ExperimentFiles, false) => {
-            format!("{} experiment files", session.selection.items(kind, &Default::default()).len())
+            format!("{} experiment files", session.chosen.items(kind, &Default::default()).len())
         }
         (_, true) => format!("{} selected", picked.len()),
         (_, false) if by_tables => "given by the [[case]] tables".to_owned(),

@@ -8,10 +8,10 @@ use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch};
 use crate::paint::{Painter, cut_middle, position, scroll_start, widest, wrap};
 use crate::panel::{Keyed, List, Panel, list_in_field, wrap_index};
 use crate::session::{RenderKind, Request, Session};
-use crate::theme::mark;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
-use swapmeet_results::analysis::{Axis, MapCell, Margin, Winner, WinnerMap};
+use swapmeet_results::analysis::{MapCell, Margin, Winner, WinnerMap};
+use swapmeet_results::mark;
 
 /// The winners panel. Its cursor moves over the rows of the displayed map.
 #[derive(Debug, Default)]
@@ -90,7 +90,7 @@ impl Panel for Winners {
     fn cursor_moved(&mut self, session: &mut Session) {
         let Some(map) = session.compared.maps.get(self.map) else { return };
         self.column = self.column.min(map.xs.len().saturating_sub(1));
-        let Some(MapCell { group, winner }) = cell(map, self.list.cursor, self.column) else {
+        let Some(MapCell { group, winner, .. }) = cell(map, self.list.cursor, self.column) else {
             return;
         };
         let mut lines = session.compared.lines_of(*group).iter();
@@ -227,7 +227,7 @@ impl Winners {
         // narrower. If cells with the minimum width do not fit either, the map scrolls.
         let theme = painter.theme;
         let label = widest(&map.rows).min(area.width / 3);
-        let sizes: Vec<String> = map.xs.iter().map(|x| Axis::Block.text(*x)).collect();
+        let sizes: Vec<String> = map.xs.iter().map(|x| map.x_axis.text(*x)).collect();
         let widest = widest(&sizes) + 1;
         let room = area.width.saturating_sub(label + 3);
         let wide = (room / (sizes.len() as u16).max(1)).clamp(NARROWEST, widest.max(NARROWEST));
@@ -316,7 +316,7 @@ fn legend(painter: &mut Painter<'_, '_>, session: &Session, map: &WinnerMap, are
 /// Returns one line for each block size in a row of the map. The line names the fastest algorithm
 /// and how much faster it is than the second fastest.
 fn strip(map: &WinnerMap, row: usize) -> Vec<String> {
-    let sizes: Vec<String> = map.xs.iter().map(|x| Axis::Block.text(*x)).collect();
+    let sizes: Vec<String> = map.xs.iter().map(|x| map.x_axis.text(*x)).collect();
     let wide = widest(&sizes);
     let line = |(column, size): (usize, &String)| {
         let text =
@@ -330,7 +330,7 @@ fn explain(map: &WinnerMap, row: usize, column: usize) -> String {
     let (Some(at), Some(x)) = (map.rows.get(row), map.xs.get(column)) else {
         return String::new();
     };
-    let place = format!("{at}, {}: ", Axis::Block.text(*x));
+    let place = format!("{at}, {}: ", map.x_axis.text(*x));
     let Some(MapCell { winner, .. }) = cell(map, row, column) else {
         return format!("{place}no algorithm has a time here");
     };

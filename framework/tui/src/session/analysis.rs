@@ -74,7 +74,7 @@ impl Session {
             if let Some(result) = &compared.scenario {
                 self.what_if.schedule_planning(result);
             }
-            self.styles.add(&compared.algorithms);
+            self.styles.add(compared.algorithms.iter().map(String::as_str));
             let old = std::mem::replace(&mut self.compared, compared);
             // Another thread frees the old lines, because this takes a long time if there are many.
             drop(std::thread::Builder::new().spawn(move || drop(old)));

@@ -1,24 +1,23 @@
 //! The state of a session: plugins, the selection of cases, the cases with their rows, and the
 //! analysis of these rows.
 
-mod algorithm_styles;
 mod analysis;
 pub(crate) mod batch;
+pub(crate) mod chosen;
 pub(crate) mod comparison;
 pub(crate) mod files;
 mod log;
 pub(crate) mod queue;
 pub(crate) mod recording;
 mod runs;
-pub(crate) mod selection;
 pub(crate) mod suggestions;
 mod task;
 mod undo;
 pub(crate) mod what_if;
 
 use crate::filter::Filter;
-use algorithm_styles::AlgorithmStyles;
 use analysis::Analysis;
+use chosen::Chosen;
 use comparison::Compared;
 use files::OutputFile;
 pub use files::{RenderKind, RenderRequest, RenderRows};
@@ -28,13 +27,12 @@ use queue::{CaseRow, CaseState, Queue};
 use recording::{ALL_RANKS, FrameSelection, KeptSchedule, RecordRequest, Recording};
 pub use runs::RowSink;
 use runs::Runs;
-use selection::Selection;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use suggestions::ExperimentFile;
-use swapmeet_results::{Record, Status};
+use swapmeet_results::{AlgorithmStyles, Record, Status};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::registry::Registry;
@@ -90,7 +88,7 @@ pub(crate) struct Session {
     /// The plugin, title and paper of each algorithm, in lower case. The key is the name of the
     /// algorithm.
     pub(crate) abouts: BTreeMap<String, String>,
-    pub(crate) selection: Selection,
+    pub(crate) chosen: Chosen,
     pub(crate) queue: Queue,
     pub(crate) focus: Option<usize>,
     /// The index of the group in focus. A group contains cases that differ only in the algorithm.
@@ -118,7 +116,7 @@ impl Session {
     pub(crate) fn new(setup: Setup) -> Self {
         // Initially, the experiment of the command line is selected.
         let mut session = Self {
-            selection: Selection::new(setup.experiment.clone(), &setup.registry),
+            chosen: Chosen::new(setup.experiment.clone(), &setup.registry),
             plugin_dirs: setup.plugin_dirs,
             abouts: setup
                 .registry
@@ -370,7 +368,7 @@ impl Session {
         match file.experiment() {
             Ok(experiment) => {
                 self.baseline = experiment.baseline.as_ref().map(|baseline| baseline.value.clone());
-                self.selection.load(experiment, &self.registry);
+                self.chosen.load(experiment, &self.registry);
                 self.analysis.is_stale = true;
                 self.show_message(
                     &format!("selected {}: R runs it, u undoes it", file.name),

@@ -107,7 +107,7 @@ impl Session {
     fn begin(&mut self, prepared: PreparedRows) {
         let focused =
             self.focus.and_then(|at| self.queue.rows().get(at)).map(|row| Arc::clone(&row.key));
-        self.styles.add(prepared.algorithms());
+        self.styles.add(prepared.algorithms().iter().map(String::as_str));
         let new = self.queue.enqueue(prepared, self.now);
         self.focus = focused.and_then(|key| self.queue.index_of(&key));
         self.analysis.is_stale = true;
@@ -140,10 +140,10 @@ impl Session {
 
     fn prepare(&mut self, purpose: Purpose) {
         self.runs.is_example = false;
-        let (selection, registry) = (self.selection.clone(), Arc::clone(&self.registry));
+        let (chosen, registry) = (self.chosen.clone(), Arc::clone(&self.registry));
         let known = if purpose == Purpose::Replace { Vec::new() } else { self.queue.known() };
         self.prepare_with(purpose, move || {
-            selection.cases(&registry).map(|cases| PreparedRows::new(cases, known))
+            chosen.cases(&registry).map(|cases| PreparedRows::new(cases, known))
         });
     }
 
@@ -179,7 +179,7 @@ impl Session {
                     text += &format!("; {note}");
                     self.add_log(&note, true);
                 }
-                self.styles.add(prepared.algorithms());
+                self.styles.add(prepared.algorithms().iter().map(String::as_str));
                 self.queue.enqueue(prepared, self.now);
                 (self.analysis.is_stale, self.runs.saved) = (true, true);
                 self.show_message(&text, false);

@@ -1,14 +1,14 @@
 //! Undo of the user's changes.
 
 use super::Session;
-use super::selection::SelectionState;
+use super::chosen::ChosenState;
 
 const MOST: usize = 100;
 
 /// The state that undo restores: the selection, the baseline and the sliders.
 #[derive(Debug, Clone, PartialEq)]
 struct Snapshot {
-    selection: SelectionState,
+    chosen: ChosenState,
     baseline: Option<String>,
     sliders: (Vec<(&'static str, String)>, Option<u64>),
 }
@@ -25,12 +25,12 @@ pub(super) struct Undo {
 
 impl Snapshot {
     fn new(session: &Session) -> Self {
-        let (selection, sliders) = (session.selection.state().clone(), session.what_if.changes());
-        Self { selection, baseline: session.baseline.clone(), sliders }
+        let (chosen, sliders) = (session.chosen.state().clone(), session.what_if.changes());
+        Self { chosen, baseline: session.baseline.clone(), sliders }
     }
 
     fn only_sliders_differ(&self, other: &Self) -> bool {
-        (&self.selection, &self.baseline) == (&other.selection, &other.baseline)
+        (&self.chosen, &self.baseline) == (&other.chosen, &other.baseline)
             && self.sliders != other.sliders
     }
 }
@@ -76,8 +76,8 @@ impl Session {
 
     /// Restores a state. Returns which part of the state has changed.
     fn return_to(&mut self, wanted: &Snapshot, now: &Snapshot) -> &'static str {
-        if wanted.selection != now.selection {
-            self.selection.restore(wanted.selection.clone());
+        if wanted.chosen != now.chosen {
+            self.chosen.restore(wanted.chosen.clone());
         }
         if wanted.baseline != now.baseline {
             self.baseline.clone_from(&wanted.baseline);
@@ -87,7 +87,7 @@ impl Session {
             self.restore(wanted.sliders.clone());
         }
         self.undo.now = Some(wanted.clone());
-        if wanted.selection != now.selection {
+        if wanted.chosen != now.chosen {
             "selection"
         } else if wanted.baseline != now.baseline {
             "baseline"

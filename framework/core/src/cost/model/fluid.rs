@@ -196,6 +196,10 @@ impl Model for Fluid {
         self.background.name()
     }
 
+    fn late_ranks(&self, nodes: u64, seed: u64) -> Result<Vec<(usize, f64)>, String> {
+        self.late.ranks(nodes, seed)
+    }
+
     fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {
         Box::new(WithCopy::new(Simulation::new(self.clone(), context)))
     }

@@ -369,7 +369,7 @@ impl<M: StepModel> Evaluator for Synchronous<M> {
         let parts = self.parts();
         let note = (!notes.is_empty()).then(|| notes.join("; "));
         let rounds = (!self.at_least).then_some(self.rounds);
-        Ok(Cost { parts, note, rounds, ranks: None })
+        Ok(Cost { parts, note, rounds, ..Cost::default() })
     }
 
     fn parts_so_far(&self) -> Option<Parts> {

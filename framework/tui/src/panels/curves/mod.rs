@@ -10,12 +10,11 @@ use crate::paint::{Painter, position, width};
 use crate::panel::{Keyed, List, Panel, list_in_field, next_of, wrap_index};
 use crate::session::comparison::Compared;
 use crate::session::{RenderKind, Session};
-use crate::theme::mark;
 use axes::{Axes, Scale};
 use ratatui::layout::Rect;
 use std::rc::Rc;
 use swapmeet_results::analysis::{Axis, Crossover, Curve, Family, Point};
-use swapmeet_results::duration;
+use swapmeet_results::{duration, mark};
 
 const LEFT: u16 = 9;
 
@@ -159,7 +158,7 @@ impl Panel for Curves {
                         "several patterns have {values} failed links, so no line is drawn there"
                     )
                 }
-                Axis::Block | Axis::Variation => {
+                Axis::Block | Axis::Variation | Axis::Parameter(_) => {
                     format!("several workloads have blocks of {values}, so no line is drawn there")
                 }
             };

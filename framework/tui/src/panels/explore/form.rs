@@ -4,7 +4,7 @@
 use crate::paint::{Painter, cut, widest, wrap};
 use crate::panel::{List, wrap_index};
 use crate::session::Session;
-use crate::session::selection::ListKind;
+use crate::session::chosen::ListKind;
 use crate::session::what_if::{StepSize, next_value};
 use ratatui::layout::Rect;
 use swapmeet_core::cost::machine::parameters;
@@ -40,8 +40,8 @@ impl Form {
         let (name, given) = spec.split_once(':').unwrap_or((spec, ""));
         let given: Vec<(&str, &str)> =
             given.split(',').filter_map(|arg| arg.split_once('=')).collect();
-        let parameters = session.selection.parameters(kind, name, &session.registry);
-        let field = |p: crate::session::selection::FormParameter| Field {
+        let parameters = session.chosen.parameters(kind, name, &session.registry);
+        let field = |p: crate::session::chosen::FormParameter| Field {
             value: given
                 .iter()
                 .find(|(key, _)| *key == p.key)
@@ -85,7 +85,7 @@ impl Form {
             field.value.clone_from(&field.default);
         }
         let spec = self.spec();
-        match session.selection.check(self.kind, &spec, &session.registry) {
+        match session.chosen.check(self.kind, &spec, &session.registry) {
             Ok(_) => {
                 // If the user changes the model, the form needs the parameters of the new model.
                 if let Some(new) = Self::new(session, self.kind, &spec, self.instead)
@@ -113,14 +113,14 @@ impl Form {
             self.fields.iter().find(|field| field.key == "model" && field.value != field.default);
         let Some(model) = model else { return self.fields };
         let spec = format!("{name}:model={}", model.value);
-        let of_model = session.selection.parameters(self.kind, &spec, &session.registry);
+        let of_model = session.chosen.parameters(self.kind, &spec, &session.registry);
         if of_model.is_empty() {
             return self.fields;
         }
         let (name_of_model, own) = (model.default.clone(), &self.fields);
         let value =
             |key: &str| own.iter().find(|field| field.key == key).map(|field| field.value.clone());
-        let field = |p: crate::session::selection::FormParameter| Field {
+        let field = |p: crate::session::chosen::FormParameter| Field {
             value: value(&p.key).unwrap_or_else(|| p.default.clone()),
             default: if p.key == "model" { name_of_model.clone() } else { p.default },
             key: p.key,

@@ -3,12 +3,12 @@
 use super::cell;
 use crate::paint::{Painter, scroll_start, widest, width};
 use crate::session::Session;
-use crate::theme::{Theme, mark};
+use crate::theme::Theme;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use std::collections::BTreeMap;
-use swapmeet_results::analysis::{Axis, WinnerMap};
-use swapmeet_results::duration;
+use swapmeet_results::analysis::WinnerMap;
+use swapmeet_results::{duration, mark};
 
 /// The classes of times: the largest ratio to the fastest time, the heat level whose colour the class
 /// has, and the label in the legend. Times above all of these ratios belong to [`SLOWEST`].
@@ -26,16 +26,20 @@ struct Row<'s> {
     times: Vec<Option<f64>>,
 }
 
-/// Returns the times in one row of the map, by algorithm. The key is the position of the algorithm
-/// in the order in which the algorithms were first seen.
-fn rows<'s>(session: &'s Session, map: &WinnerMap, row: usize) -> BTreeMap<usize, Row<'s>> {
-    let mut rows: BTreeMap<usize, Row<'_>> = BTreeMap::new();
+/// Returns the times in one row of the map, by algorithm. The key is the number of the algorithm's
+/// style, and its name.
+fn rows<'s>(
+    session: &'s Session,
+    map: &WinnerMap,
+    row: usize,
+) -> BTreeMap<(usize, &'s str), Row<'s>> {
+    let mut rows: BTreeMap<(usize, &str), Row<'_>> = BTreeMap::new();
     for at in 0..map.xs.len() {
         let Some(found) = cell(map, row, at) else { continue };
         for line in session.compared.lines_of(found.group) {
             let algorithm = line.stats.algorithm.as_str();
             let entry = rows
-                .entry(session.styles.position(algorithm))
+                .entry((session.styles.number(algorithm), algorithm))
                 .or_insert_with(|| Row { algorithm, times: vec![None; map.xs.len()] });
             entry.times[at] = line.stats.mean();
         }
@@ -61,7 +65,7 @@ pub(super) fn pivot(
         |at: usize| rows.values().filter_map(|row| row.times[at]).fold(f64::INFINITY, f64::min);
     // All columns have the same width. If not all of them fit, the table scrolls.
     let theme = painter.theme;
-    let sizes: Vec<String> = map.xs.iter().map(|x| Axis::Block.text(*x)).collect();
+    let sizes: Vec<String> = map.xs.iter().map(|x| map.x_axis.text(*x)).collect();
     let texts = rows.values().flat_map(|row| row.times.iter().flatten().map(|us| duration(*us)));
     let wide = widest(texts.chain(sizes.iter().cloned())) + 2;
     let names = widest(rows.values().map(|row| row.algorithm)).min(area.width / 3) + 2;

@@ -356,7 +356,7 @@ impl Session {
                 .filter_map(|arg| Some((text("parameter", arg.key()?), text("value", arg.value()))))
                 .collect(),
         };
-        self.selection.add_machine(own)?;
+        self.chosen.add_machine(own)?;
         self.show_message(
             &format!("[machine.{name}] is {definition}; selected: a runs it, S saves it"),
             false,

@@ -77,22 +77,22 @@ pub(crate) enum ListItem<'a> {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct SelectionState {
+pub(crate) struct ChosenState {
     choices: [Vec<Choice>; 4],
     /// The experiment without its four lists, which are in `choices`, and without its baseline.
     experiment: Experiment,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Selection {
-    state: SelectionState,
+pub(crate) struct Chosen {
+    state: ChosenState,
     suggestions: [Vec<Suggestion>; 4],
     experiment_files: Vec<ExperimentFile>,
     /// A file, and the selection for which it was read or written.
-    file: Option<(PathBuf, SelectionState)>,
+    file: Option<(PathBuf, ChosenState)>,
 }
 
-impl Selection {
+impl Chosen {
     /// Selects the cases of an experiment. The suggestions come from the registry.
     pub(crate) fn new(mut experiment: Experiment, registry: &Registry) -> Self {
         let suggestions = suggestions(&experiment, registry);
@@ -114,7 +114,7 @@ impl Selection {
             selected(workloads),
             selected(std::mem::take(&mut experiment.machines)),
         ];
-        let state = SelectionState { choices, experiment };
+        let state = ChosenState { choices, experiment };
         let file = file.map(|file| (file, state.clone()));
         Self { state, suggestions, experiment_files: experiment_files(), file }
     }
@@ -297,11 +297,11 @@ impl Selection {
         *self = Self { experiment_files, ..Self::new(experiment, registry) };
     }
 
-    pub(crate) fn state(&self) -> &SelectionState {
+    pub(crate) fn state(&self) -> &ChosenState {
         &self.state
     }
 
-    pub(super) fn restore(&mut self, state: SelectionState) {
+    pub(super) fn restore(&mut self, state: ChosenState) {
         let old = std::mem::replace(&mut self.state, state).experiment.own_machines;
         let new = &self.state.experiment.own_machines;
         let is_in = |list: &[OwnMachine], name: &str| list.iter().any(|own| own.name.value == name);
@@ -426,7 +426,7 @@ fn fits(collectives: u64, workload: &str) -> bool {
     Workload::parse(workload).map_or(true, |w| collectives & (1 << w.collective().code) != 0)
 }
 
-impl Selection {
+impl Chosen {
     /// If an algorithm supports none of the selected workloads, returns the name of its collective
     /// and a workload of this collective with the same size.
     pub(crate) fn matching_workload(

@@ -1,6 +1,6 @@
 //! Checks and completes the specs that the user types, and returns the parameters for a form.
 
-use super::{ListKind, Selection};
+use super::{Chosen, ListKind};
 use crate::session::what_if::values_of;
 use swapmeet_core::cost::machine::ParameterValue;
 use swapmeet_runner::case::{self, select_algorithm};
@@ -19,7 +19,7 @@ pub(crate) struct FormParameter {
     pub(crate) values: Vec<String>,
 }
 
-impl Selection {
+impl Chosen {
     /// Parses one or several specs, and returns them in canonical form. A range of sizes results in
     /// one spec for each size.
     pub(crate) fn check(

@@ -52,7 +52,7 @@ const LINE: u32 = line!() - 4;
 
 /// Asserts that a row has no time, and that its reason has this message and this line of this file.
 fn assert_reported(row: &Record, message: &str, line: u32) {
-    let place = format!("session/tests.rs:{line})");
+    let place = format!("session/assertion_tests.rs:{line})");
     assert_eq!((row.status, row.time_us), (Status::Error, None));
     let start = format!("swapmeet itself failed, please report it: {message}");
     assert!(row.reason.starts_with(&start) && row.reason.ends_with(&place), "{}", row.reason);
