@@ -66,7 +66,8 @@ fn comparisons_mark_old_rows() {
     let now = CASE.replace(":window=1", "").replace(":rearrangement=declared", "");
     let new = [&words("run --quiet --out new.csv")[..], &words(&now)].concat();
     swapmeet(&new).current_dir(dir.path()).assert().success();
-    let compare = swapmeet(&["compare", "old.csv", "new.csv"]).current_dir(dir.path()).output();
+    let compare =
+        swapmeet(&["compare", "--details", "old.csv", "new.csv"]).current_dir(dir.path()).output();
     let compare = compare.unwrap();
     let [table, message] = [compare.stdout, compare.stderr].map(|t| String::from_utf8(t).unwrap());
     assert!(message.contains(WINDOW), "{message}");
