@@ -23,7 +23,7 @@ fn replay(text: &str) {
     let mut session = Session::new(&experiment);
     let script = Script::parse(text).unwrap();
     for step in script.steps() {
-        let mut screens = |session: &mut Session| {
+        let screens = |session: &mut Session| {
             session.settle();
             SIZES.map(|(width, height)| session.screen(width, height))
         };
