@@ -253,6 +253,8 @@ record! {
     outcome members: Option<u64>,
     /// Time of one communicator without the others; empty without `over=`.
     outcome alone_us: Option<f64>,
+    /// The protocol of the library with the shortest time, if the machine has several.
+    outcome protocol: String,
 }
 
 /// Returns the description of each column, in order.
@@ -407,7 +409,7 @@ mod tests {
             columns().collect::<Vec<_>>().join(", "),
             format!(
                 "{PROMISED}, note, send_buffer_bytes, receive_buffer_bytes, swapmeet_version, plugin_digest, machine_definition, inputs, \
-                 block_bytes, bound_kind, proved_on, reduction_us, first_rank_us, mean_rank_us, compared_on, optimum_us, optimum_gap, faults, communicators, members, alone_us"
+                 block_bytes, bound_kind, proved_on, reduction_us, first_rank_us, mean_rank_us, compared_on, optimum_us, optimum_gap, faults, communicators, members, alone_us, protocol"
             )
         );
     }

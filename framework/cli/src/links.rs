@@ -38,6 +38,7 @@ pub(crate) fn links(args: &LinksArgs) -> Result<ExitStatus, Failure> {
             algorithms: &args.algorithms,
             workloads: args.workload.as_slice(),
             machines: args.machine.as_slice(),
+            systems: &[],
         };
         run::cases_with(lists, args.seed, None, || Ok(&registry))
     };

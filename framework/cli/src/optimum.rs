@@ -88,6 +88,7 @@ fn cases(args: &OptimumArgs, registry: &Registry) -> Result<Vec<Case>, Failure> 
         topologies: flag("--topology", &args.topology),
         workloads: flag("--workload", &args.workload),
         machines: flag("--machine", &args.machine),
+        systems: flag("--system", &args.system),
         seed: args.seed,
         timeout_secs: Some(args.timeout),
         ..Experiment::default()

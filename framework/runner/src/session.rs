@@ -384,7 +384,7 @@ fn price(
         let bytes = traffic.in_bytes(case.unit_bytes() as f64);
         Ok((cost, case.machine.lower_bound(case.topology.as_ref(), &bytes)))
     });
-    let (Cost { parts, note, ranks, alone_us }, bound) =
+    let (Cost { parts, note, ranks, alone_us, protocol }, bound) =
         priced.unwrap_or_else(|defect| Err((Status::Error, defect)))?;
     record.set_parts(&parts).map_err(|error| (Status::Error, error.to_string()))?;
     if record.time_us.is_some_and(|time| time > MOST_US) {
@@ -401,6 +401,7 @@ fn price(
     if record.communicators.is_some() {
         record.alone_us = alone_us.or(record.time_us);
     }
+    record.protocol = protocol.unwrap_or_default();
     if let Some((column, expected)) = record.as_written().contradiction() {
         let value = record.field(column).unwrap_or_default();
         let reason = format!(

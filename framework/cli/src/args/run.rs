@@ -99,6 +99,10 @@ pub(crate) struct CaseArgs {
     /// paragon].
     #[arg(long = "machine", value_name = "SPEC")]
     pub machines: Vec<String>,
+    /// Use this system, which stands for a topology and a machine, such as h100-ib:4x8 for 4
+    /// computers of 8 GPUs (see `swapmeet list systems`). Can be repeated.
+    #[arg(long = "system", value_name = "SPEC")]
+    pub systems: Vec<String>,
     /// The settings of the experiment.
     #[command(flatten)]
     pub settings: SettingArgs,

@@ -28,6 +28,7 @@ pub(crate) struct SpecLists<'a> {
     pub algorithms: &'a [String],
     pub workloads: &'a [String],
     pub machines: &'a [String],
+    pub systems: &'a [String],
 }
 
 /// Returns the experiment that a file and flags describe. This function does not check whether its
@@ -54,6 +55,7 @@ pub(crate) fn with_flags(given: &Experiment, args: &CaseArgs) -> Experiment {
         algorithms: &args.algorithms,
         workloads: &args.workloads,
         machines: &args.machines,
+        systems: &args.systems,
     };
     override_lists(&mut experiment, &lists);
     args.settings.apply(&mut experiment);
@@ -90,6 +92,10 @@ fn override_lists(experiment: &mut Experiment, lists: &SpecLists<'_>) {
             // experiment.
             experiment.case_tables.iter_mut().for_each(|table| of_table(table).clear());
         }
+    }
+    if !lists.systems.is_empty() {
+        experiment.systems =
+            lists.systems.iter().map(|value| Text::flag("--system", value)).collect();
     }
 }
 
@@ -155,8 +161,9 @@ fn complete_with<R: Borrow<Registry>>(
         (&experiment.algorithms, in_tables(|b| &b.algorithms), "--algorithm", "suh-shin"),
     ] {
         if list.is_empty() && !in_tables {
+            let or_system = if flag == "--topology" { " or --system" } else { "" };
             return Err(Failure::Usage(format!(
-                "nothing to run: give {flag} (such as `{flag} {example}`), or an experiment file that lists some"
+                "nothing to run: give {flag} (such as `{flag} {example}`){or_system}, or an experiment file that lists some"
             )));
         }
     }

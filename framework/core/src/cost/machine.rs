@@ -19,8 +19,10 @@ use crate::spec::{Spec, SpecError, near_matches};
 use std::fmt;
 use std::sync::Arc;
 
+mod launch;
 mod presets;
 
+use launch::Launch;
 pub use presets::presets;
 
 static MODEL: TypedParameter<&'static ModelKind> = TypedParameter {
@@ -37,7 +39,8 @@ static MODEL: TypedParameter<&'static ModelKind> = TypedParameter {
 /// [`Planning`].
 pub fn parameters() -> Vec<&'static dyn Parameter> {
     let mut all: Vec<&'static dyn Parameter> = vec![&MODEL];
-    for parameter in models().iter().flat_map(|kind| kind.parameters).chain(Planning::PARAMETERS) {
+    let of_models = models().iter().flat_map(|kind| kind.parameters);
+    for parameter in of_models.chain(Launch::PARAMETERS).chain(Planning::PARAMETERS) {
         if !all.iter().any(|other| other.key() == parameter.key()) {
             all.push(*parameter);
         }
@@ -51,7 +54,8 @@ pub fn readers(parameter: &dyn Parameter) -> String {
     let reads = |list: &[&dyn Parameter]| list.iter().any(|other| other.key() == parameter.key());
     let names = models().iter().filter(|kind| reads(kind.parameters)).map(|kind| kind.name);
     let mut readers: Vec<&str> = names.collect();
-    if readers.len() == models().len() || parameter.key() == MODEL.key {
+    let is_of_all = parameter.key() == MODEL.key || reads(Launch::PARAMETERS);
+    if readers.len() == models().len() || is_of_all {
         readers = vec!["every model"];
     }
     if reads(Planning::PARAMETERS) {
@@ -82,6 +86,7 @@ pub struct Machine {
     /// The model that computes completion times.
     pub model: &'static ModelKind,
     pricing: Arc<dyn Model>,
+    launch: Launch,
     planning: Planning,
     background: Option<Arc<Background>>,
 }
@@ -150,8 +155,9 @@ impl Machine {
         settings: Settings,
     ) -> Result<Self, ParameterError> {
         let model = settings.value(&MODEL)?;
-        let (pricing, planning) = ((model.prepare)(&settings)?, Planning::of(&settings)?);
-        Ok(Self { name, stands_for, settings, model, pricing, planning, background: None })
+        let (pricing, launch) = ((model.prepare)(&settings)?, Launch::of(&settings)?);
+        let planning = Planning::of(&settings)?;
+        Ok(Self { name, stands_for, settings, model, pricing, launch, planning, background: None })
     }
 
     /// Returns this machine with changed parameters. `given` has a key and a value for each change,
@@ -197,12 +203,14 @@ impl Machine {
         self.parameters().iter().filter_map(set).collect()
     }
 
-    /// Returns the parameters that the machine's model or [`Planning`] reads.
+    /// Returns the parameters that the machine's model or [`Planning`] reads, and those of every
+    /// model.
     pub fn parameters(&self) -> Vec<&'static dyn Parameter> {
         let mut all: Vec<&'static dyn Parameter> = vec![&MODEL];
         all.extend(self.model.parameters);
-        let more = Planning::PARAMETERS
+        let more = Launch::PARAMETERS
             .iter()
+            .chain(Planning::PARAMETERS)
             .filter(|p| !self.model.parameters.iter().any(|q| q.key() == p.key()));
         all.extend(more);
         all
@@ -274,7 +282,8 @@ impl Machine {
                 return Box::new(Refused(why));
             }
         }
-        self.pricing.evaluator(PricingContext { background: self.background.as_deref(), ..context })
+        let context = PricingContext { background: self.background.as_deref(), ..context };
+        self.launch.evaluator(self.pricing.evaluator(context))
     }
 
     /// Returns the name of the file with background traffic, if the machine has background traffic.
@@ -308,7 +317,7 @@ impl Machine {
         if traffic.peers == 0 {
             Bound::default()
         } else {
-            self.pricing.lower_bound(topology, traffic)
+            self.launch.bound(self.pricing.lower_bound(topology, traffic))
         }
     }
 

@@ -30,6 +30,7 @@ pub mod flat;
 mod fluid;
 mod late;
 mod loggp;
+mod pipelined;
 mod protocol;
 mod rounds;
 mod store_and_forward;
@@ -54,6 +55,7 @@ static MODELS: &[&ModelKind] = &[
     &flat::KIND,
     &loggp::KIND,
     &fluid::KIND,
+    &pipelined::KIND,
 ];
 
 /// A kind of model: its name, its parameters, and a function that creates a [`Model`].
@@ -160,6 +162,8 @@ pub struct Cost {
     pub ranks: Option<RankTimes>,
     /// The time of one communicator without the others, in µs; `None` if it was not calculated.
     pub alone_us: Option<f64>,
+    /// The name of the fastest protocol, if the machine has several.
+    pub protocol: Option<String>,
 }
 
 /// The times at which the ranks of a schedule ended, in µs.

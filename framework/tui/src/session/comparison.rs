@@ -300,8 +300,11 @@ impl Compared {
         let group_of =
             groups().enumerate().map(|(at, group)| (group.setting.clone(), at)).collect();
         let along = |axis| families(&comparison, axis).families;
-        let families =
-            Axis::varying(&comparison).into_iter().flat_map(along).filter(|family| family.xs().len() > 1).collect();
+        let families = Axis::varying(&comparison)
+            .into_iter()
+            .flat_map(along)
+            .filter(|family| family.xs().len() > 1)
+            .collect();
         let maps = winner_maps(&comparison).maps;
         let link_costs = link_costs(records.iter().map(|record| &**record));
         Self {

@@ -93,6 +93,9 @@ macro_rules! gpu_servers {
 /// The source of the values of Fugaku.
 const FUGAKU: &str = "fitted to half of PICO's medians on 4x4x4 and 8x8x8 nodes (results/measured); `reproduce fugaku` repeats the fit";
 
+/// The source of the values that all systems of GPUs share.
+const NCCL: &str = "fitted to published measurements of several clusters (results/measured/gpu); `reproduce gpu` judges the fit";
+
 /// The source of start-up times, for machines whose own sources describe only links.
 const STARTUP: &str = "not in these sources: set it to a measured value";
 
@@ -395,6 +398,18 @@ static PRESETS: &[Preset] = &[
                 "1",
                 "one adapter a rank: 32 switches a group with two nodes of eight adapters each, Ibeid et al.",
             ),
+        ],
+    },
+    Preset {
+        name: "nccl",
+        title: "GPUs with NCCL or RCCL: what all systems of `list systems` share; for groups:DxG,inside=B,nics=K",
+        values: &[
+            ("model", "pipelined", "libraries for GPUs cut messages into chunks"),
+            ("launch_us", "9", NCCL),
+            ("chunk_startups", "3", NCCL),
+            ("protocols", "LL:1.6/10.8/0.26/0.12+LL128:3.2/12/0.82/0.78+Simple:8/19/1/1", NCCL),
+            ("rearrange_byte_us", "0.000015", NCCL),
+            ("rearrange_block_us", "1.25", NCCL),
         ],
     },
 ];

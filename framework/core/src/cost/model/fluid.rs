@@ -124,9 +124,26 @@ fn factor(text: &str) -> Result<f64, String> {
     factor.ok_or_else(|| "a number from 0.000001 to 1000000".to_owned())
 }
 
+static GROUPED: TypedParameter<Grouped> = TypedParameter {
+    key: "grouped",
+    meaning: "whether all sends of a rank in a step share one start-up, as in a group of NCCL: `yes` or `no`",
+    symbols: "",
+    default: DefaultValue::Text("no"),
+    read: |text| parse_word(text, Grouped::WORDS),
+};
+
+word_enum! {
+    /// Whether the sends of a rank in a step share one start-up.
+    enum Grouped {
+        Yes = "yes",
+        No = "no",
+    }
+}
+
 parameters! {
     struct Fluid {
         startup_us: f64 = STARTUP_US,
+        grouped: Grouped = GROUPED,
         rendezvous_bytes: u64 = RENDEZVOUS_BYTES,
         rendezvous_us: f64 = RENDEZVOUS_US,
         eager_byte_us: f64 = EAGER_BYTE_US,

@@ -112,7 +112,7 @@ static REARRANGEMENT: TypedParameter<Rearrangement> = TypedParameter {
     read: |text| parse_word(text, Rearrangement::WORDS),
 };
 
-static REARRANGE_BLOCK_US: TypedParameter<f64> = TypedParameter::micros(
+pub(super) static REARRANGE_BLOCK_US: TypedParameter<f64> = TypedParameter::micros(
     "rearrange_block_us",
     "rearrangement of a block within a node, in addition to that of its bytes; needs blocks of one size",
     "",
@@ -365,7 +365,8 @@ impl<M: StepModel> Evaluator for Synchronous<M> {
         let notes: Vec<String> =
             in_rounds.into_iter().chain(self.remarks().map(str::to_owned)).collect();
         let parts = self.parts();
-        Ok(Cost { parts, note: (!notes.is_empty()).then(|| notes.join("; ")), ..Cost::default() })
+        let note = (!notes.is_empty()).then(|| notes.join("; "));
+        Ok(Cost { parts, note, ..Cost::default() })
     }
 
     fn parts_so_far(&self) -> Option<Parts> {
