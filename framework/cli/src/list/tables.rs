@@ -41,16 +41,19 @@ pub(super) fn render(lists: &[List], registry: &Registry, args: &ListArgs) -> St
                 out += &one_line_each(&["name", "model", "machine"], rows);
                 out += "\nDetails: swapmeet list machines NAME\n";
             }
-            ("systems", None) => {
+            ("systems", true) => {
                 let row = |row: &Vec<String>| [0, 9, 8, 1].map(|i| row[i].clone()).to_vec();
                 let header = ["name", "example", "measured", "system"];
                 out += &one_line_each(&header, list.rows.iter().map(row).collect());
                 out += "\nDetails: swapmeet list systems NAME\n";
             }
-            ("systems", Some(_)) => {
-                let named = list.header.iter().zip(&list.rows[0]);
+            ("systems", false) => {
                 let width = list.header.iter().map(|name| name.len()).max().unwrap_or(0);
-                out.extend(named.map(|(name, value)| format!("{name:width$}  {value}\n")));
+                let details = list.rows.iter().map(|row| {
+                    let named = list.header.iter().zip(row);
+                    named.map(|(name, value)| format!("{name:width$}  {value}\n")).collect()
+                });
+                out += &details.collect::<Vec<String>>().join("\n");
             }
             ("plugins", _) => {
                 out += &plugins(registry);
