@@ -314,9 +314,9 @@ fn nodes_of_current_machines_have_the_bandwidth_that_vendors_state() {
         // AMD, data sheet of the MI300X platform: 896 GB/s.
         ("mi300x", "fully-connected:8", 896.0),
         // NVIDIA, data sheets of DGX B200 and DGX H100.
-        ("dgx-b200", "groups:2x8,inside=14.4,inside_hop=0", nvlink_5_and_adapter),
-        ("efa-p5", "groups:2x8,inside=7.4,inside_hop=0", nvlink_4_and_adapter),
-        ("efa-p5en", "groups:2x8,inside=7.4,inside_hop=0", nvlink_4_and_adapter),
+        ("dgx-b200", "groups:2x8,inside=18,inside_hop=0", nvlink_5_and_adapter),
+        ("efa-p5", "groups:2x8,inside=9,inside_hop=0", nvlink_4_and_adapter),
+        ("efa-p5en", "groups:2x8,inside=9,inside_hop=0", nvlink_4_and_adapter),
         // HPE: 200 Gb/s in each direction.
         ("aurora", "dragonfly:5x32x16", 50.0),
     ] {
