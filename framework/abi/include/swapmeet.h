@@ -719,6 +719,9 @@ typedef int32_t (*SwmRun)(const struct SwmAlgorithm *algorithm,
 
 #endif  /* SWAPMEET_H */
 
+#ifndef SWM_NUMBER
+#define SWM_NUMBER
+
 // Returns the value of a parameter whose kind is SWM_PARAM_NUMBER, or `otherwise` if the user gave
 // none. The host has checked that the value is a whole number; one above UINT64_MAX gives
 // UINT64_MAX. Other values need a check of the algorithm, for instance of 0 before a division.
@@ -762,3 +765,5 @@ SwmPlugin *swapmeet_plugin(void);
 #ifdef __cplusplus
 }
 #endif
+
+#endif  /* SWM_NUMBER */
