@@ -48,6 +48,6 @@ pub use render::{
     View, escaped, html_table, latex_escaped, single_line, write_csv, write_html, write_json,
     write_latex, write_markdown, write_table,
 };
-pub use styles::{AlgorithmStyles, STYLES, mark};
+pub use styles::{AlgorithmStyles, STYLES, has_fixed_style, mark};
 pub use swapmeet_core::cost::kind::{Kind, Parts};
 pub use units::duration;

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 use swapmeet_core::cost::machine::Machine;
-use swapmeet_core::spec::{Arg, Spec, near_matches, parse_decimal, parse_size};
+use swapmeet_core::spec::{Arg, Spec, parse_decimal, parse_size};
 use swapmeet_workloads::default_number;
 
 /// The kind of a spec. It is also the prefix of a parameter's name, as in `machine.ports`.
@@ -113,8 +113,6 @@ pub enum UnknownParameter {
     #[error("no spec of these rows has a number `{name}`")]
     Unknown {
         name: String,
-        /// Similar names.
-        near: Vec<String>,
         /// The names of all parameters.
         known: Vec<String>,
     },
@@ -128,11 +126,10 @@ pub enum UnknownParameter {
 }
 
 impl UnknownParameter {
-    /// Returns the name that is unknown, names that are similar to it, and all names.
-    pub fn names(&self) -> (&str, &[String], &[String]) {
+    /// Returns the name, and the names that could be meant.
+    pub fn names(&self) -> (&str, &[String]) {
         match self {
-            Self::Unknown { name, near, known } => (name, near, known),
-            Self::Ambiguous { name, known } => (name, &[], known),
+            Self::Unknown { name, known } | Self::Ambiguous { name, known } => (name, known),
         }
     }
 }
@@ -220,11 +217,9 @@ impl Parameters {
         match named[..] {
             [only] => Ok(only),
             [] => {
-                let known: BTreeSet<String> =
-                    self.all().map(|parameter| parameter.key.to_owned()).collect();
-                let near = near_matches(key, known.iter().map(String::as_str));
-                let known = known.into_iter().collect();
-                Err(UnknownParameter::Unknown { name: name.to_owned(), near, known })
+                let known: BTreeSet<&str> = self.all().map(|parameter| parameter.key).collect();
+                let known = known.into_iter().map(str::to_owned).collect();
+                Err(UnknownParameter::Unknown { name: name.to_owned(), known })
             }
             _ => Err(UnknownParameter::Ambiguous {
                 name: name.to_owned(),
@@ -341,8 +336,8 @@ mod tests {
     #[test]
     fn a_name_that_is_unknown_or_ambiguous_is_explained() {
         let error = |name: &str| found().find(name).unwrap_err();
-        let UnknownParameter::Unknown { near, .. } = error("tokns") else { panic!() };
-        assert_eq!(near, ["tokens"]);
+        let names = ["bytes", "experts", "ports", "radix", "skew", "startup_us", "tokens", "top"];
+        assert_eq!(error("tokns").names(), ("tokns", &names.map(String::from)[..]));
         assert_eq!(error("file").to_string(), "no spec of these rows has a number `file`");
         assert_eq!(
             error("ports").to_string(),

@@ -6,6 +6,7 @@ mod cli;
 mod clusters;
 mod commands;
 mod examples;
+mod explain;
 mod export;
 mod faults;
 mod figures;

@@ -7,6 +7,7 @@ use swapmeet_results::Correction;
 
 mod authors;
 mod bridges;
+mod explain;
 mod groups;
 mod internal;
 mod links;
@@ -22,6 +23,8 @@ use authors::{CHECK_EXAMPLES, HEADER_EXAMPLES, NEW_PLUGIN_EXAMPLES};
 pub(crate) use authors::{CheckArgs, CheckQuestionArgs, NewPluginArgs, ReportFormat};
 use bridges::{EXPORT_EXAMPLES, EXPORT_USAGE, FIT_EXAMPLES, IMPORT_EXAMPLES, TUNE_EXAMPLES};
 pub(crate) use bridges::{ExportArgs, FitArgs, ImportArgs, On, RealRanks, TuneArgs};
+use explain::{EXPECT_EXAMPLES, EXPLAIN_EXAMPLES};
+pub(crate) use explain::{ExpectArgs, ExpectFormat, ExplainArgs, ExplainFormat};
 pub(crate) use internal::{DescribePluginsArgs, ReproducePaperArgs, WorkerArgs};
 use links::LINKS_EXAMPLES;
 pub(crate) use links::LinksArgs;
@@ -106,6 +109,12 @@ pub(crate) enum Command {
     /// Rank the placements of axes of ranks on a network.
     #[command(after_help = PLACE_EXAMPLES)]
     Place(PlaceArgs),
+    /// Say whether measured times of a collective are right, and what limits them.
+    #[command(after_help = EXPLAIN_EXAMPLES)]
+    Explain(ExplainArgs),
+    /// Print the times that a collective should take on a system.
+    #[command(after_help = EXPECT_EXAMPLES)]
+    Expect(ExpectArgs),
     /// Rank the links of a network by the cost of their failure.
     #[command(after_help = LINKS_EXAMPLES)]
     Links(LinksArgs),

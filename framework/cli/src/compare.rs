@@ -15,7 +15,8 @@ use swapmeet_runner::input::Text;
 pub(crate) fn compare(args: &CompareArgs) -> Result<ExitStatus, Failure> {
     let rows = result_files::compared(&args.files, |_| true)?;
     let options = CompareOptions {
-        by: By::find(&args.by, &rows).map_err(|error| unknown("--by", &args.by, &error))?,
+        by: By::find(&args.by, &rows)
+            .map_err(|error| unknown("--by", &args.by, &error, &By::ALL.map(By::label)))?,
         baseline: args.baseline.as_deref(),
         correction: args.correct,
     };
@@ -24,7 +25,8 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitStatus, Failure> {
     let view = match args.pivot.as_deref() {
         Some("") => View::Pivot(Axis::main(&comparison)),
         Some(name) => View::Pivot(
-            Axis::find(name, &comparison).map_err(|error| unknown("--pivot", name, &error))?,
+            Axis::find(name, &comparison)
+                .map_err(|error| unknown("--pivot", name, &error, &Axis::ALL.map(Axis::name)))?,
         ),
         None if args.details => View::Details,
         None => View::of(&comparison),
@@ -39,16 +41,23 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
-/// Converts the error that a name is not that of an axis to a message with similar names.
-pub(crate) fn unknown(flag: &'static str, name: &str, error: &UnknownParameter) -> Failure {
-    let (_, near, known) = error.names();
-    let text = Text::flag(flag, name);
-    let all = match error {
-        UnknownParameter::Unknown { .. } if known.is_empty() => "there are none".to_owned(),
-        UnknownParameter::Unknown { .. } => format!("there are {}", known.join(", ")),
-        UnknownParameter::Ambiguous { .. } => String::new(),
+/// Converts the error that a name is not that of an axis to a message with similar names. `always`
+/// are the names that do not depend on the rows.
+pub(crate) fn unknown(
+    flag: &'static str,
+    name: &str,
+    error: &UnknownParameter,
+    always: &[&str],
+) -> Failure {
+    let (_, found) = error.names();
+    let known: Vec<&str> = always.iter().copied().chain(found.iter().map(String::as_str)).collect();
+    let (near, all) = match error {
+        UnknownParameter::Unknown { .. } => {
+            (near_matches(name, known.iter().copied()), format!("there are {}", known.join(", ")))
+        }
+        UnknownParameter::Ambiguous { .. } => (Vec::new(), String::new()),
     };
-    text.error(error.to_string()).near(near, &all).into()
+    Text::flag(flag, name).error(error.to_string()).near(&near, &all).into()
 }
 
 /// Converts the error of a comparison to a message. If no row has the baseline algorithm, the

@@ -65,7 +65,8 @@ fn figure(
         Ok(Box::new(bars.map_err(Failure::usage)?))
     };
     let axis = |flag, name: &str, comparison: &Comparison| {
-        Axis::find(name, comparison).map_err(|error| unknown(flag, name, &error))
+        let names = Axis::ALL.map(Axis::name);
+        Axis::find(name, comparison).map_err(|error| unknown(flag, name, &error, &names))
     };
     Ok(match kind {
         PlotKind::Curves(args) => {
@@ -112,9 +113,14 @@ fn figure(
             let figure = HeatFigure::from_rows(files, columns, &plain);
             Box::new(figure.map_err(|error| match &error {
                 FigureError::NoColumn { error: unknown_name } => {
-                    let (name, _, _) = unknown_name.names();
+                    let (name, _) = unknown_name.names();
                     let flag = if name == args.value { "--value" } else { "--axes" };
-                    unknown(flag, name, unknown_name)
+                    unknown(
+                        flag,
+                        name,
+                        unknown_name,
+                        &swapmeet_results::columns().collect::<Vec<_>>(),
+                    )
                 }
                 _ => Failure::usage(error),
             })?)

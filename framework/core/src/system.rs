@@ -6,6 +6,10 @@
 //! and two values that cannot be found there: the least time of a collective (`floor_us`), and the
 //! factor of its fabric (`fabric_factor`).
 
+mod library;
+
+pub use library::LibraryAlgorithm;
+
 use crate::cost::machine::Machine;
 use crate::spec::{Spec, SpecError};
 

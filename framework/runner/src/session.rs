@@ -314,16 +314,6 @@ impl PlanInputs {
     }
 }
 
-/// Returns whether a plan of case `a`, for which the plugin made these requests, is also valid for
-/// case `b`. The two cases must be equal in all values that the plugin cannot request, such as the
-/// topology, the algorithm and the collective.
-pub fn share_plan(requested: Requested, a: &Case, b: &Case) -> bool {
-    // With `None`, the block sizes of the two workloads are compared. Both are 0 if sizes differ
-    // between pairs of nodes. The two cases then have the same workload and therefore the same
-    // sizes, because only the size of uniform blocks can be changed.
-    requested.same_plan(PlanInputs::of(a, None), PlanInputs::of(b, None))
-}
-
 fn affordable(case: &Case, nodes: u64) -> Result<(), String> {
     let may_be_symmetric =
         case.options.proof_scope == ProofScope::Auto && case.workload.is_uniform();

@@ -327,23 +327,28 @@ fn winner_at<'a>(comparison: &'a Comparison, family: &Family, x: f64) -> Option<
     comparison.groups[group].winner.as_deref().filter(|_| !family.shared_xs.contains(&x))
 }
 
-/// Returns a sentence for each set of algorithms that are not told apart, with the values of x.
+/// If some algorithms are not told apart at some x, returns a sentence for each such set of
+/// algorithms, and for each single winner, with the values of x.
 fn undecided(comparison: &Comparison, family: &Family, labels: &Labels) -> Vec<String> {
     let axis = family.axis;
-    let tied = family.xs().into_iter().filter_map(|x| {
-        let winner = winner_at(comparison, family, x)?;
+    let winners = family.xs().into_iter().filter_map(|x| {
+        let winner = winner_at(comparison, family, x).filter(|_| !axis.is_of_algorithms())?;
         let mut names = vec![&*winner.algorithm];
         names.extend(winner.tied.iter().map(String::as_str));
         names.sort_unstable();
-        (names.len() > 1 && !axis.is_of_algorithms()).then_some((names, x))
+        (winner.competitors > 1).then_some((names, x))
     });
+    let winners = grouped(winners);
+    if winners.iter().all(|(names, _)| names.len() == 1) {
+        return Vec::new();
+    }
     let sentence = |(names, xs): (Vec<&str>, Vec<f64>)| {
         let names: Vec<&str> = names.into_iter().map(|name| labels.name(name)).collect();
         let xs: Vec<String> = xs.into_iter().map(|x| axis.text(x)).collect();
-        let (names, xs) = (enumerated(&names), enumerated(&xs));
-        format!("{names} are not told apart at {xs} {}", axis.label())
+        let result = if names.len() == 1 { "is fastest" } else { "are not told apart" };
+        format!("{} {result} at {} {}", enumerated(&names), enumerated(&xs), axis.label())
     };
-    grouped(tied).into_iter().map(sentence).collect()
+    winners.into_iter().map(sentence).collect()
 }
 
 /// Joins texts with commas and a final "and".

@@ -11,7 +11,6 @@ use crate::marks::{Paper, Picture};
 use crate::titles::Titles;
 use std::collections::BTreeSet;
 use swapmeet_core::network::topology::kind;
-use swapmeet_core::spec::near_matches;
 use swapmeet_results::analysis::{Axis, CommonSettings};
 use swapmeet_results::units::{Unit, count};
 use swapmeet_results::{
@@ -222,8 +221,7 @@ impl HeatFigure {
         let axes = [HeatAxis::find(wanted.x, files)?, HeatAxis::find(wanted.y, files)?];
         if !columns().any(|known| known == wanted.value) {
             let known = columns().map(str::to_owned).collect();
-            let (name, near) = (wanted.value.to_owned(), near_matches(wanted.value, columns()));
-            let error = UnknownParameter::Unknown { name, near, known };
+            let error = UnknownParameter::Unknown { name: wanted.value.to_owned(), known };
             return Err(FigureError::NoColumn { error });
         }
         // Divide the rows into panels.

@@ -59,21 +59,26 @@ impl Axis {
     /// other axis stands for. The parameter with the most values is the first one.
     pub fn varying(comparison: &Comparison) -> Vec<Self> {
         let parameters = Parameters::of_comparison(comparison).varying().into_iter();
-        let axes = Self::ALL.into_iter().chain(parameters.map(Self::Parameter));
-        let varies = |axis: &Self| {
-            families(comparison, *axis).families.iter().any(|family| family.xs().len() > 1)
-        };
-        axes.filter(|axis| !axis.is_of_other_axis(comparison) && varies(axis)).collect()
+        let parameters = parameters.map(Self::Parameter);
+        let own = parameters.filter(|axis| !axis.is_of_other_axis(comparison));
+        Self::ALL.into_iter().chain(own).filter(|axis| axis.varies(comparison)).collect()
+    }
+
+    /// Returns whether some cases differ only in the quantity of the axis.
+    pub(super) fn varies(self, comparison: &Comparison) -> bool {
+        families(comparison, self).families.iter().any(|family| family.xs().len() > 1)
     }
 
     /// Returns the axis of a figure or table for which the user chooses none: the block size if it
     /// varies, or else the parameter with the most values, or else another quantity that varies.
     pub fn main(comparison: &Comparison) -> Self {
+        if Self::Block.varies(comparison) {
+            return Self::Block;
+        }
         let varying = Self::varying(comparison);
         let is_parameter = |axis: &&Self| matches!(axis, Self::Parameter(_));
-        let block = varying.iter().find(|axis| **axis == Self::Block);
-        let parameter = || varying.iter().find(is_parameter);
-        *block.or_else(parameter).or(varying.first()).unwrap_or(&Self::Block)
+        let parameter = varying.iter().find(is_parameter);
+        *parameter.or(varying.first()).unwrap_or(&Self::Block)
     }
 
     /// Returns whether the parameter of this axis is the quantity of another axis, such as `bytes`

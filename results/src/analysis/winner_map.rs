@@ -112,13 +112,13 @@ type CasePosition = (RowKey, f64, usize);
 /// parameter, if one varies. Otherwise, the first maps have networks as rows, and the maps after
 /// them machines.
 pub fn winner_maps(comparison: &Comparison) -> WinnerMaps {
-    let varying = Axis::varying(comparison);
-    let is_parameter = |axis: &Axis| matches!(axis, Axis::Parameter(_)) && !axis.is_of_algorithms();
-    let mut parameters = varying.iter().copied().filter(is_parameter);
-    match parameters.next().filter(|_| !varying.contains(&Axis::Block)) {
-        Some(x) => winner_maps_over(comparison, x, parameters.next()),
-        None => winner_maps_over(comparison, Axis::Block, None),
+    if Axis::Block.varies(comparison) {
+        return winner_maps_over(comparison, Axis::Block, None);
     }
+    let is_parameter = |axis: &Axis| matches!(axis, Axis::Parameter(_)) && !axis.is_of_algorithms();
+    let mut parameters = Axis::varying(comparison).into_iter().filter(is_parameter);
+    let x = parameters.next().unwrap_or(Axis::Block);
+    winner_maps_over(comparison, x, parameters.next())
 }
 
 /// Returns the maps with the values of `x` as columns. If `rows` is `None`, the rows are networks,

@@ -14,13 +14,15 @@ const WIDTH: u16 = 100;
 pub fn write_table(comparison: &Comparison, view: View, out: &mut dyn Write) -> io::Result<()> {
     let is_summary = view == View::Summary;
     let wrapped = |text: &str| if is_summary { wrapped(text) } else { vec![text.to_owned()] };
-    for Section { title, header, lines, sentences } in sections(comparison, view) {
+    for (number, section) in sections(comparison, view).enumerate() {
+        let Section { title, header, lines, sentences } = section;
         let mut table = Table::new();
         table
             .load_style(NOTHING)
             .set_header(header.iter().map(|(name, _)| &**name))
             .add_rows(lines.iter().map(|line| line.iter().map(text)));
-        if is_summary {
+        // The table of measured times, which follows the summary, is as wide as it needs to be.
+        if is_summary && number == 0 {
             table.set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
         }
         for (column, (_, is_number)) in table.column_iter_mut().zip(&header) {

@@ -49,11 +49,11 @@ pub(super) fn render(lists: &[List], registry: &Registry, args: &ListArgs) -> St
             }
             ("systems", false) => {
                 let width = list.header.iter().map(|name| name.len()).max().unwrap_or(0);
-                let details = list.rows.iter().map(|row| {
+                let text = |row: &Vec<String>| {
                     let named = list.header.iter().zip(row);
                     named.map(|(name, value)| format!("{name:width$}  {value}\n")).collect()
-                });
-                out += &details.collect::<Vec<String>>().join("\n");
+                };
+                out += &list.rows.iter().map(text).collect::<Vec<String>>().join("\n");
             }
             ("plugins", _) => {
                 out += &plugins(registry);

@@ -152,8 +152,8 @@ fn each_kind_has_its_own_flags() {
         ),
         (
             "winners",
-            "--label=a=b --colour=a=#ffffff".to_owned(),
-            format!("{curves} --scales=free --value=steps --axes=nodes,seed"),
+            "--label=a=b --colour=a=#ffffff --axes=nodes,seed".to_owned(),
+            format!("{curves} --scales=free --value=steps"),
         ),
         (
             "parts",

@@ -1,9 +1,11 @@
-//! The columns of the comparison panel: their titles, texts and sort order. A line of the panel
-//! describes one algorithm. The lines with the same topology, workload and machine form a group.
+//! The columns of the table: their titles, texts and sort order. A line of the table describes one
+//! algorithm, or a case that has no row yet. The lines with the same topology, workload and machine
+//! form a group.
 
 use crate::filter::{Filter, Found};
 use crate::paint::Painter;
 use crate::session::comparison::{Compared, GROUP_SPECS, Line, LineTexts};
+use crate::session::queue::{CaseRow, Queue};
 use ratatui::style::Style;
 use std::collections::BTreeSet;
 use std::ops::BitOr;
@@ -13,6 +15,8 @@ use swapmeet_results::{Group, Status, Verified, duration};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Column {
+    /// The state of the case, while cases run.
+    State,
     Topology,
     Workload,
     Machine,
@@ -34,7 +38,8 @@ pub(super) enum Column {
 
 impl Column {
     /// All columns in display order.
-    pub(super) const ALL: [Self; 15] = [
+    pub(super) const ALL: [Self; 16] = [
+        Self::State,
         Self::Topology,
         Self::Workload,
         Self::Machine,
@@ -54,6 +59,7 @@ impl Column {
 
     pub(super) fn title(self) -> &'static str {
         match self {
+            Self::State => "state",
             Self::Topology => "topology",
             Self::Workload => "workload",
             Self::Machine => "machine",
@@ -84,6 +90,7 @@ impl Column {
             Self::Topology | Self::Workload | Self::Machine => rank(self.spec()?),
             Self::Algorithm => Some(f64::from(texts.algorithm)),
             Self::Verified => Some(f64::from(texts.outcome)),
+            Self::State => None,
             Self::Time => line.stats.time.as_ref().map(|t| t.mean),
             Self::Ratio => line.ratio(),
             Self::Interval => line.interval().map(|i| i.high - i.low),
@@ -101,7 +108,12 @@ impl Column {
     pub(super) fn is_number(self) -> bool {
         !matches!(
             self,
-            Self::Topology | Self::Workload | Self::Machine | Self::Algorithm | Self::Verified
+            Self::State
+                | Self::Topology
+                | Self::Workload
+                | Self::Machine
+                | Self::Algorithm
+                | Self::Verified
         )
     }
 
@@ -111,29 +123,37 @@ impl Column {
         [Self::Topology, Self::Workload, Self::Machine].iter().position(|column| *column == self)
     }
 
-    /// Returns the texts of this column in all groups; `None` if the column does not describe
-    /// groups.
-    pub(super) fn texts(self, compared: &Compared) -> Option<&BTreeSet<String>> {
-        Some(&compared.specs[self.spec()?])
+    /// Returns the index of the column in [`CaseRow::specs`]; `None` if the column is not a spec.
+    fn spec_of_case(self) -> Option<usize> {
+        [Self::Algorithm, Self::Topology, Self::Workload, Self::Machine]
+            .iter()
+            .position(|column| *column == self)
     }
 
-    pub(super) fn varies(self, compared: &Compared) -> bool {
-        self.texts(compared).is_some_and(|texts| texts.len() > 1)
+    /// Returns the different texts of this column in all cases of the queue, also in those that
+    /// have no row yet, so that the layout does not change during a run. `None` if the column is not
+    /// a spec.
+    pub(super) fn texts(self, queue: &Queue) -> Option<&BTreeSet<String>> {
+        Some(&queue.specs()[self.spec_of_case()?])
     }
 
-    /// Returns the text of this column for a group. The text is empty if the column does not
-    /// describe groups.
-    pub(super) fn text_of_group(self, group: &Group) -> &str {
-        self.spec().map_or("", |at| GROUP_SPECS[at](group))
+    pub(super) fn varies(self, queue: &Queue) -> bool {
+        self.texts(queue).is_some_and(|texts| texts.len() > 1)
+    }
+
+    /// Returns the text of this column for a case without a row.
+    pub(super) fn text_of_case(self, case: &CaseRow) -> String {
+        self.spec_of_case().map_or(String::new(), |at| case.specs()[at].to_owned())
     }
 
     pub(super) fn text(self, compared: &Compared, line: &Line) -> String {
         let count = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
         match self {
-            Self::Topology | Self::Workload | Self::Machine => compared
-                .groups
-                .get(line.group)
-                .map(|group| self.text_of_group(group).to_owned())
+            Self::State => mark(line.stats.status).to_owned(),
+            Self::Topology | Self::Workload | Self::Machine => self
+                .spec()
+                .zip(compared.groups.get(line.group))
+                .map(|(at, group)| GROUP_SPECS[at](group).to_owned())
                 .unwrap_or_default(),
             Self::Algorithm => line.stats.algorithm.clone(),
             Self::Verified if line.stats.time.is_none() && !line.stats.reason.is_empty() => {
@@ -145,14 +165,6 @@ impl Column {
                 line.stats.verification.clone()
             }
             Self::Verified => format!("✓ {}", line.stats.verification),
-            // `~` marks a time that does not include the changes of the what-if panel yet, because
-            // a worker must first plan the case again.
-            Self::Time if compared.is_outdated(&line.stats.algorithm) => line
-                .stats
-                .time
-                .as_ref()
-                .map(|t| format!("~{}", duration(t.mean)))
-                .unwrap_or_default(),
             Self::Time => line.stats.time.as_ref().map(|t| duration(t.mean)).unwrap_or_default(),
             Self::Ratio if line.is_baseline => "base".to_owned(),
             Self::Ratio => line.ratio().map(|r| format!("{r:.3}")).unwrap_or_default(),
@@ -180,6 +192,8 @@ impl Column {
     pub(super) fn style(self, painter: &Painter<'_, '_>, line: &Line, begins: bool) -> Style {
         let theme = painter.theme;
         match self {
+            Self::State if line.stats.time.is_some() => theme.good,
+            Self::State => theme.dim,
             Self::Topology | Self::Workload | Self::Machine if !begins => theme.dim,
             Self::Verified if line.stats.time.is_some() => theme.good,
             Self::Verified if line.stats.status == Status::Unsupported => theme.dim,
@@ -189,6 +203,15 @@ impl Column {
             Self::Algorithm if line.is_baseline => theme.accent,
             _ => theme.text,
         }
+    }
+}
+
+/// Returns the mark of a row's status.
+pub(super) fn mark(status: Status) -> &'static str {
+    match status {
+        Status::Ok => "✓",
+        Status::Unsupported => "-",
+        Status::Invalid | Status::Crashed | Status::Timeout | Status::Error => "✕",
     }
 }
 
@@ -264,7 +287,7 @@ fn ordered(value: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::comparison::tests::row;
+    use crate::session::comparison::tests::{compared, row};
     use swapmeet_results::Record;
 
     fn sorted(all: &Compared, by: Column, reverse: bool, filter: &str) -> Vec<usize> {
@@ -280,10 +303,8 @@ mod tests {
     fn lines_without_a_value_sort_last() {
         let failed =
             Record { status: Status::Timeout, time_us: None, ..row("c", "ring:4", 0, 0.0) };
-        let all = Compared::new(
-            vec![row("b", "ring:4", 0, 20.0), failed, row("a", "ring:4", 0, 10.0)],
-            None,
-        );
+        let all =
+            compared(vec![row("b", "ring:4", 0, 20.0), failed, row("a", "ring:4", 0, 10.0)], None);
         let names = |by, reverse, filter| names(&all, &sorted(&all, by, reverse, filter));
         assert_eq!(names(Column::Time, false, ""), "a b c");
         assert_eq!(names(Column::Time, true, ""), "b a c");
@@ -296,7 +317,7 @@ mod tests {
     #[test]
     fn only_verified_rows_have_a_check_mark() {
         let measured = Record { verified: Verified::None, ..row("m", "ring:4", 0, 30.0) };
-        let all = Compared::new(vec![row("a", "ring:4", 0, 10.0), measured], None);
+        let all = compared(vec![row("a", "ring:4", 0, 10.0), measured], None);
         let texts: Vec<String> =
             all.lines.iter().map(|line| Column::Verified.text(&all, line)).collect();
         assert_eq!(texts, ["✓ blocks", "none"]);
@@ -315,7 +336,7 @@ mod tests {
             row("a", "torus:16x16", 0, 1.0),
             row("b", "torus:8x8", 0, 4.0),
         ];
-        let all = Compared::new(rows, None);
+        let all = compared(rows, None);
         let sorted = sorted(&all, Column::Topology, false, "");
         let topologies: Vec<&str> =
             sorted.iter().map(|l| &*all.groups[all.lines[*l].group].setting.topology).collect();

@@ -1,4 +1,4 @@
-//! The explore panel. It has lists of specs, settings and experiment files, of which one list is open.
+//! The view of choices. It has lists of specs, settings and experiment files, of which one list is open.
 //! A form shows the parameters of a spec.
 
 mod form;
@@ -7,23 +7,19 @@ use crate::click_map::PanelPosition;
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch, key};
 use crate::paint::{Painter, cut_middle, widest};
 use crate::panel::{Keyed, List, Panel};
-use crate::session::chosen::{ListItem, ListKind};
-use crate::session::files::OutputFile;
+use crate::session::chosen::{ListItem, ListKind, is_size};
 use crate::session::suggestions::ExperimentFile;
-use crate::session::{Request, Session};
+use crate::session::{Request, Requests, Session};
 use crossterm::event::KeyCode;
 use form::Form;
 use ratatui::layout::Rect;
-use std::io::Write;
-use std::path::Path;
-use swapmeet_results::units;
 use swapmeet_runner::experiment::Setting;
 use swapmeet_runner::input::InputError;
 
 const DESCRIPTION_ROWS: u16 = 5;
 
 #[derive(Debug, Default)]
-pub(crate) struct Explore {
+pub(crate) struct Choose {
     open: usize,
     lists: [List; ListKind::ALL.len()],
     input_target: Option<InputTarget>,
@@ -54,9 +50,8 @@ pub(crate) enum Action {
     Right,
 }
 
-impl Keyed for Explore {
-    const TAB: &'static str = "Explore";
-    const TITLE: &'static str = "Explore";
+impl Keyed for Choose {
+    const TITLE: &'static str = "Choose";
     type Action = Action;
     const KEYS: &'static [Binding<Action>] = &[
         bind(Action::Choose, &[ch(' ')], "select or deselect the line under the cursor")
@@ -86,7 +81,7 @@ impl Keyed for Explore {
         bind(Action::Right, RIGHT, "open the next list; in a form: next value").pair("←→", "lists"),
     ];
 
-    fn act(&mut self, action: Action, session: &mut Session) {
+    fn act(&mut self, action: Action, session: &Session) -> Requests {
         if self.form.is_some() {
             return self.act_in_form(action, session);
         }
@@ -95,40 +90,41 @@ impl Keyed for Explore {
             Action::All => self.choose_all(session),
             Action::Form => self.open_form(session),
             Action::Edit => self.edit(session),
-            Action::Type if self.kind() == ListKind::Settings => self.edit(session),
-            Action::Type => self.ask(InputTarget::Spec(self.kind(), None), "", session),
-            Action::Remove => {
-                if let Some(ListItem::Choice(index, _)) = self.item(session) {
-                    session.chosen.remove(self.kind(), index);
-                    self.clamp(session);
-                }
+            Action::Type if matches!(self.kind(), ListKind::Settings | ListKind::Collectives) => {
+                self.edit(session)
             }
+            Action::Type => self.ask(InputTarget::Spec(self.kind(), None), ""),
+            Action::Remove => match self.item(session) {
+                Some(ListItem::Choice(index, _)) => vec![Request::Remove(self.kind(), index)],
+                _ => Requests::new(),
+            },
             Action::Fit => self.fit(session),
             Action::Left => self.show(self.open.saturating_sub(1), session),
             Action::Right => self.show(self.open + 1, session),
         }
     }
+
+    fn is_idle(&self, action: Action, _: &Session) -> bool {
+        self.form.is_some() && matches!(action, Action::Choose | Action::All | Action::Fit)
+    }
 }
 
-impl Panel for Explore {
+impl Panel for Choose {
     fn list(&self) -> &List {
-        self.form.as_ref().map_or(&self.lists[self.open], |form| &form.list)
+        self.form.as_ref().map_or(&self.lists[self.kind() as usize], |form| &form.list)
     }
 
     fn list_mut(&mut self) -> &mut List {
-        self.form.as_mut().map_or(&mut self.lists[self.open], |form| &mut form.list)
+        let kind = self.kind() as usize;
+        self.form.as_mut().map_or(&mut self.lists[kind], |form| &mut form.list)
     }
 
     fn lines(&self, session: &Session) -> usize {
         self.form.as_ref().map_or_else(|| self.items(session).len(), Form::lines)
     }
 
-    fn wanted_rows(&self, session: &Session) -> usize {
-        ListKind::ALL.len() + self.lines(session).max(1) + usize::from(DESCRIPTION_ROWS) + 1
-    }
-
-    fn no_filter_reason(&self) -> Option<&'static str> {
-        self.form.as_ref().map(|_| "a form has no filter")
+    fn has_filter(&self) -> bool {
+        self.form.is_none()
     }
 
     fn close(&mut self) -> bool {
@@ -136,13 +132,13 @@ impl Panel for Explore {
     }
 
     /// Moves the cursor. At the end of a list, moves it to the next list.
-    fn step(&mut self, by: isize, session: &mut Session) {
+    fn step(&mut self, by: isize, session: &Session) -> Requests {
         let last = self.lines(session).saturating_sub(1);
         let at = self.list().cursor;
         let next = at.saturating_add_signed(by).min(last);
         self.list_mut().cursor = next;
         if at != next || by.abs() != 1 || self.form.is_some() {
-            return;
+            return Requests::new();
         }
         if by > 0 && self.open + 1 < ListKind::ALL.len() {
             self.show(self.open + 1, session);
@@ -151,19 +147,23 @@ impl Panel for Explore {
             self.show(self.open - 1, session);
             self.list_mut().cursor = self.lines(session).saturating_sub(1);
         }
+        Requests::new()
     }
 
-    fn reset(&mut self) {}
-
-    fn open(&mut self, session: &mut Session) {
-        self.act(if self.form.is_some() { Action::Edit } else { Action::Choose }, session);
+    fn open(&mut self, session: &Session) -> Requests {
+        self.act(if self.form.is_some() { Action::Edit } else { Action::Choose }, session)
     }
 
-    fn click(&mut self, position: PanelPosition, session: &mut Session) {
+    fn click(&mut self, position: PanelPosition, session: &Session) -> Requests {
         if let PanelPosition::Heading(kind) = position {
             self.form = None;
             self.show(kind, session);
         }
+        Requests::new()
+    }
+
+    fn sync(&mut self, session: &Session) {
+        self.clamp(session);
     }
 
     fn algorithm(&self, session: &Session) -> Option<String> {
@@ -173,7 +173,7 @@ impl Panel for Explore {
                 Some(suggestion.prefill.clone())
             }
             (ListKind::Algorithms, _) => None,
-            _ => session.focused().map(|(_, row)| row.specs()[0].to_owned()),
+            _ => session.selected_row().map(|(_, row)| row.specs()[0].to_owned()),
         }
     }
 
@@ -189,12 +189,13 @@ impl Panel for Explore {
         }
     }
 
-    fn accept(&mut self, text: &str, session: &mut Session) -> Result<(), InputError> {
+    fn accept(&mut self, text: &str, session: &Session) -> Result<Requests, InputError> {
+        let mut requests = Requests::new();
         match self.input_target {
             None => {}
             Some(InputTarget::Setting(setting)) => {
-                session.chosen.set(setting, text)?;
-                self.clamp(session);
+                session.chosen.clone().set(setting, text)?;
+                requests.push(Request::Set(setting, text.to_owned()));
             }
             Some(InputTarget::Field) => {
                 if let Some(form) = &mut self.form {
@@ -202,19 +203,24 @@ impl Panel for Explore {
                 }
             }
             Some(InputTarget::Spec(ListKind::ExperimentFiles, _)) => {
-                session.load(&ExperimentFile::file(text));
+                requests.push(Request::Load(ExperimentFile::file(text)));
             }
             Some(InputTarget::Spec(kind, instead)) => {
+                // Sizes without the name of a workload replace the chosen ones.
+                if kind == ListKind::Workloads && is_size(text) {
+                    requests.push(Request::Deselect(kind));
+                }
                 // If the text contains several specs, the first of them replaces the edited spec,
                 // and the others are added.
-                let (mut place, mut instead) = (0, instead);
+                let (mut chosen, mut instead) = (session.chosen.clone(), instead);
                 for spec in session.chosen.check(kind, text, &session.registry)? {
-                    place = session.chosen.put(kind, spec, instead.take());
+                    let place = chosen.put(kind, spec.clone(), instead);
+                    requests.push(Request::Put(kind, spec, instead.take()));
+                    self.lists[kind as usize] = List::at(place);
                 }
-                self.lists[kind as usize] = List::at(place);
             }
         }
-        Ok(())
+        Ok(requests)
     }
 
     fn completions(&self, text: &str, session: &Session) -> Vec<String> {
@@ -227,22 +233,17 @@ impl Panel for Explore {
     }
 
     fn explain(&self, text: &str, session: &Session) -> Option<[String; 2]> {
+        if let Some(InputTarget::Setting(setting)) = self.input_target {
+            return Some([setting.about.to_owned(), setting.about.to_owned()]);
+        }
         let Some(InputTarget::Spec(kind, _)) = self.input_target else { return None };
         let suggestion = session.chosen.suggestion_for(kind, text)?;
         Some([suggestion.shown.clone(), format!("{}  {}", suggestion.shown, suggestion.about)])
     }
 
-    fn output_file(&self, session: &Session, name: &Path) -> Option<OutputFile> {
-        let what = session.chosen.size();
-        let about = format!("{what} selected; run the file with `swapmeet run`");
-        let text = session.chosen.experiment(session.baseline.as_deref()).to_toml();
-        let content = Box::new(move |file: &mut dyn Write| file.write_all(text.as_bytes()));
-        Some(OutputFile { file: name.to_owned(), summary: what, preview: about, content })
-    }
-
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         let (size, suffix) = (session.chosen.size(), self.list().filter.suffix());
-        let title = format!("Explore: {size} selected{suffix}");
+        let title = format!("{}: {size} selected{suffix}", Self::TITLE);
         let area = painter.panel(area, &title);
         let headings = ListKind::ALL.len() as u16;
         // Reserve rows for the description of the line under the cursor, but leave most of the area
@@ -255,13 +256,12 @@ impl Panel for Explore {
         };
         let open_lines = area.height.saturating_sub(headings + about + u16::from(about > 0));
         let mut y = 0;
-        for kind in ListKind::ALL {
+        for (at, kind) in (0..).zip(ListKind::ALL) {
             let open = kind == self.kind();
             heading(painter, session, kind, open, area, y);
             y += 1;
             if let Some(form) = self.form.as_ref().filter(|_| open) {
-                let height =
-                    (area.height.saturating_sub(y)).saturating_sub(headings - 1 - kind as u16);
+                let height = (area.height.saturating_sub(y)).saturating_sub(headings - 1 - at);
                 y += form.draw(painter, Rect { y: area.y + y, height, ..area });
             } else if open {
                 let list = Rect {
@@ -281,7 +281,7 @@ impl Panel for Explore {
     }
 }
 
-impl Explore {
+impl Choose {
     fn kind(&self) -> ListKind {
         ListKind::ALL[self.open]
     }
@@ -294,32 +294,35 @@ impl Explore {
         self.items(session).get(self.list().cursor).copied()
     }
 
-    fn show(&mut self, kind: usize, session: &Session) {
+    fn show(&mut self, kind: usize, session: &Session) -> Requests {
         let kind = kind.min(ListKind::ALL.len() - 1);
         if kind != self.open {
             self.list_mut().filter = Default::default();
             self.open = kind;
         }
         self.clamp(session);
+        Requests::new()
     }
 
-    fn open_form(&mut self, session: &mut Session) {
+    fn open_form(&mut self, session: &Session) -> Requests {
         let kind = self.kind();
         let (spec, instead) = match self.item(session) {
             Some(ListItem::Choice(index, choice)) => (choice.spec.clone(), Some(index)),
             Some(ListItem::Suggestion(suggestion)) => (suggestion.prefill.clone(), None),
-            Some(ListItem::Setting(_) | ListItem::ExperimentFile(_)) | None => {
-                (String::new(), None)
-            }
+            Some(ListItem::Setting(_) | ListItem::ExperimentFile(_) | ListItem::Collective(..))
+            | None => (String::new(), None),
         };
         self.form = Form::new(session, kind, &spec, instead);
         if self.form.is_none() {
-            session.show_message("only machines and algorithms with parameters have a form", false);
+            let text = "only machines and algorithms with parameters have a form";
+            return vec![Request::Say(text.to_owned())];
         }
+        Requests::new()
     }
 
-    fn act_in_form(&mut self, action: Action, session: &mut Session) {
-        let Some(form) = &mut self.form else { return };
+    fn act_in_form(&mut self, action: Action, session: &Session) -> Requests {
+        let mut requests = Requests::new();
+        let Some(form) = &mut self.form else { return requests };
         let turned = match action {
             Action::Left | Action::Right => form.turn(matches!(action, Action::Right), session),
             Action::Remove => form.set("", session),
@@ -327,7 +330,7 @@ impl Explore {
                 if let Some((key, value)) = form.field() {
                     let (title, text) = (key.to_owned(), value.to_owned());
                     self.input_target = Some(InputTarget::Field);
-                    session.request = Some(Request::Text(title, text));
+                    requests.push(Request::Ask(title, text));
                 }
                 Ok(())
             }
@@ -335,98 +338,101 @@ impl Explore {
             Action::Form => {
                 let (kind, spec, instead) = (form.kind, form.spec(), form.instead);
                 self.form = None;
-                let place = session.chosen.put(kind, spec, instead);
-                self.lists[kind as usize].cursor = place;
+                self.lists[kind as usize].cursor =
+                    session.chosen.clone().put(kind, spec.clone(), instead);
+                requests.push(Request::Put(kind, spec, instead));
                 Ok(())
             }
         };
-        if let Err(error) = turned {
-            session.show_message(&error.message, true);
-        }
+        requests.extend(turned.err().map(|error| Request::Warn(error.message)));
+        requests
     }
 
-    fn ask(&mut self, what: InputTarget, text: &str, session: &mut Session) {
+    fn ask(&mut self, what: InputTarget, text: &str) -> Requests {
         let title = match what {
             InputTarget::Spec(kind, _) => kind.singular(),
             InputTarget::Setting(setting) => setting.key,
             InputTarget::Field => "value",
         };
         self.input_target = Some(what);
-        session.request = Some(Request::Text(title.to_owned(), text.to_owned()));
+        vec![Request::Ask(title.to_owned(), text.to_owned())]
     }
 
-    fn choose(&mut self, session: &mut Session) {
+    fn choose(&mut self, session: &Session) -> Requests {
         let kind = self.kind();
         match self.item(session) {
             Some(ListItem::Choice(index, choice)) => {
-                let (spec, on) = (choice.spec.clone(), !choice.on);
-                session.chosen.toggle(kind, index);
-                if on {
-                    self.offer_workload(kind, &spec, session);
+                let mut requests = vec![Request::Toggle(kind, index)];
+                if !choice.on {
+                    requests.extend(self.offer_workload(kind, &choice.spec.clone(), session));
                 }
+                requests
             }
             Some(ListItem::Suggestion(suggestion)) if suggestion.ready => {
                 let spec = suggestion.prefill.clone();
-                session.show_message(&format!("selected {spec}"), false);
-                session.chosen.put(kind, spec.clone(), None);
-                self.offer_workload(kind, &spec, session);
-                // The suggestion is now a spec at the top of the list. Move the cursor to the line
-                // that followed the suggestion.
+                // The suggestion becomes a spec at the top of the list. Move the cursor to the line
+                // that follows the suggestion.
                 self.list_mut().cursor += 1;
-                self.clamp(session);
+                let mut requests = vec![
+                    Request::Say(format!("selected {spec}")),
+                    Request::Put(kind, spec.clone(), None),
+                ];
+                requests.extend(self.offer_workload(kind, &spec, session));
+                requests
             }
-            Some(ListItem::ExperimentFile(file)) => {
-                let file = file.clone();
-                session.load(&file);
-            }
+            Some(ListItem::ExperimentFile(file)) => vec![Request::Load(file.clone())],
+            Some(ListItem::Collective(kind, _)) => vec![Request::ChooseCollective(kind)],
             Some(ListItem::Suggestion(_) | ListItem::Setting(_)) | None => self.edit(session),
         }
     }
 
     /// Deselects all lines that pass the filter or, if none of them is selected, selects all of
     /// them.
-    fn choose_all(&mut self, session: &mut Session) {
+    fn choose_all(&mut self, session: &Session) -> Requests {
         let (kind, filter) = (self.kind(), self.list().filter.clone());
-        let (count, last) = session.chosen.toggle_all(kind, &filter);
-        let text = match (count, &last) {
-            (0, _) => "nothing to select here".to_owned(),
-            (_, Some(_)) => format!("selected {}", units::count(count, "line")),
-            (_, None) => format!("deselected {}", units::count(count, "line")),
-        };
-        session.show_message(&text, false);
-        if let Some(spec) = last {
-            self.offer_workload(kind, &spec, session);
+        let last = self.items(session).last().map(name);
+        let mut requests = vec![Request::ToggleAll(kind, filter.clone())];
+        if session.chosen.clone().toggle_all(kind, &filter).1
+            && let Some(spec) = last
+        {
+            requests.extend(self.offer_workload(kind, &spec, session));
         }
+        requests
     }
 
     /// Called after an algorithm was selected. If no selected workload has its collective, shows a
     /// message with the key that selects such a workload.
-    fn offer_workload(&mut self, kind: ListKind, spec: &str, session: &mut Session) {
+    fn offer_workload(&mut self, kind: ListKind, spec: &str, session: &Session) -> Requests {
         if kind != ListKind::Algorithms {
-            return;
+            return Requests::new();
         }
         self.last = Some(spec.to_owned());
-        if let Some((word, workload)) = session.chosen.matching_workload(spec, &session.registry) {
-            // Even with the longest name of an algorithm, this message fits in 80 columns.
-            session.show_message(&format!("{spec} needs {word}: w selects {workload}"), true);
-        }
+        let matching = session.chosen.matching_workload(spec, &session.registry);
+        // Even with the longest name of an algorithm, this message fits in 80 columns.
+        let offer = matching.map(|(word, workload)| {
+            Request::Warn(format!("{spec} needs {word}: w selects {workload}"))
+        });
+        offer.into_iter().collect()
     }
 
-    fn fit(&mut self, session: &mut Session) {
-        let Some(spec) = self.last.clone().or_else(|| self.algorithm(session)) else { return };
+    fn fit(&mut self, session: &Session) -> Requests {
+        let Some(spec) = self.last.clone().or_else(|| self.algorithm(session)) else {
+            return Requests::new();
+        };
         match session.chosen.matching_workload(&spec, &session.registry) {
             Some((_, workload)) => {
-                session.show_message(&format!("selected {workload}"), false);
-                session.chosen.fit_workloads(workload, &session.registry);
+                vec![Request::Say(format!("selected {workload}")), Request::FitWorkloads(workload)]
             }
-            None => session.show_message(&format!("the workloads fit {spec}"), false),
+            None => vec![Request::Say(format!("the workloads fit {spec}"))],
         }
     }
 
-    fn edit(&mut self, session: &mut Session) {
+    fn edit(&mut self, session: &Session) -> Requests {
         let kind = self.kind();
         let (what, text) = match self.item(session) {
-            Some(ListItem::ExperimentFile(_)) => return self.choose(session),
+            Some(ListItem::ExperimentFile(_) | ListItem::Collective(..)) => {
+                return self.choose(session);
+            }
             Some(ListItem::Choice(index, choice)) => {
                 (InputTarget::Spec(kind, Some(index)), choice.spec.clone())
             }
@@ -438,7 +444,7 @@ impl Explore {
             }
             None => (InputTarget::Spec(kind, None), String::new()),
         };
-        self.ask(what, &text, session);
+        self.ask(what, &text)
     }
 
     fn about_item(&self, session: &Session) -> String {
@@ -451,6 +457,9 @@ impl Explore {
             Some(ListItem::Setting(setting)) => setting.about.to_owned(),
             Some(ListItem::ExperimentFile(file)) => {
                 format!("{}; Enter selects its contents, i opens another file", file.about)
+            }
+            Some(ListItem::Collective(kind, _)) => {
+                format!("{}: {}", kind.word, kind.help)
             }
             None => String::new(),
         }
@@ -465,7 +474,7 @@ fn about_spec(session: &Session, kind: ListKind, spec: &str) -> String {
         .unwrap_or_default()
 }
 
-impl Explore {
+impl Choose {
     fn draw_items(&self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) -> u16 {
         let theme = painter.theme;
         let (kind, items) = (self.kind(), self.items(session));
@@ -490,6 +499,8 @@ impl Explore {
                 ListItem::Suggestion(_) => (" + ", theme.text),
                 ListItem::Setting(_) => ("", theme.text),
                 ListItem::ExperimentFile(_) => (" ▸ ", theme.text),
+                ListItem::Collective(_, true) => ("(•)", theme.text),
+                ListItem::Collective(_, false) => ("( )", theme.dim),
             };
             let style = painter.list_line(area, y, index, here, style);
             painter.put(area, 2, y, mark, style);
@@ -498,7 +509,10 @@ impl Explore {
             // A setting shows its value; all other lines show their descriptions.
             let (text, about) = match item {
                 ListItem::Setting(setting) => (session.chosen.setting(setting), style),
-                ListItem::Choice(..) | ListItem::Suggestion(_) | ListItem::ExperimentFile(_) => {
+                ListItem::Choice(..)
+                | ListItem::Suggestion(_)
+                | ListItem::ExperimentFile(_)
+                | ListItem::Collective(..) => {
                     (about_short(item, session, kind), if here { style } else { theme.dim })
                 }
             };
@@ -527,7 +541,8 @@ fn heading(
     let style = if open && painter.has_keys() { theme.accent } else { theme.text };
     painter.put(area, 0, y, if open { "▾" } else { "▸" }, style);
     let x = painter.put(area, 2, y, kind.title(), style);
-    painter.add_click(area, 0, y, area.width, PanelPosition::Heading(kind as usize));
+    let at = ListKind::ALL.iter().position(|other| *other == kind).unwrap_or(0);
+    painter.add_click(area, 0, y, area.width, PanelPosition::Heading(at));
     // The heading of a closed list shows its selected entries, so that the whole experiment is
     // always visible.
     let picked: Vec<&str> = session.chosen.selected(kind).collect();
@@ -536,15 +551,30 @@ fn heading(
         (ListKind::Settings, false) => {
             let set = |item: &ListItem<'_>| match item {
                 ListItem::Setting(setting) => Some((setting.key, session.chosen.setting(setting))),
-                ListItem::Choice(..) | ListItem::Suggestion(_) | ListItem::ExperimentFile(_) => {
-                    None
-                }
+                ListItem::Choice(..)
+                | ListItem::Suggestion(_)
+                | ListItem::ExperimentFile(_)
+                | ListItem::Collective(..) => None,
             };
             let settings = session.chosen.items(kind, &Default::default());
             let texts = settings.iter().filter_map(set).filter(|(_, value)| !value.is_empty());
             texts.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
         }
         (ListKind::Settings | ListKind::ExperimentFiles, true) => String::new(),
+        (ListKind::Collectives, true) => {
+            "Enter chooses one, with all algorithms that may fit".to_owned()
+        }
+        (ListKind::Collectives, false) => {
+            let items = session.chosen.items(kind, &Default::default());
+            let mut own = items.iter().filter_map(|item| match item {
+                ListItem::Collective(kind, true) => Some(kind.word.to_owned()),
+                _ => None,
+            });
+            own.next().unwrap_or_else(|| "several".to_owned())
+        }
+        (ListKind::Algorithms, false) if session.chosen.is_all_that_fit() => {
+            format!("all {} that may fit", picked.len())
+        }
         (ListKind::ExperimentFiles, false) => {
             format!("{} experiment files", session.chosen.items(kind, &Default::default()).len())
         }
@@ -554,7 +584,7 @@ fn heading(
         (_, false) => picked.join(" "),
     };
     // If nothing is selected in this list, no case can run, so the text has the style of a warning.
-    let has_specs = !matches!(kind, ListKind::Settings | ListKind::ExperimentFiles);
+    let has_specs = ListKind::SPECS.contains(&kind);
     let missing = picked.is_empty() && has_specs && !by_tables;
     painter.put(area, x.max(14) + 1, y, &text, if missing { theme.warn } else { theme.dim });
 }
@@ -565,6 +595,7 @@ fn name(item: &ListItem<'_>) -> String {
         ListItem::Suggestion(suggestion) => suggestion.shown.clone(),
         ListItem::Setting(setting) => setting.key.to_owned(),
         ListItem::ExperimentFile(file) => file.name.clone(),
+        ListItem::Collective(kind, _) => kind.word.to_owned(),
     }
 }
 
@@ -574,6 +605,7 @@ fn about_short(item: &ListItem<'_>, session: &Session, kind: ListKind) -> String
         ListItem::Suggestion(suggestion) => suggestion.about.clone(),
         ListItem::Setting(setting) => setting.about.to_owned(),
         ListItem::ExperimentFile(file) => file.about.clone(),
+        ListItem::Collective(kind, _) => kind.help.to_owned(),
     };
     long.split(';').next().unwrap_or("").to_owned()
 }

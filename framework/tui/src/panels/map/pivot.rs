@@ -26,29 +26,24 @@ struct Row<'s> {
     times: Vec<Option<f64>>,
 }
 
-/// Returns the times in one row of the map, by algorithm. The key is the number of the algorithm's
-/// style, and its name.
-fn rows<'s>(
-    session: &'s Session,
-    map: &WinnerMap,
-    row: usize,
-) -> BTreeMap<(usize, &'s str), Row<'s>> {
-    let mut rows: BTreeMap<(usize, &str), Row<'_>> = BTreeMap::new();
+/// Returns the times in one row of the map. The algorithm that is fastest in a column is first.
+fn rows<'s>(session: &'s Session, map: &WinnerMap, row: usize, column: usize) -> Vec<Row<'s>> {
+    let mut rows: BTreeMap<&str, Row<'_>> = BTreeMap::new();
     for at in 0..map.xs.len() {
         let Some(found) = cell(map, row, at) else { continue };
         for line in session.compared.lines_of(found.group) {
             let algorithm = line.stats.algorithm.as_str();
             let entry = rows
-                .entry((session.styles.number(algorithm), algorithm))
+                .entry(algorithm)
                 .or_insert_with(|| Row { algorithm, times: vec![None; map.xs.len()] });
             entry.times[at] = line.stats.mean();
         }
     }
+    let mut rows: Vec<Row<'_>> = rows.into_values().collect();
+    let time = |row: &Row<'_>| row.times[column].unwrap_or(f64::INFINITY);
+    rows.retain(|row| row.times.iter().any(Option::is_some));
+    rows.sort_by(|a, b| time(a).total_cmp(&time(b)));
     rows
-}
-
-pub(super) fn height(session: &Session, map: &WinnerMap, row: usize) -> u16 {
-    rows(session, map, row).len() as u16 + 2
 }
 
 /// Draws the table. `row` is the map row that the table shows, and `column` is the index of the
@@ -60,15 +55,15 @@ pub(super) fn pivot(
     (row, column): (usize, usize),
     area: Rect,
 ) {
-    let rows = rows(session, map, row);
+    let rows = rows(session, map, row, column);
     let best =
-        |at: usize| rows.values().filter_map(|row| row.times[at]).fold(f64::INFINITY, f64::min);
+        |at: usize| rows.iter().filter_map(|row| row.times[at]).fold(f64::INFINITY, f64::min);
     // All columns have the same width. If not all of them fit, the table scrolls.
     let theme = painter.theme;
     let sizes: Vec<String> = map.xs.iter().map(|x| map.x_axis.text(*x)).collect();
-    let texts = rows.values().flat_map(|row| row.times.iter().flatten().map(|us| duration(*us)));
+    let texts = rows.iter().flat_map(|row| row.times.iter().flatten().map(|us| duration(*us)));
     let wide = widest(texts.chain(sizes.iter().cloned())) + 2;
-    let names = widest(rows.values().map(|row| row.algorithm)).min(area.width / 3) + 2;
+    let names = widest(rows.iter().map(|row| row.algorithm)).min(area.width / 3) + 2;
     let columns = usize::from(area.width.saturating_sub(names + 1) / wide);
     let first = scroll_start(column, sizes.len(), columns);
     let right = |at: usize| names + 1 + (at - first + 1) as u16 * wide;
@@ -76,7 +71,9 @@ pub(super) fn pivot(
         let style = if at == column { theme.accent } else { theme.dim };
         painter.put_right(area, right(at), 0, size, style);
     }
-    for (y, row) in (1..area.height.saturating_sub(1)).zip(rows.values()) {
+    let most = usize::from(area.height.saturating_sub(2));
+    let hidden = if rows.len() > most { rows.len() + 1 - most.max(1) } else { 0 };
+    for (y, row) in (1..area.height.saturating_sub(1)).zip(&rows[..rows.len() - hidden]) {
         let look = session.styles.number(row.algorithm);
         let name = Rect { width: (names + 1).min(area.width), ..area };
         let text = format!("{} {}", mark(look), row.algorithm);
@@ -89,6 +86,10 @@ pub(super) fn pivot(
             let style = if at == column { style.add_modifier(Modifier::BOLD) } else { style };
             painter.put_right(area, right(at), y, &text, style);
         }
+    }
+    if hidden > 0 {
+        let text = format!("{hidden} slower algorithms are hidden");
+        painter.put(area, 1, area.height.saturating_sub(2), &text, theme.dim);
     }
     legend(painter, area);
 }

@@ -5,7 +5,7 @@ use crate::paint::{Painter, cut, widest, wrap};
 use crate::panel::{List, wrap_index};
 use crate::session::Session;
 use crate::session::chosen::ListKind;
-use crate::session::what_if::{StepSize, next_value};
+use crate::session::trial::{StepSize, next_value};
 use ratatui::layout::Rect;
 use swapmeet_core::cost::machine::parameters;
 use swapmeet_runner::input::InputError;
