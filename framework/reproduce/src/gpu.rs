@@ -23,8 +23,8 @@ const WINNERS: &str = include_str!("../../../results/measured/gpu/aws-winners.cs
 ///   of the machine `nccl`: those of the set of a row, if it has any, otherwise those of the key
 ///   `all`. The keys of a point are `set`, `system`, `collective`, `algorithm`, `protocol`, `bytes`,
 ///   `us` and `is_scored`, and the predictions `predicted`, `chosen`, `nccl` and `sheet`.
-/// - `gpu.winners(constants)`: the cells of AWS's tables. `constants` has the settings for each
-///   platform.
+/// - `gpu.winners(constants, most_gpus)`: the cells of AWS's tables with at most this number of GPUs.
+///   `constants` has the settings for each platform.
 /// - `gpu.tuning(_)`: values of published logs, and those of the formulas of [`nccl`].
 /// - `gpu.factor(pairs)`: the error factor of pairs of a predicted and a measured time.
 /// - The calculations of [`judge::call`].
@@ -35,7 +35,9 @@ pub(crate) fn call(
 ) -> Result<Value, ReproduceError> {
     match (name, arguments) {
         ("gpu.points", [constants]) => points(engine, constants),
-        ("gpu.winners", [constants]) => winners(engine, constants),
+        ("gpu.winners", [constants, most_gpus]) => {
+            winners(engine, constants, most_gpus.number()? as u64)
+        }
         ("gpu.tuning", [_]) => {
             Ok(Value::List(nccl::logged().into_iter().map(Value::Map).collect()))
         }
@@ -259,12 +261,13 @@ fn nvls_us(
     Ok(total.max(number("floor_us")?))
 }
 
+/// A place whose times are predicted: its constants, its floor if it is known, and the algorithms
+/// and protocols that the library can choose.
+type Wanted = (Place, Constants, Option<f64>, Vec<(Algorithm, Vec<String>)>);
+
 /// Predicts the times of places: for each place, the candidates with their times, the fastest
 /// first.
-fn predict(
-    engine: &Engine<'_>,
-    wanted: &[(Place, Constants, Option<f64>, Vec<(Algorithm, Vec<String>)>)],
-) -> Result<Vec<Vec<Choice>>, ReproduceError> {
+fn predict(engine: &Engine<'_>, wanted: &[Wanted]) -> Result<Vec<Vec<Choice>>, ReproduceError> {
     // First collect all runs, so that those with the same schedule are run together.
     let mut runs = BTreeSet::new();
     let mut candidates = Vec::new();
@@ -434,8 +437,19 @@ fn points(engine: &Engine<'_>, constants: &Value) -> Result<Value, ReproduceErro
 
 /// The cells of AWS's tables of the fastest algorithm and protocol. The tables of a platform without
 /// LL never name it, so it is no candidate there.
-fn winners(engine: &Engine<'_>, constants: &Value) -> Result<Value, ReproduceError> {
-    let rows = table(WINNERS)?;
+fn winners(
+    engine: &Engine<'_>,
+    constants: &Value,
+    most_gpus: u64,
+) -> Result<Value, ReproduceError> {
+    let mut rows = table(WINNERS)?;
+    let mut kept = Vec::new();
+    for row in rows.drain(..) {
+        if Place::of(&row["system"], &row["collective"], &row["bytes"])?.ranks() <= most_gpus {
+            kept.push(row);
+        }
+    }
+    let rows = kept;
     let mut named: BTreeSet<(&str, &str)> = BTreeSet::new();
     let platform = |row: &BTreeMap<String, String>| {
         row["system"].split(':').next().unwrap_or_default().to_owned()
