@@ -259,7 +259,7 @@ fn example() -> Result<Experiment, InputError> {
     let example = example.unwrap_or_else(|| unreachable!("quick-start is bundled"));
     let sizes = Text::flag("--workload", "uniform:64..1MiB*4");
     let experiment = Experiment::parse(example.name, example.text)?;
-    Ok(Experiment { workloads: vec![sizes], machines: Vec::new(), ..experiment })
+    Ok(Experiment { workloads: vec![sizes], machines: Vec::new(), baseline: None, ..experiment })
 }
 
 /// Adds the default topology, workload and machine if the experiment has none. Returns a remark that

@@ -1,11 +1,12 @@
 //! Replays of sessions in which the dashboard was once wrong. Each file has the experiment (`#:`), the
 //! keys, and texts that the screen must or must not show.
 //!
-//! Other defects of the same list are tested elsewhere or disappeared: A6 in the crate of plots, A10
-//! by the tests of themes, A11 by `cancelled_cases_can_be_resumed`, A13 by `failing`, A16 by
-//! `small_losses_are_not_red`, B1 by `rows_from_files_are_compared_and_rendered`, B3 by
-//! `failed_cases_run_again`, C2 by `columns_keep_their_places_during_a_run`, C6 by
-//! `small_maps_have_rows`, and C8 by `every_link_of_16x16_has_a_mark`.
+//! Other defects of the same list are tested elsewhere: A6 by the crossovers of plots, A10 by the
+//! tests of themes and styles, A11 by `cancelled_cases_can_be_resumed`, A13 by
+//! `failed_cases_run_again`, A15 by `a_range_of_counts_has_no_units`, A16 by `small_losses_are_not_red`,
+//! B1 by `rows_from_files_are_compared_and_rendered`, B3 by `failed_cases_run_again`, C2 by
+//! `columns_keep_their_places_during_a_run`, C6 by `small_maps_have_rows`, C8 by
+//! `every_link_of_16x16_has_a_mark`, and C10 by the axes of `results`. A17 was in the docs.
 
 use super::sessions::Session;
 use crossterm::event::{KeyCode, KeyEvent};

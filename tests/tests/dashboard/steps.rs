@@ -139,13 +139,13 @@ fn two_schedules_are_aligned_by_step_or_by_time() {
         "topologies = [\"torus:4x4\", \"mesh:4x4\"]\nalgorithms = [\"pex\", \"suh-shin\"]\nworkloads = [\"uniform:64\"]\nmachines = [\"paragon\"]",
     );
     // The fastest algorithm is first.
-    session.type_and_wait("2g4nc");
-    session.key(KeyCode::Down);
+    session.type_and_wait("2gj4nc");
+    session.key(KeyCode::Up);
     session.settle();
     session.keys("ll");
     for (width, height) in [(120, 40), (220, 60), (70, 40)] {
         let screen = session.screen(width, height);
-        for part in ["kept: suh-shin, torus:4x4", "pex, torus:4x4"] {
+        for part in ["kept: pex, torus:4x4", "suh-shin, torus:4x4"] {
             assert!(screen.contains(part), "no `{part}` at {width}x{height}:\n{screen}");
         }
         assert_eq!(screen.matches("step 3 of").count(), 2, "{screen}");
@@ -170,7 +170,7 @@ fn two_schedules_are_aligned_by_step_or_by_time() {
     session.type_and_wait("p]n");
     let screen = session.screen(160, 50);
     assert!(
-        screen.contains("kept: suh-shin, torus:4x4") && screen.contains(", mesh:4x4"),
+        screen.contains("kept: pex, torus:4x4") && screen.contains(", mesh:4x4"),
         "{screen}"
     );
     session.type_and_wait("2g4nc");
@@ -192,7 +192,7 @@ fn the_schedule_of_a_running_case_is_shown() {
         let shown = terminal.shown();
         let cases = shown.lines().filter_map(|line| line.split('│').nth(1));
         let texts = cases.filter_map(|case| case.split_once("▸ step "));
-        texts.into_iter().any(|(_, text)| text.contains(" s  gen"))
+        texts.into_iter().any(|(_, text)| text.contains(" s ") && text.contains(" gen "))
     });
     terminal.keys("4n");
     terminal.wait_for("The case is at");
