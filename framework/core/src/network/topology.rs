@@ -101,6 +101,15 @@ impl Network {
         Self { mesh: Some(mesh), ..self }
     }
 
+    /// Returns the same network without names of the digits of rank numbers.
+    pub(crate) fn without_mesh(self: &Arc<Self>) -> Arc<Self> {
+        let Some(mesh) = &self.mesh else { return Arc::clone(self) };
+        let spec = self.spec();
+        let spec = spec.strip_suffix(&format!(",mesh={mesh}")).unwrap_or(&spec).to_owned();
+        let properties = Properties { spec, ..self.properties.clone() };
+        Arc::new(Self { properties, mesh: None, ..Self::clone(self) })
+    }
+
     /// Returns the names of the digits of rank numbers (`mesh=`), if they have names.
     pub fn mesh(&self) -> Option<&Mesh> {
         self.mesh.as_deref()
