@@ -4,6 +4,7 @@
 mod arrivals;
 mod claims;
 mod collectives;
+mod communicators;
 mod dual_net;
 mod liu;
 mod matrix;
