@@ -5,6 +5,7 @@ mod arrivals;
 mod claims;
 mod collectives;
 mod dual_net;
+mod gpu_clusters;
 mod liu;
 mod matrix;
 mod oracle;

@@ -215,4 +215,7 @@ pub struct SwmHost {
             count: *mut u64,
         ) -> i32,
     >,
+    /// Since 1.2. Returns 1 if a vertex is a switch that can add and copy the data of sends
+    /// ([`SwmBlocks::reducer`], [`SwmBlocks::multicaster`]), and 0 otherwise.
+    pub can_reduce: Option<unsafe extern "C" fn(ctx: *mut c_void, vertex: u64) -> u32>,
 }

@@ -11,7 +11,7 @@ use swapmeet_bridges::text::{TextPart, append_list};
 use swapmeet_core::delivery::boxes::{Layout, Side};
 use swapmeet_core::delivery::byte_counts::{ALL_BYTES, ByteSelection, ByteSend};
 use swapmeet_core::delivery::traced::Proof;
-use swapmeet_core::network::topology::Route;
+use swapmeet_core::network::topology::{Route, Switch};
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent, Sent};
 use swapmeet_results::Record;
 use swapmeet_runner::case::Case;
@@ -213,10 +213,13 @@ impl<W: Write> Json<W> {
         // receiver are the same node, the message is a local copy, and the fields of the route are
         // left out.
         let mut event = Fields { text: &mut self.text, is_empty: true };
-        let is_local = sent.from.physical == sent.to.physical;
+        let is_local = sent.is_local();
+        // If a switch adds or copies the data, the path is the whole route, although other messages
+        // may carry the data on a part of it.
+        let whole = sent.route.map(|route| Route { section: None, ..route.clone() });
         let (path, bandwidths) = match is_local || self.omitted.routes && uses_topology_path(sent) {
             true => (Vec::new(), Vec::new()),
-            false => path(sent, sent.route),
+            false => path(sent, whole.as_ref()),
         };
         if sent.latest_arrival > 0 {
             event.set("after", sent.latest_arrival);
@@ -243,8 +246,14 @@ impl<W: Write> Json<W> {
         if !is_local && sent.route.is_none() {
             event.set("own_route", true);
         }
+        if let Some(Switch::Multicaster(vertex)) = sent.route.and_then(|route| route.switch) {
+            event.set("multicaster", vertex);
+        }
         if !path.is_empty() {
             push_list(event.key("path"), &path, |text, vertex| append!(text, *vertex));
+        }
+        if let Some(Switch::Reducer(vertex)) = sent.route.and_then(|route| route.switch) {
+            event.set("reducer", vertex);
         }
         if let Some(share) = share.filter(|_| !self.omitted.contents) {
             event.set("share", share.as_str());

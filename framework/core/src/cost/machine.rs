@@ -274,6 +274,12 @@ impl Machine {
                 return Box::new(Refused(why));
             }
         }
+        if context.topology.has_reducing_switches() && !self.pricing.has_reducing_switches() {
+            return Box::new(Refused(format!(
+                "the model `{}` does not support switches that add and copy data (`reduce=switch`): wormhole and fluid do",
+                self.model.name
+            )));
+        }
         self.pricing.evaluator(PricingContext { background: self.background.as_deref(), ..context })
     }
 

@@ -93,6 +93,12 @@ pub trait Model: Debug + Send + Sync {
         false
     }
 
+    /// Returns whether the model has links and switches that can add and copy data. If not, it has
+    /// no cost on networks with such switches.
+    fn has_reducing_switches(&self) -> bool {
+        false
+    }
+
     /// Returns the name of the file with background traffic ([`PricingContext::background`]), if
     /// there is one.
     fn background_file(&self) -> Option<&str> {

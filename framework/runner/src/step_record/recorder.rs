@@ -281,7 +281,7 @@ impl Listener for Recorder {
 impl Recorder {
     fn sent(&mut self, sent: &Sent<'_>) {
         if let Some(pending) = &mut self.pending
-            && sent.from.physical != sent.to.physical
+            && !sent.is_local()
         {
             let (from, to) = (sent.from.physical, sent.to.physical);
             pending.push(Pending { from, to, route: sent.route.cloned(), load: sent.load });

@@ -6,10 +6,11 @@
 //! other stands for the rank's network adapter, and leads to a single switch that joins all ranks
 //! and is never a bottleneck. So every message takes two hops. With `inside=B`, links within a
 //! group have B times the machine's bandwidth. With `inside_hop=H`, their latency is H times the
-//! machine's `hop_us`.
+//! machine's `hop_us`. With `reduce=switch`, the switch of a group can add and copy the data of its
+//! ranks, as NVSwitch does (NVLink SHARP).
 
 use super::automorphisms::image_of_node;
-use super::switched::FamilyArgs;
+use super::switched::{FamilyArgs, REDUCE, reduce_argument};
 use super::{Automorphisms, AxisSymmetry, Bisection, Family, Parsed, Properties, Run};
 use crate::spec::Spec;
 use std::sync::Arc;
@@ -24,12 +25,14 @@ struct Groups {
     /// links.
     inside: f64,
     inside_hop: f64,
+    reduces: bool,
 }
 
 pub(super) fn parse(spec: &Spec) -> Parsed {
     const EXPECTED: &str = "groups and ranks of each, as in `groups:16x8`";
     const MAX: f64 = super::Graph::MAX_BANDWIDTH;
-    let word = FamilyArgs::of(spec, EXPECTED, &["inside", "inside_hop"])?.word;
+    let args = FamilyArgs::of(spec, EXPECTED, &["inside", "inside_hop", REDUCE])?;
+    let (word, reduces) = (args.word, args.reduces()?);
     let radices: [u64; 2] = spec.dims_array(word, EXPECTED)?;
     let factor = |key: &str, least: f64, what: &str| match spec
         .args()
@@ -60,9 +63,10 @@ pub(super) fn parse(spec: &Spec) -> Parsed {
     let (nodes, side) = (groups * ranks, groups / 2 * ranks);
     let properties = Properties {
         spec: format!(
-            "groups:{groups}x{ranks}{}{}",
+            "groups:{groups}x{ranks}{}{}{}",
             argument("inside", inside),
-            argument("inside_hop", inside_hop)
+            argument("inside_hop", inside_hop),
+            reduce_argument(reduces)
         ),
         kind: "groups",
         nodes,
@@ -77,7 +81,7 @@ pub(super) fn parse(spec: &Spec) -> Parsed {
         latencies: range(inside_hop),
         ..Properties::default()
     };
-    Ok(Arc::new(Groups { properties, radices, inside, inside_hop }))
+    Ok(Arc::new(Groups { properties, radices, inside, inside_hop, reduces }))
 }
 
 impl Groups {
@@ -101,6 +105,11 @@ impl Family for Groups {
 
     fn latency(&self, link: u64) -> f64 {
         if link < 2 * self.properties.nodes { self.inside_hop } else { 1.0 }
+    }
+
+    fn can_reduce(&self, vertex: u64) -> bool {
+        let nodes = self.properties.nodes;
+        self.reduces && (nodes..nodes + self.radices[0]).contains(&vertex)
     }
 
     fn link_between(&self, from: u64, to: u64) -> Option<Run> {
