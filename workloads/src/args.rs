@@ -93,7 +93,7 @@ impl<'a> Args<'a> {
     pub(crate) fn finish(&self, own: &[&str], rooted: bool) -> Result<(), SpecError> {
         let Some(extra) = self.unread.first() else { return Ok(()) };
         let own = own.iter().copied().filter(|key| *key != WORD);
-        let common = ["root", "element", "empty"].into_iter().skip(usize::from(!rooted));
+        let common = ["root", "element", "empty", "over"].into_iter().skip(usize::from(!rooted));
         Err(self.spec.unknown_key(extra, own.chain(common)))
     }
 }

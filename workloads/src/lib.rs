@@ -7,6 +7,7 @@
 use std::fmt;
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::{Collective, CollectiveKind, TokenSizes};
+use swapmeet_core::network::communicators::Communicators;
 use swapmeet_core::network::topology::Network;
 use swapmeet_core::simulation::Task;
 use swapmeet_core::spec::SpecError;
@@ -27,7 +28,7 @@ pub use generator::distribution::{Distribution, DistributionKind};
 pub use generator::matrix::{Matrix, MatrixError};
 pub use generator::spikes::Spikes;
 pub use generator::{Generator, generators};
-pub use properties::is_random;
+pub use properties::{default_number, is_random};
 pub use range::{expand, unreached_end};
 
 #[derive(Debug, Clone)]
@@ -45,6 +46,9 @@ pub struct Workload {
     /// The number of bytes of an element. Redistribution cannot divide elements.
     element: u64,
     skip_empty: bool,
+    /// The axes of the communicators that run the collective at the same time, such as `dp+cp`, or
+    /// their size, such as `size:64`; `None` if all ranks are one communicator.
+    over: Option<String>,
 }
 
 impl Workload {
@@ -112,8 +116,41 @@ impl Workload {
         self == other || (self.shape.is_some() && self.shape == other.shape)
     }
 
+    /// Returns the axes of the communicators that run the collective at the same time (`over=`);
+    /// `None` if all ranks are one communicator.
+    pub fn over(&self) -> Option<&str> {
+        self.over.as_deref()
+    }
+
+    /// Returns the communicators that run the collective at the same time; `None` if all ranks are
+    /// one communicator. `Err` is the reason if the topology has no such communicators.
+    pub fn communicators(
+        &self,
+        topology: &Arc<Network>,
+    ) -> Result<Option<Arc<Communicators>>, String> {
+        let Some(over) = &self.over else { return Ok(None) };
+        if self.generator.random {
+            return Err(format!(
+                "`{self}` draws sizes at random, which communicators (`over=`) do not support yet: use sizes without a random draw, such as uniform"
+            ));
+        }
+        let communicators = Communicators::over(over, topology);
+        Ok(Some(Arc::new(communicators.map_err(|why| format!("`{self}` {why}"))?)))
+    }
+
     /// Creates the task of this workload on a topology. `Err` is the reason why there is no task.
     pub fn task(&self, topology: &Arc<Network>, seed: u64) -> Result<Task, String> {
+        match self.communicators(topology)? {
+            None => self.task_of_one(topology, seed),
+            Some(communicators) => {
+                let task = self.task_of_one(communicators.view(), seed)?;
+                Ok(Task { communicators: Some(communicators), ..task })
+            }
+        }
+    }
+
+    /// Creates the task of one communicator, whose members are the nodes of a network.
+    fn task_of_one(&self, topology: &Arc<Network>, seed: u64) -> Result<Task, String> {
         let (nodes, root) = (topology.nodes(), self.root);
         if root >= nodes {
             return Err(format!("`{self}` has its root at node {root}, there are {nodes} nodes"));

@@ -3,7 +3,7 @@ use crate::args::{Args, CurveAxis, WORD};
 use crate::generator::GENERATORS;
 use crate::generator::permutation::PERMUTATIONS;
 use swapmeet_core::delivery::collective::COLLECTIVES;
-use swapmeet_core::spec::{Spec, SpecError, format_size, near_matches};
+use swapmeet_core::spec::{Arg, Spec, SpecError, format_size, near_matches};
 
 pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
     let spec = Spec::parse("workload", text)?;
@@ -51,11 +51,16 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
             _ => return Err(spec.bad_value(arg, "send or skip")),
         },
     };
+    let over = match args.take("over") {
+        None => None,
+        Some(arg) => Some(axes(&spec, arg)?),
+    };
     let pattern = (row.read)(&mut args)?;
     args.finish(row.keys, collective.is_rooted())?;
     let element = args.element;
     // Write the canonical spec. It omits arguments with default values.
     let common = [
+        ("over", over.clone().unwrap_or_default(), over.is_none()),
         ("root", root.to_string(), root == 0),
         ("element", format_size(element), element == 1),
         (
@@ -83,11 +88,27 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
         root,
         element,
         skip_empty,
+        over,
     };
     if workload.counts_blocks() {
         workload.shape = CurveAxis::BlockSize.split(&workload.spec).map(|(_, shape)| shape.into());
     }
     Ok(workload)
+}
+
+/// Reads the axes of communicators.
+fn axes(spec: &Spec, arg: &Arg) -> Result<String, SpecError> {
+    let value = arg.value();
+    let is_name = |name: &str| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+    };
+    let is_valid = match value.strip_prefix("size:") {
+        Some(size) => size.parse().is_ok_and(|size: u64| size > 0),
+        None => value.split('+').all(is_name),
+    };
+    let expected =
+        "axes of the topology's mesh, as in `dp` or `dp+cp`, or a number of ranks, as in `size:64`";
+    if is_valid { Ok(value.to_owned()) } else { Err(spec.bad_value(arg, expected)) }
 }
 
 fn unknown<'a>(

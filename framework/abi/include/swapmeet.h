@@ -655,6 +655,11 @@ typedef struct SwmHost {
                                uint64_t *receivers,
                                uint64_t room,
                                uint64_t *count);
+    // Since 1.1. Returns 1 if a message over several links of the machine crosses all of them at
+    // once and shares each of them with other messages, and 0 if it occupies them alone or is
+    // stored by each node on its route. If 1, a message that takes the route of some data is at
+    // least as fast as messages between neighbours that forward this data.
+    uint32_t (*shares_routes)(void *ctx);
     // Since 1.2. Returns 1 if a vertex is a switch that can add and copy the data of sends
     // (`SwmBlocks.reducer`, `SwmBlocks.multicaster`), and 0 otherwise.
     uint32_t (*can_reduce)(void *ctx, uint64_t vertex);
@@ -731,6 +736,35 @@ typedef int32_t (*SwmRun)(const struct SwmAlgorithm *algorithm,
                           const struct SwmHost *host);
 
 #endif  /* SWAPMEET_H */
+
+// Returns the value of a parameter whose kind is SWM_PARAM_NUMBER, or `otherwise` if the user gave
+// none. The host has checked that the value is a whole number; one above UINT64_MAX gives
+// UINT64_MAX. Other values need a check of the algorithm, for instance of 0 before a division.
+static inline uint64_t swm_number(const SwmProblem *problem, const char *key, uint64_t otherwise)
+{
+    uint64_t i, value = 0;
+    size_t k;
+
+    for (i = 0; i < problem->param_count; i++) {
+        const SwmParam *param = &problem->params[i];
+
+        for (k = 0; k < param->key.len && key[k] != 0 && (uint8_t)key[k] == param->key.ptr[k]; k++) {
+        }
+        if (k < param->key.len || key[k] != 0)
+            continue;
+        for (k = 0; k < param->value.len; k++) {
+            const uint64_t digit = (uint64_t)(param->value.ptr[k] - (uint8_t)'0');
+
+            if (digit > 9)
+                return otherwise;
+            if (value > (UINT64_MAX - digit) / 10)
+                return UINT64_MAX;
+            value = 10 * value + digit;
+        }
+        return param->value.len > 0 ? value : otherwise;
+    }
+    return otherwise;
+}
 
 #ifdef __cplusplus
 extern "C" {

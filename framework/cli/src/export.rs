@@ -4,13 +4,18 @@ use crate::args::{ExportArgs, PluginArgs};
 use crate::failure::{ExitStatus, Failure, SUCCESS};
 use crate::output;
 use crate::run;
-use crate::trace::{self, Omitted};
+use crate::say::say;
+use crate::trace::{self, Omitted, Path, path};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
-use swapmeet_bridges::export::{ExportError, Exporter, Format, OutputKind, SCHEDULE_FILE, format};
+use std::path::{self as paths, PathBuf};
+use swapmeet_bridges::export::{
+    ExportError, Exporter, FORMATS, Flow, Format, JSON, OutputKind, Over, SCHEDULE_FILE, format,
+};
 use swapmeet_bridges::schedule::{EventHandler, FORMAT, Header, LineParser, VERSION};
+use swapmeet_core::cost::background::Background;
 use swapmeet_core::delivery::collective::Tokens;
+use swapmeet_core::network::communicators::Communicators;
 use swapmeet_results::atomic_file::StagingFolder;
 use swapmeet_results::{Record, Status, Verified, columns};
 use swapmeet_runner::case::Case;
@@ -18,6 +23,8 @@ use swapmeet_runner::case::Case;
 /// The maximum number of pairs of nodes whose block sizes are exported. The sizes of this many pairs
 /// take 128 MiB.
 const MOST_PAIRS: u64 = 1 << 24;
+
+mod timing;
 
 /// Writes the schedule of one algorithm on one topology if the schedule is valid.
 pub(crate) fn export(args: &ExportArgs) -> Result<ExitStatus, Failure> {
@@ -32,6 +39,10 @@ pub(crate) fn export(args: &ExportArgs) -> Result<ExitStatus, Failure> {
         format(&args.format).map_or(OutputKind::File(SCHEDULE_FILE), |format| format.output);
     let place = Place::of(shape, args, case)?;
     let staging = place.staging()?;
+    let losses = if args.format == "simgrid" { timing::not_in_simgrid(case) } else { Vec::new() };
+    if !losses.is_empty() {
+        say!("remark: SimGrid's time differs, because it does not express {}", losses.join("; "));
+    }
     let record = match format(&args.format) {
         Some(format) => translated(case, &args.plugins, format, staging.path(), &args.out)?,
         None => printed(case, args, &staging.path().join(SCHEDULE_FILE))?,
@@ -48,7 +59,11 @@ pub(crate) fn export(args: &ExportArgs) -> Result<ExitStatus, Failure> {
 
 /// Writes the schedule to `file` as `trace --format json` does. Returns the row of the case, or
 /// `None` after an interrupt.
-fn printed(case: &Case, args: &ExportArgs, file: &Path) -> Result<Option<Box<Record>>, Failure> {
+fn printed(
+    case: &Case,
+    args: &ExportArgs,
+    file: &paths::Path,
+) -> Result<Option<Box<Record>>, Failure> {
     let failed = |e: io::Error| Failure::file(&args.out, &e);
     let mut out = BufWriter::new(File::create(file).map_err(failed)?);
     let (record, written) = trace::as_json(case, &args.plugins, &mut out)?;
@@ -62,8 +77,8 @@ pub(crate) fn translated(
     case: &Case,
     plugins: &PluginArgs,
     format: &'static Format,
-    folder: &Path,
-    place: &Path,
+    folder: &paths::Path,
+    place: &paths::Path,
 ) -> Result<Option<Box<Record>>, Failure> {
     let failed = |error: ExportError| match error {
         ExportError::Unsupported(why) => Failure::Usage(format!("--format {}: {why}", format.name)),
@@ -82,7 +97,17 @@ pub(crate) fn translated(
     };
     // An exported file starts with a header that identifies the case. The table of block sizes per
     // pair of nodes takes much memory, so it is only built for formats that use it.
-    let nodes = case.topology.nodes();
+    let communicators = task.communicators.as_deref();
+    let members = communicators.is_some() && format.over == Over::OneCommunicator;
+    if communicators.is_some() && format.over == Over::Unsupported {
+        return Err(failed(ExportError::Unsupported(format!(
+            "`{}` runs in several communicators (`over=`), which this format does not have: expected --format {}",
+            case.workload,
+            supporting().join(", ")
+        ))));
+    }
+    let network = if members { &task.topology } else { &case.topology };
+    let nodes = network.nodes();
     if format.wants_sizes && task.sizes.is_some() && nodes * nodes > MOST_PAIRS {
         return Err(failed(ExportError::Unsupported(format!(
             "the sizes of {} pairs of nodes do not fit into a file, expected at most {MOST_PAIRS}",
@@ -92,8 +117,9 @@ pub(crate) fn translated(
     let head = Header {
         format: FORMAT.to_owned(),
         version: VERSION,
-        topology: case.topology.spec(),
+        topology: network.spec(),
         nodes,
+        communicators: communicators.filter(|_| members).map(ranks).unwrap_or_default(),
         algorithm: case.algorithm.to_string(),
         workload: case.workload.to_string(),
         collective: case.workload.collective().word.to_owned(),
@@ -103,6 +129,7 @@ pub(crate) fn translated(
         block_bytes: case.workload.is_uniform().then(|| case.workload.block_bytes()),
         element_bytes: case.workload.element_bytes(),
         byte_us: case.machine.number("byte_us"),
+        timing: timing::of(case).map_err(Failure::Usage)?,
         skip_empty: task.skip_empty,
         sizes: match &task.sizes {
             Some(sizes) if format.wants_sizes => (0..nodes)
@@ -129,9 +156,15 @@ pub(crate) fn translated(
     // The events of `trace` are converted one at a time, so the whole schedule is never in memory.
     let passed_on = |error: io::Error| failed(error.into());
     exporter.head(head).map_err(|e| passed_on(io::Error::other(e)))?;
+    for (from, to, bytes) in case.machine.background().into_iter().flat_map(Background::flows) {
+        let (from, to) = (u64::from(from), u64::from(to));
+        let Path { vertices: path, bandwidths, latencies } = path(&case.topology, (from, to), None);
+        let flow = Flow { from, to, bytes, path, bandwidths, latencies };
+        exporter.background(&flow).map_err(failed)?;
+    }
     let mut lines = LineParser::new(&mut exporter);
     let omitted = Omitted { routes: !format.wants_routes, contents: !format.wants_blocks() };
-    let (record, written) = trace::events(case, plugins, omitted, &mut lines)?;
+    let (record, written) = trace::events(case, plugins, (omitted, members), &mut lines)?;
     written.map_err(passed_on)?;
     // Finish the exported files only if the schedule is valid. Files that are not finished are
     // incomplete.
@@ -139,6 +172,18 @@ pub(crate) fn translated(
         exporter.finish(&measured(case, record)).map_err(failed)?;
     }
     Ok(record)
+}
+
+/// Returns the formats that have several communicators.
+fn supporting() -> Vec<&'static str> {
+    let supports = |format: &&Format| format.over != Over::Unsupported;
+    FORMATS.iter().filter(supports).map(|format| format.name).chain([JSON.0]).collect()
+}
+
+/// Returns the ranks of each communicator.
+fn ranks(communicators: &Communicators) -> Vec<Vec<u64>> {
+    let of_one = |ranks: &[u32]| ranks.iter().map(|rank| u64::from(*rank)).collect();
+    communicators.all().map(of_one).collect()
 }
 
 /// Returns the token classes of a node, each as its total bytes and its receivers. A class consists
@@ -159,6 +204,8 @@ fn measured(case: &Case, record: &Record) -> Vec<(&'static str, String)> {
         messages: record.messages,
         total_bytes: record.total_bytes,
         critical_bytes: record.critical_bytes,
+        communicators: record.communicators,
+        members: record.members,
         ..case.blank_row()
     };
     let figure = |(name, field): (&'static str, String)| {
@@ -214,7 +261,7 @@ impl Place {
         let near = match self {
             Self::File(out, _) if output::is_stdout(out) => std::env::temp_dir(),
             Self::File(out, _) | Self::Folder(out) => match out.parent() {
-                Some(folder) if folder != Path::new("") => folder.to_owned(),
+                Some(folder) if folder != paths::Path::new("") => folder.to_owned(),
                 Some(_) | None => PathBuf::from("."),
             },
         };
@@ -222,7 +269,7 @@ impl Place {
     }
 
     /// Moves the staged files to the destination.
-    fn fill(&self, staging: &Path) -> Result<(), Failure> {
+    fn fill(&self, staging: &paths::Path) -> Result<(), Failure> {
         match self {
             Self::File(out, name) => output::file(out, |out| {
                 io::copy(&mut File::open(staging.join(name))?, out)?;

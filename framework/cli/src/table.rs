@@ -3,6 +3,7 @@
 use crate::output;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
+use swapmeet_core::cost::model::UNDECLARED;
 use swapmeet_results::{Record, Status, Verified, duration};
 
 /// Returns a table with a header and rows, without lines between cells. `numbers` are the indices
@@ -17,6 +18,26 @@ pub(crate) fn plain(header: &[&str], numbers: &[usize], rows: Vec<Vec<String>>) 
         }
     }
     table.trim_fmt()
+}
+
+/// The remark on algorithms with a dagger.
+pub(crate) const UNCHARGED: &str = "† is not charged for rearrangement, because it declares none; rearrangement=packed charges all algorithms equally";
+
+/// Returns the algorithm of each row. An algorithm has a dagger if its machine does not charge it for
+/// rearrangement, but charges another algorithm of the rows.
+pub(crate) fn marked(records: &[Record]) -> Vec<String> {
+    let is_charged =
+        |other: &Record, machine: &str| other.machine == machine && !is_uncharged(other);
+    let mark = |row: &Record| {
+        let is_marked =
+            is_uncharged(row) && records.iter().any(|other| is_charged(other, &row.machine));
+        format!("{}{}", row.algorithm, if is_marked { " †" } else { "" })
+    };
+    records.iter().map(mark).collect()
+}
+
+fn is_uncharged(row: &Record) -> bool {
+    row.note.contains(UNDECLARED)
 }
 
 /// Returns the width of the terminal in columns, or `None` if standard output is not a terminal.
@@ -44,12 +65,18 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
     ];
     let has_optimum = records.iter().any(|r| r.optimum_us.is_some());
     header.extend(has_optimum.then_some("time/optimum"));
+    let has_alone = records.iter().any(|r| r.alone_us.is_some());
+    header.extend(has_alone.then_some("time/alone"));
     let has_barriers = records.iter().any(|r| r.barrier_us.is_some_and(|us| us > 0.0));
     header.extend(has_barriers.then_some("barriers"));
     let mut reasons: Vec<String> = Vec::new();
     let mut rows = Vec::new();
+    let algorithms = marked(records);
+    if algorithms.iter().any(|name| name.ends_with('†')) {
+        reasons.push(UNCHARGED.to_owned());
+    }
     // If a case has no result, the column `verified` shows the status of the case instead.
-    for r in records {
+    for (r, algorithm) in records.iter().zip(algorithms) {
         let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
         let verified = match (r.status, r.verified) {
             (Status::Ok, Verified::None) => "no".to_owned(),
@@ -68,17 +95,18 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
         };
         let mut row = vec![
             r.topology.clone(),
-            r.algorithm.clone(),
+            algorithm,
             r.workload.clone(),
             r.machine.clone(),
             verified,
             r.time_us.map(duration).unwrap_or_default(),
             ratio(r.lower_bound_us),
-            number(r.steps),
+            steps(r),
             number(r.messages),
             number(r.max_link_messages),
         ];
         row.extend(has_optimum.then(|| ratio(r.optimum_us)));
+        row.extend(has_alone.then(|| ratio(r.alone_us)));
         row.extend(has_barriers.then_some(share));
         rows.push(row);
         // All repetitions of a case have the same remarks, so each remark is printed once.
@@ -108,6 +136,15 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
         text += &reasons.join("\n");
     }
     text
+}
+
+/// Returns the number of steps. If the machine runs steps in several rounds, the text includes the
+/// number of rounds.
+fn steps(row: &Record) -> String {
+    match (row.steps, row.rounds) {
+        (Some(steps), Some(rounds)) if rounds > steps => format!("{steps} ({rounds} rounds)"),
+        (steps, _) => steps.map(|steps| steps.to_string()).unwrap_or_default(),
+    }
 }
 
 /// Removes those of the first `most` columns that have the same text in all rows. Returns these
@@ -161,6 +198,15 @@ mod tests {
              ring                             7\n\
              bruck                            7"
         );
+        let in_rounds = Record { rounds: Some(28), ..rows[0].clone() };
+        let shown = results(&[Record { rounds: Some(7), ..rows[1].clone() }, in_rounds], None);
+        let shown: Vec<&str> =
+            shown.lines().map(|line| line.rsplit("  ").next().unwrap()).collect();
+        assert_eq!(shown[1..], ["7", "7 (28 rounds)"], "more rounds than steps are shown");
+        let uncharged = Record { note: UNDECLARED.to_owned(), ..rows[1].clone() };
+        let both = results(&[rows[0].clone(), uncharged.clone()], None);
+        assert!(both.contains("  bruck †  ") && both.contains(UNCHARGED), "{both}");
+        assert!(!results(&[uncharged], None).contains('†'), "nothing else is charged");
         let with_barriers =
             rows.map(|row| Record { time_us: Some(200.0), barrier_us: Some(184.0), ..row });
         let last = |line: &str| line.split_whitespace().rev().take(2).collect::<Vec<_>>().join(" ");
@@ -176,6 +222,12 @@ mod tests {
             text.lines().map(|line| line.split_whitespace().rev().take(5).collect()).collect();
         assert_eq!(lines[0][..3], ["barriers", "time/optimum", "load"]);
         assert_eq!(lines[1], ["%", "92", "2.00", "7", "2.50"]);
+        let in_communicators =
+            Record { alone_us: Some(50.0), barrier_us: None, ..with_barriers[0].clone() };
+        let text = results(&[in_communicators], None);
+        let lines: Vec<&str> =
+            text.lines().filter_map(|line| line.split_whitespace().next_back()).collect();
+        assert_eq!(lines, ["time/alone", "4.00"]);
         assert!(
             results(&with_barriers[..1], Some(20))
                 .starts_with("All cases: ring:8, ring, uniform:1, paragon"),

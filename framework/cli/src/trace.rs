@@ -31,6 +31,7 @@ mod text;
 mod times;
 mod watcher;
 
+pub(crate) use json::{Path, path};
 pub(crate) use page::{MOST_BYTES, title_of};
 pub(crate) use selection::Omitted;
 pub(crate) use watcher::TRACE;
@@ -94,6 +95,7 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<ExitStatus, Failure> {
         summary: *summary,
         step: *step,
         node: *node,
+        members: false,
         record: times.then_some(request),
     };
     let Some(record) = printed(args, &cases, &options)? else {
@@ -167,10 +169,11 @@ pub(crate) fn cases(
     plugins: &PluginArgs,
 ) -> Result<Vec<Case>, Failure> {
     let lists = SpecLists {
-        topologies: std::slice::from_ref(&of.topology),
+        topologies: of.topology.as_slice(),
         algorithms,
         workloads: std::slice::from_ref(&of.workload),
         machines: of.machine.as_slice(),
+        systems: of.system.as_slice(),
     };
     run::cases_of(lists, of.seed, timeout, plugins)
 }
@@ -195,14 +198,15 @@ pub(crate) fn as_json(
 }
 
 /// Writes the events of the JSON document, one per line, without the fields in `omitted`. The head
-/// and the outcome of the document are not written.
+/// and the outcome of the document are not written. With `members`, there are only the sends of one
+/// communicator, between its members.
 pub(crate) fn events(
     case: &Case,
     plugins: &PluginArgs,
-    omitted: Omitted,
+    (omitted, members): (Omitted, bool),
     out: &mut dyn Write,
 ) -> Result<Traced, Failure> {
-    let options = TraceOptions { json: true, omitted, ..TraceOptions::default() };
+    let options = TraceOptions { json: true, omitted, members, ..TraceOptions::default() };
     let Observed { row, written, .. } =
         observed(std::slice::from_ref(case), plugins, &options, &mut write_text(out))?;
     Ok((row, written))

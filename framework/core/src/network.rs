@@ -1,7 +1,9 @@
 //! Networks: topologies, routes, symmetries, and the load that messages put on links.
 
+pub mod communicators;
 pub mod layout;
 pub mod links;
+pub mod mesh;
 pub mod multipath;
 pub mod survey;
 pub mod symmetry;

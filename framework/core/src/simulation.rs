@@ -19,6 +19,7 @@ use crate::delivery::collective::{BlockSizes, Collective, FinalBlocks, InitialBl
 use crate::delivery::exchange::{Division, Rule};
 use crate::delivery::fault::Fault;
 use crate::delivery::traced::Proof;
+use crate::network::communicators::Communicators;
 use crate::network::symmetry::Symmetry;
 use crate::network::topology::{Network, Route};
 use crate::simulation::listener::{Listener, Listeners};
@@ -33,8 +34,11 @@ use std::sync::Arc;
 /// The task that a schedule has to carry out.
 #[derive(Debug, Clone)]
 pub struct Task {
-    /// The network.
+    /// The network. If there are communicators, it is the view of one of them.
     pub topology: Arc<Network>,
+    /// The communicators that run the collective at the same time; `None` if all ranks are one
+    /// communicator.
+    pub communicators: Option<Arc<Communicators>>,
     /// The collective, with the initial and the required blocks of each node.
     pub collective: Collective,
     /// The sizes of blocks; `None` for uniform blocks, which are counted instead.
@@ -63,7 +67,19 @@ pub enum ProofScope {
 impl Task {
     /// Creates a task with blocks of uniform size.
     pub fn new(topology: Arc<Network>, collective: Collective) -> Self {
-        Self { topology, collective, sizes: None, skip_empty: false, proof_scope: ProofScope::Auto }
+        Self {
+            topology,
+            communicators: None,
+            collective,
+            sizes: None,
+            skip_empty: false,
+            proof_scope: ProofScope::Auto,
+        }
+    }
+
+    /// Returns the network on which the messages of all communicators are sent.
+    pub fn network(&self) -> &Arc<Network> {
+        self.communicators.as_ref().map_or(&self.topology, |communicators| communicators.network())
     }
 
     /// Returns the size of the block from `origin` to `destination` (in a reduction, of the sum to

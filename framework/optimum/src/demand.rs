@@ -35,8 +35,9 @@ impl Demand {
     /// Returns an error if the sum of all amounts is 2^53 or more, or if the data consists of
     /// tokens.
     pub fn of(task: &Task) -> Result<Self, OptimumError> {
-        let ranks = task.topology.nodes();
-        let node = |rank: u64| task.topology.physical_node(rank) as u32;
+        let network = task.network();
+        let ranks = network.nodes();
+        let node = |rank: u64| network.physical_node(rank) as u32;
         // Returns, for each node, the sum of the amounts of the ranks on it.
         let at_nodes = |amounts: &Amounts| {
             let mut nodes = BTreeMap::new();
@@ -65,13 +66,22 @@ impl Demand {
         };
         let demand = demand::Demand::of(task);
         let is_for_pairs = matches!(demand, demand::Demand::Even(_) | demand::Demand::Pairs(_));
-        if task.topology.has_reducing_switches() && !is_for_pairs {
+        if network.has_reducing_switches() && !is_for_pairs {
             return Err(OptimumError::ReducingSwitches(task.collective.kind().word));
         }
         let demand = match demand {
-            demand::Demand::Even(amount) if !task.topology.shares_nodes() => Self::Even(amount),
+            demand::Demand::Even(amount)
+                if !network.shares_nodes() && task.communicators.is_none() =>
+            {
+                Self::Even(amount)
+            }
             demand::Demand::Even(_) => between_nodes(&Blocks::of(task))?,
-            demand::Demand::Pairs(blocks) => between_nodes(&blocks)?,
+            demand::Demand::Pairs(_) => between_nodes(&Blocks::of(task))?,
+            demand::Demand::Copies(_) | demand::Demand::Sums(_) | demand::Demand::SumForAll(_)
+                if task.communicators.is_some() =>
+            {
+                return Err(OptimumError::Communicators(task.collective.kind().word));
+            }
             demand::Demand::Copies(amounts) => Self::Copies(at_nodes(&amounts)),
             demand::Demand::Sums(amounts) => Self::Sums(at_nodes(&amounts)),
             demand::Demand::SumForAll(amount) => Self::SumForAll(amount),
@@ -79,7 +89,7 @@ impl Demand {
                 return Err(OptimumError::Tokens(task.collective.kind().word));
             }
         };
-        let physical_nodes = task.topology.physical_nodes();
+        let physical_nodes = network.physical_nodes();
         let total = demand.total(physical_nodes);
         if total >= 1 << 53 { Err(OptimumError::TooManyBytes) } else { Ok(demand) }
     }

@@ -28,7 +28,6 @@ mod trees;
 pub use certificate::Certificate;
 pub use optimum::{DEFAULT_GAP, MachineTask, Optimum, Options, solve};
 
-/// The reason why the least time of a problem cannot be found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OptimumError {
     /// A vertex must receive data of another vertex, but there is no path between them.
@@ -38,6 +37,10 @@ pub enum OptimumError {
     NoBandwidth { from: u64, to: u64 },
     #[error("a {0} has no optimum: expected a collective of blocks, such as alltoall")]
     Tokens(&'static str),
+    #[error(
+        "no optimum is known for a {0} in several communicators (`over=`): expected a collective without copies and sums, such as alltoall"
+    )]
+    Communicators(&'static str),
     /// Switches that copy or add data reduce what links carry. The packings of trees only know nodes
     /// that do.
     #[error(

@@ -3,11 +3,12 @@
 
 mod grid;
 
-use crate::experiment::{DEFAULT_TIMEOUT_SECS, OwnMachine};
+use crate::experiment::{DEFAULT_TIMEOUT_SECS, Experiment, OwnMachine};
 use crate::input::{InputError, Text};
 use crate::optimum::Optima;
 use crate::plugin::{Algorithm, Param, ParamKind};
 use crate::registry::{NoAlgorithm, Registry};
+use crate::topology;
 pub use grid::{CaseGrid, cases, drawn};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -22,16 +23,37 @@ use swapmeet_core::simulation::ProofScope;
 use swapmeet_core::spec::{Spec, SpecError, near_matches};
 use swapmeet_results::{CaseId, Implementation, Record, Setting, inputs_column};
 use swapmeet_workloads::file::{MAX_BYTES, read_regular};
-use swapmeet_workloads::{InputDigest, Matrix, Workload, expand};
+use swapmeet_workloads::{InputDigest, Matrix, Workload};
 
 /// Replaces each workload that has a range of sizes by one workload for each size.
 pub fn expanded(workloads: &[Text]) -> Result<Vec<Text>, InputError> {
-    let mut list = Vec::with_capacity(workloads.len());
-    for text in workloads {
+    expanded_by(swapmeet_workloads::expand, workloads)
+}
+
+fn expanded_by(
+    expand: fn(&str) -> Result<Vec<String>, SpecError>,
+    texts: &[Text],
+) -> Result<Vec<Text>, InputError> {
+    let mut list = Vec::with_capacity(texts.len());
+    for text in texts {
         let specs = expand(&text.value).map_err(|e| spec_error(text, &e))?;
         list.extend(specs.into_iter().map(|value| Text { value, place: text.place.clone() }));
     }
     Ok(list)
+}
+
+/// Replaces all ranges of an experiment: workloads with a range of sizes, and topologies with a
+/// range of meshes.
+fn without_ranges(experiment: &Experiment) -> Result<Experiment, InputError> {
+    let mut experiment = experiment.clone();
+    let Experiment { topologies, workloads, case_tables, exclude, .. } = &mut experiment;
+    let tables = case_tables.iter_mut().chain(exclude);
+    let lists = tables.map(|table| (&mut table.topologies, &mut table.workloads));
+    for (topologies, workloads) in lists.chain([(topologies, workloads)]) {
+        *topologies = expanded_by(topology::expand_meshes, topologies)?;
+        *workloads = expanded(workloads)?;
+    }
+    Ok(experiment)
 }
 
 /// Maximum number of cases of an experiment. All cases are in memory during a run: a million cases
@@ -155,7 +177,7 @@ impl Case {
                 workload: self.workload.to_string(),
                 inputs: inputs_column(inputs),
                 machine: self.machine.to_string(),
-                machine_definition: self.machine.definition().unwrap_or_default(),
+                machine_definition: self.machine.full_spec(),
                 model: self.machine.model.to_string(),
             },
             implementation: Implementation {

@@ -3,23 +3,30 @@
 use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
-use swapmeet_core::network::topology::{Network, parse_with};
+use swapmeet_core::network::topology::{self, Network, parse_with};
 use swapmeet_core::spec::SpecError;
 use swapmeet_workloads::InputDigest;
 use swapmeet_workloads::file::read_regular;
+
+/// Maximum size of a file of edges in bytes. The maximum number of edges takes 8 MiB; the remaining
+/// size is for comments.
+const LONGEST: u64 = 64 << 20;
+const EDGES: &str = "a file of edges";
 
 pub fn parse(text: &str) -> Result<Arc<Network>, SpecError> {
     parse_with_inputs(text).map(|(topology, _)| topology)
 }
 
+/// Replaces a range of meshes in a topology spec by a list of specs.
+pub fn expand_meshes(text: &str) -> Result<Vec<String>, SpecError> {
+    topology::expand_meshes(text, &|file| read_regular(Path::new(file), LONGEST, EDGES))
+}
+
 /// Parses a topology spec. Also returns the digests of the files that the spec names.
 pub fn parse_with_inputs(text: &str) -> Result<(Arc<Network>, Vec<InputDigest>), SpecError> {
-    /// Maximum file size in bytes. The maximum number of edges takes 8 MiB; the remaining size is
-    /// for comments.
-    const LONGEST: u64 = 64 << 20;
     let inputs = RefCell::new(Vec::new());
     let topology = parse_with(text, &|file| {
-        let content = read_regular(Path::new(file), LONGEST, "a file of edges")?;
+        let content = read_regular(Path::new(file), LONGEST, EDGES)?;
         inputs.borrow_mut().push(InputDigest::new(file, &content));
         Ok(content)
     })?;

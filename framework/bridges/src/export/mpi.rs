@@ -72,8 +72,11 @@ impl Mpi {
     fn preamble(&self, row: &[(&str, String)]) -> Result<String, String> {
         let Header { collective, nodes, root, permutation, block_bytes, sizes, tokens, .. } =
             &self.head;
+        // The ranks of all communicators follow the number of members.
+        let ranks = self.head.communicators.concat();
+        let members = if ranks.is_empty() { String::new() } else { format!(" {}", spaced(&ranks)) };
         let mut text = format!(
-            "swapmeet-mpi 2\ncollective {collective}\ncounts-bytes {}\nnodes {nodes}\nsegments {}\nroot {}\n",
+            "swapmeet-mpi 2\ncollective {collective}\ncounts-bytes {}\nnodes {nodes}{members}\nsegments {}\nroot {}\n",
             u8::from(self.counts),
             self.segments,
             root.unwrap_or(0)

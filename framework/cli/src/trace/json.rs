@@ -2,16 +2,18 @@
 //! result is one JSON document with one event per line (`docs/trace.md`).
 
 use super::Writer;
-use super::selection::{Omitted, SendSelection};
+use super::selection::{Image, Omitted, SendSelection};
 use super::times::objects;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
+use std::sync::Arc;
 use swapmeet_bridges::append;
 use swapmeet_bridges::text::{TextPart, append_list};
 use swapmeet_core::delivery::boxes::{Layout, Side};
 use swapmeet_core::delivery::byte_counts::{ALL_BYTES, ByteSelection, ByteSend};
 use swapmeet_core::delivery::traced::Proof;
-use swapmeet_core::network::topology::{Route, Switch};
+use swapmeet_core::network::communicators::Communicators;
+use swapmeet_core::network::topology::{Network, Route, Switch};
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent, Sent};
 use swapmeet_results::Record;
 use swapmeet_runner::case::Case;
@@ -23,7 +25,7 @@ const VERSION: u32 = 1;
 
 /// Begins the document with a description of the case.
 pub(crate) fn head(out: &mut dyn Write, case: &Case) -> io::Result<()> {
-    let head = json!({
+    let mut head = json!({
         "format": "swapmeet-schedule",
         "version": VERSION,
         "topology": case.topology.spec(),
@@ -35,6 +37,9 @@ pub(crate) fn head(out: &mut dyn Write, case: &Case) -> io::Result<()> {
         "machine": case.machine.to_string(),
         "seed": case.seed,
     });
+    if let Ok(Some(all)) = case.workload.communicators(&case.topology) {
+        head["communicators"] = all.all().collect();
+    }
     writeln!(out, "{{\"schedule\":{head},\n\"events\":[")
 }
 
@@ -77,6 +82,9 @@ pub(crate) struct Json<W: Write> {
     text: String,
     selection: SendSelection,
     omitted: Omitted,
+    /// The communicators that run the schedule; `None` if all ranks are one communicator, or if the
+    /// schedule of one communicator is written.
+    communicators: Option<Arc<Communicators>>,
     /// The number of bytes of a block, if all blocks have the same size.
     block_bytes: Option<u64>,
     /// The number of bytes that the next send transfers to each destination, as JSON; `None` if the
@@ -87,10 +95,25 @@ pub(crate) struct Json<W: Write> {
 }
 
 impl<W: Write> Json<W> {
-    pub(super) fn new(out: W, selection: SendSelection, omitted: Omitted, case: &Case) -> Self {
+    pub(super) fn new(
+        out: W,
+        selection: SendSelection,
+        omitted: Omitted,
+        communicators: Option<Arc<Communicators>>,
+        case: &Case,
+    ) -> Self {
         let block_bytes = case.workload.is_uniform().then(|| case.workload.block_bytes());
-        let (text, share, laid_out) = (String::new(), None, false);
-        Self { out, text, selection, omitted, block_bytes, share, laid_out, first: true }
+        Self {
+            out,
+            text: String::new(),
+            selection,
+            omitted,
+            communicators,
+            block_bytes,
+            share: None,
+            laid_out: false,
+            first: true,
+        }
     }
 
     fn put(&mut self, text: &str) {
@@ -194,7 +217,18 @@ impl<W: Write> Json<W> {
         // Write the layout before the first send, even if the user has not selected that send.
         self.lay_out(sent);
         let share = self.share.take();
-        if !self.selection.includes(sent.step, sent.from, sent.to) {
+        match self.communicators.clone() {
+            None => self.image(sent, &Image::of(sent, None), share.as_deref()),
+            Some(all) => (0..all.count()).for_each(|number| {
+                self.image(sent, &Image::of(sent, Some((&*all, number))), share.as_deref());
+            }),
+        }
+    }
+
+    /// Writes the send of one communicator.
+    fn image(&mut self, sent: &Sent<'_>, image: &Image<'_>, share: Option<&str>) {
+        let [from, to] = image.ends(sent);
+        if !self.selection.includes(sent.step, [from, to]) {
             return;
         }
         // If the schedule counts bytes, the load of a send is in bytes. If it counts blocks,
@@ -213,60 +247,78 @@ impl<W: Write> Json<W> {
         // receiver are the same node, the message is a local copy, and the fields of the route are
         // left out.
         let mut event = Fields { text: &mut self.text, is_empty: true };
-        let is_local = sent.is_local();
+        let network = image.network;
         // If a switch adds or copies the data, the path is the whole route, although other messages
         // may carry the data on a part of it.
-        let whole = sent.route.map(|route| Route { section: None, ..route.clone() });
-        let (path, bandwidths) = match is_local || self.omitted.routes && uses_topology_path(sent) {
-            true => (Vec::new(), Vec::new()),
-            false => path(sent, whole.as_ref()),
+        let route = image.route.as_deref();
+        let switch = route.and_then(|route| route.switch);
+        let whole = route.map(|route| Route { section: None, ..route.clone() });
+        let route = whole.as_ref();
+        let ends = (from, to);
+        let uses_own_path = || {
+            route.is_none()
+                || path(network, ends, route).vertices == path(network, ends, None).vertices
         };
+        let is_local = from == to && switch.is_none();
+        let Path { vertices: path, bandwidths, latencies } =
+            match is_local || self.omitted.routes && uses_own_path() {
+                true => Path::default(),
+                false => path(network, ends, route),
+            };
         if sent.latest_arrival > 0 {
             event.set("after", sent.latest_arrival);
         }
-        // On most networks, all links have the same bandwidth, which the machine defines. Write
-        // a list of bandwidths only for other networks.
-        if !path.is_empty() && sent.topology.bandwidths().is_some() {
-            let bandwidths = serde_json::to_string(&bandwidths).unwrap_or_default();
-            event.set("bandwidths", bandwidths.as_str());
+        // On most networks, all links have the same bandwidth and the same latency, which the
+        // machine defines. Write lists of bandwidths and latencies only for other networks.
+        let list = |numbers: &[f64]| serde_json::to_string(numbers).unwrap_or_default();
+        if !path.is_empty() && network.bandwidths().is_some() {
+            event.set("bandwidths", list(&bandwidths).as_str());
         }
         // The content of the message is the number of bytes per destination, or sets of blocks.
         if share.is_none() || self.omitted.contents {
             let boxes = if self.omitted.contents { &[][..] } else { &sent.boxes[..] };
-            push_list(event.key("blocks"), boxes, |text, bits| push_block_set(text, sent, bits));
+            push_list(event.key("blocks"), boxes, |text, bits| {
+                push_block_set(text, sent, image, bits);
+            });
         }
         event.set("bytes", load);
         if sent.combine {
             event.set("combine", true);
         }
+        if let Some((_, number)) = image.communicator {
+            event.set("communicator", number);
+        }
         if sent.copy {
             event.set("copy", true);
         }
-        event.set("from", sent.from.physical);
-        if !is_local && sent.route.is_none() {
+        event.set("from", from);
+        if !path.is_empty() && network.latencies().is_some() {
+            event.set("latencies", list(&latencies).as_str());
+        }
+        if !is_local && route.is_none() {
             event.set("own_route", true);
         }
-        if let Some(Switch::Multicaster(vertex)) = sent.route.and_then(|route| route.switch) {
+        if let Some(Switch::Multicaster(vertex)) = switch {
             event.set("multicaster", vertex);
         }
         if !path.is_empty() {
             push_list(event.key("path"), &path, |text, vertex| append!(text, *vertex));
         }
-        if let Some(Switch::Reducer(vertex)) = sent.route.and_then(|route| route.switch) {
+        if let Some(Switch::Reducer(vertex)) = switch {
             event.set("reducer", vertex);
         }
         if let Some(share) = share.filter(|_| !self.omitted.contents) {
-            event.set("share", share.as_str());
+            event.set("share", share);
         }
         // If two links connect the same vertices, the directions determine which of the two links
         // the message uses.
-        if let Some(route) = sent.route.filter(|route| !is_local && !route.signs.is_empty()) {
+        if let Some(route) = route.filter(|route| !is_local && !route.signs.is_empty()) {
             push_list(event.key("signs"), &route.signs, |text, sign| {
                 text.push_str(&sign.to_string());
             });
         }
         event.set("step", sent.step);
-        event.set("to", sent.to.physical);
+        event.set("to", to);
         // Each node is identified by its physical number. If the schedule has its own grid, the
         // number of the node in this grid is added.
         if !sent.embedding.is_identity() {
@@ -312,49 +364,53 @@ fn push_list<T>(
     text.push(']');
 }
 
-/// Returns whether a message passes the same vertices as the topology's own route.
-fn uses_topology_path(sent: &Sent<'_>) -> bool {
-    sent.route.is_none() || path(sent, sent.route).0 == path(sent, None).0
+/// A route of a message.
+#[derive(Default)]
+pub(crate) struct Path {
+    /// The vertices (`Network::endpoint`), including the source and the destination.
+    pub vertices: Vec<u64>,
+    /// The bandwidth of each link. Empty if all links of the network have the same bandwidth.
+    pub bandwidths: Vec<f64>,
+    /// The latency of each link. Empty if all links of the network have the same latency.
+    pub latencies: Vec<f64>,
 }
 
-/// Returns the vertices of a route (`Network::endpoint`), including its source and destination,
-/// and the bandwidth of each link, if bandwidths differ.
-fn path(sent: &Sent<'_>, route: Option<&Route>) -> (Vec<u64>, Vec<f64>) {
-    let (topology, from) = (sent.topology, sent.from.physical);
+/// Returns the route between two nodes. It has only the source if the network refuses the route.
+pub(crate) fn path(topology: &Network, (from, to): (u64, u64), route: Option<&Route>) -> Path {
     let start = topology.endpoint(from);
     // A route consists of runs of links. The links of a run are in ascending order, even if the
     // message passes them in descending order. To find the order in which the message passes the
     // links, follow the vertices that the links connect.
-    let (mut path, mut bandwidths) = (Vec::with_capacity(64), Vec::new());
-    path.push(start);
+    let mut path = Path { vertices: Vec::with_capacity(64), ..Path::default() };
+    path.vertices.push(start);
     let has_bandwidths = topology.bandwidths().is_some();
-    let routed = topology.route(from, sent.to.physical, route, &mut |run| {
-        let at = path.last().copied().unwrap_or(start);
+    let has_latencies = topology.latencies().is_some();
+    let routed = topology.route(from, to, route, &mut |run| {
+        let at = path.vertices.last().copied().unwrap_or(start);
         let is_ascending = topology.link_ends(run.first).is_none_or(|(from, _)| from == at);
         for i in 0..run.len {
             let i = if is_ascending { i } else { run.len - 1 - i };
             let link = run.first + i * run.stride;
-            path.extend(topology.link_ends(link).map(|(_, to)| to));
-            if has_bandwidths {
-                bandwidths.push(topology.bandwidth(link));
-            }
+            path.vertices.extend(topology.link_ends(link).map(|(_, to)| to));
+            path.bandwidths.extend(has_bandwidths.then(|| topology.bandwidth(link)));
+            path.latencies.extend(has_latencies.then(|| topology.latency(link)));
         }
     });
     match routed {
-        Ok(_) => (path, bandwidths),
-        Err(_) => (vec![start], Vec::new()),
+        Ok(_) => path,
+        Err(_) => Path { vertices: vec![start], ..Path::default() },
     }
 }
 
 /// Writes a box, which is a set of blocks, as ranges of physical origins and destinations. A range
 /// consists of its first and its last node. If the schedule does not distinguish blocks by origin,
 /// the origins are left out; the same is true for destinations.
-fn push_block_set(text: &mut String, sent: &Sent<'_>, bits: &[u64]) {
+fn push_block_set(text: &mut String, sent: &Sent<'_>, image: &Image<'_>, bits: &[u64]) {
     let mut set = Fields { text, is_empty: true };
     for (side, key) in [(Side::Destinations, "destinations"), (Side::Origins, "origins")] {
         if sent.layout.has(side) {
             let mut nodes = sent.layout.nodes_of(side, bits);
-            nodes.iter_mut().for_each(|node| *node = sent.embedding.physical(*node));
+            nodes.iter_mut().for_each(|node| *node = image.rank(sent.embedding.physical(*node)));
             push_runs(set.key(key), nodes);
         }
     }

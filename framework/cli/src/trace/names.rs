@@ -1,6 +1,7 @@
 //! Names of nodes, node sets and directions. A name contains coordinates of the machine, even if
 //! the schedule has its own grid.
 
+use super::selection::Image;
 use std::collections::BTreeSet;
 use swapmeet_core::delivery::boxes::{Layout, Side};
 use swapmeet_core::delivery::fault::PlacedNode;
@@ -11,18 +12,19 @@ use swapmeet_core::simulation::listener::Sent;
 /// grid.
 pub(super) struct Names<'a> {
     sent: &'a Sent<'a>,
+    image: &'a Image<'a>,
     radices: &'a [u64],
 }
 
 impl<'a> Names<'a> {
-    pub(super) fn new(sent: &'a Sent<'a>) -> Self {
-        Self { sent, radices: sent.topology.radices() }
+    pub(super) fn new(sent: &'a Sent<'a>, image: &'a Image<'a>) -> Self {
+        Self { sent, image, radices: image.network.radices() }
     }
 
     /// Returns the name of the physical node that executes this node of the grid. A `*` marks a
     /// virtual node.
     pub(super) fn node(&self, place: PlacedNode) -> String {
-        let name = name(place.physical, self.radices);
+        let name = name(self.image.rank(place.physical), self.radices);
         if self.is_virtual(place) { format!("{name}*") } else { name }
     }
 
@@ -57,7 +59,7 @@ impl<'a> Names<'a> {
             .layout
             .nodes_of(side, bits)
             .iter()
-            .map(|n| self.sent.embedding.physical(*n))
+            .map(|n| self.image.rank(self.sent.embedding.physical(*n)))
             .collect();
         let mut axes = vec![BTreeSet::new(); coordinates(0, self.radices).len()];
         for node in &nodes {
@@ -68,7 +70,7 @@ impl<'a> Names<'a> {
         if axes.iter().map(BTreeSet::len).product::<usize>() != nodes.len() {
             return format!("{} nodes", nodes.len());
         }
-        let nodes_of_machine = [self.sent.topology.nodes()];
+        let nodes_of_machine = [self.image.network.nodes()];
         let radices = if axes.len() == 1 { &nodes_of_machine[..] } else { self.radices };
         let texts: Vec<String> = axes
             .iter()

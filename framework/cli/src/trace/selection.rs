@@ -1,7 +1,10 @@
 //! The selection of the sends that a trace prints, and of their fields.
 
 use serde::{Deserialize, Serialize};
-use swapmeet_core::delivery::fault::PlacedNode;
+use std::borrow::Cow;
+use swapmeet_core::network::communicators::Communicators;
+use swapmeet_core::network::topology::{Network, Route};
+use swapmeet_core::simulation::listener::Sent;
 
 /// Selects sends by step and node. All sends are selected if neither is given.
 #[derive(Debug, Clone, Copy, Default)]
@@ -11,13 +14,50 @@ pub(super) struct SendSelection {
 }
 
 impl SendSelection {
-    pub(super) fn includes(&self, step: u64, from: PlacedNode, to: PlacedNode) -> bool {
+    /// `ends` are the sender and the receiver.
+    pub(super) fn includes(&self, step: u64, ends: [u64; 2]) -> bool {
         self.step.is_none_or(|selected| selected == step)
-            && self.node.is_none_or(|selected| [from.physical, to.physical].contains(&selected))
+            && self.node.is_none_or(|selected| ends.contains(&selected))
     }
 
     pub(super) fn is_all(&self) -> bool {
         self.step.is_none() && self.node.is_none()
+    }
+}
+
+/// The image of a send in one communicator. The sends of a schedule are between the members of one
+/// communicator; all communicators send images of them.
+pub(super) struct Image<'a> {
+    /// The network of all communicators.
+    pub network: &'a Network,
+    /// The requested route in this network; `None` for the topology's own route.
+    pub route: Option<Cow<'a, Route>>,
+    /// All communicators, and the number of this one; `None` if all ranks are one communicator.
+    pub communicator: Option<(&'a Communicators, u64)>,
+}
+
+impl<'a> Image<'a> {
+    pub(super) fn of(sent: &'a Sent<'_>, communicator: Option<(&'a Communicators, u64)>) -> Self {
+        let Some((all, number)) = communicator else {
+            let route = sent.route.map(Cow::Borrowed);
+            return Self { network: sent.topology, route, communicator };
+        };
+        let moved = |route| {
+            let moved = all.route(number, sent.from.physical, route);
+            moved.unwrap_or_else(|e| unreachable!("this message was routed before: {e}"))
+        };
+        let route = sent.route.map(|route| Cow::Owned(moved(route)));
+        Self { network: all.network(), route, communicator }
+    }
+
+    /// Returns the rank of a node of the schedule.
+    pub(super) fn rank(&self, node: u64) -> u64 {
+        self.communicator.map_or(node, |(all, number)| all.rank(number, node))
+    }
+
+    /// Returns the ranks of the sender and the receiver.
+    pub(super) fn ends(&self, sent: &Sent<'_>) -> [u64; 2] {
+        [sent.from, sent.to].map(|node| self.rank(node.physical))
     }
 }
 

@@ -3,10 +3,12 @@
 
 use super::Writer;
 use super::names::{Names, direction};
-use super::selection::SendSelection;
+use super::selection::{Image, SendSelection};
 use std::io::Write;
+use std::sync::Arc;
 use swapmeet_core::delivery::fault::Count;
 use swapmeet_core::delivery::traced::Proof;
+use swapmeet_core::network::communicators::Communicators;
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent, Sent};
 use swapmeet_core::simulation::step::Step;
 
@@ -15,6 +17,8 @@ pub(super) struct Text<W: Write> {
     out: W,
     selection: SendSelection,
     summary: bool,
+    /// The communicators that run the schedule; `None` if all ranks are one communicator.
+    communicators: Option<Arc<Communicators>>,
     /// Whether loads are in bytes. Otherwise, they are in blocks.
     bytes: bool,
     /// The name of the current phase, until it is printed before the first line of the phase.
@@ -33,11 +37,18 @@ pub(super) struct Text<W: Write> {
 }
 
 impl<W: Write> Text<W> {
-    pub(super) fn new(out: W, selection: SendSelection, summary: bool, bytes: bool) -> Self {
+    pub(super) fn new(
+        out: W,
+        selection: SendSelection,
+        summary: bool,
+        communicators: Option<Arc<Communicators>>,
+        bytes: bool,
+    ) -> Self {
         Self {
             out,
             selection,
             summary,
+            communicators,
             bytes,
             phase: None,
             rearrangements: 0,
@@ -142,10 +153,17 @@ impl<W: Write> Listener for Text<W> {
 
 impl<W: Write> Text<W> {
     fn sent(&mut self, sent: &Sent<'_>) {
-        if !self.selection.includes(sent.step, sent.from, sent.to) {
+        // Print the sends of the selected node's communicator or, if no node is selected, those of
+        // the first one.
+        let communicators = self.communicators.clone();
+        let printed = communicators
+            .as_deref()
+            .map(|all| (all, self.selection.node.map_or(0, |node| all.of(node))));
+        let image = Image::of(sent, printed);
+        if !self.selection.includes(sent.step, image.ends(sent)) {
             return;
         }
-        let names = Names::new(sent);
+        let names = Names::new(sent, &image);
         self.has_virtual |= names.is_virtual(sent.from) || names.is_virtual(sent.to);
         let mut line = format!("    {:>9} -> {:<9}", names.node(sent.from), names.node(sent.to));
         line += &format!(" {:>7} ", Count(sent.load, self.noun(sent.proof)));
@@ -155,7 +173,7 @@ impl<W: Write> Text<W> {
         if sent.combine {
             line += " combined";
         }
-        if let Some(route) = sent.route {
+        if let Some(route) = &image.route {
             line += &direction(route);
         }
         for (i, bits) in sent.boxes.iter().enumerate() {
@@ -191,8 +209,12 @@ impl<W: Write> Text<W> {
             Count(facts.max_hops, "hop"),
             Count(facts.max_link_messages, "message"),
         ));
-        for (_, line) in std::mem::take(&mut self.lines) {
-            self.put(&line);
+        let lines = std::mem::take(&mut self.lines);
+        lines.iter().for_each(|(_, line)| self.put(line));
+        let others = self.communicators.as_ref().map_or(0, |all| all.count() - 1);
+        if others > 0 && !lines.is_empty() {
+            let others = Count(others, "other communicator");
+            self.put(&format!("    and the same between the members of {others}"));
         }
         drop(self.out.flush());
     }
@@ -222,7 +244,7 @@ mod tests {
 
     #[test]
     fn local_copies_are_printed_under_their_own_phase() {
-        let mut text = Text::new(Vec::new(), SendSelection::default(), false, false);
+        let mut text = Text::new(Vec::new(), SendSelection::default(), false, None, false);
         let task = Task::new(parse("ring:2").unwrap(), Collective::of(&ALL_TO_ALL));
         let mut simulation = Simulation::new(task, vec![&mut text]).unwrap();
         for (phase, ends) in [("out", (0, 1)), ("copies", (1, 1)), ("back", (1, 0))] {

@@ -24,6 +24,8 @@ pub(super) struct TraceOptions {
     pub summary: bool,
     pub step: Option<u64>,
     pub node: Option<u64>,
+    /// Whether JSON has only the sends of one communicator, between its members.
+    pub members: bool,
     /// The content of the record, which is sent in addition to the text.
     pub record: Option<RecordRequest>,
 }
@@ -47,11 +49,16 @@ pub(crate) const TRACE: ObserverKind = ObserverKind {
             Box::new(move |value| report.borrow_mut()(value))
         };
         let out = Lines { text: Vec::new(), report: share() };
-        let TraceOptions { omitted, summary, record, .. } = options;
+        let TraceOptions { omitted, summary, members, record, .. } = options;
+        let communicators = case.workload.communicators(&case.topology)?;
+        let communicators = communicators.filter(|_| !members);
         let selection = options.selection();
         let writer: Box<dyn Writer> = match options.json {
-            true => Box::new(Json::new(out, selection, omitted, case)),
-            false => Box::new(Text::new(out, selection, summary, !case.workload.is_uniform())),
+            true => Box::new(Json::new(out, selection, omitted, communicators, case)),
+            false => {
+                let bytes = !case.workload.is_uniform();
+                Box::new(Text::new(out, selection, summary, communicators, bytes))
+            }
         };
         let recorder = record.map(|request| Recorder::new(case, request, share()));
         Ok(Box::new(Traced { writer, recorder }))

@@ -26,7 +26,7 @@ pub enum Fault {
         /// The reason why the redistribution is invalid, as the end of a sentence.
         what: String,
     },
-    /// A grid or placement that does not fit the machine.
+    /// A grid or embedding that does not fit the machine.
     #[error("the schedule's grid: {0}")]
     BadGrid(String),
     /// A group that does not act on the grid.

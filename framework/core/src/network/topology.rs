@@ -9,6 +9,7 @@
 //! A family, such as `torus`, implements `Family` in a file of its own and has a row in `FAMILIES`.
 //! Arguments that may follow those of any family have a row in [`OPTIONS`].
 
+use crate::network::mesh::{Mesh, expand_mesh};
 use crate::spec::{Arg, Spec, SpecError};
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -64,6 +65,7 @@ pub struct Network {
     damage: Option<Arc<Damage>>,
     placement: Option<Arc<Placement>>,
     routing: Option<Routing>,
+    mesh: Option<Arc<Mesh>>,
 }
 
 impl Network {
@@ -78,7 +80,7 @@ impl Network {
     ) -> Self {
         let base = damage.as_ref().map_or(family.properties(), |damage| &damage.properties);
         let properties = placement.as_ref().map_or(base.clone(), |ranks| ranks.properties(base));
-        Self { properties, family, damage, placement, routing: None }
+        Self { properties, family, damage, placement, routing: None, mesh: None }
     }
 
     fn damaged(self, damage: Damage) -> Self {
@@ -92,6 +94,16 @@ impl Network {
     fn routed(mut self, routing: Routing) -> Self {
         self.properties.spec += &format!(",routing={}", routing.word());
         Self { routing: Some(routing), ..self }
+    }
+
+    fn with_mesh(mut self, mesh: Arc<Mesh>) -> Self {
+        self.properties.spec += &format!(",mesh={mesh}");
+        Self { mesh: Some(mesh), ..self }
+    }
+
+    /// Returns the names of the digits of rank numbers (`mesh=`), if they have names.
+    pub fn mesh(&self) -> Option<&Mesh> {
+        self.mesh.as_deref()
     }
 
     /// Returns the same network with all of its random properties drawn from a seed: its routes,
@@ -108,12 +120,16 @@ impl Network {
         let damage = damage.map(Arc::new).or_else(|| self.damage.clone());
         let placement = placement.map(Arc::new).or_else(|| self.placement.clone());
         let network = Self::new(Arc::clone(&self.family), damage, placement);
-        Some(Arc::new(match &self.routing {
+        let network = match &self.routing {
             None => network,
             Some(routing) => {
                 let routing = routing.sample(seed, has_changed.then_some(&network));
                 network.routed(routing)
             }
+        };
+        Some(Arc::new(match &self.mesh {
+            None => network,
+            Some(mesh) => network.with_mesh(Arc::clone(mesh)),
         }))
     }
 
@@ -199,7 +215,7 @@ impl Network {
 
     /// Returns whether the family's symmetries are symmetries of the network, because it has no
     /// options.
-    fn is_intact(&self) -> bool {
+    pub(crate) fn is_intact(&self) -> bool {
         self.damage.is_none() && self.placement.is_none() && self.routing.is_none()
     }
 
@@ -338,6 +354,12 @@ impl Network {
     /// Returns the latency of an existing link, as a multiple of the machine's `hop_us`.
     pub fn latency(&self, link: u64) -> f64 {
         self.family.latency(link)
+    }
+
+    /// Returns whether a link is inside of a node, such as a link between GPUs of one computer. Of
+    /// all topologies, only `groups` has such links.
+    pub fn is_inside(&self, link: u64) -> bool {
+        self.family.is_inside(link)
     }
 
     /// Returns the vertex that a link leaves and the vertex that it enters. Returns `None` if there
@@ -536,6 +558,10 @@ trait Family: fmt::Debug + Send + Sync {
     }
     fn latency(&self, _link: u64) -> f64 {
         1.0
+    }
+    /// Returns whether an existing link is inside of a node ([`Network::is_inside`]).
+    fn is_inside(&self, _link: u64) -> bool {
+        false
     }
     fn grid(&self) -> Option<(&[u64], bool)> {
         None
@@ -751,7 +777,7 @@ pub struct TopologyOption {
 
 /// The arguments that may follow the arguments of any family. Their order is the order in which
 /// they are applied, and their order in the canonical form of a spec.
-pub static OPTIONS: [TopologyOption; 7] = [
+pub static OPTIONS: [TopologyOption; 8] = [
     TopologyOption::new("down", "failed links, such as 12-13", |_| false),
     TopologyOption::new("slow", "slow links, such as 12-13:0.5", |_| false),
     TopologyOption::new("faults", "a number of random failed links", |value| !value.contains(':')),
@@ -765,6 +791,11 @@ pub static OPTIONS: [TopologyOption; 7] = [
         |value| value == "random",
     ),
     TopologyOption::new("routing", "minimal, valiant or ecmp", |value| value != "minimal"),
+    TopologyOption::new(
+        "mesh",
+        "names of the digits of rank numbers, as in dp:4/ep:32/tp:4",
+        |_| false,
+    ),
 ];
 
 impl TopologyOption {
@@ -835,7 +866,40 @@ pub fn parse_with(text: &str, read: ReadFile<'_>) -> Result<Arc<Network>, SpecEr
     let family = parse_family(own, read).map_err(|e| spec.nested(0, e))?;
     let network = damage::parse(Network::of(family), &options)?;
     let network = placement::parse(network, &options, read)?;
-    routing::parse(network, &options).map(Arc::new)
+    let network = routing::parse(network, &options)?;
+    let Some(arg) = options.get("mesh") else { return Ok(Arc::new(network)) };
+    let mesh = Mesh::parse(arg.value(), network.nodes());
+    let mesh = mesh.map_err(|expected| spec.bad_value(arg, &expected))?;
+    Ok(Arc::new(network.with_mesh(Arc::new(mesh))))
+}
+
+/// Replaces a range of meshes in the spec of a topology (`mesh=orders(..)` or `mesh=shapes(..)`) by
+/// a list of specs, one for each mesh. A text without such a range is returned unchanged, even if it
+/// is not valid.
+///
+/// ```
+/// use swapmeet_core::network::topology::expand_meshes;
+/// let read = &|_: &str| Err("can't be read here".to_owned());
+/// assert_eq!(
+///     expand_meshes("torus:4x4,mesh=orders(dp:2/tp:8)", read).unwrap(),
+///     ["torus:4x4,mesh=dp:2/tp:8", "torus:4x4,mesh=tp:8/dp:2"]
+/// );
+/// ```
+pub fn expand_meshes(text: &str, read: ReadFile<'_>) -> Result<Vec<String>, SpecError> {
+    let spec = Spec::parse("topology", text);
+    let is_range = |arg: &&Arg| arg.key() == Some("mesh") && arg.value().ends_with(')');
+    let Some((spec, arg)) = spec.as_ref().ok().and_then(|spec| {
+        let arg = spec.args().iter().find(is_range)?;
+        Some((spec, arg))
+    }) else {
+        return Ok(vec![text.to_owned()]);
+    };
+    // The character before the argument is the separator.
+    let (before, after) = (&text[..arg.at() - 1], &text[arg.at() + arg.len()..]);
+    let network = parse_with(&format!("{before}{after}"), read)?;
+    let meshes = expand_mesh(arg.value(), network.radices());
+    let meshes = meshes.map_err(|expected| spec.bad_value(arg, &expected))?;
+    Ok(meshes.iter().map(|mesh| format!("{before},mesh={mesh}{after}")).collect())
 }
 
 fn parse_family(text: &str, read: ReadFile<'_>) -> Parsed {

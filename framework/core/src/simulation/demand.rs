@@ -2,6 +2,7 @@
 //! names the collective. Lower bounds and the optimum of a network depend only on the demand.
 
 use crate::delivery::collective::{BlockSizes, FinalBlocks, MaxTraffic, Tokens, pair_traffic};
+use crate::network::communicators::Communicators;
 use crate::simulation::Task;
 
 /// The data that each node has for other nodes. Amounts are in units of load: blocks if blocks are
@@ -36,7 +37,7 @@ pub enum Amounts {
 }
 
 impl<'a> Demand<'a> {
-    /// Returns the demand of a task.
+    /// Returns the demand of a task; if there are communicators, that of one of them.
     pub fn of(task: &'a Task) -> Self {
         let (kind, sizes) = (task.collective.kind(), task.sizes.as_deref());
         if let Some((tokens, sizes)) = task.collective.tokens().zip(sizes) {
@@ -56,7 +57,7 @@ impl<'a> Demand<'a> {
                 Self::Sums(amounts())
             }
             (FinalBlocks::ForNode | FinalBlocks::AllAtRoot | FinalBlocks::Permuted, false)
-            | (FinalBlocks::Received, _) => Self::Pairs(Blocks::of(task)),
+            | (FinalBlocks::Received, _) => Self::Pairs(Blocks::of_one(task)),
         }
     }
 }
@@ -81,29 +82,37 @@ impl Amounts {
 
 /// The blocks of a task, each of which has one origin and one destination. The amount for a pair of
 /// nodes without a block is 0.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Blocks<'a> {
     task: &'a Task,
+    /// The communicators whose ranks are the nodes; `None` if the nodes are those of the task's
+    /// topology.
+    communicators: Option<&'a Communicators>,
     /// The sizes of all blocks, if they differ and every pair of nodes has a block.
     exchange: Option<&'a dyn BlockSizes>,
 }
 
 impl<'a> Blocks<'a> {
-    /// Returns the blocks of a task.
+    /// Returns the blocks of a task between the ranks of its network, in all communicators.
     pub fn of(task: &'a Task) -> Self {
+        Self { communicators: task.communicators.as_deref(), ..Self::of_one(task) }
+    }
+
+    /// Returns the blocks between the members of one communicator.
+    pub fn of_one(task: &'a Task) -> Self {
         let exchange = task.sizes.as_deref().filter(|_| task.collective.kind().exchanges());
-        Self { task, exchange }
+        Self { task, communicators: None, exchange }
     }
 
     /// Returns the number of pairs of nodes that may have a block.
     pub fn pairs(&self) -> u64 {
         let nodes = self.task.topology.nodes();
-        if self.task.collective.kind().exchanges() { nodes * nodes } else { nodes }
+        let count = self.communicators.map_or(1, Communicators::count);
+        count * if self.task.collective.kind().exchanges() { nodes * nodes } else { nodes }
     }
-}
 
-impl BlockSizes for Blocks<'_> {
-    fn bytes(&self, origin: u64, destination: u64) -> u64 {
+    /// Returns the amount between two members of a communicator.
+    fn between_members(&self, origin: u64, destination: u64) -> u64 {
         match self.exchange {
             Some(sizes) => sizes.bytes(origin, destination),
             None if self.task.receivers(origin).contains(&destination) => {
@@ -113,12 +122,37 @@ impl BlockSizes for Blocks<'_> {
         }
     }
 
-    fn each_receiver(&self, origin: u64, nodes: u64, visit: &mut dyn FnMut(u64, u64)) {
+    /// Visits the receivers of a member among the members of its communicator.
+    fn each_member(&self, origin: u64, visit: &mut dyn FnMut(u64, u64)) {
         if let Some(sizes) = self.exchange {
-            return sizes.each_receiver(origin, nodes, visit);
+            return sizes.each_receiver(origin, self.task.topology.nodes(), visit);
         }
         let sizes = self.task.receivers(origin).map(|to| (to, self.task.block_load(origin, to)));
         sizes.filter(|(_, bytes)| *bytes > 0).for_each(|(to, bytes)| visit(to, bytes));
+    }
+}
+
+impl BlockSizes for Blocks<'_> {
+    fn bytes(&self, origin: u64, destination: u64) -> u64 {
+        match self.communicators {
+            None => self.between_members(origin, destination),
+            Some(all) if all.of(origin) == all.of(destination) => {
+                self.between_members(all.member(origin), all.member(destination))
+            }
+            Some(_) => 0,
+        }
+    }
+
+    fn each_receiver(&self, origin: u64, _: u64, visit: &mut dyn FnMut(u64, u64)) {
+        match self.communicators {
+            None => self.each_member(origin, visit),
+            Some(all) => {
+                let communicator = all.of(origin);
+                self.each_member(all.member(origin), &mut |to, bytes| {
+                    visit(all.rank(communicator, to), bytes);
+                });
+            }
+        }
     }
 
     fn largest(&self) -> u64 {
@@ -126,6 +160,7 @@ impl BlockSizes for Blocks<'_> {
     }
 
     fn max_traffic(&self, nodes: u64) -> MaxTraffic {
-        self.exchange.map_or_else(|| pair_traffic(self, nodes), |sizes| sizes.max_traffic(nodes))
+        let of_one = self.exchange.filter(|_| self.communicators.is_none());
+        of_one.map_or_else(|| pair_traffic(self, nodes), |sizes| sizes.max_traffic(nodes))
     }
 }

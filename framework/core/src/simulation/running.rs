@@ -10,16 +10,20 @@ use crate::delivery::exchange::{
 use crate::delivery::fault::Fault;
 use crate::delivery::traced::{Contents, Proof, Traced};
 use crate::limits;
+use crate::network::communicators::Communicators;
 use crate::network::symmetry::Group;
 use crate::network::topology::{Network, Route, Switch};
 use crate::simulation::in_switch::SwitchGroups;
 use crate::simulation::listener::{EmptySend, Listeners, ScheduleEvent, Sent, Summed};
 use crate::simulation::messages::{Messages, SendNotes, number_of};
 use crate::simulation::step::{Step, Transfer};
-use crate::simulation::step_statistics::{Buffers, StepStatistics, SymmetricLinks};
+use crate::simulation::step_statistics::{Buffers, StepStatistics, SymmetricLinks, bad_route};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
+const COMMUNICATORS_IN_SWITCH: Fault = Fault::OutOfOrder(
+    "the schedule has a send whose reducer or multicaster is a switch, which is only possible in one communicator of all ranks",
+);
 const TOKENS_IN_SWITCH: Fault = Fault::OutOfOrder(
     "the schedule has a send whose reducer or multicaster is a switch, which is only possible with blocks",
 );
@@ -63,6 +67,8 @@ impl DerefMut for Payload {
 #[derive(Debug)]
 pub(super) struct Running {
     topology: Arc<Network>,
+    /// The communicators that run the schedule at the same time.
+    communicators: Option<Arc<Communicators>>,
     skip_empty: bool,
     payload: Payload,
     step: u64,
@@ -119,7 +125,11 @@ impl Running {
             _ => Reported::All,
         };
         Self {
-            statistics: StepStatistics::for_nodes(Arc::clone(&topology), nodes, interests),
+            statistics: match &task.communicators {
+                Some(all) => StepStatistics::new(Arc::clone(all.network()), interests),
+                None => StepStatistics::for_nodes(Arc::clone(&topology), nodes, interests),
+            },
+            communicators: task.communicators.clone(),
             messages: if is_symmetric {
                 Messages::of_some(nodes)
             } else {
@@ -197,10 +207,15 @@ impl Running {
             return;
         }
         let (of, symmetry) = reported.loads_and_group(payload.loads().all_summed());
+        let of_all = self.communicators.as_ref().map(|all| all.repeat(of));
+        let of = of_all.as_deref().unwrap_or(of);
         listeners.summed(Summed { most, of, symmetry, segments });
     }
 
     fn measure(&mut self, listeners: &mut Listeners<'_>) -> Result<(), Fault> {
+        if let Some(communicators) = self.communicators.clone() {
+            return self.measure_all(listeners, &communicators);
+        }
         let Self { payload, reported, statistics, messages, routes, buffers, .. } = self;
         let number = self.step;
         let (merged, contents) = messages.merged(routes);
@@ -239,6 +254,37 @@ impl Running {
         Ok(())
     }
 
+    /// Measures the messages of all communicators, which are images of those of the planned one.
+    fn measure_all(
+        &mut self,
+        listeners: &mut Listeners<'_>,
+        communicators: &Communicators,
+    ) -> Result<(), Fault> {
+        let Self { payload, reported, statistics, messages, routes, buffers, .. } = self;
+        let number = self.step;
+        let (merged, contents) = messages.merged(routes);
+        merged.iter().for_each(|t| buffers.moved(t.from, t.to, t.load));
+        let (mut all, routes) = communicators
+            .expand(merged, routes)
+            .map_err(|(at, error)| bad_route(number, &merged[at], error))?;
+        let count = communicators.count() as usize;
+        let contents = contents.map(|contents| contents.repeat(count));
+        let facts = statistics.measure(number, &mut all, contents.as_deref(), &routes)?;
+        facts.check(all.len(), communicators.network().link_slots());
+        let (held, symmetry) = reported.loads_and_group(payload.loads().held());
+        assert!(symmetry.is_none(), "the messages of all members are measured");
+        listeners.step(&Step {
+            inverse_bandwidth: statistics.inverse_bandwidth(),
+            mean_hops: statistics.mean_hops(),
+            busiest_links: statistics.busiest_links(),
+            transfers: &all,
+            latest_arrivals: &messages.latest_arrivals().repeat(count),
+            held: &communicators.repeat(held),
+            ..Step::of(payload.proof(), payload.segments(), number, facts, &routes)
+        });
+        Ok(())
+    }
+
     /// Returns the data at the end, and the loads of buffers.
     pub(super) fn end(self) -> (Payload, Buffers) {
         (self.payload, self.buffers)
@@ -268,6 +314,9 @@ impl Running {
         route: &Route,
         switch: Switch,
     ) -> Result<(), Fault> {
+        if self.communicators.is_some() {
+            return Err(COMMUNICATORS_IN_SWITCH);
+        }
         let copies = match (&self.payload, &self.reported) {
             (Payload::Blocks(exchange), Reported::All) => exchange.copies(rule),
             (Payload::Orbits(exchange), Reported::All) => exchange.copies(rule),
@@ -455,7 +504,12 @@ impl Running {
             || route.checked_sub(1).is_some_and(|i| self.routes[i as usize].switch.is_some());
         if !uses_links {
             buffers.moved(from, from, load);
-            listeners.local_copy(step, from, load, payload.segments());
+            match &self.communicators {
+                None => listeners.local_copy(step, from, load, payload.segments()),
+                Some(all) => all.all().for_each(|ranks| {
+                    listeners.local_copy(step, ranks[from as usize], load, payload.segments());
+                }),
+            }
         } else {
             // Step numbers saturate at the largest 32-bit number.
             let latest_arrival = u32::try_from(payload.latest_arrival()).unwrap_or(u32::MAX);

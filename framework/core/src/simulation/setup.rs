@@ -190,7 +190,8 @@ impl Setup {
     pub(super) fn begin(&self, task: &Task, listeners: &Listeners<'_>) -> Result<Running, Fault> {
         let all_nodes = task.topology.nodes();
         let planned = self.group.as_ref().map_or(all_nodes, Group::representatives);
-        let is_expanded = self.group.is_some() && listeners.read_all_nodes();
+        let is_expanded =
+            self.group.is_some() && (listeners.read_all_nodes() || task.communicators.is_some());
         let nodes = if is_expanded { all_nodes } else { planned };
         affordable(nodes).map_err(Fault::Refused)?;
         let payload = self.payload(task, listeners)?;

@@ -433,7 +433,7 @@ fn too_much(step: u64) -> Fault {
     ))
 }
 
-fn bad_route(step: u64, t: &Transfer, source: RouteError) -> Fault {
+pub(super) fn bad_route(step: u64, t: &Transfer, source: RouteError) -> Fault {
     Fault::Send(step, SendFault::BadRoute { from: u64::from(t.from), to: u64::from(t.to), source })
 }
 

@@ -15,7 +15,9 @@ use std::time::{Duration, Instant};
 use swapmeet_core::cost::kind::Times;
 use swapmeet_core::cost::model::Evaluator;
 use swapmeet_core::cost::model::time_space::TimeSpace;
+use swapmeet_core::delivery::fault::PlacedNode;
 use swapmeet_core::delivery::traced::Proof;
+use swapmeet_core::network::communicators::Communicators;
 use swapmeet_core::network::links::LinkLoad;
 use swapmeet_core::network::topology::{Network, Route};
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent, Sent};
@@ -49,6 +51,8 @@ struct Pending {
 
 pub struct Recorder {
     topology: Arc<Network>,
+    /// The communicators that run the schedule; `None` if all ranks are one communicator.
+    communicators: Option<Arc<Communicators>>,
     /// The evaluator that computes the times of steps or, if they are requested, the times of
     /// ranks. It is `None` if the model has no times for single steps.
     evaluator: Option<Box<dyn Evaluator>>,
@@ -106,6 +110,7 @@ impl Recorder {
             evaluator: Some(evaluator).filter(|_| records_ranks || has_step_times),
             records_ranks,
             charged: Times::default(),
+            communicators: case.workload.communicators(&case.topology).unwrap_or_default(),
             topology,
             request,
             last_frame: None,
@@ -269,7 +274,7 @@ impl Listener for Recorder {
         match event {
             ScheduleEvent::Sent(sent) => self.sent(sent),
             ScheduleEvent::EmptySend(send) if send.is_refused => {
-                self.at_fault = Some((send.from.physical, send.to.physical));
+                self.at_fault = Some(self.ends([send.from, send.to]));
             }
             ScheduleEvent::EmptySend(_) => self.idle_sends += 1,
             ScheduleEvent::Step(step) => self.step(step),
@@ -279,12 +284,25 @@ impl Listener for Recorder {
 }
 
 impl Recorder {
+    /// Returns the ranks of the sender and the receiver of a send in the first communicator.
+    fn ends(&self, ends: [PlacedNode; 2]) -> (u64, u64) {
+        let rank = |node: PlacedNode| match &self.communicators {
+            None => node.physical,
+            Some(all) => all.rank(0, node.physical),
+        };
+        (rank(ends[0]), rank(ends[1]))
+    }
+
     fn sent(&mut self, sent: &Sent<'_>) {
+        let (from, to) = self.ends([sent.from, sent.to]);
         if let Some(pending) = &mut self.pending
             && !sent.is_local()
         {
-            let (from, to) = (sent.from.physical, sent.to.physical);
-            pending.push(Pending { from, to, route: sent.route.cloned(), load: sent.load });
+            let route = match &self.communicators {
+                None => sent.route.cloned(),
+                Some(all) => sent.route.and_then(|r| all.route(0, sent.from.physical, r).ok()),
+            };
+            pending.push(Pending { from, to, route, load: sent.load });
             self.unit(sent.proof, sent.segments);
         }
     }
@@ -352,11 +370,11 @@ impl Recorder {
         if after.is_some_and(|times| times.0.iter().any(|time| *time > 0.0)) {
             self.send(&RecordPart::After(after));
         }
+        if let Some(matrix) = self.matrix.take() {
+            self.send(&RecordPart::Matrix(matrix));
+        }
         if record.status == Status::Ok {
             self.send_ranks();
-            if let Some(matrix) = self.matrix.take() {
-                self.send(&RecordPart::Matrix(matrix));
-            }
             return;
         }
         let Some(pending) = self.pending.take() else { return };
@@ -376,8 +394,11 @@ impl Recorder {
         let max_link_messages = frame.links.iter().map(|l| l.messages).max().unwrap_or(0);
         let frame =
             Frame { held: std::mem::take(&mut self.held), at_fault: self.at_fault, ..frame };
-        let is_seen =
-            matches!(self.request.frames, FrameSelection::From(from) if self.steps >= from as u64);
+        let is_seen = match self.request.frames {
+            FrameSelection::From(from) => self.steps >= from as u64,
+            FrameSelection::Held => true,
+            FrameSelection::None | FrameSelection::Messages | FrameSelection::Newest => false,
+        };
         self.send(&RecordPart::Step(StepRecord {
             schedule_step: self.steps + 1,
             phase: self.phases - 1,

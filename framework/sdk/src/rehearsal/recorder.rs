@@ -233,6 +233,7 @@ impl Host for Recorder {
         byte_us(recorder) -> f64: recorder.settings.times_us[2];
         vertices(recorder) -> u64: recorder.settings.vertices();
         uniform(recorder) -> bool: recorder.settings.sizes.is_empty();
+        shares_routes(recorder) -> bool: recorder.settings.shares_routes;
         can_reduce(recorder, vertex) -> bool: recorder.settings.reducing.contains(&vertex);
     }
 

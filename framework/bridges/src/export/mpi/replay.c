@@ -38,7 +38,9 @@ struct message {
     uint8_t *buffer;        /* the concatenated blocks, if there are several */
 };
 
-static int rank, ranks;
+static int rank, ranks;          /* this process among the ranks of its communicator */
+static int world_rank, world_ranks; /* and among all ranks */
+static MPI_Comm communicator;    /* the ranks that run the schedule together with this one: all ranks, or the members of a communicator */
 static uint64_t nodes, segments, root, uniform; /* uniform: the bytes of a block, if all blocks have the same size */
 static uint64_t origins, destinations;       /* how many origins and destinations blocks can have; 1 if blocks do not differ by them */
 static uint64_t all, *sizes, *permutation;        /* all: the number of entries of `held`; sizes: for each pair of nodes; permutation: the destination of each node */
@@ -203,6 +205,20 @@ static const char *all_collectives(void)
     return names;
 }
 
+/* Splits the ranks into the communicators that the rest of a line lists: the ranks of the first communicator in the order of its members, then
+ * those of the second, etc. An empty list stands for one communicator of all ranks. All communicators run the schedule at the same time. */
+static void split(char *at)
+{
+    uint64_t listed = 0;
+    int colour = 0, key = world_rank;
+    communicator = MPI_COMM_WORLD;
+    if (*at == 0) return;
+    for (; *at != 0; listed++)
+        if (number(&at, (uint64_t)world_ranks) == (uint64_t)world_rank) colour = (int)(listed / nodes), key = (int)(listed % nodes);
+    if (listed != (uint64_t)world_ranks) fail(2, "%s is a schedule of communicators with %" PRIu64 " ranks, and there are %d ranks", file_name, listed, world_ranks);
+    MPI_Comm_split(MPI_COMM_WORLD, colour, key, &communicator), MPI_Comm_rank(communicator, &rank), MPI_Comm_size(communicator, &ranks);
+}
+
 static void read_file(void)
 {
     char *line, *at;
@@ -215,7 +231,7 @@ static void read_file(void)
     if (i == KINDS) bad(all_collectives());
     collective = &COLLECTIVES[i];
     counts_bytes = (int)number_after(file, "counts-bytes", 2);
-    nodes = number_after(file, "nodes", INT32_MAX), segments = number_after(file, "segments", INT32_MAX), root = number_after(file, "root", nodes);
+    at = expect(file, "nodes"), nodes = number(&at, INT32_MAX), split(at), segments = number_after(file, "segments", INT32_MAX), root = number_after(file, "root", nodes);
     origins = collective->has_origins ? nodes : 1, destinations = collective->has_destinations ? nodes : 1;
     if (ranks != (int)nodes || segments == 0) fail(2, "%s is a schedule of %" PRIu64 " nodes, and there are %d ranks", file_name, nodes, ranks);
     if (strcmp(collective->word, "permutation") == 0) {
@@ -334,7 +350,7 @@ static void match(void)
             sum_of = (sum_of ^ (sum_of >> 29) ^ (messages[m].ids[i] + 1) ^ messages[m].counts[i] << 32 ^ (uint64_t)(messages[m].flags[i] & ADDS) << 62) * 0xbf58476d1ce4e5b9u;
         sum[0]++, sum[1] += messages[m].bytes, sum[2] = (sum[2] + sum_of) * 3;
     }
-    MPI_Alltoall(mine[SEND], 3, MPI_UINT64_T, theirs, 3, MPI_UINT64_T, MPI_COMM_WORLD);
+    MPI_Alltoall(mine[SEND], 3, MPI_UINT64_T, theirs, 3, MPI_UINT64_T, communicator);
     for (i = 0; i < nodes; i++) {
         const uint64_t *told = &theirs[3 * i], *known = &mine[RECEIVE][3 * i];
         if (told[0] != known[0] || told[1] != known[1])
@@ -398,7 +414,7 @@ static void run(MPI_Request *requests, double *step_times)
         for (end = m; end < message_count && messages[end].step == messages[m].step; end++)
             if (messages[end].kind == RECEIVE) {
                 const struct message *in = &messages[end];
-                MPI_Irecv(in->buffer ? in->buffer : stored[in->ids[0]], (int)in->bytes, MPI_BYTE, in->peer, (int)(in->step & 32767), MPI_COMM_WORLD, &requests[count++]);
+                MPI_Irecv(in->buffer ? in->buffer : stored[in->ids[0]], (int)in->bytes, MPI_BYTE, in->peer, (int)(in->step & 32767), communicator, &requests[count++]);
             }
         for (i = m; i < end; i++)
             if (messages[i].kind == SEND) {
@@ -408,7 +424,7 @@ static void run(MPI_Request *requests, double *step_times)
                     held[out->ids[at]] -= counts_bytes ? (int64_t)out->counts[at] : 0;
                     memcpy(to, stored[out->ids[at]] + (counts_bytes ? held[out->ids[at]] : 0), out->counts[at]);
                 }
-                MPI_Isend(out->buffer ? out->buffer : stored[out->ids[0]], (int)out->bytes, MPI_BYTE, out->peer, (int)(out->step & 32767), MPI_COMM_WORLD, &requests[count++]);
+                MPI_Isend(out->buffer ? out->buffer : stored[out->ids[0]], (int)out->bytes, MPI_BYTE, out->peer, (int)(out->step & 32767), communicator, &requests[count++]);
             }
         MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
         for (i = m; i < end; i++)
@@ -466,7 +482,8 @@ int main(int argc, char **argv)
     int i, warmup = 2, repetitions = 10;
     const char *name = "mpi", *out_name = "-", *steps_name = NULL;
     FILE *out = stdout;
-    MPI_Init(&argc, &argv), MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Init(&argc, &argv), MPI_Comm_rank(MPI_COMM_WORLD, &world_rank), MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
+    rank = world_rank, ranks = world_ranks;
     for (i = 1; i < argc; i++) {
         const char *keys[] = {"--warmup", "--repetitions", "--name", "--out", "--steps"}, **texts[] = {&name, &out_name, &steps_name};
         int key = 0, *numbers[] = {&warmup, &repetitions};
@@ -487,8 +504,8 @@ int main(int argc, char **argv)
     MPI_Request *requests = room(message_count, sizeof *requests);
     double *times = room(most + 1, sizeof *times), *slowest = room((uint64_t)repetitions * most, sizeof *slowest);
     double *last = room((uint64_t)repetitions, sizeof *last), first = 0, sum = 0, spent;
-    if (rank == 0 && strcmp(out_name, "-") != 0 && (out = fopen(out_name, "w")) == NULL) fail(2, "%s: %s", out_name, strerror(errno));
-    if (rank == 0) fprintf(out, "%s\n", columns + 1);
+    if (world_rank == 0 && strcmp(out_name, "-") != 0 && (out = fopen(out_name, "w")) == NULL) fail(2, "%s: %s", out_name, strerror(errno));
+    if (world_rank == 0) fprintf(out, "%s\n", columns + 1);
     for (i = -warmup; i < repetitions; i++) {
         begin(), memset(times, 0, most * sizeof *times), MPI_Barrier(MPI_COMM_WORLD);
         spent = MPI_Wtime(), run(requests, times), spent = MPI_Wtime() - spent, verify();
@@ -497,9 +514,9 @@ int main(int argc, char **argv)
         MPI_Reduce(&spent, &last[i], 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD), MPI_Reduce(times, slowest + (uint64_t)i * most, (int)most, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
         /* The row states that the bytes are correct, so wait until all ranks have checked their bytes. */
         MPI_Barrier(MPI_COMM_WORLD);
-        if (rank == 0) write_row(out, name, i, first, sum / ranks, last[i]);
+        if (world_rank == 0) write_row(out, name, i, first, sum / world_ranks, last[i]);
     }
-    if (rank == 0) {
+    if (world_rank == 0) {
         if (steps_name) write_steps(steps_name, slowest, most, repetitions);
         qsort(last, (size_t)repetitions, sizeof *last, ascending);
         fprintf(stderr, "every byte verified; %d repetitions, slowest rank: min %.1f us, median %.1f us, max %.1f us\n", repetitions,

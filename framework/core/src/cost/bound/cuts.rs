@@ -24,9 +24,11 @@
 
 use super::BoundKind;
 use crate::delivery::collective::BlockSizes;
+use crate::network::communicators::Communicators;
 use crate::network::topology::adjacency::Adjacency;
 use crate::network::topology::{self, strides};
-use crate::simulation::demand::{Amounts, Demand};
+use crate::simulation::Task;
+use crate::simulation::demand::{Amounts, Blocks, Demand};
 
 /// A lower bound on the largest link load, divided by the link's bandwidth, and the kind of this
 /// bound.
@@ -61,24 +63,26 @@ const MAX_MOVED: u64 = 1 << 6;
 /// blocks. `busiest` is the largest amount of data that one node must send or receive. `root` is the
 /// root, or node 0 if there is none.
 pub(super) fn on_links(
-    topology: &topology::Network,
+    task: &Task,
     demand: &Demand<'_>,
     root: u64,
     hop_bytes: f64,
     busiest: f64,
 ) -> OnLinks {
+    let (topology, is_one) = (task.network().as_ref(), task.communicators.is_none());
     // Compute the bound that needs no list of links.
-    let found = bisected(topology, demand);
+    let none = OnLinks { bytes: 0.0, kind: BoundKind::NodeLinks };
+    let found = if is_one { bisected(topology, demand) } else { none };
     let small = topology.nodes() <= if demand.is_cheap() { MAX_NODES } else { MAX_PAIRED };
     let Some(network) = small.then(|| CutGraph::of(topology)).flatten() else {
         let bandwidth = topology.max_links() as f64 * fastest(topology);
-        let at_nodes = at_nodes(topology, demand, root, busiest);
+        let at_nodes = at_nodes(task, demand, root, busiest);
         return found.or(at_nodes, BoundKind::NodeLinks).or_distances(hop_bytes, bandwidth);
     };
     let found = found.or_distances(hop_bytes, network.links.bandwidth());
     // Try the cuts that separate a single node.
     let nodes = topology.nodes() as usize;
-    let mut cut = Cut::new(&network, Side::new(demand, nodes));
+    let mut cut = Cut::new(&network, Side::new(task, demand, nodes));
     let mut best = Best::default();
     for node in 0..network.nodes() as u32 {
         cut.flip(node);
@@ -86,7 +90,7 @@ pub(super) fn on_links(
         cut.flip(node);
     }
     let found = found.or(best.exact_bound(&mut cut), BoundKind::NodeLinks);
-    if demand.is_even() && topology.bisection().is_some_and(|bisection| bisection.exact) {
+    if is_one && demand.is_even() && topology.bisection().is_some_and(|bisection| bisection.exact) {
         return found;
     }
     // Try the cuts that separate a set of nodes.
@@ -95,7 +99,7 @@ pub(super) fn on_links(
     let mut orders = blocks(radices, &network);
     orders.extend(dimensions(radices, network.nodes()));
     let is_enough = if network.is_direct() {
-        demand.is_even() && topology.bisection().is_some()
+        is_one && demand.is_even() && topology.bisection().is_some()
     } else {
         radices.len() > 1
     };
@@ -139,13 +143,15 @@ fn bisected(topology: &topology::Network, demand: &Demand<'_>) -> OnLinks {
 /// data that the root (or node 0, if there is no root) must send or receive, divided among its
 /// links. The other is `busiest`, the largest amount that one node must send or receive, divided
 /// among the links of a node. Both are also divided by the bandwidth of the fastest link.
-fn at_nodes(topology: &topology::Network, demand: &Demand<'_>, root: u64, busiest: f64) -> f64 {
+fn at_nodes(task: &Task, demand: &Demand<'_>, root: u64, busiest: f64) -> f64 {
+    let topology = task.network().as_ref();
     // Messages between ranks of the same node use no link.
     if topology.shares_nodes() {
         return 0.0;
     }
-    let (out, into) = demand.at(root, topology.nodes());
-    let at_root = topology.links_from(root).map_or(0.0, |n| out.max(into) / n as f64);
+    let (out, into) = demand.at(root, task.topology.nodes());
+    let rank = task.communicators.as_ref().map_or(root, |all| all.rank(0, root));
+    let at_root = topology.links_from(rank).map_or(0.0, |n| out.max(into) / n as f64);
     // It is unknown which node is the busiest. Assume that it is the node with the most links. The
     // bound may then be too low, but it is valid.
     let most = topology.degree().or_else(|| {
@@ -239,6 +245,8 @@ impl CutGraph {
 #[derive(Debug)]
 struct Side<'a> {
     demand: &'a Demand<'a>,
+    /// The nodes of each communicator in the set; `None` if all nodes are one communicator.
+    communicators: Option<InCommunicators<'a>>,
     /// The amounts for all pairs of nodes; `None` if the amounts that cross a cut can be computed
     /// without this table ([`Demand::is_cheap`]).
     pairs: Option<Pairs>,
@@ -260,6 +268,15 @@ struct Side<'a> {
     receivers: Option<Vec<u32>>,
 }
 
+/// The nodes of each communicator in a set.
+#[derive(Debug)]
+struct InCommunicators<'a> {
+    all: &'a Communicators,
+    /// For each communicator, the number of its members in the set, and the sum of their amounts
+    /// ([`Demand::amounts`]).
+    inside: Vec<[f64; 2]>,
+}
+
 /// The amounts of data between all pairs of nodes, for a demand in which these amounts differ.
 #[derive(Debug)]
 struct Pairs {
@@ -273,8 +290,9 @@ struct Pairs {
 impl Pairs {
     /// Creates the table of a demand. Returns `None` if the amounts across a cut can be computed
     /// without a table ([`Demand::is_cheap`]).
-    fn of(demand: &Demand<'_>, nodes: usize) -> Option<Self> {
-        let Demand::Pairs(blocks) = demand else { return None };
+    fn of(task: &Task, demand: &Demand<'_>, nodes: usize) -> Option<Self> {
+        let Demand::Pairs(_) = demand else { return None };
+        let blocks = Blocks::of(task);
         /// The number of senders that are visited together: the number of amounts in a cache line.
         const TOGETHER: usize = 8;
         let (mut ends, mut both) = (vec![(0.0, 0.0); nodes], vec![0.0; nodes * nodes]);
@@ -296,20 +314,27 @@ impl Pairs {
 }
 
 impl<'a> Side<'a> {
-    fn new(demand: &'a Demand<'a>, nodes: usize) -> Self {
+    fn new(task: &'a Task, demand: &'a Demand<'a>, nodes: usize) -> Self {
         /// The largest number of pairs of a class and a receiver for which receivers are counted.
         /// The time to examine a cut is proportional to the number of these pairs.
         const MAX_RECEIVERS: u64 = 1 << 25;
         let inside = vec![0.0; nodes];
         let receivers = match demand {
-            Demand::Tokens(tokens, ..) if tokens.pairs() <= MAX_RECEIVERS => {
+            Demand::Tokens(tokens, ..)
+                if task.communicators.is_none() && tokens.pairs() <= MAX_RECEIVERS =>
+            {
                 Some(vec![0; tokens.all_classes()])
             }
             _ => None,
         };
-        let pairs = Pairs::of(demand, nodes);
-        let all = demand.amounts().map_or(0.0, |amounts| amounts.total(nodes as u64));
-        Self { demand, pairs, inside, count: 0.0, own: 0.0, all, crossing: (0.0, 0.0), receivers }
+        let pairs = Pairs::of(task, demand, nodes);
+        let members = task.topology.nodes();
+        let all = demand.amounts().map_or(0.0, |amounts| amounts.total(members));
+        let communicators = task.communicators.as_deref();
+        let communicators = communicators
+            .map(|all| InCommunicators { all, inside: vec![[0.0; 2]; all.count() as usize] });
+        let (count, own, crossing) = (0.0, 0.0, (0.0, 0.0));
+        Self { demand, communicators, pairs, inside, count, own, all, crossing, receivers }
     }
 
     /// Empties the set. `nodes` lists all nodes that are in the set before the call.
@@ -317,6 +342,18 @@ impl<'a> Side<'a> {
         nodes.for_each(|node| self.inside[node] = 0.0);
         (self.count, self.own, self.crossing) = (0.0, 0.0, (0.0, 0.0));
         self.receivers.iter_mut().for_each(|receivers| receivers.fill(0));
+        self.communicators.iter_mut().for_each(|all| all.inside.fill([0.0; 2]));
+    }
+
+    /// Returns the amounts of one communicator that must leave and enter the set. `inside` has the
+    /// number of its members in the set and the sum of their amounts.
+    fn of_one(&self, [here, own]: [f64; 2], size: f64) -> (f64, f64) {
+        let there = size - here;
+        if here == 0.0 || there == 0.0 {
+            return (0.0, 0.0);
+        }
+        // Tokens in communicators have no bound by cuts.
+        self.demand.across([here, there], [own, self.all - own]).unwrap_or_default()
     }
 
     /// Adds a node to the set. Removes the node if it is in the set already.
@@ -328,8 +365,18 @@ impl<'a> Side<'a> {
             self.crossing.0 += sign * (ends[node].0 - within);
             self.crossing.1 += sign * (ends[node].1 - within);
         }
-        if let Some(amounts) = self.demand.amounts() {
-            self.own += sign * amounts.at(node as u64) as f64;
+        let member = self.communicators.as_ref().map_or(node as u64, |c| c.all.member(node as u64));
+        let own = self.demand.amounts().map_or(0.0, |amounts| amounts.at(member) as f64);
+        self.own += sign * own;
+        if let (Some(InCommunicators { all, inside }), None) = (&self.communicators, &self.pairs) {
+            let (communicator, size) = (all.of(node as u64) as usize, all.size() as f64);
+            let before = inside[communicator];
+            let after = [before[0] + sign, before[1] + sign * own];
+            let [(out, into), (less_out, less_into)] =
+                [after, before].map(|inside| self.of_one(inside, size));
+            self.crossing.0 += out - less_out;
+            self.crossing.1 += into - less_into;
+            self.communicators.iter_mut().for_each(|all| all.inside[communicator] = after);
         }
         if let (Demand::Tokens(tokens, ..), Some(receivers)) = (self.demand, &mut self.receivers) {
             // Subtract the tokens that must cross the cut before the node changes sides, and add
@@ -370,6 +417,9 @@ impl<'a> Side<'a> {
         let (here, there) = (self.count, self.inside.len() as f64 - self.count);
         if here == 0.0 || there == 0.0 {
             return (0.0, 0.0);
+        }
+        if self.communicators.is_some() {
+            return self.crossing;
         }
         let across = self.demand.across([here, there], [self.own, self.all - self.own]);
         across.unwrap_or(match self.demand {
@@ -716,7 +766,7 @@ mod tests {
             let sizes = Arc::new(Sizes { by_origin });
             let task = Task { sizes: Some(sizes), ..Task::new(Arc::clone(&topology), collective) };
             let demand = demand_at_least(&task);
-            let mut side = Side::new(&demand, NODES as usize);
+            let mut side = Side::new(&task, &demand, NODES as usize);
             // Sets in the order of a Gray code differ from the previous set by one node.
             for step in 1_u64..1 << NODES {
                 side.flip(step.trailing_zeros() as usize);

@@ -5,7 +5,7 @@ use super::cuts::{OnLinks, on_links};
 use crate::delivery::collective::{BlockSizes, MaxTraffic, Tokens};
 use crate::network::topology::Network;
 use crate::simulation::Task;
-use crate::simulation::demand::{Amounts, Demand};
+use crate::simulation::demand::{Amounts, Blocks, Demand};
 
 /// The data that a task must move. Amounts are in units of load, or in bytes after
 /// [`Traffic::in_bytes`].
@@ -37,7 +37,7 @@ impl Traffic {
     /// Computes the traffic of a task in units of load. A unit is a block if blocks are counted,
     /// and a byte otherwise.
     pub fn of(task: &Task) -> Self {
-        let (topology, demand) = (task.topology.as_ref(), demand_at_least(task));
+        let (topology, demand) = (task.network().as_ref(), demand_at_least(task));
         let (traffic, is_complete) = Self::by_nodes(task, &demand);
         if traffic.peers == 0 {
             return traffic;
@@ -47,13 +47,15 @@ impl Traffic {
             (Some((_, farthest)), _) => farthest,
             // Some pairs of nodes exchange nothing, and it is unknown which pairs these are. All
             // pairs that exchange data could be neighbours, or could share a node of the network.
-            (None, _) if !is_complete => u64::from(!topology.shares_nodes()),
+            (None, _) if !is_complete || task.communicators.is_some() => {
+                u64::from(!topology.shares_nodes())
+            }
             (None, Some(root)) => topology.eccentricity(root),
             (None, None) => topology.diameter(),
         };
         let hop_bytes = hops.map_or(0.0, |(hop_bytes, _)| hop_bytes);
         let busiest = traffic.sent.max(traffic.received);
-        let on_links = on_links(topology, &demand, root.unwrap_or(0), hop_bytes, busiest);
+        let on_links = on_links(task, &demand, root.unwrap_or(0), hop_bytes, busiest);
         Self { farthest, hop_bytes, on_links, ..traffic }
     }
 
@@ -227,11 +229,42 @@ impl Demand<'_> {
         /// The largest number of routes that are examined. Permutations have so few routes that all
         /// are examined.
         const MAX_ROUTES: u64 = 1 << 18;
-        let topology = task.topology.as_ref();
+        let topology = task.network().as_ref();
         let n = topology.nodes();
         // Each copy of data, and each term of a sum, crosses at least one link to reach another
         // node of the network. Ranks that share a node use no link between them.
         let elsewhere = (topology.physical_nodes() - 1) as f64;
+        let over_routes = |blocks: &Blocks<'_>| {
+            if blocks.pairs() > MAX_ROUTES && !task.collective.kind().permutes() {
+                return None;
+            }
+            let (mut sum, mut farthest) = (0.0, 0);
+            for from in 0..n {
+                blocks.each_receiver(from, n, &mut |to, bytes| {
+                    let hops = topology.minimal_route(from, to, &mut |_| {});
+                    sum += bytes as f64 * hops as f64;
+                    farthest = hops.max(farthest);
+                });
+            }
+            Some((sum, farthest))
+        };
+        if let Some(all) = &task.communicators {
+            // All members of a communicator could be on one node, or be neighbours.
+            let others = (all.size() - 1) as f64;
+            let least = if topology.shares_nodes() { 0.0 } else { all.count() as f64 };
+            let at_least = |amount: f64| {
+                let bytes = least * amount;
+                Some((bytes, u64::from(bytes > 0.0)))
+            };
+            return match self {
+                Self::Even(_) | Self::Pairs(_) => over_routes(&Blocks::of(task)),
+                Self::Copies(amounts) | Self::Sums(amounts) => {
+                    at_least(others * amounts.total(all.size()))
+                }
+                Self::SumForAll(amount) => at_least(2.0 * others * *amount as f64),
+                Self::Tokens(tokens, ..) => at_least(token_hops(tokens, &task.topology)),
+            };
+        }
         match self {
             Self::Even(amount) => {
                 Some((topology.hops_of_all_pairs()? as f64 * *amount as f64, topology.diameter()))
@@ -242,20 +275,7 @@ impl Demand<'_> {
             Self::SumForAll(amount) => {
                 Some((2.0 * elsewhere * *amount as f64, topology.diameter()))
             }
-            Self::Pairs(blocks) => {
-                if blocks.pairs() > MAX_ROUTES && !task.collective.kind().permutes() {
-                    return None;
-                }
-                let (mut sum, mut farthest) = (0.0, 0);
-                for from in 0..n {
-                    blocks.each_receiver(from, n, &mut |to, bytes| {
-                        let hops = topology.minimal_route(from, to, &mut |_| {});
-                        sum += bytes as f64 * hops as f64;
-                        farthest = hops.max(farthest);
-                    });
-                }
-                Some((sum, farthest))
-            }
+            Self::Pairs(blocks) => over_routes(blocks),
             Self::Tokens(tokens, ..) => {
                 // A token crosses at least one link for each other node of the network that has a
                 // receiver.

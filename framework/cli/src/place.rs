@@ -1,0 +1,224 @@
+//! `swapmeet place`: ranks the placements of the axes of ranks on a network. Each job, a workload
+//! over some axes, runs in all communicators at the same time, with its fastest algorithm.
+
+use crate::args::PlaceArgs;
+use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS, print_reason};
+use crate::run::{self, SpecLists};
+use crate::{output, table};
+use std::collections::BTreeSet;
+use swapmeet_core::network::mesh::{Mesh, expand_mesh};
+use swapmeet_results::{CsvSink, Record, Sink, Status, duration};
+use swapmeet_runner::case::spec_error;
+use swapmeet_runner::input::Text;
+use swapmeet_runner::registry::Registry;
+use swapmeet_runner::topology;
+use swapmeet_workloads::Workload;
+
+/// A workload, and how often it runs in a step.
+struct Job {
+    workload: Workload,
+    weight: f64,
+}
+
+/// A placement with the fastest row of each job.
+struct Placement {
+    mesh: String,
+    rows: Vec<Record>,
+    /// The sums over jobs, with their weights, in µs: of the times of all communicators, of the
+    /// times of one communicator alone, and of the lower bounds.
+    together_us: f64,
+    alone_us: f64,
+    bound_us: f64,
+}
+
+pub(crate) fn place(args: &PlaceArgs) -> Result<ExitStatus, Failure> {
+    let at = Text::flag("--topology", &args.topology);
+    let network = topology::parse(&at.value).map_err(|e| spec_error(&at, &e))?;
+    if network.mesh().is_some() {
+        let message = "--topology: its axes are those of --mesh: leave `mesh=` out";
+        return Err(Failure::Usage(message.to_owned()));
+    }
+    let bad_mesh =
+        |expected: String| Failure::Usage(format!("--mesh `{}`: expected {expected}", args.mesh));
+    let inner = args.mesh.split_once('(').map_or(&*args.mesh, |(_, inner)| inner);
+    let own = Mesh::parse(inner.trim_end_matches(')'), network.nodes()).map_err(bad_mesh)?;
+    let own = own.to_string();
+    let range = if args.mesh.contains('(') { args.mesh.clone() } else { format!("orders({own})") };
+    let mut meshes = expand_mesh(&range, network.radices()).map_err(bad_mesh)?;
+    if !meshes.contains(&own) {
+        meshes.push(own.clone());
+    }
+    let jobs = args.jobs_of_step.iter().map(|text| job(text)).collect::<Result<Vec<_>, _>>()?;
+    let registry = run::registry(&args.plugins)?;
+    let spec = network.spec();
+    let topologies: Vec<String> = meshes.iter().map(|mesh| format!("{spec},mesh={mesh}")).collect();
+    let mut rows = Vec::new();
+    let mut cases = Vec::new();
+    for Job { workload, .. } in &jobs {
+        let algorithms = algorithms(args, &registry, workload)?;
+        let workload = workload.to_string();
+        let lists = SpecLists {
+            topologies: &topologies,
+            algorithms: &algorithms,
+            workloads: &[workload],
+            machines: args.machine.as_slice(),
+            systems: &[],
+        };
+        cases.push(run::cases_with(lists, args.seed, None, || Ok(&registry))?);
+    }
+    if let Some(out) = &args.out {
+        output::may_write(
+            out,
+            args.over,
+            cases.iter().flatten().flat_map(run::input_files_of_case),
+        )?;
+    }
+    for of_job in &cases {
+        let Some(of_job) = run::collect(of_job, args.jobs, &args.plugins)? else {
+            return Ok(INTERRUPTED);
+        };
+        rows.push(of_job);
+    }
+    let write = |out: &mut dyn std::io::Write| {
+        let mut sink = CsvSink::new(out);
+        rows.iter().flatten().try_for_each(|row| sink.record(row)).and_then(|()| sink.finish())
+    };
+    if let Some(out) = &args.out {
+        output::file(out, write)?;
+    }
+    let ranking = ranked(&meshes, &topologies, &jobs, &rows)?;
+    if !args.out.as_deref().is_some_and(output::is_stdout) {
+        output::print(&text(&own, &jobs, &ranking))?;
+    }
+    let failed = |row: &&Record| !matches!(row.status, Status::Ok | Status::Unsupported);
+    if let Some(first) = rows.iter().flatten().find(failed) {
+        print_reason(first);
+        return Ok(SOME_FAILED);
+    }
+    Ok(SUCCESS)
+}
+
+/// Parses a job such as `uniform:1MiB,over=ep * 4`.
+fn job(text: &str) -> Result<Job, Failure> {
+    let (spec, weight) = text.rsplit_once('*').unwrap_or((text, "1"));
+    let weight =
+        weight.trim().parse().ok().filter(|weight: &f64| *weight > 0.0 && weight.is_finite());
+    let weight = weight.ok_or_else(|| {
+        Failure::Usage(format!("--job `{text}`: expected a positive weight after `*`"))
+    })?;
+    let at = Text::flag("--job", spec.trim());
+    let workload = Workload::parse(&at.value).map_err(|e| spec_error(&at, &e))?;
+    Ok(Job { workload, weight })
+}
+
+/// Returns the algorithms that implement the collective of a workload: those of the flags or, if
+/// there are none, all that need no input file.
+fn algorithms(
+    args: &PlaceArgs,
+    registry: &Registry,
+    workload: &Workload,
+) -> Result<Vec<String>, Failure> {
+    let word = workload.collective().word;
+    let all = run::algorithms_of(registry, word);
+    if args.algorithms.is_empty() {
+        return Ok(all);
+    }
+    let name = |spec: &str| spec.split_once(':').map_or(spec, |(name, _)| name).to_owned();
+    let of_word: BTreeSet<String> = all.iter().map(|spec| name(spec)).collect();
+    let given: Vec<String> =
+        args.algorithms.iter().filter(|spec| of_word.contains(&name(spec))).cloned().collect();
+    if given.is_empty() {
+        return Err(Failure::Usage(format!(
+            "no --algorithm implements the {word} of `{workload}`"
+        )));
+    }
+    Ok(given)
+}
+
+/// Sorts placements by their time. A placement on which no algorithm runs some job is left out.
+fn ranked(
+    meshes: &[String],
+    topologies: &[String],
+    jobs: &[Job],
+    rows: &[Vec<Record>],
+) -> Result<Vec<Placement>, Failure> {
+    let mut ranking = Vec::new();
+    for (mesh, topology) in meshes.iter().zip(topologies) {
+        let fastest = |rows: &Vec<Record>| {
+            let own = rows.iter().filter(|row| row.topology == *topology && row.time_us.is_some());
+            own.min_by(|a, b| a.time_us.unwrap_or(0.0).total_cmp(&b.time_us.unwrap_or(0.0)))
+                .cloned()
+        };
+        let Some(rows) = rows.iter().map(fastest).collect::<Option<Vec<Record>>>() else {
+            continue;
+        };
+        let sum = |value: fn(&Record) -> Option<f64>| {
+            rows.iter().zip(jobs).map(|(row, job)| job.weight * value(row).unwrap_or(0.0)).sum()
+        };
+        ranking.push(Placement {
+            mesh: mesh.clone(),
+            together_us: sum(|row| row.time_us),
+            alone_us: sum(|row| row.alone_us.or(row.time_us)),
+            bound_us: sum(|row| row.lower_bound_us),
+            rows,
+        });
+    }
+    if ranking.is_empty() {
+        let all = || rows.iter().flatten();
+        let reason = all().find(|row| !row.reason.is_empty()).map_or("", |row| &row.reason);
+        return Err(Failure::Usage(format!("no placement runs every job: {reason}")));
+    }
+    ranking.sort_by(|a, b| a.together_us.total_cmp(&b.together_us));
+    Ok(ranking)
+}
+
+/// Returns the ranking as text.
+fn text(own: &str, jobs: &[Job], ranking: &[Placement]) -> String {
+    /// The maximum number of placements in the table.
+    const MAX: usize = 20;
+    let ratio = |a: f64, b: f64| if b > 0.0 { format!("{:.2}", a / b) } else { String::new() };
+    let best = ranking[0].together_us;
+    let line = |(rank, placement): (usize, &Placement)| {
+        let Placement { mesh, rows, together_us, alone_us, bound_us } = placement;
+        let mut cells = vec![
+            (rank + 1).to_string(),
+            format!("{mesh}{}", if mesh == own { " (yours)" } else { "" }),
+            duration(*together_us),
+            ratio(*together_us, best),
+            ratio(*together_us, *bound_us),
+            ratio(*together_us, *alone_us),
+        ];
+        cells.extend(rows.iter().map(|row| row.algorithm.clone()));
+        cells
+    };
+    let jobs: Vec<String> = jobs.iter().map(|job| job.workload.to_string()).collect();
+    let mut header = vec!["rank", "mesh", "time", "time/best", "time/bound", "time/alone"];
+    header.extend(jobs.iter().map(String::as_str));
+    let numbered = || ranking.iter().enumerate();
+    let own_rank = ranking.iter().position(|placement| placement.mesh == own);
+    let shown = numbered().filter(|(rank, _)| *rank < MAX || Some(*rank) == own_rank);
+    let table = table::plain(&header, &[0, 2, 3, 4, 5], shown.map(line).collect());
+    let alone = numbered().min_by(|(_, a), (_, b)| a.alone_us.total_cmp(&b.alone_us));
+    let mut text = format!("{table}\n\n");
+    if let Some((rank, alone)) = alone {
+        text += &format!(
+            "the best placement for one communicator alone is {}: number {} of {} together, {} times the best\n",
+            alone.mesh,
+            rank + 1,
+            ranking.len(),
+            ratio(alone.together_us, best)
+        );
+    }
+    match own_rank {
+        Some(rank) => {
+            text += &format!(
+                "your order {own} is number {} of {}: {} times the best\n",
+                rank + 1,
+                ranking.len(),
+                ratio(ranking[rank].together_us, best)
+            );
+        }
+        None => text += &format!("your order {own} runs not every job\n"),
+    }
+    text
+}

@@ -1,0 +1,117 @@
+//! The time of one communicator without the others, on the same network and machine.
+
+use super::kind::Parts;
+use super::model::time_space::TimeSpace;
+use super::model::{Cost, Evaluator};
+use crate::network::communicators::Communicators;
+use crate::simulation::listener::{Interests, Listener, ScheduleEvent, Summed};
+use crate::simulation::step::{Step, StepFacts, Transfer};
+use crate::simulation::step_statistics::StepStatistics;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// An evaluator of all communicators, and one that gets only the messages of the first
+/// communicator. Both are evaluators of the same case.
+pub struct WithAlone {
+    all: Box<dyn Evaluator>,
+    alone: Box<dyn Evaluator>,
+    communicators: Arc<Communicators>,
+    statistics: StepStatistics,
+}
+
+impl WithAlone {
+    /// Joins two evaluators of the same case.
+    pub fn new(
+        all: Box<dyn Evaluator>,
+        alone: Box<dyn Evaluator>,
+        communicators: Arc<Communicators>,
+    ) -> Self {
+        let network = Arc::clone(communicators.network());
+        let statistics = StepStatistics::new(network, alone.interests());
+        Self { all, alone, communicators, statistics }
+    }
+
+    fn is_first(&self, rank: u64) -> bool {
+        self.communicators.of(rank) == 0
+    }
+
+    /// Reports the messages of the first communicator.
+    fn step(&mut self, step: &Step<'_>) {
+        let own = |t: &Transfer| self.is_first(t.from.into());
+        let mut transfers: Vec<Transfer> = step.transfers.iter().copied().filter(own).collect();
+        let arrivals = step.transfers.iter().zip(step.latest_arrivals);
+        let arrivals: Vec<u32> = arrivals.filter(|(t, _)| own(t)).map(|(_, at)| *at).collect();
+        let facts = self.statistics.measure(step.schedule_step, &mut transfers, None, step.routes);
+        let facts = facts.unwrap_or_else(|fault| {
+            unreachable!("these messages were measured before, together with others: {fault}")
+        });
+        self.alone.notify(ScheduleEvent::Step(&Step {
+            transfers: &transfers,
+            latest_arrivals: &arrivals,
+            inverse_bandwidth: self.statistics.inverse_bandwidth(),
+            mean_hops: self.statistics.mean_hops(),
+            busiest_links: self.statistics.busiest_links(),
+            // All communicators pack the same data.
+            facts: StepFacts { max_packed_load: step.facts.max_packed_load, ..facts },
+            ..*step
+        }));
+    }
+}
+
+impl Listener for WithAlone {
+    fn interests(&self) -> Interests {
+        self.all.interests().union(self.alone.interests())
+    }
+
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
+        self.all.notify(event);
+        match event {
+            ScheduleEvent::Step(step) => self.step(step),
+            ScheduleEvent::Summed(summed) => {
+                let own = |(rank, load)| if self.is_first(rank) { load } else { 0 };
+                let of: Vec<u64> = (0..).zip(summed.of.iter().copied()).map(own).collect();
+                self.alone.notify(ScheduleEvent::Summed(Summed { of: &of, ..summed }));
+            }
+            ScheduleEvent::LocalCopy(copy) if !self.is_first(copy.node.into()) => {}
+            ScheduleEvent::Phase(_)
+            | ScheduleEvent::Rearrangement { .. }
+            | ScheduleEvent::LocalCopy(_)
+            | ScheduleEvent::Redistribution(_)
+            | ScheduleEvent::ByteSend(_)
+            | ScheduleEvent::Sent(_)
+            | ScheduleEvent::EmptySend(_)
+            | ScheduleEvent::RedundantBlock { .. } => self.alone.notify(event),
+        }
+    }
+}
+
+impl Evaluator for WithAlone {
+    fn cost(&mut self) -> Result<Cost, String> {
+        let alone = self.alone.cost()?.parts.total();
+        Ok(Cost { alone_us: Some(alone), ..self.all.cost()? })
+    }
+
+    fn pause_at(&mut self, deadline: Option<Instant>) -> bool {
+        self.all.pause_at(deadline) | self.alone.pause_at(deadline)
+    }
+
+    fn is_paused(&self) -> bool {
+        self.all.is_paused() || self.alone.is_paused()
+    }
+
+    fn advance(&mut self) -> bool {
+        self.all.advance() && self.alone.advance()
+    }
+
+    fn parts_so_far(&self) -> Option<Parts> {
+        self.all.parts_so_far()
+    }
+
+    fn record_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
+        self.all.record_time_space(record)
+    }
+
+    fn time_space(&mut self) -> Option<TimeSpace> {
+        self.all.time_space()
+    }
+}
