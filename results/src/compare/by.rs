@@ -18,7 +18,7 @@ pub enum By {
     Model,
     /// Compare machines, including their models.
     Machine,
-    /// Compare placements of ranks (`place=` of a topology).
+    /// Compare placements of ranks (`place=` and `mesh=` of a topology).
     Placement,
 }
 
@@ -45,7 +45,13 @@ impl By {
             Self::Topology => topology,
             Self::Model => model,
             Self::Machine => machine,
-            Self::Placement => parameter(topology, "place").unwrap_or(DEFAULT_PLACE),
+            // In a canonical spec, `mesh=` is the last argument.
+            Self::Placement => match (parameter(topology, "place"), parameter(topology, "mesh")) {
+                (Some(place), Some(_)) => {
+                    topology.find(place).map_or(place, |start| &topology[start..])
+                }
+                (place, mesh) => place.or(mesh).unwrap_or(DEFAULT_PLACE),
+            },
         }
     }
 
@@ -65,7 +71,10 @@ impl By {
             Self::Machine => {
                 Setting { machine: none(), machine_definition: none(), model: none(), ..setting }
             }
-            Self::Placement => Setting { topology: without(of.topology, "place"), ..setting },
+            Self::Placement => {
+                let unplaced = without(of.topology, "place");
+                Setting { topology: without(&unplaced, "mesh").into_owned().into(), ..setting }
+            }
         }
     }
 }
@@ -98,5 +107,21 @@ mod tests {
         assert_eq!(without(topology, "place"), "torus:8x8,routing=ecmp");
         assert_eq!(without("paragon:model=circuit", "model"), "paragon");
         assert_eq!(without("paragon", "model"), "paragon");
+    }
+
+    #[test]
+    fn names_of_axes_are_a_part_of_the_placement() {
+        let placed = |topology| {
+            let setting = Setting { topology, ..Setting::default() };
+            let case = CaseId { setting, ..CaseId::default() };
+            let rest = By::Placement.without_subject(case.setting).topology.into_owned();
+            (By::Placement.subject(&case), rest)
+        };
+        assert_eq!(placed("ring:8,mesh=a:2/b:4"), ("a:2/b:4", "ring:8".to_owned()));
+        assert_eq!(
+            placed("ring:8,place=random:3,routing=ecmp,mesh=a:2/b:4"),
+            ("random:3,routing=ecmp,mesh=a:2/b:4", "ring:8,routing=ecmp".to_owned())
+        );
+        assert_eq!(placed("ring:8"), ("block", "ring:8".to_owned()));
     }
 }
