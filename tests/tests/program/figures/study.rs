@@ -121,6 +121,9 @@ fn numbers_of_other_specs_are_axes() {
     assert_eq!(texts(&svg).iter().filter(|(_, text)| text == "skew").count(), 3);
     let (svg, _) = plotted(&rows, "winners --axes tokens,skew");
     assert!(svg.contains(">skew<") && svg.contains(">tokens<"), "{svg}");
+    // The map of each network has a row for skew 0, which no spec states, and for skew 1.
+    let rows_of_skew = |value: &str| texts(&svg).iter().filter(|(_, text)| text == value).count();
+    assert_eq!((rows_of_skew("0"), rows_of_skew("1")), (2, 4), "1 is also a number of tokens");
     let (own, _) = plotted(&rows, "winners");
     assert_eq!(own, svg, "the map of a study of tokens and skew is over these");
     let (svg, _) = plotted(&rows, "heat --axes tokens,algorithm --topology torus:4x4x2");
