@@ -41,7 +41,7 @@ pub fn without_common_parts(specs: &[&str]) -> (String, Vec<String>) {
     };
     let common: Vec<&str> = read[0].1.iter().filter(|arg| is_common(arg)).copied().collect();
     let all_have_keys =
-        read.iter().all(|(_, own)| own.iter().all(|arg| is_common(&arg) || has_key(&arg)));
+        read.iter().all(|(_, own)| own.iter().all(|arg| is_common(arg) || has_key(arg)));
     let named = |arguments: &[String]| match arguments {
         [] => name.to_owned(),
         arguments => format!("{name}:{}", arguments.join(",")),

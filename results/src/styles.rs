@@ -173,6 +173,11 @@ pub fn mark(style: usize) -> char {
     MARKS[style % STYLES]
 }
 
+/// Returns whether an algorithm has a fixed style.
+pub fn has_fixed_style(name: &str) -> bool {
+    bundled(name).is_some()
+}
+
 fn bundled(name: &str) -> Option<usize> {
     BUNDLED.iter().position(|names| names.contains(&name))
 }

@@ -7,6 +7,7 @@ use swapmeet_results::Correction;
 
 mod authors;
 mod bridges;
+mod explain;
 mod groups;
 mod internal;
 mod links;
@@ -22,6 +23,8 @@ use authors::{CHECK_EXAMPLES, HEADER_EXAMPLES, NEW_PLUGIN_EXAMPLES};
 pub(crate) use authors::{CheckArgs, CheckQuestionArgs, NewPluginArgs, ReportFormat};
 use bridges::{EXPORT_EXAMPLES, EXPORT_USAGE, FIT_EXAMPLES, IMPORT_EXAMPLES, TUNE_EXAMPLES};
 pub(crate) use bridges::{ExportArgs, FitArgs, ImportArgs, On, RealRanks, TuneArgs};
+use explain::{EXPECT_EXAMPLES, EXPLAIN_EXAMPLES};
+pub(crate) use explain::{ExpectArgs, ExpectFormat, ExplainArgs, ExplainFormat};
 pub(crate) use internal::{DescribePluginsArgs, ReproducePaperArgs, WorkerArgs};
 use links::LINKS_EXAMPLES;
 pub(crate) use links::LinksArgs;
@@ -94,7 +97,7 @@ pub(crate) enum Command {
     /// Open the dashboard: run experiments and compare results.
     #[command(after_help = TUI_EXAMPLES)]
     Tui(TuiArgs),
-    /// List algorithms, topologies, workloads, machines or columns.
+    /// List algorithms, topologies, workloads, machines, systems or columns.
     #[command(after_help = LIST_EXAMPLES)]
     List(ListArgs),
     /// Print a schedule step by step.
@@ -106,6 +109,12 @@ pub(crate) enum Command {
     /// Rank the placements of axes of ranks on a network.
     #[command(after_help = PLACE_EXAMPLES)]
     Place(PlaceArgs),
+    /// Say whether measured times of a collective are right, and what limits them.
+    #[command(after_help = EXPLAIN_EXAMPLES)]
+    Explain(ExplainArgs),
+    /// Print the times that a collective should take on a system.
+    #[command(after_help = EXPECT_EXAMPLES)]
+    Expect(ExpectArgs),
     /// Rank the links of a network by the cost of their failure.
     #[command(after_help = LINKS_EXAMPLES)]
     Links(LinksArgs),
@@ -263,6 +272,8 @@ pub(crate) enum Kind {
     Workloads,
     /// Machine presets.
     Machines,
+    /// Systems: clusters of GPUs, each a topology and a machine.
+    Systems,
     /// Plugin files, and files that were skipped.
     Plugins,
     /// Columns of result files, with types.
@@ -327,14 +338,18 @@ pub(crate) enum TraceFormat {
 #[derive(Debug, Args)]
 pub(crate) struct ScheduleArgs {
     /// Set the topology, such as torus:8x8.
-    #[arg(long, value_name = "SPEC")]
-    pub topology: String,
+    #[arg(long, value_name = "SPEC", required_unless_present = "system")]
+    pub topology: Option<String>,
     /// Set the workload.
     #[arg(long, value_name = "SPEC", default_value = "uniform:1")]
     pub workload: String,
-    /// Set the machine. Some algorithms plan for its ports and virtual channels [default: paragon].
+    /// Set the machine. Some algorithms plan for its ports and virtual channels [default: fugaku].
     #[arg(long, value_name = "SPEC")]
     pub machine: Option<String>,
+    /// Use a system instead of a topology and a machine, such as h100-ib:4x8 for 4 computers of 8
+    /// GPUs (see `swapmeet list systems`).
+    #[arg(long, value_name = "SPEC", conflicts_with_all = ["topology", "machine"])]
+    pub system: Option<String>,
     /// Set the seed of random workloads.
     #[arg(long, default_value_t = 42)]
     pub seed: u64,

@@ -1,4 +1,4 @@
-//! `swapmeet list`: algorithms, topologies, workloads, machines, plugins and columns.
+//! `swapmeet list`: algorithms, topologies, workloads, machines, systems, plugins and columns.
 
 mod tables;
 
@@ -13,6 +13,7 @@ use swapmeet_core::cost::settings::Origin;
 use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES, PERMUTATION, of_bits};
 use swapmeet_core::network::topology::families;
 use swapmeet_core::spec::near_matches;
+use swapmeet_core::system::systems;
 use swapmeet_core::text::escaped_path;
 use swapmeet_results::{Record, Status, column_infos, csv_table};
 use swapmeet_runner::experiment::Experiment;
@@ -36,7 +37,9 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitStatus, Failure> {
         let described = match args.kind {
             None | Some(Kind::Topologies) => describe::topology(spec, args.format)?,
             Some(Kind::Machines) => describe::machine(spec, args.format)?,
-            Some(Kind::Algorithms | Kind::Workloads | Kind::Plugins | Kind::Columns) => {
+            Some(
+                Kind::Algorithms | Kind::Workloads | Kind::Systems | Kind::Plugins | Kind::Columns,
+            ) => {
                 return Err(Failure::Usage(
                     "--describe: describes a topology or a machine, expected `list topologies --describe SPEC` or `list machines --describe SPEC`"
                         .to_owned(),
@@ -51,14 +54,19 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitStatus, Failure> {
         Some(kind) => vec![kind],
         None if args.format == Format::Csv => {
             return Err(Failure::Usage(
-                "--format csv: each kind has columns of its own, expected one of algorithms, topologies, workloads, machines, plugins, columns, as in \
+                "--format csv: each kind has columns of its own, expected one of algorithms, topologies, workloads, machines, systems, plugins, columns, as in \
                  `list machines --format csv`"
                     .to_owned(),
             ));
         }
-        None => {
-            vec![Kind::Algorithms, Kind::Topologies, Kind::Workloads, Kind::Machines, Kind::Plugins]
-        }
+        None => vec![
+            Kind::Algorithms,
+            Kind::Topologies,
+            Kind::Workloads,
+            Kind::Machines,
+            Kind::Systems,
+            Kind::Plugins,
+        ],
     };
     let registry = run::registry(&args.plugins)?;
     let mut lists: Vec<List> = kinds.iter().map(|kind| make(*kind, &registry)).collect();
@@ -243,6 +251,42 @@ fn make(kind: Kind, registry: &Registry) -> List {
                         ])
                     };
                     machine.values().into_iter().map(row).collect::<Vec<_>>()
+                })
+                .collect(),
+        },
+        Kind::Systems => List {
+            title: "systems",
+            header: &[
+                "name",
+                "system",
+                "gpus_per_host",
+                "ports_per_host",
+                "gpus_per_domain",
+                "inside_gbps",
+                "port_gbps",
+                "fabric",
+                "measured",
+                "example",
+                "topology",
+                "machine",
+            ],
+            rows: systems()
+                .iter()
+                .map(|system| {
+                    let numbers =
+                        [system.gpus_per_host, system.ports_per_host, system.gpus_per_domain];
+                    let rates = [system.inside_gbps, system.port_gbps].map(|x| x.to_string());
+                    let numbers = numbers.map(|x| x.to_string());
+                    let gpus = system.gpus_per_domain;
+                    let texts = [
+                        system.fabric.name().to_owned(),
+                        system.measured.to_owned(),
+                        system.example(),
+                        system.topology(2, gpus),
+                        system.machine(2),
+                    ];
+                    let names = [system.name, system.title].map(str::to_owned);
+                    names.into_iter().chain(numbers).chain(rates).chain(texts).collect()
                 })
                 .collect(),
         },

@@ -11,7 +11,7 @@ use swapmeet_plot::{
     HeatFigure, Paper, Quantity, Reference, StackKind, StackedBars, WinnerFigure,
 };
 use swapmeet_results::analysis::Axis;
-use swapmeet_results::{Comparison, Record, columns, compare};
+use swapmeet_results::{Comparison, Record, compare};
 
 pub(crate) fn plot(PlotArgs(kind): &PlotArgs) -> Result<ExitStatus, Failure> {
     let args = kind.figure();
@@ -115,7 +115,12 @@ fn figure(
                 FigureError::NoColumn { error: unknown_name } => {
                     let (name, _) = unknown_name.names();
                     let flag = if name == args.value { "--value" } else { "--axes" };
-                    unknown(flag, name, unknown_name, &columns().collect::<Vec<_>>())
+                    unknown(
+                        flag,
+                        name,
+                        unknown_name,
+                        &swapmeet_results::columns().collect::<Vec<_>>(),
+                    )
                 }
                 _ => Failure::usage(error),
             })?)

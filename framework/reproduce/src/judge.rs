@@ -129,10 +129,10 @@ fn regret(samples: &[Sample]) -> Option<(f64, f64)> {
         let chosen = choice.times.values().min_by(|a, b| a.0.total_cmp(&b.0))?;
         Some(chosen.1 / choice.best())
     };
-    mean_and_most(choices(samples).into_iter().filter_map(regret).collect())
+    mean_and_most(&choices(samples).into_iter().filter_map(regret).collect::<Vec<_>>())
 }
 
-fn mean_and_most(regrets: Vec<f64>) -> Option<(f64, f64)> {
+fn mean_and_most(regrets: &[f64]) -> Option<(f64, f64)> {
     let most = regrets.iter().copied().reduce(f64::max)?;
     Some((regrets.iter().sum::<f64>() / regrets.len() as f64, most))
 }
@@ -178,7 +178,7 @@ fn fixed_regret(samples: &[Sample]) -> Result<Option<(f64, f64)>, String> {
         let none = || format!("no algorithm was measured in every case of {collective}");
         regrets.extend(least.ok_or_else(none)?);
     }
-    Ok(mean_and_most(regrets))
+    Ok(mean_and_most(&regrets))
 }
 
 fn worst(mut samples: Vec<Sample>) -> Value {

@@ -310,18 +310,9 @@ impl PlanInputs {
             startup_us: case.machine.number("startup_us").unwrap_or_default(),
             hop_us: case.machine.number("hop_us").unwrap_or_default(),
             byte_us: case.machine.number("byte_us").unwrap_or_default(),
+            shares_routes: case.machine.shares_routes(),
         }
     }
-}
-
-/// Returns whether a plan of case `a`, for which the plugin made these requests, is also valid for
-/// case `b`. The two cases must be equal in all values that the plugin cannot request, such as the
-/// topology, the algorithm and the collective.
-pub fn share_plan(requested: Requested, a: &Case, b: &Case) -> bool {
-    // With `None`, the block sizes of the two workloads are compared. Both are 0 if sizes differ
-    // between pairs of nodes. The two cases then have the same workload and therefore the same
-    // sizes, because only the size of uniform blocks can be changed.
-    requested.same_plan(PlanInputs::of(a, None), PlanInputs::of(b, None))
 }
 
 fn affordable(case: &Case, nodes: u64) -> Result<(), String> {
@@ -394,7 +385,7 @@ fn price(
         let bytes = traffic.in_bytes(case.unit_bytes() as f64);
         Ok((cost, case.machine.lower_bound(case.topology.as_ref(), &bytes)))
     });
-    let (Cost { parts, note, ranks, alone_us }, bound) =
+    let (Cost { parts, note, rounds, ranks, alone_us, protocol }, bound) =
         priced.unwrap_or_else(|defect| Err((Status::Error, defect)))?;
     record.set_parts(&parts).map_err(|error| (Status::Error, error.to_string()))?;
     if record.time_us.is_some_and(|time| time > MOST_US) {
@@ -406,11 +397,13 @@ fn price(
         note.into_iter().chain(of_host).chain(not_compared).collect::<Vec<_>>().join("; ");
     record.lower_bound_us = Some(bound.total_us());
     record.bound_kind = bound.kind.to_string();
+    record.rounds = rounds;
     record.first_rank_us = ranks.map(|ranks| ranks.first);
     record.mean_rank_us = ranks.map(|ranks| ranks.mean);
     if record.communicators.is_some() {
         record.alone_us = alone_us.or(record.time_us);
     }
+    record.protocol = protocol.unwrap_or_default();
     if let Some((column, expected)) = record.as_written().contradiction() {
         let value = record.field(column).unwrap_or_default();
         let reason = format!(

@@ -59,7 +59,8 @@ pub(super) fn not_in_simgrid(case: &Case) -> Vec<String> {
         ),
     ]
     .into_iter()
-    .filter_map(|(applies, what)| applies.then(|| what.to_owned()))
+    .filter(|(applies, _)| *applies)
+    .map(|(_, what)| what.to_owned())
     .collect()
 }
 

@@ -41,6 +41,20 @@ pub(super) fn render(lists: &[List], registry: &Registry, args: &ListArgs) -> St
                 out += &one_line_each(&["name", "model", "machine"], rows);
                 out += "\nDetails: swapmeet list machines NAME\n";
             }
+            ("systems", true) => {
+                let row = |row: &Vec<String>| [0, 9, 8, 1].map(|i| row[i].clone()).to_vec();
+                let header = ["name", "example", "measured", "system"];
+                out += &one_line_each(&header, list.rows.iter().map(row).collect());
+                out += "\nDetails: swapmeet list systems NAME\n";
+            }
+            ("systems", false) => {
+                let width = list.header.iter().map(|name| name.len()).max().unwrap_or(0);
+                let text = |row: &Vec<String>| {
+                    let named = list.header.iter().zip(row);
+                    named.map(|(name, value)| format!("{name:width$}  {value}\n")).collect()
+                };
+                out += &list.rows.iter().map(text).collect::<Vec<String>>().join("\n");
+            }
             ("plugins", _) => {
                 out += &plugins(registry);
                 out += &confined(args.plugins.no_sandbox);

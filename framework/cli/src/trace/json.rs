@@ -272,7 +272,7 @@ impl<W: Write> Json<W> {
         if share.is_none() || self.omitted.contents {
             let boxes = if self.omitted.contents { &[][..] } else { &sent.boxes[..] };
             push_list(event.key("blocks"), boxes, |text, bits| {
-                push_block_set(text, sent, image, bits)
+                push_block_set(text, sent, image, bits);
             });
         }
         event.set("bytes", load);

@@ -344,6 +344,12 @@ impl Network {
         self.family.latency(link)
     }
 
+    /// Returns whether a link is inside of a node, such as a link between GPUs of one computer. Of
+    /// all topologies, only `groups` has such links.
+    pub fn is_inside(&self, link: u64) -> bool {
+        self.family.is_inside(link)
+    }
+
     /// Returns the vertex that a link leaves and the vertex that it enters. Returns `None` if there
     /// is no link with this number. Vertices from [`Network::nodes`] on are switches.
     pub fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
@@ -525,6 +531,10 @@ trait Family: fmt::Debug + Send + Sync {
     }
     fn latency(&self, _link: u64) -> f64 {
         1.0
+    }
+    /// Returns whether an existing link is inside of a node ([`Network::is_inside`]).
+    fn is_inside(&self, _link: u64) -> bool {
+        false
     }
     fn grid(&self) -> Option<(&[u64], bool)> {
         None

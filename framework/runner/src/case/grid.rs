@@ -16,6 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::network::topology::Network;
+use swapmeet_core::system;
 use swapmeet_workloads::{InputDigest, Workload};
 
 /// Returns all cases of an experiment, ordered by topology, algorithm, workload, machine and
@@ -55,6 +56,13 @@ type Networks = (Vec<Arc<Network>>, Vec<InputDigest>);
 
 impl CaseGrid {
     pub fn new(experiment: &Experiment, registry: &Registry) -> Result<Self, InputError> {
+        let systems = &experiment.systems;
+        refuse_duplicates(systems, systems.iter().map(|system| system.value.clone()))?;
+        let experiment = &experiment.with_systems_as_tables(|system| {
+            let expanded = system::expand(&system.value).map_err(|e| spec_error(system, &e))?;
+            let text = |value| Text { value, place: system.place.clone() };
+            Ok([text(expanded.topology), text(expanded.machine)])
+        })?;
         // Refuse an experiment with too many cases before the specs are parsed. Then parse each
         // spec only once.
         let experiment = &without_ranges(experiment)?;

@@ -9,14 +9,15 @@ use crate::filter::Filter;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use swapmeet_core::cost::machine::presets;
-use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES, of_bits};
+use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES, CollectiveKind, of_bits};
 use swapmeet_results::{quoted, units};
 use swapmeet_runner::case::{self, Case, CaseGrid};
 use swapmeet_runner::experiment::{Experiment, OwnMachine, SETTINGS, Setting};
 use swapmeet_runner::input::{InputError, Text};
+use swapmeet_runner::plugin::{Algorithm, ParamKind};
 use swapmeet_runner::registry::Registry;
 use swapmeet_workloads::Workload;
-pub(crate) use typed::FormParameter;
+pub(crate) use typed::{FormParameter, is_size};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ListKind {
@@ -26,26 +27,33 @@ pub(crate) enum ListKind {
     Machines,
     Settings,
     ExperimentFiles,
+    Collectives,
 }
 
 impl ListKind {
-    pub(crate) const ALL: [Self; 6] = [
-        Self::Algorithms,
+    /// The lists in display order. The first three are questions; the others have good defaults.
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Collectives,
         Self::Topologies,
         Self::Workloads,
+        Self::Algorithms,
         Self::Machines,
         Self::Settings,
         Self::ExperimentFiles,
     ];
+    /// The lists of specs, in the order of [`ChosenState::choices`].
+    pub(crate) const SPECS: [Self; 4] =
+        [Self::Algorithms, Self::Topologies, Self::Workloads, Self::Machines];
 
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Algorithms => "Algorithms",
-            Self::Topologies => "Topologies",
-            Self::Workloads => "Workloads",
+            Self::Topologies => "Network",
+            Self::Workloads => "Sizes",
             Self::Machines => "Machines",
             Self::Settings => "Settings",
             Self::ExperimentFiles => "Studies",
+            Self::Collectives => "Collective",
         }
     }
 
@@ -57,6 +65,7 @@ impl ListKind {
             Self::Machines => "machine",
             Self::Settings => "setting",
             Self::ExperimentFiles => "experiment file",
+            Self::Collectives => "collective",
         }
     }
 }
@@ -74,6 +83,8 @@ pub(crate) enum ListItem<'a> {
     Suggestion(&'a Suggestion),
     Setting(&'static Setting),
     ExperimentFile(&'a ExperimentFile),
+    /// A collective, and whether all chosen workloads have it.
+    Collective(&'static CollectiveKind, bool),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -81,6 +92,9 @@ pub(crate) struct ChosenState {
     choices: [Vec<Choice>; 4],
     /// The experiment without its four lists, which are in `choices`, and without its baseline.
     experiment: Experiment,
+    /// Whether the chosen algorithms are all that may fit, so that those that turn out to be
+    /// unsupported are left out.
+    all_that_fit: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -114,7 +128,7 @@ impl Chosen {
             selected(workloads),
             selected(std::mem::take(&mut experiment.machines)),
         ];
-        let state = ChosenState { choices, experiment };
+        let state = ChosenState { choices, experiment, all_that_fit: false };
         let file = file.map(|file| (file, state.clone()));
         Self { state, suggestions, experiment_files: experiment_files(), file }
     }
@@ -148,6 +162,14 @@ impl Chosen {
                 |setting: &&Setting| filter.passes(&format!("{} {}", setting.key, setting.about));
             let settings = SETTINGS.iter().filter(applies).filter(passes);
             return settings.map(ListItem::Setting).collect();
+        }
+        if kind == ListKind::Collectives {
+            let own = self.collective();
+            let passes = |kind: &&&'static CollectiveKind| {
+                !kind.permutes() && filter.passes(&format!("{} {}", kind.word, kind.help))
+            };
+            let kinds = COLLECTIVES.iter().filter(passes);
+            return kinds.map(|kind| ListItem::Collective(kind, own == Some(*kind))).collect();
         }
         if kind == ListKind::ExperimentFiles {
             let passes =
@@ -191,23 +213,23 @@ impl Chosen {
             self.state.choices.get_mut(kind as usize).and_then(|list| list.get_mut(index))
         {
             choice.on = !choice.on;
+            self.state.all_that_fit &= kind != ListKind::Algorithms;
         }
     }
 
     /// Deselects all specs that pass a filter or, if none of them is selected, selects all of them.
-    /// Suggestions that need further input are left out. Returns the number of specs that changed
-    /// and, if they were selected, the last of these specs.
-    pub(crate) fn toggle_all(
-        &mut self,
-        kind: ListKind,
-        filter: &Filter,
-    ) -> (usize, Option<String>) {
+    /// Suggestions that need further input are left out. Returns the number of specs that changed,
+    /// and whether they were selected.
+    pub(crate) fn toggle_all(&mut self, kind: ListKind, filter: &Filter) -> (usize, bool) {
         let spec = |item: &ListItem<'_>| match item {
             ListItem::Choice(_, choice) => Some((choice.spec.clone(), choice.on)),
             ListItem::Suggestion(suggestion) if suggestion.ready => {
                 Some((suggestion.prefill.clone(), false))
             }
-            ListItem::Suggestion(_) | ListItem::Setting(_) | ListItem::ExperimentFile(_) => None,
+            ListItem::Suggestion(_)
+            | ListItem::Setting(_)
+            | ListItem::ExperimentFile(_)
+            | ListItem::Collective(..) => None,
         };
         let specs: Vec<(String, bool)> = self.items(kind, filter).iter().filter_map(spec).collect();
         let on = specs.iter().filter(|(_, on)| *on).count();
@@ -215,14 +237,13 @@ impl Chosen {
             for choice in &mut self.state.choices[kind as usize] {
                 choice.on &= !specs.iter().any(|(spec, _)| *spec == choice.spec);
             }
-            return (on, None);
+            return (on, false);
         }
-        let last = specs.last().map(|(spec, _)| spec.clone());
         let count = specs.len();
         for (spec, _) in specs {
             self.put(kind, spec, None);
         }
-        (count, last)
+        (count, true)
     }
 
     pub(crate) fn remove(&mut self, kind: ListKind, index: usize) {
@@ -236,6 +257,7 @@ impl Chosen {
     /// Adds a spec to its list, or replaces the spec at index `instead`. If the list already
     /// contains the spec, selects it. Returns the index of the spec.
     pub(crate) fn put(&mut self, kind: ListKind, spec: String, instead: Option<usize>) -> usize {
+        self.state.all_that_fit &= kind != ListKind::Algorithms;
         let Some(list) = self.state.choices.get_mut(kind as usize) else { return 0 };
         if let Some(known) = list.iter().position(|p| p.spec == spec) {
             list[known].on = true;
@@ -350,7 +372,7 @@ impl Chosen {
             words.push(quoted(&file.display().to_string()));
         } else {
             let lists = ["--algorithm", "--topology", "--workload", "--machine"];
-            for (kind, flag) in ListKind::ALL.into_iter().zip(lists) {
+            for (kind, flag) in ListKind::SPECS.into_iter().zip(lists) {
                 for spec in self.selected(kind) {
                     let text = Text::flag(kind.singular(), spec);
                     let machine = (kind == ListKind::Machines)
@@ -374,7 +396,7 @@ impl Chosen {
             ListKind::Topologies => experiment.is_named_by_tables(|table| &table.topologies),
             ListKind::Workloads => experiment.is_named_by_tables(|table| &table.workloads),
             ListKind::Machines => experiment.is_named_by_tables(|table| &table.machines),
-            ListKind::Settings | ListKind::ExperimentFiles => false,
+            ListKind::Settings | ListKind::ExperimentFiles | ListKind::Collectives => false,
         }
     }
 
@@ -387,8 +409,8 @@ impl Chosen {
         units::count(usize::try_from(self.count()).unwrap_or(usize::MAX), "case")
     }
 
-    fn count(&self) -> u64 {
-        let lists = ListKind::ALL[..4].iter().map(|s| self.selected(*s).count() as u64);
+    pub(crate) fn count(&self) -> u64 {
+        let lists = ListKind::SPECS.iter().map(|s| self.selected(*s).count() as u64);
         let repetitions = u64::from(self.state.experiment.repetitions);
         lists.chain([repetitions]).fold(1, u64::saturating_mul)
     }
@@ -398,7 +420,7 @@ impl Chosen {
     pub(crate) fn cases(&self, registry: &Registry) -> Result<Vec<Case>, String> {
         /// The maximum number of cases in the dashboard. `swapmeet run` accepts more cases.
         const MOST: u64 = 100_000;
-        for kind in &ListKind::ALL[..4] {
+        for kind in &ListKind::SPECS {
             if self.selected(*kind).next().is_none() && !self.is_named_by_tables(*kind) {
                 return Err(format!(
                     "no {} is selected: press 1, go to {} and select a line with Space",
@@ -451,6 +473,91 @@ impl Chosen {
         // Some collectives, such as permutations, have no uniform workload.
         let workload = Workload::parse(&format!("{prefix}uniform:{size}")).ok()?;
         Some((kind.word, workload.to_string()))
+    }
+
+    /// Returns the collective of the chosen workloads; `None` if they have several.
+    fn collective(&self) -> Option<&'static CollectiveKind> {
+        let mut kinds = self
+            .selected(ListKind::Workloads)
+            .filter_map(|workload| Workload::parse(workload).ok())
+            .map(|workload| workload.collective());
+        let first = kinds.next()?;
+        kinds.all(|kind| kind == first).then_some(first)
+    }
+
+    /// Returns the prefix of a workload of the chosen collective.
+    fn prefix(&self) -> String {
+        match self.collective() {
+            Some(kind) if *kind != ALL_TO_ALL => format!("{}/", kind.word),
+            _ => String::new(),
+        }
+    }
+
+    /// Deselects all specs of a list.
+    pub(crate) fn deselect(&mut self, kind: ListKind) {
+        for choice in &mut self.state.choices[kind as usize] {
+            choice.on = false;
+        }
+    }
+
+    /// Chooses a collective: the chosen sizes, with this collective, and all algorithms that support
+    /// it.
+    pub(crate) fn choose_collective(&mut self, kind: &CollectiveKind, registry: &Registry) {
+        let prefix = if *kind == ALL_TO_ALL { String::new() } else { format!("{}/", kind.word) };
+        let size = |workload: &str| {
+            let (_, size) = workload.split_once("uniform:")?;
+            let spec = format!("{prefix}uniform:{}", size.split(',').next()?);
+            Some(Workload::parse(&spec).ok()?.to_string())
+        };
+        let mut sizes: Vec<String> = self.selected(ListKind::Workloads).filter_map(size).collect();
+        if sizes.is_empty() {
+            sizes.extend(Workload::parse(&format!("{prefix}uniform:1KiB")).map(|w| w.to_string()));
+        }
+        // Collectives without uniform blocks have no sizes yet: the user types their workloads.
+        self.deselect(ListKind::Workloads);
+        self.deselect(ListKind::Algorithms);
+        for size in sizes {
+            self.put(ListKind::Workloads, size, None);
+        }
+        self.choose_fitting(registry);
+    }
+
+    /// Chooses all algorithms that support the collective of the chosen workloads, without those
+    /// that search for a schedule.
+    fn choose_fitting(&mut self, registry: &Registry) {
+        for name in self.fitting(registry, &BTreeSet::new(), &BTreeSet::new(), true) {
+            self.put(ListKind::Algorithms, name, None);
+        }
+        self.state.all_that_fit = true;
+    }
+
+    pub(crate) fn is_all_that_fit(&self) -> bool {
+        self.state.all_that_fit
+    }
+
+    /// Returns the algorithms that support the collectives of all chosen workloads, without those in
+    /// `run` and `unfit`. Algorithms that read a file are left out, and, if `quick` is set, those
+    /// that search for a schedule.
+    pub(super) fn fitting(
+        &self,
+        registry: &Registry,
+        run: &BTreeSet<String>,
+        unfit: &BTreeSet<String>,
+        quick: bool,
+    ) -> Vec<String> {
+        /// The plugin whose algorithms search for a schedule.
+        const SEARCHING: &str = "synthesis";
+        let workloads: Vec<&str> = self.selected(ListKind::Workloads).collect();
+        let needs_file = |a: &Algorithm| a.params.iter().any(|p| p.kind == ParamKind::File);
+        let algorithms = registry.algorithms().filter(|a| {
+            workloads.iter().all(|workload| fits(a.collectives, workload))
+                && !needs_file(a)
+                && !(quick && a.plugin.name == SEARCHING)
+        });
+        algorithms
+            .map(|a| registry.spec_name(&a.name, &a.plugin.name))
+            .filter(|name| !run.contains(name) && !unfit.contains(name))
+            .collect()
     }
 
     pub(crate) fn fit_workloads(&mut self, workload: String, registry: &Registry) {

@@ -2,6 +2,7 @@
 
 use super::Session;
 use super::chosen::ChosenState;
+use super::trial::Changes;
 
 const MOST: usize = 100;
 
@@ -10,7 +11,7 @@ const MOST: usize = 100;
 struct Snapshot {
     chosen: ChosenState,
     baseline: Option<String>,
-    sliders: (Vec<(&'static str, String)>, Option<u64>),
+    sliders: Changes,
 }
 
 /// The current state, and a snapshot of the state before each change.
@@ -25,7 +26,7 @@ pub(super) struct Undo {
 
 impl Snapshot {
     fn new(session: &Session) -> Self {
-        let (chosen, sliders) = (session.chosen.state().clone(), session.what_if.changes());
+        let (chosen, sliders) = (session.chosen.state().clone(), session.trial.changes.clone());
         Self { chosen, baseline: session.baseline.clone(), sliders }
     }
 
@@ -84,7 +85,7 @@ impl Session {
             self.analysis.is_stale = true;
         }
         if wanted.sliders != now.sliders {
-            self.restore(wanted.sliders.clone());
+            self.trial.change(wanted.sliders.clone());
         }
         self.undo.now = Some(wanted.clone());
         if wanted.chosen != now.chosen {

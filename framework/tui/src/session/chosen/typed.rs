@@ -1,7 +1,7 @@
 //! Checks and completes the specs that the user types, and returns the parameters for a form.
 
 use super::{Chosen, ListKind};
-use crate::session::what_if::values_of;
+use crate::session::trial::values_of;
 use swapmeet_core::cost::machine::ParameterValue;
 use swapmeet_runner::case::{self, select_algorithm};
 use swapmeet_runner::input::{InputError, Text};
@@ -19,6 +19,18 @@ pub(crate) struct FormParameter {
     pub(crate) values: Vec<String>,
 }
 
+/// Sorts values: numbers first, in ascending order, and then words.
+fn sorted(mut values: Vec<String>) -> Vec<String> {
+    let number = |text: &String| text.parse().unwrap_or(f64::INFINITY);
+    values.sort_by(|a, b| number(a).total_cmp(&number(b)));
+    values
+}
+
+/// Returns whether a text is a size or a range of sizes, without the name of a workload.
+pub(crate) fn is_size(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit())
+}
+
 impl Chosen {
     /// Parses one or several specs, and returns them in canonical form. A range of sizes results in
     /// one spec for each size.
@@ -32,7 +44,10 @@ impl Chosen {
         // contain spaces.
         let names_a_file = ["matrix:", "graph:", "file"].iter().any(|sign| text.contains(sign));
         if names_a_file
-            || matches!(kind, ListKind::Settings | ListKind::ExperimentFiles)
+            || matches!(
+                kind,
+                ListKind::Settings | ListKind::ExperimentFiles | ListKind::Collectives
+            )
             || text.is_empty()
         {
             return self.check_one(kind, text, registry);
@@ -64,15 +79,29 @@ impl Chosen {
                 topology::parse(text).map_err(|e| case::spec_error(&flag, &e))?.spec()
             }
             ListKind::Workloads => {
+                // A size or a range of sizes is a uniform workload of the chosen collective.
+                let prefix = match is_size(text) {
+                    true => format!("{}uniform:", self.prefix()),
+                    false => String::new(),
+                };
+                let flag = Text::flag(kind.singular(), &format!("{prefix}{text}"));
                 let read =
                     |t: &Text| Workload::parse(&t.value).map_err(|e| case::spec_error(t, &e));
-                return case::expanded(&[flag])?
-                    .iter()
-                    .map(|t| read(t).map(|w| w.to_string()))
-                    .collect();
+                let specs = case::expanded(&[flag])
+                    .and_then(|all| all.iter().map(|t| read(t).map(|w| w.to_string())).collect());
+                // The error marks a part of the typed text.
+                return specs.map_err(|mut error: InputError| {
+                    let span = error.place.span.clone();
+                    let [start, end] =
+                        [span.start, span.end].map(|at| at.saturating_sub(prefix.len()));
+                    error.place.span = start..end.max(start);
+                    error
+                });
             }
             ListKind::Machines => case::machine(&flag, self.own_machines())?.to_string(),
-            ListKind::Settings | ListKind::ExperimentFiles => text.to_owned(),
+            ListKind::Settings | ListKind::ExperimentFiles | ListKind::Collectives => {
+                text.to_owned()
+            }
         };
         Ok(vec![one])
     }
@@ -127,7 +156,7 @@ impl Chosen {
                     key: value.parameter.key().to_owned(),
                     default: value.text,
                     about: value.parameter.meaning().to_owned(),
-                    values: values_of(value.parameter),
+                    values: sorted(values_of(value.parameter)),
                 };
                 machine.values().into_iter().map(parameter).collect()
             }
@@ -144,7 +173,8 @@ impl Chosen {
             ListKind::Topologies
             | ListKind::Workloads
             | ListKind::Settings
-            | ListKind::ExperimentFiles => Vec::new(),
+            | ListKind::ExperimentFiles
+            | ListKind::Collectives => Vec::new(),
         }
     }
 }

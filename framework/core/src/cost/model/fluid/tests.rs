@@ -1368,3 +1368,23 @@ mod background {
         );
     }
 }
+
+/// Each rank sends 100 bytes to each of three others, over links of their own. A start-up takes
+/// 5 µs, and the bytes of a message 10 µs. Without a group, the start-ups follow each other.
+#[test]
+fn grouped_sends_of_a_step_share_one_start_up() {
+    let step = schedule("linear", 4, 100);
+    let machine = "startup_us=5,byte_us=0.1";
+    for order in ["step", "data"] {
+        let us = |more: &str| {
+            let machine = format!("{machine},ports=all,order={order}{more}");
+            priced("fully-connected:4", &machine, &step).0
+        };
+        assert!((us("") - 25.0).abs() < 1e-6, "{order}: {}", us(""));
+        assert!((us(",grouped=yes") - 15.0).abs() < 1e-6, "{order}: {}", us(",grouped=yes"));
+    }
+    // Successive steps do not share a start-up.
+    let steps = schedule("gen", 4, 100);
+    let us = |more: &str| priced("fully-connected:4", &format!("{machine}{more}"), &steps).0;
+    assert!((us("") - 45.0).abs() < 1e-6 && (us(",grouped=yes") - 45.0).abs() < 1e-6);
+}
