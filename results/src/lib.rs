@@ -4,6 +4,7 @@ pub mod analysis;
 pub mod atomic_file;
 mod bandwidth;
 mod case_id;
+mod changed_defaults;
 mod command;
 mod compare;
 mod field;
@@ -18,12 +19,16 @@ mod plausibility;
 mod record;
 mod render;
 mod rerun;
+mod specs;
 pub mod stats;
 mod styles;
 pub mod units;
 
 pub use bandwidth::Bandwidths;
 pub use case_id::{CaseId, Difference, Implementation, Setting, inputs, inputs_column};
+pub use changed_defaults::{
+    CHANGED_DEFAULTS, ChangedDefault, Of, changed_between, remark_on_versions,
+};
 pub use command::{command, quoted};
 pub use compare::residual::{MEASURED, Residual, is_measured};
 pub use compare::{

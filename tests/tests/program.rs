@@ -25,6 +25,7 @@ mod overwriting;
 mod pages;
 mod player;
 mod prices;
+mod questions;
 mod ranks;
 mod systems;
 mod trace;

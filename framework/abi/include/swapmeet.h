@@ -640,6 +640,11 @@ typedef struct SwmHost {
                                uint64_t *receivers,
                                uint64_t room,
                                uint64_t *count);
+    // Since 1.1. Returns 1 if a message over several links of the machine crosses all of them at
+    // once and shares each of them with other messages, and 0 if it occupies them alone or is
+    // stored by each node on its route. If 1, a message that takes the route of some data is at
+    // least as fast as messages between neighbours that forward this data.
+    uint32_t (*shares_routes)(void *ctx);
 } SwmHost;
 
 // One algorithm of a plugin.

@@ -343,7 +343,7 @@ pub(crate) struct ScheduleArgs {
     /// Set the workload.
     #[arg(long, value_name = "SPEC", default_value = "uniform:1")]
     pub workload: String,
-    /// Set the machine. Some algorithms plan for its ports and virtual channels [default: paragon].
+    /// Set the machine. Some algorithms plan for its ports and virtual channels [default: fugaku].
     #[arg(long, value_name = "SPEC")]
     pub machine: Option<String>,
     /// Use a system instead of a topology and a machine, such as h100-ib:4x8 for 4 computers of 8

@@ -4,6 +4,7 @@
 use crate::args::LinksArgs;
 use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS, print_reason};
 use crate::run::{self, SpecLists};
+use crate::say::say;
 use crate::{output, table};
 use swapmeet_core::network::topology::{Network, SingleFault, single_faults};
 use swapmeet_results::analysis::DISCONNECTS;
@@ -32,12 +33,20 @@ pub(crate) fn links(args: &LinksArgs) -> Result<ExitStatus, Failure> {
     let topologies: Vec<String> =
         std::iter::once(spec.clone()).chain(runnable.map(|fault| without(&spec, fault))).collect();
     let registry = run::registry(&args.plugins)?;
+    let machine = match &args.machine {
+        Some(machine) => machine.clone(),
+        None => {
+            let (machine, remark) = run::default_machine(&[&args.topology])?;
+            say!("{remark}");
+            machine.value
+        }
+    };
     let cases = |topologies: &[String]| {
         let lists = SpecLists {
             topologies,
             algorithms: &args.algorithms,
             workloads: args.workload.as_slice(),
-            machines: args.machine.as_slice(),
+            machines: std::slice::from_ref(&machine),
             systems: &[],
         };
         run::cases_with(lists, args.seed, None, || Ok(&registry))
@@ -155,7 +164,8 @@ fn text(intact: &[Record], ranking: &[LinkRows]) -> String {
     /// The maximum number of links in the table.
     const MAX: usize = 40;
     let mut header = vec!["link down", "links"];
-    header.extend(intact.iter().map(|row| row.algorithm.as_str()));
+    let names = table::marked(intact);
+    header.extend(names.iter().map(String::as_str));
     let time = |row: &Record| match row.time_us {
         Some(us) => duration(us),
         None => row.status.to_string(),
@@ -179,7 +189,9 @@ fn text(intact: &[Record], ranking: &[LinkRows]) -> String {
     let table = table::plain(&header, &numbers, rows);
     let more = ranking.len().saturating_sub(MAX);
     let more = (more > 0).then(|| format!("{more} more links; --out FILE has all of them"));
-    [table].into_iter().chain(more).chain(speed_ups(intact, ranking)).collect::<Vec<_>>().join("\n")
+    let mark = names.iter().any(|name| name.ends_with('†')).then(|| table::UNCHARGED.to_owned());
+    let lines = [table].into_iter().chain(more).chain(mark).chain(speed_ups(intact, ranking));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Returns whether the time without a link is less than the time on the intact network, by more than

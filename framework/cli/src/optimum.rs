@@ -59,10 +59,12 @@ pub(crate) fn optimum(args: &OptimumArgs) -> Result<ExitStatus, Failure> {
     if let Some(path) = &args.certificate {
         output::file(path, |out| Ok(serde_json::to_writer(out, &optimum.certificate)?))?;
     }
-    // Print the interval before the algorithms run, because the runs can take minutes.
     let optimum_us = setting.with_startups(&optimum);
-    let answer = Answer { optimum, wanted_gap: args.gap, optimum_us, seconds };
-    if args.format == OptimumFormat::Text {
+    let mut answer = Answer { optimum, wanted_gap: args.gap, optimum_us, seconds, schedule: None };
+    // A narrow interval is printed before the algorithms run, because the runs can take minutes. The
+    // upper end of a wide one may be that of a schedule.
+    let is_early = args.format == OptimumFormat::Text && !answer.is_wide();
+    if is_early {
         output::print(&answer.interval_text())?;
     }
     // Run the algorithms, unless the network is too large.
@@ -72,6 +74,10 @@ pub(crate) fn optimum(args: &OptimumArgs) -> Result<ExitStatus, Failure> {
         return Ok(INTERRUPTED);
     };
     let times = Times::of(rows);
+    answer.use_schedules(&times);
+    if args.format == OptimumFormat::Text && !is_early {
+        output::print(&answer.interval_text())?;
+    }
     output::print(&match args.format {
         OptimumFormat::Text => answer.times_text(&times),
         OptimumFormat::Json => format!("{:#}\n", answer.json(&times)),

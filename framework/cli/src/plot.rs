@@ -109,8 +109,8 @@ fn figure(
         PlotKind::Parts(args) => bars(StackKind::Parts, args)?,
         PlotKind::Traffic(args) => bars(StackKind::Traffic, args)?,
         PlotKind::Heat(args) => {
-            let columns = HeatColumns { value: &args.value, x: &args.axes.0, y: &args.axes.1 };
-            let figure = HeatFigure::from_rows(files, columns, &plain);
+            let wanted = HeatColumns { value: &args.value, x: &args.axes.0, y: &args.axes.1 };
+            let figure = HeatFigure::from_rows(files, wanted, &plain);
             Box::new(figure.map_err(|error| match &error {
                 FigureError::NoColumn { error: unknown_name } => {
                     let (name, _) = unknown_name.names();

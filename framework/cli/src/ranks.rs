@@ -49,7 +49,8 @@ pub(crate) fn run(
     // The program on the ranks repeats a schedule by itself. So each case is prepared once, and all
     // repetitions have the same seed.
     let repetitions = std::mem::replace(&mut experiment.repetitions, 1);
-    let all = complete(experiment, &args.plugins, None)?;
+    // Measured times do not depend on a machine, so the default one is not named.
+    let all = complete(experiment, &args.plugins, None, true)?;
     let mut cases: Vec<_> = shard_cases(&all, args.shard)?;
     // The machine of a case does not affect measurements. Of the cases that differ only in the
     // machine, measure only the first one.

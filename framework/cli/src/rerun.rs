@@ -85,8 +85,12 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitStatus, Failure> {
     })?;
     let mut out = streams::stdout();
     for (number, outcome) in &results {
-        let case = rows[number - 1].case().in_words();
-        writeln!(out, "row {number} ({case}): {}", describe(outcome))
+        let row = &rows[number - 1];
+        let case = row.case().in_words();
+        let earlier = row.earlier_defaults();
+        let earlier = earlier.iter().map(|change| format!("; default changed: {change}"));
+        let earlier: String = earlier.collect();
+        writeln!(out, "row {number} ({case}): {}{earlier}", describe(outcome))
             .map_err(|e| Failure::printing(&e))?;
     }
     // The exit status reports a failure if any row differs or any case cannot be repeated.

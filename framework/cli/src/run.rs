@@ -36,8 +36,8 @@ pub(crate) use crate::signals::interrupts;
 pub(crate) use collect::{collect, for_each_row};
 pub(crate) use selection::{
     SpecLists, algorithms_of, bundled_owner, cases_in, cases_of, cases_of_all_algorithms,
-    cases_with, complete, experiment, fill_in, plugin_dirs, registry, registry_within, shard_cases,
-    with_flags,
+    cases_with, complete, default_machine, experiment, fill_in, plugin_dirs, registry,
+    registry_within, shard_cases, with_flags,
 };
 
 pub(crate) fn run(
@@ -50,7 +50,7 @@ pub(crate) fn run(
     // Report all errors in the flags before a file is opened or a case runs.
     refuse_appearance(&args.appearance)?;
     note_threads(args.threads);
-    let all = complete(experiment(args)?, &args.plugins, args.memory_limit)?;
+    let all = complete(experiment(args)?, &args.plugins, args.memory_limit, args.quiet)?;
     let cases: Arc<[Case]> = shard_cases(&all, args.shard)?;
     for machine in all.machines_without_optimum().filter(|_| !args.quiet) {
         say!("remark: rows of machine `{machine}` get no optimum: {NO_LINKS}");

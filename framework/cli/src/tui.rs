@@ -5,7 +5,7 @@ use crate::args::{AppearanceArgs, CaseArgs, RunArgs, TuiArgs};
 use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS};
 use crate::run::row_file::Remarks;
 use crate::say::say;
-use crate::{config, output, run, streams, table};
+use crate::{config, output, result_files, run, streams, table};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -140,8 +140,9 @@ fn open(args: &CaseArgs, files: &[PathBuf], tui: Option<&TuiArgs>) -> Result<Exi
         return Err(Failure::Usage("--resume continues a file: give it with --out".to_owned()));
     }
     let opened = read_files(files).map_err(Failure::usage)?;
-    let notes = opened.torn.iter().map(ToString::to_string).collect();
+    let mut notes: Vec<String> = opened.torn.iter().map(ToString::to_string).collect();
     let opened: Vec<Record> = opened.files.into_iter().flat_map(|(_, rows)| rows).collect();
+    notes.extend(result_files::remarks(&opened));
     let (options, replay) = (options(tui)?, replay(tui)?);
     let follow = tui.map(|tui| tui.follow.clone()).unwrap_or_default();
     let mut experiment = run::experiment(args)?;
@@ -155,7 +156,7 @@ fn open(args: &CaseArgs, files: &[PathBuf], tui: Option<&TuiArgs>) -> Result<Exi
             || experiment.is_named_by_tables(|table| &table.algorithms));
     let complete = is_named && opened.is_empty() && follow.is_empty();
     let names_machine = !experiment.machines.is_empty();
-    fill_in(&mut experiment)?;
+    notes.extend(fill_in(&mut experiment)?);
     let default_machine = experiment.machines.first().filter(|_| !names_machine || is_example);
     let default_machine = default_machine.map(|machine| machine.value.clone());
     let registry = run::registry_within(&args.plugins, args.memory_limit)?;
@@ -261,8 +262,9 @@ fn example() -> Result<Experiment, InputError> {
     Ok(Experiment { workloads: vec![sizes], machines: Vec::new(), ..experiment })
 }
 
-/// Adds the default topology, workload and machine if the experiment has none.
-fn fill_in(experiment: &mut Experiment) -> Result<(), Failure> {
+/// Adds the default topology, workload and machine if the experiment has none. Returns a remark that
+/// names the machine if it was added.
+fn fill_in(experiment: &mut Experiment) -> Result<Option<String>, Failure> {
     if experiment.topologies.is_empty() && !experiment.is_named_by_tables(|table| &table.topologies)
     {
         experiment.topologies.push(Text::flag("--topology", "torus:16x16"));

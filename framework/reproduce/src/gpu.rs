@@ -261,12 +261,13 @@ fn nvls_us(
     Ok(total.max(number("floor_us")?))
 }
 
+/// A place whose times are predicted: its constants, its floor if it is known, and the algorithms
+/// and protocols that the library can choose.
+type Wanted = (Place, Constants, Option<f64>, Vec<(Algorithm, Vec<String>)>);
+
 /// Predicts the times of places: for each place, the candidates with their times, the fastest
 /// first.
-fn predict(
-    engine: &Engine<'_>,
-    wanted: &[(Place, Constants, Option<f64>, Vec<(Algorithm, Vec<String>)>)],
-) -> Result<Vec<Vec<Choice>>, ReproduceError> {
+fn predict(engine: &Engine<'_>, wanted: &[Wanted]) -> Result<Vec<Vec<Choice>>, ReproduceError> {
     // First collect all runs, so that those with the same schedule are run together.
     let mut runs = BTreeSet::new();
     let mut candidates = Vec::new();

@@ -222,6 +222,10 @@ fn remove_tables(tables: &mut Vec<CaseTable>, text: &str) -> Result<(), String> 
     Ok(())
 }
 
+/// The machine that applies if neither the user nor the configuration names one: a current machine
+/// whose parameters were fitted to public measurements and tested with others.
+pub const DEFAULT_MACHINE: &str = "fugaku";
+
 /// Default time limit of a case, in seconds. Without a limit, a plugin that never ends would block
 /// a run.
 pub const DEFAULT_TIMEOUT_SECS: f64 = 600.0;

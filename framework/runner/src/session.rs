@@ -310,6 +310,7 @@ impl PlanInputs {
             startup_us: case.machine.number("startup_us").unwrap_or_default(),
             hop_us: case.machine.number("hop_us").unwrap_or_default(),
             byte_us: case.machine.number("byte_us").unwrap_or_default(),
+            shares_routes: case.machine.shares_routes(),
         }
     }
 }
@@ -384,7 +385,7 @@ fn price(
         let bytes = traffic.in_bytes(case.unit_bytes() as f64);
         Ok((cost, case.machine.lower_bound(case.topology.as_ref(), &bytes)))
     });
-    let (Cost { parts, note, ranks, alone_us, protocol }, bound) =
+    let (Cost { parts, note, rounds, ranks, alone_us, protocol }, bound) =
         priced.unwrap_or_else(|defect| Err((Status::Error, defect)))?;
     record.set_parts(&parts).map_err(|error| (Status::Error, error.to_string()))?;
     if record.time_us.is_some_and(|time| time > MOST_US) {
@@ -396,6 +397,7 @@ fn price(
         note.into_iter().chain(of_host).chain(not_compared).collect::<Vec<_>>().join("; ");
     record.lower_bound_us = Some(bound.total_us());
     record.bound_kind = bound.kind.to_string();
+    record.rounds = rounds;
     record.first_rank_us = ranks.map(|ranks| ranks.first);
     record.mean_rank_us = ranks.map(|ranks| ranks.mean);
     if record.communicators.is_some() {

@@ -101,6 +101,7 @@ impl Rehearsal {
                 tokens: Vec::new(),
                 ports: 1,
                 virtual_channels: 1,
+                shares_routes: false,
                 element_bytes: 1,
                 nodes: dims.iter().product(),
                 links: links_of(kind, dims),
@@ -221,6 +222,13 @@ impl Rehearsal {
     #[must_use]
     pub fn virtual_channels(mut self, circuits: u64) -> Self {
         self.settings.virtual_channels = circuits;
+        self
+    }
+
+    /// Makes [`Problem::shares_routes`] return true, as machines of most models do.
+    #[must_use]
+    pub fn shares_routes(mut self) -> Self {
+        self.settings.shares_routes = true;
         self
     }
 

@@ -39,9 +39,9 @@ const PLOTS: [Plot; 5] = [
     (
         "winners.svg",
         &[
-            "run --topology torus:4x4 --topology torus:8x8 --topology torus:16x16 --algorithm suh-shin \
-             --algorithm bruck --algorithm linear --algorithm pairwise --algorithm torus-multiscatter \
-             --workload uniform:16..64KiB*4 --machine paragon --out rows.csv",
+            "run --topology torus:4x4x4 --topology torus:4x4x8 --topology torus:8x8x8 --algorithm suh-shin \
+             --algorithm bruck --algorithm linear --algorithm by-dimension --algorithm torus-multiscatter \
+             --workload uniform:16..64KiB*4 --machine fugaku --out rows.csv",
             "plot winners rows.csv --out winners.svg",
         ],
     ),

@@ -2,7 +2,8 @@
 
 use super::family::{CommonSettings, families};
 use crate::compare::{Comparison, ComparisonLine, Group};
-use crate::parameter::{Parameter, Parameters, SpecKind, UnknownParameter, argument, without};
+use crate::parameter::{Parameter, Parameters, SpecKind, UnknownParameter};
+use crate::specs::{argument, without};
 use crate::units::Unit;
 use swapmeet_core::network::topology;
 use swapmeet_workloads::CurveAxis;

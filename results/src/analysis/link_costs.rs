@@ -2,8 +2,8 @@
 
 use crate::case_id::{CaseId, Setting};
 use crate::grouped::grouped;
-use crate::parameter::{argument, without};
 use crate::record::{Record, Status};
+use crate::specs::{argument, without};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The `reason` of rows on networks that lose a link without which ranks cannot reach each other.

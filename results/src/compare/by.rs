@@ -2,7 +2,8 @@
 
 use super::ComparedRows;
 use crate::case_id::{CaseId, Implementation, Setting};
-use crate::parameter::{Parameter, Parameters, SpecKind, UnknownParameter, argument, without};
+use crate::parameter::{Parameter, Parameters, SpecKind, UnknownParameter};
+use crate::specs::{argument, short_machine, without};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 
@@ -73,7 +74,7 @@ impl By {
             Self::Model => Setting {
                 model: none(),
                 machine: without(of.machine, "model"),
-                machine_definition: without(of.machine_definition, "model"),
+                machine_definition: without_model(of.machine_definition),
                 ..setting
             },
             Self::Machine => {
@@ -89,7 +90,7 @@ impl By {
                 }
                 // A definition has all parameters of the machine, so the name has no meaning.
                 SpecKind::Machine => Setting {
-                    machine: parameter.removed_from(of.machine_spec()),
+                    machine: parameter.removed_from(&of.short_machine()).into_owned().into(),
                     machine_definition: none(),
                     ..setting
                 },
@@ -111,6 +112,12 @@ impl By {
         };
         Implementation { algorithm, ..of.map(Cow::Borrowed) }
     }
+}
+
+/// Returns the definition of a machine without its model. Only the values that differ from the
+/// preset remain, because each model has parameters of its own.
+fn without_model(definition: &str) -> Cow<'static, str> {
+    Cow::Owned(without(&short_machine(definition), "model").into_owned())
 }
 
 impl Serialize for By {

@@ -14,10 +14,10 @@ fn hidden_columns_can_be_scrolled_to() {
         narrow.contains("time") && !narrow.contains("busbw GB/s") && narrow.contains('›'),
         "{narrow}"
     );
-    session.keys("lllllll");
+    session.keys("llllllllllll");
     let moved = head(&mut session);
     assert!(moved.contains("busbw GB/s") && !moved.contains('›'), "{moved}");
-    session.keys("hhhhhhh");
+    session.keys("hhhhhhhhhhhh");
     assert_eq!(head(&mut session), narrow);
 }
 
@@ -71,7 +71,7 @@ fn common_specs_are_hidden_first() {
     let text = "topologies = [\"torus:8x8\"]\nalgorithms = [\"pex-gen-shift\"]\nworkloads = [\"uniform:64\", \"uniform:16KiB\"]";
     let mut session = Session::run(text);
     session.keys("2");
-    let first = |session: &mut Session| session.screen(46, 14).lines().nth(2).unwrap().to_owned();
+    let first = |session: &mut Session| session.screen(46, 14).lines().nth(3).unwrap().to_owned();
     let line = first(&mut session);
     assert!(line.contains("uniform:64") && line.contains("pex-gen-shift"), "{line}");
     assert!(!line.contains("torus:8x8"), "{line}");

@@ -7,7 +7,10 @@ use crossterm::event::KeyCode;
 fn network(topology: &str, algorithm: &str) -> Session {
     let mut session =
         Session::run(&format!("topologies = [\"{topology}\"]\nalgorithms = [\"{algorithm}\"]"));
-    session.type_and_wait("4n");
+    // On a busy computer, planning may have taken so long that Enter is needed.
+    session.keys("4n");
+    session.key(KeyCode::Enter);
+    session.settle();
     session
 }
 

@@ -35,11 +35,11 @@ fn rows_from_files_are_compared_and_rendered() {
     // The dashboard can show the schedule of a simulated row, but not of a measured row.
     terminal.keys("2g/!measured\rg4n");
     terminal.wait_for("step 1 of");
-    terminal.keys("2\u{1b}/measured\rg4n");
+    terminal.keys("2/\u{15}measured\rg4n");
     terminal.wait_for("The schedule is not available: ");
     // Write figures and a report.
     for (keys, name) in [
-        ("2\u{1b}/!measured\rg3cF", "curves.svg"),
+        ("2/\u{15}!measured\rg3cF", "curves.svg"),
         ("mF", "map.pdf"),
         ("4pF", "parts.png"),
         ("2F", "all.html"),

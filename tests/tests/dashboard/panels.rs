@@ -32,7 +32,7 @@ const PANELS: [(&str, &str); 9] = [
     ("4p", "parts"),
     ("n", "network"),
     ("5", "what_if"),
-    ("d", "details"),
+    ("2d", "details"),
     ("L", "log"),
 ];
 
@@ -153,7 +153,8 @@ fn an_algorithm_keeps_its_mark() {
         let screen = session.screen(120, 40);
         let words: Vec<&str> = screen.split_whitespace().collect();
         let is_mark = |word: &str| word.chars().count() == 1 && !word.is_ascii();
-        let pair = words.windows(2).find(|pair| pair[1] == algorithm && is_mark(pair[0]));
+        let is_named = |word: &str| word.trim_end_matches('†') == algorithm;
+        let pair = words.windows(2).find(|pair| is_named(pair[1]) && is_mark(pair[0]));
         pair.map(|pair| pair[0].to_owned())
     };
     session.keys("3c");
@@ -286,11 +287,11 @@ fn enter_opens_the_case_under_the_cursor() {
     }
     let mut session = Session::run(text);
     // If the filter hides the selected case, Enter opens the first line.
-    session.keys("2/ring");
+    session.keys("2/pairwise");
     session.key(KeyCode::Enter);
     session.key(KeyCode::Enter);
     let screen = session.screen(120, 24);
-    assert!(screen.contains("Details: ring on"), "{screen}");
+    assert!(screen.contains("Details: pairwise on"), "{screen}");
 }
 
 #[test]
@@ -319,7 +320,7 @@ fn filters_apply_to_every_panel() {
         ("2g", "8x8 16KiB pex", "pex", "bruck"),
         ("3c", "bruck", "✚ bruck", "pex"),
         ("4p", "pex", "pex", "†bruck"),
-        ("d", "bytes", "peak_node_bytes", "Bruck"),
+        ("2d", "bytes", "peak_node_bytes", "Bruck"),
         ("L", "done", "72 cases verified", "not a power of two"),
     ] {
         session.type_and_wait(panel);
@@ -341,7 +342,9 @@ fn filters_apply_to_every_panel() {
 fn broken_lines_have_marks_only_for_nodes() {
     let mut session = Session::run("topologies = [\"ring:200\"]\nalgorithms = [\"ring\"]");
     session.plain();
-    session.type_and_wait("4nl");
+    session.keys("4n");
+    session.key(KeyCode::Enter);
+    session.type_and_wait("l");
     // All nodes of a ring send in the first step.
     let screen = session.screen(80, 24);
     let marks: Vec<usize> = screen
@@ -416,9 +419,8 @@ fn repetitions_are_counted_from_one_everywhere() {
 fn the_mouse_selects_sorts_and_scrolls() {
     let mut session = compared();
     session.keys("2");
-    session.click_on(120, 40, " time");
-    session.click_on(120, 40, "time");
-    session.click_on(120, 40, "time");
+    session.click_on(120, 40, "time   ratio");
+    session.click_on(120, 40, "time▴");
     let sorted = session.screen(120, 40);
     assert!(sorted.contains("time▾"), "{sorted}");
     session.click_on(80, 24, "3 Winners");
@@ -440,7 +442,7 @@ fn the_mouse_selects_sorts_and_scrolls() {
 #[test]
 fn details_show_the_faults_of_a_case() {
     let mut session = Session::run("topologies = [\"torus:4x4,faults=2\"]\nalgorithms = [\"pex\"]");
-    session.keys("d");
+    session.type_and_wait("2d");
     let screen = session.screen(120, 40);
     let (first, _) = screen.split_once("ALL COLUMNS").unwrap();
     assert!(first.contains(" faults                down="), "{screen}");
@@ -449,7 +451,7 @@ fn details_show_the_faults_of_a_case() {
 #[test]
 fn the_last_page_of_details_is_full() {
     let mut session = compared();
-    session.type_and_wait("dG");
+    session.type_and_wait("2dG");
     let screen = session.screen(80, 24);
     assert!(screen.contains("Details of repetition 1 of 3: "), "{screen}");
     assert!(

@@ -88,7 +88,7 @@ fn algorithms_share_one_colour_scale() {
         "{}",
         terminal.shown()
     );
-    terminal.keys("2\u{1b}/bruck\rg4n");
+    terminal.keys("2/\u{15}bruck\rg4n");
     terminal.wait_for("bruck on torus:8x8");
     // This text appears when the third step has arrived, because the time of this step is the
     // maximum.

@@ -120,7 +120,7 @@ fn healthy_logs_are_as_expected() {
         let mut times: Vec<(u64, f64)> = own
             .map(|row| (row["bytes"].parse().unwrap(), row["time_us"].parse().unwrap()))
             .collect();
-        times.sort_by(|a, b| a.0.cmp(&b.0));
+        times.sort_by_key(|(bytes, _)| *bytes);
         assert!(times.len() > 5, "{set}: {times:?}");
         let (status, document) = document(&log(program, shape, gpu, &times), &["--system", system]);
         let verdict = document["verdict"].as_str().unwrap();

@@ -42,7 +42,7 @@ pub(crate) struct OptimumArgs {
     #[arg(long, value_name = "SPEC")]
     pub workload: Option<String>,
     /// Set the machine. Its model must have links (wormhole, circuit, store-and-forward or fluid),
-    /// without noise and background traffic [default: paragon].
+    /// without noise and background traffic [default: fugaku].
     #[arg(long, value_name = "SPEC")]
     pub machine: Option<String>,
     /// Use a system instead of a topology and a machine, such as h100-ib:4x8 for 4 computers of 8

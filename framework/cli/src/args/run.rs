@@ -95,8 +95,8 @@ pub(crate) struct CaseArgs {
     /// repeated [default: uniform:1KiB].
     #[arg(long = "workload", value_name = "SPEC")]
     pub workloads: Vec<String>,
-    /// Use this machine, such as paragon or paragon:startup_us=220. Can be repeated [default:
-    /// paragon].
+    /// Use this machine, such as fugaku or paragon:startup_us=220. Can be repeated [default:
+    /// fugaku].
     #[arg(long = "machine", value_name = "SPEC")]
     pub machines: Vec<String>,
     /// Use this system, which stands for a topology and a machine, such as h100-ib:4x8 for 4

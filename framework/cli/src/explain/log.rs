@@ -55,8 +55,8 @@ impl Log {
         let measurements = read(&source, None).map_err(|error| {
             format!("{error} (expected the output of nccl-tests, rccl-tests, OSU or IMB)")
         })?;
-        let mut log = Self::default();
-        log.ranks = measurements.iter().find_map(|measurement| measurement.ranks);
+        let ranks = measurements.iter().find_map(|measurement| measurement.ranks);
+        let mut log = Self { ranks, ..Self::default() };
         for line in text.lines() {
             log.read_rank(line);
         }

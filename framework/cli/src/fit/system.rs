@@ -107,10 +107,11 @@ pub(super) fn fit(args: &FitArgs, spec: &str) -> Result<ExitStatus, Failure> {
         });
         error_factor(pairs)
     };
-    let tried = machines.iter().zip(factors.iter().copied().zip(machines.iter().map(error)));
-    let Some((best, (factor, error))) = tried.min_by(|a, b| a.1.1.total_cmp(&b.1.1)) else {
-        unreachable!("at least one factor is tried");
-    };
+    let (best, (factor, error)) = machines
+        .iter()
+        .zip(factors.iter().copied().zip(machines.iter().map(error)))
+        .min_by(|a, b| a.1.1.total_cmp(&b.1.1))
+        .unwrap_or_else(|| unreachable!("at least one factor is tried"));
     let fitted = match gpus < ranks {
         true => format!(",fabric_factor={factor}"),
         false => String::new(),

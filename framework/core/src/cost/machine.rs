@@ -23,7 +23,7 @@ mod launch;
 mod presets;
 
 use launch::Launch;
-pub use presets::presets;
+pub use presets::{fitted_on, presets};
 
 static MODEL: TypedParameter<&'static ModelKind> = TypedParameter {
     key: "model",
@@ -256,6 +256,12 @@ impl Machine {
         self.planning
     }
 
+    /// Returns whether a message over several links crosses all of them at once and shares each of
+    /// them with other messages, so that forwarding by the nodes between them gains nothing.
+    pub fn shares_routes(&self) -> bool {
+        self.pricing.shares_routes()
+    }
+
     /// Returns whether the model needs to know in which step each message's data arrived at its
     /// sender.
     pub fn follows_arrivals(&self) -> bool {
@@ -355,6 +361,14 @@ impl Machine {
     /// machine's own spec.
     pub fn definition(&self) -> Option<String> {
         self.stands_for.as_ref().map(|_| self.in_presets())
+    }
+
+    /// Returns a spec that gives every parameter of the machine its value, so that it stays the same
+    /// machine if a preset or a default value changes. It starts from the machine's preset.
+    pub fn full_spec(&self) -> String {
+        let values = self.values();
+        let values = values.iter().map(|value| format!("{}={}", value.parameter.key(), value.text));
+        format!("{}:{}", self.settings.preset.name, values.collect::<Vec<_>>().join(","))
     }
 
     fn in_presets(&self) -> String {

@@ -95,6 +95,13 @@ pub trait Model: Debug + Send + Sync {
         false
     }
 
+    /// Returns whether a message over several links crosses all of them at once and shares each of
+    /// them with other messages. A message then arrives no earlier if nodes on its route store and
+    /// forward it.
+    fn shares_routes(&self) -> bool {
+        true
+    }
+
     /// Returns the name of the file with background traffic ([`PricingContext::background`]), if
     /// there is one.
     fn background_file(&self) -> Option<&str> {
@@ -158,6 +165,9 @@ pub struct Cost {
     pub parts: Parts,
     /// A remark for the user, for example that steps were split into rounds.
     pub note: Option<String>,
+    /// The total number of rounds of all steps. `None` if the model runs no step in rounds, or if
+    /// the number is not known exactly.
+    pub rounds: Option<u64>,
     /// The times at which ranks ended; `None` in models in which all ranks share one clock.
     pub ranks: Option<RankTimes>,
     /// The time of one communicator without the others, in µs; `None` if it was not calculated.

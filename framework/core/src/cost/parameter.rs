@@ -175,7 +175,7 @@ pub(super) static BARRIER_US: TypedParameter<Barrier> = TypedParameter {
 
 pub(super) static PORTS: TypedParameter<PortLimit> = TypedParameter {
     key: "ports",
-    meaning: "messages that a node can send, and receive, at a time",
+    meaning: "messages that a node can send, and receive, at a time; with model=fluid and order=step it limits no rate and is only a value for planning (injection_byte_us limits the rate of a node)",
     symbols: "",
     default: DefaultValue::Text("1"),
     read: PortLimit::read,

@@ -96,6 +96,7 @@ impl hosting::Host for Host<'_> {
         startup_us -> f64, request startup_us;
         hop_us -> f64, request hop_us;
         byte_us -> f64, request byte_us;
+        shares_routes -> bool, request shares_routes;
     }
 
     fn element_bytes(&mut self) -> u64 {

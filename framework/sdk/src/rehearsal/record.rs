@@ -13,6 +13,7 @@ pub(super) struct Settings {
     pub(super) tokens: Vec<Vec<TokenClass>>,
     pub(super) ports: u64,
     pub(super) virtual_channels: u64,
+    pub(super) shares_routes: bool,
     pub(super) element_bytes: u64,
     pub(super) nodes: u64,
     /// Tail, head and bandwidth of each link. Vertices from `nodes` on are switches.

@@ -213,6 +213,7 @@ impl Host for Recorder {
         byte_us(recorder) -> f64: recorder.settings.times_us[2];
         vertices(recorder) -> u64: recorder.settings.vertices();
         uniform(recorder) -> bool: recorder.settings.sizes.is_empty();
+        shares_routes(recorder) -> bool: recorder.settings.shares_routes;
     }
 
     fn links(&mut self, vertex: u64, links: Room<'_, SwmLink>) -> Result<(), String> {

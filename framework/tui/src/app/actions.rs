@@ -245,7 +245,7 @@ impl App {
             Action::Add => self.session.add(),
             Action::Retry => self.session.retry(),
             Action::Stop if self.session.queue.is_busy() => {
-                self.confirmation = Some(Confirmation::Stop)
+                self.confirmation = Some(Confirmation::Stop);
             }
             Action::Stop => self.session.stop(),
             Action::EqualCharges => self.session.switch_charges(),

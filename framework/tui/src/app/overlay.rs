@@ -33,13 +33,7 @@ pub(crate) fn too_small(painter: &mut Painter<'_, '_>, quitting: bool, area: Rec
 
 pub(crate) fn draw(painter: &mut Painter<'_, '_>, app: &mut App, area: Rect) {
     if let Some(overlay) = app.overlay {
-        let margin = |size: u16| if size > 60 { 4 } else { 0 };
-        let place = Rect {
-            x: area.x + margin(area.width) / 2,
-            y: area.y + 1,
-            width: area.width - margin(area.width),
-            height: area.height.saturating_sub(2),
-        };
+        let place = Rect { y: area.y + 1, height: area.height.saturating_sub(2), ..area };
         painter.clear(place);
         panel(painter, app, overlay, place);
     }

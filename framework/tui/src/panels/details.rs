@@ -175,10 +175,7 @@ fn state(row: &CaseRow) -> String {
 /// Returns lines that compare the time of a row with other times of the same case. A predicted row
 /// is compared with measured times, and a measured row with predicted times.
 fn residual_lines(all: &[Residual], row: &Record) -> Vec<DetailLine> {
-    let name = |row: &Record| match row.machine_definition.is_empty() {
-        true => row.machine.clone(),
-        false => row.machine_definition.clone(),
-    };
+    let name = |row: &Record| row.case().setting.short_machine().into_owned();
     let is_of = |b: &&Residual| {
         let case = [&b.topology, &b.collective, &b.workload, &b.algorithm];
         let (machine, model) = (name(row), &row.model);

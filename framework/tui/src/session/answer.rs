@@ -64,10 +64,12 @@ impl Session {
         let algorithms = units::count(run, "algorithm");
         let fitting = self.fitting_algorithms();
         let is_busy = self.queue.is_busy();
-        match fitting.len() {
+        match (fitting.len(), run) {
             _ if is_busy => format!("{algorithms} so far."),
-            0 => format!("All {algorithms} that fit were run."),
-            more => format!("{algorithms} were run; + runs {more} more that may fit."),
+            (0, 1) => "The only algorithm that fits was run.".to_owned(),
+            (0, _) => format!("All {algorithms} that fit were run."),
+            (more, 1) => format!("{algorithms} was run; + runs {more} more that may fit."),
+            (more, _) => format!("{algorithms} were run; + runs {more} more that may fit."),
         }
     }
 }

@@ -269,7 +269,7 @@ impl Compared {
                 let stats = Stats { group: Arc::clone(group), line: at };
                 let members = stats.members.iter().map(|at| &records[at.row as usize]);
                 let rows: Vec<&Arc<Record>> = members.collect();
-                Line::new(number, stats.clone(), &rows)
+                Line::new(number, stats, &rows)
             };
             (0..group.lines.len()).filter_map(line).collect::<Vec<_>>()
         };

@@ -8,6 +8,15 @@ pub fn presets() -> &'static [Preset] {
     PRESETS
 }
 
+/// Returns the families of the networks to whose measurements the parameters of a preset were
+/// fitted; empty if they were not fitted.
+pub fn fitted_on(preset: &str) -> &'static [&'static str] {
+    match preset {
+        "fugaku" => &["torus", "tofu"],
+        _ => &[],
+    }
+}
+
 /// Creates a machine of Liu et al. from Table 1. The table has the start-up time, and the sum of
 /// two times for each byte: its copy (`tc`) and its transmission (`td`). Both are set to half of
 /// this sum.
@@ -115,7 +124,6 @@ static PRESETS: &[Preset] = &[
             ("byte_us", "0.011", "tc = 0.011 us a byte, Suh & Shin, section 5"),
             ("hop_us", "0.02", "tl = 0.02 us, Suh & Shin, section 5 (measured by the authors)"),
             ("rearrange_byte_us", "0.014", "rho = 0.014 us a byte, Suh & Shin, section 5"),
-            ("rearrangement", "declared", "as often as the paper counts it, Suh & Shin, 3.1.4 (3)"),
             (
                 "barrier_us",
                 "126d-113",
@@ -142,7 +150,6 @@ static PRESETS: &[Preset] = &[
                 "0.363",
                 "beta_sr = 0.363 us a byte: the same fit on Tables 5 and 6 (GEN), with GEN's exact contention",
             ),
-            ("rearrangement", "declared", "the paper counts none"),
             ("ports", "1", "one send and one receive at a time, Thakur et al., section 3"),
             ("free_contention", "2", "2^gamma = 2, Thakur et al., section 2"),
         ],

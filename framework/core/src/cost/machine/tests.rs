@@ -230,6 +230,18 @@ fn machines_of_an_experiment_have_a_spec_of_presets() {
 }
 
 #[test]
+fn full_specs_are_the_same_machines() {
+    let others = ["paragon:model=circuit,ports=2", "sp2:mode=nonblocking,late=random:2:10"];
+    for spec in presets().iter().map(|preset| preset.name).chain(others) {
+        let machine = Machine::parse(spec).unwrap();
+        let full = machine.full_spec();
+        assert_eq!(full.split(',').count(), machine.parameters().len(), "{full}");
+        assert_eq!(Machine::parse(&full).unwrap().to_string(), machine.to_string(), "{full}");
+    }
+    assert!(Machine::parse("paragon").unwrap().full_spec().contains(",rearrangement=packed,"));
+}
+
+#[test]
 fn plugins_can_read_the_virtual_channels() {
     let machine = Machine::parse("paragon:model=circuit,virtual_channels=2").unwrap();
     assert_eq!(machine.planning().virtual_channels(), 2);

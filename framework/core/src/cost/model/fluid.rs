@@ -275,11 +275,13 @@ impl Model for Fluid {
 struct WithCopy {
     first: Simulation,
     copy: Option<Box<Simulation>>,
+    /// The largest number of messages that a node sends or receives in one step.
+    max_simultaneous: u64,
 }
 
 impl WithCopy {
     fn new(first: Simulation) -> Self {
-        Self { first, copy: None }
+        Self { first, copy: None, max_simultaneous: 0 }
     }
 
     /// Takes the copy that the first simulation makes of itself when its first window begins. This
@@ -298,6 +300,10 @@ impl Listener for WithCopy {
     }
 
     fn notify(&mut self, event: ScheduleEvent<'_>) {
+        if let ScheduleEvent::Step(step) = &event {
+            let at_once = step.facts.max_sends.max(step.facts.max_receives);
+            self.max_simultaneous = self.max_simultaneous.max(at_once);
+        }
         self.first.notify(event);
         // If the first simulation has just made a copy of itself, the copy must be notified of
         // `event`, too: the copy was made before the first simulation added the step of `event`.
@@ -324,6 +330,14 @@ impl Evaluator for WithCopy {
         }
         if self.first.machine.second_eps_us > 0.0 {
             notes.push("second_eps_us has no effect, because times are exact".to_owned());
+        }
+        // The ranks of a step start all of its messages at once, unless each waits for its own data.
+        let Fluid { ports, order, .. } = self.first.machine;
+        let most = self.max_simultaneous;
+        if order != Order::Data && ports.rounds(most) > 1 {
+            notes.push(format!(
+                "up to {most} simultaneous messages at a node share its links: ports={ports} does not limit them with order={order}, injection_byte_us does"
+            ));
         }
         Ok(Cost { note: (!notes.is_empty()).then(|| notes.join("; ")), ..cost })
     }

@@ -427,8 +427,8 @@ fn invalid_specs_are_explained() {
     insta::assert_snapshot!(spec_error("torus:16x"), @"topology `torus:16x`: dimension 2 is missing [x]");
     insta::assert_snapshot!(spec_error("torus:16x-4"), @"topology `torus:16x-4`: dimension 2 is `-4`, expected a whole number from 1 on [-4]");
     insta::assert_snapshot!(spec_error("torus:16,16"), @"topology `torus:16,16`: one argument too many, expected dimensions, as in `16x16` [16]");
-    insta::assert_snapshot!(spec_error("torus:8x8,failed=0-1"), @"topology `torus:8x8,failed=0-1`: unknown key `failed`, expected one of down, slow, faults, slow-links, ranks, place, routing [failed]");
-    insta::assert_snapshot!(spec_error("groups:2x4,outside=2"), @"topology `groups:2x4,outside=2`: unknown key `outside`, expected one of inside, inside_hop, nics, down, slow, faults, slow-links, ranks, place, routing [outside]");
+    insta::assert_snapshot!(spec_error("torus:8x8,failed=0-1"), @"topology `torus:8x8,failed=0-1`: unknown key `failed`, expected one of down, slow, faults, slow-links, ranks, place, routing, mesh [failed]");
+    insta::assert_snapshot!(spec_error("groups:2x4,outside=2"), @"topology `groups:2x4,outside=2`: unknown key `outside`, expected one of inside, inside_hop, nics, down, slow, faults, slow-links, ranks, place, routing, mesh [outside]");
     insta::assert_snapshot!(spec_error("torus:65536x65536"), @"topology `torus:65536x65536`: over 2147483648 nodes, the most that a topology may have [65536x65536]");
     insta::assert_snapshot!(spec_error("torus:99999999999999999999"), @"topology `torus:99999999999999999999`: dimension 1 is too large [99999999999999999999]");
     insta::assert_snapshot!(spec_error(&format!("mesh:1{}", "x1".repeat(32))), @"topology `mesh:1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1`: over 32 dimensions, the most that a topology may have [1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1]");
@@ -952,7 +952,7 @@ fn invalid_switch_networks_are_explained() {
     insta::assert_snapshot!(message("hyperx:4x0"), @"dimension 2 is 0, expected a whole number from 1 on");
     insta::assert_snapshot!(message("dragonfly:9x4"), @"expected groups, routers per group and nodes per router, as in `dragonfly:33x8x4`, found `9x4`");
     insta::assert_snapshot!(message("dragonfly:1000x2x1"), @"expected at most 256 routers per group and 256 global links per router, found `1000x2x1`");
-    insta::assert_snapshot!(message("dragonfly:9x4x2,nodes=3"), @"unknown key `nodes`, expected one of down, slow, faults, slow-links, ranks, place, routing");
+    insta::assert_snapshot!(message("dragonfly:9x4x2,nodes=3"), @"unknown key `nodes`, expected one of down, slow, faults, slow-links, ranks, place, routing, mesh");
     insta::assert_snapshot!(message("jellyfish:5x3x1"), @"expected fewer links per switch than switches, at least 2 if there are more than two switches, and an even number of link ends, found `5x3x1`");
     insta::assert_snapshot!(message("jellyfish:10x1x1"), @"expected fewer links per switch than switches, at least 2 if there are more than two switches, and an even number of link ends, found `10x1x1`");
     insta::assert_snapshot!(message("jellyfish:9000x4x1"), @"expected at most 8192 switches, found `9000x4x1`");
