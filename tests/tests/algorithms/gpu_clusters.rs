@@ -121,7 +121,7 @@ fn nvls_trees_reduce_between_groups() {
     let refused = row("groups:2x4,reduce=switch", "nvls-allreduce", ALLREDUCE, MACHINES[0]);
     assert!(refused.reason.contains("nvls-tree-allreduce"), "{}", refused.reason);
     let refused = row("groups:1x4,reduce=switch", "nvls-allreduce", ALLREDUCE, "model=loggp");
-    assert!(refused.reason.contains("wormhole and fluid do"), "{}", refused.reason);
+    assert!(refused.reason.contains("wormhole, fluid and pipelined do"), "{}", refused.reason);
 }
 
 /// PAT sends messages of several blocks, which both ends copy: all n - 1 blocks that a rank sends or

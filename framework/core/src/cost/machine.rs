@@ -290,7 +290,7 @@ impl Machine {
         }
         if context.topology.has_reducing_switches() && !self.pricing.has_reducing_switches() {
             return Box::new(Refused(format!(
-                "the model `{}` does not support switches that add and copy data (`reduce=switch`): wormhole and fluid do",
+                "the model `{}` does not support switches that add and copy data (`reduce=switch`): wormhole, fluid and pipelined do",
                 self.model.name
             )));
         }

@@ -184,7 +184,7 @@ impl Communicators {
             }
             from = to;
         }
-        Ok(Route { signs, order, path })
+        Ok(Route { signs, order, path, ..route.clone() })
     }
 }
 

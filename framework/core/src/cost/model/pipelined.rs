@@ -206,6 +206,10 @@ impl Model for Pipelined {
         true
     }
 
+    fn has_reducing_switches(&self) -> bool {
+        true
+    }
+
     fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {
         Box::new(Pipeline::new(self, context))
     }
