@@ -19,10 +19,10 @@ mod overview;
 mod winner_map;
 
 pub use crate::compare::{Margin, RunnerUp, Winner};
-pub use axis::{Axis, AxisPosition};
+pub use axis::{Axis, AxisPosition, CommonSettings};
 pub use crossover_interval::crossover_interval;
 pub use envelope::{Crossover, Envelope, FastestRange};
-pub use family::{CommonSettings, Curve, Families, Family, Point, families};
+pub use family::{Curve, Families, Family, Point, families};
 pub use link_costs::{DISCONNECTS, LinkCost, LinkCosts, link_costs};
 pub use overview::{Factors, Overview, Place, Standing, WonRange};
 pub use winner_map::{MapCell, RowAxis, WinnerMap, WinnerMaps, winner_maps, winner_maps_over};

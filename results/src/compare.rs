@@ -22,6 +22,7 @@ pub use winner::{Margin, RunnerUp, Winner};
 
 use crate::bandwidth::Bandwidths;
 use crate::case_id::Setting;
+use crate::parameter::Parameters;
 use crate::record::{Record, Status, Verified};
 use crate::stats::{Ratio, Summary, holm};
 use grouping::{Contradiction, Repeated, distinct_rows, group_rows};
@@ -377,6 +378,19 @@ pub fn compare_rows(
 }
 
 impl Comparison {
+    /// Returns the parameters of the cases.
+    pub fn parameters(&self) -> Parameters {
+        let groups = || self.groups.iter();
+        let setting = groups().map(|group| group.setting.borrowed());
+        let settings = setting.flat_map(|setting| {
+            let Setting { topology, workload, .. } = setting;
+            [topology, workload, setting.machine_spec()]
+        });
+        let of_algorithms = groups().filter_map(|group| group.of_algorithm.as_deref());
+        let of_lines = groups().flat_map(|group| &group.lines).map(|line| &*line.subject);
+        Parameters::of(settings, of_algorithms.chain(of_lines))
+    }
+
     /// Returns a comparison of only those groups for which `keep` returns true. Residuals and the
     /// correction of p-values remain those of all groups.
     pub fn part(&self, keep: impl Fn(&Group) -> bool) -> Self {

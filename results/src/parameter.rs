@@ -3,8 +3,7 @@
 //! Each of them can be the axis of a figure or of a table, and the property by which cases are
 //! compared. Specs are read with the grammar that the rest of the program uses ([`Spec`]).
 
-use crate::case_id::{CaseId, Setting};
-use crate::compare::{ComparedRows, Comparison};
+use crate::case_id::CaseId;
 use crate::specs::{argument, without};
 use crate::units::Unit;
 use std::borrow::Cow;
@@ -136,31 +135,9 @@ impl UnknownParameter {
 }
 
 impl Parameters {
-    /// Returns the parameters of the cases of a comparison.
-    pub fn of_comparison(comparison: &Comparison) -> Self {
-        let groups = || comparison.groups.iter();
-        let setting = groups().map(|group| group.setting.borrowed());
-        let settings = setting.flat_map(|setting| {
-            let Setting { topology, workload, .. } = setting;
-            [topology, workload, setting.machine_spec()]
-        });
-        let of_algorithms = groups().filter_map(|group| group.of_algorithm.as_deref());
-        let of_lines = groups().flat_map(|group| &group.lines).map(|line| &*line.subject);
-        Self::of(settings, of_algorithms.chain(of_lines))
-    }
-
-    /// Returns the parameters of all rows.
-    pub fn of_rows(rows: &ComparedRows) -> Self {
-        let settings = rows.settings().flat_map(|setting| {
-            let Setting { topology, workload, .. } = setting;
-            [topology, workload, setting.machine_spec()]
-        });
-        Self::of(settings, rows.implementations().map(|own| own.algorithm))
-    }
-
     /// Returns the parameters of settings, which are topology, workload and machine of each case
     /// one after another, and of algorithms.
-    fn of<'a>(
+    pub(crate) fn of<'a>(
         settings: impl Iterator<Item = &'a str>,
         algorithms: impl Iterator<Item = &'a str>,
     ) -> Self {

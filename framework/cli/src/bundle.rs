@@ -5,15 +5,14 @@
 //! the files. In a bundle, `inputs/DIGEST` is the file with this digest. If a spec names several
 //! files (`matrix:DIR/*.csv`), `inputs/DIGEST` is a list of these files with their digests.
 
-use crate::args::CaseArgs;
 use crate::failure::Failure;
 use crate::output;
-use crate::run::registry_within;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use swapmeet_results::{Record, inputs};
 use swapmeet_runner::case::CaseGrid;
+use swapmeet_runner::registry::Registry;
 use swapmeet_workloads::{digest, file};
 use tempfile::TempDir;
 
@@ -28,7 +27,11 @@ fn name_of(digest: &str) -> &str {
 }
 
 /// Writes copies of the input files and of the plugin files that are not bundled with the program.
-pub(crate) fn keep_inputs(folder: &Path, all: &CaseGrid, args: &CaseArgs) -> Result<(), Failure> {
+pub(crate) fn keep_inputs(
+    folder: &Path,
+    all: &CaseGrid,
+    registry: &Registry,
+) -> Result<(), Failure> {
     let folder = folder.join(INPUTS);
     fs::create_dir_all(&folder).map_err(|e| Failure::file(&folder, &e))?;
     for input in all.inputs() {
@@ -48,7 +51,6 @@ pub(crate) fn keep_inputs(folder: &Path, all: &CaseGrid, args: &CaseArgs) -> Res
         check(Path::new(&input.file), list.as_bytes(), &input.digest)?;
         write(&folder, list.as_bytes(), &input.digest)?;
     }
-    let registry = registry_within(&args.plugins, args.memory_limit)?;
     let bundled: BTreeSet<&str> = registry.bundled_digests().collect();
     for algorithm in all.algorithms().filter(|a| !bundled.contains(&*a.plugin.digest)) {
         keep(&folder, &algorithm.file, &algorithm.plugin.digest)?;

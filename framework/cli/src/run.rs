@@ -68,7 +68,7 @@ pub(crate) fn run(
     }
     let (mut rows, found) = place_for(args, *format, &cases, &all, &remarks)?;
     if let Some(folder) = bundle {
-        bundle::keep_inputs(folder, &all, args)?;
+        bundle::keep_inputs(folder, &all, &registry_within(&args.plugins, args.memory_limit)?)?;
     }
     let kept = found.kept();
     let interrupted = interrupts();

@@ -18,6 +18,7 @@ mod fugaku;
 mod gpu;
 mod judge;
 mod li;
+mod library;
 mod liu;
 mod nccl;
 mod networks;

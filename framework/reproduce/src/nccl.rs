@@ -8,7 +8,7 @@
 //! model of its own.
 
 use crate::formula::Value;
-use crate::gpu::{Algorithm, Place};
+use crate::library::{Algorithm, Place};
 use std::collections::BTreeMap;
 
 /// The kinds of GPUs that the model distinguishes.

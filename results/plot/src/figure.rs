@@ -4,7 +4,7 @@ mod reference;
 
 use crate::appearance::{Appearance, Labels, LegendPlace};
 use crate::error::{FigureError, MOST_CURVES};
-use crate::quantity::{LogAxes, Quantity};
+use crate::quantity::{LogAxes, Point, Quantity};
 use crate::style::Styles;
 use crate::titles::Titles;
 pub(crate) use reference::ErrorBars;
@@ -17,16 +17,6 @@ use swapmeet_results::stats::{Interval, Summary, distinct};
 use swapmeet_results::units::count;
 use swapmeet_results::{Comparison, ComparisonLine, Record, Status, compare, csv_table, grouped};
 use swapmeet_workloads::is_random;
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Point {
-    pub x: f64,
-    /// The mean of the quantity over repetitions.
-    pub y: f64,
-    /// The error bar, if the repetitions differ: the 95 % confidence interval of the mean, or in a
-    /// figure over failed links the range of all values.
-    pub interval: Option<Interval>,
-}
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {

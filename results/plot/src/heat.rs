@@ -14,8 +14,8 @@ use swapmeet_core::network::topology::kind;
 use swapmeet_results::analysis::{Axis, CommonSettings};
 use swapmeet_results::units::{Unit, count};
 use swapmeet_results::{
-    ComparedRows, Parameter, Parameters, Record, SpecKind, Status, UnknownParameter, columns,
-    csv_table, grouped, without_common_parts,
+    ComparedRows, Parameter, Record, SpecKind, Status, UnknownParameter, columns, csv_table,
+    grouped, without_common_parts,
 };
 use swapmeet_workloads::CurveAxis;
 
@@ -81,7 +81,7 @@ impl<'a> HeatAxis<'a> {
         if columns().any(|known| known == name) {
             return Ok(Self::Column(name));
         }
-        let parameters = Parameters::of_rows(&ComparedRows::of(files));
+        let parameters = ComparedRows::of(files).parameters();
         parameters.find(name).map(Self::Parameter).map_err(|error| FigureError::NoColumn { error })
     }
 

@@ -24,14 +24,14 @@ mod winners;
 pub use appearance::{Appearance, Labels, LegendPlace, UnknownLabel};
 pub use draw::Drawable;
 pub use error::FigureError;
-pub use figure::{Curve, DrawnCrossover, Figure, FigureOptions, Panel, Point, Reference};
+pub use figure::{Curve, DrawnCrossover, Figure, FigureOptions, Panel, Reference};
 pub use format::FigureFormat;
 pub use heat::{HeatColumns, HeatFigure, HeatLabel, HeatPanel};
 
 pub use marks::scene::Colour;
 pub use marks::{DrawError, Length, Paper, Picture};
 pub use page::{Link, Page, PageOptions};
-pub use quantity::{LogAxes, Quantity};
+pub use quantity::{LogAxes, Point, Quantity};
 
 pub use stacked::{Bar, BarPanel, Scales, StackKind, StackedBars};
 pub use style::Styles;

@@ -2,8 +2,9 @@
 
 use crate::appearance::LegendPlace;
 use crate::draw::letter;
-use crate::figure::{Curve, Figure, Panel, Point};
+use crate::figure::{Curve, Figure, Panel};
 use crate::marks::Paper;
+use crate::quantity::Point;
 use crate::style::Marker;
 use std::fmt::Write as _;
 use swapmeet_results::analysis::Axis;

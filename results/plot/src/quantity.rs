@@ -1,9 +1,19 @@
 //! The quantities of a case that a figure can show.
 
-use crate::figure::Point;
 use swapmeet_results::analysis::Axis;
+use swapmeet_results::stats::Interval;
 use swapmeet_results::units::Unit;
 use swapmeet_results::{Bandwidths, Record};
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    pub x: f64,
+    /// The mean of the quantity over repetitions.
+    pub y: f64,
+    /// The error bar, if the repetitions differ: the 95 % confidence interval of the mean, or in a
+    /// figure over failed links the range of all values.
+    pub interval: Option<Interval>,
+}
 
 /// The quantity of the y axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,13 +1,13 @@
 //! Families of cases. The cases of a family differ only in the algorithm and in the quantity of an
 //! axis.
 
-use super::axis::{Axis, AxisPosition};
-use crate::case_id::Setting;
+use super::axis::{Axis, AxisPosition, CommonSettings, FAULTS};
 use crate::compare::Comparison;
 use crate::grouped::grouped;
+use crate::parameter::SpecKind;
 use crate::stats::distinct;
-use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
+use swapmeet_workloads::CurveAxis;
 
 /// A point of a curve, which represents one case.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,39 +28,6 @@ pub struct Curve {
     /// Name of the algorithm, as in the comparison's lines.
     pub algorithm: String,
     pub points: Box<[Point]>,
-}
-
-/// The settings that cases have in common. A setting that varies is empty, or lacks the part that
-/// varies.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize)]
-pub struct CommonSettings {
-    /// The topology. If the number of nodes varies, the family of topologies.
-    pub topology: String,
-    /// The workload. If a quantity of it varies, the workload without this quantity.
-    pub workload: String,
-    /// The machine, followed by its definition in parentheses if the experiment defined it.
-    pub machine: String,
-    pub model: String,
-    /// The files that topology and workload name, with their digests.
-    pub inputs: String,
-}
-
-impl CommonSettings {
-    pub fn of(setting: &Setting<&str>) -> Self {
-        Self {
-            topology: setting.topology.to_owned(),
-            workload: setting.workload.to_owned(),
-            machine: setting.machine_in_full(),
-            model: setting.model.to_owned(),
-            inputs: setting.inputs.to_owned(),
-        }
-    }
-
-    /// Returns the spec of the machine, which is its definition if the experiment defined it.
-    pub(super) fn machine_spec(&self) -> &str {
-        let definition = self.machine.split_once(" (").and_then(|(_, rest)| rest.strip_suffix(')'));
-        definition.unwrap_or(&self.machine)
-    }
 }
 
 /// Cases that differ only in the algorithm and in x.
@@ -123,6 +90,48 @@ pub fn families(comparison: &Comparison, axis: Axis) -> Families {
         comparison.groups.len() - families.iter().map(|family| family.groups.len()).sum::<usize>()
     };
     Families { families, off_axis }
+}
+
+impl Axis {
+    /// Returns the axes along which cases vary: those of [`Axis::ALL`], and the parameters that no
+    /// other axis stands for. The parameter with the most values is the first one.
+    pub fn varying(comparison: &Comparison) -> Vec<Self> {
+        let parameters = comparison.parameters().varying().into_iter();
+        let parameters = parameters.map(Self::Parameter);
+        let own = parameters.filter(|axis| !axis.is_of_other_axis(comparison));
+        Self::ALL.into_iter().chain(own).filter(|axis| axis.varies(comparison)).collect()
+    }
+
+    /// Returns whether some cases differ only in the quantity of the axis.
+    pub(super) fn varies(self, comparison: &Comparison) -> bool {
+        families(comparison, self).families.iter().any(|family| family.xs().len() > 1)
+    }
+
+    /// Returns the axis of a figure or table for which the user chooses none: the block size if it
+    /// varies, or else the parameter with the most values, or else another quantity that varies.
+    pub fn main(comparison: &Comparison) -> Self {
+        if Self::Block.varies(comparison) {
+            return Self::Block;
+        }
+        let varying = Self::varying(comparison);
+        let is_parameter = |axis: &&Self| matches!(axis, Self::Parameter(_));
+        let parameter = varying.iter().find(is_parameter);
+        *parameter.or(varying.first()).unwrap_or(&Self::Block)
+    }
+
+    /// Returns whether the parameter of this axis is the quantity of another axis, such as `bytes`
+    /// of a mixture of experts, which is its block size.
+    fn is_of_other_axis(self, comparison: &Comparison) -> bool {
+        let Self::Parameter(parameter) = self else { return false };
+        let workloads = || comparison.groups.iter().map(|group| &*group.setting.workload);
+        match parameter.of {
+            SpecKind::Topology => parameter.key == FAULTS,
+            SpecKind::Workload => [CurveAxis::BlockSize, CurveAxis::Variation]
+                .into_iter()
+                .any(|axis| workloads().any(|text| axis.key(text) == Some(parameter.key))),
+            SpecKind::Machine | SpecKind::Algorithm => false,
+        }
+    }
 }
 
 impl Family {

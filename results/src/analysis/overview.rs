@@ -1,7 +1,6 @@
 //! An overview of a comparison: which algorithm is the fastest, in which cases, and by how much.
 
-use super::axis::Axis;
-use super::family::CommonSettings;
+use super::axis::{Axis, CommonSettings};
 use crate::case_id::Setting;
 use crate::compare::{Comparison, Group, Winner};
 use crate::grouped::grouped;

@@ -1,8 +1,7 @@
 //! Maps of the fastest algorithm. The columns of a map are the values of an axis, such as block
 //! sizes, and its rows are networks, machines or the values of another axis.
 
-use super::axis::Axis;
-use super::family::CommonSettings;
+use super::axis::{Axis, CommonSettings};
 use crate::compare::{Comparison, Group, Winner};
 use crate::grouped::grouped;
 use crate::stats::distinct;

@@ -2,7 +2,7 @@
 
 use super::ComparedRows;
 use crate::case_id::{CaseId, Implementation, Setting};
-use crate::parameter::{Parameter, Parameters, SpecKind, UnknownParameter};
+use crate::parameter::{Parameter, SpecKind, UnknownParameter};
 use crate::specs::{argument, short_machine, without};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
@@ -36,7 +36,7 @@ impl By {
     /// Returns the property with this name: one of [`By::ALL`], or a number in the specs of `rows`.
     pub fn find(name: &str, rows: &ComparedRows) -> Result<Self, UnknownParameter> {
         let known = Self::ALL.into_iter().find(|by| by.label() == name);
-        known.map_or_else(|| Parameters::of_rows(rows).find(name).map(Self::Parameter), Ok)
+        known.map_or_else(|| rows.parameters().find(name).map(Self::Parameter), Ok)
     }
 
     /// Returns the name of the property.

@@ -4,6 +4,7 @@
 use super::{RowLocation, RunTime};
 use crate::bandwidth::Bandwidths;
 use crate::case_id::{CaseId, CaseKey, CaseTable, Implementation, Setting, index};
+use crate::parameter::Parameters;
 use crate::record::{Record, Status, Verified, verification};
 use indexmap::IndexSet;
 use std::hash::RandomState;
@@ -50,6 +51,15 @@ impl ComparedRows {
             records.iter().for_each(|record| all.add(file, record));
         }
         all
+    }
+
+    /// Returns the parameters of the cases.
+    pub fn parameters(&self) -> Parameters {
+        let settings = self.settings().flat_map(|setting| {
+            let Setting { topology, workload, .. } = setting;
+            [topology, workload, setting.machine_spec()]
+        });
+        Parameters::of(settings, self.implementations().map(|own| own.algorithm))
     }
 
     /// Returns no rows of files with these names.

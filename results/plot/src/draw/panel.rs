@@ -4,13 +4,13 @@ use super::legend::REFERENCE_DASHES;
 use super::letter;
 use super::marker::marker;
 use super::scale::{Base, Scale, Tick};
-use crate::figure::{Curve, ErrorBars, Figure, Panel, Point};
+use crate::figure::{Curve, ErrorBars, Figure, Panel};
 use crate::marks::outline::Point as Position;
 use crate::marks::scene::{
     Anchor, BLACK, Colour, GREY, Mark, PALE, Scene, ShapeStyle, Stroke, Text,
 };
 use crate::marks::text::{width, wrapped};
-use crate::quantity::Quantity;
+use crate::quantity::{Point, Quantity};
 use swapmeet_results::analysis::Axis;
 use swapmeet_results::stats::distinct;
 
