@@ -428,7 +428,7 @@ fn invalid_specs_are_explained() {
     insta::assert_snapshot!(spec_error("torus:16x-4"), @"topology `torus:16x-4`: dimension 2 is `-4`, expected a whole number from 1 on [-4]");
     insta::assert_snapshot!(spec_error("torus:16,16"), @"topology `torus:16,16`: one argument too many, expected dimensions, as in `16x16` [16]");
     insta::assert_snapshot!(spec_error("torus:8x8,failed=0-1"), @"topology `torus:8x8,failed=0-1`: unknown key `failed`, expected one of down, slow, faults, slow-links, ranks, place, routing, mesh [failed]");
-    insta::assert_snapshot!(spec_error("groups:2x4,outside=2"), @"topology `groups:2x4,outside=2`: unknown key `outside`, expected one of inside, inside_hop, nics, down, slow, faults, slow-links, ranks, place, routing, mesh [outside]");
+    insta::assert_snapshot!(spec_error("groups:2x4,outside=2"), @"topology `groups:2x4,outside=2`: unknown key `outside`, expected one of inside, inside_hop, nics, reduce, down, slow, faults, slow-links, ranks, place, routing, mesh [outside]");
     insta::assert_snapshot!(spec_error("torus:65536x65536"), @"topology `torus:65536x65536`: over 2147483648 nodes, the most that a topology may have [65536x65536]");
     insta::assert_snapshot!(spec_error("torus:99999999999999999999"), @"topology `torus:99999999999999999999`: dimension 1 is too large [99999999999999999999]");
     insta::assert_snapshot!(spec_error(&format!("mesh:1{}", "x1".repeat(32))), @"topology `mesh:1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1`: over 32 dimensions, the most that a topology may have [1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1]");

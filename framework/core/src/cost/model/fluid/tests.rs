@@ -1204,7 +1204,7 @@ mod windows {
             let price = |window: &str| {
                 let topology = parse(network).unwrap();
                 let background = if has_background { ",background=flows" } else { "" };
-                let spec = format!("free:model=fluid,{machine}{background}{window}");
+                let spec = without_port_note(&format!("{machine}{background}{window}"));
                 let flows = |from: u64, to: u64| bytes[(from * u64::from(ranks) + to) as usize];
                 let machine = Machine::parse(&spec).unwrap();
                 let background = Background::new(ranks.into(), flows);
