@@ -255,6 +255,7 @@ mod tests {
             ["torus:4x4", "moe:experts=16,top=2,tokens=16,bytes=7KiB", "free:startup_us=2,ports=1"],
             ["torus:4x4", "moe:experts=16,top=2,tokens=64,bytes=7KiB,skew=1", "free:startup_us=2"],
             ["torus:4x4", "moe:experts=16,top=2,tokens=256,bytes=7KiB", "free:startup_us=3"],
+            ["torus:4x4", "moe:experts=16,top=2,tokens=256,bytes=7KiB,skew=1", "free:startup_us=3"],
         ];
         let algorithms = ["tuna:ports=2,radix=4", "linear", "msccl:file=x.xml"];
         Parameters::of(settings.into_iter().flatten(), algorithms.into_iter())

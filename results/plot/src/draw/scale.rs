@@ -395,7 +395,7 @@ mod tests {
             named.map(|tick| tick.label).collect::<Vec<_>>().join(" | ")
         };
         assert_eq!(read(0.3e6, 0.9e6, 4), "200 ms | 500 ms | 1 s");
-        assert_eq!(read(170.0, 53e3, 3), "500 µs | 5 ms | 50 ms");
+        assert_eq!(read(170.0, 53e3, 3), "200 µs | 2 ms | 20 ms");
         assert_eq!(read(0.61e6, 1.5e6, 4), "600 ms | 1 s | 1.4 s");
         assert_eq!(read(3.6e3, 12.6e3, 4), "2 ms | 5 ms | 10 ms | 20 ms");
         for (least, most) in
