@@ -256,7 +256,7 @@ fn summary(comparison: &Comparison) -> Section {
         by => format!("fastest {}", by.label()),
     };
     let ratio = baseline.map_or(String::new(), |name| format!("time / {name}"));
-    let names = [&fastest, "time", &ratio, "next", "takes", "significant"].map(str::to_owned);
+    let names = [&fastest, "time", &ratio, "next", "takes", "differs, p"].map(str::to_owned);
     let is_exact = |cells: &[String; 6]| matches!(&*cells[5], "" | EXACT);
     let is_shown = |column: usize| match column {
         5 => !results.iter().all(is_exact),
@@ -319,8 +319,8 @@ fn evidence(group: &Group, winner: &Winner) -> String {
     };
     let (n, m) = (runs(&winner.algorithm), runs(&second.algorithm));
     match second.p {
-        Some(p) if p < LEVEL => format!("yes, p {}", compared_p(p)),
-        Some(p) => format!("no, p {}", compared_p(p)),
+        Some(p) if p < LEVEL => format!("yes, {}", p_value(p)),
+        Some(p) => format!("no, {}", p_value(p)),
         None if group.is_exact() && n == 1 && m == 1 => EXACT.to_owned(),
         None if n > 1 && m > 1 => "same in all runs".to_owned(),
         None => "unknown, one run".to_owned(),
@@ -842,7 +842,7 @@ pub(crate) mod tests {
             "`a` and `b` are not told apart: `b` takes 2.00 times as long (p = 0.105)."
         );
         let compared = compare(&files(rows()), None).unwrap();
-        assert_eq!(summary_cells(&compared.groups[0], None)[5], "no, p = 0.105");
+        assert_eq!(summary_cells(&compared.groups[0], None)[5], "no, 0.105");
     }
 
     #[test]
@@ -953,15 +953,15 @@ pub(crate) mod tests {
         );
         insta::assert_snapshot!(text, @r"
         torus:8x8x8, moe:experts=512,top=8,bytes=7KiB, slingshot-11:model=fluid,startup_us=2, fluid
-        workload            fastest           time  next                   takes  significant
-        tokens=16           by-dimension  17.00 µs  tuna:radix=8,ports=4  1.20 x  yes, p = 0.008
-        tokens=16,skew=1    by-dimension  17.00 µs  tuna:radix=8,ports=4  1.01 x  no, p = 0.902
-        tokens=64           by-dimension  65.00 µs  tuna:radix=8,ports=4  1.20 x  yes, p < 0.001
-        tokens=64,skew=1    by-dimension  65.00 µs  tuna:radix=8,ports=4  1.01 x  no, p = 0.902
-        tokens=256          by-dimension  257.0 µs  tuna:radix=8,ports=4  1.20 x  yes, p < 0.001
-        tokens=256,skew=1   by-dimension  257.0 µs  tuna:radix=8,ports=4  1.01 x  no, p = 0.902
-        tokens=1024         by-dimension  1.025 ms  tuna:radix=8,ports=4  1.20 x  yes, p < 0.001
-        tokens=1024,skew=1  by-dimension  1.025 ms  tuna:radix=8,ports=4  1.01 x  no, p = 0.902
+        workload            fastest           time  next                   takes  differs, p
+        tokens=16           by-dimension  17.00 µs  tuna:radix=8,ports=4  1.20 x  yes, 0.008
+        tokens=16,skew=1    by-dimension  17.00 µs  tuna:radix=8,ports=4  1.01 x  no, 0.902
+        tokens=64           by-dimension  65.00 µs  tuna:radix=8,ports=4  1.20 x  yes, < 0.001
+        tokens=64,skew=1    by-dimension  65.00 µs  tuna:radix=8,ports=4  1.01 x  no, 0.902
+        tokens=256          by-dimension  257.0 µs  tuna:radix=8,ports=4  1.20 x  yes, < 0.001
+        tokens=256,skew=1   by-dimension  257.0 µs  tuna:radix=8,ports=4  1.01 x  no, 0.902
+        tokens=1024         by-dimension  1.025 ms  tuna:radix=8,ports=4  1.20 x  yes, < 0.001
+        tokens=1024,skew=1  by-dimension  1.025 ms  tuna:radix=8,ports=4  1.01 x  no, 0.902
 
         note: p-values are corrected for 16 comparisons (Holm).
         note: Wilcoxon's rank test: needs n >= 10 for 16 comparisons.

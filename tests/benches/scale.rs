@@ -23,7 +23,7 @@ use swapmeet_runner::session::run_group;
 /// planning, and a target or remark. The planning is `full` (all nodes are planned), `orbits` (if a
 /// schedule is symmetric, one node of each orbit is planned) or `both` (`orbits`, compared with
 /// `full`).
-const SECTIONS: [(&str, &str, &str); 8] = [
+const SECTIONS: [(&str, &str, &str); 10] = [
     (
         "full planning, every block verified, links counted",
         "paragon",
@@ -83,6 +83,21 @@ const SECTIONS: [(&str, &str, &str); 8] = [
          torus:32x32 pairwise uniform:1KiB orbits 1.6 s, SimGrid: about 400 s
          hypercube:9 pairwise uniform:1KiB orbits folded to one rank
          mesh:16x32 pairwise uniform:1KiB orbits not folded",
+    ),
+    (
+        "communicators at the same time, wormhole",
+        "tpu-v5p:model=wormhole",
+        "torus:16x16x16,mesh=dp:64/ep:64 pairwise uniform:1MiB,over=ep orbits
+         torus:16x16x16,mesh=dp:64/ep:64 linear uniform:1MiB,over=ep orbits under 0.4 s
+         torus:16x16x16,mesh=ep:64/dp:64 pairwise uniform:1MiB,over=ep orbits
+         torus:32x32x64,mesh=dp:1024/ep:64 pairwise uniform:1MiB,over=ep orbits under 3 s, 128 MiB",
+    ),
+    (
+        "communicators at the same time, fluid",
+        "tpu-v5p:model=fluid",
+        "torus:16x16x16,mesh=dp:64/ep:64 pairwise uniform:1MiB,over=ep orbits under 0.4 s
+         torus:16x16x16,mesh=ep:64/dp:64 pairwise uniform:1MiB,over=ep orbits
+         torus:32x32x64,mesh=dp:1024/ep:64 pairwise uniform:1MiB,over=ep orbits under 3 s, 128 MiB",
     ),
     (
         "model fluid with noise, not folded",

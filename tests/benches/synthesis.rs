@@ -218,6 +218,10 @@ impl Host for Counter {
         self.links.len() as u64
     }
 
+    fn can_reduce(&mut self, _: u64) -> bool {
+        false
+    }
+
     fn uniform(&mut self) -> bool {
         true
     }

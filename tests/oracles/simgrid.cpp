@@ -1,5 +1,8 @@
 /* Writes `fixtures/simgrid.json` with SimGrid 3.32 (H. Casanova et al., 2014):
  *     c++ -std=c++17 -O1 -o simgrid simgrid.cpp -lsimgrid && ./simgrid
+ * `./simgrid communicators` writes `fixtures/simgrid-communicators.json` instead, in which several
+ * communicators run an algorithm at the same time. The digits of rank numbers have names, and the
+ * ranks of a communicator differ only in the digits with one name.
  *
  * The ranks of a torus exchange messages by simple algorithms. In each step, a rank posts its
  * receives, then its sends, and waits until all of them have ended. With `barrier`, it also waits
@@ -8,7 +11,9 @@
  * There are two kinds of routes. `own` uses the last dimension first, in the shorter direction, and
  * in the positive direction if both are equally short. `zone` uses the routes of SimGrid's torus.
  * `suh-shin` on 4 x 4 nodes is Phases 3 and 4 of section 3.1.2 of the paper, whose messages stay
- * within a submesh. */
+ * within a submesh. `rabenseifner-allreduce` is a reduce-scatter by recursive halving, then an
+ * allgather by recursive doubling; `ring-allreduce` does both around a ring (R. Thakur, R.
+ * Rabenseifner and W. Gropp, 2005). */
 
 #include <algorithm>
 #include <cstdio>
@@ -33,15 +38,37 @@ struct Row {
     bool barrier;
     std::string routes;
     double latency, startup;
+    /* The names and sizes of the digits of rank numbers, slowest first, and the name of the digits in
+       which the ranks of a communicator differ. Without digits, all ranks are one communicator. */
+    std::vector<std::pair<char, long>> mesh;
+    char over;
 };
+
+/* Returns the ranks of the communicator of a rank, in ascending order. */
+static std::vector<long> members(const Row &row, long rank)
+{
+    const long n = row.side * row.side;
+    std::vector<long> all;
+    for (long other = 0; other < n; other++) {
+        bool is_member = true;
+        long stride = n;
+        for (const auto &[name, size] : row.mesh) {
+            stride /= size;
+            is_member &= name == row.over || rank / stride % size == other / stride % size;
+        }
+        if (is_member)
+            all.push_back(other);
+    }
+    return all;
+}
 
 /* The messages that a rank sends in a step: the receiver and the number of bytes of each. */
 using Sends = std::vector<std::pair<long, double>>;
 
-/* Returns the messages that a rank sends, for each step. */
-static std::vector<Sends> schedule(const Row &row, long rank)
+/* Returns the messages that a member of a communicator with n members sends, for each step. */
+static std::vector<Sends> schedule(const Row &row, long n, long rank)
 {
-    const long n = row.side * row.side, r = rank / row.side, c = rank % row.side;
+    const long r = rank / row.side, c = rank % row.side;
     const double block = static_cast<double>(row.block);
     std::vector<Sends> steps;
     if (row.algorithm == "linear") {
@@ -64,6 +91,15 @@ static std::vector<Sends> schedule(const Row &row, long rank)
             row_first == first ? along_row(c ^ 2) : along_column(r ^ 2);
         along_row(c ^ 1);
         along_column(r ^ 1);
+    } else if (row.algorithm == "rabenseifner-allreduce") {
+        const double part = block / static_cast<double>(n);
+        for (long k = 1; k < n; k *= 2)
+            steps.push_back({{rank ^ k, part * static_cast<double>(n / k / 2)}});
+        for (long k = n / 2; k >= 1; k /= 2)
+            steps.push_back({{rank ^ k, part * static_cast<double>(n / k / 2)}});
+    } else if (row.algorithm == "ring-allreduce") {
+        for (long s = 0; s < 2 * (n - 1); s++)
+            steps.push_back({{(rank + 1) % n, block / static_cast<double>(n)}});
     } else {
         for (long s = 1; s < n; s++) {
             if (row.algorithm == "pairwise")
@@ -137,9 +173,14 @@ static void play(const Row &row, sg4::Engine &engine)
     std::vector<std::vector<Sends>> all;
     long messages = 0, advances = 0;
     for (long rank = 0; rank < n; rank++) {
-        all.push_back(schedule(row, rank));
-        for (const Sends &step : all.back())
+        const std::vector<long> own = members(row, rank);
+        const long member = std::find(own.begin(), own.end(), rank) - own.begin();
+        all.push_back(schedule(row, static_cast<long>(own.size()), member));
+        for (Sends &step : all.back()) {
             messages += static_cast<long>(step.size());
+            for (auto &[to, bytes] : step)
+                to = own[static_cast<size_t>(to)];
+        }
     }
     std::vector<double> done(static_cast<size_t>(n));
     for (long rank = 0; rank < n; rank++) {
@@ -172,31 +213,56 @@ static void play(const Row &row, sg4::Engine &engine)
         last = std::max(last, at);
         sum += at;
     }
-    std::printf("{\"topology\": \"torus:%ldx%ld\", \"algorithm\": \"%s\", \"block_bytes\": %ld, \"sync\": \"%s\", \"routes\": \"%s\", \"link_bytes_per_s\": 1e9, \"link_latency_s\": %g, "
+    std::string mesh, over;
+    for (const auto &[name, size] : row.mesh)
+        mesh += (mesh.empty() ? ",mesh=" : "/") + std::string(1, name) + ":" + std::to_string(size);
+    if (!row.mesh.empty())
+        over = "\"over\": \"" + std::string(1, row.over) + "\", ";
+    std::printf("{\"topology\": \"torus:%ldx%ld%s\", %s\"algorithm\": \"%s\", \"block_bytes\": %ld, \"sync\": \"%s\", \"routes\": \"%s\", \"link_bytes_per_s\": 1e9, \"link_latency_s\": %g, "
                 "\"startup_s\": %g, \"seconds\": %.12g, \"mean_rank_done\": %.12g, \"steps\": %zu, \"messages\": %ld, \"time_advances\": %ld}",
-                row.side, row.side, row.algorithm.c_str(), row.block, row.barrier ? "barrier" : "async", row.routes.c_str(), row.latency, row.startup, last, sum / static_cast<double>(n),
+                row.side, row.side, mesh.c_str(), over.c_str(), row.algorithm.c_str(), row.block, row.barrier ? "barrier" : "async", row.routes.c_str(), row.latency, row.startup, last, sum / static_cast<double>(n),
                 all[0].size(), messages, advances);
     std::fflush(stdout);
 }
 
-int main(int argc, char **argv)
+/* Returns the rows in which several communicators run an algorithm at the same time. */
+static std::vector<Row> in_communicators()
+{
+    std::vector<Row> rows;
+    const std::vector<std::vector<std::pair<char, long>>> meshes = {
+        {{'d', 8}, {'e', 8}}, {{'d', 4}, {'e', 16}}, {{'e', 4}, {'d', 4}, {'e', 4}}, {{'d', 2}, {'e', 4}, {'d', 4}, {'e', 2}}};
+    for (const auto &mesh : meshes)
+        for (char over : {'d', 'e'})
+            for (const char *algorithm : {"pairwise", "bruck", "linear", "ring-allreduce", "rabenseifner-allreduce"})
+                rows.push_back({8, algorithm, 65536, false, "own", 1e-7, 0, mesh, over});
+    return rows;
+}
+
+/* Returns the rows in which all ranks are one communicator. */
+static std::vector<Row> in_one()
 {
     std::vector<Row> rows;
     const std::vector<std::string> algorithms = {"pairwise", "gen", "ring", "bruck", "linear"};
     for (const std::string &algorithm : algorithms)
         for (long block : {8, 1024, 65536, 1048576})
             for (bool barrier : {false, true})
-                rows.push_back({8, algorithm, block, barrier, "own", 1e-7, 0});
+                rows.push_back({8, algorithm, block, barrier, "own", 1e-7, 0, {}, 0});
     for (const std::string &algorithm : algorithms)
         for (long block : {1024, 65536}) {
-            rows.push_back({4, algorithm, block, false, "own", 1e-7, 0});
-            rows.push_back({4, algorithm, block, false, "own", 0, 0});
-            rows.push_back({4, algorithm, block, false, "own", 1e-7, 5e-6});
+            rows.push_back({4, algorithm, block, false, "own", 1e-7, 0, {}, 0});
+            rows.push_back({4, algorithm, block, false, "own", 0, 0, {}, 0});
+            rows.push_back({4, algorithm, block, false, "own", 1e-7, 5e-6, {}, 0});
             if (algorithm != "linear")
-                rows.push_back({4, algorithm, block, false, "zone", 1e-7, 0});
+                rows.push_back({4, algorithm, block, false, "zone", 1e-7, 0, {}, 0});
         }
     for (double latency : {1e-7, 0.0})
-        rows.push_back({4, "suh-shin", 1024, false, "own", latency, 0});
+        rows.push_back({4, "suh-shin", 1024, false, "own", latency, 0, {}, 0});
+    return rows;
+}
+
+int main(int argc, char **argv)
+{
+    const std::vector<Row> rows = argc > 1 && std::string(argv[1]) == "communicators" ? in_communicators() : in_one();
     std::printf("{\"rows\": [\n");
     for (size_t i = 0; i < rows.size(); i++) {
         std::printf("%s", i > 0 ? ",\n" : "");
@@ -208,6 +274,10 @@ int main(int argc, char **argv)
             sg4::Engine engine(&argc, argv);
             for (const char *setting : {"network/model:CM02", "network/crosstraffic:0", "network/latency-factor:1", "network/bandwidth-factor:1", "network/weight-S:0"})
                 sg4::Engine::set_config(setting);
+            /* The default, lazy updates, gives equal messages unequal rates in some of these rows if
+               links have a latency, but not without latencies. */
+            if (!rows[i].mesh.empty())
+                sg4::Engine::set_config("network/optim:Full");
             play(rows[i], engine);
             _exit(0);
         }

@@ -4,7 +4,9 @@
 mod arrivals;
 mod claims;
 mod collectives;
+mod communicators;
 mod dual_net;
+mod gpu_clusters;
 mod liu;
 mod matrix;
 mod oracle;

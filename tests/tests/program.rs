@@ -5,6 +5,7 @@ mod ci;
 mod cli;
 mod clusters;
 mod commands;
+mod communicators;
 mod examples;
 mod explain;
 mod export;

@@ -142,6 +142,10 @@ impl Workload {
     pub fn task(&self, topology: &Arc<Network>, seed: u64) -> Result<Task, String> {
         match self.communicators(topology)? {
             None => self.task_of_one(topology, seed),
+            // The only communicator has all ranks in their order.
+            Some(communicators) if communicators.is_whole() => {
+                self.task_of_one(communicators.view(), seed)
+            }
             Some(communicators) => {
                 let task = self.task_of_one(communicators.view(), seed)?;
                 Ok(Task { communicators: Some(communicators), ..task })

@@ -220,4 +220,7 @@ pub struct SwmHost {
     /// stored by each node on its route. If 1, a message that takes the route of some data is at
     /// least as fast as messages between neighbours that forward this data.
     pub shares_routes: Option<unsafe extern "C" fn(ctx: *mut c_void) -> u32>,
+    /// Since 1.2. Returns 1 if a vertex is a switch that can add and copy the data of sends
+    /// ([`SwmBlocks::reducer`], [`SwmBlocks::multicaster`]), and 0 otherwise.
+    pub can_reduce: Option<unsafe extern "C" fn(ctx: *mut c_void, vertex: u64) -> u32>,
 }

@@ -57,6 +57,7 @@ pub trait Host {
     fn vertices(&mut self) -> u64;
     fn uniform(&mut self) -> bool;
     fn shares_routes(&mut self) -> bool;
+    fn can_reduce(&mut self, vertex: u64) -> bool;
 
     // The following functions run in `answer`.
     fn links(&mut self, vertex: u64, links: Room<'_, SwmLink>) -> Result<(), Self::Refusal>;
@@ -157,6 +158,7 @@ functions! {
         vertices() -> u64, or 0, |host| host.vertices();
         uniform() -> u32, or 1, |host| u32::from(host.uniform());
         shares_routes() -> u32, or 1, |host| u32::from(host.shares_routes());
+        can_reduce(vertex: u64) -> u32, or 0, |host| u32::from(host.can_reduce(vertex));
     }
 
     answer {

@@ -340,6 +340,13 @@ impl Exporter {
     }
 
     fn send(&mut self, mut send: Send) -> Result<(), ExportError> {
+        if send.reducer > 0 || send.multicaster > 0 {
+            return Err(format!(
+                "step {}: a switch adds or copies the data of the send from {} to {}, which the format `{}` cannot express",
+                send.step, send.from, send.to, self.format.name
+            )
+            .into());
+        }
         // Steps arrive in order. A send of the next step therefore ends the current step.
         if send.step != self.current {
             self.end_step()?;

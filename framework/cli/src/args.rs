@@ -97,7 +97,7 @@ pub(crate) enum Command {
     /// Open the dashboard: run experiments and compare results.
     #[command(after_help = TUI_EXAMPLES)]
     Tui(TuiArgs),
-    /// List algorithms, topologies, workloads, machines, systems or columns.
+    /// List algorithms, topologies, workloads, machines or systems.
     #[command(after_help = LIST_EXAMPLES)]
     List(ListArgs),
     /// Print a schedule step by step.

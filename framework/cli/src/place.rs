@@ -25,7 +25,8 @@ struct Placement {
     mesh: String,
     rows: Vec<Record>,
     /// The sums over jobs, with their weights, in µs: of the times of all communicators, of the
-    /// times of one communicator alone, and of the lower bounds.
+    /// times of one communicator alone (with the algorithm that is the fastest alone), and of the
+    /// lower bounds.
     together_us: f64,
     alone_us: f64,
     bound_us: f64,
@@ -144,23 +145,27 @@ fn ranked(
 ) -> Result<Vec<Placement>, Failure> {
     let mut ranking = Vec::new();
     for (mesh, topology) in meshes.iter().zip(topologies) {
-        let fastest = |rows: &Vec<Record>| {
-            let own = rows.iter().filter(|row| row.topology == *topology && row.time_us.is_some());
-            own.min_by(|a, b| a.time_us.unwrap_or(0.0).total_cmp(&b.time_us.unwrap_or(0.0)))
-                .cloned()
+        let least = |value: fn(&Record) -> Option<f64>| {
+            let of_job = |rows: &Vec<Record>| {
+                let own = rows.iter().filter(|row| row.topology == *topology);
+                let timed = own.filter_map(|row| Some((value(row)?, row)));
+                timed.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(us, row)| (us, row.clone()))
+            };
+            rows.iter().map(of_job).collect::<Option<Vec<(f64, Record)>>>()
         };
-        let Some(rows) = rows.iter().map(fastest).collect::<Option<Vec<Record>>>() else {
+        let alone = least(|row| row.alone_us.or(row.time_us));
+        let (Some(together), Some(alone)) = (least(|row| row.time_us), alone) else {
             continue;
         };
-        let sum = |value: fn(&Record) -> Option<f64>| {
-            rows.iter().zip(jobs).map(|(row, job)| job.weight * value(row).unwrap_or(0.0)).sum()
+        let weighted = |values: &mut dyn Iterator<Item = f64>| {
+            values.zip(jobs).map(|(us, job)| us * job.weight).sum()
         };
         ranking.push(Placement {
             mesh: mesh.clone(),
-            together_us: sum(|row| row.time_us),
-            alone_us: sum(|row| row.alone_us.or(row.time_us)),
-            bound_us: sum(|row| row.lower_bound_us),
-            rows,
+            together_us: weighted(&mut together.iter().map(|(us, _)| *us)),
+            alone_us: weighted(&mut alone.iter().map(|(us, _)| *us)),
+            bound_us: weighted(&mut together.iter().map(|(_, r)| r.lower_bound_us.unwrap_or(0.0))),
+            rows: together.into_iter().map(|(_, row)| row).collect(),
         });
     }
     if ranking.is_empty() {
@@ -198,15 +203,29 @@ fn text(own: &str, jobs: &[Job], ranking: &[Placement]) -> String {
     let own_rank = ranking.iter().position(|placement| placement.mesh == own);
     let shown = numbered().filter(|(rank, _)| *rank < MAX || Some(*rank) == own_rank);
     let table = table::plain(&header, &[0, 2, 3, 4, 5], shown.map(line).collect());
-    let alone = numbered().min_by(|(_, a), (_, b)| a.alone_us.total_cmp(&b.alone_us));
+    // Several placements can be the best for one communicator alone.
+    let least = ranking.iter().map(|placement| placement.alone_us).fold(f64::INFINITY, f64::min);
+    let is_best_alone = |placement: &Placement| placement.alone_us <= least * (1.0 + 1e-9);
+    let alone: Vec<_> = numbered().filter(|(_, placement)| is_best_alone(placement)).collect();
     let mut text = format!("{table}\n\n");
-    if let Some((rank, alone)) = alone {
+    if let (Some((first, fastest)), Some((_, slowest))) = (alone.first(), alone.last()) {
         text += &format!(
-            "the best placement for one communicator alone is {}: number {} of {} together, {} times the best\n",
-            alone.mesh,
-            rank + 1,
+            "for one communicator alone, {} is the best placement{} ({}): together, it is number {} of {}, {} times the best{}\n",
+            fastest.mesh,
+            if alone.len() > 1 {
+                format!(", as are {} others", alone.len() - 1)
+            } else {
+                String::new()
+            },
+            duration(least),
+            first + 1,
             ranking.len(),
-            ratio(alone.together_us, best)
+            ratio(fastest.together_us, best),
+            if alone.len() > 1 {
+                format!(", and the others are up to {} times", ratio(slowest.together_us, best))
+            } else {
+                String::new()
+            },
         );
     }
     match own_rank {
@@ -218,7 +237,7 @@ fn text(own: &str, jobs: &[Job], ranking: &[Placement]) -> String {
                 ratio(ranking[rank].together_us, best)
             );
         }
-        None => text += &format!("your order {own} runs not every job\n"),
+        None => text += &format!("your order {own}: no algorithm runs some of the jobs\n"),
     }
     text
 }

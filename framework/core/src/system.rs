@@ -104,7 +104,8 @@ impl System {
     pub fn topology(&self, domains: u64, gpus: u64) -> String {
         let [inside, outside] = [self.inside_gbps, self.port_gbps];
         let inside = rounded(inside * EFFICIENCY[0] / (outside * EFFICIENCY[1]));
-        format!("groups:{domains}x{gpus},inside={inside},nics={}", self.ports(gpus))
+        let reduces = if self.reduces_in_switch() && gpus > 1 { ",reduce=switch" } else { "" };
+        format!("groups:{domains}x{gpus},inside={inside},nics={}{reduces}", self.ports(gpus))
     }
 
     /// Returns the machine of `domains` domains.
@@ -132,7 +133,7 @@ fn rounded(value: f64) -> f64 {
 ///
 /// ```
 /// let system = swapmeet_core::system::expand("h100-ib:4x8,floor_us=30")?;
-/// assert_eq!(system.topology, "groups:4x8,inside=7.071,nics=8");
+/// assert_eq!(system.topology, "groups:4x8,inside=7.071,nics=8,reduce=switch");
 /// assert_eq!(system.machine, "nccl:fabric_factor=0.4,byte_us=0.00002041,floor_us=30");
 /// # Ok::<(), swapmeet_core::spec::SpecError>(())
 /// ```

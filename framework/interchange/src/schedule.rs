@@ -153,6 +153,10 @@ pub struct Send {
     /// For each dimension the requested direction: 1, -1, or 0 for the shorter one; empty if none
     /// is requested. It selects a link if two connect the same vertices of the path.
     pub signs: Vec<i8>,
+    /// The switch that adds the sent data to that of other sends; 0 for none.
+    pub reducer: u64,
+    /// The switch that copies the sent data; 0 for none.
+    pub multicaster: u64,
     /// The bandwidth of each link of the route, divided by the machine's bandwidth; empty if all
     /// links have the machine's bandwidth.
     pub bandwidths: Vec<f64>,
@@ -257,6 +261,10 @@ struct RawEvent {
     #[serde(default)]
     signs: Vec<i8>,
     #[serde(default)]
+    reducer: u64,
+    #[serde(default)]
+    multicaster: u64,
+    #[serde(default)]
     bandwidths: Vec<f64>,
     #[serde(default)]
     latencies: Vec<f64>,
@@ -316,6 +324,8 @@ impl TryFrom<RawEvent> for DocumentEvent {
             path,
             own_route: fields.own_route,
             signs: fields.signs,
+            reducer: fields.reducer,
+            multicaster: fields.multicaster,
             bandwidths: fields.bandwidths,
             latencies: fields.latencies,
             blocks: fields.blocks,

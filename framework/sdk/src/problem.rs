@@ -202,6 +202,13 @@ impl<'a> Problem<'a> {
         })
     }
 
+    /// Returns whether a vertex is a switch that can add and copy the data of sends
+    /// ([`Blocks::reducer`](crate::Blocks::reducer)). Returns `false` if the host is older than 1.2.
+    pub fn can_reduce(&self, vertex: u64) -> bool {
+        // SAFETY: the function and its context come from the host's table, valid during the call.
+        self.host.can_reduce.is_some_and(|f| unsafe { f(self.host.ctx, vertex) } != 0)
+    }
+
     /// Returns the nodes that must receive data which node `from` of the machine has at the start.
     /// They are in ascending order, each with its number of bytes. Receivers of 0 bytes are left
     /// out; the node itself is listed if it has a block for itself. If a plan calls this method,

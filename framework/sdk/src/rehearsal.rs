@@ -105,6 +105,7 @@ impl Rehearsal {
                 element_bytes: 1,
                 nodes: dims.iter().product(),
                 links: links_of(kind, dims),
+                reducing: Vec::new(),
                 skip_empty: false,
                 times_us: [0.0; 3],
             },
@@ -148,6 +149,13 @@ impl Rehearsal {
     #[must_use]
     pub fn links(mut self, links: &[(u64, u64, f64)]) -> Self {
         self.settings.links = links.to_vec();
+        self
+    }
+
+    /// Sets the switches that can add and copy data, as vertices. By default there are none.
+    #[must_use]
+    pub fn reducing(mut self, switches: &[u64]) -> Self {
+        self.settings.reducing = switches.to_vec();
         self
     }
 

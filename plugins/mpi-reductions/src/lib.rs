@@ -18,6 +18,7 @@ mod chain;
 mod circulant;
 mod doubling;
 mod halving;
+mod nvls;
 mod participants;
 mod pat;
 mod pipeline;
@@ -82,5 +83,7 @@ export_plugin!(
         doubling::Doubling,
         rabenseifner::Rabenseifner,
         two_tree::TwoTree,
+        nvls::ONE_GROUP,
+        nvls::TREE,
     ],
 );

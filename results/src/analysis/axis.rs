@@ -221,8 +221,13 @@ impl Axis {
         })
     }
 
+    /// Returns settings without the quantity of the axis, also if they do not state it.
+    pub(super) fn remainder(self, of: CommonSettings, nodes: u64) -> CommonSettings {
+        self.split(of.clone(), nodes).map_or(of, |(_, rest)| rest)
+    }
+
     /// Formats a position on the axis for a sentence.
-    pub(super) fn position(self, x: f64) -> String {
+    pub(crate) fn position(self, x: f64) -> String {
         match self {
             Self::Parameter(parameter) => format!("{}={}", parameter.key, self.text(x)),
             Self::Block | Self::Nodes | Self::Variation | Self::Faults => self.text(x),

@@ -87,7 +87,9 @@ impl RowAxis {
                 vec![rest.workload, setting.machine.clone(), rest.model],
             ),
             Self::Values(axis) => {
-                let (y, rest) = axis.split(rest, group.nodes)?;
+                // The default of a value that a spec leaves out is that of the whole spec.
+                let (y, _) = axis.place_group(group)?;
+                let rest = axis.remainder(rest, group.nodes);
                 let row = RowKey::Value(y.to_bits());
                 (row, vec![rest.topology, rest.workload, rest.machine, rest.model])
             }

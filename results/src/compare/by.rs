@@ -19,7 +19,7 @@ pub enum By {
     Model,
     /// Compare machines, including their models.
     Machine,
-    /// Compare placements of ranks (`place=` of a topology).
+    /// Compare placements of ranks (`place=` and `mesh=` of a topology).
     Placement,
     /// Compare the values of a number of specs, such as `tokens`.
     Parameter(Parameter),
@@ -59,7 +59,13 @@ impl By {
             Self::Topology => topology,
             Self::Model => model,
             Self::Machine => machine,
-            Self::Placement => argument(topology, "place").unwrap_or(DEFAULT_PLACE),
+            // In a canonical spec, `mesh=` is the last argument.
+            Self::Placement => match (argument(topology, "place"), argument(topology, "mesh")) {
+                (Some(place), Some(_)) => {
+                    topology.find(place).map_or(place, |start| &topology[start..])
+                }
+                (place, mesh) => place.or(mesh).unwrap_or(DEFAULT_PLACE),
+            },
             Self::Parameter(parameter) => parameter.text(parameter.spec(case)),
         }
     }
@@ -80,7 +86,11 @@ impl By {
             Self::Machine => {
                 Setting { machine: none(), machine_definition: none(), model: none(), ..setting }
             }
-            Self::Placement => Setting { topology: without(of.topology, "place"), ..setting },
+            Self::Placement => {
+                let unplaced = without(of.topology, "place");
+                let topology = Cow::Owned(without(&unplaced, "mesh").into_owned());
+                Setting { topology, ..setting }
+            }
             Self::Parameter(parameter) => match parameter.of {
                 SpecKind::Topology => {
                     Setting { topology: parameter.removed_from(of.topology), ..setting }
@@ -123,5 +133,26 @@ fn without_model(definition: &str) -> Cow<'static, str> {
 impl Serialize for By {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.label())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_axes_are_a_part_of_the_placement() {
+        let placed = |topology| {
+            let setting = Setting { topology, ..Setting::default() };
+            let case = CaseId { setting, ..CaseId::default() };
+            let rest = By::Placement.without_subject(case.setting).topology.into_owned();
+            (By::Placement.subject(&case), rest)
+        };
+        assert_eq!(placed("ring:8,mesh=a:2/b:4"), ("a:2/b:4", "ring:8".to_owned()));
+        assert_eq!(
+            placed("ring:8,place=random:3,routing=ecmp,mesh=a:2/b:4"),
+            ("random:3,routing=ecmp,mesh=a:2/b:4", "ring:8,routing=ecmp".to_owned())
+        );
+        assert_eq!(placed("ring:8"), ("block", "ring:8".to_owned()));
     }
 }

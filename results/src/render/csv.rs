@@ -85,7 +85,7 @@ fn columns(group: &Group, line: &ComparisonLine, by: By) -> Vec<(String, String)
         ("algbw_gb_s".to_owned(), number(line.bandwidths.map(|b| b.algorithm))),
         ("busbw_gb_s".to_owned(), number(line.bandwidths.map(|b| b.bus))),
     ]);
-    if by == By::Placement {
+    if matches!(by, By::Placement | By::Parameter(_)) {
         columns.push((by.label().to_owned(), line.algorithm.clone()));
     }
     columns
@@ -131,6 +131,11 @@ mod tests {
         assert_eq!(of(By::Topology, rows), ["torus:4x4 pex", "ring:16 pex"]);
         let placed = vec![on("torus:4x4,place=cyclic", 3.0), on("torus:4x4", 4.0)];
         assert_eq!(of(By::Placement, placed), ["cyclic pex", "block pex"]);
+        let on = |ranks: u32, time| on(&format!("torus:4x4,ranks={ranks}"), time);
+        let rows = vec![on(2, 3.0), on(4, 4.0)];
+        let by =
+            By::find("ranks", &crate::compare::ComparedRows::of(&files(rows.clone()))).unwrap();
+        assert_eq!(of(by, rows), ["2 pex", "4 pex"]);
     }
 
     #[test]

@@ -126,7 +126,7 @@ fn section(axis: Axis, table: &Pivot) -> Section {
     let units: Vec<(f64, &str)> = (0..table.values.len()).map(|at| time_unit(least(at))).collect();
     let is_one_unit = units.windows(2).all(|pair| pair[0] == pair[1]);
     let value = |at: usize| {
-        let text = axis.text(table.values[at]);
+        let text = axis.position(table.values[at]);
         if is_one_unit { text } else { format!("{text}, {}", units[at].1) }
     };
     let name = |line: &Line| {

@@ -99,6 +99,11 @@ fn simgrids_fixture_equals_its_generator() {
     if !cxx.output().is_ok_and(|output| output.status.success()) {
         return tools::left_out("simgrid", "no SimGrid 3.32 (c++ -lsimgrid) here");
     }
-    let generated = output(Command::new(program));
+    let generated = output(Command::new(&program));
     assert_eq!(equal_values("", &fixture("simgrid.json"), &generated, ""), 80 * 13);
+    let mut in_communicators = Command::new(program);
+    in_communicators.arg("communicators");
+    let generated = output(in_communicators);
+    let fixture = fixture("simgrid-communicators.json");
+    assert_eq!(equal_values("", &fixture, &generated, ""), 40 * 14);
 }

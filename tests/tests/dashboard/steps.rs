@@ -169,10 +169,7 @@ fn two_schedules_are_aligned_by_step_or_by_time() {
     // Compare the same algorithm on two networks.
     session.type_and_wait("p]n");
     let screen = session.screen(160, 50);
-    assert!(
-        screen.contains("kept: pex, torus:4x4") && screen.contains(", mesh:4x4"),
-        "{screen}"
-    );
+    assert!(screen.contains("kept: pex, torus:4x4") && screen.contains(", mesh:4x4"), "{screen}");
     session.type_and_wait("2g4nc");
     session.key(KeyCode::Down);
     session.settle();

@@ -197,7 +197,10 @@ fn stopped_cases_get_no_row_and_can_be_added_again() {
     terminal.keys("2");
     terminal.resize(120, 40);
     terminal.wait("the time of the running case", || {
-        terminal.shown().lines().any(|line| line.contains("▸") && line.contains(" s ") && line.contains(" sleeps "))
+        terminal
+            .shown()
+            .lines()
+            .any(|line| line.contains("▸") && line.contains(" s ") && line.contains(" sleeps "))
     });
     // Keys that arrive together with a change of the size may be read late, so wait for the new
     // screen.

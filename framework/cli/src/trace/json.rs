@@ -13,7 +13,7 @@ use swapmeet_core::delivery::boxes::{Layout, Side};
 use swapmeet_core::delivery::byte_counts::{ALL_BYTES, ByteSelection, ByteSend};
 use swapmeet_core::delivery::traced::Proof;
 use swapmeet_core::network::communicators::Communicators;
-use swapmeet_core::network::topology::{Network, Route};
+use swapmeet_core::network::topology::{Network, Route, Switch};
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent, Sent};
 use swapmeet_results::Record;
 use swapmeet_runner::case::Case;
@@ -247,13 +247,19 @@ impl<W: Write> Json<W> {
         // receiver are the same node, the message is a local copy, and the fields of the route are
         // left out.
         let mut event = Fields { text: &mut self.text, is_empty: true };
-        let (network, route) = (image.network, image.route.as_deref());
+        let network = image.network;
+        // If a switch adds or copies the data, the path is the whole route, although other messages
+        // may carry the data on a part of it.
+        let route = image.route.as_deref();
+        let switch = route.and_then(|route| route.switch);
+        let whole = route.map(|route| Route { section: None, ..route.clone() });
+        let route = whole.as_ref();
         let ends = (from, to);
         let uses_own_path = || {
             route.is_none()
                 || path(network, ends, route).vertices == path(network, ends, None).vertices
         };
-        let is_local = from == to;
+        let is_local = from == to && switch.is_none();
         let Path { vertices: path, bandwidths, latencies } =
             match is_local || self.omitted.routes && uses_own_path() {
                 true => Path::default(),
@@ -292,8 +298,14 @@ impl<W: Write> Json<W> {
         if !is_local && route.is_none() {
             event.set("own_route", true);
         }
+        if let Some(Switch::Multicaster(vertex)) = switch {
+            event.set("multicaster", vertex);
+        }
         if !path.is_empty() {
             push_list(event.key("path"), &path, |text, vertex| append!(text, *vertex));
+        }
+        if let Some(Switch::Reducer(vertex)) = switch {
+            event.set("reducer", vertex);
         }
         if let Some(share) = share.filter(|_| !self.omitted.contents) {
             event.set("share", share);

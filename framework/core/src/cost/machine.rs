@@ -288,6 +288,12 @@ impl Machine {
                 return Box::new(Refused(why));
             }
         }
+        if context.topology.has_reducing_switches() && !self.pricing.has_reducing_switches() {
+            return Box::new(Refused(format!(
+                "the model `{}` does not support switches that add and copy data (`reduce=switch`): wormhole, fluid and pipelined do",
+                self.model.name
+            )));
+        }
         let context = PricingContext { background: self.background.as_deref(), ..context };
         self.launch.evaluator(self.pricing.evaluator(context))
     }

@@ -95,6 +95,12 @@ pub trait Model: Debug + Send + Sync {
         false
     }
 
+    /// Returns whether the model has links and switches that can add and copy data. If not, it has
+    /// no cost on networks with such switches.
+    fn has_reducing_switches(&self) -> bool {
+        false
+    }
+
     /// Returns whether a message over several links crosses all of them at once and shares each of
     /// them with other messages. A message then arrives no earlier if nodes on its route store and
     /// forward it.

@@ -67,7 +67,11 @@ impl Communicators {
         for (at, rank) in ranks.iter().enumerate() {
             places[*rank as usize] = ((at / size) as u32, (at % size) as u32);
         }
-        let (view, dimensions) = view(network, &ranks[..size]);
+        let is_whole = size == ranks.len() && ranks.is_sorted();
+        let (view, dimensions) = match is_whole {
+            true => (network.without_mesh(), Vec::new()),
+            false => view(network, &ranks[..size]),
+        };
         Ok(Self { network: Arc::clone(network), view, size, ranks, places, dimensions })
     }
 
@@ -79,6 +83,12 @@ impl Communicators {
     /// Returns the network that a plugin sees. Its nodes are the members of a communicator.
     pub fn view(&self) -> &Arc<Network> {
         &self.view
+    }
+
+    /// Returns whether there is one communicator of all ranks, in their order. The view is then the
+    /// network itself.
+    pub fn is_whole(&self) -> bool {
+        self.size == self.ranks.len() && self.ranks.is_sorted()
     }
 
     /// Returns the number of members of a communicator.
@@ -155,6 +165,9 @@ impl Communicators {
     /// # Errors
     /// The network has no route between two members.
     pub fn route(&self, communicator: u64, from: u64, route: &Route) -> Result<Route, RouteError> {
+        if self.is_whole() {
+            return Ok(route.clone());
+        }
         let all = self.network.radices().len();
         let mut signs = Vec::new();
         if !route.signs.is_empty() {
@@ -184,7 +197,7 @@ impl Communicators {
             }
             from = to;
         }
-        Ok(Route { signs, order, path })
+        Ok(Route { signs, order, path, ..Route::default() })
     }
 }
 
@@ -231,7 +244,10 @@ fn view(network: &Network, members: &[u32]) -> (Arc<Network>, Vec<usize>) {
             let groups = if axes.len() == 2 { axes[0].1 } else { 1 };
             let ranks = axes[axes.len() - 1].1;
             let spec = network.spec();
-            let is_own = |argument: &&str| !argument.starts_with("mesh=");
+            // Switches do not add the data of a communicator, because the switches of a view are not
+            // those of the network.
+            let is_own =
+                |argument: &&str| !["mesh=", "reduce="].iter().any(|key| argument.starts_with(key));
             let own: Vec<&str> = spec.split(',').skip(1).filter(is_own).collect();
             let own: String = own.iter().map(|argument| format!(",{argument}")).collect();
             (parsed(&format!("groups:{groups}x{ranks}{own}")), Vec::new())
@@ -291,6 +307,7 @@ mod tests {
             ("torus:8x4,mesh=dp:4/ep:8", "dp", "fully-connected:4"),
             ("torus:8x4,mesh=dp:4/ep:8", "ep", "fully-connected:8"),
             ("torus:4x4,mesh=a:4/b:4", "b+a", "fully-connected:16"),
+            ("rdn:1(ring:3),faults=1:3,mesh=a:6/b:3", "a+b", "rdn:1(ring:3),faults=1:3"),
             ("torus:4x4,faults=1:3,mesh=a:4/b:4", "b", "fully-connected:4"),
             ("ring:8", "size:4", "fully-connected:4"),
             ("ring:8", "size:8", "ring:8"),

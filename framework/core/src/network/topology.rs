@@ -47,7 +47,7 @@ pub(crate) use grid::shorter;
 use placement::Placement;
 pub use random::SplitMix64;
 use route::walk_path;
-pub use route::{Plane, Route, RouteError, Run};
+pub use route::{Plane, Route, RouteError, Run, Section, Switch};
 pub use routing::RandomRouting;
 use routing::Routing;
 
@@ -99,6 +99,15 @@ impl Network {
     fn with_mesh(mut self, mesh: Arc<Mesh>) -> Self {
         self.properties.spec += &format!(",mesh={mesh}");
         Self { mesh: Some(mesh), ..self }
+    }
+
+    /// Returns the same network without names of the digits of rank numbers.
+    pub(crate) fn without_mesh(self: &Arc<Self>) -> Arc<Self> {
+        let Some(mesh) = &self.mesh else { return Arc::clone(self) };
+        let spec = self.spec();
+        let spec = spec.strip_suffix(&format!(",mesh={mesh}")).unwrap_or(&spec).to_owned();
+        let properties = Properties { spec, ..self.properties.clone() };
+        Arc::new(Self { properties, mesh: None, ..Self::clone(self) })
     }
 
     /// Returns the names of the digits of rank numbers (`mesh=`), if they have names.
@@ -253,6 +262,18 @@ impl Network {
         self.properties.nodes
     }
 
+    /// Returns whether a vertex is a switch that can add and copy the data of messages.
+    pub fn can_reduce(&self, vertex: u64) -> bool {
+        // If ranks share nodes, messages between them may pass no switch.
+        !self.shares_nodes() && vertex >= self.nodes() && self.family.can_reduce(vertex)
+    }
+
+    /// Returns whether any switch can add and copy the data of messages.
+    pub fn has_reducing_switches(&self) -> bool {
+        // The switches of a family with the lowest numbers can reduce, if any can.
+        self.switches() > 0 && self.can_reduce(self.nodes())
+    }
+
     /// Returns the number of switches: vertices without a rank, numbered after the nodes.
     pub fn switches(&self) -> u64 {
         self.properties.switches
@@ -380,7 +401,19 @@ impl Network {
                 None => self.minimal_route(from, to, visit),
             });
         };
-        // An explicitly requested route is not random.
+        if let Some(Section { skipped, links, .. }) = route.section {
+            let whole = Route { section: None, ..route.clone() };
+            let mut number = 0;
+            self.route(from, to, Some(&whole), &mut |run| {
+                assert_eq!(run.len, 1, "a network with planes has switches that reduce");
+                if (skipped..skipped + links).contains(&number) {
+                    visit(run);
+                }
+                number += 1;
+            })?;
+            return Ok(links);
+        }
+        // A requested route is not random.
         let on_nodes = match &self.placement {
             Some(placement) => placement.on_nodes(route),
             None => Cow::Borrowed(route),
@@ -520,6 +553,9 @@ trait Family: fmt::Debug + Send + Sync {
         Ok(self.own_route(from, to, visit))
     }
     fn link_ends(&self, link: u64) -> Option<(u64, u64)>;
+    fn can_reduce(&self, _vertex: u64) -> bool {
+        false
+    }
     fn eccentricity(&self, _node: u64) -> u64 {
         self.properties().diameter
     }
@@ -665,8 +701,8 @@ static FAMILIES: &[FamilyEntry] = &[
     },
     FamilyEntry {
         name: "fat-tree",
-        syntax: "fat-tree:KxL",
-        help: "K^L nodes under L levels of switches with K links down and K up; up/down routing",
+        syntax: "fat-tree:KxL,reduce=switch",
+        help: "K^L nodes under L levels of switches with K links down and K up; up/down routing; with reduce=switch, switches add and copy data",
         example: "fat-tree:3x3",
         kind: of_any_size,
         make: |spec, _| fat_tree::parse(spec),
@@ -714,7 +750,7 @@ static FAMILIES: &[FamilyEntry] = &[
     FamilyEntry {
         name: "groups",
         syntax: "groups:GxR,inside=B",
-        help: "two tiers: G groups of R ranks, all joined by one switch; links within a group have B times the bandwidth and, with inside_hop=H, H times the latency",
+        help: "two tiers: G groups of R ranks, all joined by one switch; links within a group have B times the bandwidth and, with inside_hop=H, H times the latency; with reduce=switch, the switch of a group adds and copies data",
         example: "groups:3x4",
         kind: of_any_size,
         make: |spec, _| groups::parse(spec),

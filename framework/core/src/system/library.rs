@@ -59,17 +59,17 @@ impl System {
             "allreduce" => {
                 let mut all = vec![own("ring", "ring-allreduce")];
                 if domains > 1 {
-                    all.push(own(
-                        "tree",
-                        &format!("two-tree-allreduce:group={gpus},segments=auto"),
-                    ));
+                    all.push(own("tree", &format!("two-tree-allreduce:group={gpus},segments=2")));
                 }
                 if self.reduces_in_switch() && gpus > 1 {
-                    let (name, spec) = match domains {
-                        1 => ("nvls", "nvls-allreduce"),
-                        _ => ("nvlstree", "nvls-tree-allreduce"),
-                    };
-                    all.push(own(name, spec));
+                    // The model cuts messages into chunks, so each share has one segment, or one for
+                    // each tree.
+                    all.push(match domains {
+                        1 => own("nvls", "nvls-allreduce:segments=1"),
+                        _ => {
+                            own("nvlstree", &format!("nvls-tree-allreduce:segments=2,group={gpus}"))
+                        }
+                    });
                 }
                 all
             }

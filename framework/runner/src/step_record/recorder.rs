@@ -296,7 +296,7 @@ impl Recorder {
     fn sent(&mut self, sent: &Sent<'_>) {
         let (from, to) = self.ends([sent.from, sent.to]);
         if let Some(pending) = &mut self.pending
-            && sent.from.physical != sent.to.physical
+            && !sent.is_local()
         {
             let route = match &self.communicators {
                 None => sent.route.cloned(),

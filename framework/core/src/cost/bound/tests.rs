@@ -482,6 +482,7 @@ mod max_flow_oracle {
         ALL_GATHER, ALL_TO_ALL, BlockSizes, Collective, GATHER, SCATTER,
     };
     use crate::delivery::exchange::Rule;
+    use crate::network::communicators::Communicators;
     use crate::network::topology::adjacency::Adjacency;
     use crate::network::topology::{Graph, Network, families, parse, parse_with};
     use crate::simulation::demand::Blocks;
@@ -492,7 +493,7 @@ mod max_flow_oracle {
     /// Returns the smallest possible value of the largest link load (divided by the link's bandwidth),
     /// if data may be split among any routes.
     fn optimal_load(task: &Task) -> f64 {
-        let (topology, blocks) = (task.topology.as_ref(), Blocks::of(task));
+        let (topology, blocks) = (task.network().as_ref(), Blocks::of(task));
         // Ranks that share a node need no link between them, so the data of these ranks is added to the
         // data of their node.
         let network = Adjacency::of(&topology.physical()).unwrap();
@@ -781,6 +782,43 @@ mod max_flow_oracle {
                 "{family}: {worst}, {case}"
             );
         }
+    }
+
+    /// The demand of communicators is a matrix of blocks, one for each communicator, of which the
+    /// linear program knows nothing.
+    #[test]
+    fn no_bound_of_communicators_is_above_the_optimum() {
+        let mut ratios = Vec::new();
+        for (spec, over) in [
+            ("ring:6,mesh=a:2/b:3", "a"),
+            ("ring:6,mesh=a:2/b:3", "b"),
+            ("ring:8,mesh=a:2/b:2/a:2", "a"),
+            ("torus:3x4,mesh=a:3/b:4", "a"),
+            ("torus:3x4,mesh=a:6/b:2", "a"),
+            ("torus:3x4,mesh=a:6/b:2", "b"),
+            ("mesh:3x3,mesh=a:3/b:3", "b"),
+            ("hypercube:3,mesh=a:2/b:2/a:2", "a"),
+            ("fat-tree:2x3,mesh=a:2/b:4", "a"),
+            ("fat-tree:2x3,mesh=a:2/b:4", "b"),
+            ("dragonfly:3x2x2,mesh=a:3/b:4", "a"),
+            ("groups:2x4,inside=3,mesh=a:2/b:4", "a"),
+            ("groups:2x4,inside=3,mesh=a:4/b:2", "a"),
+            ("torus:2x3,ranks=2,mesh=a:3/b:4", "b"),
+            ("torus:3x3,down=0-1+0~3,mesh=a:3/b:3", "a"),
+        ] {
+            let network = parse(spec).unwrap();
+            let all = Arc::new(Communicators::over(over, &network).unwrap());
+            for kind in [&ALL_TO_ALL, &SCATTER, &GATHER] {
+                let task = Task::new(Arc::clone(all.view()), Collective::of(kind).at(1));
+                let task = Task { communicators: Some(Arc::clone(&all)), ..task };
+                let ratio = closeness(&task);
+                assert!(ratio < 1.0 + 1e-6, "{spec}, over {over}, {}: {ratio}", kind.word);
+                ratios.push(ratio);
+            }
+        }
+        ratios.sort_by(f64::total_cmp);
+        let exact = ratios.iter().filter(|ratio| **ratio > 1.0 - 1e-6).count();
+        assert!(ratios[0] > 0.5 && exact > 20, "{} of {} exact: {ratios:?}", exact, ratios.len());
     }
 
     /// Failed and slow links reduce the capacity of cuts, possibly in one direction only.

@@ -416,6 +416,8 @@ static PRESETS: &[Preset] = &[
             ("launch_us", "9", NCCL),
             ("chunk_startups", "3", NCCL),
             ("protocols", "LL:1.6/10.8/0.26/0.12+LL128:3.2/12/0.82/0.78+Simple:8/19/1/1", NCCL),
+            ("switch_startup_us", "17", NCCL),
+            ("switch_fraction", "0.909", NCCL),
             ("rearrange_byte_us", "0.000015", NCCL),
             ("rearrange_block_us", "1.25", NCCL),
         ],

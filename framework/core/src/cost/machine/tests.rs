@@ -145,7 +145,7 @@ fn errors_of_unused_parameters_list_the_used_ones() {
     assert_eq!(
         error("paragon:mode=nonblocking,buffers=2"),
         "machine `paragon:mode=nonblocking,buffers=2`: `mode` is not read by the model `wormhole`, whose parameters are model, startup_us, byte_us, hop_us, \
-         unpaired_byte_us, injection_byte_us, rearrange_byte_us, rearrangement, rearrange_block_us, reduce_byte_us, barrier_us, ports, free_contention, hops, rendezvous_bytes, rendezvous_us, eager_byte_us, virtual_channels"
+         unpaired_byte_us, injection_byte_us, rearrange_byte_us, rearrangement, rearrange_block_us, reduce_byte_us, barrier_us, ports, free_contention, hops, rendezvous_bytes, rendezvous_us, eager_byte_us, launch_us, floor_us, virtual_channels"
     );
     assert!(
         error("free:free_contention=2,model=circuit")

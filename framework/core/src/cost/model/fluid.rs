@@ -209,6 +209,10 @@ impl Model for Fluid {
         self.order == Order::Data
     }
 
+    fn has_reducing_switches(&self) -> bool {
+        true
+    }
+
     fn background_file(&self) -> Option<&str> {
         self.background.name()
     }

@@ -66,6 +66,25 @@ static FABRIC_FACTOR: TypedParameter<f64> = TypedParameter {
     read: factor,
 };
 
+static SWITCH_STARTUP_US: TypedParameter<f64> = TypedParameter {
+    key: "switch_startup_us",
+    meaning: "start-up time of a message whose data a switch adds or copies",
+    symbols: "",
+    default: DefaultValue::SameAs(&STARTUP_US),
+    read: parse_micros,
+};
+
+static SWITCH_FRACTION: TypedParameter<f64> = TypedParameter {
+    key: "switch_fraction",
+    meaning: "fraction of the bandwidth of a link for data that a switch adds or copies, above 0",
+    symbols: "",
+    default: DefaultValue::Text("1"),
+    read: |text| {
+        let fraction = parse_number(text).filter(|x| (1e-6..=1e6).contains(x));
+        fraction.ok_or_else(|| "a number from 0.000001 to 1000000".to_owned())
+    },
+};
+
 static CHUNK_STARTUPS: TypedParameter<f64> = TypedParameter {
     key: "chunk_startups",
     meaning: "interval between two chunks of a pipeline, as a multiple of the mean start-up of the longest chain",
@@ -94,6 +113,8 @@ parameters! {
         fabric_factor: f64 = FABRIC_FACTOR,
         byte_us: f64 = BYTE_US,
         chunk_startups: f64 = CHUNK_STARTUPS,
+        switch_startup_us: f64 = SWITCH_STARTUP_US,
+        switch_fraction: f64 = SWITCH_FRACTION,
         rearrange_byte_us: f64 = REARRANGE_BYTE_US,
         rearrange_block_us: f64 = REARRANGE_BLOCK_US,
         protocols: ProtocolList = PROTOCOLS,
@@ -187,17 +208,22 @@ impl Pipelined {
     /// Returns the shortest start-up of any protocol and tier.
     fn least_startup_us(&self) -> f64 {
         let startups = self.all_protocols().into_iter().flat_map(|protocol| protocol.startup_us);
-        startups.fold(f64::INFINITY, f64::min)
+        startups.fold(self.switch_startup_us, f64::min)
     }
 
     /// Returns the shortest time of a byte on a link of bandwidth 1, over all protocols and tiers.
     fn least_byte_us(&self) -> f64 {
         let fractions = self.all_protocols().into_iter().flat_map(|protocol| protocol.fraction);
-        self.byte_us / fractions.fold(f64::MIN_POSITIVE, f64::max)
+        let largest = fractions.fold(f64::MIN_POSITIVE, f64::max);
+        self.byte_us / (largest * self.switch_fraction.max(1.0))
     }
 }
 
 impl Model for Pipelined {
+    fn has_reducing_switches(&self) -> bool {
+        true
+    }
+
     fn detail(&self) -> Detail {
         Detail::AllNodes
     }
@@ -244,6 +270,15 @@ impl Chain {
     }
 }
 
+/// The kind of a message's start-up: inside of a node, between nodes, or over a switch that adds or
+/// copies the data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum StartUp {
+    Inside,
+    Outside,
+    Switch,
+}
+
 /// The longest chains that end at a rank, after each step in which one of them became longer.
 #[derive(Debug, Default)]
 struct Arrivals {
@@ -271,8 +306,8 @@ struct Pipeline {
     /// The messages of the last step, and the segments of their blocks.
     transfers: Vec<Transfer>,
     segments: u64,
-    /// For each of these messages, whether it leaves its node.
-    is_outside: Vec<bool>,
+    /// For each of these messages, the kind of its start-up.
+    startups: Vec<StartUp>,
     /// The links of these messages, each with the time of its bytes in the step.
     loaded: Vec<(u64, f64)>,
     /// For each link, a time that is added up. All values are 0 between steps.
@@ -294,7 +329,7 @@ impl Pipeline {
             on_links: vec![0.0; links as usize],
             transfers: Vec::new(),
             segments: 0,
-            is_outside: Vec::new(),
+            startups: Vec::new(),
             loaded: Vec::new(),
             times: vec![0.0; links as usize],
             step_by_step_us: vec![0.0; protocols.len()],
@@ -319,7 +354,7 @@ impl Pipeline {
         for (i, transfer) in step.transfers.iter().enumerate() {
             let latest =
                 step.latest_arrivals.get(i).map_or(step.schedule_step - 1, |s| (*s).into());
-            self.follow(transfer.from, transfer.to, usize::from(self.is_outside[i]), latest);
+            self.follow(transfer.from, transfer.to, self.startups[i], latest);
         }
         self.arrive(step.schedule_step);
         self.add_step();
@@ -333,12 +368,14 @@ impl Pipeline {
     /// Computes the routes of the messages of a step: their tiers, and the times of their links.
     fn load_links(&mut self, step: &Step<'_>, unit_bytes: f64) {
         let (topology, times) = (&self.topology, &mut self.times);
-        self.is_outside.clear();
+        self.startups.clear();
         self.loaded.clear();
         for transfer in step.transfers {
             let bytes = transfer.load as f64 * unit_bytes;
             let (mut is_inside, loaded) = (true, &mut self.loaded);
             let route = transfer.route.checked_sub(1).map(|route| &step.routes[route as usize]);
+            let by_switch = route.is_some_and(|route| route.switch.is_some());
+            let bytes = if by_switch { bytes / self.model.switch_fraction } else { bytes };
             let hops =
                 topology.route(transfer.from.into(), transfer.to.into(), route, &mut |run| {
                     for link in run.links() {
@@ -351,7 +388,11 @@ impl Pipeline {
                     }
                 });
             assert!(hops.is_ok(), "the simulation has found a route of this message");
-            self.is_outside.push(!is_inside);
+            self.startups.push(match (by_switch, is_inside) {
+                (true, _) => StartUp::Switch,
+                (false, true) => StartUp::Inside,
+                (false, false) => StartUp::Outside,
+            });
         }
         for (link, time) in &mut self.loaded {
             *time = std::mem::take(&mut times[*link as usize]);
@@ -361,7 +402,7 @@ impl Pipeline {
 
     /// Stores the chains that end with a message, for each protocol. The data of the message
     /// arrived at the sender in step `latest` or before.
-    fn follow(&mut self, from: u32, to: u32, tier: usize, latest: u64) {
+    fn follow(&mut self, from: u32, to: u32, startup: StartUp, latest: u64) {
         let Arrivals { steps, chains } = &self.arrivals[from as usize];
         // The data usually arrived in the last step.
         let known = match steps.last() {
@@ -374,7 +415,12 @@ impl Pipeline {
                 Some(known) => chains[known * self.protocols.len() + i],
                 None => Chain::default(),
             };
-            let us = before.us + protocol.startup_us[tier];
+            let us = before.us
+                + match startup {
+                    StartUp::Inside => protocol.startup_us[0],
+                    StartUp::Outside => protocol.startup_us[1],
+                    StartUp::Switch => self.model.switch_startup_us,
+                };
             self.received.1.push(Chain { us, messages: before.messages + 1 });
         }
     }

@@ -14,9 +14,12 @@
 //! message between groups takes four hops, each with half of the latency `hop_us`. A library whose
 //! channels leave a node by different ranks, such as the rings of NCCL, uses all adapters in this
 //! way, although each of its rings leaves a group by one rank only.
+//!
+//! With `reduce=switch`, the switch of a group can add and copy the data of its ranks, as NVSwitch
+//! does (NVLink SHARP).
 
 use super::automorphisms::image_of_node;
-use super::switched::FamilyArgs;
+use super::switched::{FamilyArgs, REDUCE, reduce_argument};
 use super::{Automorphisms, AxisSymmetry, Bisection, Family, Parsed, Properties, Run};
 use crate::spec::Spec;
 use std::sync::Arc;
@@ -33,6 +36,7 @@ struct Groups {
     /// links.
     inside: f64,
     inside_hop: f64,
+    reduces: bool,
     /// The number of network adapters of a group, if its ranks share them.
     nics: Option<u64>,
 }
@@ -40,7 +44,8 @@ struct Groups {
 pub(super) fn parse(spec: &Spec) -> Parsed {
     const EXPECTED: &str = "groups and ranks of each, as in `groups:16x8`";
     const MAX: f64 = super::Graph::MAX_BANDWIDTH;
-    let word = FamilyArgs::of(spec, EXPECTED, &["inside", "inside_hop", "nics"])?.word;
+    let args = FamilyArgs::of(spec, EXPECTED, &["inside", "inside_hop", "nics", REDUCE])?;
+    let (word, reduces) = (args.word, args.reduces()?);
     let radices: [u64; 2] = spec.dims_array(word, EXPECTED)?;
     let factor = |key: &str, least: f64, what: &str| match spec
         .args()
@@ -84,10 +89,11 @@ pub(super) fn parse(spec: &Spec) -> Parsed {
     let (nodes, side) = (groups * ranks, groups / 2 * ranks);
     let properties = Properties {
         spec: format!(
-            "groups:{groups}x{ranks}{}{}{}",
+            "groups:{groups}x{ranks}{}{}{}{}",
             argument("inside", inside),
             argument("inside_hop", inside_hop),
-            nics.map_or_else(String::new, |nics| format!(",nics={nics}"))
+            nics.map_or_else(String::new, |nics| format!(",nics={nics}")),
+            reduce_argument(reduces)
         ),
         kind: "groups",
         nodes,
@@ -113,7 +119,7 @@ pub(super) fn parse(spec: &Spec) -> Parsed {
         latencies: range(&[inside_hop, if nics.is_some() { 0.5 } else { 1.0 }]),
         ..Properties::default()
     };
-    Ok(Arc::new(Groups { properties, radices, inside, inside_hop, nics }))
+    Ok(Arc::new(Groups { properties, radices, inside, inside_hop, reduces, nics }))
 }
 
 impl Groups {
@@ -151,6 +157,11 @@ impl Family for Groups {
 
     fn is_inside(&self, link: u64) -> bool {
         link < 2 * self.properties.nodes
+    }
+
+    fn can_reduce(&self, vertex: u64) -> bool {
+        let nodes = self.properties.nodes;
+        self.reduces && (nodes..nodes + self.radices[0]).contains(&vertex)
     }
 
     fn link_between(&self, from: u64, to: u64) -> Option<Run> {

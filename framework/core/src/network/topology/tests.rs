@@ -352,7 +352,7 @@ proptest! {
         let mut order: Vec<u32> = (0..dims.len() as u32).collect();
         order.sort_by_key(|d| routes[*d as usize].1);
         let signs: Vec<i8> = routes.iter().take(dims.len()).map(|w| w.0).collect();
-        let route = Route { signs: signs.clone(), order, path: Vec::new() };
+        let route = Route { signs: signs.clone(), order, ..Route::default() };
         let passed = nodes_passed(&torus, from, to, Some(&route)).unwrap();
         let grid = crate::delivery::grid::Grid::new(&dims).unwrap();
         let (a, b) = (grid.coordinates(from), grid.coordinates(to));

@@ -1,0 +1,121 @@
+//! Communicators (`over=`) and names of axes (`mesh=`): the ranking of placements, exports, and bad
+//! input.
+
+use crate::support::{printed, refused, rows, swapmeet, words};
+use swapmeet_results::Status;
+use tempfile::tempdir;
+
+/// The numbers of docs/communicators.md: the best placements for one communicator alone are far from
+/// the best together.
+#[test]
+fn the_best_placement_alone_is_not_the_best_together() {
+    let line = "place --topology torus:4x4x4 --mesh shapes(dp:4/ep:4/tp:4) --machine tpu-v5p \
+        --algorithm linear --algorithm ring-allreduce --algorithm rabenseifner-allreduce \
+        --job allreduce/uniform:64MiB,over=dp --job allreduce/uniform:64MiB,over=tp --job";
+    let text = printed(&[&words(line)[..], &["uniform:1MiB,over=ep * 4"]].concat());
+    let ranking: Vec<Vec<&str>> =
+        text.lines().skip(1).take(18).map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(ranking[0][..4], ["1", "dp:4/ep:4/tp:4", "(yours)", "2.397"], "{text}");
+    assert_eq!(ranking[17][0], "18");
+    let alone = "for one communicator alone, dp:2/ep:2/dp:2/ep:2/tp:4 is the best placement, as are \
+        3 others (2.352 ms): together, it is number 8 of 18, 1.45 times the best, and the others are \
+        up to 1.76 times";
+    assert!(text.contains(alone), "{text}");
+    assert!(text.contains("your order dp:4/ep:4/tp:4 is number 1 of 18: 1.00 times the best"));
+}
+
+#[test]
+fn exports_have_all_communicators_or_are_refused() {
+    let dir = tempdir().unwrap();
+    let case = "--topology torus:4x4,mesh=dp:4/ep:4 --algorithm pairwise \
+        --workload uniform:64,over=dp --machine tpu-v5p:model=fluid";
+    let messages = rows(&words(case))[0].messages.unwrap() as usize;
+    assert_eq!(messages, 4 * 4 * 3);
+    let export = |format: &str| {
+        let out = dir.path().join(format);
+        let line = format!("export --format {format} {case} --out");
+        swapmeet(&words(&line)).arg(&out).assert().success();
+        out
+    };
+    let goal = std::fs::read_to_string(export("goal")).unwrap();
+    assert_eq!(goal.lines().filter(|line| line.contains(": send 64b to ")).count(), messages);
+    let simgrid = std::fs::read_to_string(export("simgrid").join("messages.txt")).unwrap();
+    assert_eq!(simgrid.lines().filter(|line| line.ends_with(" 64")).count(), messages);
+    let mpi = std::fs::read_to_string(export("mpi").join("schedule.txt")).unwrap();
+    assert!(mpi.contains("\nnodes 4 0 4 8 12 1 5 9 13 2 6 10 14 3 7 11 15\n"), "{mpi}");
+    assert_eq!(mpi.lines().filter(|line| line.starts_with("s ")).count(), messages / 4);
+    for format in ["chakra", "msccl"] {
+        let out = dir.path().join(format);
+        let line = format!("export --format {format} {case} --out {}", out.display());
+        let message = refused(&words(&line));
+        let expected =
+            "which this format does not have: expected --format goal, mpi, simgrid, json";
+        assert!(message.contains(expected), "{message}");
+    }
+    let page = refused(&words(&format!("trace --format html {case}")));
+    assert!(page.contains("expected --format text, json or perfetto"), "{page}");
+}
+
+/// Text has the messages of the first communicator, or of that of the selected rank.
+#[test]
+fn trace_prints_one_communicator() {
+    let trace = |node: &str| {
+        let line = "trace --topology torus:4x4,mesh=dp:4/ep:4 --algorithm linear \
+            --workload uniform:1,over=dp";
+        printed(&[&words(line)[..], &words(node)].concat())
+    };
+    let text = trace("");
+    let sends: Vec<&str> = text.lines().filter(|line| line.contains("->")).collect();
+    assert_eq!(sends.len(), 12, "{text}");
+    assert!(sends[0].contains("(0,0) -> (1,0)") && sends[0].contains("from (0,0) for (1,0)"));
+    assert!(text.contains("and the same between the members of 3 other communicators"), "{text}");
+    let text = trace("--node 6");
+    let sends: Vec<&str> = text.lines().filter(|line| line.contains("->")).collect();
+    assert_eq!(sends.len(), 6, "{text}");
+    assert!(sends.iter().all(|line| line.contains("(1,2)")), "{text}");
+}
+
+#[test]
+fn axes_that_do_not_fit_are_explained() {
+    let message = |topology: &str, workload: &str| {
+        let line =
+            format!("run --topology {topology} --algorithm linear --workload {workload} --out -");
+        refused(&words(&line))
+    };
+    for (topology, workload, expected) in [
+        ("torus:4x4,mesh=dp:4/ep:2", "uniform:1", "multiply to 16, the number of ranks"),
+        ("torus:4x4,mesh=orders(dp:4/ep:2)", "uniform:1", "multiply to 16, the number of ranks"),
+        ("torus:4x4,mesh=all(dp:16)", "uniform:1", "orders(..) or shapes(..)"),
+        ("torus:4x4,mesh=dp", "uniform:1", "axes with sizes, as in `dp:4/ep:32/tp:4`"),
+        ("torus:4x4,mesh=dp:16", "uniform:1,over=", "axes of the topology's mesh"),
+        ("torus:4x4,mesh=dp:16", "uniform:1,over=size:0", "as in `size:64`"),
+    ] {
+        let message = message(topology, workload);
+        assert!(message.contains(expected), "{topology}, {workload}: {message}");
+    }
+    for (topology, workload, expected) in [
+        ("torus:4x4", "uniform:1,over=ep", "name them, as in `mesh=ep:8/other:-1`"),
+        ("torus:4x4,mesh=dp:4/ep:4", "uniform:1,over=tp", "but the axes are dp, ep"),
+        ("torus:4x4", "uniform:1,over=size:5", "do not divide the 16 ranks"),
+        ("torus:4x4", "irregular:mean=9,cv=1,over=size:4", "use sizes without a random draw"),
+        ("torus:4x4,mesh=dp:4/ep:4", "uniform:1,over=dp,root=4", "root"),
+    ] {
+        let args = ["--topology", topology, "--algorithm", "linear", "--workload", workload];
+        let output = swapmeet(&["run", "--out", "-", "--quiet"]).args(args).output().unwrap();
+        if output.status.code() == Some(2) {
+            let message = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(message.contains(expected), "{topology}, {workload}: {message}");
+            continue;
+        }
+        let row = rows(&args).remove(0);
+        assert_eq!(row.status, Status::Unsupported);
+        assert!(row.reason.contains(expected), "{topology}, {workload}: {}", row.reason);
+    }
+    let message = refused(&words("place --topology ring:8 --mesh a:4/b:4 --job uniform:1,over=a"));
+    assert!(message.contains("multiply to 8, the number of ranks"), "{message}");
+    let line = "place --topology ring:8 --mesh a:2/b:4 --algorithm linear --job";
+    let message = refused(&[&words(line)[..], &["uniform:1,over=a * -2"]].concat());
+    assert!(message.contains("expected a positive weight after `*`"), "{message}");
+    let message = refused(&[&words(line)[..], &["uniform:1,over=c"]].concat());
+    assert!(message.contains("no placement runs every job"), "{message}");
+}
