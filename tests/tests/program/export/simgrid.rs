@@ -2,9 +2,10 @@
 
 use super::exports;
 use crate::support::{row_of, swapmeet, tools, words};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
-use tempfile::tempdir;
+use std::sync::OnceLock;
+use tempfile::{TempDir, tempdir};
 
 /// The exported platform must contain each link once, and a route for each pair of nodes. A torus
 /// is also exported as a torus of SimGrid, whose sides are in reverse order.
@@ -35,23 +36,30 @@ fn simgrid_gets_the_routes_of_the_schedule() {
     assert_eq!(messages.lines().count(), 2 + 30);
 }
 
+/// Returns the program of an exported folder; `None` if SimGrid is not installed. The program is the
+/// same for all schedules, so it is compiled only once.
+fn replay(out: &Path) -> Option<&'static Path> {
+    static PROGRAM: OnceLock<Option<(TempDir, PathBuf)>> = OnceLock::new();
+    let compiled = PROGRAM.get_or_init(|| {
+        let folder = tempdir().unwrap();
+        let program = folder.path().join("replay");
+        let mut cxx = Command::new("c++");
+        cxx.args(["-std=c++17", "-O1", "-o"])
+            .arg(&program)
+            .arg(out.join("replay.cpp"))
+            .arg("-lsimgrid");
+        cxx.output().is_ok_and(|output| output.status.success()).then_some((folder, program))
+    });
+    if compiled.is_none() {
+        tools::left_out("simgrid", "no SimGrid (c++ -lsimgrid) here: nothing was played");
+    }
+    compiled.as_ref().map(|(_, program)| program.as_path())
+}
+
 /// Returns the time in µs that SimGrid prints for an exported folder, or `None` if SimGrid is not
 /// installed.
 fn played_by_simgrid(out: &Path) -> Option<f64> {
-    let program = out.join("replay");
-    let mut cxx = Command::new("c++");
-    cxx.args(["-std=c++17", "-O1", "-o"])
-        .arg(&program)
-        .arg(out.join("replay.cpp"))
-        .arg("-lsimgrid");
-    match cxx.output() {
-        Ok(output) if output.status.success() => {}
-        Ok(_) | Err(_) => {
-            tools::left_out("simgrid", "no SimGrid (c++ -lsimgrid) here: nothing was played");
-            return None;
-        }
-    }
-    let mut play = Command::new(&program);
+    let mut play = Command::new(replay(out)?);
     play.args([out.join("platform.xml"), out.join("messages.txt")])
         .arg("--cfg=network/model:CM02")
         .arg("--cfg=network/crosstraffic:0");
