@@ -11,27 +11,12 @@ static SwmStr text(const char *s)
     return out;
 }
 
-/* Returns the parameter, limited to the number of nodes; 0 if its value is not a number of at least
- * 1. */
+/* Returns the parameter, limited to the number of nodes. */
 static uint64_t fan_of(const SwmProblem *problem)
 {
-    const uint64_t n = problem->topology->nodes;
-    uint64_t i, fan = 1;
-    size_t at;
+    const uint64_t n = problem->topology->nodes, fan = swm_number(problem, "fan", 1);
 
-    for (i = 0; i < problem->param_count; i++) {
-        const SwmStr value = problem->params[i].value;
-        if (problem->params[i].key.len != 3 || memcmp(problem->params[i].key.ptr, "fan", 3) != 0)
-            continue;
-        for (fan = 0, at = 0; at < value.len; at++) {
-            if (value.ptr[at] < '0' || value.ptr[at] > '9')
-                return 0;
-            fan = fan * 10 + (value.ptr[at] - '0');
-            if (fan > n)
-                fan = n;
-        }
-    }
-    return fan;
+    return fan < n ? fan : n;
 }
 
 static int32_t supports(const SwmAlgorithm *algorithm, const SwmProblem *problem,

@@ -25,4 +25,4 @@ pub use envelope::{Crossover, Envelope, FastestRange};
 pub use family::{CommonSettings, Curve, Families, Family, Point, families};
 pub use link_costs::{DISCONNECTS, LinkCost, LinkCosts, link_costs};
 pub use overview::{Factors, Overview, Place, Standing, WonRange};
-pub use winner_map::{MapCell, RowAxis, WinnerMap, WinnerMaps, winner_maps};
+pub use winner_map::{MapCell, RowAxis, WinnerMap, WinnerMaps, winner_maps, winner_maps_over};

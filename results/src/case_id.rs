@@ -5,7 +5,9 @@
 //! or borrowed from a row (`CaseId<&str>`), so that a million rows can be distinguished without
 //! copying texts.
 
+use crate::changed_defaults::remark_on_versions;
 use crate::record::Record;
+use crate::specs::short_machine;
 use indexmap::{Equivalent, IndexSet};
 use serde::{Deserialize, Serialize};
 
@@ -76,8 +78,9 @@ texts! {
         /// digests: see [`inputs_column`].
         inputs,
         machine,
-        /// The definition of a machine that the experiment defines, written as a preset with
-        /// overrides. Empty if the machine is a preset.
+        /// The machine, written as a preset with the value of each parameter. In rows of versions
+        /// before 0.3, it was empty for a preset, and had only the changed values for a machine of
+        /// the experiment; [`crate::changed_defaults`] completes it when rows are read.
         machine_definition,
         /// The cost model of the machine.
         model,
@@ -154,10 +157,15 @@ impl<'a> CaseId<&'a str> {
             number("repetition", self.repetition.into(), other.repetition.into()),
             number("seed", self.seed, other.seed),
         ];
-        texts
+        let mut differences: Vec<Difference> = texts
             .chain(numbers)
             .filter(|d| d.ours != d.theirs && !is_same_digest(&d.ours, &d.theirs))
-            .collect()
+            .collect();
+        for d in differences.iter_mut().filter(|d| d.column == "machine_definition") {
+            (d.ours, d.theirs) =
+                (short_machine(&d.ours).into_owned(), short_machine(&d.theirs).into_owned());
+        }
+        differences
     }
 
     /// Describes in which columns the case differs from the case in `cases` that is most similar to
@@ -171,8 +179,13 @@ impl<'a> CaseId<&'a str> {
         if differences.iter().any(|d| d.column == "plugin") {
             differences.retain(|d| !matches!(d.column, "plugin_version" | "plugin_digest"));
         }
-        let words =
-            |d: Difference| format!("its {} is `{}`, here `{}`", d.column, d.ours, d.theirs);
+        let words = |d: Difference| {
+            let changed = match d.column {
+                "swapmeet_version" => remark_on_versions(&d.ours, &d.theirs),
+                _ => String::new(),
+            };
+            format!("its {} is `{}`, here `{}`{changed}", d.column, d.ours, d.theirs)
+        };
         differences.into_iter().map(words).collect::<Vec<_>>().join(", ")
     }
 
@@ -294,7 +307,7 @@ pub fn inputs_column<'a>(inputs: impl IntoIterator<Item = (&'a str, &'a str)>) -
 }
 
 /// Parses a column `inputs` into files and digests.
-pub(crate) fn inputs(column: &str) -> impl Iterator<Item = (&str, &str)> {
+pub fn inputs(column: &str) -> impl Iterator<Item = (&str, &str)> {
     column.split(',').filter_map(|entry| entry.rsplit_once('='))
 }
 

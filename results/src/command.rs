@@ -1,6 +1,8 @@
 //! The command that reproduces a row.
 
 use crate::case_id::{CaseId, Setting};
+use crate::specs::short_machine;
+use std::borrow::Cow;
 
 /// Returns the command that reproduces the row of a case. The command writes a row with the same
 /// values, except that the experiment has no name and the repetition has the number 0.
@@ -9,16 +11,24 @@ pub fn command(case: &CaseId<&str>) -> String {
 }
 
 impl<'a> Setting<&'a str> {
-    /// Returns the machine as a preset with overrides, even if the experiment gave it a name.
+    /// Returns the machine as a preset with the values of all parameters, or as the row names it if
+    /// the row does not have its definition.
     pub fn machine_spec(&self) -> &'a str {
         if self.machine_definition.is_empty() { self.machine } else { self.machine_definition }
     }
 
-    /// Returns the machine, followed by its definition if the experiment defined it.
+    /// Returns the machine as a preset with the values that differ from those of the preset, even
+    /// if the experiment gave it a name.
+    pub fn short_machine(&self) -> Cow<'a, str> {
+        short_machine(self.machine_spec())
+    }
+
+    /// Returns the machine, followed by its definition if its name does not say it all: if the
+    /// experiment defined it, or if its preset had other values in the version that made the row.
     pub fn machine_in_full(&self) -> String {
-        match self.machine_definition {
-            "" => self.machine.to_owned(),
-            definition => format!("{} ({definition})", self.machine),
+        match self.short_machine() {
+            short if short == self.machine => self.machine.to_owned(),
+            short => format!("{} ({short})", self.machine),
         }
     }
 }
@@ -32,7 +42,7 @@ impl CaseId<&str> {
             ("--topology", self.setting.topology),
             ("--algorithm", self.implementation.algorithm),
             ("--workload", self.setting.workload),
-            ("--machine", self.setting.machine_spec()),
+            ("--machine", &self.setting.short_machine()),
             ("--seed", &seed),
         ];
         let flags: Vec<String> =

@@ -15,9 +15,9 @@ mod sample;
 mod winner;
 
 pub use by::By;
-pub(crate) use by::{parameter, without};
 pub use line_optimum::LineOptimum;
 pub use rows::ComparedRows;
+use winner::Rival;
 pub use winner::{Margin, RunnerUp, Winner};
 
 use crate::bandwidth::Bandwidths;
@@ -207,8 +207,12 @@ pub struct Group {
     pub baseline: Option<String>,
     /// The reason why there is no baseline; empty if there is one.
     pub no_baseline: String,
-    /// The fastest algorithm, if any has a time.
+    /// The fastest algorithm, if any has a time. Its rivals are known only after p-values were
+    /// corrected for all groups.
     pub winner: Option<Arc<Winner>>,
+    /// The comparisons of the other algorithms with the fastest one, until p-values are corrected.
+    #[serde(skip)]
+    rivals: Vec<Rival>,
     /// The lines, fastest first; lines without a time are last.
     pub lines: Vec<ComparisonLine>,
     /// The numbers of repeated rows, by file.
@@ -242,7 +246,24 @@ impl Group {
     pub fn machine_in_full(&self) -> String {
         self.setting.borrowed().machine_in_full()
     }
+
+    /// Returns whether the machine charges other algorithms of the group for rearrangement, but not
+    /// this one, although it needs some.
+    pub fn is_charged_less(&self, line: &ComparisonLine) -> bool {
+        let is_charged = |other: &ComparisonLine| other.time.is_some() && !other.declares_none;
+        line.declares_none && self.lines.iter().any(is_charged)
+    }
+
+    /// Returns the mark that follows the name of an algorithm in this group: [`CHARGED_LESS`] if
+    /// the machine charges it less than others, and otherwise nothing.
+    pub fn mark(&self, algorithm: &str) -> &'static str {
+        let line = self.lines.iter().find(|line| line.algorithm == algorithm);
+        if line.is_some_and(|line| self.is_charged_less(line)) { CHARGED_LESS } else { "" }
+    }
 }
+
+/// The mark of an algorithm that the machine charges for less rearrangement than other algorithms.
+pub const CHARGED_LESS: &str = " †";
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
@@ -338,6 +359,7 @@ pub fn compare_rows(
         Correction::All => correct(&mut groups),
         Correction::Group => groups.chunks_mut(1).map(correct).sum(),
     };
+    groups.iter_mut().for_each(winner::decide);
     let comparison = Comparison {
         groups: groups.into_iter().map(Arc::new).collect(),
         by,
@@ -397,8 +419,14 @@ impl Comparison {
     }
 }
 
-/// Corrects the p-values for the number of comparisons, and returns that number.
+/// Corrects the p-values for the number of comparisons, and returns that number. The comparisons
+/// with the baselines and those with the fastest algorithms are corrected separately. They are the
+/// same if no baseline was chosen.
 fn correct(groups: &mut [Group]) -> usize {
+    let mut rivals: Vec<&mut Rival> =
+        groups.iter_mut().flat_map(|group| &mut group.rivals).collect();
+    let corrected = holm(&rivals.iter().map(|rival| rival.p).collect::<Vec<_>>());
+    rivals.iter_mut().zip(corrected).for_each(|(rival, p)| rival.p = p);
     let mut tests: Vec<&mut Tests> = groups
         .iter_mut()
         .flat_map(|group| &mut group.lines)

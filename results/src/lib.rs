@@ -4,29 +4,37 @@ pub mod analysis;
 pub mod atomic_file;
 mod bandwidth;
 mod case_id;
+mod changed_defaults;
 mod command;
 mod compare;
 mod field;
 mod grouped;
 mod input;
 mod merge;
+mod names;
 mod output;
+mod parameter;
 pub mod parts;
 mod plausibility;
 mod record;
 mod render;
 mod rerun;
+mod specs;
 pub mod stats;
-mod style_number;
+mod styles;
 pub mod units;
 
 pub use bandwidth::Bandwidths;
-pub use case_id::{CaseId, Difference, Implementation, Setting, inputs_column};
+pub use case_id::{CaseId, Difference, Implementation, Setting, inputs, inputs_column};
+pub use changed_defaults::{
+    CHANGED_DEFAULTS, ChangedDefault, Of, changed_between, remark_on_versions,
+};
 pub use command::{command, quoted};
 pub use compare::residual::{MEASURED, Residual, is_measured};
 pub use compare::{
-    By, CompareError, CompareOptions, ComparedRows, Comparison, ComparisonLine, Correction, Group,
-    LineOptimum, RowLocation, RunTime, StatusCounts, Tests, compare, compare_by, compare_rows,
+    By, CHARGED_LESS, CompareError, CompareOptions, ComparedRows, Comparison, ComparisonLine,
+    Correction, Group, LineOptimum, RowLocation, RunTime, StatusCounts, Tests, compare, compare_by,
+    compare_rows,
 };
 pub use field::{NotFinite, csv_table};
 pub use grouped::grouped;
@@ -35,14 +43,16 @@ pub use input::{
     read_rows,
 };
 pub use merge::{InconsistentRows, MergeError, MergedOrder, MissingCases, Shards};
+pub use names::{defined_name, without_common_parts};
 pub use output::{CsvSink, Sink};
+pub use parameter::{Parameter, Parameters, SpecKind, UnknownParameter};
 pub use record::{
     ColumnInfo, MOST_US, Record, Status, Verified, column_infos, columns, outcome_columns,
 };
 pub use render::{
-    escaped, html_table, in_words, latex_escaped, single_line, write_csv, write_html, write_json,
+    View, escaped, html_table, latex_escaped, single_line, write_csv, write_html, write_json,
     write_latex, write_markdown, write_table,
 };
-pub use style_number::{STYLES_IN_GROUP, style_numbers};
+pub use styles::{AlgorithmStyles, STYLES, has_fixed_style, mark};
 pub use swapmeet_core::cost::kind::{Kind, Parts};
 pub use units::duration;

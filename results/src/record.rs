@@ -218,8 +218,7 @@ record! {
     case swapmeet_version: String,
     /// Digest of the plugin's file.
     case plugin_digest: String,
-    /// Definition of a machine of the experiment, as a preset with all overrides; empty for a
-    /// preset.
+    /// The machine as a preset with the value of each of its parameters.
     case machine_definition: String,
     /// The files named by topology and workload, each with a digest of its contents.
     case inputs: String,
@@ -253,6 +252,11 @@ record! {
     outcome members: Option<u64>,
     /// Time of one communicator without the others; empty without `over=`.
     outcome alone_us: Option<f64>,
+    /// The protocol of the library with the shortest time, if the machine has several.
+    outcome protocol: String,
+    /// Rounds of all steps; more than `steps` if a step has more messages of a node or circuits of
+    /// a link than the machine carries at a time. Empty if the model runs no step in rounds.
+    outcome rounds: Option<u64>,
 }
 
 /// Returns the description of each column, in order.
@@ -361,11 +365,11 @@ impl Record {
 
     /// Hashes the values that are equal in all rows of the same case and repetition, except those
     /// that identify the case. `plan_ms`, `wall_ms` and the name of the experiment may differ. The
-    /// note and the randomly drawn faults are missing in files of earlier versions. The optimum is
+    /// note, the randomly drawn faults and the rounds are missing in files of earlier versions. The optimum is
     /// missing in rows of a run without `--optimum`.
     pub(crate) fn hash_comparable(&self, hasher: &impl BuildHasher) -> u64 {
-        const DIFFERING: [&str; 6] =
-            ["plan_ms", "wall_ms", "note", "optimum_us", "optimum_gap", "faults"];
+        const DIFFERING: [&str; 7] =
+            ["plan_ms", "wall_ms", "note", "optimum_us", "optimum_gap", "faults", "rounds"];
         let mut state = hasher.build_hasher();
         self.hash_outcome(&mut state, |column| !DIFFERING.contains(&column));
         self.nodes.hash_as_written(&mut state);
@@ -407,7 +411,7 @@ mod tests {
             columns().collect::<Vec<_>>().join(", "),
             format!(
                 "{PROMISED}, note, send_buffer_bytes, receive_buffer_bytes, swapmeet_version, plugin_digest, machine_definition, inputs, \
-                 block_bytes, bound_kind, proved_on, reduction_us, first_rank_us, mean_rank_us, compared_on, optimum_us, optimum_gap, faults, communicators, members, alone_us"
+                 block_bytes, bound_kind, proved_on, reduction_us, first_rank_us, mean_rank_us, compared_on, optimum_us, optimum_gap, faults, communicators, members, alone_us, protocol, rounds"
             )
         );
     }

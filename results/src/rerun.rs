@@ -28,8 +28,9 @@ impl Record {
         let (mut ours, mut theirs) = (self.case(), again.case());
         // Compare the definitions of machines instead of their names, because a rerun uses the
         // definition.
-        for case in [&mut ours, &mut theirs] {
-            case.setting.machine = case.setting.machine_spec();
+        let machines = [ours.setting.short_machine(), theirs.setting.short_machine()];
+        for (case, machine) in [&mut ours, &mut theirs].into_iter().zip(&machines) {
+            case.setting.machine = machine;
             (case.setting.machine_definition, case.repetition) = ("", 0);
         }
         let known = |difference: &Difference| !difference.ours.is_empty();

@@ -22,6 +22,9 @@ pub use ratio::{Ratio, ratio};
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+/// The level of significance: two times are said to differ if the corrected p-value is below it.
+pub const LEVEL: f64 = 0.05;
+
 /// Whether the values of a sample differ, as far as this is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -2,11 +2,10 @@
 //! written to the terminal, and ends when the requested panel is on the screen. It is measured
 //! twice: without workers, and with workers on all cores.
 //!
-//! A second benchmark moves sliders. After each key, the dashboard calculates the times of 20
-//! schedules of 10^5 steps again.
+//! A second benchmark moves a slider. After each key, the dashboard runs the selected group again.
 //!
-//! A third benchmark opens 100,000 rows and measures the processor time of the thread that draws,
-//! for each key.
+//! A third benchmark opens 102,060 rows and measures the processor time of the thread that draws,
+//! for each key, and the memory that each row takes after every view was opened once.
 //!
 //! Run all by `cargo bench --bench dashboard`. The dashboard draws animations every 33 ms, so a
 //! response within this time appears immediate.
@@ -25,23 +24,14 @@ use swapmeet_results::{CsvSink, Record, Sink, Status, Verified};
 const KEYS: usize = 400;
 /// The keys, each with a text that is on the screen when the panel of the key is open.
 const PANELS: [(&str, &str); 4] =
-    [("2", "2 Cases:"), ("3", "3 Comparison"), ("5", "5 Where time goes"), ("6", "6 Network")];
-/// The number of schedules that are priced again when a slider moves. Each is a ring of about 10^5
-/// nodes, in which each node sends one message in each step.
-const SCHEDULES: usize = 20;
-const LONGEST_RING: usize = 100_000;
+    [("1", "1 Choose:"), ("2", "2 Table:"), ("3", "3 Winners"), ("4", "4 Where time goes")];
 /// The number of times that a slider is moved.
 const NOTCHES: usize = 40;
 /// The number of rows for which the processor time of keys is measured.
-const ROWS: usize = 100_000;
+const ROWS: usize = 102_060;
 
 fn main() {
-    let (answers, prices) = slide();
-    println!(
-        "what if, {SCHEDULES} schedules of {LONGEST_RING} steps, milliseconds: {} prices, {} to the answer",
-        summary(prices),
-        summary(answers)
-    );
+    println!("what if, milliseconds from a key to the times of the group: {}", summary(slide()));
     keys();
     many_rows();
 }
@@ -55,7 +45,7 @@ fn many_rows() {
     command.arg("tui");
     command.arg(&file);
     let (mut child, mut writer, mut screen) = start(command, folder.path(), 120, 40);
-    screen.wait_for("3 Comparison: paragon, baseline");
+    screen.wait_for("3 Winners (1 of");
     let id = child.process_id().expect("a process");
     // The first number in `schedstat` is the processor time in nanoseconds.
     let busy = || {
@@ -69,18 +59,20 @@ fn many_rows() {
     // `filter` delete the text that its first keys have entered.
     let filter = "pex 1\x7f\x7f\x7f\x7f\x7f";
     for (preparation, keys, pause) in [
-        ("3", "j", 100),
-        ("3", "s", 100),
-        ("3", "r", 100),
-        ("3/", filter, 100),
         ("2", "j", 100),
+        ("2", "s", 100),
+        ("2", "r", 100),
         ("2/", filter, 100),
-        ("5", "]", 100),
-        ("9", "j", 100),
-        ("4", "j", 100),
-        ("4", "]", 100),
-        ("4/", filter, 100),
-        ("0jj", "l", 3000),
+        ("4p", "]", 100),
+        ("3m", "j", 100),
+        ("3c", "j", 100),
+        ("c", "]", 100),
+        ("3c/", filter, 100),
+        ("4n", "l", 100),
+        ("1", "j", 100),
+        ("L", "j", 100),
+        ("d", "j", 100),
+        ("5jj", "l", 3000),
     ] {
         writer.write_all(preparation.as_bytes()).expect("a key");
         std::thread::sleep(Duration::from_millis(300));
@@ -95,8 +87,26 @@ fn many_rows() {
         // If the keys opened the input of a filter, close it.
         writer.write_all(b"\r").expect("a key");
     }
+    let with_rows = memory(id);
     writer.write_all(b"\x03").expect("a key");
     child.wait().expect("it ends");
+    let mut command = CommandBuilder::new(swapmeet_tests::program());
+    command.args(["tui", "--force", "--out", "none.csv"]);
+    let (mut child, mut writer, mut screen) = start(command, folder.path(), 120, 40);
+    screen.wait_for("1 Choose");
+    let without = memory(child.process_id().expect("a process"));
+    writer.write_all(b"\x03").expect("a key");
+    child.wait().expect("it ends");
+    let each = with_rows.saturating_sub(without) as f64 / ROWS as f64;
+    println!("memory: {each:.0} bytes for each of {ROWS} rows");
+}
+
+/// Returns the resident memory of a process in bytes.
+fn memory(id: u32) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{id}/status")).expect("Linux");
+    let line = text.lines().find(|line| line.starts_with("VmRSS:")).expect("its memory");
+    let kibibytes = line.split_whitespace().nth(1).and_then(|number| number.parse::<u64>().ok());
+    kibibytes.expect("a number") * 1024
 }
 
 /// Returns rows of ten algorithms on many networks with many sizes, as CSV.
@@ -143,46 +153,33 @@ fn summary(mut times: Vec<Duration>) -> String {
     format!("median {:.1}, worst {:.1}", ms(times.get(times.len() / 2)), ms(times.last()))
 }
 
-/// Moves the slider of the start-up time. Returns two lists of times: the times until the ranking
-/// shows the new value, and the times of pricing alone, which the panel prints.
-fn slide() -> (Vec<Duration>, Vec<Duration>) {
+/// Moves the slider of the start-up time. Returns the times until all algorithms of the group have a
+/// new time. They include the pause after which the group runs.
+fn slide() -> Vec<Duration> {
     let folder = tempfile::tempdir().expect("a folder");
     let mut command = CommandBuilder::new(swapmeet_tests::program());
-    command.args(["tui", "--algorithm", "ring", "--workload", "uniform:64"]);
-    for ring in 0..SCHEDULES {
-        command.args(["--topology", &format!("ring:{}", LONGEST_RING - ring)]);
+    command.args(["tui", "--topology", "torus:16x16", "--workload", "uniform:1KiB"]);
+    for algorithm in ["suh-shin", "bruck", "pex", "linear", "pairwise", "row-column", "retri"] {
+        command.args(["--algorithm", algorithm]);
     }
     let (mut child, mut writer, mut screen) = start(command, folder.path(), 200, 60);
-    screen.wait_for(&format!("done: {SCHEDULES} cases verified"));
-    writer.write_all(b"3g0e").expect("keys");
-    screen.wait_for(&format!("step data of {SCHEDULES} of {SCHEDULES} schedules available"));
+    screen.wait_for("done: 7 cases verified");
     // Move the cursor past the sliders of the block size and the model.
-    writer.write_all(b"jj").expect("keys");
+    writer.write_all(b"5jj").expect("keys");
     screen.wait_for("startup_us: ");
-    let (mut answers, mut prices) = (Vec::new(), Vec::new());
-    let mut before = String::new();
+    let mut times = Vec::new();
     for _ in 0..NOTCHES {
         let pressed = Instant::now();
         writer.write_all(b"l").expect("a key");
-        let answered = screen.wait("the ranking of another start-up", |screen| {
-            value(&screen.contents(), ", paragon:startup_us=").is_some_and(|value| value != before)
+        screen.wait_for("running this group again");
+        let answered = screen.wait("the times of the group", |screen| {
+            screen.contents().contains("x is the ratio to the time in the table")
         });
-        let shown = screen.parser.screen().contents();
-        before = value(&shown, ", paragon:startup_us=").unwrap_or_default();
-        answers.push(answered.duration_since(pressed));
-        let price =
-            value(&shown, "recalculated instantly in ").and_then(|ms| ms.parse::<f64>().ok());
-        prices.extend(price.map(|ms| Duration::from_secs_f64(ms / 1e3)));
+        times.push(answered.duration_since(pressed));
     }
     writer.write_all(b"\x03").expect("a key");
     child.wait().expect("it ends");
-    (answers, prices)
-}
-
-/// Returns the first word after the text `words`.
-fn value(shown: &str, words: &str) -> Option<String> {
-    let rest = shown.split(words).nth(1)?;
-    Some(rest.split([' ', '\n', '│']).next()?.to_owned())
+    times
 }
 
 fn keys() {

@@ -218,6 +218,10 @@ impl Host for Counter {
         self.links.len() as u64
     }
 
+    fn can_reduce(&mut self, _: u64) -> bool {
+        false
+    }
+
     fn uniform(&mut self) -> bool {
         true
     }
@@ -257,6 +261,7 @@ impl Host for Counter {
         startup_us() -> f64;
         hop_us() -> f64;
         byte_us() -> f64;
+        shares_routes() -> bool;
         demand(u64, Room<'_, SwmByteCount>) -> Result<(), Unreadable>;
         token_bytes(u64, Room<'_, u64>) -> Result<(), Unreadable>;
         token_receivers(u64, u64, Room<'_, u64>) -> Result<(), Unreadable>;

@@ -281,6 +281,7 @@ static void *haunt(void *unused)
         memset(&axis, 0, sizeof axis);
         held->vertices(held->ctx);
         held->uniform(held->ctx);
+        held->shares_routes(held->ctx);
         held->links(held->ctx, 1, links, 4, &count);
         held->demand(held->ctx, 1, demand, 4, &count);
         held->token_bytes(held->ctx, 1, numbers, 4, &count);

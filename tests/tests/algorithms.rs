@@ -6,6 +6,7 @@ mod claims;
 mod collectives;
 mod communicators;
 mod dual_net;
+mod gpu_clusters;
 mod liu;
 mod matrix;
 mod oracle;

@@ -8,6 +8,7 @@ mod opened;
 mod panels;
 mod picking;
 mod pty;
+mod replays;
 mod screens;
 mod sessions;
 mod steps;

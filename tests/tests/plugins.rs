@@ -17,6 +17,7 @@ mod schedules;
 mod sized;
 mod tables;
 mod version_1_0;
+mod version_1_1;
 
 /// Returns exit status and rows of a run with the plugins of a file or folder.
 fn rows_of(plugin: &Path, topology: &str, algorithm: &str) -> (i32, Vec<Record>) {

@@ -2,6 +2,7 @@
 //! into shards.
 
 mod blocks;
+mod changed_defaults;
 mod durable;
 mod host_fails;
 mod hostile;

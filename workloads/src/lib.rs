@@ -28,7 +28,7 @@ pub use generator::distribution::{Distribution, DistributionKind};
 pub use generator::matrix::{Matrix, MatrixError};
 pub use generator::spikes::Spikes;
 pub use generator::{Generator, generators};
-pub use properties::is_random;
+pub use properties::{default_number, is_random};
 pub use range::{expand, unreached_end};
 
 #[derive(Debug, Clone)]

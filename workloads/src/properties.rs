@@ -1,5 +1,6 @@
 //! Properties that follow from the spec alone, without files of sizes.
 
+use crate::Workload;
 use crate::args::{CurveAxis, WORD};
 use crate::generator::{Generator, generators};
 use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES};
@@ -18,8 +19,8 @@ impl CurveAxis {
     /// ```
     pub fn split(self, workload: &str) -> Option<(f64, String)> {
         let spec = Spec::parse("workload", workload).ok()?;
-        let (_, key) = find_generator(&spec)?.axes.iter().find(|(axis, _)| *axis == self)?;
-        let at = spec.args().iter().position(|arg| arg.key().unwrap_or(WORD) == *key)?;
+        let key = self.key_of(&spec)?;
+        let at = spec.args().iter().position(|arg| arg.key().unwrap_or(WORD) == key)?;
         let value = spec.args()[at].value();
         let value = match self {
             Self::BlockSize => parse_size(value).ok()? as f64,
@@ -35,6 +36,21 @@ impl CurveAxis {
         let rest = if others.is_empty() { String::new() } else { format!(":{}", others.join(",")) };
         Some((value, format!("{}{rest}", spec.name())))
     }
+
+    /// Returns the key of the argument that is the value of a workload on this axis.
+    ///
+    /// ```
+    /// use swapmeet_workloads::CurveAxis;
+    /// assert_eq!(CurveAxis::BlockSize.key("moe:experts=8,top=2,tokens=4,bytes=64"), Some("bytes"));
+    /// ```
+    pub fn key(self, workload: &str) -> Option<&'static str> {
+        self.key_of(&Spec::parse("workload", workload).ok()?)
+    }
+
+    fn key_of(self, workload: &Spec) -> Option<&'static str> {
+        let axes = find_generator(workload)?.axes;
+        axes.iter().find(|(axis, _)| *axis == self).map(|(_, key)| *key)
+    }
 }
 
 /// Returns whether a workload has random sizes; `None` if its generator is unknown.
@@ -46,6 +62,28 @@ impl CurveAxis {
 /// ```
 pub fn is_random(workload: &str) -> Option<bool> {
     Some(find_generator(&Spec::parse("workload", workload).ok()?)?.random)
+}
+
+/// Returns the number that an argument of a workload has if the spec does not state it. This is the
+/// number that the canonical form of the spec leaves out. Returns `None` if the argument has no
+/// such number, or if the generator reads a file.
+///
+/// ```
+/// use swapmeet_workloads::default_number;
+/// assert_eq!(default_number("moe:experts=8,top=2,tokens=16,bytes=64", "skew"), Some(0.0));
+/// assert_eq!(default_number("moe:experts=8,top=2,tokens=16,bytes=64,violation=2", "skew"), None);
+/// assert_eq!(default_number("irregular:dist=zipf,mean=64", "density"), Some(1.0));
+/// ```
+pub fn default_number(workload: &str, key: &str) -> Option<f64> {
+    let spec = Spec::parse("workload", workload).ok()?;
+    // An argument without a key can be the name of a file.
+    find_generator(&spec).filter(|generator| !generator.keys.contains(&WORD))?;
+    let canonical = Workload::parse(workload).ok()?.to_string();
+    let is_default = |number: &f64| {
+        let stated = Workload::parse(&format!("{workload},{key}={number}"));
+        stated.is_ok_and(|stated| stated.to_string() == canonical)
+    };
+    [0.0, 1.0].into_iter().find(is_default)
 }
 
 pub(crate) fn find_generator(spec: &Spec) -> Option<&'static Generator> {

@@ -1,13 +1,13 @@
-//! Ranges of sizes: `uniform:8..1MiB` is a list of workloads, one for each size.
+//! Ranges of sizes and counts: `uniform:8..1MiB` is a list of workloads, one for each size.
 
-use crate::args::CurveAxis;
+use crate::args::{CurveAxis, WORD};
 use crate::properties::find_generator;
 use swapmeet_core::spec::{Arg, Spec, SpecError, format_size, parse_size};
 
 const FORM: &str = "a range such as 8..1MiB (each size twice the previous one) or 8..1MiB*4";
 
-/// Replaces a range of sizes by a list of workloads, one for each size. A text without a range is
-/// returned unchanged, even if it is not valid.
+/// Replaces a range of sizes, or of counts such as `tokens`, by a list of workloads, one for each of
+/// them. A text without a range is returned unchanged, even if it is not valid.
 ///
 /// The first size is the start of the range. Each further size is the previous size multiplied by a
 /// factor, which is 2 by default. The list contains the end of the range only if this sequence
@@ -42,8 +42,16 @@ pub fn expand(text: &str) -> Result<Vec<String>, SpecError> {
     let (before, after) = (&text[..arg.value_at()], &text[arg.value_at() + arg.value().len()..]);
     Ok(sizes(&spec, arg)?
         .into_iter()
-        .map(|bytes| format!("{before}{}{after}", format_size(bytes)))
+        .map(|number| format!("{before}{}{after}", written(arg, number)))
         .collect())
+}
+
+/// Writes a number of a range: a size with its unit, and a count without one.
+fn written(arg: &Arg, number: u64) -> String {
+    /// The keys whose values are sizes.
+    const SIZES: [&str; 5] = [WORD, "bytes", "max", "mean", "rest"];
+    let is_size = SIZES.contains(&arg.key().unwrap_or(WORD));
+    if is_size { format_size(number) } else { number.to_string() }
 }
 
 /// Returns two sizes if the list of a range does not contain the end of the range: the last size in
@@ -62,7 +70,7 @@ pub fn unreached_end(text: &str) -> Option<(String, String)> {
     let last = *sizes(&spec, arg).ok()?.last()?;
     let (_, rest) = arg.value().split_once("..")?;
     let end = parse_size(rest.split_once('*').map_or(rest, |(end, _)| end)).ok()?;
-    (last != end).then(|| (format_size(last), format_size(end)))
+    (last != end).then(|| (written(arg, last), written(arg, end)))
 }
 
 fn sizes(spec: &Spec, arg: &Arg) -> Result<Vec<u64>, SpecError> {
@@ -98,6 +106,19 @@ mod tests {
             "permutation/shear-2d:1,by=2 permutation/shear-2d:2,by=2 permutation/shear-2d:4,by=2"
         });
         assert_eq!(expand(&format!("uniform:1..{}", u64::MAX)).unwrap().len(), 64);
+    }
+
+    /// Counts have no units, so `tokens=1KiB` is invalid.
+    #[test]
+    fn a_range_of_counts_has_no_units() {
+        let texts = expand("dispatch/moe:experts=8,top=2,tokens=64..1024*4,bytes=8KiB").unwrap();
+        let tokens = ["64", "256", "1024"];
+        let expected =
+            tokens.map(|t| format!("dispatch/moe:experts=8,top=2,tokens={t},bytes=8KiB"));
+        assert_eq!(texts, expected);
+        assert!(texts.iter().all(|text| crate::Workload::parse(text).is_ok()));
+        let end = unreached_end("moe:experts=8,top=2,tokens=64..2048*4,bytes=8");
+        assert_eq!(end, Some(("1024".to_owned(), "2048".to_owned())));
     }
 
     #[test]

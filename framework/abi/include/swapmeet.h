@@ -34,7 +34,7 @@
 
 // Minor version of the ABI. It grows when fields are appended. Plugins and hosts of different
 // minor versions work together.
-#define SWM_ABI_MINOR 1
+#define SWM_ABI_MINOR 2
 
 // `SwmLayout.flags`: the schedule moves byte counts instead of blocks. Each node then holds a
 // number of bytes for each destination, and the origins of these bytes are not tracked. A node may
@@ -384,6 +384,21 @@ typedef struct SwmBlocks {
     // sizes of blocks. If this is not 0, the message is sent even if no block is selected. It must
     // be 0 if all blocks have the same size, because the host then counts blocks instead of bytes.
     uint64_t extra_bytes;
+    // Since 1.2, in reductions: the switch that adds the sent values, as a vertex
+    // (`SwmHost.vertices`); 0 for none, because vertex 0 is a node. The switch adds the values
+    // of all sends of the step with the same reducer, receiver and selected blocks, and the receiver
+    // gets one message with the sum. A node that contributes to its own sum sends its value to
+    // itself, over the switch. The send needs `SWM_STRICT` and `SWM_COMBINE`, and its route must
+    // pass the switch. If the routes of these sends meet at switches before it, these also add.
+    // The schedule may claim no symmetry.
+    uint64_t reducer;
+    // Since 1.2: the switch that copies the sent blocks, as a vertex; 0 for none. The switch copies
+    // the blocks of all sends of the step with the same multicaster, sender and selected blocks, and
+    // the sender sends one message. The send needs `SWM_STRICT` and, in collectives where a send
+    // could move its blocks, `SWM_COPY`. Its route must pass the switch. If the routes of these
+    // sends part at switches after it, these also copy. A send has at most one of `reducer` and
+    // `multicaster`, and the schedule may claim no symmetry.
+    uint64_t multicaster;
 } SwmBlocks;
 
 // A redistribution. A node sorts all the data that it holds into buckets, element by element.
@@ -640,6 +655,14 @@ typedef struct SwmHost {
                                uint64_t *receivers,
                                uint64_t room,
                                uint64_t *count);
+    // Since 1.1. Returns 1 if a message over several links of the machine crosses all of them at
+    // once and shares each of them with other messages, and 0 if it occupies them alone or is
+    // stored by each node on its route. If 1, a message that takes the route of some data is at
+    // least as fast as messages between neighbours that forward this data.
+    uint32_t (*shares_routes)(void *ctx);
+    // Since 1.2. Returns 1 if a vertex is a switch that can add and copy the data of sends
+    // (`SwmBlocks.reducer`, `SwmBlocks.multicaster`), and 0 otherwise.
+    uint32_t (*can_reduce)(void *ctx, uint64_t vertex);
 } SwmHost;
 
 // One algorithm of a plugin.
@@ -714,6 +737,38 @@ typedef int32_t (*SwmRun)(const struct SwmAlgorithm *algorithm,
 
 #endif  /* SWAPMEET_H */
 
+#ifndef SWM_NUMBER
+#define SWM_NUMBER
+
+// Returns the value of a parameter whose kind is SWM_PARAM_NUMBER, or `otherwise` if the user gave
+// none. The host has checked that the value is a whole number; one above UINT64_MAX gives
+// UINT64_MAX. Other values need a check of the algorithm, for instance of 0 before a division.
+static inline uint64_t swm_number(const SwmProblem *problem, const char *key, uint64_t otherwise)
+{
+    uint64_t i, value = 0;
+    size_t k;
+
+    for (i = 0; i < problem->param_count; i++) {
+        const SwmParam *param = &problem->params[i];
+
+        for (k = 0; k < param->key.len && key[k] != 0 && (uint8_t)key[k] == param->key.ptr[k]; k++) {
+        }
+        if (k < param->key.len || key[k] != 0)
+            continue;
+        for (k = 0; k < param->value.len; k++) {
+            const uint64_t digit = (uint64_t)(param->value.ptr[k] - (uint8_t)'0');
+
+            if (digit > 9)
+                return otherwise;
+            if (value > (UINT64_MAX - digit) / 10)
+                return UINT64_MAX;
+            value = 10 * value + digit;
+        }
+        return param->value.len > 0 ? value : otherwise;
+    }
+    return otherwise;
+}
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -728,3 +783,5 @@ SwmPlugin *swapmeet_plugin(void);
 #ifdef __cplusplus
 }
 #endif
+
+#endif  /* SWM_NUMBER */

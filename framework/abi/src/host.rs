@@ -215,4 +215,12 @@ pub struct SwmHost {
             count: *mut u64,
         ) -> i32,
     >,
+    /// Since 1.1. Returns 1 if a message over several links of the machine crosses all of them at
+    /// once and shares each of them with other messages, and 0 if it occupies them alone or is
+    /// stored by each node on its route. If 1, a message that takes the route of some data is at
+    /// least as fast as messages between neighbours that forward this data.
+    pub shares_routes: Option<unsafe extern "C" fn(ctx: *mut c_void) -> u32>,
+    /// Since 1.2. Returns 1 if a vertex is a switch that can add and copy the data of sends
+    /// ([`SwmBlocks::reducer`], [`SwmBlocks::multicaster`]), and 0 otherwise.
+    pub can_reduce: Option<unsafe extern "C" fn(ctx: *mut c_void, vertex: u64) -> u32>,
 }

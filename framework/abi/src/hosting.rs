@@ -56,6 +56,8 @@ pub trait Host {
     fn byte_us(&mut self) -> f64;
     fn vertices(&mut self) -> u64;
     fn uniform(&mut self) -> bool;
+    fn shares_routes(&mut self) -> bool;
+    fn can_reduce(&mut self, vertex: u64) -> bool;
 
     // The following functions run in `answer`.
     fn links(&mut self, vertex: u64, links: Room<'_, SwmLink>) -> Result<(), Self::Refusal>;
@@ -155,6 +157,8 @@ functions! {
         byte_us() -> f64, or 0.0, |host| host.byte_us();
         vertices() -> u64, or 0, |host| host.vertices();
         uniform() -> u32, or 1, |host| u32::from(host.uniform());
+        shares_routes() -> u32, or 1, |host| u32::from(host.shares_routes());
+        can_reduce(vertex: u64) -> u32, or 0, |host| u32::from(host.can_reduce(vertex));
     }
 
     answer {

@@ -58,6 +58,6 @@ const _: () = assert!(SWM_MAGIC == u64::from_le_bytes(*b"SWAPMEET"));
 pub const SWM_ABI_MAJOR: u32 = 1;
 /// Minor version of the ABI. It grows when fields are appended. Plugins and hosts of different
 /// minor versions work together.
-pub const SWM_ABI_MINOR: u32 = 1;
+pub const SWM_ABI_MINOR: u32 = 2;
 /// The only symbol that a plugin exports, of type [`SwmEntry`]; NUL-terminated for the loader.
 pub const ENTRY_SYMBOL: &core::ffi::CStr = c"swapmeet_plugin";

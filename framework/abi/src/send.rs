@@ -81,6 +81,21 @@ pub struct SwmBlocks {
     /// sizes of blocks. If this is not 0, the message is sent even if no block is selected. It must
     /// be 0 if all blocks have the same size, because the host then counts blocks instead of bytes.
     pub extra_bytes: u64,
+    /// Since 1.2, in reductions: the switch that adds the sent values, as a vertex
+    /// ([`SwmHost::vertices`]); 0 for none, because vertex 0 is a node. The switch adds the values
+    /// of all sends of the step with the same reducer, receiver and selected blocks, and the receiver
+    /// gets one message with the sum. A node that contributes to its own sum sends its value to
+    /// itself, over the switch. The send needs [`SWM_STRICT`] and [`SWM_COMBINE`], and its route must
+    /// pass the switch. If the routes of these sends meet at switches before it, these also add.
+    /// The schedule may claim no symmetry.
+    pub reducer: u64,
+    /// Since 1.2: the switch that copies the sent blocks, as a vertex; 0 for none. The switch copies
+    /// the blocks of all sends of the step with the same multicaster, sender and selected blocks, and
+    /// the sender sends one message. The send needs [`SWM_STRICT`] and, in collectives where a send
+    /// could move its blocks, [`SWM_COPY`]. Its route must pass the switch. If the routes of these
+    /// sends part at switches after it, these also copy. A send has at most one of `reducer` and
+    /// `multicaster`, and the schedule may claim no symmetry.
+    pub multicaster: u64,
 }
 
 /// A send of one bucket of the sender's last redistribution ([`SwmHost::send_bucket`]), in a

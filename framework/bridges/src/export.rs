@@ -7,6 +7,7 @@
 use counts::ByteCounts;
 use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashTable};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::hash::BuildHasher;
 use std::io::{self, BufWriter};
@@ -157,6 +158,12 @@ pub trait Export {
         Ok(())
     }
 
+    /// Receives a flow of background traffic, before the first step. Formats without such flows
+    /// ignore it.
+    fn background(&mut self, _flow: &Flow) -> Result<(), ExportError> {
+        Ok(())
+    }
+
     /// Receives the route and the data of a send, which is a part of a message of the current step.
     /// A format stores only what it needs of them, because a step may have millions of messages.
     fn part(&mut self, _part: Part<'_>) -> Result<(), ExportError> {
@@ -180,6 +187,19 @@ pub struct Step {
     /// The messages between different nodes, in the order of the schedule. Messages of the step
     /// that have the same sender, receiver and route are merged into one.
     pub messages: Vec<Message>,
+    /// The number of bytes that each node reduces at the end of the step; only nodes that do.
+    pub reduced: BTreeMap<u64, u64>,
+}
+
+/// A flow of background traffic, with its route as in [`Part`].
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Flow {
+    pub from: u64,
+    pub to: u64,
+    pub bytes: u64,
+    pub path: Vec<u64>,
+    pub bandwidths: Vec<f64>,
+    pub latencies: Vec<f64>,
 }
 
 #[derive(Debug)]
@@ -209,6 +229,9 @@ pub struct Part<'a> {
     /// The bandwidth of each link of the route, divided by the bandwidth of the machine. Empty if
     /// all links have the bandwidth of the machine.
     pub bandwidths: &'a [f64],
+    /// The latency of each link of the route, divided by the latency of the machine. Empty if all
+    /// links have the latency of the machine.
+    pub latencies: &'a [f64],
     /// The sent blocks; `None` in a schedule that counts bytes instead of blocks.
     pub blocks: Option<Vec<BlockTransfer>>,
     /// In a schedule that counts bytes, pairs of a destination and the number of bytes for it.
@@ -280,6 +303,11 @@ impl Exporter {
         }
     }
 
+    /// Adds a flow of background traffic. This must be called before the first step.
+    pub fn background(&mut self, flow: &Flow) -> Result<(), ExportError> {
+        self.export()?.background(flow)
+    }
+
     /// Ends the export. This must be called when a verified schedule has no more events.
     pub fn finish(mut self, row: &[(&str, String)]) -> Result<(), ExportError> {
         self.end_step()?;
@@ -302,6 +330,7 @@ impl Exporter {
         export.step(&self.step)?;
         self.earlier_steps.push(self.current);
         self.step.number += 1;
+        self.step.reduced.clear();
         for message in self.step.messages.drain(..) {
             if let Some(by_route) = self.by_route.get_mut(message.from as usize) {
                 by_route.clear();
@@ -311,6 +340,13 @@ impl Exporter {
     }
 
     fn send(&mut self, mut send: Send) -> Result<(), ExportError> {
+        if send.reducer > 0 || send.multicaster > 0 {
+            return Err(format!(
+                "step {}: a switch adds or copies the data of the send from {} to {}, which the format `{}` cannot express",
+                send.step, send.from, send.to, self.format.name
+            )
+            .into());
+        }
         // Steps arrive in order. A send of the next step therefore ends the current step.
         if send.step != self.current {
             self.end_step()?;
@@ -325,6 +361,9 @@ impl Exporter {
             Some(_) | None => Vec::new(),
         };
         let Send { from, to, bytes, .. } = send;
+        if send.combine {
+            *self.step.reduced.entry(to).or_default() += bytes;
+        }
         let blocks = match send.blocks.take() {
             Some(sets) => Some(self.transfers(sets, &send)?),
             None => None,
@@ -338,7 +377,7 @@ impl Exporter {
         let after = self.earlier_steps.partition_point(|step| *step <= send.after) as u64;
         // If the step already has a message between the same nodes on the same route, merge both
         // messages.
-        let Step { number, messages } = &mut self.step;
+        let Step { number, messages, .. } = &mut self.step;
         let route = self.hashes.hash_one((&send.path, &send.signs));
         let hash = |m: &Message| self.hashes.hash_one((m.to, m.route));
         let new = Message { from, to, bytes, after, route };
@@ -362,8 +401,10 @@ impl Exporter {
                 messages.len() - 1
             }
         };
-        let (step, path, bandwidths) = (*number, &send.path, &send.bandwidths);
-        self.export()?.part(Part { step, message, from, to, path, bandwidths, blocks, counts })
+        let (step, path) = (*number, &send.path);
+        let (bandwidths, latencies) = (&send.bandwidths, &send.latencies);
+        let part = Part { step, message, from, to, path, bandwidths, latencies, blocks, counts };
+        self.export()?.part(part)
     }
 }
 

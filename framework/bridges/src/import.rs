@@ -82,6 +82,9 @@ pub struct Measurement {
     /// The mean time of a call in µs. If the program reports no mean, this is the median or the
     /// first time that the program reports.
     pub time_us: f64,
+    /// The time of the same collective with one buffer for sending and receiving, in µs, if it was
+    /// measured.
+    pub in_place_us: Option<f64>,
     /// Other values that the program reports, such as minimum and maximum, as a text for users.
     pub note: String,
     /// Whether the program checked the received data and found it correct.

@@ -164,21 +164,21 @@ impl Library {
 
     /// Returns the rule that makes the library run the algorithm of a case with the same
     /// parameters. `None` if no rule can do this.
-    fn rule(&self, cell: &TimedCase) -> Option<Rule> {
-        self.algorithms.iter().find_map(|algorithm| algorithm.rule(cell, self.limits_requests))
+    fn rule(&self, case: &TimedCase) -> Option<Rule> {
+        self.algorithms.iter().find_map(|algorithm| algorithm.rule(case, self.limits_requests))
     }
 
     /// Finds the fastest algorithm for each number of ranks and each block size in the sweep, and
     /// returns the result as decision tables. `Err` is the reason why nothing can be decided.
-    pub fn decide(&self, cells: &[TimedCase]) -> Result<Vec<DecisionTable>, String> {
+    pub fn decide(&self, cases: &[TimedCase]) -> Result<Vec<DecisionTable>, String> {
         let mut fastest: BTreeMap<(&str, u64, u64), (f64, Rule)> = BTreeMap::new();
-        for cell in cells {
-            let Some(rule) = self.rule(cell) else { continue };
+        for case in cases {
+            let Some(rule) = self.rule(case) else { continue };
             let best = fastest
-                .entry((rule.algorithm.collective, cell.ranks, cell.bytes))
-                .or_insert((cell.time_us, rule));
-            if cell.time_us < best.0 {
-                *best = (cell.time_us, rule);
+                .entry((rule.algorithm.collective, case.ranks, case.bytes))
+                .or_insert((case.time_us, rule));
+            if case.time_us < best.0 {
+                *best = (case.time_us, rule);
             }
         }
         if fastest.is_empty() {
@@ -210,9 +210,9 @@ impl Library {
 
     /// Returns the collectives for which the sweep only has times of one algorithm, so that there
     /// is nothing to compare.
-    pub fn uncompared(&self, cells: &[TimedCase]) -> Vec<Uncompared> {
+    pub fn uncompared(&self, cases: &[TimedCase]) -> Vec<Uncompared> {
         let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-        for Rule { algorithm, .. } in cells.iter().filter_map(|cell| self.rule(cell)) {
+        for Rule { algorithm, .. } in cases.iter().filter_map(|case| self.rule(case)) {
             found.entry(algorithm.collective).or_default().insert(algorithm.ours);
         }
         let only = |(collective, names): (&str, BTreeSet<&str>)| {
@@ -227,11 +227,11 @@ impl Library {
 
     /// Returns the losses if the algorithm `default` is always used instead of the library's
     /// fastest algorithm.
-    pub fn losses(&self, cells: &[TimedCase], default: &str) -> Vec<Loss> {
-        cells
+    pub fn losses(&self, cases: &[TimedCase], default: &str) -> Vec<Loss> {
+        cases
             .iter()
-            .filter(|cell| cell.algorithm == default)
-            .filter_map(|used| self.loss(cells, used))
+            .filter(|case| case.algorithm == default)
+            .filter_map(|used| self.loss(cases, used))
             .collect()
     }
 
@@ -240,20 +240,21 @@ impl Library {
     /// unknown.
     pub fn losses_of_defaults(
         &self,
-        cells: &[TimedCase],
+        cases: &[TimedCase],
         base: Option<&str>,
     ) -> Result<Option<DefaultLosses>, String> {
         let Some(chosen) = (self.defaults)(base)? else { return Ok(None) };
         let mut found = DefaultLosses::default();
-        let cases: BTreeMap<(&str, u64, u64), &TimedCase> =
-            cells.iter().map(|cell| ((&*cell.collective, cell.ranks, cell.bytes), cell)).collect();
-        for (case, any) in cases {
+        // For each collective, number of ranks and block size, one of the cases.
+        let problems: BTreeMap<(&str, u64, u64), &TimedCase> =
+            cases.iter().map(|case| ((&*case.collective, case.ranks, case.bytes), case)).collect();
+        for (problem, any) in problems {
             let Some(Choice { rule, theirs }) = chosen(any) else { continue };
             let mut alike =
-                cells.iter().filter(|cell| (&*cell.collective, cell.ranks, cell.bytes) == case);
+                cases.iter().filter(|case| (&*case.collective, case.ranks, case.bytes) == problem);
             match alike
-                .find(|cell| rule.is_some() && self.rule(cell) == rule)
-                .and_then(|used| self.loss(cells, used))
+                .find(|case| rule.is_some() && self.rule(case) == rule)
+                .and_then(|used| self.loss(cases, used))
             {
                 Some(loss) => found.losses.push(loss),
                 None => *found.without_a_time.entry(theirs).or_default() += 1,
@@ -262,11 +263,11 @@ impl Library {
         Ok(Some(found))
     }
 
-    fn loss(&self, cells: &[TimedCase], used: &TimedCase) -> Option<Loss> {
+    fn loss(&self, cases: &[TimedCase], used: &TimedCase) -> Option<Loss> {
         let of = |one: &TimedCase, other: &TimedCase| {
             (&one.collective, one.ranks, one.bytes) == (&other.collective, other.ranks, other.bytes)
         };
-        let alike = cells.iter().filter(|cell| self.rule(cell).is_some() && of(cell, used));
+        let alike = cases.iter().filter(|case| self.rule(case).is_some() && of(case, used));
         let best = alike.min_by(|a, b| a.time_us.total_cmp(&b.time_us))?;
         Some(Loss {
             collective: used.collective.clone(),
@@ -326,12 +327,12 @@ impl Algorithm {
     /// Returns the rule that makes a library run the algorithm of a timed case with the same
     /// parameters. `limits_requests` states whether a rule can limit the number of messages in
     /// flight. `None` if the case has another algorithm, or parameters that no rule can express.
-    fn rule(&self, cell: &TimedCase, limits_requests: bool) -> Option<Rule> {
-        let (ours, parameters) = match cell.algorithm.split_once(':') {
+    fn rule(&self, case: &TimedCase, limits_requests: bool) -> Option<Rule> {
+        let (ours, parameters) = match case.algorithm.split_once(':') {
             Some((ours, parameters)) => (ours, Some(parameters)),
-            None => (&*cell.algorithm, None),
+            None => (&*case.algorithm, None),
         };
-        if (self.collective, self.ours) != (&*cell.collective, ours) {
+        if (self.collective, self.ours) != (&*case.collective, ours) {
             return None;
         }
         let rule = Rule::from(*self);
@@ -343,13 +344,13 @@ impl Algorithm {
             None => parameters.is_none().then_some(rule),
             Some(Parameter::Segments(default)) => {
                 let segments = value("segments", default).filter(|segments| *segments > 0)?;
-                let segment_bytes = cell.bytes.div_ceil(segments);
+                let segment_bytes = case.bytes.div_ceil(segments);
                 match segments {
                     1 => Some(rule),
                     // The library must have the same number of segments as the case. For example, a
                     // block of 10 bytes has 8 segments in this project. In the library, it would
                     // have 5 segments of 2 bytes, so this case has no rule.
-                    _ if segment_bytes == 0 || cell.bytes.div_ceil(segment_bytes) != segments => {
+                    _ if segment_bytes == 0 || case.bytes.div_ceil(segment_bytes) != segments => {
                         None
                     }
                     _ => Some(Rule { segment_bytes, ..rule }),
@@ -357,7 +358,7 @@ impl Algorithm {
             }
             Some(Parameter::Window(default)) => {
                 let window = value("window", default)?;
-                match window >= cell.ranks.saturating_sub(1) {
+                match window >= case.ranks.saturating_sub(1) {
                     true => Some(rule),
                     false => limits_requests.then_some(Rule { max_requests: window, ..rule }),
                 }

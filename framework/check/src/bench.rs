@@ -10,7 +10,7 @@ use swapmeet_runner::describe::with_escaped_texts;
 use swapmeet_runner::isolation::{Child, ChildEndKind, ChildEvent, ChildLimits, OutputPipes};
 use swapmeet_runner::limits::double_memory_of;
 use swapmeet_runner::max_bytes;
-use swapmeet_runner::sandbox::NO_SANDBOX;
+use swapmeet_runner::sandbox::{NO_SANDBOX, REFUSED, TRACE};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
@@ -56,8 +56,16 @@ pub struct Processes {
     pub is_sandboxed: bool,
 }
 
-impl Bench for Processes {
-    fn ask(&self, request: &Request) -> io::Result<ProcessEnd> {
+impl Processes {
+    /// Returns whether the sandbox refuses a system call of the plugin while it handles a request.
+    /// The request is sent again, to a process that reports such calls.
+    pub fn is_refused_a_call(&self, request: &Request) -> io::Result<bool> {
+        Ok(self.is_sandboxed && self.ask_process(request, true)?.1)
+    }
+
+    /// Sends a request. Also returns whether the sandbox has reported that it refused a call, which
+    /// it does if `is_traced` is set.
+    fn ask_process(&self, request: &Request, is_traced: bool) -> io::Result<(ProcessEnd, bool)> {
         let Limits { time, memory } = self.limits;
         let mut command = Command::new(&self.program);
         command
@@ -67,13 +75,19 @@ impl Bench for Processes {
             .arg(time.as_secs_f64().to_string())
             .arg(memory.to_string())
             .args((!self.is_sandboxed).then_some(NO_SANDBOX));
+        let mut pipes = OutputPipes::Separate;
+        if is_traced {
+            // The sandbox prints its reports on standard error.
+            command.env(TRACE, "1");
+            pipes = OutputPipes::Joined;
+        }
         // After the time limit, the host in the child stops a plan at the plugin's next call. A
         // plugin that makes no calls must be killed from here.
         let limits = ChildLimits {
             kill_after: time.saturating_mul(request.plans().max(4)) + Duration::from_secs(1),
             ..ChildLimits::with_grace(time, memory, max_bytes::ANSWER)
         };
-        let mut child = Child::start(&mut command, limits, OutputPipes::Separate)?;
+        let mut child = Child::start(&mut command, limits, pipes)?;
         let (mut reply, mut printed, mut when) = (None, Vec::new(), "");
         // The child sends its reply before it ends. The plugin may still print or crash in between.
         let end = loop {
@@ -87,21 +101,29 @@ impl Bench for Processes {
                         let _ = double_memory_of(child.id(), memory);
                     }
                     Some(received) if reply.is_none() => reply = Some(received),
-                    Some(_) | None => return Ok(ProcessEnd::UsedFiles),
+                    Some(_) | None => return Ok((ProcessEnd::UsedFiles, false)),
                 },
                 ChildEvent::Ended(end) => break end,
             }
         };
         // Buffered output is only printed when the process ends.
         printed.extend(std::iter::from_fn(|| child.next_printed()));
+        let is_refused = printed.iter().any(|line| line.starts_with(REFUSED));
         let printed = printed.into_iter().find(|line| !line.trim().is_empty());
-        Ok(match (reply, end.kind) {
+        let end = match (reply, end.kind) {
             (Some(reply), ChildEndKind::Succeeded) => ProcessEnd::Replied { reply, printed },
             (None, ChildEndKind::Closed) => ProcessEnd::ClosedFiles,
             (_, ChildEndKind::Invalid) => ProcessEnd::UsedFiles,
             (_, ChildEndKind::TimedOut) => ProcessEnd::Hung(end.message),
             _ => ProcessEnd::Died(format!("{when}{}", end.message)),
-        })
+        };
+        Ok((end, is_refused))
+    }
+}
+
+impl Bench for Processes {
+    fn ask(&self, request: &Request) -> io::Result<ProcessEnd> {
+        Ok(self.ask_process(request, false)?.0)
     }
 
     fn limits(&self) -> Limits {

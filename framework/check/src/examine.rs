@@ -482,6 +482,39 @@ impl Examiner<'_> {
                     );
                 }
             }
+            if *kind == ParamKind::Number {
+                self.extremes(topology, &sizes("uniform:8"), key)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tests the smallest values and the largest value of a parameter that is a number. The algorithm
+    /// may refuse them, take long or use up its memory, but it must neither crash nor make a wrong
+    /// schedule.
+    fn extremes(&mut self, topology: &str, workload: &str, key: &str) -> io::Result<()> {
+        /// The text with which the host reports a panic of the plugin.
+        const PANIC: &str = "the plugin panicked";
+        for value in ["0", "1", "18446744073709551615"] {
+            let mut case = self.test_case(topology, workload.to_owned(), ONE_PORT);
+            case.params.push((key.to_owned(), value.to_owned()));
+            let place = format!("{topology}, {key}={value}");
+            let at = &Subject { place: &place, workload };
+            match self.bench.ask(&Request::RunOnce(case))? {
+                ProcessEnd::Died(how) if !is_out_of_memory(&how) => {
+                    self.fault("survives", at, how);
+                }
+                ProcessEnd::Replied { reply: Reply::Run(ran), .. } => {
+                    let is_wrong =
+                        |plan: &&Plan| plan.status == "invalid" || plan.reason.starts_with(PANIC);
+                    if let Some(plan) = ran.plans.iter().find(is_wrong) {
+                        self.fault("delivers", at, format!("{}: {}", plan.status, plan.reason));
+                    }
+                }
+                // The case takes too long, as with a large number of tries. Do not try it again.
+                ProcessEnd::Hung(_) => return Ok(()),
+                _ => {}
+            }
         }
         Ok(())
     }

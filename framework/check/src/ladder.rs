@@ -76,6 +76,10 @@ const SMALL: &[&str] = &[
     "tofu:1x1x1",
     "tofu:1x2x1",
     "fat-tree:2x4",
+    // Switches that add and copy data.
+    "groups:1x4,reduce=switch",
+    "groups:3x2,reduce=switch",
+    "fat-tree:2x2,reduce=switch",
 ];
 
 const LARGE: &[&str] = &[

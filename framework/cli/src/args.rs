@@ -2,10 +2,12 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
-use swapmeet_results::{By, Correction};
+use swapmeet_reproduce::papers;
+use swapmeet_results::Correction;
 
 mod authors;
 mod bridges;
+mod explain;
 mod groups;
 mod internal;
 mod links;
@@ -21,6 +23,8 @@ use authors::{CHECK_EXAMPLES, HEADER_EXAMPLES, NEW_PLUGIN_EXAMPLES};
 pub(crate) use authors::{CheckArgs, CheckQuestionArgs, NewPluginArgs, ReportFormat};
 use bridges::{EXPORT_EXAMPLES, EXPORT_USAGE, FIT_EXAMPLES, IMPORT_EXAMPLES, TUNE_EXAMPLES};
 pub(crate) use bridges::{ExportArgs, FitArgs, ImportArgs, On, RealRanks, TuneArgs};
+use explain::{EXPECT_EXAMPLES, EXPLAIN_EXAMPLES};
+pub(crate) use explain::{ExpectArgs, ExpectFormat, ExplainArgs, ExplainFormat};
 pub(crate) use internal::{DescribePluginsArgs, ReproducePaperArgs, WorkerArgs};
 use links::LINKS_EXAMPLES;
 pub(crate) use links::LinksArgs;
@@ -93,7 +97,7 @@ pub(crate) enum Command {
     /// Open the dashboard: run experiments and compare results.
     #[command(after_help = TUI_EXAMPLES)]
     Tui(TuiArgs),
-    /// List algorithms, topologies, workloads, machines or columns.
+    /// List algorithms, topologies, workloads, machines or systems.
     #[command(after_help = LIST_EXAMPLES)]
     List(ListArgs),
     /// Print a schedule step by step.
@@ -105,6 +109,12 @@ pub(crate) enum Command {
     /// Rank the placements of axes of ranks on a network.
     #[command(after_help = PLACE_EXAMPLES)]
     Place(PlaceArgs),
+    /// Say whether measured times of a collective are right, and what limits them.
+    #[command(after_help = EXPLAIN_EXAMPLES)]
+    Explain(ExplainArgs),
+    /// Print the times that a collective should take on a system.
+    #[command(after_help = EXPECT_EXAMPLES)]
+    Expect(ExpectArgs),
     /// Rank the links of a network by the cost of their failure.
     #[command(after_help = LINKS_EXAMPLES)]
     Links(LinksArgs),
@@ -172,9 +182,13 @@ Examples:
   swapmeet compare rows.csv
   swapmeet compare monday.csv tuesday.csv --baseline pex --format markdown
   swapmeet compare rows.csv --by topology --baseline torus:8x8
+  swapmeet compare rows.csv --pivot --format latex
+  swapmeet compare rows.csv --pivot tokens --width 84mm
 
 Rows that differ only in the algorithm (or in --by) are compared. Repetitions of
-a case form a sample. With one row per algorithm, only ratios are printed.";
+a case form a sample. Several groups are printed as a line each: the fastest
+algorithm, the next one, and whether they differ significantly. A single group
+is printed as a table of all statistics, as are all groups with --details.";
 
 const REPRODUCE_EXAMPLES: &str = "\
 Examples:
@@ -185,8 +199,10 @@ Examples:
 const LIST_EXAMPLES: &str = "\
 Examples:
   swapmeet list algorithms                one line per algorithm
-  swapmeet list algorithms suh-shin       its parameters, source and plugin file
+  swapmeet list algorithms suh-shin pex   their parameters, source and plugin file
   swapmeet list algorithms --collective allreduce
+  swapmeet list algorithms --topology dragonfly:4x2x2 \\
+    --workload moe:experts=16,top=2,tokens=8,bytes=1KiB
   swapmeet list machines --format csv     all parameters of all presets
   swapmeet list plugins --format json     files, versions, ABI and licences
   swapmeet list columns --format json     columns of result files
@@ -234,6 +250,13 @@ fn memory(text: &str) -> Result<u64, String> {
     if bytes >= LEAST { Ok(bytes) } else { Err("expected at least 64MiB".to_owned()) }
 }
 
+/// Returns the help of the argument that selects a paper, with the names of all papers.
+fn paper_help() -> String {
+    let names: Vec<&str> = papers().iter().map(|paper| paper.name).collect();
+    let (last, others) = names.split_last().unwrap_or((&"", &[]));
+    format!("Select a paper: {} or {last} [default: all]", others.join(", "))
+}
+
 fn seconds(text: &str) -> Result<f64, String> {
     swapmeet_runner::experiment::seconds(text).map_err(|expected| format!("expected {expected}"))
 }
@@ -249,6 +272,8 @@ pub(crate) enum Kind {
     Workloads,
     /// Machine presets.
     Machines,
+    /// Systems: clusters of GPUs, each a topology and a machine.
+    Systems,
     /// Plugin files, and files that were skipped.
     Plugins,
     /// Columns of result files, with types.
@@ -270,11 +295,19 @@ pub(crate) enum Format {
 pub(crate) struct ListArgs {
     /// Select what to list [default: everything; CSV needs a kind].
     pub kind: Option<Kind>,
-    /// Print the details of one entry, such as an algorithm's parameters and source.
-    pub name: Option<String>,
+    /// Print the details of these entries, such as an algorithm's parameters and source.
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
     /// List only algorithms of this collective, such as allreduce.
     #[arg(long, value_name = "WORD")]
     pub collective: Option<String>,
+    /// List only algorithms that run on this topology, such as torus:8x8. Each of them plans the
+    /// workload.
+    #[arg(long, value_name = "SPEC", conflicts_with_all = ["names", "describe"])]
+    pub topology: Option<String>,
+    /// Set the workload for --topology [default: uniform:1KiB].
+    #[arg(long, value_name = "SPEC", requires = "topology")]
+    pub workload: Option<String>,
     /// Describe a topology (nodes, degree, diameter, bisection) or, with `machines`, a machine (all
     /// values and their sources).
     #[arg(long, value_name = "SPEC")]
@@ -305,14 +338,18 @@ pub(crate) enum TraceFormat {
 #[derive(Debug, Args)]
 pub(crate) struct ScheduleArgs {
     /// Set the topology, such as torus:8x8.
-    #[arg(long, value_name = "SPEC")]
-    pub topology: String,
+    #[arg(long, value_name = "SPEC", required_unless_present = "system")]
+    pub topology: Option<String>,
     /// Set the workload.
     #[arg(long, value_name = "SPEC", default_value = "uniform:1")]
     pub workload: String,
-    /// Set the machine. Some algorithms plan for its ports and virtual channels [default: paragon].
+    /// Set the machine. Some algorithms plan for its ports and virtual channels [default: fugaku].
     #[arg(long, value_name = "SPEC")]
     pub machine: Option<String>,
+    /// Use a system instead of a topology and a machine, such as h100-ib:4x8 for 4 computers of 8
+    /// GPUs (see `swapmeet list systems`).
+    #[arg(long, value_name = "SPEC", conflicts_with_all = ["topology", "machine"])]
+    pub system: Option<String>,
     /// Set the seed of random workloads.
     #[arg(long, default_value_t = 42)]
     pub seed: u64,
@@ -377,9 +414,10 @@ pub(crate) struct CompareArgs {
     /// Read rows from these result files.
     #[arg(required = true, value_name = "FILE.csv")]
     pub files: Vec<PathBuf>,
-    /// Compare along this axis; all other settings are equal within a group.
+    /// Compare along this axis: algorithm, topology, model, machine, placement, or any number of a
+    /// spec, such as tokens. All other settings are equal within a group.
     #[arg(long, value_name = "AXIS", default_value = "algorithm")]
-    pub by: By,
+    pub by: String,
     /// Compare with this algorithm (with --by: this topology, model, etc.) [default: the fastest of
     /// each group, whose advantage is slightly overestimated if times vary].
     #[arg(long, value_name = "VALUE")]
@@ -387,14 +425,36 @@ pub(crate) struct CompareArgs {
     /// Correct p-values for the number of comparisons (Holm's method).
     #[arg(long, default_value = "all")]
     pub correct: Correction,
+    /// Print the statistics of every algorithm of every group.
+    #[arg(long, conflicts_with = "pivot")]
+    pub details: bool,
+    /// Print one table of the times of all algorithms over an axis: block, nodes, cv, faults, or any
+    /// number of a spec, such as tokens [without a value: the axis with the most values].
+    #[arg(long, value_name = "AXIS", num_args = 0..=1, default_missing_value = "", conflicts_with = "by")]
+    pub pivot: Option<String>,
+    /// Set the maximum width of LaTeX tables, such as 84mm.
+    #[arg(long, value_name = "LENGTH", default_value = "\\columnwidth", value_parser = latex_length)]
+    pub width: String,
     /// Select the output format.
     #[arg(long, default_value = "table")]
     pub format: CompareFormat,
 }
 
+/// Parses a length in LaTeX: a number with a unit, or the name of a length.
+fn latex_length(text: &str) -> Result<String, String> {
+    let is_number = |text: &str| text.trim().parse().is_ok_and(|count: f64| count > 0.0);
+    let has_unit =
+        ["mm", "cm", "in", "pt"].iter().any(|unit| text.strip_suffix(unit).is_some_and(is_number));
+    let is_name = text.strip_prefix('\\').is_some_and(|name| {
+        !name.is_empty() && name.bytes().all(|letter| letter.is_ascii_alphabetic())
+    });
+    let expected = || "expected a length such as 84mm, 3.3in or \\columnwidth".to_owned();
+    if has_unit || is_name { Ok(text.to_owned()) } else { Err(expected()) }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceArgs {
-    /// Select a paper: suh-shin, thakur, liu, spencer, li, tpu-v4, swing or bine [default: all].
+    #[arg(help = paper_help())]
     pub paper: Option<String>,
     /// Write the tables of each paper to DIR, as CSV and Markdown [default: print them].
     #[arg(long, value_name = "DIR")]

@@ -7,12 +7,12 @@ use crate::run::{bundled_owner, is_sandboxed};
 use crate::say::say;
 use crate::streams;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::time::Duration;
 use swapmeet_check::bench::Processes;
 use swapmeet_check::{
-    Bench, Finding, Limits, ProcessEnd, Reply, Report, Request, examine, ladder, reply,
+    Bench, Finding, Limits, Plan, ProcessEnd, Reply, Report, Request, examine, ladder, reply,
 };
 use swapmeet_core::spec::Spec;
 use swapmeet_results::Status;
@@ -68,9 +68,10 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitStatus, Failure> {
     };
     output::print(&format!("{text}\n"))?;
     let is_read = matches!(args.format, ReportFormat::Text);
-    if is_read && bench.has_failed.get() && is_sandboxed && std::env::var_os(TRACE).is_none() {
+    let may_hint = is_read && is_sandboxed && std::env::var_os(TRACE).is_none();
+    if may_hint && bench.sandbox_refused_a_call().map_err(own)? {
         say!(
-            "note: the sandbox may have refused a system call: {TRACE}=1 names refused calls, {NO_SANDBOX} permits them"
+            "note: the sandbox has refused a system call: {TRACE}=1 names refused calls, {NO_SANDBOX} permits them"
         );
     }
     Ok(if report.passed() { SUCCESS } else { SOME_FAILED })
@@ -97,9 +98,12 @@ fn name_clashes(report: &Report) -> Vec<Finding> {
 struct BenchWithProgress {
     processes: Processes,
     bar: ProgressBar,
-    /// Whether a process died or an algorithm reported an error. The sandbox may have caused this
-    /// by refusing a system call.
-    has_failed: Cell<bool>,
+    /// The requests whose process died, or in which an algorithm reported an error. The sandbox may
+    /// have caused this by refusing a system call.
+    failed: RefCell<Vec<Request>>,
+    /// Whether a message states that something was not permitted. The kernel does not report which
+    /// files it refuses to open, so this is the only sign of a refused file.
+    is_denied: Cell<bool>,
 }
 
 impl BenchWithProgress {
@@ -111,7 +115,22 @@ impl BenchWithProgress {
         if let Ok(style) = ProgressStyle::with_template("{spinner} {pos} cases  {msg}") {
             bar.set_style(style);
         }
-        Self { processes, bar, has_failed: Cell::new(false) }
+        Self { processes, bar, failed: RefCell::default(), is_denied: Cell::new(false) }
+    }
+
+    /// Returns whether the sandbox has refused a system call in one of the first failed requests.
+    fn sandbox_refused_a_call(&self) -> io::Result<bool> {
+        /// The maximum number of requests that are sent again. Failures usually have one cause.
+        const MOST: usize = 3;
+        if self.is_denied.get() {
+            return Ok(true);
+        }
+        for request in self.failed.borrow().iter().take(MOST) {
+            if self.processes.is_refused_a_call(request)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 
@@ -131,17 +150,26 @@ impl Bench for BenchWithProgress {
         }
         self.bar.inc(1);
         let outcome = self.processes.ask(request)?;
-        let is_failure = match &outcome {
-            ProcessEnd::Died(_) | ProcessEnd::Replied { reply: Reply::Refused(_), .. } => true,
+        let reasons: Vec<&str> = match &outcome {
+            ProcessEnd::Died(why) | ProcessEnd::Replied { reply: Reply::Refused(why), .. } => {
+                vec![why]
+            }
             ProcessEnd::Replied { reply: Reply::Run(ran), .. } => {
-                ran.plans.iter().any(|plan| plan.status == Status::Error.to_string())
+                let failed = |plan: &&Plan| plan.status == Status::Error.to_string();
+                ran.plans.iter().filter(failed).map(|plan| &*plan.reason).collect()
             }
             ProcessEnd::Replied { .. }
             | ProcessEnd::ClosedFiles
             | ProcessEnd::UsedFiles
-            | ProcessEnd::Hung(_) => false,
+            | ProcessEnd::Hung(_) => Vec::new(),
         };
-        self.has_failed.set(self.has_failed.get() || is_failure);
+        // The texts of the C library and of Rust for EPERM and EACCES.
+        let denied = ["Operation not permitted", "Permission denied", "PermissionDenied"];
+        let is_denied = |why: &&str| denied.iter().any(|text| why.contains(text));
+        self.is_denied.set(self.is_denied.get() || reasons.iter().any(is_denied));
+        if !reasons.is_empty() {
+            self.failed.borrow_mut().push(request.clone());
+        }
         Ok(outcome)
     }
 

@@ -4,9 +4,10 @@ use crate::args::{CompareArgs, CompareFormat};
 use crate::failure::{ExitStatus, Failure, SUCCESS};
 use crate::{output, result_files};
 use swapmeet_core::spec::near_matches;
+use swapmeet_results::analysis::Axis;
 use swapmeet_results::{
-    CompareError, CompareOptions, compare_rows, write_csv, write_json, write_latex, write_markdown,
-    write_table,
+    By, CompareError, CompareOptions, UnknownParameter, View, compare_rows, write_csv, write_json,
+    write_latex, write_markdown, write_table,
 };
 use swapmeet_runner::input::Text;
 
@@ -14,21 +15,49 @@ use swapmeet_runner::input::Text;
 pub(crate) fn compare(args: &CompareArgs) -> Result<ExitStatus, Failure> {
     let rows = result_files::compared(&args.files, |_| true)?;
     let options = CompareOptions {
-        by: args.by,
+        by: By::find(&args.by, &rows)
+            .map_err(|error| unknown("--by", &args.by, &error, &By::ALL.map(By::label)))?,
         baseline: args.baseline.as_deref(),
         correction: args.correct,
     };
     let comparison = compare_rows(&rows, &options).map_err(refused)?;
     drop(rows);
-    let write = match args.format {
-        CompareFormat::Table => write_table,
-        CompareFormat::Markdown => write_markdown,
-        CompareFormat::Latex => write_latex,
-        CompareFormat::Csv => write_csv,
-        CompareFormat::Json => write_json,
+    let view = match args.pivot.as_deref() {
+        Some("") => View::Pivot(Axis::main(&comparison)),
+        Some(name) => View::Pivot(
+            Axis::find(name, &comparison)
+                .map_err(|error| unknown("--pivot", name, &error, &Axis::ALL.map(Axis::name)))?,
+        ),
+        None if args.details => View::Details,
+        None => View::of(&comparison),
     };
-    output::print_trimmed(|out| write(&comparison, out))?;
+    output::print_trimmed(|out| match args.format {
+        CompareFormat::Table => write_table(&comparison, view, out),
+        CompareFormat::Markdown => write_markdown(&comparison, view, out),
+        CompareFormat::Latex => write_latex(&comparison, view, &args.width, out),
+        CompareFormat::Csv => write_csv(&comparison, view, out),
+        CompareFormat::Json => write_json(&comparison, view, out),
+    })?;
     Ok(SUCCESS)
+}
+
+/// Converts the error that a name is not that of an axis to a message with similar names. `always`
+/// are the names that do not depend on the rows.
+pub(crate) fn unknown(
+    flag: &'static str,
+    name: &str,
+    error: &UnknownParameter,
+    always: &[&str],
+) -> Failure {
+    let (_, found) = error.names();
+    let known: Vec<&str> = always.iter().copied().chain(found.iter().map(String::as_str)).collect();
+    let (near, all) = match error {
+        UnknownParameter::Unknown { .. } => {
+            (near_matches(name, known.iter().copied()), format!("there are {}", known.join(", ")))
+        }
+        UnknownParameter::Ambiguous { .. } => (Vec::new(), String::new()),
+    };
+    Text::flag(flag, name).error(error.to_string()).near(&near, &all).into()
 }
 
 /// Converts the error of a comparison to a message. If no row has the baseline algorithm, the

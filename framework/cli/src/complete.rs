@@ -13,7 +13,7 @@ use crate::output;
 use clap::{Arg, Command, CommandFactory};
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::{CompleteEnv, Shells};
-use specs::{algorithms, machines, topologies, workloads};
+use specs::{algorithms, machines, systems, topologies, workloads};
 
 /// The environment variable in which the completion script gives the name of the shell when it
 /// requests completions.
@@ -51,6 +51,7 @@ fn with_candidates(arg: Arg) -> Arg {
         "algorithm" | "algorithms" | "baseline" => algorithms,
         "workload" | "workloads" => workloads,
         "machine" | "machines" => machines,
+        "system" | "systems" => systems,
         "paper" => return arg.add(ArgValueCandidates::new(papers)),
         _ => return arg,
     };

@@ -200,8 +200,10 @@ fn rows(topology: &Network) -> Result<Vec<Row>, Failure> {
         row("diameter, hops", diameter, published(2)),
         row("mean distance, hops", mean, none()),
         row("bisection, links one way", bisection, published(3)),
-        row("cost ratio, (degree + diameter) / lg nodes", cost, paper_cost),
     ];
+    if cost.is_some() {
+        rows.push(row("cost ratio, (degree + diameter) / lg nodes", cost, paper_cost));
+    }
     // If there are several ranks per node, the rows so far describe the network of nodes, not the
     // network of ranks.
     if topology.shares_nodes() {

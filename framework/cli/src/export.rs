@@ -4,14 +4,16 @@ use crate::args::{ExportArgs, PluginArgs};
 use crate::failure::{ExitStatus, Failure, SUCCESS};
 use crate::output;
 use crate::run;
-use crate::trace::{self, Omitted};
+use crate::say::say;
+use crate::trace::{self, Omitted, Path, path};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::{self as paths, PathBuf};
 use swapmeet_bridges::export::{
-    ExportError, Exporter, FORMATS, Format, JSON, OutputKind, Over, SCHEDULE_FILE, format,
+    ExportError, Exporter, FORMATS, Flow, Format, JSON, OutputKind, Over, SCHEDULE_FILE, format,
 };
 use swapmeet_bridges::schedule::{EventHandler, FORMAT, Header, LineParser, VERSION};
+use swapmeet_core::cost::background::Background;
 use swapmeet_core::delivery::collective::Tokens;
 use swapmeet_core::network::communicators::Communicators;
 use swapmeet_results::atomic_file::StagingFolder;
@@ -21,6 +23,8 @@ use swapmeet_runner::case::Case;
 /// The maximum number of pairs of nodes whose block sizes are exported. The sizes of this many pairs
 /// take 128 MiB.
 const MOST_PAIRS: u64 = 1 << 24;
+
+mod timing;
 
 /// Writes the schedule of one algorithm on one topology if the schedule is valid.
 pub(crate) fn export(args: &ExportArgs) -> Result<ExitStatus, Failure> {
@@ -35,6 +39,10 @@ pub(crate) fn export(args: &ExportArgs) -> Result<ExitStatus, Failure> {
         format(&args.format).map_or(OutputKind::File(SCHEDULE_FILE), |format| format.output);
     let place = Place::of(shape, args, case)?;
     let staging = place.staging()?;
+    let losses = if args.format == "simgrid" { timing::not_in_simgrid(case) } else { Vec::new() };
+    if !losses.is_empty() {
+        say!("remark: SimGrid's time differs, because it does not express {}", losses.join("; "));
+    }
     let record = match format(&args.format) {
         Some(format) => translated(case, &args.plugins, format, staging.path(), &args.out)?,
         None => printed(case, args, &staging.path().join(SCHEDULE_FILE))?,
@@ -51,7 +59,11 @@ pub(crate) fn export(args: &ExportArgs) -> Result<ExitStatus, Failure> {
 
 /// Writes the schedule to `file` as `trace --format json` does. Returns the row of the case, or
 /// `None` after an interrupt.
-fn printed(case: &Case, args: &ExportArgs, file: &Path) -> Result<Option<Box<Record>>, Failure> {
+fn printed(
+    case: &Case,
+    args: &ExportArgs,
+    file: &paths::Path,
+) -> Result<Option<Box<Record>>, Failure> {
     let failed = |e: io::Error| Failure::file(&args.out, &e);
     let mut out = BufWriter::new(File::create(file).map_err(failed)?);
     let (record, written) = trace::as_json(case, &args.plugins, &mut out)?;
@@ -65,8 +77,8 @@ pub(crate) fn translated(
     case: &Case,
     plugins: &PluginArgs,
     format: &'static Format,
-    folder: &Path,
-    place: &Path,
+    folder: &paths::Path,
+    place: &paths::Path,
 ) -> Result<Option<Box<Record>>, Failure> {
     let failed = |error: ExportError| match error {
         ExportError::Unsupported(why) => Failure::Usage(format!("--format {}: {why}", format.name)),
@@ -117,6 +129,7 @@ pub(crate) fn translated(
         block_bytes: case.workload.is_uniform().then(|| case.workload.block_bytes()),
         element_bytes: case.workload.element_bytes(),
         byte_us: case.machine.number("byte_us"),
+        timing: timing::of(case).map_err(Failure::Usage)?,
         skip_empty: task.skip_empty,
         sizes: match &task.sizes {
             Some(sizes) if format.wants_sizes => (0..nodes)
@@ -143,6 +156,12 @@ pub(crate) fn translated(
     // The events of `trace` are converted one at a time, so the whole schedule is never in memory.
     let passed_on = |error: io::Error| failed(error.into());
     exporter.head(head).map_err(|e| passed_on(io::Error::other(e)))?;
+    for (from, to, bytes) in case.machine.background().into_iter().flat_map(Background::flows) {
+        let (from, to) = (u64::from(from), u64::from(to));
+        let Path { vertices: path, bandwidths, latencies } = path(&case.topology, (from, to), None);
+        let flow = Flow { from, to, bytes, path, bandwidths, latencies };
+        exporter.background(&flow).map_err(failed)?;
+    }
     let mut lines = LineParser::new(&mut exporter);
     let omitted = Omitted { routes: !format.wants_routes, contents: !format.wants_blocks() };
     let (record, written) = trace::events(case, plugins, (omitted, members), &mut lines)?;
@@ -242,7 +261,7 @@ impl Place {
         let near = match self {
             Self::File(out, _) if output::is_stdout(out) => std::env::temp_dir(),
             Self::File(out, _) | Self::Folder(out) => match out.parent() {
-                Some(folder) if folder != Path::new("") => folder.to_owned(),
+                Some(folder) if folder != paths::Path::new("") => folder.to_owned(),
                 Some(_) | None => PathBuf::from("."),
             },
         };
@@ -250,7 +269,7 @@ impl Place {
     }
 
     /// Moves the staged files to the destination.
-    fn fill(&self, staging: &Path) -> Result<(), Failure> {
+    fn fill(&self, staging: &paths::Path) -> Result<(), Failure> {
         match self {
             Self::File(out, name) => output::file(out, |out| {
                 io::copy(&mut File::open(staging.join(name))?, out)?;

@@ -12,10 +12,13 @@ use swapmeet_bridges::fit::{Costs, Estimate, Fit, Sample, fit as fitted, ping_po
 use swapmeet_results::{FileRows, Record, Status, csv_table, read_rows};
 use swapmeet_workloads::file::read_bounded;
 
+mod system;
+
+/// The maximum number of bytes of a measurement file.
+const LONGEST: u64 = 256 << 20;
+
 /// Writes the fitted machine, and prints the residuals of the fit.
 pub(crate) fn fit(args: &FitArgs) -> Result<ExitStatus, Failure> {
-    /// The maximum number of bytes of a measurement file.
-    const LONGEST: u64 = 256 << 20;
     // The machine's name becomes a TOML key, so check its characters.
     if args.name.is_empty()
         || !args.name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
@@ -26,6 +29,9 @@ pub(crate) fn fit(args: &FitArgs) -> Result<ExitStatus, Failure> {
         )));
     }
     output::may_write(&args.out, args.over, &args.files)?;
+    if let Some(spec) = &args.system {
+        return system::fit(args, spec);
+    }
     if let Some(path) = &args.residuals {
         output::may_write(path, args.over, &args.files)?;
     }

@@ -17,12 +17,14 @@ use swapmeet_runner::worker::ObserverKind;
 use swapmeet_runner::worker::{WorkerKind, Workers};
 
 mod args;
+mod bundle;
 mod bundled;
 mod check;
 mod compare;
 mod complete;
 mod config;
 mod describe;
+mod explain;
 mod export;
 mod failure;
 mod fit;
@@ -57,7 +59,7 @@ use args::{Cli, Command, DescribePluginsArgs, WorkerArgs};
 use failure::{BAD_INPUT, ExitStatus, Failure, SUCCESS};
 
 /// The observers that a worker can run.
-const OBSERVERS: &[ObserverKind] = &[trace::TRACE, RECORD, swapmeet_tui::FACTS];
+const OBSERVERS: &[ObserverKind] = &[trace::TRACE, RECORD];
 
 /// Runs the program in this process: parses the arguments of the process, writes to its standard
 /// output and standard error, and returns its exit status.
@@ -141,6 +143,8 @@ fn run_command(words: impl IntoIterator<Item = OsString>) -> ExitStatus {
         Command::DescribePlugins(args) => describe_plugins(args),
         Command::Trace(args) => trace::trace(args),
         Command::Optimum(args) => optimum::optimum(args),
+        Command::Explain(args) => explain::explain(args),
+        Command::Expect(args) => explain::expect(args),
         Command::Links(args) => links::links(args),
         Command::Place(args) => place::place(args),
         Command::Export(args) => export::export(args),

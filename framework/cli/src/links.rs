@@ -4,10 +4,11 @@
 use crate::args::LinksArgs;
 use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS, print_reason};
 use crate::run::{self, SpecLists};
+use crate::say::say;
 use crate::{output, table};
 use swapmeet_core::network::topology::{Network, SingleFault, single_faults};
 use swapmeet_results::analysis::DISCONNECTS;
-use swapmeet_results::{CsvSink, Record, Sink, Status, duration};
+use swapmeet_results::{CsvSink, Record, Sink, Status, duration, units};
 use swapmeet_runner::case::{Case, spec_error};
 use swapmeet_runner::input::Text;
 use swapmeet_runner::topology;
@@ -32,12 +33,21 @@ pub(crate) fn links(args: &LinksArgs) -> Result<ExitStatus, Failure> {
     let topologies: Vec<String> =
         std::iter::once(spec.clone()).chain(runnable.map(|fault| without(&spec, fault))).collect();
     let registry = run::registry(&args.plugins)?;
+    let machine = match &args.machine {
+        Some(machine) => machine.clone(),
+        None => {
+            let (machine, remark) = run::default_machine(&[&args.topology])?;
+            say!("{remark}");
+            machine.value
+        }
+    };
     let cases = |topologies: &[String]| {
         let lists = SpecLists {
             topologies,
             algorithms: &args.algorithms,
             workloads: args.workload.as_slice(),
-            machines: args.machine.as_slice(),
+            machines: std::slice::from_ref(&machine),
+            systems: &[],
         };
         run::cases_with(lists, args.seed, None, || Ok(&registry))
     };
@@ -154,7 +164,8 @@ fn text(intact: &[Record], ranking: &[LinkRows]) -> String {
     /// The maximum number of links in the table.
     const MAX: usize = 40;
     let mut header = vec!["link down", "links"];
-    header.extend(intact.iter().map(|row| row.algorithm.as_str()));
+    let names = table::marked(intact);
+    header.extend(names.iter().map(String::as_str));
     let time = |row: &Record| match row.time_us {
         Some(us) => duration(us),
         None => row.status.to_string(),
@@ -166,6 +177,7 @@ fn text(intact: &[Record], ranking: &[LinkRows]) -> String {
         let (a, b) = fault.ends;
         let cell = |(before, row): (&Record, &Record)| match slowdown(before, row) {
             _ if fault.disconnects => "disconnects".to_owned(),
+            Some(ratio) if is_faster(ratio) => format!("{} ({ratio:.3} x, faster)", time(row)),
             Some(ratio) => format!("{} ({ratio:.3} x)", time(row)),
             None => time(row),
         };
@@ -175,8 +187,43 @@ fn text(intact: &[Record], ranking: &[LinkRows]) -> String {
     }
     let numbers: Vec<usize> = (1..header.len()).collect();
     let table = table::plain(&header, &numbers, rows);
-    match ranking.len().saturating_sub(MAX) {
-        0 => table,
-        more => format!("{table}\n{more} more links; --out FILE has all of them"),
+    let more = ranking.len().saturating_sub(MAX);
+    let more = (more > 0).then(|| format!("{more} more links; --out FILE has all of them"));
+    let mark = names.iter().any(|name| name.ends_with('†')).then(|| table::UNCHARGED.to_owned());
+    let lines = [table].into_iter().chain(more).chain(mark).chain(speed_ups(intact, ranking));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Returns whether the time without a link is less than the time on the intact network, by more than
+/// rounding errors.
+fn is_faster(ratio: f64) -> bool {
+    ratio < 1.0 - 1e-9
+}
+
+/// Names the links whose loss makes an algorithm faster, and the reason.
+fn speed_ups(intact: &[Record], ranking: &[LinkRows]) -> Vec<String> {
+    let of_algorithm = |(number, before): (usize, &Record)| {
+        let ratios = ranking.iter().filter(|link| !link.fault.disconnects).filter_map(|link| {
+            let ratio = slowdown(before, link.rows.get(number)?)?;
+            is_faster(ratio).then_some((ratio, link.fault.ends))
+        });
+        let ratios: Vec<(f64, (u64, u64))> = ratios.collect();
+        let (ratio, (a, b)) = ratios.iter().copied().min_by(|x, y| x.0.total_cmp(&y.0))?;
+        let others = match ratios.len() - 1 {
+            0 => String::new(),
+            others => format!(" and {}", units::count(others, "other link")),
+        };
+        let name = &before.algorithm;
+        Some(format!("{name} is faster without {a}-{b} ({ratio:.3} x){others}"))
+    };
+    let mut lines: Vec<String> = intact.iter().enumerate().filter_map(of_algorithm).collect();
+    if !lines.is_empty() {
+        lines.push(
+            "The loss of a link can make a schedule faster, because routes do not depend on loads: \
+             of several shortest paths, the one over the links with the lowest numbers is used, \
+             although it may share links with other messages. Without the link, another path is used."
+                .to_owned(),
+        );
     }
+    lines
 }

@@ -1,4 +1,4 @@
-//! `swapmeet list`: algorithms, topologies, workloads, machines, plugins and columns.
+//! `swapmeet list`: algorithms, topologies, workloads, machines, systems, plugins and columns.
 
 mod tables;
 
@@ -13,8 +13,11 @@ use swapmeet_core::cost::settings::Origin;
 use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES, PERMUTATION, of_bits};
 use swapmeet_core::network::topology::families;
 use swapmeet_core::spec::near_matches;
+use swapmeet_core::system::systems;
 use swapmeet_core::text::escaped_path;
-use swapmeet_results::{column_infos, csv_table};
+use swapmeet_results::{Record, Status, column_infos, csv_table};
+use swapmeet_runner::experiment::Experiment;
+use swapmeet_runner::input::Text;
 use swapmeet_runner::plugin::{Algorithm, PAPERS, Param};
 use swapmeet_runner::registry::Registry;
 use swapmeet_workloads::generators;
@@ -34,7 +37,9 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitStatus, Failure> {
         let described = match args.kind {
             None | Some(Kind::Topologies) => describe::topology(spec, args.format)?,
             Some(Kind::Machines) => describe::machine(spec, args.format)?,
-            Some(Kind::Algorithms | Kind::Workloads | Kind::Plugins | Kind::Columns) => {
+            Some(
+                Kind::Algorithms | Kind::Workloads | Kind::Systems | Kind::Plugins | Kind::Columns,
+            ) => {
                 return Err(Failure::Usage(
                     "--describe: describes a topology or a machine, expected `list topologies --describe SPEC` or `list machines --describe SPEC`"
                         .to_owned(),
@@ -49,24 +54,36 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitStatus, Failure> {
         Some(kind) => vec![kind],
         None if args.format == Format::Csv => {
             return Err(Failure::Usage(
-                "--format csv: each kind has columns of its own, expected one of algorithms, topologies, workloads, machines, plugins, columns, as in \
+                "--format csv: each kind has columns of its own, expected one of algorithms, topologies, workloads, machines, systems, plugins, columns, as in \
                  `list machines --format csv`"
                     .to_owned(),
             ));
         }
-        None => {
-            vec![Kind::Algorithms, Kind::Topologies, Kind::Workloads, Kind::Machines, Kind::Plugins]
-        }
+        None => vec![
+            Kind::Algorithms,
+            Kind::Topologies,
+            Kind::Workloads,
+            Kind::Machines,
+            Kind::Systems,
+            Kind::Plugins,
+        ],
     };
     let registry = run::registry(&args.plugins)?;
     let mut lists: Vec<List> = kinds.iter().map(|kind| make(*kind, &registry)).collect();
     if let Some(word) = &args.collective {
         keep_collective(&mut lists, word)?;
     }
-    if let (Some(name), [list]) = (&args.name, &mut lists[..]) {
-        let algorithm =
-            (list.title == "algorithms").then(|| registry.algorithm(name).ok()).flatten();
-        keep_entry(list, algorithm.as_ref().map_or(name, |algorithm| &algorithm.name))?;
+    if let Some(topology) = &args.topology {
+        keep_supported(&mut lists, topology, args, &registry)?;
+    }
+    if let (false, [list]) = (args.names.is_empty(), &mut lists[..]) {
+        let named = |name: &String| {
+            let is_algorithm = list.title == "algorithms";
+            let algorithm = is_algorithm.then(|| registry.algorithm(name).ok()).flatten();
+            algorithm.map_or_else(|| name.clone(), |algorithm| algorithm.name.clone())
+        };
+        let names: Vec<String> = args.names.iter().map(named).collect();
+        keep_entries(list, &names)?;
     }
     let text = match args.format {
         Format::Table => tables::render(&lists, &registry, args),
@@ -108,20 +125,66 @@ fn keep_collective(lists: &mut [List], word: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Keeps only the entry with this name. If there is no such entry, the error suggests similar
-/// names.
-fn keep_entry(list: &mut List, name: &str) -> Result<(), Failure> {
-    let near = near_matches(name, list.rows.iter().map(|row| row[0].as_str()));
-    list.rows.retain(|row| row[0] == name);
-    if !list.rows.is_empty() {
-        return Ok(());
+/// Keeps only the algorithms that run on a topology. They plan the workload on a machine with one
+/// port, so the list is correct also for algorithms that refuse a case while they plan.
+fn keep_supported(
+    lists: &mut [List],
+    topology: &str,
+    args: &ListArgs,
+    registry: &Registry,
+) -> Result<(), Failure> {
+    /// The time limit of an algorithm in seconds. An algorithm that plans for longer is listed,
+    /// because it has not refused the case.
+    const MOST_SECONDS: f64 = 2.0;
+    let [List { title: "algorithms", rows, .. }] = lists else {
+        return Err(Failure::Usage(
+            "--topology: selects algorithms, expected `list algorithms --topology SPEC`".to_owned(),
+        ));
+    };
+    let experiment = Experiment {
+        topologies: vec![Text::flag("--topology", topology)],
+        workloads: args.workload.iter().map(|spec| Text::flag("--workload", spec)).collect(),
+        machines: vec![Text::flag("--machine", "free")],
+        timeout_secs: Some(MOST_SECONDS),
+        ..Experiment::default()
+    };
+    let cases = run::cases_of_all_algorithms(experiment, registry)?;
+    let Some(records) = run::collect(&cases, None, &args.plugins)? else {
+        return Err(Failure::Output("interrupted".to_owned()));
+    };
+    // An algorithm that several plugins have is listed as `PLUGIN/ALGORITHM`.
+    let name = |record: &Record| registry.spec_name(&record.algorithm, &record.plugin);
+    let of_status = |wanted: fn(Status) -> bool| -> Vec<String> {
+        records.iter().filter(|record| wanted(record.status)).map(name).collect()
+    };
+    let late = of_status(|status| status == Status::Timeout);
+    let runs = of_status(|status| matches!(status, Status::Ok | Status::Timeout));
+    rows.retain(|row| runs.contains(&row[0]));
+    if !late.is_empty() {
+        say!("remark: not done after {MOST_SECONDS} s, but not refused: {}", late.join(", "));
     }
+    Ok(())
+}
+
+/// Keeps only the entries with these names, in their order. If there is no such entry, the error
+/// suggests similar names.
+fn keep_entries(list: &mut List, names: &[String]) -> Result<(), Failure> {
+    let entry = |name: &String| {
+        let rows = list.rows.iter().filter(|row| row[0] == *name).cloned().collect::<Vec<_>>();
+        if rows.is_empty() { Err(no_entry(list, name)) } else { Ok(rows) }
+    };
+    list.rows = names.iter().map(entry).collect::<Result<Vec<_>, _>>()?.concat();
+    Ok(())
+}
+
+fn no_entry(list: &List, name: &str) -> Failure {
+    let near = near_matches(name, list.rows.iter().map(|row| row[0].as_str()));
     let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
     let help = match near.is_empty() {
         true => format!("`swapmeet list {}` prints all names", list.title),
         false => format!("did you mean {}?", near.join(" or ")),
     };
-    Err(Failure::Usage(format!("{}: no entry `{name}`; {help}", list.title)))
+    Failure::Usage(format!("{}: no entry `{name}`; {help}", list.title))
 }
 
 /// Returns the list of all entries of a kind.
@@ -188,6 +251,42 @@ fn make(kind: Kind, registry: &Registry) -> List {
                         ])
                     };
                     machine.values().into_iter().map(row).collect::<Vec<_>>()
+                })
+                .collect(),
+        },
+        Kind::Systems => List {
+            title: "systems",
+            header: &[
+                "name",
+                "system",
+                "gpus_per_host",
+                "ports_per_host",
+                "gpus_per_domain",
+                "inside_gbps",
+                "port_gbps",
+                "fabric",
+                "measured",
+                "example",
+                "topology",
+                "machine",
+            ],
+            rows: systems()
+                .iter()
+                .map(|system| {
+                    let numbers =
+                        [system.gpus_per_host, system.ports_per_host, system.gpus_per_domain];
+                    let rates = [system.inside_gbps, system.port_gbps].map(|x| x.to_string());
+                    let numbers = numbers.map(|x| x.to_string());
+                    let gpus = system.gpus_per_domain;
+                    let texts = [
+                        system.fabric.name().to_owned(),
+                        system.measured.to_owned(),
+                        system.example(),
+                        system.topology(2, gpus),
+                        system.machine(2),
+                    ];
+                    let names = [system.name, system.title].map(str::to_owned);
+                    names.into_iter().chain(numbers).chain(rates).chain(texts).collect()
                 })
                 .collect(),
         },

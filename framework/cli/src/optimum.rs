@@ -21,7 +21,7 @@ use swapmeet_optimum::demand::Demand;
 use swapmeet_optimum::network::CapacityNetwork;
 use swapmeet_optimum::optimum::{MachineTask, Optimum, Options, problem, solve};
 use swapmeet_results::duration;
-use swapmeet_runner::case::{Case, CaseGrid, drawn, spec_error};
+use swapmeet_runner::case::{Case, drawn, spec_error};
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::optimum::NO_LINKS;
@@ -59,10 +59,12 @@ pub(crate) fn optimum(args: &OptimumArgs) -> Result<ExitStatus, Failure> {
     if let Some(path) = &args.certificate {
         output::file(path, |out| Ok(serde_json::to_writer(out, &optimum.certificate)?))?;
     }
-    // Print the interval before the algorithms run, because the runs can take minutes.
     let optimum_us = setting.with_startups(&optimum);
-    let answer = Answer { optimum, wanted_gap: args.gap, optimum_us, seconds };
-    if args.format == OptimumFormat::Text {
+    let mut answer = Answer { optimum, wanted_gap: args.gap, optimum_us, seconds, schedule: None };
+    // A narrow interval is printed before the algorithms run, because the runs can take minutes. The
+    // upper end of a wide one may be that of a schedule.
+    let is_early = args.format == OptimumFormat::Text && !answer.is_wide();
+    if is_early {
         output::print(&answer.interval_text())?;
     }
     // Run the algorithms, unless the network is too large.
@@ -72,6 +74,10 @@ pub(crate) fn optimum(args: &OptimumArgs) -> Result<ExitStatus, Failure> {
         return Ok(INTERRUPTED);
     };
     let times = Times::of(rows);
+    answer.use_schedules(&times);
+    if args.format == OptimumFormat::Text && !is_early {
+        output::print(&answer.interval_text())?;
+    }
     output::print(&match args.format {
         OptimumFormat::Text => answer.times_text(&times),
         OptimumFormat::Json => format!("{:#}\n", answer.json(&times)),
@@ -84,21 +90,16 @@ fn cases(args: &OptimumArgs, registry: &Registry) -> Result<Vec<Case>, Failure> 
     let flag = |name: &str, spec: &Option<String>| {
         spec.iter().map(|spec| Text::flag(name, spec)).collect::<Vec<Text>>()
     };
-    let mut experiment = Experiment {
+    let experiment = Experiment {
         topologies: flag("--topology", &args.topology),
         workloads: flag("--workload", &args.workload),
         machines: flag("--machine", &args.machine),
+        systems: flag("--system", &args.system),
         seed: args.seed,
         timeout_secs: Some(args.timeout),
         ..Experiment::default()
     };
-    run::fill_in(&mut experiment)?;
-    let text = experiment.workloads[0].clone();
-    let workload = Workload::parse(&text.value).map_err(|e| spec_error(&text, &e))?;
-    let word = workload.collective().word;
-    let names = run::algorithms_of(registry, word);
-    experiment.algorithms = names.iter().map(|name| Text::flag("--algorithm", name)).collect();
-    Ok(CaseGrid::new(&experiment, registry)?.iter().collect())
+    run::cases_of_all_algorithms(experiment, registry)
 }
 
 /// The problem to solve: a task on a machine.

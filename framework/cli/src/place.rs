@@ -63,6 +63,7 @@ pub(crate) fn place(args: &PlaceArgs) -> Result<ExitStatus, Failure> {
             algorithms: &algorithms,
             workloads: &[workload],
             machines: args.machine.as_slice(),
+            systems: &[],
         };
         cases.push(run::cases_with(lists, args.seed, None, || Ok(&registry))?);
     }

@@ -1,6 +1,7 @@
 //! `swapmeet plot`: draws result files.
 
 use crate::args::{BarsArgs, FigureArgs, PlotArgs, PlotKind, RowsArgs};
+use crate::compare::unknown;
 use crate::failure::{ExitStatus, Failure, SUCCESS};
 use crate::say::say;
 use crate::{output, result_files};
@@ -9,8 +10,8 @@ use swapmeet_plot::{
     Appearance, DrawError, Drawable, Figure, FigureError, FigureFormat, FigureOptions, HeatColumns,
     HeatFigure, Paper, Quantity, Reference, StackKind, StackedBars, WinnerFigure,
 };
-use swapmeet_results::Record;
 use swapmeet_results::analysis::Axis;
+use swapmeet_results::{Comparison, Record, compare};
 
 pub(crate) fn plot(PlotArgs(kind): &PlotArgs) -> Result<ExitStatus, Failure> {
     let args = kind.figure();
@@ -29,7 +30,7 @@ pub(crate) fn plot(PlotArgs(kind): &PlotArgs) -> Result<ExitStatus, Failure> {
     let mut selection = RowSelection::new(&args.rows);
     files.iter_mut().for_each(|(_, rows)| rows.retain(|row| selection.contains(row)));
     selection.check()?;
-    let drawn = figure(kind, &files, &algorithms).map_err(Failure::usage)?;
+    let drawn = figure(kind, &files, &algorithms)?;
     // Write the file only if the whole figure could be drawn.
     let file = |format| drawn.file(format, &paper, f64::from(args.scale)).map_err(unwritten);
     let bytes = file(format)?;
@@ -38,7 +39,7 @@ pub(crate) fn plot(PlotArgs(kind): &PlotArgs) -> Result<ExitStatus, Failure> {
         let table = file(FigureFormat::Csv)?;
         output::file(&data, |out| out.write_all(&table))?;
     }
-    for words in drawn.remarks() {
+    for words in drawn.remarks().into_iter().chain(drawn.moved_legend(&paper)) {
         say!("{words}");
     }
     Ok(SUCCESS)
@@ -50,7 +51,7 @@ fn figure(
     kind: &PlotKind,
     files: &[(String, Vec<Record>)],
     algorithms: &[String],
-) -> Result<Box<dyn Drawable>, FigureError> {
+) -> Result<Box<dyn Drawable>, Failure> {
     let FigureArgs { title, legend, .. } = kind.figure();
     let plain = Appearance {
         title: title.as_deref(),
@@ -58,21 +59,32 @@ fn figure(
         algorithms,
         ..Appearance::default()
     };
-    let bars = |stack, args: &BarsArgs| -> Result<Box<dyn Drawable>, FigureError> {
+    let bars = |stack, args: &BarsArgs| -> Result<Box<dyn Drawable>, Failure> {
         let appearance = Appearance { labels: &args.labels.labels, ..plain };
-        Ok(Box::new(StackedBars::from_rows(stack, args.scales, files, &appearance)?))
+        let bars = StackedBars::from_rows(stack, args.scales, files, &appearance);
+        Ok(Box::new(bars.map_err(Failure::usage)?))
+    };
+    let axis = |flag, name: &str, comparison: &Comparison| {
+        let names = Axis::ALL.map(Axis::name);
+        Axis::find(name, comparison).map_err(|error| unknown(flag, name, &error, &names))
     };
     Ok(match kind {
         PlotKind::Curves(args) => {
             // Over failed links, also draw the optimum. It shows how much of the slowdown no
             // schedule can avoid.
-            let optimum = args.x == Axis::Faults && args.y == Quantity::Time;
+            let baseline = args.baseline.as_deref();
+            let comparison = compare(files, baseline).map_err(Failure::usage)?;
+            let x = match &args.x {
+                Some(name) => axis("--x", name, &comparison)?,
+                None => Axis::main(&comparison),
+            };
+            let optimum = x == Axis::Faults && args.y == Quantity::Time;
             let optimum = optimum.then_some(Reference::Optimum);
             let options = FigureOptions {
-                x: args.x,
+                x,
                 y: args.y,
                 log: args.log,
-                baseline: args.baseline.as_deref(),
+                baseline,
                 appearance: Appearance {
                     labels: &args.labels.labels,
                     colours: &args.colours.colours,
@@ -82,17 +94,36 @@ fn figure(
                 crossovers: !args.no_crossovers,
                 share_y: args.share_y,
             };
-            Box::new(Figure::from_rows(files, &options)?)
+            let figure = Figure::of_comparison(&comparison, files, &options);
+            Box::new(figure.map_err(Failure::usage)?)
         }
         PlotKind::Winners(args) => {
             let (labels, colours) = (&args.labels.labels, &args.colours.colours);
-            Box::new(WinnerFigure::from_rows(files, &Appearance { labels, colours, ..plain })?)
+            let appearance = Appearance { labels, colours, ..plain };
+            let comparison = compare(files, None).map_err(Failure::usage)?;
+            let of = |name: &String| axis("--axes", name, &comparison);
+            let axes = args.axes.as_ref().map(|(x, y)| Ok::<_, Failure>((of(x)?, of(y)?)));
+            let figure = WinnerFigure::of_comparison(&comparison, axes.transpose()?, &appearance);
+            Box::new(figure.map_err(Failure::usage)?)
         }
         PlotKind::Parts(args) => bars(StackKind::Parts, args)?,
         PlotKind::Traffic(args) => bars(StackKind::Traffic, args)?,
         PlotKind::Heat(args) => {
-            let columns = HeatColumns { value: &args.value, x: &args.axes.0, y: &args.axes.1 };
-            Box::new(HeatFigure::from_rows(files, columns, &plain)?)
+            let wanted = HeatColumns { value: &args.value, x: &args.axes.0, y: &args.axes.1 };
+            let figure = HeatFigure::from_rows(files, wanted, &plain);
+            Box::new(figure.map_err(|error| match &error {
+                FigureError::NoColumn { error: unknown_name } => {
+                    let (name, _) = unknown_name.names();
+                    let flag = if name == args.value { "--value" } else { "--axes" };
+                    unknown(
+                        flag,
+                        name,
+                        unknown_name,
+                        &swapmeet_results::columns().collect::<Vec<_>>(),
+                    )
+                }
+                _ => Failure::usage(error),
+            })?)
         }
     })
 }

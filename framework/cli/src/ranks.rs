@@ -49,7 +49,8 @@ pub(crate) fn run(
     // The program on the ranks repeats a schedule by itself. So each case is prepared once, and all
     // repetitions have the same seed.
     let repetitions = std::mem::replace(&mut experiment.repetitions, 1);
-    let all = complete(experiment, &args.plugins, None)?;
+    // Measured times do not depend on a machine, so the default one is not named.
+    let all = complete(experiment, &args.plugins, None, true)?;
     let mut cases: Vec<_> = shard_cases(&all, args.shard)?;
     // The machine of a case does not affect measurements. Of the cases that differ only in the
     // machine, measure only the first one.
@@ -113,9 +114,13 @@ fn run_with_launcher(
     all: &CaseGrid,
 ) -> Result<ExitStatus, Failure> {
     let remarks = Remarks::default();
-    let (mut rows, _) = place_for(args, format, &plan.cases, all, &remarks)?;
+    // Compile before the output file is created, so that a failed compilation leaves no file.
     let folder = tempfile::tempdir().map_err(|e| Failure::file(&std::env::temp_dir(), &e))?;
     let program = compile_program(folder.path())?;
+    let mut args = args.clone();
+    args.force |= args.out.as_deref().is_some_and(has_no_measurement);
+    let args = &args;
+    let (mut rows, _) = place_for(args, format, &plan.cases, all, &remarks)?;
     let interrupted = interrupts();
     // Cases run one after another, because each of them needs all ranks.
     let (mut tally, mut written) = (Tally::default(), 0);
@@ -162,6 +167,14 @@ fn run_with_launcher(
         (true, 0) => SUCCESS,
         (true, _) => SOME_FAILED,
     })
+}
+
+/// Returns whether a file has only rows of measurements that failed, for instance because the
+/// launcher could not start the ranks. The next attempt may replace such a file.
+fn has_no_measurement(file: &Path) -> bool {
+    let has_failed = |row: &Record| row.status == Status::Error && row.model == "measured";
+    !output::is_stdout(file)
+        && read_file(file).is_ok_and(|rows| !rows.is_empty() && rows.iter().all(has_failed))
 }
 
 /// Writes the schedule of a case to a folder and returns the row of the case. If there is no valid

@@ -1,18 +1,21 @@
 //! `swapmeet rerun`: runs the cases of a result file again, and compares the rows.
 
-use crate::args::RerunArgs;
+use crate::args::{PluginArgs, RerunArgs};
+use crate::bundle::Bundle;
 use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS};
 use crate::result_files;
 use crate::run::{for_each_row, note_threads, registry};
 use crate::say::say;
 use crate::streams;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
+use std::path::PathBuf;
 use swapmeet_core::delivery::fault::Count;
 use swapmeet_core::simulation::ProofScope;
-use swapmeet_results::Difference;
+use swapmeet_results::{Difference, Record};
 use swapmeet_runner::case::RunOptions;
 use swapmeet_runner::lookup::CaseLookup;
+use swapmeet_runner::registry::Registry;
 
 /// The result of repeating a case.
 enum Outcome {
@@ -34,18 +37,28 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitStatus, Failure> {
         return Err(Failure::Usage(format!("--row {number}: {file} has rows 1 to {}", rows.len())));
     }
     note_threads(args.threads);
-    let registry = registry(&args.plugins)?;
+    // The files of a bundle take precedence, because they are those with which the rows were made.
+    let bundle = Bundle::beside(&args.file)?;
+    let chosen: Vec<&Record> = selected.iter().map(|number| &rows[number - 1]).collect();
+    let (registry, plugins) = registry_for(&chosen, bundle.as_ref(), &args.plugins)?;
     // Some cases may no longer exist, for instance because their plugin is missing. The rows of
     // such cases are reported, but their cases are not run.
     let mut results: BTreeMap<usize, Outcome> = BTreeMap::new();
-    let (mut numbers, mut cases) = (Vec::new(), Vec::new());
+    let (mut numbers, mut cases, mut restored) = (Vec::new(), Vec::new(), Vec::new());
     let mut lookup =
         CaseLookup::new(&registry, RunOptions::new(args.timeout, ProofScope::default()));
     for number in selected {
-        match lookup.row(&rows[number - 1]) {
-            Ok(case) => {
+        let row = &rows[number - 1];
+        let of_bundle = bundle.as_ref().map(|bundle| bundle.restored(row)).transpose();
+        let found = of_bundle.and_then(|of_bundle| {
+            let case = lookup.row(of_bundle.as_ref().map_or(row, |of_bundle| &of_bundle.row))?;
+            Ok((case, of_bundle))
+        });
+        match found {
+            Ok((case, of_bundle)) => {
                 numbers.push(number);
                 cases.push(case);
+                restored.push(of_bundle);
             }
             Err(why) => {
                 results.insert(number, Outcome::Refused(why));
@@ -53,20 +66,31 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitStatus, Failure> {
         }
     }
     // Compare each row when its case ends, but print the results in the order of the file.
-    let finished = for_each_row(&cases, args.jobs, &args.plugins, |index, again| {
+    let finished = for_each_row(&cases, args.jobs, &plugins, |index, again| {
         let (number, old) = (numbers[index], &rows[numbers[index] - 1]);
-        let changes = old.changes(&again);
-        let outcome = if changes.is_empty() {
+        let again = match &restored[index] {
+            Some(restored) => restored.with_original_names(again),
+            None => again,
+        };
+        let (changes, reasons) = (old.changes(&again), old.reasons(&again));
+        // As for `run --resume`, a row of changed input files is a row of another case, even if all
+        // of its values are the same.
+        let has_other_inputs = reasons.iter().any(|difference| difference.column == "inputs");
+        let outcome = if changes.is_empty() && !has_other_inputs {
             Outcome::Same
         } else {
-            Outcome::Differs(changes, old.reasons(&again))
+            Outcome::Differs(changes, reasons)
         };
         results.insert(number, outcome);
     })?;
     let mut out = streams::stdout();
     for (number, outcome) in &results {
-        let case = rows[number - 1].case().in_words();
-        writeln!(out, "row {number} ({case}): {}", describe(outcome))
+        let row = &rows[number - 1];
+        let case = row.case().in_words();
+        let earlier = row.earlier_defaults();
+        let earlier = earlier.iter().map(|change| format!("; default changed: {change}"));
+        let earlier: String = earlier.collect();
+        writeln!(out, "row {number} ({case}): {}{earlier}", describe(outcome))
             .map_err(|e| Failure::printing(&e))?;
     }
     // The exit status reports a failure if any row differs or any case cannot be repeated.
@@ -84,6 +108,28 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitStatus, Failure> {
     })
 }
 
+/// Returns the plugins for these rows, and the options with which they were found. The plugins of a
+/// bundle are loaded if no other folder has the same build.
+fn registry_for(
+    rows: &[&Record],
+    bundle: Option<&Bundle>,
+    plugins: &PluginArgs,
+) -> Result<(Registry, PluginArgs), Failure> {
+    let (found, mut plugins) = (registry(plugins)?, plugins.clone());
+    let digests: BTreeSet<&str> = rows.iter().map(|row| &*row.plugin_digest).collect();
+    let missing = digests.into_iter().filter(|digest| !found.has_build(digest));
+    let kept: Vec<(String, PathBuf)> =
+        missing.filter_map(|digest| Some((digest.to_owned(), bundle?.plugin(digest)?))).collect();
+    if kept.is_empty() {
+        return Ok((found, plugins));
+    }
+    let (digests, files): (Vec<String>, Vec<PathBuf>) = kept.into_iter().unzip();
+    plugins.plugin_dirs.extend(files);
+    let mut all = registry(&plugins)?;
+    all.prefer_builds(&digests);
+    Ok((all, plugins))
+}
+
 fn describe(outcome: &Outcome) -> String {
     let list = |differences: &[Difference]| {
         let words =
@@ -92,6 +138,9 @@ fn describe(outcome: &Outcome) -> String {
     };
     match outcome {
         Outcome::Same => "the same".to_owned(),
+        Outcome::Differs(changes, reasons) if changes.is_empty() => {
+            format!("its input files have changed, its values have not: {}", list(reasons))
+        }
         Outcome::Differs(changes, reasons) if reasons.is_empty() => {
             format!("differs: {}; version, build, files and machine are unchanged", list(changes))
         }

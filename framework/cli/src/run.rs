@@ -1,6 +1,7 @@
 //! `swapmeet run`: runs the cases that flags and files describe, and writes their rows.
 
 use crate::args::{AppearanceArgs, CaseArgs, PluginArgs, RowFormat, RunArgs};
+use crate::bundle;
 use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS};
 use crate::output;
 use crate::say::say;
@@ -34,19 +35,27 @@ mod selection;
 pub(crate) use crate::signals::interrupts;
 pub(crate) use collect::{collect, for_each_row};
 pub(crate) use selection::{
-    SpecLists, algorithms_of, bundled_owner, cases_in, cases_of, cases_with, complete, experiment,
-    fill_in, plugin_dirs, registry, registry_within, shard_cases, with_flags,
+    SpecLists, algorithms_of, bundled_owner, cases_in, cases_of, cases_of_all_algorithms,
+    cases_with, complete, default_machine, experiment, fill_in, plugin_dirs, registry,
+    registry_within, shard_cases, with_flags,
 };
 
-pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(
+    RunArgs { cases: args, format, bundle, .. }: &RunArgs,
+) -> Result<ExitStatus, Failure> {
+    let rows_of_bundle = bundle
+        .as_deref()
+        .map(|folder| CaseArgs { out: Some(folder.join(bundle::ROWS)), ..args.clone() });
+    let args = rows_of_bundle.as_ref().unwrap_or(args);
     // Report all errors in the flags before a file is opened or a case runs.
     refuse_appearance(&args.appearance)?;
     note_threads(args.threads);
-    let all = complete(experiment(args)?, &args.plugins, args.memory_limit)?;
+    let all = complete(experiment(args)?, &args.plugins, args.memory_limit, args.quiet)?;
     let cases: Arc<[Case]> = shard_cases(&all, args.shard)?;
     for machine in all.machines_without_optimum().filter(|_| !args.quiet) {
         say!("remark: rows of machine `{machine}` get no optimum: {NO_LINKS}");
     }
+    report_unused(args, &all);
     if args.resume && args.out.as_deref().is_none_or(output::is_stdout) {
         return Err(Failure::Usage("--resume continues a file: give it with --out".to_owned()));
     }
@@ -54,7 +63,13 @@ pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitS
     // With `--resume`, the output file already contains rows. Do not repeat the cases of these
     // rows.
     let remarks = Remarks::default();
+    if let Some(folder) = bundle {
+        std::fs::create_dir_all(folder).map_err(|e| Failure::file(folder, &e))?;
+    }
     let (mut rows, found) = place_for(args, *format, &cases, &all, &remarks)?;
+    if let Some(folder) = bundle {
+        bundle::keep_inputs(folder, &all, args)?;
+    }
     let kept = found.kept();
     let interrupted = interrupts();
 
@@ -108,6 +123,26 @@ pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitS
         (true, 0) => SUCCESS,
         (true, _) => SOME_FAILED,
     })
+}
+
+/// Prints a remark if no case uses some entries of the experiment's lists. Tables of cases replace
+/// the product of the lists, so an experiment may unintentionally run only a part of it.
+fn report_unused(args: &CaseArgs, all: &CaseGrid) {
+    /// The maximum number of entries that the remark lists.
+    const MOST: usize = 4;
+    let unused = all.unused();
+    if args.quiet || unused.is_empty() {
+        return;
+    }
+    let listed = unused.iter().take(MOST).map(|(kind, spec)| format!("{kind} `{spec}`"));
+    let more = match unused.len().saturating_sub(MOST) {
+        0 => String::new(),
+        more => format!(" and {more} more entries"),
+    };
+    say!(
+        "remark: no case uses {}{more} of the lists, because only the combinations of `[[case]]` tables are run, without those of `exclude`",
+        listed.collect::<Vec<_>>().join(", ")
+    );
 }
 
 /// Opens the destination of the rows of `cases`. Returns the destination, and the existing rows

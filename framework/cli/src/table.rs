@@ -3,6 +3,7 @@
 use crate::output;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
+use swapmeet_core::cost::model::UNDECLARED;
 use swapmeet_results::{Record, Status, Verified, duration};
 
 /// Returns a table with a header and rows, without lines between cells. `numbers` are the indices
@@ -17,6 +18,26 @@ pub(crate) fn plain(header: &[&str], numbers: &[usize], rows: Vec<Vec<String>>) 
         }
     }
     table.trim_fmt()
+}
+
+/// The remark on algorithms with a dagger.
+pub(crate) const UNCHARGED: &str = "† is not charged for rearrangement, because it declares none; rearrangement=packed charges all algorithms equally";
+
+/// Returns the algorithm of each row. An algorithm has a dagger if its machine does not charge it for
+/// rearrangement, but charges another algorithm of the rows.
+pub(crate) fn marked(records: &[Record]) -> Vec<String> {
+    let is_charged =
+        |other: &Record, machine: &str| other.machine == machine && !is_uncharged(other);
+    let mark = |row: &Record| {
+        let is_marked =
+            is_uncharged(row) && records.iter().any(|other| is_charged(other, &row.machine));
+        format!("{}{}", row.algorithm, if is_marked { " †" } else { "" })
+    };
+    records.iter().map(mark).collect()
+}
+
+fn is_uncharged(row: &Record) -> bool {
+    row.note.contains(UNDECLARED)
 }
 
 /// Returns the width of the terminal in columns, or `None` if standard output is not a terminal.
@@ -50,8 +71,12 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
     header.extend(has_barriers.then_some("barriers"));
     let mut reasons: Vec<String> = Vec::new();
     let mut rows = Vec::new();
+    let algorithms = marked(records);
+    if algorithms.iter().any(|name| name.ends_with('†')) {
+        reasons.push(UNCHARGED.to_owned());
+    }
     // If a case has no result, the column `verified` shows the status of the case instead.
-    for r in records {
+    for (r, algorithm) in records.iter().zip(algorithms) {
         let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
         let verified = match (r.status, r.verified) {
             (Status::Ok, Verified::None) => "no".to_owned(),
@@ -70,13 +95,13 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
         };
         let mut row = vec![
             r.topology.clone(),
-            r.algorithm.clone(),
+            algorithm,
             r.workload.clone(),
             r.machine.clone(),
             verified,
             r.time_us.map(duration).unwrap_or_default(),
             ratio(r.lower_bound_us),
-            number(r.steps),
+            steps(r),
             number(r.messages),
             number(r.max_link_messages),
         ];
@@ -111,6 +136,15 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
         text += &reasons.join("\n");
     }
     text
+}
+
+/// Returns the number of steps. If the machine runs steps in several rounds, the text includes the
+/// number of rounds.
+fn steps(row: &Record) -> String {
+    match (row.steps, row.rounds) {
+        (Some(steps), Some(rounds)) if rounds > steps => format!("{steps} ({rounds} rounds)"),
+        (steps, _) => steps.map(|steps| steps.to_string()).unwrap_or_default(),
+    }
 }
 
 /// Removes those of the first `most` columns that have the same text in all rows. Returns these
@@ -164,6 +198,15 @@ mod tests {
              ring                             7\n\
              bruck                            7"
         );
+        let in_rounds = Record { rounds: Some(28), ..rows[0].clone() };
+        let shown = results(&[Record { rounds: Some(7), ..rows[1].clone() }, in_rounds], None);
+        let shown: Vec<&str> =
+            shown.lines().map(|line| line.rsplit("  ").next().unwrap()).collect();
+        assert_eq!(shown[1..], ["7", "7 (28 rounds)"], "more rounds than steps are shown");
+        let uncharged = Record { note: UNDECLARED.to_owned(), ..rows[1].clone() };
+        let both = results(&[rows[0].clone(), uncharged.clone()], None);
+        assert!(both.contains("  bruck †  ") && both.contains(UNCHARGED), "{both}");
+        assert!(!results(&[uncharged], None).contains('†'), "nothing else is charged");
         let with_barriers =
             rows.map(|row| Record { time_us: Some(200.0), barrier_us: Some(184.0), ..row });
         let last = |line: &str| line.split_whitespace().rev().take(2).collect::<Vec<_>>().join(" ");

@@ -31,6 +31,7 @@ mod text;
 mod times;
 mod watcher;
 
+pub(crate) use json::{Path, path};
 pub(crate) use page::{MOST_BYTES, title_of};
 pub(crate) use selection::Omitted;
 pub(crate) use watcher::TRACE;
@@ -168,10 +169,11 @@ pub(crate) fn cases(
     plugins: &PluginArgs,
 ) -> Result<Vec<Case>, Failure> {
     let lists = SpecLists {
-        topologies: std::slice::from_ref(&of.topology),
+        topologies: of.topology.as_slice(),
         algorithms,
         workloads: std::slice::from_ref(&of.workload),
         machines: of.machine.as_slice(),
+        systems: of.system.as_slice(),
     };
     run::cases_of(lists, of.seed, timeout, plugins)
 }

@@ -5,7 +5,7 @@ use crate::args::{AppearanceArgs, CaseArgs, RunArgs, TuiArgs};
 use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS};
 use crate::run::row_file::Remarks;
 use crate::say::say;
-use crate::{config, output, run, streams, table};
+use crate::{config, output, result_files, run, streams, table};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -20,10 +20,11 @@ use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::{InputError, Text};
 use swapmeet_runner::lookup::experiment_of;
 use swapmeet_tui::{
-    Appearance, Background, RenderKind, RenderRequest, SessionResult, Setup, Theme,
-    is_ascii_terminal,
+    Appearance, Background, Options, RenderKind, RenderRequest, Replay, Script, SessionResult,
+    Setup, Theme, is_ascii_terminal,
 };
 use swapmeet_workloads::experiments::shipped;
+use swapmeet_workloads::file::read_regular;
 
 pub(crate) fn tui(args: &TuiArgs) -> Result<ExitStatus, Failure> {
     // The first file is an experiment or a result file. A result file has the extension `.csv`.
@@ -36,7 +37,56 @@ pub(crate) fn tui(args: &TuiArgs) -> Result<ExitStatus, Failure> {
     }
     let files: Vec<PathBuf> = first.into_iter().chain(&args.rows).cloned().collect();
     let experiment = args.cases.experiment.clone().filter(|path| !is_rows(&path));
-    open(&CaseArgs { experiment, ..args.cases.clone() }, &files)
+    open(&CaseArgs { experiment, ..args.cases.clone() }, &files, Some(args))
+}
+
+/// The folder of the state of the last session: `$XDG_STATE_HOME/swapmeet`, or
+/// `~/.local/state/swapmeet` if the variable is not set.
+fn state_file() -> Option<PathBuf> {
+    let absolute =
+        |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = absolute("XDG_STATE_HOME")
+        .or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
+    Some(base?.join("swapmeet/dashboard.json"))
+}
+
+/// Returns the options of the dashboard in the configuration file and in its flags.
+fn options(args: Option<&TuiArgs>) -> Result<Options, Failure> {
+    const MOST: u64 = 1 << 20;
+    let config = config::read()?;
+    // Without a file, there was no session yet.
+    let file = args.filter(|args| args.restore).and_then(|_| state_file());
+    let state = file.filter(|file| file.exists()).map(|file| {
+        let text = read_regular(&file, MOST, "the state of a session");
+        text.map_err(|why| Failure::Usage(format!("{} {why}", file.display())))
+    });
+    Ok(Options {
+        keys: config.keys.into_iter().collect(),
+        view: config.view.map(|view| view.value),
+        columns: config.columns.into_iter().map(|column| column.value).collect(),
+        state: state.transpose()?,
+    })
+}
+
+/// Returns the keys to replay, and the file in which keys are recorded.
+fn replay(args: Option<&TuiArgs>) -> Result<Replay, Failure> {
+    const MOST: u64 = 1 << 20;
+    let Some(args) = args else { return Ok(Replay::default()) };
+    let script = args.replay.as_ref().map(|path| {
+        let usage = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
+        let text = read_regular(path, MOST, "a script").map_err(usage)?;
+        Script::parse(&text).map_err(usage)
+    });
+    Ok(Replay { script: script.transpose()?, record: args.record.clone() })
+}
+
+/// Keeps the state of a session. An error is reported, but does not change the exit status.
+fn keep_state(state: &str) {
+    let Some(file) = state_file() else { return };
+    let written = file.parent().map_or(Ok(()), std::fs::create_dir_all);
+    if let Err(error) = written.and_then(|()| std::fs::write(&file, state)) {
+        say!("remark: {}: {error}; the next session cannot restore this one", file.display());
+    }
 }
 
 /// Returns the requested theme. If the terminal has no colours, a theme from the configuration is
@@ -66,11 +116,11 @@ pub(crate) fn watch(args: &RunArgs) -> Result<ExitStatus, Failure> {
             "--format is for rows on standard output, which the dashboard uses".to_owned(),
         ));
     }
-    open(&args.cases, &[])
+    open(&args.cases, &[], None)
 }
 
 /// Shows the dashboard, with the rows of files if there are any.
-fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitStatus, Failure> {
+fn open(args: &CaseArgs, files: &[PathBuf], tui: Option<&TuiArgs>) -> Result<ExitStatus, Failure> {
     run::note_threads(args.threads);
     let theme = theme(&args.appearance)?;
     let ascii = args.appearance.ascii || is_ascii_terminal();
@@ -90,10 +140,13 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitStatus, Failure> {
         return Err(Failure::Usage("--resume continues a file: give it with --out".to_owned()));
     }
     let opened = read_files(files).map_err(Failure::usage)?;
-    let notes = opened.torn.iter().map(ToString::to_string).collect();
+    let mut notes: Vec<String> = opened.torn.iter().map(ToString::to_string).collect();
     let opened: Vec<Record> = opened.files.into_iter().flat_map(|(_, rows)| rows).collect();
+    notes.extend(result_files::remarks(&opened));
+    let (options, replay) = (options(tui)?, replay(tui)?);
+    let follow = tui.map(|tui| tui.follow.clone()).unwrap_or_default();
     let mut experiment = run::experiment(args)?;
-    let is_example = is_bare(args, files);
+    let is_example = is_bare(args, files) && follow.is_empty();
     if is_example {
         experiment = run::with_flags(&example().map_err(Failure::usage)?, args);
     }
@@ -101,8 +154,11 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitStatus, Failure> {
         || experiment.is_named_by_tables(|table| &table.topologies))
         && (!experiment.algorithms.is_empty()
             || experiment.is_named_by_tables(|table| &table.algorithms));
-    let complete = is_named && opened.is_empty();
-    fill_in(&mut experiment)?;
+    let complete = is_named && opened.is_empty() && follow.is_empty();
+    let names_machine = !experiment.machines.is_empty();
+    notes.extend(fill_in(&mut experiment)?);
+    let default_machine = experiment.machines.first().filter(|_| !names_machine || is_example);
+    let default_machine = default_machine.map(|machine| machine.value.clone());
     let registry = run::registry_within(&args.plugins, args.memory_limit)?;
     // Build the cases before the dashboard opens, so that errors in flags or files are reported
     // first, even if the experiment is incomplete.
@@ -134,8 +190,11 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitStatus, Failure> {
         cases,
         found,
         opened,
+        follow,
         notes,
         is_example,
+        default_machine,
+        options,
         render,
         // The number of workers is not limited by the current number of cases, because the user may
         // start another experiment with more cases.
@@ -143,8 +202,11 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitStatus, Failure> {
         rows,
         out: args.out.clone(),
     };
-    let outcome = swapmeet_tui::run(setup, Appearance { theme, ascii })
+    let (outcome, state) = swapmeet_tui::run(setup, Appearance { theme, ascii }, replay)
         .map_err(|e| Failure::writing("the terminal", &e))?;
+    if tui.is_some() {
+        keep_state(&state);
+    }
     run::print_remarks(&remarks);
     if outcome.print_rows && !outcome.records.is_empty() {
         let text = table::results(&outcome.records, table::terminal_width());
@@ -156,7 +218,7 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitStatus, Failure> {
     if let Some(reason) = outcome.unwritten {
         return Err(Failure::Output(reason.trim_start_matches("error: ").to_owned()));
     }
-    Ok(match (outcome.interrupted, outcome.some_failed) {
+    Ok(match (outcome.unfinished, outcome.some_failed) {
         (true, _) => INTERRUPTED,
         (false, true) => SOME_FAILED,
         (false, false) => SUCCESS,
@@ -190,16 +252,19 @@ fn is_bare(args: &CaseArgs, files: &[PathBuf]) -> bool {
         && lists.iter().all(|list| list.is_empty())
 }
 
-/// Returns the experiment that the dashboard runs if the user selects none, so that every panel
-/// shows something.
+/// Returns the experiment that the dashboard runs if the user selects none: `quick-start` with the
+/// default machine and sizes up to 1 MiB, so that it answers a common question at once.
 fn example() -> Result<Experiment, InputError> {
     let example = shipped().iter().find(|study| study.name == "quick-start");
     let example = example.unwrap_or_else(|| unreachable!("quick-start is bundled"));
-    Experiment::parse(example.name, example.text)
+    let sizes = Text::flag("--workload", "uniform:64..1MiB*4");
+    let experiment = Experiment::parse(example.name, example.text)?;
+    Ok(Experiment { workloads: vec![sizes], machines: Vec::new(), baseline: None, ..experiment })
 }
 
-/// Adds the default topology, workload and machine if the experiment has none.
-fn fill_in(experiment: &mut Experiment) -> Result<(), Failure> {
+/// Adds the default topology, workload and machine if the experiment has none. Returns a remark that
+/// names the machine if it was added.
+fn fill_in(experiment: &mut Experiment) -> Result<Option<String>, Failure> {
     if experiment.topologies.is_empty() && !experiment.is_named_by_tables(|table| &table.topologies)
     {
         experiment.topologies.push(Text::flag("--topology", "torus:16x16"));

@@ -4,7 +4,6 @@ pub mod alone;
 pub mod background;
 pub mod bound;
 pub mod kind;
-pub mod ledger;
 pub mod machine;
 pub mod model;
 pub mod parameter;

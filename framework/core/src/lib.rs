@@ -69,6 +69,7 @@ pub mod network;
 mod places;
 pub mod simulation;
 pub mod spec;
+pub mod system;
 #[cfg(test)]
 mod test_tiers;
 pub mod text;

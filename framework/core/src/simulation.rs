@@ -5,6 +5,7 @@
 //! needs no more memory than its largest step.
 
 pub mod demand;
+mod in_switch;
 pub mod listener;
 mod messages;
 pub mod recording;

@@ -92,7 +92,6 @@ impl<'a> BestCut<'a> {
         size as f64 * (u64::from(self.nodes) - size) as f64
     }
 
-    /// Returns the change of the cut's capacity if `vertex` is added to the set.
     fn change(&self, inside: &[bool], vertex: u32) -> i64 {
         let capacity = |link: usize| self.capacities[link] as i64;
         let (into, of_link) = &self.into;

@@ -59,7 +59,6 @@ pub enum Prices {
     Coarse,
 }
 
-/// A problem of maximum concurrent flow.
 #[derive(Debug)]
 pub struct Problem<'a, D> {
     pub links: &'a Links,
@@ -79,7 +78,6 @@ pub struct Problem<'a, D> {
     pub lower: f64,
 }
 
-/// The effort of a search.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     /// The search ends when the width of the interval, divided by its lower end, is at most this
@@ -204,7 +202,6 @@ struct Solver<'a, D> {
     best: Vec<u32>,
 }
 
-/// Buffers for the step of one source's flow towards its shortest-path tree.
 struct Tree {
     /// For each vertex, the amount that it and all vertices below it receive.
     below: Vec<f32>,

@@ -66,6 +66,39 @@ pub struct Header {
     /// For each node, the destination of its block in a permutation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub permutation: Vec<u64>,
+    /// The times of the machine, for exports. They are not part of a document.
+    #[serde(skip)]
+    pub timing: Timing,
+}
+
+/// The times of a machine in whose model messages share links, as in the model `fluid`. A value of 0
+/// means that the machine has no such time.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Timing {
+    /// The start-up time of a message in µs.
+    pub startup_us: f64,
+    /// The largest number of bytes of a message that is sent without a rendezvous.
+    pub rendezvous_bytes: f64,
+    /// The additional start-up time of a message with a rendezvous in µs.
+    pub rendezvous_us: f64,
+    /// The additional start-up time of a message without a rendezvous, in µs per byte.
+    pub eager_byte_us: f64,
+    /// The latency of a link in µs.
+    pub hop_us: f64,
+    /// The time of a byte between a node and the network in µs.
+    pub injection_byte_us: f64,
+    /// The time to reduce a received byte in µs.
+    pub reduce_byte_us: f64,
+    /// The time of the barrier between steps in µs; `None` if there is no barrier.
+    pub barrier_us: Option<f64>,
+    /// The ranks that enter late, each with its time in µs.
+    pub late: Vec<(u64, f64)>,
+    /// The bytes whose time on each link is added to the latency in the weight of a message.
+    pub weight_bytes: f64,
+    /// The factor for all latencies; `None` for 1.
+    pub latency_factor: Option<f64>,
+    /// The factor for all bandwidths; `None` for 1.
+    pub bandwidth_factor: Option<f64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
@@ -120,9 +153,16 @@ pub struct Send {
     /// For each dimension the requested direction: 1, -1, or 0 for the shorter one; empty if none
     /// is requested. It selects a link if two connect the same vertices of the path.
     pub signs: Vec<i8>,
+    /// The switch that adds the sent data to that of other sends; 0 for none.
+    pub reducer: u64,
+    /// The switch that copies the sent data; 0 for none.
+    pub multicaster: u64,
     /// The bandwidth of each link of the route, divided by the machine's bandwidth; empty if all
     /// links have the machine's bandwidth.
     pub bandwidths: Vec<f64>,
+    /// The latency of each link of the route, divided by the machine's latency; empty if all links
+    /// have the machine's latency.
+    pub latencies: Vec<f64>,
     /// The sent blocks; `None` in a schedule of byte counts.
     pub blocks: Option<Vec<BlockSet>>,
     /// The sent bytes; `None` in a schedule of blocks.
@@ -221,7 +261,13 @@ struct RawEvent {
     #[serde(default)]
     signs: Vec<i8>,
     #[serde(default)]
+    reducer: u64,
+    #[serde(default)]
+    multicaster: u64,
+    #[serde(default)]
     bandwidths: Vec<f64>,
+    #[serde(default)]
+    latencies: Vec<f64>,
     blocks: Option<Vec<BlockSet>>,
     share: Option<Share>,
     label: Option<String>,
@@ -278,7 +324,10 @@ impl TryFrom<RawEvent> for DocumentEvent {
             path,
             own_route: fields.own_route,
             signs: fields.signs,
+            reducer: fields.reducer,
+            multicaster: fields.multicaster,
             bandwidths: fields.bandwidths,
+            latencies: fields.latencies,
             blocks: fields.blocks,
             share: fields.share,
             label: fields.label,

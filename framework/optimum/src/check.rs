@@ -102,8 +102,7 @@ struct Graph {
     out: Vec<Vec<u32>>,
     /// For each kind of ports, its rule and its capacity.
     ports: Vec<(PortRule, u64)>,
-    /// The smallest and the largest capacity of a link, and the largest amount by which capacities
-    /// are rounded up.
+    /// The smallest and the largest capacity of a link, and the largest rounding of a capacity.
     speeds: (u64, u64, u64),
     own: usize,
     /// The number of nodes that the certificate lists: all, or one if it uses translations.
@@ -604,7 +603,6 @@ fn sum_for_all(
 // Messages: data that is copied or added, if ports limit the time, and sums that every node
 // receives.
 
-/// The fields of [`Evidence::Messages`].
 struct Messages<'a> {
     pub lengths: &'a [u32],
     pub port_lengths: &'a [u32],
@@ -735,7 +733,6 @@ fn cheapest(costs: &[Vec<i128>], root: usize) -> i128 {
         let parents: Vec<usize> =
             (0..nodes).map(|to| if to == root { root } else { parent(to) }).collect();
         sum += (0..nodes).filter(|to| *to != root).map(|to| costs[parents[to]][to]).sum::<i128>();
-        // Number the contracted nodes. All nodes of a cycle get the same number.
         let mut number = vec![usize::MAX; nodes];
         let (mut count, mut has_cycle) = (0, false);
         for start in 0..nodes {
@@ -775,7 +772,6 @@ fn cheapest(costs: &[Vec<i128>], root: usize) -> i128 {
     }
 }
 
-/// The amounts from each node to each node, or on each link.
 type Matrix = Vec<Vec<f64>>;
 
 fn upper_of_messages(

@@ -64,7 +64,12 @@ impl Demand {
             let row = |(from, row): (u32, BTreeMap<u32, u64>)| (from, row.into_iter().collect());
             Ok(Self::Pairs(rows.into_iter().map(row).collect()))
         };
-        let demand = match demand::Demand::of(task) {
+        let demand = demand::Demand::of(task);
+        let is_for_pairs = matches!(demand, demand::Demand::Even(_) | demand::Demand::Pairs(_));
+        if network.has_reducing_switches() && !is_for_pairs {
+            return Err(OptimumError::ReducingSwitches(task.collective.kind().word));
+        }
+        let demand = match demand {
             demand::Demand::Even(amount)
                 if !network.shares_nodes() && task.communicators.is_none() =>
             {

@@ -58,7 +58,6 @@ pub(crate) fn solve(
     if solution.is_stopped {
         return Err(OptimumError::Stopped);
     }
-    // Remove the resource of links that use no resource of a kind.
     solution.lengths.truncate(limits.capacities.len());
     Ok((solution, limits.sources))
 }

@@ -28,7 +28,6 @@ mod trees;
 pub use certificate::Certificate;
 pub use optimum::{DEFAULT_GAP, MachineTask, Optimum, Options, solve};
 
-/// The reason why the least time of a problem cannot be found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OptimumError {
     /// A vertex must receive data of another vertex, but there is no path between them.
@@ -42,6 +41,12 @@ pub enum OptimumError {
         "no optimum is known for {0} in several communicators (`over=`): expected a collective without copies and sums, such as alltoall"
     )]
     Communicators(&'static str),
+    /// Switches that copy or add data reduce what links carry. The packings of trees only know nodes
+    /// that do.
+    #[error(
+        "no optimum is known for a {0} on a network whose switches add and copy data: expected one without reduce=switch"
+    )]
+    ReducingSwitches(&'static str),
     /// The machine moves any amount of data in no time, so there is nothing to optimize.
     #[error("bytes take no time on this machine: expected byte_us above 0")]
     NoTime,

@@ -125,7 +125,6 @@ pub fn solve_problem(
     };
     let of_messages = by_messages(&network, &demand, &parts, options.gap, progress)?;
     let (network, parts) = of_messages.unwrap_or((network, parts));
-    // The time of ports at origins and destinations does not depend on paths.
     let at_ends = through_ports(&network, &demand);
     let is_limited_by_ports = at_ends > parts.lower;
     let (lower, upper) = (parts.lower.max(at_ends), parts.upper.max(at_ends));

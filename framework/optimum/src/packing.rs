@@ -33,7 +33,6 @@ use swapmeet_flows::{Links, NONE, ShortestPaths, best_step};
 
 pub(crate) const MAX_NODES: u32 = 64;
 
-/// An interval that contains the least time, as loads divided by capacities.
 pub(crate) struct MessagePacking {
     pub lower: Ratio,
     pub upper: f64,
@@ -116,7 +115,6 @@ struct Trees {
     root: usize,
     copies: Messages,
     sums: Messages,
-    /// The links on the paths of all messages, each with the sender of the message.
     paths: Vec<(u32, u32)>,
     /// The loads of resources if the trees move an amount of 1, divided by the capacities.
     loads: Vec<(u32, f64)>,
@@ -145,7 +143,6 @@ struct Search<'a> {
     best: Vec<u32>,
 }
 
-/// The trees of least cost at some lengths of the resources.
 struct Cheapest {
     /// The trees of each commodity, as messages to copy and messages to add, with their root.
     trees: Vec<(usize, Messages, Messages)>,

@@ -199,7 +199,6 @@ fn slow_links_keep_ports_in_use_for_longer() {
             others.map(|to| (to, random.below(2) * random.below(90))).collect::<Vec<_>>()
         };
         let rows: Vec<(u32, Vec<(u32, u64)>)> = (0..nodes).map(|from| (from, row(from))).collect();
-        // The ports at the ends of the data are not part of the program.
         let network = CapacityNetwork {
             ports: network.ports.into_iter().filter(|p| p.rule != PortRule::Ends).collect(),
             ..network
@@ -265,7 +264,6 @@ fn largest_cut(network: &CapacityNetwork, amounts: &[(u32, u64)], turned: bool) 
     largest
 }
 
-/// The source is an enumeration of all cuts.
 #[test]
 fn packings_of_trees_reach_the_largest_cut() {
     let mut random = Random(2);
@@ -621,7 +619,6 @@ fn cheapest_sequence(messages: &[Vec<(f64, Vec<f64>)>]) -> Vec<f64> {
     let start = (0..nodes).fold(0, |state, node| state | 1 << (node * nodes + node));
     let mut costs = HashMap::from([(start, 0.0)]);
     let mut previous: HashMap<u32, (u32, usize, usize)> = HashMap::new();
-    // Costs are not negative, so their bits have the same order.
     let mut queue = BinaryHeap::from([Reverse((0.0_f64.to_bits(), start))]);
     while let Some(Reverse((bits, state))) = queue.pop() {
         let cost = f64::from_bits(bits);

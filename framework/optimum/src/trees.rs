@@ -50,7 +50,6 @@ pub(crate) fn pack(
     let (mut links, images) = expand(network);
     let mut capacities: Vec<u128> =
         images.iter().map(|image| network.links[*image as usize].capacity.into()).collect();
-    // Add a source, with a link to each node that has data.
     let (own, source) = (links.count(), network.vertices);
     for &(node, amount) in amounts {
         links.push(node);
@@ -151,7 +150,6 @@ impl MaxFlow {
         self.level[vertex as usize] != NONE
     }
 
-    /// Returns whether the target can be reached.
     fn find_levels(&mut self, from: u32, to: u32) -> bool {
         self.level.fill(NONE);
         self.level[from as usize] = 0;

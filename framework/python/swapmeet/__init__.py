@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import os
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, Iterable, Literal, Union, overload
@@ -22,8 +24,20 @@ _LARGEST = 2**64 - 1
 
 
 def program() -> str:
-    """Return the path of the ``swapmeet`` program in this package."""
-    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "swapmeet")
+    """Return the path of the ``swapmeet`` program: the one in this package, otherwise the one on PATH.
+
+    Raise ``FileNotFoundError`` if there is neither.
+    """
+    own = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "swapmeet")
+    if os.access(own, os.X_OK):
+        return own
+    # The command `swapmeet` of this package may be on PATH, too. It must not start itself.
+    this = os.path.realpath(sys.argv[0]) if sys.argv and sys.argv[0] else ""
+    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        found = shutil.which("swapmeet", path=folder) if folder else None
+        if found and os.path.realpath(found) != this:
+            return found
+    raise FileNotFoundError(f"no program `swapmeet`: expected {own}, or a folder of PATH that contains it")
 
 
 def main() -> None:
@@ -61,6 +75,11 @@ def read(files: Path | Iterable[Path], library: str = "pandas") -> Any:
     no column of this name, all of its values are missing. Columns that this version does not know
     are strings.
 
+    The numbers of specs, such as ``tokens`` and ``skew`` of a workload, follow as columns of
+    floating-point numbers; sizes are in bytes. The name of such a column has a prefix, as in
+    ``machine.startup_us``, if several specs have it or if it is the name of another column. A value
+    is missing if the spec does not state it.
+
     Raise ``ValueError`` if a file has no rows of Swapmeet, if a field is not a number, or if the
     library is neither ``pandas`` nor ``polars``. The message names the file, the line and the
     column of the field.
@@ -72,6 +91,7 @@ def read(files: Path | Iterable[Path], library: str = "pandas") -> Any:
         raise ValueError("no files of rows were given")
     texts = _texts(paths)
     values = {name: _typed(cells, _kinds().get(name, "string")) for name, cells in texts.items()}
+    values.update(_numbers(values))
     return _pandas(values) if library == "pandas" else _polars(values)
 
 
@@ -114,6 +134,50 @@ def _typed(cells: list[tuple[str, str]], kind: str) -> tuple[str, list[Any]]:
     if kind == "integer" and any(value is not None and value > _LARGEST for value in values):
         return "number", [None if value is None else float(value) for value in values]
     return kind, values
+
+
+def _numbers(columns: dict[str, tuple[str, list[Any]]]) -> dict[str, tuple[str, list[Any]]]:
+    """Return a column for each number of the specs of all rows."""
+    own, definitions = columns["machine"][1], columns["machine_definition"][1]
+    specs = {kind: columns[kind][1] for kind in ("workload", "topology", "algorithm")}
+    specs["machine"] = [definition or machine for machine, definition in zip(own, definitions)]
+    found: dict[str, dict[str, list[Any]]] = {}
+    for kind, texts in specs.items():
+        for row, text in enumerate(texts):
+            for key, value in _arguments(text).items():
+                found.setdefault(key, {}).setdefault(kind, [None] * len(texts))[row] = value
+    return {
+        key if len(kinds) == 1 and key not in columns else f"{kind}.{key}": ("number", values)
+        for key, kinds in found.items()
+        for kind, values in kinds.items()
+    }
+
+
+@functools.lru_cache(maxsize=None)
+def _arguments(spec: str) -> dict[str, float]:
+    """Return the numbers of a spec, ``name:word,key=value,..``, by their keys."""
+    pieces, depth = [""], 0
+    for letter in spec.partition(":")[2]:
+        # A comma in parentheses belongs to a nested spec.
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if letter == "," and depth == 0:
+            pieces.append("")
+        else:
+            pieces[-1] += letter
+    pairs = [piece.partition("=") for piece in pieces if "=" in piece.partition("(")[0]]
+    numbers = {key: _number(value) for key, _, value in pairs}
+    return {key: value for key, value in numbers.items() if value is not None}
+
+
+def _number(text: str) -> float | None:
+    """Return a decimal number, or a size in bytes; ``None`` for other texts."""
+    units = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+    digits = text.rstrip("BKMGi")
+    try:
+        number = float(digits) * units.get(text[len(digits):] or "B", math.nan)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) and number >= 0 else None
 
 
 def _unquoted(text: str) -> str:

@@ -34,6 +34,10 @@ impl Value {
         }
     }
 
+    pub(crate) fn map<const N: usize>(keys: [(&str, Self); N]) -> Self {
+        Self::Map(keys.map(|(key, value)| (key.to_owned(), value)).into())
+    }
+
     pub(crate) fn list(&self) -> Result<&[Self], String> {
         if let Self::List(all) = self { Ok(all) } else { Err(format!("{self:?} is no list")) }
     }

@@ -15,8 +15,11 @@ mod bine;
 mod engine;
 mod formula;
 mod fugaku;
+mod gpu;
+mod judge;
 mod li;
 mod liu;
+mod nccl;
 mod networks;
 mod report;
 #[cfg(test)]
@@ -91,6 +94,14 @@ pub fn papers() -> &'static [Paper] {
                 "fugaku",
                 "D. De Sensi, S. Pasqualoni: PICO, medians of collectives measured on the supercomputers Fugaku and LUMI (2025)",
                 include_str!("../papers/fugaku.toml"),
+            )
+        },
+        Paper {
+            call: gpu::call,
+            ..paper(
+                "gpu",
+                "Collectives on clusters of GPUs, as measured with nccl-tests and rccl-tests by several authors (2024 to 2026)",
+                include_str!("../papers/gpu.toml"),
             )
         },
     ];

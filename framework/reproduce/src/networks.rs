@@ -3,10 +3,11 @@
 
 use crate::bench::ReproduceError;
 use crate::formula::Value;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::network::multipath::MultipathLoad;
 use swapmeet_core::network::survey::{Survey, SurveyMethod};
-use swapmeet_core::network::topology::parse;
+use swapmeet_core::network::topology::{Network, parse};
 
 /// Returns the values of a survey of the network with this spec, which takes seconds if the network
 /// is large.
@@ -29,8 +30,15 @@ pub(crate) fn survey(spec: &str) -> Result<Value, ReproduceError> {
 }
 
 /// The properties that need no survey.
-pub(crate) const PROPERTIES: [&str; 5] =
-    ["nodes", "stated_diameter", "distance_sum", "longest_route", "link_load"];
+pub(crate) const PROPERTIES: [&str; 7] = [
+    "nodes",
+    "stated_diameter",
+    "distance_sum",
+    "longest_route",
+    "link_load",
+    "link_orbits",
+    "four_cycles",
+];
 
 /// Returns one of [`PROPERTIES`] of the network with this spec.
 pub(crate) fn network_property(name: &str, spec: &str) -> Result<Value, ReproduceError> {
@@ -51,8 +59,37 @@ pub(crate) fn network_property(name: &str, spec: &str) -> Result<Value, Reproduc
             let load = MultipathLoad::of_all_to_all(network.as_ref());
             load.ok_or_else(|| format!("{spec} has too many links"))?.max_load.into()
         }
+        // The number of link orbits is at least the number of different counts of cycles.
+        "link_orbits" => (four_cycles(network.as_ref()).len() as u64).into(),
+        "four_cycles" => {
+            let kinds = four_cycles(network.as_ref());
+            let kinds =
+                kinds.iter().rev().map(|(cycles, links)| format!("{links} links on {cycles}"));
+            kinds.collect::<Vec<_>>().join(", ").as_str().into()
+        }
         _ => return Err(format!("networks have no property `{name}`").into()),
     })
+}
+
+/// Returns, for each number of cycles of length 4, how many links (in both directions) are on so
+/// many of them. An automorphism of the network maps a link to a link that is on as many cycles.
+fn four_cycles(network: &Network) -> BTreeMap<u64, u64> {
+    let mut neighbours: HashMap<u64, BTreeSet<u64>> = HashMap::new();
+    for (from, to) in (0..network.link_slots()).filter_map(|link| network.link_ends(link)) {
+        neighbours.entry(from).or_default().insert(to);
+    }
+    let mut kinds = BTreeMap::new();
+    for (&a, of_a) in &neighbours {
+        for &b in of_a.iter().filter(|b| a < **b) {
+            let others = of_a.iter().filter(|c| **c != b);
+            let closes = |c: &u64| {
+                neighbours[&b].iter().filter(|d| **d != a && neighbours[c].contains(*d)).count()
+            };
+            let cycles: usize = others.map(closes).sum();
+            *kinds.entry(cycles as u64).or_default() += 1;
+        }
+    }
+    kinds
 }
 
 /// Returns the value of a parameter of the machine with this spec.
@@ -64,6 +101,16 @@ pub(crate) fn machine_parameter(spec: &str, name: &str) -> Result<Value, Reprodu
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A link of a hypercube with d dimensions is on d - 1 cycles of length 4. In a dual-net, the
+    /// links of a cluster are on the cycles of the base, and a link between clusters is on none,
+    /// because two clusters have at most one link between them.
+    #[test]
+    fn links_between_clusters_are_on_no_cycle_of_length_4() {
+        let of = |spec: &str| four_cycles(parse(spec).unwrap().as_ref());
+        assert_eq!(of("hypercube:4"), BTreeMap::from([(3, 32)]));
+        assert_eq!(of("rdn:1(hypercube:3)"), BTreeMap::from([(0, 64), (2, 192)]));
+    }
 
     /// The expected values were calculated by hand. On the 4x4x8 torus, each link of the long rings
     /// (8 nodes) carries 128 messages. On the twisted torus, the messages of a node have 440 hops

@@ -494,3 +494,93 @@ mod fugaku {
         assert_eq!(is_fitted, [1.0, 0.0, 1.0]);
     }
 }
+
+/// The tables of claims in the docs, made from the reproduced tables.
+mod claims {
+    use std::collections::BTreeMap;
+
+    const REPRODUCED: [&str; 2] = [
+        include_str!("../../../results/reproduced/fugaku.csv"),
+        include_str!("../../../results/reproduced/thakur.csv"),
+    ];
+    const PAGE: &str = include_str!("../../../docs/validation.md");
+    const README: &str = include_str!("../../../README.md");
+
+    /// Returns the cells of each line of the tables "Claims", by the names of the columns.
+    fn claims() -> Vec<(String, BTreeMap<String, String>)> {
+        let mut lines: Vec<(String, BTreeMap<String, String>)> = Vec::new();
+        for text in REPRODUCED {
+            for cells in csv::Reader::from_reader(text.as_bytes()).records().map(Result::unwrap) {
+                let [row, column, ours] = [1, 2, 4].map(|i| cells[i].to_owned());
+                if &cells[0] != "Claims" {
+                    continue;
+                }
+                if lines.last().is_none_or(|(last, _)| *last != row) {
+                    lines.push((row, BTreeMap::new()));
+                }
+                lines.last_mut().unwrap().1.insert(column, ours);
+            }
+        }
+        lines
+    }
+
+    fn table(header: &[&str], rows: Vec<Vec<String>>) -> String {
+        let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+        let titles = header.iter().map(|title| (*title).to_owned()).collect();
+        let rules = (0..header.len()).map(|i| if i == 0 { "---" } else { "---:" }.to_owned());
+        let rows: String = rows.into_iter().map(line).collect();
+        line(titles) + &line(rules.collect()) + &rows
+    }
+
+    #[test]
+    fn the_page_has_the_values_of_the_reproductions() {
+        let rows = claims().into_iter().map(|(row, cells)| {
+            let of = |start: &str, columns: &[&str]| -> String {
+                let found = columns.iter().filter_map(|c| cells.get(&format!("{start}{c}")));
+                found.map(String::as_str).collect::<Vec<_>>().join("; ")
+            };
+            let all = ["error factor", "ordered pairs", "mean regret"];
+            let baselines = ["data sheet: ", "same algorithm: "].map(|start| of(start, &all));
+            let own = all.map(|column| of("", &[column]));
+            [&[row, of("", &["fitted on"])][..], &own, &baselines].concat()
+        });
+        let header = [
+            "machine and measurements",
+            "fitted on",
+            "error factor",
+            "ordered pairs",
+            "mean regret",
+            "data sheet",
+            "same algorithm",
+        ];
+        let rows: Vec<Vec<String>> = rows.collect();
+        assert!(rows.len() >= 12, "{rows:?}");
+        let expected = table(&header, rows);
+        assert!(
+            PAGE.contains(&expected),
+            "docs/validation.md does not have this table:\n{expected}"
+        );
+        // The numbers in the text are those of the table "LUMI: bands".
+        let bands = include_str!("../../../results/reproduced/fugaku.md");
+        let text = PAGE.split_whitespace().collect::<Vec<_>>().join(" ");
+        for number in ["4 of 72", "16 of 208"] {
+            assert!(bands.contains(&format!("| {number} in the band")) && text.contains(number));
+        }
+    }
+
+    #[test]
+    fn the_readme_has_the_values_of_the_reproductions() {
+        let rows = claims().into_iter().map(|(row, cells)| {
+            let columns = ["error factor", "ordered pairs", "same algorithm: ordered pairs"];
+            [&[row][..], &columns.map(|column| cells[column].clone())].concat()
+        });
+        let header = [
+            "machine and measurements",
+            "error factor",
+            "ordered pairs",
+            "always the same algorithm",
+        ];
+        let expected = table(&header, rows.collect());
+        assert!(README.contains(&expected), "README.md does not have this table:\n{expected}");
+    }
+}

@@ -4,6 +4,7 @@
 use crate::bench::ReproduceError;
 use crate::engine::Engine;
 use crate::formula::Value;
+use crate::judge;
 use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 
 /// - `pairs.step(topology, algorithm, i)`: the exchanges of a step, from 0, in the notation of the
@@ -13,6 +14,7 @@ use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 /// - `fig_4.mutual_steps(p)` and `fig_4.self_choosing_steps(p)`: the same for the partners that Fig. 4
 ///   prints, and the number of steps in which a processor is its own partner.
 /// - `fit.line(samples, weighted)`: alpha and beta in us, and the mean error. See [`fit_line`].
+/// - The calculations of [`judge::call`].
 pub(crate) fn call(
     engine: &Engine<'_>,
     name: &str,
@@ -51,7 +53,7 @@ pub(crate) fn call(
             let samples = arguments[0].list()?.iter().map(sample).collect::<Result<Vec<_>, _>>()?;
             fit_line(&samples, arguments[1].number()? != 0.0).to_vec().into()
         }
-        _ => return Err(format!("there is no `{name}`").into()),
+        _ => return judge::call(name, arguments),
     })
 }
 

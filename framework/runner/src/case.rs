@@ -177,7 +177,7 @@ impl Case {
                 workload: self.workload.to_string(),
                 inputs: inputs_column(inputs),
                 machine: self.machine.to_string(),
-                machine_definition: self.machine.definition().unwrap_or_default(),
+                machine_definition: self.machine.full_spec(),
                 model: self.machine.model.to_string(),
             },
             implementation: Implementation {

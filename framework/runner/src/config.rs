@@ -1,8 +1,10 @@
-//! The user's default settings in `swapmeet.toml`: machine, theme and plugin directories.
+//! The user's default settings in `swapmeet.toml`: machine, theme, plugin directories, and options of
+//! the dashboard.
 
 use crate::input::{InputError, Text};
 use crate::toml_reader::{self, texts};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -13,6 +15,23 @@ pub struct Config {
     pub machine: Option<Text>,
     /// The default theme of the dashboard.
     pub theme: Option<Text>,
+    /// The first view of the dashboard.
+    pub view: Option<Text>,
+    /// The columns of values in the table of the dashboard; empty for all of them.
+    pub columns: Vec<Text>,
+    /// The keys of actions of the dashboard, by the names of the actions.
+    pub keys: BTreeMap<String, String>,
+}
+
+/// The section `[tui]`.
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct Tui {
+    theme: Option<Text>,
+    view: Option<Text>,
+    #[serde(deserialize_with = "texts")]
+    columns: Vec<Text>,
+    keys: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize, Default)]
@@ -22,6 +41,7 @@ struct File {
     plugin_dirs: Vec<Text>,
     machine: Option<Text>,
     theme: Option<Text>,
+    tui: Tui,
 }
 
 /// Owner of a configuration file. The owner decides whether the file may name plugin directories.
@@ -37,7 +57,8 @@ pub enum Owner<'a> {
 
 impl Config {
     pub fn parse(source: &str, content: &str, owner: Owner<'_>) -> Result<Self, InputError> {
-        let File { plugin_dirs, machine, theme } = toml_reader::read(source, content)?;
+        let File { plugin_dirs, machine, theme, tui } = toml_reader::read(source, content)?;
+        let Tui { theme: tui_theme, view, columns, keys } = tui;
         let plugin_dirs = match (owner, plugin_dirs.first()) {
             (Owner::User(folder), _) => {
                 plugin_dirs.iter().map(|dir| folder.join(&dir.value)).collect()
@@ -48,7 +69,7 @@ impl Config {
                 return Err(dir.error(what).help("put it into your own, or give --plugin-dir"));
             }
         };
-        Ok(Self { plugin_dirs, machine, theme })
+        Ok(Self { plugin_dirs, machine, theme: tui_theme.or(theme), view, columns, keys })
     }
 
     /// Returns this configuration, with the values of `other` for all settings that this one does
@@ -63,6 +84,9 @@ impl Config {
             },
             machine: self.machine.or(other.machine),
             theme: self.theme.or(other.theme),
+            view: self.view.or(other.view),
+            columns: if self.columns.is_empty() { other.columns } else { self.columns },
+            keys: other.keys.into_iter().chain(self.keys).collect(),
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::toml_reader::{self, place, text, texts, texts_not_table};
 use serde::de::{self, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use swapmeet_core::simulation::ProofScope;
@@ -30,6 +31,9 @@ pub struct Experiment {
     /// Machine specs, or names of machines in `own_machines`.
     #[serde(deserialize_with = "machines", skip_serializing_if = "Vec::is_empty")]
     pub machines: Vec<Text>,
+    /// Systems, each of which stands for a topology and a machine.
+    #[serde(deserialize_with = "texts", skip_serializing_if = "Vec::is_empty")]
+    pub systems: Vec<Text>,
     pub baseline: Option<Text>,
     /// Number of repetitions of each case. Repetition r (counted from 0) uses the seed `seed + r`.
     #[serde(deserialize_with = "one_or_more")]
@@ -95,6 +99,7 @@ impl Default for Experiment {
             algorithms: Vec::new(),
             workloads: Vec::new(),
             machines: Vec::new(),
+            systems: Vec::new(),
             baseline: None,
             repetitions: 1,
             seed: 42,
@@ -217,6 +222,10 @@ fn remove_tables(tables: &mut Vec<CaseTable>, text: &str) -> Result<(), String> 
     Ok(())
 }
 
+/// The machine that applies if neither the user nor the configuration names one: a current machine
+/// whose parameters were fitted to public measurements and tested with others.
+pub const DEFAULT_MACHINE: &str = "fugaku";
+
 /// Default time limit of a case, in seconds. Without a limit, a plugin that never ends would block
 /// a run.
 pub const DEFAULT_TIMEOUT_SECS: f64 = 600.0;
@@ -267,16 +276,42 @@ impl Experiment {
         SETTINGS.iter().filter_map(flag).collect()
     }
 
-    /// Returns whether the experiment has `case` or `exclude` tables, so that its cases are not all
-    /// combinations of its lists.
+    /// Returns whether the experiment has systems, or `case` or `exclude` tables, so that its cases
+    /// are not all combinations of its lists.
     pub fn has_case_tables(&self) -> bool {
-        !self.case_tables.is_empty() || !self.exclude.is_empty()
+        !self.systems.is_empty() || !self.case_tables.is_empty() || !self.exclude.is_empty()
     }
 
-    /// Returns whether there are `case` tables and all of them have entries in the list that `list`
-    /// returns. The experiment's own list of this kind may then be empty.
+    /// Returns the experiment with a `case` table in place of each system. `expand` returns the
+    /// topology and the machine of a system. If the experiment has no `case` tables of its own, a
+    /// further table selects all combinations of its lists, unless it lists no topology.
+    pub fn with_systems_as_tables<E>(
+        &self,
+        expand: impl Fn(&Text) -> Result<[Text; 2], E>,
+    ) -> Result<Self, E> {
+        let mut experiment = self.clone();
+        let systems = std::mem::take(&mut experiment.systems);
+        if !systems.is_empty() && self.case_tables.is_empty() && !self.topologies.is_empty() {
+            experiment.case_tables.push(CaseTable::default());
+        }
+        for system in &systems {
+            let [topology, machine] = expand(system)?;
+            experiment.case_tables.push(CaseTable {
+                place: system.clone(),
+                topologies: vec![topology],
+                machines: vec![machine],
+                ..CaseTable::default()
+            });
+        }
+        Ok(experiment)
+    }
+
+    /// Returns whether there are `case` tables or systems, and all of them have entries in the list
+    /// that `list` returns. The experiment's own list of this kind may then be empty.
     pub fn is_named_by_tables(&self, list: fn(&CaseTable) -> &Vec<Text>) -> bool {
-        !self.case_tables.is_empty() && self.case_tables.iter().all(|table| !list(table).is_empty())
+        let names = |system: &Text| Ok::<_, Infallible>([system.clone(), system.clone()]);
+        let Ok(Self { case_tables, .. }) = self.with_systems_as_tables(names);
+        !case_tables.is_empty() && case_tables.iter().all(|table| !list(table).is_empty())
     }
 
     /// Checks that the seed of the last repetition does not exceed `u64::MAX`.

@@ -43,6 +43,8 @@ pub struct PlanInputs {
     pub startup_us: f64,
     pub hop_us: f64,
     pub byte_us: f64,
+    /// Whether messages share the links of their routes.
+    pub shares_routes: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -53,6 +55,7 @@ pub struct Requested {
     pub startup_us: bool,
     pub hop_us: bool,
     pub byte_us: bool,
+    pub shares_routes: bool,
 }
 
 impl Requested {
@@ -63,6 +66,7 @@ impl Requested {
         self.startup_us |= other.startup_us;
         self.hop_us |= other.hop_us;
         self.byte_us |= other.byte_us;
+        self.shares_routes |= other.shares_routes;
     }
 
     /// Returns whether `a` and `b` agree in all requested values. If they do, a plan for one of
@@ -74,6 +78,7 @@ impl Requested {
             && (!self.startup_us || a.startup_us == b.startup_us)
             && (!self.hop_us || a.hop_us == b.hop_us)
             && (!self.byte_us || a.byte_us == b.byte_us)
+            && (!self.shares_routes || a.shares_routes == b.shares_routes)
     }
 }
 
@@ -108,8 +113,7 @@ pub struct Planned {
     pub departs: bool,
     /// Whether the schedule declares a symmetry, even if the host plans all nodes in spite of it.
     pub claims_symmetry: bool,
-    /// Whether delivery was verified only for one node of each orbit (the set of nodes to which the
-    /// symmetries map a node).
+    /// Whether delivery was verified only for one node of each orbit.
     pub relied_on_symmetry: bool,
     /// The number of nodes for which the plugin itself planned the sends: all nodes or, if the host
     /// relies on a claimed symmetry, the nodes whose own plans were compared with the claim.
@@ -279,7 +283,7 @@ struct Host<'a> {
     relies_on_symmetry: bool,
     links: Option<calls::LinkTable>,
     /// Whether the schedule has placed a node. From then on it must not define another grid, which
-    /// would discard the placement.
+    /// would discard the embedding.
     placed: bool,
 }
 

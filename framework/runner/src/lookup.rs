@@ -156,12 +156,8 @@ pub fn experiment_of<'a>(
         experiment.repetitions = experiment.repetitions.max(row.repetition.saturating_add(1));
         let case = row.case();
         let algorithm = spec_of(registry, &case.implementation);
-        let specs = [
-            case.setting.topology,
-            &*algorithm,
-            case.setting.workload,
-            case.setting.machine_spec(),
-        ];
+        let machine = case.setting.short_machine();
+        let specs = [case.setting.topology, &*algorithm, case.setting.workload, &*machine];
         let lists = [
             ("topology", &mut experiment.topologies),
             ("algorithm", &mut experiment.algorithms),

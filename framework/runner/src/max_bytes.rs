@@ -7,19 +7,15 @@
 pub const REPLY: usize = 1 << 20;
 /// The limit for one portion of the text that `trace` prints or `export` converts.
 pub const TRACE: usize = 1 << 20;
-/// The limit for the facts about one portion of a schedule, which the sliders of the dashboard
-/// need.
-pub const FACTS: usize = 4 << 20;
 /// The limit for a part of the record of a schedule, such as a step with the load of each link.
 pub const SCHEDULE: usize = 64 << 20;
 /// The limit for the description of a plugin file, the tables of a reproduced paper, or an answer
 /// of the command `check`.
 pub const ANSWER: usize = 16 << 20;
 /// All sizes, with their descriptions in `docs/abi.md`.
-pub const ALL: [(&str, usize); 5] = [
+pub const ALL: [(&str, usize); 4] = [
     ("a reply to a job, in addition to the text of the job", REPLY),
     ("a part of a schedule, for `trace` and `export`", TRACE),
-    ("the facts of a part of a schedule, for the sliders of the dashboard", FACTS),
     ("a step of a schedule with all loads, for the dashboard", SCHEDULE),
     ("the description of a plugin file, the tables of a paper, or an answer of `check`", ANSWER),
 ];

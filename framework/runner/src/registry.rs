@@ -222,6 +222,28 @@ impl Registry {
         }
     }
 
+    /// Returns whether a plugin has this digest.
+    pub fn has_build(&self, digest: &str) -> bool {
+        self.algorithms.values().flatten().any(|(a, _)| a.plugin.digest == digest)
+    }
+
+    /// Returns the digests of the plugins that belong to the program.
+    pub fn bundled_digests(&self) -> impl Iterator<Item = &str> {
+        let bundled = self.algorithms.values().flatten().filter(|(_, is_bundled)| *is_bundled);
+        bundled.map(|(algorithm, _)| algorithm.plugin.digest.as_str())
+    }
+
+    /// Removes other builds of the plugins that have one of these digests, so that the names of
+    /// their algorithms select these builds.
+    pub fn prefer_builds(&mut self, digests: &[String]) {
+        for same in self.algorithms.values_mut() {
+            let is_preferred = |a: &Algorithm| digests.contains(&a.plugin.digest);
+            let preferred = same.iter().filter(|(a, _)| is_preferred(a));
+            let plugins: Vec<String> = preferred.map(|(a, _)| a.plugin.name.clone()).collect();
+            same.retain(|(a, _)| is_preferred(a) || !plugins.contains(&a.plugin.name));
+        }
+    }
+
     /// Returns the spec name that selects this algorithm: its name or, if several plugins have an
     /// algorithm of this name, `PLUGIN/ALGORITHM`.
     pub fn spec_name(&self, algorithm: &str, plugin: &str) -> String {

@@ -287,7 +287,15 @@ pub fn pricing_context(case: &Case) -> PricingContext<'_> {
 /// times for single steps. `charged` stores the times at the last call.
 pub fn newly_charged(evaluator: &dyn Evaluator, charged: &mut Times) -> Option<Times> {
     let now = evaluator.parts_so_far()?.map(|part| part.unwrap_or(0.0));
-    Some(now.zip(std::mem::replace(charged, now), |now, before| now - before))
+    Some(now.zip(std::mem::replace(charged, now), newly))
+}
+
+/// Returns the difference of two totals, without their rounding errors. A part that is unchanged can
+/// differ by the rounding of the sums and products from which a model computes it.
+fn newly(now: f64, before: f64) -> f64 {
+    const ROUNDING: f64 = 64.0 * f64::EPSILON;
+    let difference = now - before;
+    if difference.abs() <= ROUNDING * now.abs() { 0.0 } else { difference }
 }
 
 impl PlanInputs {
@@ -302,18 +310,9 @@ impl PlanInputs {
             startup_us: case.machine.number("startup_us").unwrap_or_default(),
             hop_us: case.machine.number("hop_us").unwrap_or_default(),
             byte_us: case.machine.number("byte_us").unwrap_or_default(),
+            shares_routes: case.machine.shares_routes(),
         }
     }
-}
-
-/// Returns whether a plan of case `a`, for which the plugin made these requests, is also valid for
-/// case `b`. The two cases must be equal in all values that the plugin cannot request, such as the
-/// topology, the algorithm and the collective.
-pub fn share_plan(requested: Requested, a: &Case, b: &Case) -> bool {
-    // With `None`, the block sizes of the two workloads are compared. Both are 0 if sizes differ
-    // between pairs of nodes. The two cases then have the same workload and therefore the same
-    // sizes, because only the size of uniform blocks can be changed.
-    requested.same_plan(PlanInputs::of(a, None), PlanInputs::of(b, None))
 }
 
 fn affordable(case: &Case, nodes: u64) -> Result<(), String> {
@@ -386,7 +385,7 @@ fn price(
         let bytes = traffic.in_bytes(case.unit_bytes() as f64);
         Ok((cost, case.machine.lower_bound(case.topology.as_ref(), &bytes)))
     });
-    let (Cost { parts, note, ranks, alone_us }, bound) =
+    let (Cost { parts, note, rounds, ranks, alone_us, protocol }, bound) =
         priced.unwrap_or_else(|defect| Err((Status::Error, defect)))?;
     record.set_parts(&parts).map_err(|error| (Status::Error, error.to_string()))?;
     if record.time_us.is_some_and(|time| time > MOST_US) {
@@ -398,11 +397,13 @@ fn price(
         note.into_iter().chain(of_host).chain(not_compared).collect::<Vec<_>>().join("; ");
     record.lower_bound_us = Some(bound.total_us());
     record.bound_kind = bound.kind.to_string();
+    record.rounds = rounds;
     record.first_rank_us = ranks.map(|ranks| ranks.first);
     record.mean_rank_us = ranks.map(|ranks| ranks.mean);
     if record.communicators.is_some() {
         record.alone_us = alone_us.or(record.time_us);
     }
+    record.protocol = protocol.unwrap_or_default();
     if let Some((column, expected)) = record.as_written().contradiction() {
         let value = record.field(column).unwrap_or_default();
         let reason = format!(
@@ -474,11 +475,22 @@ fn set_totals(record: &mut Record, totals: &Totals, unit: u64) {
 }
 
 #[cfg(test)]
-mod tests;
+mod assertion_tests;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The contention of a step without contention was printed as 1.421e-14 µs.
+    #[test]
+    fn an_unchanged_total_gives_no_time() {
+        let before = 100.1 + 0.2;
+        let now = before + f64::EPSILON * 64.0;
+        assert!(now > before);
+        assert_eq!([newly(now, before), newly(before, now)], [0.0, 0.0]);
+        assert_eq!(newly(100.5, 100.0), 0.5);
+        assert_eq!(newly(1e-9, 0.0), 1e-9);
+    }
 
     #[test]
     fn a_long_reason_is_shortened() {

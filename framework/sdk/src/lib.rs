@@ -55,6 +55,7 @@ mod padded;
 mod param;
 mod problem;
 mod rehearsal;
+mod rings;
 mod rounds;
 mod schedule;
 mod send;
@@ -72,6 +73,7 @@ pub use rehearsal::{
     Disproof, Proved, Rehearsal, Rehearsed, RehearsedRedistribution, RehearsedRoute, RehearsedSend,
     RehearsedStep,
 };
+pub use rings::Rings;
 pub use rounds::{Straight, serialized_rounds};
 pub use schedule::Schedule;
 pub use send::{Blocks, Bucket, ByteCount, Bytes, Redistribution, Route};

@@ -123,6 +123,15 @@ impl<'a> Problem<'a> {
         self.host.destination.map_or(from, |f| unsafe { f(self.host.ctx, from) })
     }
 
+    /// Returns whether a message over several links of the machine crosses all of them at once and
+    /// shares each of them with other messages. A message that takes the route of some data is then
+    /// at least as fast as messages between neighbours that forward this data. Returns `false` if
+    /// the host is older than 1.1.
+    pub fn shares_routes(&self) -> bool {
+        // SAFETY: the function and its context come from the host's table, valid during the call.
+        self.host.shares_routes.is_some_and(|f| unsafe { f(self.host.ctx) } != 0)
+    }
+
     /// Returns the bytes that node `from` of the machine has for node `to`, which may be the same
     /// node. The host uses a plan that called this method only for cases with exactly the same
     /// sizes.
@@ -191,6 +200,13 @@ impl<'a> Problem<'a> {
         read_list(NO_LINK, |list, room, count| unsafe {
             read(self.host.ctx, vertex, list, room, count)
         })
+    }
+
+    /// Returns whether a vertex is a switch that can add and copy the data of sends
+    /// ([`Blocks::reducer`](crate::Blocks::reducer)). Returns `false` if the host is older than 1.2.
+    pub fn can_reduce(&self, vertex: u64) -> bool {
+        // SAFETY: the function and its context come from the host's table, valid during the call.
+        self.host.can_reduce.is_some_and(|f| unsafe { f(self.host.ctx, vertex) } != 0)
     }
 
     /// Returns the nodes that must receive data which node `from` of the machine has at the start.

@@ -101,9 +101,11 @@ impl Rehearsal {
                 tokens: Vec::new(),
                 ports: 1,
                 virtual_channels: 1,
+                shares_routes: false,
                 element_bytes: 1,
                 nodes: dims.iter().product(),
                 links: links_of(kind, dims),
+                reducing: Vec::new(),
                 skip_empty: false,
                 times_us: [0.0; 3],
             },
@@ -147,6 +149,13 @@ impl Rehearsal {
     #[must_use]
     pub fn links(mut self, links: &[(u64, u64, f64)]) -> Self {
         self.settings.links = links.to_vec();
+        self
+    }
+
+    /// Sets the switches that can add and copy data, as vertices. By default there are none.
+    #[must_use]
+    pub fn reducing(mut self, switches: &[u64]) -> Self {
+        self.settings.reducing = switches.to_vec();
         self
     }
 
@@ -221,6 +230,13 @@ impl Rehearsal {
     #[must_use]
     pub fn virtual_channels(mut self, circuits: u64) -> Self {
         self.settings.virtual_channels = circuits;
+        self
+    }
+
+    /// Makes [`Problem::shares_routes`] return true, as machines of most models do.
+    #[must_use]
+    pub fn shares_routes(mut self) -> Self {
+        self.settings.shares_routes = true;
         self
     }
 

@@ -126,6 +126,8 @@ impl<'a> Blocks<'a> {
                 route: std::ptr::null(),
                 label: SwmStr::EMPTY,
                 extra_bytes: 0,
+                reducer: 0,
+                multicaster: 0,
             },
             borrowed: PhantomData,
         }
@@ -207,6 +209,57 @@ impl<'a> Blocks<'a> {
     #[must_use]
     pub const fn extra_bytes(mut self, bytes: u64) -> Self {
         self.raw.extra_bytes = bytes;
+        self
+    }
+
+    /// In a reduction, lets a switch add the values, which must be strict and combined. The switch
+    /// adds the values of all sends of the step that have the same reducer, receiver and selected
+    /// blocks. The receiver gets one message with the sum, and combines it with its own value. A node
+    /// that contributes to its own sum sends its value to itself, over the switch.
+    /// [`Problem::can_reduce`](crate::Problem::can_reduce) tells which vertices are such switches.
+    ///
+    /// ```
+    /// # use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Rehearsal, Schedule, Stop};
+    /// /// Switch 3 adds the vectors of all nodes, and copies the sum to all nodes.
+    /// struct InSwitch;
+    ///
+    /// impl Algorithm for InSwitch {
+    ///     fn about(&self) -> About {
+    ///         About { name: "in-switch", collectives: &[Collective::AllReduce], ..About::DEFAULT }
+    ///     }
+    ///
+    ///     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    ///         let nodes = 0..problem.topology().nodes();
+    ///         schedule.step()?;
+    ///         for from in nodes.clone() {
+    ///             schedule.send(&Blocks::new(from, 0).strict().combine().reducer(3))?;
+    ///         }
+    ///         schedule.step()?;
+    ///         for to in nodes {
+    ///             schedule.send(&Blocks::new(0, to).strict().copy().multicaster(3))?;
+    ///         }
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let star: Vec<_> = (0..3).flat_map(|node| [(node, 3, 1.0), (3, node, 1.0)]).collect();
+    /// let problem = Rehearsal::on("groups", &[1, 3]).links(&star).reducing(&[3]);
+    /// let proved = problem.collective(Collective::AllReduce, 0).verify(&InSwitch).unwrap();
+    /// // Node 0 receives one message in the first step, and sends one in the second.
+    /// assert_eq!((proved.max_receives, proved.max_sends, proved.summed_bytes), (1, 1, 0));
+    /// ```
+    #[must_use]
+    pub const fn reducer(mut self, switch: u64) -> Self {
+        self.raw.reducer = switch;
+        self
+    }
+
+    /// Lets a switch copy the blocks for several receivers. The send must be strict and, where a send
+    /// could move its blocks, a copy. The sender sends one message to the switch for all sends of the
+    /// step that have the same multicaster, sender and selected blocks ([`Blocks::reducer`]).
+    #[must_use]
+    pub const fn multicaster(mut self, switch: u64) -> Self {
+        self.raw.multicaster = switch;
         self
     }
 

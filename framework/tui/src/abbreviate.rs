@@ -63,6 +63,63 @@ impl Abbreviations {
     }
 }
 
+/// Specs without the parts that all of them have in common: the name before the colon, the beginning
+/// up to a hyphen or slash, and the end from a hyphen. `ring-allreduce` and `bine-allreduce` become
+/// `ring` and `bine`, and `paragon:barrier_us=0` becomes `barrier_us=0` next to `paragon`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct ShortNames {
+    names: BTreeMap<String, String>,
+    before: String,
+    after: String,
+}
+
+impl ShortNames {
+    pub(crate) fn new(texts: &BTreeSet<String>) -> Self {
+        fn name(text: &str) -> &str {
+            text.split(':').next().unwrap_or(text)
+        }
+        let (Some(first), 2..) = (texts.first(), texts.len()) else { return Self::default() };
+        let (mut before, mut after) = (String::new(), String::new());
+        if texts.iter().all(|text| name(text) == name(first)) {
+            before = format!("{}:", name(first));
+        } else {
+            let others = || texts.iter().map(String::as_str).skip(1);
+            let same =
+                |a: &str, b: &str| a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+            let start = others().fold(first.as_str(), |start, text| {
+                &start[..start
+                    .char_indices()
+                    .nth(same(start, text))
+                    .map_or(start.len(), |(at, _)| at)]
+            });
+            before.push_str(&start[..start.rfind(['-', '/']).map_or(0, |at| at + 1)]);
+            let reversed = |text: &str| text.chars().rev().collect::<String>();
+            let end = others().fold(reversed(first), |end, text| {
+                end.chars().take(same(&end, &reversed(text))).collect()
+            });
+            let end = reversed(&end);
+            after.push_str(end.find('-').map_or("", |at| &end[at..]));
+        }
+        let short = |text: &String| {
+            let rest = text.strip_prefix(before.as_str()).unwrap_or(text);
+            let rest = rest.strip_suffix(after.as_str()).unwrap_or(rest);
+            if rest.is_empty() { text.clone() } else { rest.to_owned() }
+        };
+        let names = texts.iter().map(|text| (text.clone(), short(text))).collect();
+        Self { names, before, after }
+    }
+
+    pub(crate) fn get<'s>(&'s self, text: &'s str) -> &'s str {
+        self.names.get(text).map_or(text, String::as_str)
+    }
+
+    /// Returns the dropped parts with an ellipsis between them; `None` if nothing was dropped.
+    pub(crate) fn title(&self) -> Option<String> {
+        let is_whole = self.before.is_empty() && self.after.is_empty();
+        (!is_whole).then(|| format!("{}…{}", self.before, self.after))
+    }
+}
+
 /// Returns the longest form of a spec that is not wider than `columns`, or else the shortest form.
 /// The longest form is the spec itself. The next forms omit the arguments that are the same in all
 /// specs with this name, one after another from the last to the first. The shortest form also omits
@@ -181,6 +238,31 @@ mod tests {
         let sizes =
             ["uniform:64", "uniform:16KiB", "irregular:dist=pareto,mean=512,cv=2", "torus:4x4"];
         assert_eq!(short(&sizes, 9), ["unifo…:64", "un…:16KiB", "irregula…", "torus:4x4"]);
+    }
+
+    #[test]
+    fn common_parts_of_specs_are_dropped() {
+        let short = |texts: &[&str]| {
+            let names = ShortNames::new(&texts.iter().map(|text| (*text).to_owned()).collect());
+            let short: Vec<String> = texts.iter().map(|text| names.get(text).to_owned()).collect();
+            (short.join(" "), names.title().unwrap_or_default())
+        };
+        let result = |short: &str, title: &str| (short.to_owned(), title.to_owned());
+        assert_eq!(
+            short(&["ring-allreduce", "recursive-doubling-allreduce"]),
+            result("ring recursive-doubling", "…-allreduce")
+        );
+        assert_eq!(
+            short(&["paragon", "paragon:barrier_us=0", "paragon:startup_us=10"]),
+            result("paragon barrier_us=0 startup_us=10", "paragon:…")
+        );
+        assert_eq!(
+            short(&["allreduce/uniform:64", "allreduce/uniform:4KiB"]),
+            result("64 4KiB", "allreduce/uniform:…")
+        );
+        assert_eq!(short(&["pex", "pex-gen"]), result("pex pex-gen", ""));
+        assert_eq!(short(&["torus:8x8", "mesh:8x8"]), result("torus:8x8 mesh:8x8", ""));
+        assert_eq!(short(&["bruck"]), result("bruck", ""));
     }
 
     #[test]

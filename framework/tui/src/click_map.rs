@@ -16,7 +16,9 @@ pub(crate) enum PanelPosition {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ClickTarget {
+    /// A place in a view or an overlay, given by its number.
     Panel(usize, PanelPosition),
+    Tab(usize),
     /// A hint in the bottom line. A click on it has the same effect as pressing the key.
     Key(Key),
 }

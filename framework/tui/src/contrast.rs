@@ -1,9 +1,10 @@
-//! Contrast ratios of colours, for the tests of themes and of screens.
+//! The colours of the terminal, and contrast ratios for the tests of themes and of screens.
 
 use ratatui::style::Color;
 
 /// Returns the contrast ratio of a text, given its colour, the colour behind it, and whether the
 /// terminal has a light background.
+#[cfg(test)]
 pub(crate) fn contrast(front: Color, back: Color, is_light: bool) -> f64 {
     let (text, ground) = if is_light { ([0; 3], [255; 3]) } else { ([255; 3], [0; 3]) };
     ratio(rgb(front, text), rgb(back, ground))
@@ -11,7 +12,7 @@ pub(crate) fn contrast(front: Color, back: Color, is_light: bool) -> f64 {
 
 /// Returns the red, green and blue values of a colour. The sixteen colours of the terminal have the
 /// values of xterm.
-fn rgb(color: Color, default: [u8; 3]) -> [u8; 3] {
+pub(crate) fn rgb(color: Color, default: [u8; 3]) -> [u8; 3] {
     match color {
         Color::Reset => default,
         Color::Black => [0, 0, 0],
@@ -28,12 +29,13 @@ fn rgb(color: Color, default: [u8; 3]) -> [u8; 3] {
                 .map(|level| if level == 0 { 0 } else { 55 + 40 * level })
         }
         Color::Rgb(r, g, b) => [r, g, b],
-        other => panic!("the contrast of {other} depends on the terminal"),
+        other => unreachable!("no theme has the colour {other}, which depends on the terminal"),
     }
 }
 
 /// Returns the contrast ratio of two colours as defined by WCAG 2. Each colour is given by its red,
 /// green and blue values.
+#[cfg(test)]
 pub(crate) fn ratio(a: [u8; 3], b: [u8; 3]) -> f64 {
     let linear = |value: u8| {
         let value = f64::from(value) / 255.0;

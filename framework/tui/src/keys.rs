@@ -4,6 +4,7 @@
 //! handling, the help overlay, the bottom line and docs/dashboard.md all use these tables.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use std::fmt::Debug;
 
 /// A key with its modifiers. There is no modifier for Shift, because Shift changes the character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +47,44 @@ impl Key {
         )
     }
 
+    /// Parses the name of a key, such as `x`, `Ctrl-S`, `PgUp` or `F5`.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (control, text) = text.strip_prefix("Ctrl-").map_or((false, text), |rest| (true, rest));
+        let mut chars = text.chars();
+        if let (Some(c), None) = (chars.next(), chars.next()) {
+            let c = if control { c.to_ascii_lowercase() } else { c };
+            return Some(Self { code: KeyCode::Char(c), control });
+        }
+        let function = text.strip_prefix('F').and_then(|n| n.parse().ok()).map(KeyCode::F);
+        let code = match text {
+            "Space" => KeyCode::Char(' '),
+            "Shift-Tab" => KeyCode::BackTab,
+            "PgUp" => KeyCode::PageUp,
+            "PgDn" => KeyCode::PageDown,
+            "Del" => KeyCode::Delete,
+            _ => {
+                let named = [
+                    KeyCode::Up,
+                    KeyCode::Down,
+                    KeyCode::Left,
+                    KeyCode::Right,
+                    KeyCode::Home,
+                    KeyCode::End,
+                    KeyCode::Enter,
+                    KeyCode::Tab,
+                    KeyCode::Backspace,
+                    KeyCode::Esc,
+                ];
+                named.into_iter().find(|code| format!("{code:?}") == text).or(function)?
+            }
+        };
+        Some(Self { code, control })
+    }
+
+    pub(crate) fn of(event: &KeyEvent) -> Self {
+        Self { code: event.code, control: event.modifiers.contains(KeyModifiers::CONTROL) }
+    }
+
     pub(crate) fn name(self) -> String {
         let name = match self.code {
             KeyCode::Char(' ') => "Space".to_owned(),
@@ -63,14 +102,13 @@ impl Key {
     }
 }
 
-/// Returns the digit that selects the panel with this index. The tenth panel has the digit 0. Later
-/// panels have no digit.
-pub(crate) fn digit(panel: usize) -> Option<char> {
-    "1234567890".chars().nth(panel)
+/// Returns the digit that shows the view with this index. Overlays have no digit.
+pub(crate) fn digit(view: usize) -> Option<char> {
+    "12345".chars().nth(view)
 }
 
-pub(crate) fn numbered(panel: usize, name: &str) -> String {
-    digit(panel).map_or(name.to_owned(), |digit| format!("{digit} {name}"))
+pub(crate) fn numbered(view: usize, name: &str) -> String {
+    digit(view).map_or(name.to_owned(), |digit| format!("{digit} {name}"))
 }
 
 /// A row of a key table: an action and the keys that trigger it.
@@ -91,7 +129,7 @@ struct Hint {
     rank: u8,
 }
 
-pub(crate) const fn bind<A: Copy>(
+pub(crate) const fn bind<A: Copy + Debug>(
     action: A,
     keys: &'static [Key],
     help: &'static str,
@@ -99,7 +137,7 @@ pub(crate) const fn bind<A: Copy>(
     Binding { action, keys, help, hint: None }
 }
 
-impl<A: Copy> Binding<A> {
+impl<A: Copy + Debug> Binding<A> {
     pub(crate) const fn hint(mut self, word: &'static str) -> Self {
         self.hint = Some(Hint { keys: None, word, rank: u8::MAX });
         self
@@ -126,16 +164,31 @@ impl<A: Copy> Binding<A> {
         let hint = self
             .hint
             .map(|hint| (hint.keys.map_or_else(first, str::to_owned), hint.word, hint.rank));
-        KeyRow { keys: self.keys.to_vec(), help: self.help.to_owned(), hint }
+        let name = action_name(&format!("{:?}", self.action));
+        KeyRow { name, keys: self.keys.to_vec(), help: self.help.to_owned(), hint }
     }
 }
 
-pub(crate) fn find<A: Copy>(table: &[Binding<A>], event: &KeyEvent) -> Option<A> {
+/// Returns the name of an action in the configuration file: `MuchMore` becomes `much-more`.
+fn action_name(variant: &str) -> String {
+    let mut name = String::new();
+    for c in variant.chars() {
+        if c.is_ascii_uppercase() && !name.is_empty() {
+            name.push('-');
+        }
+        name.push(c.to_ascii_lowercase());
+    }
+    name
+}
+
+pub(crate) fn find<A: Copy + Debug>(table: &[Binding<A>], event: &KeyEvent) -> Option<A> {
     table.iter().find(|binding| binding.is(event)).map(|binding| binding.action)
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct KeyRow {
+    /// The name of the action in the configuration file.
+    pub(crate) name: String,
     pub(crate) keys: Vec<Key>,
     pub(crate) help: String,
     /// The hint in the bottom line: its keys, a word, and its rank. Hints with a lower rank are
@@ -144,8 +197,8 @@ pub(crate) struct KeyRow {
 }
 
 impl KeyRow {
-    pub(crate) fn new(key: Key, help: &str) -> Self {
-        Self { keys: vec![key], help: help.to_owned(), hint: None }
+    pub(crate) fn new(name: String, key: Key, help: &str) -> Self {
+        Self { name, keys: vec![key], help: help.to_owned(), hint: None }
     }
 
     /// Adds a hint to this row. The hint also covers the rows that follow.
@@ -189,8 +242,13 @@ mod tests {
 
     #[test]
     fn a_key_is_the_event_it_stands_for() {
-        for key in [ch('x'), ctrl('b'), key(KeyCode::F(5))] {
+        let named = [KeyCode::F(5), KeyCode::BackTab, KeyCode::PageUp, KeyCode::Enter];
+        let named = named.map(key).into_iter();
+        for key in named.chain([ch('x'), ch(' '), ch('G'), ctrl('b')]) {
             assert!(key.is(&key.event()), "{}", key.name());
+            assert_eq!(Key::parse(&key.name()), Some(key));
+            assert_eq!(Key::of(&key.event()), key);
         }
+        assert_eq!((Key::parse("Hyper-x"), Key::parse("")), (None, None));
     }
 }

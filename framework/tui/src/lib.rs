@@ -9,7 +9,6 @@ mod abbreviate;
 mod app;
 mod background;
 mod click_map;
-#[cfg(test)]
 mod contrast;
 mod filter;
 mod fit;
@@ -20,7 +19,9 @@ mod paint;
 mod panel;
 mod panels;
 mod screen;
+mod script;
 mod session;
+mod svg;
 pub mod terminal;
 mod theme;
 
@@ -28,6 +29,7 @@ pub use app::{App, Appearance, ExitMode, SessionResult};
 pub use background::Background;
 pub use click_map::ClickMap;
 pub use screen::{draw, draw_panel};
-pub use session::{FACTS, RenderKind, RenderRequest, RenderRows, RowSink, Setup};
-pub use terminal::run;
+pub use script::{Script, Step};
+pub use session::{Options, RenderKind, RenderRequest, RenderRows, RowSink, Setup};
+pub use terminal::{Replay, run};
 pub use theme::{Theme, is_ascii_terminal};

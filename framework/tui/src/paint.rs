@@ -153,6 +153,16 @@ impl<'f, 'h> Painter<'f, 'h> {
         }
     }
 
+    /// Returns a copy of an area of the screen.
+    pub(crate) fn copy(&self, area: Rect) -> Buffer {
+        let area = area.intersection(self.buffer.area);
+        let mut copy = Buffer::empty(area);
+        for position in area.positions() {
+            copy[position] = self.buffer[position].clone();
+        }
+        copy
+    }
+
     pub(crate) fn begin(&mut self, panel: usize, has_keys: bool, area: Rect) {
         (self.panel, self.has_keys) = (panel, has_keys);
         self.clip = area.intersection(self.buffer.area);

@@ -5,13 +5,12 @@ use crate::click_map::PanelPosition;
 use crate::filter::Filter;
 use crate::keys::{Binding, KeyRow, find};
 use crate::paint::{Painter, scroll_start};
-use crate::session::Session;
-use crate::session::files::{OutputFile, RenderKind};
+use crate::session::files::RenderKind;
+use crate::session::{Requests, Session};
 use crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 use std::cell::Cell;
-use std::path::Path;
-use swapmeet_results::analysis::Axis;
+use std::fmt::Debug;
 use swapmeet_runner::input::InputError;
 
 #[derive(Debug, Clone, Default)]
@@ -73,77 +72,74 @@ pub(crate) fn next_of<T: Copy + PartialEq>(all: &[T], now: T) -> T {
     all[(at + 1) % all.len()]
 }
 
+/// A part of a view. Apart from its own state, such as options and scroll positions, a panel changes
+/// nothing: it returns requests, and the session carries them out.
 pub(crate) trait Panel {
     fn list(&self) -> &List;
     fn list_mut(&mut self) -> &mut List;
     /// Returns the number of lines that the cursor can select.
     fn lines(&self, session: &Session) -> usize;
-    /// Returns the number of screen rows inside the border that the whole content of the panel
-    /// needs. If two panels share an area, a panel that needs less than half of it leaves the rest
-    /// to the other panel. By default, a panel uses any number of rows.
-    fn wanted_rows(&self, _session: &Session) -> usize {
-        usize::MAX
-    }
     /// Draws the panel. Apart from drawing, this may only change state that depends on the size of
     /// the area, such as the scroll position.
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect);
 
     /// Updates the panel after the session or another panel has changed.
     fn sync(&mut self, _session: &Session) {}
-    fn activated(&mut self, _session: &mut Session) {}
-    fn cursor_moved(&mut self, _session: &mut Session) {}
+    /// Moves the cursor to a line.
+    fn go_to(&mut self, line: usize, session: &Session) -> Requests {
+        self.list_mut().cursor = line.min(self.lines(session).saturating_sub(1));
+        Requests::new()
+    }
     /// Opens the line under the cursor, after the user has clicked on this line a second time.
-    fn open(&mut self, _session: &mut Session) {}
+    fn open(&mut self, _session: &Session) -> Requests {
+        Requests::new()
+    }
     /// Called on a click inside the panel that does not hit a line.
-    fn click(&mut self, _spot: PanelPosition, _session: &mut Session) {}
+    fn click(&mut self, _spot: PanelPosition, _session: &Session) -> Requests {
+        Requests::new()
+    }
     /// Handles the left and right keys, for instance by going to the previous or the next step.
-    fn sideways(&mut self, _by: isize, _session: &mut Session) {}
+    fn sideways(&mut self, _by: isize, _session: &Session) -> Requests {
+        Requests::new()
+    }
     /// Handles Esc by closing an element that is open in the panel, such as a form. Returns whether
     /// an element was open.
     fn close(&mut self) -> bool {
         false
     }
-    /// Handles Esc if no element is open. Returns whether the key had an effect.
-    fn back(&mut self, _session: &mut Session) -> bool {
-        false
-    }
-    fn reset(&mut self) {
-        self.list_mut().cursor = 0;
-    }
     /// Called once per frame; returns whether the panel has changed.
-    fn tick(&mut self, _session: &mut Session) -> bool {
-        false
+    fn tick(&mut self, _session: &Session) -> (bool, Requests) {
+        (false, Requests::new())
     }
     /// Returns whether the panel is animated, so that it changes even if the user presses no key.
     fn is_animated(&self) -> bool {
         false
     }
-    /// Returns whether the panel shows the schedule of the case in focus. If so, the session tries
+    /// Returns whether the panel shows the schedule of the selected case. If so, the session tries
     /// to simulate it.
     fn shows_schedule(&self) -> bool {
         false
     }
-    /// Returns the algorithm under the cursor. By default, it is the algorithm of the case in
-    /// focus.
+    /// Returns the algorithm under the cursor. By default, it is the algorithm of the selected
+    /// case.
     fn algorithm(&self, session: &Session) -> Option<String> {
-        session.focused().map(|(_, row)| row.specs()[0].to_owned())
+        session.selected_row().map(|(_, row)| row.specs()[0].to_owned())
     }
-    /// Returns the reason why the user cannot filter the panel; `None` if the panel can be
-    /// filtered.
-    fn no_filter_reason(&self) -> Option<&'static str> {
-        None
+    /// Returns whether the panel has lines, curves or bars that a filter can leave out.
+    fn has_filter(&self) -> bool {
+        true
     }
 
-    fn step(&mut self, by: isize, session: &mut Session) {
-        let last = self.lines(session).saturating_sub(1);
-        let cursor = &mut self.list_mut().cursor;
-        *cursor = cursor.saturating_add_signed(by).min(last);
-        self.cursor_moved(session);
+    /// Shows one of the pictures of the panel, given by its number.
+    fn show_picture(&mut self, _number: usize) {}
+
+    fn step(&mut self, by: isize, session: &Session) -> Requests {
+        let line = self.list().cursor.saturating_add_signed(by);
+        self.go_to(line, session)
     }
-    fn go_to_end(&mut self, last: bool, session: &mut Session) {
+    fn go_to_end(&mut self, last: bool, session: &Session) -> Requests {
         let lines = self.lines(session);
-        self.list_mut().cursor = if last { lines.saturating_sub(1) } else { 0 };
-        self.cursor_moved(session);
+        self.go_to(if last { lines.saturating_sub(1) } else { 0 }, session)
     }
     fn clamp(&mut self, session: &Session) {
         let last = self.lines(session).saturating_sub(1);
@@ -156,8 +152,8 @@ pub(crate) trait Panel {
         None
     }
     /// Accepts a text that the panel has requested.
-    fn accept(&mut self, _text: &str, _session: &mut Session) -> Result<(), InputError> {
-        Ok(())
+    fn accept(&mut self, _text: &str, _session: &Session) -> Result<Requests, InputError> {
+        Ok(Requests::new())
     }
     /// Returns completions of a text that the panel has requested, while the user types it.
     fn completions(&self, _text: &str, _session: &Session) -> Vec<String> {
@@ -168,13 +164,9 @@ pub(crate) trait Panel {
         None
     }
 
-    /// Returns the kind of figure that corresponds to the content of the panel.
-    fn figure(&self, _session: &Session) -> RenderKind {
-        RenderKind::Curves(Axis::Block)
-    }
-
-    /// Returns an additional file that the panel writes when the session is saved under `name`.
-    fn output_file(&self, _session: &Session, _name: &Path) -> Option<OutputFile> {
+    /// Returns the figure that `F` writes: the kind, and the groups whose rows it shows. `None`
+    /// means that the panel has no figure of its own, so that its screen is written.
+    fn figure(&self, _session: &Session) -> Option<(RenderKind, Vec<usize>)> {
         None
     }
 }
@@ -182,13 +174,12 @@ pub(crate) trait Panel {
 /// The name, the actions and the key table of a panel. The compiler warns about an action that has
 /// no key, because the action is never constructed.
 pub(crate) trait Keyed: Panel {
-    const TAB: &'static str;
-    /// The title of the panel in help and documentation.
+    /// The name of the panel in help and documentation.
     const TITLE: &'static str;
-    type Action: Copy + 'static;
+    type Action: Copy + Debug + 'static;
     const KEYS: &'static [Binding<Self::Action>];
 
-    fn act(&mut self, action: Self::Action, session: &mut Session);
+    fn act(&mut self, action: Self::Action, session: &Session) -> Requests;
     /// Returns whether an action currently has no effect. The hint for such an action is hidden.
     fn is_idle(&self, _action: Self::Action, _session: &Session) -> bool {
         false
@@ -198,26 +189,20 @@ pub(crate) trait Keyed: Panel {
 /// A panel of any type. In contrast to [`Keyed`], this trait has no type of actions, so that panels
 /// with different actions can be stored in one list.
 pub(crate) trait AnyPanel: Panel {
-    fn tab(&self) -> &'static str;
     fn title(&self) -> &'static str;
-    /// Handles a key. Returns whether the panel has an action for this key.
-    fn press(&mut self, event: &KeyEvent, session: &mut Session) -> bool;
+    /// Handles a key. Returns `None` if the panel has no action for this key.
+    fn press(&mut self, event: &KeyEvent, session: &Session) -> Option<Requests>;
     fn table(&self) -> Vec<KeyRow>;
     fn active_keys(&self, session: &Session) -> Vec<KeyRow>;
 }
 
 impl<P: Keyed> AnyPanel for P {
-    fn tab(&self) -> &'static str {
-        P::TAB
-    }
-
     fn title(&self) -> &'static str {
         P::TITLE
     }
 
-    fn press(&mut self, event: &KeyEvent, session: &mut Session) -> bool {
-        let action = find(P::KEYS, event);
-        action.map(|action| self.act(action, session)).is_some()
+    fn press(&mut self, event: &KeyEvent, session: &Session) -> Option<Requests> {
+        find(P::KEYS, event).map(|action| self.act(action, session))
     }
 
     fn table(&self) -> Vec<KeyRow> {

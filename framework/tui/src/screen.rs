@@ -1,19 +1,20 @@
 //! Screen layout: tabs, panels, the bottom line and overlays.
 
 use crate::app::{App, overlay};
-use crate::click_map::{ClickMap, ClickTarget, PanelPosition};
-use crate::keys::{digit, numbered};
-use crate::paint::{Painter, clock, width};
-use crate::panels;
+use crate::click_map::{ClickMap, ClickTarget};
+use crate::keys::numbered;
+use crate::paint::{Painter, clock, cut, width};
+use crate::panels::{Overlay, VIEWS};
 use crate::theme;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 
-const MULTI_PANEL_SIZE: (u16, u16) = (110, 34);
+/// The smallest screen on which two views are next to each other.
+const SPLIT_SIZE: (u16, u16) = (100, 30);
 
-/// The number of columns that must remain for the progress of a run. If the badge of the log, which
-/// shows the number of unread lines, would leave fewer columns, it is not drawn.
+/// The number of columns that must remain for the progress of a run. If the number of unread lines
+/// of the log would leave fewer columns, it is not drawn.
 const BADGE_ROOM: u16 = 20;
 
 pub fn draw(frame: &mut Frame<'_>, app: &mut App) -> ClickMap {
@@ -27,8 +28,10 @@ pub fn draw(frame: &mut Frame<'_>, app: &mut App) -> ClickMap {
             Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)])
                 .split(area);
         let progress = tabs(&mut painter, app, rows[0]);
-        panels(&mut painter, app, rows[1]);
+        views(&mut painter, app, rows[1]);
         bottom(&mut painter, app, progress, rows[2]);
+        // The figure of a view without a figure of its own is the view as it is drawn here.
+        app.keep_screen(&painter, rows[1]);
         overlay::draw(&mut painter, app, area);
     }
     if app.appearance.ascii {
@@ -46,35 +49,21 @@ pub fn draw(frame: &mut Frame<'_>, app: &mut App) -> ClickMap {
 /// style, which is then drawn in the bottom line.
 fn tabs(painter: &mut Painter<'_, '_>, app: &App, area: Rect) -> Option<(String, Style)> {
     let theme = painter.theme;
-    let words: u16 = app.panels.iter().map(|panel| width(panel.tab()) + 3).sum();
-    // The badge of the log is the number of its unread lines.
-    let unread = app.session.log.unread();
-    let badge = if unread > 0 { format!(" ({unread})") } else { String::new() };
-    let has_badge = words + width(&badge) + BADGE_ROOM <= area.width;
+    // On a narrow screen, the words are cut to the same length.
+    let words: u16 = app.views.iter().map(|view| width(view.tab) + 4).sum();
+    let most = if words <= area.width { u16::MAX } else { area.width / VIEWS as u16 - 4 };
     let mut x = 0;
-    for (number, panel) in app.panels.iter().enumerate() {
-        let here = number == app.active;
-        let short = digit(number).map_or("·".to_owned(), String::from);
-        let mut name =
-            if words <= area.width || here { numbered(number, panel.tab()) } else { short };
-        if number == panels::LOG && has_badge {
-            name += &badge;
-        }
+    for (number, view) in app.views.iter().enumerate() {
+        let style = if number == app.active { theme.cursor } else { theme.text };
+        let name = numbered(number, &cut(view.tab, most));
         let from = x;
-        x = painter.put(
-            area,
-            x,
-            0,
-            &format!(" {name}"),
-            if here { theme.cursor } else { theme.text },
-        );
-        painter.add_click_target(
-            area,
-            from,
-            0,
-            x - from,
-            ClickTarget::Panel(number, PanelPosition::Anywhere),
-        );
+        x = painter.put(area, x, 0, &format!(" {name} "), style);
+        painter.add_click_target(area, from, 0, x - from, ClickTarget::Tab(number));
+    }
+    let unread = app.session.log.unread();
+    let badge = format!("  L {unread} new");
+    if unread > 0 && x + width(&badge) + BADGE_ROOM <= area.width {
+        x = painter.put(area, x, 0, &badge, theme.dim);
     }
     let style = if app.session.queue.tally().failed > 0 { theme.bad } else { theme.accent };
     let room = area.width.saturating_sub(x + 2);
@@ -111,49 +100,36 @@ fn progress(app: &App) -> Vec<String> {
     vec![format!("{count} cases{failed}{left}"), format!("{count}{failed}"), count]
 }
 
-/// Draws several panels if there is enough space. Otherwise, draws only the active panel.
-fn panels(painter: &mut Painter<'_, '_>, app: &mut App, area: Rect) {
-    let roomy = area.width >= MULTI_PANEL_SIZE.0 && area.height + 2 >= MULTI_PANEL_SIZE.1;
+/// Draws the active view and, if there is enough space and the user wants it, another one.
+fn views(painter: &mut Painter<'_, '_>, app: &mut App, area: Rect) {
+    let roomy = area.width >= SPLIT_SIZE.0 && area.height + 2 >= SPLIT_SIZE.1;
     if app.expanded || !roomy {
-        return panel(painter, app, app.active, area);
+        return view(painter, app, app.active, area);
     }
-    let left = (area.width * 2 / 5).min(64);
-    let columns = Layout::horizontal([Constraint::Length(left), Constraint::Fill(1)]).split(area);
-    for (numbers, area) in [([0, 1], columns[0]), ([2, app.companion], columns[1])] {
-        let wanted = numbers.map(|number| app.panels[number].wanted_rows(&app.session));
-        for (number, area) in numbers.into_iter().zip(stacked(wanted, area)) {
-            panel(painter, app, number, area);
-        }
-    }
+    // The view with the smaller number is on the left.
+    let (left, right) = (app.active.min(app.companion), app.active.max(app.companion));
+    let halves = Layout::horizontal([Constraint::Fill(1), Constraint::Fill(1)]).split(area);
+    view(painter, app, left, halves[0]);
+    view(painter, app, right, halves[1]);
 }
 
-/// Divides an area between two panels, given the number of rows that they want inside their
-/// borders. A panel that needs less than half of the area gets only the rows that it needs, and the
-/// other panel gets the remaining rows. If both panels need less, the second panel gets the
-/// remaining rows. If no panel needs less, each gets half.
-fn stacked(wanted: [usize; 2], area: Rect) -> [Rect; 2] {
-    const LEAST: u16 = 8;
-    let half = area.height / 2;
-    let [needed, other] = wanted
-        .map(|rows| u16::try_from(rows.saturating_add(2)).unwrap_or(u16::MAX).clamp(LEAST, half));
-    let first = if needed < half { needed } else { area.height - other };
-    [
-        Rect { height: first, ..area },
-        Rect { y: area.y + first, height: area.height - first, ..area },
-    ]
-}
-
-pub fn draw_panel(frame: &mut Frame<'_>, app: &mut App, panel: usize, area: Rect) {
+/// Draws one view or overlay, given by its number, into an area.
+pub fn draw_panel(frame: &mut Frame<'_>, app: &mut App, number: usize, area: Rect) {
     let mut clicks = ClickMap::default();
     let mut painter = Painter::new(frame, &mut clicks, app.appearance.theme);
-    self::panel(&mut painter, app, panel, area);
+    match number.checked_sub(VIEWS) {
+        None => view(&mut painter, app, number, area),
+        Some(0) => overlay::panel(&mut painter, app, Overlay::Details, area),
+        Some(_) => overlay::panel(&mut painter, app, Overlay::Log, area),
+    }
 }
 
-fn panel(painter: &mut Painter<'_, '_>, app: &mut App, panel: usize, area: Rect) {
-    painter.begin(panel, panel == app.active, area);
-    app.panels[panel].draw(painter, &app.session, area);
+fn view(painter: &mut Painter<'_, '_>, app: &mut App, number: usize, area: Rect) {
+    painter.begin(number, number == app.active && app.overlay.is_none(), area);
+    let panel = app.views[number].panel_mut();
+    panel.draw(painter, &app.session, area);
     painter.end();
-    app.panels[panel].list_mut().page = usize::from(area.height.saturating_sub(2));
+    panel.list_mut().page = usize::from(area.height.saturating_sub(2));
 }
 
 /// Draws the current message and, in the remaining width, the key hints. If the progress of a run

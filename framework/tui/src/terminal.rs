@@ -4,6 +4,7 @@ use crate::app::{App, Appearance, SessionResult, TerminalRequest};
 use crate::click_map::ClickMap;
 use crate::input::{Input, Signals, has_hung_up};
 use crate::screen::draw;
+use crate::script::{Player, Recorder, Script};
 use crate::session::Setup;
 use crossterm::cursor::Show;
 use crossterm::event::{
@@ -20,6 +21,7 @@ use ratatui::layout::Rect;
 use signal_hook::consts::SIGTSTP;
 use std::io::{self, Stdout, Write, stdout};
 use std::mem::ManuallyDrop;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -30,15 +32,31 @@ const FRAME: Duration = Duration::from_millis(33);
 /// The time between two checks for signals while the screen does not change.
 const IDLE: Duration = Duration::from_millis(250);
 
-/// Shows the dashboard until the user exits, a signal arrives or the terminal is closed.
-pub fn run(setup: Setup, appearance: Appearance) -> io::Result<SessionResult> {
+/// Keys that are read from a script or written to a file.
+#[derive(Debug, Default)]
+pub struct Replay {
+    pub script: Option<Script>,
+    /// The file to which the keys of the user are written. It must not exist.
+    pub record: Option<PathBuf>,
+}
+
+/// Shows the dashboard until the user exits, a signal arrives or the terminal is closed. Also returns
+/// the state of the dashboard ([`App::state`]).
+pub fn run(
+    setup: Setup,
+    appearance: Appearance,
+    replay: Replay,
+) -> io::Result<(SessionResult, String)> {
     let signals = Signals::new()?;
+    let mut recorder = replay.record.map(|path| Recorder::create(&path)).transpose()?;
+    let mut player = replay.script.map(Player::new);
     let mut app = App::new(setup, appearance);
-    let shown = on_screen(|screen| show(screen, &mut app, &signals));
+    let keys = (player.as_mut(), recorder.as_mut());
+    let shown = on_screen(|screen| show(screen, &mut app, &signals, keys));
     match shown.flatten() {
         // After a hang-up, the error cannot be reported, because the terminal is gone.
         Err(error) if !has_hung_up() => Err(error),
-        _ => Ok(app.outcome()),
+        _ => Ok((app.outcome(), app.state())),
     }
 }
 
@@ -50,7 +68,12 @@ pub fn on_screen<T>(work: impl FnOnce(&mut Screen) -> T) -> io::Result<T> {
     Ok(work(&mut screen))
 }
 
-fn show(screen: &mut Screen, app: &mut App, signals: &Signals) -> io::Result<()> {
+fn show(
+    screen: &mut Screen,
+    app: &mut App,
+    signals: &Signals,
+    (mut player, mut recorder): (Option<&mut Player>, Option<&mut Recorder>),
+) -> io::Result<()> {
     let began = Instant::now();
     let input = Input::listen()?;
     let mut clicks = ClickMap::default();
@@ -66,8 +89,23 @@ fn show(screen: &mut Screen, app: &mut App, signals: &Signals) -> io::Result<()>
             screen.terminal.draw(|frame| clicks = draw(frame, app))?;
             (changed, drawn) = (false, Some(Instant::now()));
         }
-        for event in input.within(if app.expects_events() { FRAME } else { IDLE }) {
-            handle(app, &event?, &clicks);
+        if let Some(player) = &mut player {
+            let shows = |text: &str| app.shows(text);
+            if let Some(key) = player.due(began.elapsed(), shows).map_err(io::Error::other)? {
+                app.key(&key);
+                changed = true;
+                if app.exit_mode().is_none() {
+                    continue;
+                }
+            }
+        }
+        let is_idle = !app.expects_events() && player.is_none();
+        for event in input.within(if is_idle { IDLE } else { FRAME }) {
+            let event = event?;
+            if let Some(recorder) = &mut recorder {
+                recorder.record(began.elapsed(), &event)?;
+            }
+            handle(app, &event, &clicks);
             changed = true;
             if app.exit_mode().is_some() {
                 break;

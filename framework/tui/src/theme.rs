@@ -58,7 +58,7 @@ const DEFAULT: Theme = Theme {
         Color::Cyan,
         Color::Yellow,
         Color::Reset,
-        Color::Gray,
+        Color::Indexed(208),
     ],
     parts: [
         Color::Indexed(75),
@@ -239,16 +239,6 @@ impl Theme {
     }
 }
 
-/// The marks of algorithms. The first eight have the shapes of the markers in saved figures.
-const MARKS: [char; 24] = [
-    '●', '■', '▲', '◆', '▼', '✖', '★', '✚', '○', '□', '△', '◇', '▽', '☆', 'b', 'c', 'd', 'e', 'f',
-    'g', 'h', 'k', 'm', 'n',
-];
-
-pub(crate) fn mark(number: usize) -> char {
-    MARKS[number % MARKS.len()]
-}
-
 /// In themes without colours, the marks of the kinds of time.
 const FILLINGS: [char; 7] = ['█', '░', '=', '▓', '▒', 'x', 'o'];
 /// In themes without colours, the marks of the levels of a heat map.
@@ -293,6 +283,7 @@ pub(crate) fn ascii(symbol: &str) -> Option<&'static str> {
         '┌' | '┐' | '└' | '┘' | '├' | '┤' | '┬' | '┴' | '┼' | '╭' | '╮' | '╰' | '╯' => {
             "+"
         }
+        '╱' => "/",
         '▸' | '▶' | '→' | '›' => ">",
         '◂' | '◀' | '←' | '‹' => "<",
         '▴' | '▲' | '↑' => "^",
@@ -303,7 +294,7 @@ pub(crate) fn ascii(symbol: &str) -> Option<&'static str> {
         '░' => ":",
         '·' => ".",
         '…' => "~",
-        '●' | '✓' => "*",
+        '●' | '✓' | '•' => "*",
         '◆' => "&",
         '△' => "A",
         '○' => "o",
@@ -311,12 +302,13 @@ pub(crate) fn ascii(symbol: &str) -> Option<&'static str> {
         '■' => "@",
         '□' => "O",
         '✖' => "X",
-        '★' => "#",
-        '✚' => "%",
+        '★' => "w",
+        '✚' => "H",
         '▽' => "u",
         '☆' => "z",
         '✕' | '×' => "x",
-        '±' | '†' => "+",
+        '±' => "+",
+        '†' => "!",
         'µ' => "u",
         '▁' | '▂' => "_",
         '▀' => "'",
@@ -332,6 +324,7 @@ pub(crate) fn ascii(symbol: &str) -> Option<&'static str> {
 mod tests {
     use super::*;
     use crate::contrast::{contrast, ratio};
+    use swapmeet_results::{STYLES, mark};
 
     #[test]
     fn contrasts_are_those_of_the_definition() {
@@ -372,6 +365,28 @@ mod tests {
         }
     }
 
+    /// The first eight algorithms differ in colour, and the first twelve in colour and mark. The
+    /// distance is that in red, green and blue, of which a person with normal vision can tell about
+    /// 40 apart on a terminal.
+    #[test]
+    fn the_first_algorithms_can_be_told_apart() {
+        for theme in THEMES.iter().filter(|theme| theme.has_colours()) {
+            let back = if theme.name == "light" { [0; 3] } else { [229; 3] };
+            let rgb = theme.series.map(|colour| crate::contrast::rgb(colour, back));
+            for (i, one) in rgb.iter().enumerate() {
+                for other in &rgb[..i] {
+                    let distance: f64 =
+                        one.iter().zip(other).map(|(a, b)| f64::from(a.abs_diff(*b)).powi(2)).sum();
+                    assert!(distance.sqrt() > 60.0, "{}: {one:?} {other:?}", theme.name);
+                }
+            }
+        }
+        for theme in THEMES {
+            let looks: Vec<(char, Style)> = (0..12).map(|i| (mark(i), theme.series(i))).collect();
+            assert!((0..12).all(|i| (0..i).all(|j| looks[i].0 != looks[j].0)), "{}", theme.name);
+        }
+    }
+
     #[test]
     fn heat_levels_reserve_the_ends_for_zero_and_maximum() {
         assert_eq!([0, 1, 20, 21, 99, 100].map(|v| level(v, 100)), [0, 1, 1, 2, 5, 5]);
@@ -389,10 +404,12 @@ mod tests {
 
     #[test]
     fn ascii_replacements_of_marks_are_unique() {
-        // The marks of curves, crossovers and axes must differ, because all of them are drawn in
-        // the same plot.
-        let on_curves = [&MARKS[..], &['✕', '│', '─', '┤']].concat();
-        for marks in [&FILLINGS[..], &SHADES[..], &on_curves] {
+        // The marks of curves, crossovers and axes are drawn in the same plot. Maps show marks next
+        // to shades.
+        let marks: Vec<char> = (0..STYLES).map(mark).collect();
+        let on_curves = [&marks[..], &['✕', '│', '─', '┤']].concat();
+        let in_maps = [&marks[..], &['░', '▒', '▓', '█', '╱']].concat();
+        for marks in [&FILLINGS[..], &SHADES[..], &on_curves, &in_maps] {
             let mut folded: Vec<String> = marks
                 .iter()
                 .map(|c| ascii(&c.to_string()).map_or(c.to_string(), str::to_owned))

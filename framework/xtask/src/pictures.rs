@@ -39,9 +39,9 @@ const PLOTS: [Plot; 5] = [
     (
         "winners.svg",
         &[
-            "run --topology torus:4x4 --topology torus:8x8 --topology torus:16x16 --algorithm suh-shin \
-             --algorithm bruck --algorithm linear --algorithm pairwise --algorithm torus-multiscatter \
-             --workload uniform:16..64KiB*4 --machine paragon --out rows.csv",
+            "run --topology torus:4x4x4 --topology torus:4x4x8 --topology torus:8x8x8 --algorithm suh-shin \
+             --algorithm bruck --algorithm linear --algorithm by-dimension --algorithm torus-multiscatter \
+             --workload uniform:16..64KiB*4 --machine fugaku --out rows.csv",
             "plot winners rows.csv --out winners.svg",
         ],
     ),
@@ -71,24 +71,25 @@ const RECORDINGS: [Recording; 3] = [
         "dashboard.svg",
         "tui quick-start.toml --theme rich",
         &[
-            ("", "done: 42 cases", 4.0),
-            ("3", "Comparison", 4.0),
-            ("4", "┤", 4.0),
-            ("5", "█", 4.0),
-            ("6", "link load", 4.0),
-            ("0", "startup_us", 4.0),
+            ("", "All-to-all on", 5.0),
+            ("c", "┤", 4.0),
+            ("4", "instead of", 4.0),
+            ("r", "sends and receives", 4.0),
+            ("n", "link load", 4.0),
+            ("2", "verified", 4.0),
+            ("5", "startup_us", 4.0),
         ],
     ),
     (
         "network.svg",
         "tui --topology mesh:8x8 --algorithm linear --workload uniform:1KiB --theme rich",
-        &[("", "done: 1 case", 0.0), ("6e", "link load", 1.0)],
+        &[("", "done: 1 case", 0.0), ("4n", "link load", 1.0)],
     ),
     (
         "ranks.svg",
         "tui --topology torus:4x4 --algorithm rabenseifner-allreduce --theme rich \
          --workload allreduce/uniform:64KiB --machine free:model=fluid,byte_us=0.001,late=3:50",
-        &[("", "done: 1 case", 0.0), ("6e", "link load", 0.0), ("oo", "mean time of ranks", 1.0)],
+        &[("", "done: 1 case", 0.0), ("4r", "mean time of ranks", 1.0)],
     ),
 ];
 
@@ -202,8 +203,10 @@ fn animation(scenes: &[(vt100::Screen, f64)], inputs: &str) -> String {
          .b {{ font-weight: bold; }}\n"
     );
     if scenes.len() > 1 {
-        let _ =
-            writeln!(out, ".s {{ visibility: hidden; animation: {total}s step-end infinite; }}");
+        let _ = writeln!(
+            out,
+            ".s {{ visibility: hidden; animation: {total}s step-end infinite; }} #s0 {{ visibility: visible; }}"
+        );
     }
     let mut start = 0.0;
     for (i, (_, seconds)) in scenes.iter().enumerate().filter(|_| scenes.len() > 1) {
@@ -215,8 +218,8 @@ fn animation(scenes: &[(vt100::Screen, f64)], inputs: &str) -> String {
         );
         start += seconds;
     }
-    // Browsers that are set to reduce motion show the second scene.
-    out += "@media (prefers-reduced-motion) { .s { animation: none; } #s1 { visibility: visible; } }</style>\n";
+    // Viewers without animations, and browsers that are set to reduce motion, show the first scene.
+    out += "@media (prefers-reduced-motion) { .s { animation: none; } }</style>\n";
     let _ =
         writeln!(out, "<rect width=\"{width}\" height=\"{height}\" rx=\"6\" fill=\"#111317\"/>");
     for (i, (screen, _)) in scenes.iter().enumerate() {

@@ -19,7 +19,7 @@
 //! Algorithms that send to ranges of ranks use a grid with one axis, whatever the topology.
 
 use swapmeet_sdk::{
-    About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry,
+    About, Algorithm, Axis, Blocks, Collective, Problem, Rings, Schedule, Set, Stop, Symmetry,
     export_plugin,
 };
 
@@ -188,7 +188,8 @@ impl Algorithm for Pairwise {
 /// * An allgather takes `(p - 1) (alpha + m beta)`.
 ///
 /// In each step every rank passes the blocks of the step before on to the next rank, except those
-/// for itself.
+/// for itself. With `rings=R` an allgather sends one segment of each block on each of R rings
+/// ([`Rings`]).
 struct Ring;
 
 impl Algorithm for Ring {
@@ -197,24 +198,32 @@ impl Algorithm for Ring {
             name: "ring",
             title: "Forwarding along a ring of ranks",
             collectives: &[Collective::AllToAll, Collective::AllGather],
+            params: &Rings::PARAMS,
             ..ANYWHERE
         }
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let n = line(problem, schedule)?;
-        // All ranks apply the same rule relative to their own number.
-        let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
+        let (n, rings) = (problem.topology().nodes(), Rings::of(problem)?);
+        if problem.collective() != Collective::AllGather && rings.count() > 1 {
+            return Err(Stop::unsupported("an all-to-all has only one ring"));
+        }
+        schedule.layout(&[n], rings.count() as u32)?;
+        // On each ring, all ranks apply the same rule relative to their own number.
+        let planned = schedule.symmetric(&[rings.symmetry()])?;
         for step in 1..n {
             schedule.step()?;
             for from in &planned {
-                let to = (from + 1) % n;
-                let send = Blocks::new(from, to);
                 if problem.collective() == Collective::AllGather {
-                    // The newest block comes from `step` - 1 positions before the sender.
-                    let newest = (from + n - (step - 1)) % n;
-                    schedule.send(&send.origins(Set::one(newest)).copy().strict())?;
+                    for ring in 0..rings.count() {
+                        // The newest block comes from `step` - 1 positions before the sender.
+                        let newest = Set::one(rings.before(ring, from, step - 1));
+                        let send = Blocks::new(from, rings.after(ring, from, 1)).origins(newest);
+                        schedule.send(&send.segments(Axis::one(ring)).copy().strict())?;
+                    }
                 } else {
+                    let to = (from + 1) % n;
+                    let send = Blocks::new(from, to);
                     // All blocks of this origin, except the one for the sender.
                     let others = [Axis::range(to, n - 1)];
                     schedule.send(&send.destinations(Set::product(&others)))?;
@@ -229,3 +238,46 @@ export_plugin!(
     licence: "MIT OR Apache-2.0",
     algorithms: [Linear, Pairwise, Ring, bruck::Bruck, retri::ReTri],
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swapmeet_sdk::Rehearsal;
+
+    /// Each rank that leaves its group sends the R-th part of every block except one, as in the
+    /// closed form with m / R instead of m.
+    #[test]
+    fn several_rings_divide_the_bytes_between_groups() {
+        for (groups, g, rings) in [(2, 4, 4), (3, 2, 2), (4, 3, 2), (1, 4, 4), (3, 4, 1)] {
+            let (n, block) = (groups * g, 60);
+            let problem = Rehearsal::on("groups", &[groups, g]).block_bytes(block);
+            let problem = problem.collective(Collective::AllGather, 0);
+            let problem = problem.param("rings", &rings.to_string());
+            assert_eq!(
+                problem.verify(&Ring).unwrap().steps,
+                n - 1,
+                "{groups} x {g}, {rings} rings"
+            );
+            let mut sent = vec![0; n as usize];
+            for step in problem.plan(&Ring).unwrap() {
+                for send in step.sends.iter().filter(|send| send.from / g != send.to / g) {
+                    sent[send.from as usize] += send.segments.len() as u64 * block / rings;
+                }
+            }
+            let leaving = |rank: u64| groups > 1 && (rank + 1) % g < rings;
+            let expected = |rank| if leaving(rank) { (n - 1) * block / rings } else { 0 };
+            assert_eq!(
+                sent,
+                (0..n).map(expected).collect::<Vec<_>>(),
+                "{groups} x {g}, {rings} rings"
+            );
+        }
+    }
+
+    #[test]
+    fn an_all_to_all_has_one_ring() {
+        let problem = Rehearsal::on("groups", &[2, 4]).param("rings", "4");
+        assert_eq!(problem.plan(&Ring).unwrap_err().to_string(), "an all-to-all has only one ring");
+        assert!(Rehearsal::on("groups", &[2, 4]).param("rings", "1").plan(&Ring).is_ok());
+    }
+}

@@ -5,8 +5,9 @@
 //! In step s of a dispatch, each rank sends to the rank s positions after it. In step s of a
 //! combine, each rank sends to the rank s positions before it. A token with two receivers on one
 //! node crosses the network between nodes twice. These are the messages of DeepEP's low-latency
-//! mode, which sends all of them at the same time. The parameter `window` sets the number of
-//! messages per step.
+//! mode, which sends all of them at the same time, as this algorithm does by default: the ports of
+//! the machine limit how many of them a rank sends at a time. The parameter `window` instead divides
+//! the messages among steps.
 
 use crate::ANYWHERE;
 use crate::tokens::Tokens;
@@ -33,7 +34,7 @@ pub(crate) struct Direct {
 }
 
 const WINDOW: ParamInfo =
-    ParamInfo::number("window", "1", "number of messages that a rank sends in one step");
+    ParamInfo::number("window", "", "messages that a rank sends in one step; by default all");
 
 impl Algorithm for Direct {
     fn about(&self) -> About {
@@ -50,7 +51,10 @@ impl Algorithm for Direct {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = problem.topology().nodes();
-        let window = problem.whole("window", 1..=u64::MAX)?;
+        let window = problem.given::<u64>("window")?.unwrap_or(u64::MAX);
+        if window == 0 {
+            return Err(Stop::failed("`window`: expected a whole number from 1"));
+        }
         schedule.layout(&[n], 1)?;
         let tokens = Tokens::read(problem, 1, |owner, to| [(to + n - owner) % n, owner, to])?;
         for distance in 1..n {
@@ -108,11 +112,12 @@ pub(crate) mod tests {
             for (collective, algorithm) in
                 [(Collective::Dispatch, &DISPATCH), (Collective::Combine, &COMBINE)]
             {
+                let problem = Rehearsal::on("ring", &[n]).tokens(collective, &tokens);
+                let by_default = problem.clone().verify(algorithm).unwrap();
+                assert_eq!(by_default.total_bytes, total, "{n}");
+                assert!(by_default.steps <= 1, "all messages start at once");
                 for window in ["1", "3", "100"] {
-                    let problem = Rehearsal::on("ring", &[n])
-                        .tokens(collective, &tokens)
-                        .param("window", window);
-                    let proved = problem.verify(algorithm).unwrap();
+                    let proved = problem.clone().param("window", window).verify(algorithm).unwrap();
                     assert_eq!(proved.total_bytes, total, "{n} {window}");
                 }
             }

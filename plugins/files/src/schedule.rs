@@ -163,7 +163,8 @@ impl FileReader<'_, '_, '_> {
             let result = self.schedule.step();
             self.check(result)?;
         }
-        if send.from == send.to {
+        let in_switch = send.reducer > 0 || send.multicaster > 0;
+        if send.from == send.to && !in_switch {
             return Ok(());
         }
         let label = match &send.label {
@@ -196,6 +197,7 @@ impl FileReader<'_, '_, '_> {
             let (o, d) = ([axis(&origins)], [axis(&destinations)]);
             let mut moved =
                 Blocks::new(send.from, send.to).segments(axis(&segments)).strict().label(&label);
+            moved = moved.reducer(send.reducer).multicaster(send.multicaster);
             if set.origins.is_some() {
                 moved = moved.origins(Set::product(&o));
             }

@@ -18,8 +18,10 @@ mod chain;
 mod circulant;
 mod doubling;
 mod halving;
+mod nvls;
 mod participants;
 mod pat;
+mod pipeline;
 mod rabenseifner;
 mod ring;
 mod two_tree;
@@ -35,8 +37,35 @@ const ANYWHERE: About = About {
 const SEGMENTS: ParamInfo =
     ParamInfo::number("segments", "8", "number of segments of the vector, 1 to 4096");
 
+const MAX_SEGMENTS: u64 = 4096;
+
 fn segments(problem: &Problem<'_>) -> Result<u32, Stop> {
-    Ok(problem.whole("segments", 1..=4096)? as u32)
+    Ok(problem.whole("segments", 1..=MAX_SEGMENTS)? as u32)
+}
+
+const PIPELINE_SEGMENTS: ParamInfo = ParamInfo::text(
+    "segments",
+    "8",
+    "number of segments of a rail's share of the vector, 1 to 4096 for all rails, or auto",
+);
+
+/// Returns the number of segments of each of `rails` equal shares of the vector, in a pipeline of
+/// `depth` edges. With s segments such a pipeline takes about `c (depth + s) (alpha + m/(rails s)
+/// beta)`, so `auto` is the s with the least time, `sqrt(depth m beta / (rails alpha))`.
+fn pipeline_segments(problem: &Problem<'_>, rails: u64, depth: u64) -> Result<u64, Stop> {
+    let most = MAX_SEGMENTS / rails;
+    if most == 0 {
+        return Err(Stop::unsupported(format!(
+            "{rails} rails cannot share the {MAX_SEGMENTS} segments that a vector may have"
+        )));
+    }
+    if problem.given::<String>("segments")?.as_deref() != Some("auto") {
+        return problem.whole("segments", 1..=most);
+    }
+    let bytes = problem.block_bytes() as f64 / rails as f64;
+    let best = depth as f64 * bytes * problem.byte_us() / problem.startup_us();
+    // Without a start-up, the quotient is infinite, or undefined if bytes take no time either.
+    Ok(if best.is_nan() { 1 } else { (best.sqrt().round() as u64).clamp(1, most) })
 }
 
 export_plugin!(
@@ -54,5 +83,7 @@ export_plugin!(
         doubling::Doubling,
         rabenseifner::Rabenseifner,
         two_tree::TwoTree,
+        nvls::ONE_GROUP,
+        nvls::TREE,
     ],
 );

@@ -6,9 +6,15 @@
 //! The vector has p segments. Segment c starts at rank c + 1 and is sent once round the ring to
 //! rank c. Each rank on this route adds its values to the segment. In the allgather the segment is
 //! sent round the ring a second time, and each rank keeps a copy.
+//!
+//! With `rings=R` each segment is divided among R rings ([`Rings`]), and R ranks of each group send
+//! to the next group. If only messages between groups take time, and a rank has an adapter of its
+//! own, the terms with beta are divided by R.
 
 use crate::ANYWHERE;
-use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry};
+use swapmeet_sdk::{
+    About, Algorithm, Axis, Blocks, Collective, Problem, Rings, Schedule, Set, Stop,
+};
 
 pub(crate) struct Ring {
     about: About,
@@ -16,6 +22,7 @@ pub(crate) struct Ring {
 
 const PAPER: About = About {
     paper: "P. Patarasuk, X. Yuan: Bandwidth Optimal All-reduce Algorithms for Clusters of Workstations (2009)",
+    params: &Rings::PARAMS,
     ..ANYWHERE
 };
 
@@ -46,17 +53,22 @@ impl Algorithm for Ring {
         let n = problem.topology().nodes();
         let all = problem.collective() == Collective::AllReduce;
         let lay_out = if all { Schedule::layout_in_parts } else { Schedule::layout };
-        lay_out(schedule, &[n], 1)?;
-        // All ranks apply the same rule: rank r sends segment r - `step` to the next rank.
-        let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
+        let rings = Rings::of(problem)?;
+        lay_out(schedule, &[n], rings.count() as u32)?;
+        // On each ring, all ranks apply the same rule.
+        let planned = schedule.symmetric(&[rings.symmetry()])?;
+        let send = |rank, ring, distance| {
+            let part = Set::one(rings.before(ring, rank, distance));
+            let send = Blocks::new(rank, rings.after(ring, rank, 1)).destinations(part);
+            send.segments(Axis::one(ring)).strict()
+        };
         schedule.phase("reduce-scatter")?;
         for step in 1..n {
             schedule.step()?;
             for rank in &planned {
-                let part = Set::one((rank + n - step) % n);
-                schedule.send(
-                    &Blocks::new(rank, (rank + 1) % n).destinations(part).strict().combine(),
-                )?;
+                for ring in 0..rings.count() {
+                    schedule.send(&send(rank, ring, step).combine())?;
+                }
             }
         }
         if !all {
@@ -66,9 +78,9 @@ impl Algorithm for Ring {
         for step in 0..n - 1 {
             schedule.step()?;
             for rank in &planned {
-                let part = Set::one((rank + n - step) % n);
-                schedule
-                    .send(&Blocks::new(rank, (rank + 1) % n).destinations(part).strict().copy())?;
+                for ring in 0..rings.count() {
+                    schedule.send(&send(rank, ring, step).copy())?;
+                }
             }
         }
         Ok(())
@@ -109,5 +121,50 @@ mod tests {
             );
             assert!(everywhere.max_sends <= 1 && everywhere.max_receives <= 1);
         }
+    }
+
+    /// Each ring carries the R-th part of the vector, and crosses from each group to the next once.
+    /// The closed form of the bytes between groups is that of the paper, with m / R instead of m.
+    #[test]
+    fn several_rings_divide_the_bytes_between_groups() {
+        for (groups, g, rings) in [(2, 4, 4), (3, 2, 2), (4, 3, 2), (1, 4, 4), (3, 4, 1), (5, 1, 1)]
+        {
+            let (n, block) = (groups * g, 60);
+            let problem = Rehearsal::on("groups", &[groups, g]).block_bytes(block * n);
+            let problem = problem.collective(Collective::AllReduce, 0);
+            let problem = problem.param("rings", &rings.to_string());
+            let proved = problem.verify(&ALL_REDUCE).unwrap();
+            assert_eq!(proved.steps, 2 * (n - 1), "{groups} x {g}, {rings} rings");
+            assert_eq!(proved.summed_bytes, block * (n - 1), "{groups} x {g}, {rings} rings");
+            let mut sent = vec![0; n as usize];
+            for step in problem.plan(&ALL_REDUCE).unwrap() {
+                for send in step.sends.iter().filter(|send| send.from / g != send.to / g) {
+                    sent[send.from as usize] += send.segments.len() as u64 * block / rings;
+                }
+            }
+            let leaving = |rank: u64| groups > 1 && (rank + 1) % g < rings;
+            let expected = |rank| if leaving(rank) { 2 * (n - 1) * block / rings } else { 0 };
+            assert_eq!(
+                sent,
+                (0..n).map(expected).collect::<Vec<_>>(),
+                "{groups} x {g}, {rings} rings"
+            );
+        }
+    }
+
+    #[test]
+    fn there_are_at_most_as_many_rings_as_ranks_in_a_group() {
+        let refused = |rings: &str, group: &str| {
+            let problem = Rehearsal::on("groups", &[2, 4]).collective(Collective::AllReduce, 0);
+            problem
+                .param("rings", rings)
+                .param("group", group)
+                .plan(&ALL_REDUCE)
+                .unwrap_err()
+                .to_string()
+        };
+        assert_eq!(refused("5", "4"), "`rings=5`: expected a whole number from 1 to 4");
+        assert_eq!(refused("0", "4"), "`rings=0`: expected a whole number from 1");
+        assert_eq!(refused("2", "3"), "8 nodes cannot be divided into groups of 3");
     }
 }

@@ -1,107 +1,126 @@
 //! `two-tree-allreduce`: an allreduce on two binary trees at the same time, after P. Sanders, J.
 //! Speck and J. L. Träff, *Two-tree algorithms for full bandwidth broadcast, reduction and scan*
-//! (2009). Each tree reduces and broadcasts half of the vector's segments. Every rank is an inner
-//! node of one tree and a leaf of the second tree, so that it sends and receives in most steps.
-//! With s segments, the reduction and the broadcast take about 2 log2 p + 2 s steps each, and a
-//! step takes `alpha + m/s beta + m/s gamma`.
+//! (2009), with the trees of NCCL (`ncclGetDtree` in `src/graph/trees.cc`, commit 5067397). Each tree
+//! reduces and broadcasts half of the vector's segments. Every rank is an inner node of one tree and
+//! a leaf of the second tree, so that it sends and receives in most steps. With s segments, the
+//! reduction and the broadcast take about 2 log2 p + 2 s steps each, and a step takes `alpha + m/s
+//! beta + m/s gamma`.
 //!
-//! This is a reconstruction. The trees are the trees of the paper: an in-order tree, and a copy of
-//! it that is mirrored or shifted by one. The paper colours the edges to choose the step in which
-//! each edge is used. This module chooses the step greedily.
+//! With `group=G` the trees are trees of groups of G ranks, as NCCL's are trees of computers
+//! (`connectTrees` in `src/graph/connect.cc`). There are G pairs of trees, each for one G-th of the
+//! vector. Pair r has *rail* r: its messages between groups are sent and received by rank r of each
+//! group. In a group, the tree is a chain that starts at rank r and visits the following ranks
+//! (modulo G).
 //!
-//! A rank sends a segment to its parent after both children have sent their sums of this segment.
-//! In each step every rank sends at most one message and receives at most one message. If a rank
-//! could send several segments, it sends the earliest first.
+//! NCCL sends a segment as soon as it has arrived. This module chooses a step for each segment and
+//! edge ([`pipeline`]): in each step, every rank sends at most one message of a pair and receives at
+//! most one, and as many within its group. All pairs have the same steps.
 
-use crate::{ANYWHERE, SEGMENTS, segments};
-use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Stop};
+use crate::pipeline::{Edge, pipeline};
+use crate::{ANYWHERE, pipeline_segments};
+use swapmeet_sdk::{
+    About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Schedule, Stop,
+};
 
 pub(crate) struct TwoTree;
+
+const PARAMS: [ParamInfo; 2] = [
+    crate::PIPELINE_SEGMENTS,
+    ParamInfo::number("group", "1", "number of consecutive ranks of a group, which form a chain"),
+];
 
 impl Algorithm for TwoTree {
     fn about(&self) -> About {
         About {
             name: "two-tree-allreduce",
-            title: "Allreduce on two binary trees, pipelined",
-            paper: "P. Sanders, J. Speck, J. L. Träff: Two-tree algorithms for full bandwidth broadcast, reduction and scan (2009); a reconstruction",
+            title: "Allreduce on two binary trees, pipelined (NCCL)",
+            paper: "P. Sanders, J. Speck, J. L. Träff: Two-tree algorithms for full bandwidth broadcast, reduction and scan (2009); trees of NCCL",
             collectives: &[Collective::AllReduce],
-            params: &[SEGMENTS],
+            params: &PARAMS,
             ..ANYWHERE
         }
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let segments = segments(problem)?;
-        let n = problem.topology().nodes() as usize;
+        let n = problem.topology().nodes();
+        let g = match problem.given::<u64>("group")? {
+            Some(_) => problem.group("group")?,
+            None => 1,
+        };
+        let depth = g - 1 + u64::from((n / g).next_power_of_two().ilog2());
+        let s = pipeline_segments(problem, g, depth)?;
         if n < 2 {
             return Ok(());
         }
-        schedule.layout(&[n as u64], segments)?;
-        let trees = trees(n);
-        let children = trees.each_ref().map(|parents| {
-            let mut children = vec![0_u32; n];
-            parents.iter().flatten().for_each(|parent| children[*parent] += 1);
-            children
-        });
-        // Segment s belongs to tree s % 2 and has the number s / 2 there.
-        let count = |tree: usize| (segments as usize + 1 - tree) / 2;
+        schedule.layout(&[n], (g * s) as u32)?;
+        let trees = trees((n / g) as usize).map(|parents| in_chains(&parents, g as usize));
+        // Segment s of a pair belongs to tree s % 2 and has the number s / 2 there.
+        let segments = [0, 1].map(|tree| (s as usize + 1 - tree) / 2);
         for up in [true, false] {
             schedule.phase(if up { "up" } else { "down" })?;
-            // For each tree: the number of segments sent over each edge (identified by its child),
-            // and for each rank and segment the number of messages received.
-            let mut sent = [vec![0; n], vec![0; n]];
-            let mut received = [0, 1].map(|tree| vec![vec![0_u32; count(tree)]; n]);
-            let mut left = (0..2).map(|tree| count(tree) * (n - 1)).sum::<usize>();
-            while left > 0 {
+            let (edges, ends) = edges(&trees, up, g as usize);
+            pipeline(&edges, segments, |sends| {
                 schedule.step()?;
-                let (mut sends, mut receives) = (vec![false; n], vec![false; n]);
-                let mut edges: Vec<(usize, usize, usize, usize, usize)> = Vec::new();
-                for tree in 0..2 {
-                    for (child, parent) in trees[tree].iter().enumerate() {
-                        let Some(parent) = *parent else { continue };
-                        let at = sent[tree][child];
-                        let (from, to) = if up { (child, parent) } else { (parent, child) };
-                        let due = if up {
-                            children[tree][from]
-                        } else {
-                            u32::from(trees[tree][from].is_some())
+                for (edge, segment) in sends {
+                    let at = (2 * segment + edges[*edge].tree) as u64;
+                    for rail in 0..g {
+                        let turned = |rank: usize| {
+                            let (first, place) = (rank as u64 / g * g, rank as u64 % g);
+                            first + (place + rail) % g
                         };
-                        if at < count(tree) && received[tree][from][at] == due {
-                            edges.push((at, tree, child, from, to));
-                        }
+                        let (from, to) = ends[*edge];
+                        let send = Blocks::new(turned(from), turned(to))
+                            .segments(Axis::one(rail * s + at))
+                            .strict();
+                        schedule.send(&if up { send.combine() } else { send.copy() })?;
                     }
                 }
-                edges.sort_unstable();
-                let mut arriving = Vec::new();
-                for (at, tree, child, from, to) in edges {
-                    if std::mem::replace(&mut sends[from], true) {
-                        continue;
-                    }
-                    if std::mem::replace(&mut receives[to], true) {
-                        sends[from] = false;
-                        continue;
-                    }
-                    let send = Blocks::new(from as u64, to as u64)
-                        .segments(Axis::one((2 * at + tree) as u64))
-                        .strict();
-                    schedule.send(&if up { send.combine() } else { send.copy() })?;
-                    sent[tree][child] += 1;
-                    left -= 1;
-                    arriving.push((tree, to, at));
-                }
-                // Data that arrives in this step can be passed on in the next step.
-                for (tree, to, at) in arriving {
-                    received[tree][to][at] += 1;
-                }
-            }
+                Ok(())
+            })?;
         }
         Ok(())
     }
 }
 
-/// Returns the parent of every rank, for each of the two trees. The trees are those of NCCL
-/// (`ncclGetDtree`): an in-order tree, and the same tree mirrored or, for odd n, shifted by one.
-fn trees(n: usize) -> [Vec<Option<usize>>; 2] {
+/// Returns the parent of every rank in a tree of groups of `g` ranks, given the parent of every
+/// group. Rail 0: the first rank of a group has the first rank of the parent group as its parent,
+/// and the other ranks form a chain that ends there.
+fn in_chains(parents: &[Option<usize>], g: usize) -> Vec<Option<usize>> {
+    let parent = |rank: usize| match rank % g {
+        0 => parents[rank / g].map(|parent| parent * g),
+        _ => Some(rank - 1),
+    };
+    (0..parents.len() * g).map(parent).collect()
+}
+
+/// Returns the edges of both trees, and the sender and receiver of each. If `up`, data is sent to
+/// parents, otherwise to children. A rank has four ports: to send and to receive, between groups and
+/// within its group.
+fn edges(trees: &[Vec<Option<usize>>; 2], up: bool, g: usize) -> (Vec<Edge>, Vec<(usize, usize)>) {
+    let children = trees.iter().enumerate().flat_map(|(tree, parents)| {
+        let parents = parents.iter().enumerate();
+        parents.filter_map(move |(child, parent)| Some((tree, child, (*parent)?)))
+    });
+    let children: Vec<(usize, usize, usize)> = children.collect();
+    // The edges from the children of each rank, and the edge from each rank to its parent.
+    let mut below = trees.each_ref().map(|parents| vec![Vec::new(); parents.len()]);
+    let mut above = below.clone();
+    for (i, (tree, child, parent)) in children.iter().enumerate() {
+        below[*tree][*parent].push(i);
+        above[*tree][*child].push(i);
+    }
+    let edge = |&(tree, child, parent): &(usize, usize, usize)| {
+        let (from, to) = if up { (child, parent) } else { (parent, child) };
+        let after = if up { &below } else { &above }[tree][from].clone();
+        let within = usize::from(from / g == to / g);
+        (Edge { tree, after, ports: [4 * from + 2 * within, 4 * to + 2 * within + 1] }, (from, to))
+    };
+    children.iter().map(edge).unzip()
+}
+
+/// Returns the parent of every rank, for each of the two trees: an in-order tree, and the same tree
+/// mirrored or, for odd n, shifted by one.
+pub(crate) fn trees(n: usize) -> [Vec<Option<usize>>; 2] {
     let second = |rank: usize| match n % 2 {
         0 => parent(n, n - 1 - rank).map(|parent| n - 1 - parent),
         _ => parent(n, (rank + n - 1) % n).map(|parent| (parent + 1) % n),
@@ -122,7 +141,8 @@ fn parent(n: usize, rank: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use swapmeet_sdk::Rehearsal;
+    use std::collections::BTreeSet;
+    use swapmeet_sdk::{Rehearsal, RehearsedStep};
 
     #[test]
     fn at_most_one_rank_is_inside_both_trees() {
@@ -155,5 +175,101 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// The parents that NCCL's own code computes. The file states its source and licence.
+    const NCCL: &str = include_str!("../../../tests/fixtures/schedules/nccl-trees.txt");
+
+    #[test]
+    fn the_trees_are_those_of_nccl_for_2_to_64_groups() {
+        let mut compared = 0;
+        for line in NCCL.lines().filter(|line| !line.starts_with('#')) {
+            let numbers: Vec<i64> = line.split(' ').map(|word| word.parse().unwrap()).collect();
+            let [n, tree, ref parents @ ..] = numbers[..] else { panic!("{line}") };
+            let own = trees(n as usize)[tree as usize].clone();
+            let own = own.into_iter().map(|parent| parent.map_or(-1, |parent| parent as i64));
+            assert_eq!(own.collect::<Vec<_>>(), parents, "tree {tree} of {n} groups");
+            compared += 1;
+        }
+        assert_eq!(compared, 2 * 63);
+    }
+
+    /// The messages between groups are the edges of NCCL's trees, each with its rail's share of the
+    /// vector. A group with a parent and two children in one tree and a parent in the other sends
+    /// and receives twice the vector, or for two and three groups 1 and 1.5 times the vector.
+    #[test]
+    fn groups_exchange_data_on_their_rails() {
+        for (groups, g, most) in
+            [(1, 4, 0), (2, 2, 8), (3, 4, 12), (4, 2, 16), (8, 3, 16), (5, 1, 16)]
+        {
+            let (n, segments) = (groups * g, 4);
+            let problem =
+                Rehearsal::on("groups", &[groups, g]).collective(Collective::AllReduce, 0);
+            let problem = problem.block_bytes(8 * g).param("segments", "4");
+            let problem = problem.param("group", &g.to_string());
+            problem.verify(&TwoTree).unwrap();
+            let steps = problem.plan(&TwoTree).unwrap();
+            let sends: usize = steps.iter().map(|step| step.sends.len()).sum();
+            assert_eq!(sends as u64, 2 * (n - 1) * segments * g, "{groups} x {g}");
+            let (mut sent, mut received) = (vec![0; n as usize], vec![0; n as usize]);
+            let mut edges = BTreeSet::new();
+            for step in steps {
+                for send in step.sends.iter().filter(|send| send.from / g != send.to / g) {
+                    let (rail, at) = (send.segments[0] / segments, send.segments[0] % segments);
+                    assert_eq!((send.from % g, send.to % g), (rail, rail), "{groups} x {g}");
+                    sent[send.from as usize] += 2;
+                    received[send.to as usize] += 2;
+                    if step.phase == "up" {
+                        edges.insert((at % 2, send.from / g, send.to / g));
+                    }
+                }
+            }
+            // The vector has 8 bytes for each rail.
+            let largest = |all: &[u64]| all.iter().copied().max().unwrap();
+            assert_eq!((largest(&sent), largest(&received)), (most, most), "{groups} x {g}");
+            let own = trees(groups as usize);
+            let expected = (0..2).flat_map(|tree| {
+                let parents = own[tree].iter().enumerate();
+                parents.filter_map(move |(child, parent)| {
+                    Some((tree as u64, child as u64, (*parent)? as u64))
+                })
+            });
+            assert_eq!(edges, expected.collect(), "{groups} x {g}");
+        }
+    }
+
+    /// `segments=auto` is within 10 % of the best number of segments, if a step takes the start-up
+    /// and the time of a segment.
+    #[test]
+    fn automatic_segments_are_nearly_the_best() {
+        for (groups, g, bytes) in [(8, 1, 1 << 20), (6, 2, 1 << 16), (2, 4, 1 << 21), (12, 1, 64)] {
+            let us = |segments: &str| {
+                let problem = Rehearsal::on("groups", &[groups, g]).block_bytes(bytes);
+                let problem = problem.collective(Collective::AllReduce, 0).prices(5.0, 0.0, 0.001);
+                let problem = problem.param("segments", segments).param("group", &g.to_string());
+                let steps = problem.plan(&TwoTree).unwrap();
+                let last = |step: &RehearsedStep| step.sends.iter().map(|s| s.segments[0]).max();
+                let all = steps.iter().filter_map(last).max().unwrap() + 1;
+                steps.len() as f64 * (5.0 + bytes as f64 / all as f64 * 0.001)
+            };
+            let best = [1, 2, 4, 8, 12, 16, 24, 32].map(|s: u32| us(&s.to_string()));
+            let best = best.into_iter().fold(f64::INFINITY, f64::min);
+            assert!(us("auto") <= 1.1 * best, "{groups} x {g}: {} against {best}", us("auto"));
+        }
+    }
+
+    #[test]
+    fn bad_parameters_are_refused() {
+        let refused = |key: &str, value: &str| {
+            let problem = Rehearsal::on("groups", &[2, 4]).collective(Collective::AllReduce, 0);
+            problem.param(key, value).plan(&TwoTree).unwrap_err().to_string()
+        };
+        assert_eq!(refused("group", "3"), "8 nodes cannot be divided into groups of 3");
+        assert_eq!(refused("group", "0"), "`group=0`: expected a whole number from 1");
+        assert_eq!(
+            refused("segments", "0"),
+            "`segments=0`: expected a whole number from 1 to 4096"
+        );
+        assert_eq!(refused("segments", "many"), "`segments=many`: expected a whole number");
     }
 }

@@ -108,7 +108,32 @@ fn check(problem: &Problem<'_>) -> Result<(), Stop> {
     Choice::read(problem).map(|_| ())
 }
 
+/// Checks that the nodes of the torus are numbered in the order of the schedule, whose paths name
+/// nodes. If ranks are placed otherwise (`place=`), nodes with adjacent numbers are not neighbours.
+fn check_neighbours(problem: &Problem<'_>, torus: &Torus) -> Result<(), Stop> {
+    // Only placed networks are checked, because the links of large networks cannot be read.
+    if !problem.topology().spec().contains("place=") {
+        return Ok(());
+    }
+    for node in 0..torus.nodes() {
+        let is_neighbour = |to: u64| {
+            let mut cycles = torus.cycles.iter();
+            cycles.any(|dim| {
+                [true, false].map(|plus| torus.neighbour(node, *dim, plus)).contains(&to)
+            })
+        };
+        if problem.links(node)?.iter().any(|link| !is_neighbour(link.to)) {
+            return Err(Stop::unsupported(format!(
+                "needs ranks that are placed in the order of the torus (`place=block`); this topology is `{}`",
+                problem.topology().spec()
+            )));
+        }
+    }
+    Ok(())
+}
+
 fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    check_neighbours(problem, torus)?;
     let choice = Choice::read(problem)?;
     let affine = Affine::read(problem, torus)?;
     let nodes = problem.topology().nodes();

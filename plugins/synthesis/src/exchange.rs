@@ -14,7 +14,7 @@
 
 use crate::orbits::Translations;
 use std::collections::{HashMap, VecDeque};
-use swapmeet_sdk::{Blocks, Schedule, Set, Stop, Symmetry};
+use swapmeet_sdk::{Blocks, Route, Schedule, Set, Stop, Symmetry};
 
 /// The largest number of crossings (links that blocks cross) in the plan of one node. So many take
 /// about ten seconds.
@@ -104,7 +104,8 @@ impl Exchange {
         self.steps
     }
 
-    pub(crate) fn write(
+    /// Writes the schedule as steps, in which each block crosses at most one link.
+    pub(crate) fn write_steps(
         &self,
         group: &Translations,
         dims: &[u64],
@@ -132,6 +133,41 @@ impl Exchange {
             }
             for (block, shift) in crossing() {
                 moved[block as usize] = group.add(moved[block as usize], shift);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the schedule as one step, in which each block takes its whole path.
+    pub(crate) fn write_routes(
+        &self,
+        group: &Translations,
+        dims: &[u64],
+        schedule: &mut Schedule<'_>,
+    ) -> Result<(), Stop> {
+        schedule.layout(dims, 1)?;
+        let planned = schedule.symmetric(&vec![Symmetry::shift(1); group.axes()])?;
+        schedule.step()?;
+        // The path of each block from node 0, without its start.
+        let mut paths: Vec<Vec<u32>> = vec![Vec::new(); group.nodes()];
+        for step in 0..self.steps as usize {
+            for (slot, shift) in self.slots.iter().zip(&self.shift_of_slot) {
+                if slot[step] != FREE {
+                    let path = &mut paths[slot[step] as usize];
+                    let at = path.last().copied().unwrap_or(0);
+                    path.push(group.add(at, group.shifts[*shift]));
+                }
+            }
+        }
+        let mut vertices: Vec<u64> = Vec::new();
+        for from in &planned {
+            for path in paths.iter().filter(|path| !path.is_empty()) {
+                vertices.clear();
+                vertices.extend(path.iter().map(|at| u64::from(group.add(from as u32, *at))));
+                let to = vertices[vertices.len() - 1];
+                let route = Route::path(&vertices);
+                let blocks = Blocks::new(from, to).destinations(Set::one(to)).strict();
+                schedule.send(&blocks.origins(Set::one(from)).route(&route))?;
             }
         }
         Ok(())

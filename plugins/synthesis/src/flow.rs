@@ -31,7 +31,7 @@ const PARAMS: [ParamInfo; 5] = [
         "form",
         &words(&FORMS),
         "",
-        "steps between neighbours (the default without switches), or one step with routes",
+        "one step with routes, or steps between neighbours; by default routes, and steps if messages over several links occupy them alone (circuit) or are stored at each node (store-and-forward) and there are no switches",
     ),
     ParamInfo::number(
         "group",
@@ -95,15 +95,19 @@ impl Algorithm for FlowSchedule {
         if segments.is_some_and(|segments| !(1..=4096).contains(&segments)) {
             return Err(Stop::failed("`segments`: expected a whole number from 1 to 4096"));
         }
-        if form == Form::Steps
-            && segments.is_none()
+        let ports = if form == Form::Steps { problem.ports() } else { u64::MAX };
+        if segments.is_none()
             && problem.collective() == Collective::AllToAll
             && problem.is_uniform()
             && let Some(group) = Translations::of(&network, problem.topology().dims())
-            && let Some(exchange) = Exchange::of(&group, blocks_per_link, problem.ports())
+            && let Some(exchange) = Exchange::of(&group, blocks_per_link, ports)
         {
             schedule.log(&format!("all nodes do the same; schedule: {} steps", exchange.steps()));
-            return exchange.write(&group, problem.topology().dims(), schedule);
+            let dims = problem.topology().dims();
+            return match form {
+                Form::Steps => exchange.write_steps(&group, dims, schedule),
+                Form::Routes => exchange.write_routes(&group, dims, schedule),
+            };
         }
         let mut random = Random::new(problem.param(SEED.key())?);
         let demand = Demand::read(problem, blocks_per_link, segments)?;
@@ -114,7 +118,6 @@ impl Algorithm for FlowSchedule {
                 network.links.count()
             )));
         }
-        let ports = if form == Form::Steps { problem.ports() } else { u64::MAX };
         let resources = Resources::of(&network, demand.quota, ports);
         let flow = best_flow(&network, &resources, &demand, &mut random, deadline);
         schedule.log(&format!("flow: {:.1} to {:.1} steps", flow.lower, flow.upper));
@@ -140,8 +143,12 @@ impl Algorithm for FlowSchedule {
 }
 
 fn form(problem: &Problem<'_>, network: &LinkGraph) -> Result<Form, Stop> {
-    let default = if network.has_switches() { Form::Routes } else { Form::Steps };
-    Ok(problem.given_choice("form", &FORMS)?.unwrap_or(default))
+    if let Some(given) = problem.given_choice("form", &FORMS)? {
+        return Ok(given);
+    }
+    // Where messages share the links of their routes, steps between neighbours only add start-ups.
+    let needs_routes = network.has_switches() || problem.shares_routes();
+    Ok(if needs_routes { Form::Routes } else { Form::Steps })
 }
 
 struct Search {

@@ -14,6 +14,8 @@ use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Schedule, Set, Stop, Symmetry,
 };
 
+/// The maximum number of tries. More would take hours, in which the search makes no calls.
+const MOST_TRIES: u64 = 1 << 16;
 const TRIES: ParamInfo = ParamInfo::number(
     "tries",
     "",
@@ -97,6 +99,11 @@ impl Algorithm for Greedy {
         let network = LinkGraph::read(problem)?;
         let nodes = network.nodes as u32;
         let tries: Option<u64> = problem.given(TRIES.key())?;
+        if let Some(tries) = tries.filter(|tries| *tries > MOST_TRIES) {
+            return Err(Stop::failed(format!(
+                "`tries={tries}`: expected a whole number from 0 to {MOST_TRIES}"
+            )));
+        }
         let dims = problem.topology().dims();
         let mut search = Search {
             tries: tries.unwrap_or(if nodes <= 64 { 16 } else { 4 }).max(1),

@@ -19,7 +19,7 @@
 
 use crate::shares::{
     Coordinates, PartMessage, ShareCollective, StepOrder, allreduce, collectives_at_once,
-    wraps_around,
+    has_all_ports, wraps_around,
 };
 use swapmeet_sdk::{
     About, Algorithm, Collective, Grid, ParamInfo, Problem, Schedule, Stop, bit_words,
@@ -35,8 +35,8 @@ type GridRings = (Grid, Vec<Rings>);
 const VARIANT: ParamInfo = ParamInfo::choice(
     "variant",
     &["one-port", "all-ports"],
-    "one-port",
-    "one-port: one collective; all-ports: one for each direction of each dimension, on a share each",
+    "",
+    "one-port: one collective; all-ports: one for each direction of each dimension, on a share each; by default all-ports on a torus if the machine has a port for each direction",
 );
 
 pub(crate) const BUCKET: Bucket = Bucket {
@@ -78,7 +78,8 @@ impl Algorithm for Bucket {
 
 fn by_dimension(problem: &Problem<'_>) -> Result<GridRings, Stop> {
     let grid = problem.topology().grid()?;
-    let all_ports = problem.choice("variant", &[("one-port", false), ("all-ports", true)])?;
+    let given = problem.given_choice("variant", &[("one-port", false), ("all-ports", true)])?;
+    let all_ports = given.unwrap_or_else(|| has_all_ports(problem, &grid));
     let rings = collectives_at_once(&grid, all_ports)
         .map(|(first, down)| Rings::new(&grid, first, down, all_ports && wraps_around(problem)))
         .collect();

@@ -85,6 +85,12 @@ pub(crate) fn wraps_around(problem: &Problem<'_>) -> bool {
     matches!(problem.topology().kind(), "torus" | "ring")
 }
 
+/// Returns whether the network is a torus on a machine with a port for each direction of each
+/// dimension.
+pub(crate) fn has_all_ports(problem: &Problem<'_>, grid: &Grid) -> bool {
+    wraps_around(problem) && problem.ports() >= 2 * grid.dimensions() as u64
+}
+
 /// A set of coordinates, with one bit for each coordinate.
 pub(crate) type Coordinates = Vec<u64>;
 

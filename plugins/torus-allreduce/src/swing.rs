@@ -23,7 +23,7 @@
 
 use crate::shares::{
     Coordinates, PartMessage, ShareCollective, StepOrder, allreduce, collectives_at_once,
-    exchange_whole, grid_of_powers, wraps_around,
+    exchange_whole, grid_of_powers, has_all_ports, wraps_around,
 };
 use swapmeet_sdk::{
     About, Algorithm, Collective, Grid, ParamInfo, Problem, Schedule, Stop, bit_words,
@@ -47,8 +47,8 @@ const VARIANTS: [(&str, Variant); 3] = [
 const VARIANT: ParamInfo = ParamInfo::choice(
     "variant",
     &["bandwidth", "all-ports", "latency"],
-    "bandwidth",
-    "bandwidth: shares of the vector; all-ports: the same in all directions at once; latency: the whole vector in every step",
+    "",
+    "bandwidth: shares of the vector; all-ports: the same in all directions at once; latency: the whole vector in every step; by default all-ports on a torus if the machine has a port for each direction, otherwise bandwidth",
 );
 
 impl Algorithm for Swing {
@@ -66,7 +66,11 @@ impl Algorithm for Swing {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = grid_of_powers(problem, u64::is_power_of_two, "two")?;
-        let variant = problem.choice("variant", &VARIANTS)?;
+        let variant = match problem.given_choice("variant", &VARIANTS)? {
+            Some(given) => given,
+            None if has_all_ports(problem, &grid) => Variant::AllPorts,
+            None => Variant::Bandwidth,
+        };
         if variant == Variant::Latency {
             return exchange_whole(&grid, &SwingExchange::new(&grid, 0, false, false), schedule);
         }

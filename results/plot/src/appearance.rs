@@ -3,6 +3,7 @@
 use crate::marks::scene::{Colour, Scene};
 use crate::style::Styles;
 use std::collections::BTreeSet;
+use swapmeet_results::CHARGED_LESS;
 
 /// The position of the legend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -41,6 +42,19 @@ impl Appearance<'_> {
 }
 
 impl LegendPlace {
+    /// The least width of the body of a figure, in multiples of the font size. A narrower body has
+    /// no room for the labels of an axis.
+    const LEAST_BODY: f64 = 26.0;
+
+    /// Returns the place of a legend of the width `wide` on a page: below the panels if it does not
+    /// fit next to them.
+    pub(crate) fn fitting(self, page: f64, wide: f64, font: f64) -> Self {
+        match self {
+            Self::Right if page - wide - font < Self::LEAST_BODY * font => Self::Bottom,
+            _ => self,
+        }
+    }
+
     /// Draws the body of a figure and its legend, below the y coordinate `top`. `wide` is the width
     /// of a legend on the right.
     ///
@@ -56,7 +70,7 @@ impl LegendPlace {
         body: impl Fn(&mut Scene, f64, f64) -> f64,
     ) -> f64 {
         let (width, whole) = (scene.width, (font, scene.width - font));
-        match self {
+        match self.fitting(width, wide, font) {
             Self::Bottom => {
                 let top = body(scene, width, top);
                 legend(scene, whole, top)
@@ -106,7 +120,23 @@ impl Labels {
         }
     }
 
+    /// Returns labels that mark some algorithms as charged less than others ([`CHARGED_LESS`]).
+    pub(crate) fn marked(mut self, names: &BTreeSet<&str>) -> Self {
+        for name in names {
+            let label = self.name(name).to_owned() + CHARGED_LESS;
+            self.0.retain(|(known, _)| known != name);
+            self.0.push(((*name).to_owned(), label));
+        }
+        self
+    }
+
     pub fn name<'a>(&'a self, name: &'a str) -> &'a str {
         self.0.iter().find(|(known, _)| known == name).map_or(name, |(_, label)| label)
+    }
+
+    /// Returns the label of an algorithm without a mark, for other programs.
+    pub(crate) fn unmarked<'a>(&'a self, name: &'a str) -> &'a str {
+        let label = self.name(name);
+        label.strip_suffix(CHARGED_LESS).unwrap_or(label)
     }
 }

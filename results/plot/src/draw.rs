@@ -9,6 +9,7 @@ pub(crate) mod marker;
 mod panel;
 pub(crate) mod scale;
 
+use crate::appearance::LegendPlace;
 use crate::figure::Figure;
 use crate::format::FigureFormat;
 use crate::marks::scene::{Anchor, Scene};
@@ -28,6 +29,24 @@ pub trait Drawable {
     /// Returns remarks that must be shown with the figure.
     fn remarks(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Returns the place of the legend that the user chose, and the width of a legend on the right
+    /// of a page.
+    fn legend(&self, paper: &Paper) -> (LegendPlace, f64);
+
+    /// Returns a message if the legend is not at its place, because there is no room for it.
+    fn moved_legend(&self, paper: &Paper) -> Option<String> {
+        let (place, wide) = self.legend(paper);
+        let is_moved = place.fitting(paper.width(self.panels()), wide, paper.font()) != place;
+        is_moved.then(|| {
+            "the legend is below the panels: there is no room for it on the right".to_owned()
+        })
+    }
+
+    /// Returns the number of panels that can be placed next to each other.
+    fn panels(&self) -> usize {
+        1
     }
 
     /// Returns the file of the figure. In a PNG, each pixel of the SVG becomes `scale` by `scale`
@@ -52,6 +71,15 @@ impl Drawable for Figure {
 
     fn csv(&self) -> Result<String, csv::Error> {
         self.table()
+    }
+
+    fn legend(&self, paper: &Paper) -> (LegendPlace, f64) {
+        let page = paper.width(self.panels.len());
+        (self.legend, legend::width_of_names(self, page, paper.font()))
+    }
+
+    fn panels(&self) -> usize {
+        self.panels.len()
     }
 
     fn pgfplots(&self, paper: &Paper) -> Option<String> {
@@ -85,8 +113,8 @@ impl Figure {
             }
             top
         };
-        let wide = legend::width_of_names(self, scene.width, font);
-        let mut top = self.legend.arrange(&mut scene, (top, font), wide, legend, body);
+        let (place, wide) = Drawable::legend(self, paper);
+        let mut top = place.arrange(&mut scene, (top, font), wide, legend, body);
         top = legend::crossovers(&mut scene, self, top, font);
         top = legend::bars(&mut scene, self, top, font);
         scene.height = remarks(&mut scene, &self.remarks, top, font) + font;
@@ -187,7 +215,7 @@ pub(crate) fn remarks(scene: &mut Scene, remarks: &[String], top: f64, font: f64
 /// A legend whose entries are placed next to each other, on as many lines as needed.
 pub(crate) struct LegendRow {
     left: f64,
-    right: f64,
+    pub(crate) right: f64,
     /// The position at which the next entry starts, on its base line.
     at: (f64, f64),
     further: f64,
@@ -217,6 +245,28 @@ impl LegendRow {
         self.further = self.further.max(lines.len().saturating_sub(1) as f64 * 1.2 * font);
         self.at.0 += wide + 1.6 * font;
         (x, y)
+    }
+
+    /// Moves the right end of the row to the left, so that entries of these widths are distributed
+    /// evenly over the lines that they need: seven entries become lines of four and three, not six
+    /// and one.
+    pub(crate) fn balance(&mut self, widths: &[f64]) {
+        let gap = 1.6 * self.font;
+        let lines = |room: f64| {
+            let (mut lines, mut at) = (1, 0.0);
+            for width in widths {
+                if at > 0.0 && at + width > room {
+                    (lines, at) = (lines + 1, 0.0);
+                }
+                at += width + gap;
+            }
+            lines
+        };
+        let room = self.right - self.left;
+        let widest = widths.iter().copied().fold(0.0, f64::max).min(room);
+        let rooms = (0..=100).map(|step| widest + (room - widest) * f64::from(step) / 100.0);
+        let least = rooms.into_iter().find(|narrower| lines(*narrower) <= lines(room));
+        self.right = self.left + least.unwrap_or(room);
     }
 
     pub(crate) fn next(&mut self) {

@@ -1,7 +1,7 @@
 //! The reasons why a figure cannot be made, and the limits of figures.
 
 use crate::appearance::UnknownLabel;
-use swapmeet_results::CompareError;
+use swapmeet_results::{CompareError, UnknownParameter};
 
 const MOST_PANELS: usize = 12;
 /// The maximum number of curves. This number of curves can be distinguished by marker and dashes if
@@ -21,8 +21,9 @@ pub enum FigureError {
         /// The columns in which the panels differ.
         differ: String,
     },
-    #[error("no column is called `{0}`: see the columns in the first line of the file")]
-    NoColumn(String),
+    /// A name is neither that of a column nor that of a number of a spec.
+    #[error("no column is called `{}`, and {error}", .error.names().0)]
+    NoColumn { error: UnknownParameter },
     /// A heat map has too many columns or rows.
     #[error("an axis has {count} values, a heat map has room for {most}: choose some rows")]
     ManyCells { count: usize, most: usize },

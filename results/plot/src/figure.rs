@@ -11,11 +11,12 @@ pub(crate) use reference::ErrorBars;
 pub use reference::Reference;
 use std::collections::BTreeSet;
 use swapmeet_results::analysis::{
-    Axis, Crossover, Curve as TimeCurve, Families, Family, crossover_interval, families,
+    Axis, Crossover, Curve as TimeCurve, Families, Family, Winner, crossover_interval, families,
 };
 use swapmeet_results::stats::{Interval, Summary, distinct};
 use swapmeet_results::units::count;
-use swapmeet_results::{Comparison, ComparisonLine, Record, Status, compare, csv_table};
+use swapmeet_results::{Comparison, ComparisonLine, Record, Status, compare, csv_table, grouped};
+use swapmeet_workloads::is_random;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
@@ -32,8 +33,8 @@ pub struct Curve {
     pub name: String,
     /// The points, in increasing order of x.
     pub points: Vec<Point>,
-    /// The lines that connect the points. Each line is a list of positions. There are several lines
-    /// if the curve has gaps.
+    /// The lines that connect the points. Each line is a list of positions, which includes those of
+    /// the points. There are several lines if the curve has gaps.
     pub lines: Vec<Vec<(f64, f64)>>,
 }
 
@@ -41,9 +42,9 @@ pub struct Curve {
 pub struct DrawnCrossover {
     /// The crossover, which is computed from completion times.
     pub crossover: Crossover,
-    /// The position in the figure at which the lines of both curves meet. It is `None` if the two
-    /// lines need not meet: if the figure shows a quantity that does not depend on time alone, or
-    /// if no case can exist between two points of the x axis.
+    /// The position in the figure at which the lines of both curves meet, which has the x of the
+    /// crossover. It is `None` if the two lines need not meet: if the figure shows a quantity that
+    /// does not depend on time alone, or if no case can exist between two points of the x axis.
     pub at: Option<(f64, f64)>,
     pub interval: Option<Interval>,
 }
@@ -107,6 +108,8 @@ pub struct Figure {
     pub legend: LegendPlace,
     pub panels: Vec<Panel>,
     pub share_y: bool,
+    /// The meaning of the error bars.
+    pub bars_label: &'static str,
     /// Notes that name rows or curves that are not shown, with the reason.
     pub notes: Vec<String>,
     /// Remarks that are part of the figure. For example, a remark says that the machine charges
@@ -120,19 +123,19 @@ impl Figure {
         files: &[(String, Vec<Record>)],
         options: &FigureOptions<'_>,
     ) -> Result<Self, FigureError> {
-        if options.reference.is_some() && options.y != Quantity::Time {
-            return Err(FigureError::BoundOfTimes(options.y.label()));
-        }
         Self::of_comparison(&compare(files, options.baseline)?, files, options)
     }
 
     /// Makes a figure from compared rows. `files` are the files of the comparison; they may be empty
     /// if the figure has no reference and shows times or ratios, which the comparison contains.
-    pub(crate) fn of_comparison(
+    pub fn of_comparison(
         comparison: &Comparison,
         files: &[(String, Vec<Record>)],
         options: &FigureOptions<'_>,
     ) -> Result<Self, FigureError> {
+        if options.reference.is_some() && options.y != Quantity::Time {
+            return Err(FigureError::BoundOfTimes(options.y.label()));
+        }
         if let Some(baseline) = options.baseline {
             comparison.check_baseline(baseline)?;
         }
@@ -144,14 +147,13 @@ impl Figure {
             bars: ErrorBars::for_axes(options.x, options.y),
             reference: options.reference,
             crossovers: options.crossovers,
+            has_baseline: options.baseline.is_some(),
         };
         let Families { families, off_axis } = families(comparison, options.x);
         let values = || {
             families.iter().flat_map(|family| &family.curves).flat_map(|curve| rows.points(curve))
         };
-        let log = options
-            .log
-            .unwrap_or_else(|| LogAxes::suits(options.x, options.y, values().map(|point| point.y)));
+        let log = options.log.unwrap_or_else(|| LogAxes::suits(options.x, options.y, values));
         let shown = |point: &Point| (!log.x() || point.x > 0.0) && (!log.y() || point.y > 0.0);
         // Families and curves without a point that the axes can show are omitted. A panel is made
         // only after it is known that the figure can have all panels.
@@ -177,7 +179,21 @@ impl Figure {
                 options.y.label()
             )));
         }
-        let labels = Labels::new(&options.appearance, &names)?;
+        // Mark the algorithms that the machine charges less than others.
+        let is_marked = |curve: &&TimeCurve| {
+            let points = curve.points.iter().map(|point| (point.group, point.line));
+            let mut marks = points.map(|(group, line)| {
+                let group = &comparison.groups[group];
+                group.is_charged_less(&group.lines[line])
+            });
+            options.y.is_of_times() && marks.any(|is_marked| is_marked)
+        };
+        let marked: BTreeSet<&str> = shown_families
+            .iter()
+            .flat_map(|family| family.curves.iter().filter(is_marked))
+            .map(|curve| curve.algorithm.as_str())
+            .collect();
+        let labels = Labels::new(&options.appearance, &names)?.marked(&marked);
         if names.len() > MOST_CURVES {
             return Err(FigureError::ManyCurves(names.len()));
         }
@@ -203,7 +219,8 @@ impl Figure {
         let without = |n: usize, what: &'static str, why: String| {
             (n > 0).then(|| format!("not shown: {} {why}", count(n, what)))
         };
-        notes.extend(without(off_axis, "case", format!("without {}", options.x.label())));
+        let with_value = options.x.label();
+        notes.extend(without(off_axis, "case", format!("without {with_value}")));
         notes.extend(without(
             rows.count_without(&families),
             "point",
@@ -221,18 +238,24 @@ impl Figure {
         } else {
             Vec::new()
         };
-        if options.x == Axis::Faults && options.crossovers {
-            remarks.extend(shown_families.iter().zip(&panels).filter_map(|(family, panel)| {
-                Some(format!("{}{}", prefix(&panel.title), single_winner(family, &labels)?))
-            }));
+        if options.crossovers && !options.x.is_dense() {
+            for (family, panel) in shown_families.iter().zip(&panels) {
+                let undecided = undecided(comparison, family, &labels);
+                let only = (options.x == Axis::Faults && undecided.is_empty())
+                    .then(|| single_winner(family, &labels))
+                    .flatten();
+                let sentences = only.into_iter().chain(undecided);
+                remarks.extend(sentences.map(|words| format!("{}{words}", prefix(&panel.title))));
+            }
         }
+        let workloads = || shown_families.iter().map(|family| &*family.settings.workload);
+        let bars_label = rows.bars.in_words(workloads().any(|text| is_random(text) == Some(true)));
         let mut figure = Self {
             x: options.x,
             y: options.y,
             log,
-            x_label: options
-                .x
-                .label_of(shown_families.iter().map(|family| &*family.settings.workload)),
+            x_label: options.x.label_of(workloads()),
+            bars_label,
             y_label: options.y.label().to_owned(),
             labels,
             title: options.appearance.title.map_or(titles.common, str::to_owned),
@@ -281,6 +304,127 @@ fn prefix(title: &str) -> String {
     if title.is_empty() { String::new() } else { format!("{title}: ") }
 }
 
+/// Returns whether the algorithms of a crossover differ significantly at the points on both sides of
+/// it. Between points at which cases can exist, the confidence interval of the crossover shows this.
+fn is_decided(comparison: &Comparison, family: &Family, crossover: &Crossover) -> bool {
+    if family.axis.is_dense() || family.axis.is_of_algorithms() {
+        return true;
+    }
+    let is_faster = |x: f64, fast: &str, slow: &str| {
+        let winner = winner_at(comparison, family, x);
+        winner.is_none_or(|winner| {
+            winner.algorithm == fast && !winner.tied.iter().any(|name| name == slow)
+        })
+    };
+    let Crossover { within: (left, right), before, after, .. } = crossover;
+    is_faster(*left, before, after) && is_faster(*right, after, before)
+}
+
+/// Returns the fastest algorithm at an x that only one group has.
+fn winner_at<'a>(comparison: &'a Comparison, family: &Family, x: f64) -> Option<&'a Winner> {
+    let mut points = family.curves.iter().flat_map(|curve| &curve.points);
+    let group = points.find(|point| point.x == x)?.group;
+    comparison.groups[group].winner.as_deref().filter(|_| !family.shared_xs.contains(&x))
+}
+
+/// If some algorithms are not told apart at some x, returns a sentence for each such set of
+/// algorithms, and for each single winner, with the values of x.
+fn undecided(comparison: &Comparison, family: &Family, labels: &Labels) -> Vec<String> {
+    let axis = family.axis;
+    let winners = family.xs().into_iter().filter_map(|x| {
+        let winner = winner_at(comparison, family, x).filter(|_| !axis.is_of_algorithms())?;
+        let mut names = vec![&*winner.algorithm];
+        names.extend(winner.tied.iter().map(String::as_str));
+        names.sort_unstable();
+        (winner.competitors > 1).then_some((names, x))
+    });
+    let winners = grouped(winners);
+    if winners.iter().all(|(names, _)| names.len() == 1) {
+        return Vec::new();
+    }
+    let sentence = |(names, xs): (Vec<&str>, Vec<f64>)| {
+        let names: Vec<&str> = names.into_iter().map(|name| labels.name(name)).collect();
+        let xs: Vec<String> = xs.into_iter().map(|x| axis.text(x)).collect();
+        let result = if names.len() == 1 { "is fastest" } else { "are not told apart" };
+        format!("{} {result} at {} {}", enumerated(&names), enumerated(&xs), axis.label())
+    };
+    winners.into_iter().map(sentence).collect()
+}
+
+/// Joins texts with commas and a final "and".
+fn enumerated<T: AsRef<str>>(texts: &[T]) -> String {
+    let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+    match texts.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => texts.join(""),
+    }
+}
+
+/// The number of pieces of a line for each doubling of x, so that a line that is curved on
+/// logarithmic axes looks curved.
+const PIECES: f64 = 6.0;
+
+/// Returns the values of x between two points at which a line is drawn: those of crossovers and, if
+/// an axis is logarithmic, further ones.
+fn positions(from: f64, to: f64, log: LogAxes, crossovers: &[Crossover]) -> Vec<f64> {
+    let inside = crossovers.iter().map(|crossover| crossover.x).filter(|x| from < *x && *x < to);
+    let doublings = if from > 0.0 { (to / from).log2() } else { 4.0 };
+    let pieces = match log {
+        LogAxes::None => 1,
+        LogAxes::X | LogAxes::Y | LogAxes::Both => {
+            (PIECES * doublings).ceil().clamp(2.0, 48.0) as u32
+        }
+    };
+    let further = (1..pieces).map(|piece| {
+        let share = f64::from(piece) / f64::from(pieces);
+        if log.x() && from > 0.0 {
+            from * (to / from).powf(share)
+        } else {
+            from + (to - from) * share
+        }
+    });
+    distinct(inside.chain(further))
+}
+
+/// The values of a quantity between the points of curves. Between two points, times are linear in x
+/// ([`swapmeet_results::analysis`]), and a quantity that depends on time follows from them.
+struct Interpolation<'a> {
+    family: &'a Family,
+    y: Quantity,
+    has_baseline: bool,
+}
+
+impl Interpolation<'_> {
+    /// Returns the value of a curve at `x`, which lies between the points `from` and `to`.
+    fn at(&self, curve: &TimeCurve, from: &Point, to: &Point, x: f64) -> Option<f64> {
+        let share = if from.x < to.x { (x - from.x) / (to.x - from.x) } else { 0.0 };
+        let between = |a: f64, b: f64| a + (b - a) * share;
+        let time_of = |curve: &TimeCurve| Some((curve.time_at(from.x)?, curve.time_at(to.x)?));
+        let (first, last) = time_of(curve)?;
+        let time = between(first, last);
+        let value = match self.y {
+            // The fastest time is the least of all curves.
+            Quantity::Ratio if !self.has_baseline => {
+                let times = self.family.curves.iter().filter_map(time_of);
+                time / times.map(|(a, b)| between(a, b)).fold(f64::INFINITY, f64::min)
+            }
+            Quantity::Ratio | Quantity::Bound | Quantity::Optimum => {
+                time / between(first / from.y, last / to.y)
+            }
+            Quantity::AlgorithmBandwidth | Quantity::BusBandwidth => {
+                between(first * from.y, last * to.y) / time
+            }
+            Quantity::Time
+            | Quantity::Contention
+            | Quantity::Steps
+            | Quantity::Messages
+            | Quantity::LinkMessages
+            | Quantity::NodeBytes => between(from.y, to.y),
+        };
+        value.is_finite().then_some(value)
+    }
+}
+
 /// Returns a sentence that names the fastest algorithm, if several algorithms compete and the same
 /// one is the fastest at every x.
 fn single_winner(family: &Family, labels: &Labels) -> Option<String> {
@@ -301,6 +445,8 @@ struct FigureData<'a> {
     pub bars: ErrorBars,
     pub reference: Option<Reference>,
     pub crossovers: bool,
+    /// Whether ratios are those to a baseline, and not to the fastest algorithm.
+    pub has_baseline: bool,
 }
 
 impl FigureData<'_> {
@@ -354,63 +500,49 @@ impl FigureData<'_> {
     ) -> Panel {
         let reference = self.reference.and_then(|reference| self.curve_of(reference, family, log));
         let mut panel = Panel { title, curves: Vec::new(), reference, crossovers: Vec::new() };
+        let crossovers = if self.crossovers { family.envelope().crossovers } else { Vec::new() };
+        let interpolation = Interpolation { family, y: self.y, has_baseline: self.has_baseline };
+        let shared = |point: &Point| family.shared_xs.contains(&point.x);
         for curve in &family.curves {
             let points: Vec<Point> = self.points(curve).into_iter().filter(&shown).collect();
             if points.is_empty() {
                 continue;
             }
-            // Straight lines join the points, because there are measured or simulated values only
-            // at the points.
-            let joined = points.chunk_by(|a, b| {
-                !family.shared_xs.contains(&a.x) && !family.shared_xs.contains(&b.x)
+            let joined = points.chunk_by(|a, b| !shared(a) && !shared(b));
+            let lines = joined.filter(|piece| piece.len() > 1).map(|piece| {
+                let segments = piece.windows(2).flat_map(|pair| {
+                    let xs = positions(pair[0].x, pair[1].x, log, &crossovers);
+                    let xs = if family.axis.is_dense() { xs } else { Vec::new() };
+                    let between = |x| Some((x, interpolation.at(curve, &pair[0], &pair[1], x)?));
+                    let end = (pair[1].x, pair[1].y);
+                    xs.into_iter().filter_map(between).chain([end]).collect::<Vec<_>>()
+                });
+                [(piece[0].x, piece[0].y)].into_iter().chain(segments).collect()
             });
-            let lines = joined.filter(|piece| piece.len() > 1);
-            let lines =
-                lines.map(|piece| piece.iter().map(|point| (point.x, point.y)).collect()).collect();
+            let lines = lines.collect();
             panel.curves.push(Curve { name: curve.algorithm.clone(), points, lines });
         }
-        let crossovers = if self.crossovers { family.envelope().crossovers } else { Vec::new() };
-        for crossover in crossovers {
-            let at = self.meeting(&panel, family, &crossover, log);
-            let interval = crossover_interval(self.comparison, family, &crossover);
-            panel.crossovers.push(DrawnCrossover { crossover, at, interval });
-        }
+        let place = |crossover: &Crossover| {
+            if !self.y.is_of_times() || !family.axis.is_dense() {
+                return None;
+            }
+            let (left, right) = crossover.within;
+            let drawn = panel.curves.iter().find(|curve| curve.name == crossover.before)?;
+            let at = |x: f64| drawn.points.iter().find(|point| point.x == x);
+            let curve = family.curves.iter().find(|curve| curve.algorithm == crossover.before)?;
+            let y = interpolation.at(curve, at(left)?, at(right)?, crossover.x)?;
+            Some((crossover.x, y))
+        };
+        let decided = crossovers.into_iter().filter(|it| is_decided(self.comparison, family, it));
+        let drawn: Vec<DrawnCrossover> = decided
+            .map(|crossover| DrawnCrossover {
+                at: place(&crossover),
+                interval: crossover_interval(self.comparison, family, &crossover),
+                crossover,
+            })
+            .collect();
+        panel.crossovers = drawn;
         panel
-    }
-
-    /// Returns the position at which the drawn lines of the two algorithms of a crossover meet.
-    /// Returns `None` if they need not meet: if no case can exist between two points of the axis,
-    /// as on the axis of nodes, or if the quantity does not depend on time alone.
-    fn meeting(
-        &self,
-        panel: &Panel,
-        family: &Family,
-        crossover: &Crossover,
-        log: LogAxes,
-    ) -> Option<(f64, f64)> {
-        let is_of_times = matches!(
-            self.y,
-            Quantity::Time | Quantity::Ratio | Quantity::Bound | Quantity::Optimum
-        );
-        if !is_of_times || !family.axis.is_dense() {
-            return None;
-        }
-        let scaled = |value: f64, log: bool| if log { value.ln() } else { value };
-        let (left, right) = crossover.within;
-        let ends = |name: &str| {
-            let curve = panel.curves.iter().find(|curve| curve.name == name)?;
-            let at = |x: f64| curve.points.iter().find(|point| point.x == x);
-            Some([at(left)?.y, at(right)?.y].map(|y| scaled(y, log.y())))
-        };
-        let ([a, b], [c, d]) = (ends(&crossover.before)?, ends(&crossover.after)?);
-        let (before, after) = (c - a, d - b);
-        let share = if before == after { 0.0 } else { (before / (before - after)).clamp(0.0, 1.0) };
-        let between = |from: f64, to: f64, log: bool| {
-            let value = scaled(from, log) + (scaled(to, log) - scaled(from, log)) * share;
-            if log { value.exp() } else { value }
-        };
-        let y = a + (b - a) * share;
-        Some((between(left, right, log.x()), if log.y() { y.exp() } else { y }))
     }
 
     /// Returns the curve of a reference. In each case, a reference is the same for all algorithms.
@@ -425,7 +557,16 @@ impl FigureData<'_> {
         };
         let points: Vec<Point> =
             family.xs().iter().filter(|x| !family.shared_xs.contains(x)).filter_map(at).collect();
-        let lines = vec![points.iter().map(|point| (point.x, point.y)).collect()];
+        // A reference is linear between points, like times.
+        let segments = points.windows(2).flat_map(|pair| {
+            let (from, to) = (&pair[0], &pair[1]);
+            let xs = positions(from.x, to.x, log, &[]).into_iter();
+            let xs = xs.filter(|_| family.axis.is_dense());
+            let y = |x: f64| from.y + (to.y - from.y) * ((x - from.x) / (to.x - from.x));
+            xs.map(move |x| (x, y(x))).chain([(to.x, to.y)]).collect::<Vec<_>>()
+        });
+        let first = points.first().map(|point| (point.x, point.y));
+        let lines = vec![first.into_iter().chain(segments).collect()];
         (!points.is_empty()).then(|| Curve { name: reference.name().to_owned(), points, lines })
     }
 }
@@ -451,7 +592,7 @@ impl Figure {
                 .curves
                 .iter()
                 .chain(&panel.reference)
-                .map(|curve| (&panel.title, self.label(&curve.name), &curve.points))
+                .map(|curve| (&panel.title, self.labels.unmarked(&curve.name), &curve.points))
         });
         let points = curves.flat_map(|(title, name, points)| {
             points.iter().map(move |point| {

@@ -6,13 +6,13 @@ use crate::draw::Drawable;
 use crate::figure::{Figure, FigureOptions, Reference};
 use crate::heat::{HeatColumns, HeatFigure};
 use crate::marks::Paper;
-use crate::marks::scene::{Mark, Scene, Text};
+use crate::marks::scene::{Anchor, Mark, Scene, Text};
 use crate::quantity::Quantity;
 use crate::stacked::StackKind;
 use crate::stacked::{Scales, StackedBars};
 use crate::winners::WinnerFigure;
 use swapmeet_results::analysis::Axis;
-use swapmeet_results::{Record, Status, Verified};
+use swapmeet_results::{Record, Status, Verified, compare};
 
 pub(crate) const WIDTHS: [&str; 6] = ["84mm", "120mm", "160mm", "178mm", "190mm", "240mm"];
 pub(crate) const FONTS: [&str; 3] = ["6pt", "8pt", "10pt"];
@@ -146,6 +146,28 @@ fn experts() -> Vec<(String, Vec<Record>)> {
     files
 }
 
+/// Returns rows of a mixture of experts over its tokens and its skew.
+pub(crate) fn tokens() -> Vec<(String, Vec<Record>)> {
+    let vary = |row: &Record| {
+        [16, 64, 256]
+            .into_iter()
+            .flat_map(|tokens: u32| {
+                ["", ",skew=1"].map(|skew| Record {
+                    collective: "alltoall".to_owned(),
+                    workload: format!("moe:experts=16,top=2,tokens={tokens},bytes=7KiB{skew}"),
+                    time_us: row.time_us.zip(row.startup_us).map(|(time, startup)| {
+                        startup + (time - startup) * f64::from(tokens) * (1.0 + skew.len() as f64)
+                    }),
+                    ..row.clone()
+                })
+            })
+            .collect::<Vec<_>>()
+    };
+    let mut files = rows_on(&[("torus:4x4", 16), ("fat-tree:8x3", 512)], &[6]);
+    files[0].1 = files[0].1.iter().flat_map(vary).collect();
+    files
+}
+
 /// Returns rows in which one algorithm has all sizes, and the others have some of them.
 fn uneven() -> Vec<(String, Vec<Record>)> {
     let mut files = study();
@@ -200,6 +222,20 @@ pub(crate) fn figures() -> Vec<(String, Box<dyn Drawable>)> {
     all.push(("winners among unequal numbers".to_owned(), Box::new(winners)));
     let winners = WinnerFigure::from_rows(&files, &Appearance::default()).unwrap();
     all.push(("winners".to_owned(), Box::new(winners)));
+    let rows = tokens();
+    let comparison = compare(&rows, None).unwrap();
+    for name in ["tokens", "skew"] {
+        let x = Axis::find(name, &comparison).unwrap();
+        let figure = Figure::from_rows(&rows, &options(x, Quantity::Time)).unwrap();
+        all.push((format!("time against {name}"), Box::new(figure)));
+    }
+    let winners = WinnerFigure::from_rows(&rows, &Appearance::default()).unwrap();
+    all.push(("winners over tokens and skew".to_owned(), Box::new(winners)));
+    for (x, y) in [("tokens", "skew"), ("workload", "algorithm"), ("algorithm", "tokens")] {
+        let columns = HeatColumns { value: "time_us", x, y };
+        let heat = HeatFigure::from_rows(&rows, columns, &Appearance::default()).unwrap();
+        all.push((format!("time over {x} and {y}"), Box::new(heat)));
+    }
     for (value, x, y) in
         [("time_us", "block_bytes", "algorithm"), ("peak_node_bytes", "algorithm", "block_bytes")]
     {
@@ -360,24 +396,160 @@ fn points_of_a_single_size_are_next_to_each_other() {
     assert!(xs.windows(2).all(|pair| pair[1] - pair[0] > 12.0), "{xs:?}");
 }
 
-/// The straight lines of two curves meet at the ring of their crossover.
+/// A crossover is one point: the text, the ring and the lines of both curves have it in common. The
+/// times of the study are start-up + rate x size, so both the lines and the crossovers follow from a
+/// closed form.
 #[test]
-fn rings_are_on_both_lines() {
-    let figure = Figure::from_rows(&study(), &options(Axis::Block, Quantity::Time)).unwrap();
-    for panel in &figure.panels {
-        assert!(panel.curves.iter().flat_map(|curve| &curve.lines).all(|line| line.len() == 18));
-        for crossover in &panel.crossovers {
-            let (x, y) = crossover.at.unwrap();
-            for name in [&crossover.crossover.before, &crossover.crossover.after] {
-                let curve = panel.curves.iter().find(|curve| curve.name == *name).unwrap();
-                let pair = curve.points.windows(2).find(|pair| pair[0].x <= x && x <= pair[1].x);
-                let [a, b] = pair.unwrap() else { panic!("a pair") };
-                let share = (x / a.x).ln() / (b.x / a.x).ln();
-                let line = a.y * (b.y / a.y).powf(share);
-                assert!((line / y - 1.0).abs() < 1e-9, "{name}: {line} {y}");
+fn text_ring_and_lines_of_a_crossover_are_at_the_same_place() {
+    let model = |name: &str| {
+        let number = ALGORITHMS.iter().position(|known| *known == name).unwrap();
+        let row = |bytes| row("torus:4x4", 16, number, bytes, name).time_us.unwrap();
+        (row(0), (row(1 << 20) - row(0)) / f64::from(1 << 20))
+    };
+    for y in [Quantity::Time, Quantity::Ratio, Quantity::Bound, Quantity::BusBandwidth] {
+        let figure = Figure::from_rows(&study(), &options(Axis::Block, y)).unwrap();
+        for panel in &figure.panels {
+            assert!(panel.crossovers.len() > 1, "{y:?}");
+            for crossover in &panel.crossovers {
+                let (x, height) = crossover.at.unwrap();
+                assert_eq!(x, crossover.crossover.x, "{y:?}");
+                let (a, b) =
+                    (model(&crossover.crossover.before), model(&crossover.crossover.after));
+                let expected = (b.0 - a.0) / (a.1 - b.1);
+                assert!((x / expected - 1.0).abs() < 1e-9, "{y:?}: {x} {expected}");
+                for name in [&crossover.crossover.before, &crossover.crossover.after] {
+                    let curve = panel.curves.iter().find(|curve| curve.name == *name).unwrap();
+                    let on_line = curve.lines.iter().flatten().find(|(at, _)| *at == x).unwrap();
+                    assert!((on_line.1 / height - 1.0).abs() < 1e-9, "{y:?}, {name}");
+                }
+            }
+            for curve in panel.curves.iter().filter(|_| y == Quantity::Time) {
+                let (startup, rate) = model(&curve.name);
+                // Pairs of neighbouring points are joined by several pieces.
+                assert!(curve.lines[0].len() > 4 * 18);
+                for (x, time) in &curve.lines[0] {
+                    assert!(
+                        (time / (startup + rate * x) - 1.0).abs() < 1e-9,
+                        "{}: {x}",
+                        curve.name
+                    );
+                }
             }
         }
     }
+}
+
+/// A legend on the right that leaves no room for the axes is moved below the panels, and a message
+/// says so.
+#[test]
+fn a_legend_without_room_is_moved() {
+    let figure = |legend| {
+        let appearance = Appearance { legend, ..Appearance::default() };
+        let options = FigureOptions { appearance, ..options(Axis::Block, Quantity::Time) };
+        Figure::from_rows(&study(), &options).unwrap()
+    };
+    let (right, bottom) = (figure(LegendPlace::Right), figure(LegendPlace::Bottom));
+    let paper =
+        |width: &str, font: &str| Paper { width: width.parse().ok(), font: font.parse().ok() };
+    let narrow = paper("84mm", "10pt");
+    assert_eq!(right.picture(&narrow).svg(), bottom.picture(&narrow).svg());
+    let message = "the legend is below the panels: there is no room for it on the right";
+    assert_eq!(right.moved_legend(&narrow).as_deref(), Some(message));
+    let wide = paper("240mm", "8pt");
+    assert_ne!(right.picture(&wide).svg(), bottom.picture(&wide).svg());
+    assert_eq!((right.moved_legend(&wide), bottom.moved_legend(&narrow)), (None, None));
+}
+
+/// In a heat map, every cell shows its value, or none does.
+#[test]
+fn all_cells_of_a_heat_map_show_their_values_or_none_does() {
+    let columns = HeatColumns { value: "time_us", x: "block_bytes", y: "algorithm" };
+    let heat = HeatFigure::from_rows(&study(), columns, &Appearance::default()).unwrap();
+    let (mut with, mut without) = (0, 0);
+    for (name, paper) in papers() {
+        let picture = heat.picture(&paper);
+        let is_value = |text: &&Text| {
+            let number = text.words.split(' ').next().and_then(|word| word.parse::<f64>().ok());
+            text.anchor == Anchor::Middle && text.words.contains('.') && number.is_some()
+        };
+        match texts(picture.scene()).into_iter().filter(is_value).count() {
+            0 => without += 1,
+            count => {
+                assert_eq!(count, 4 * 5 * 18, "{name}");
+                with += 1;
+            }
+        }
+    }
+    assert!(with > 0 && without > 0, "{with} {without}");
+}
+
+/// Cells without a significant winner are white. Their borders make them visible.
+#[test]
+fn tied_cells_have_a_border() {
+    let mut files = study();
+    for row in &mut files[0].1 {
+        row.time_us = Some(10.0);
+    }
+    let stroked = |files: &[(String, Vec<Record>)]| {
+        let winners = WinnerFigure::from_rows(files, &Appearance::default()).unwrap();
+        let picture = winners.picture(&Paper::default());
+        let is_border = |mark: &&Mark| matches!(mark, Mark::Lines { closed: true, look, .. } if look.stroke.is_some() && look.fill.is_none());
+        picture.scene().marks.iter().filter(is_border).count()
+    };
+    assert_eq!((stroked(&files), stroked(&study())), (4 * 18, 0));
+}
+
+/// The mark of an algorithm that is charged less follows its name wherever it wins, and the data for
+/// other programs do not have it.
+#[test]
+fn algorithms_that_are_charged_less_are_marked() {
+    let mut files = study();
+    for row in files[0].1.iter_mut().filter(|row| row.algorithm == ALGORITHMS[0]) {
+        row.note = swapmeet_core::cost::model::UNDECLARED.to_owned();
+    }
+    let marked = format!("{} †", ALGORITHMS[0]);
+    let curves = Figure::from_rows(&files, &options(Axis::Block, Quantity::Time)).unwrap();
+    let winners = WinnerFigure::from_rows(&files, &Appearance::default()).unwrap();
+    let few = vec![(
+        String::new(),
+        files[0].1.iter().filter(|row| row.block_bytes == Some(8)).cloned().collect(),
+    )];
+    let parts =
+        StackedBars::from_rows(StackKind::Parts, Scales::Shared, &few, &Appearance::default())
+            .unwrap();
+    let figures: [&dyn Drawable; 3] = [&curves, &winners, &parts];
+    for figure in figures {
+        let svg = figure.picture(&Paper { width: "240mm".parse().ok(), font: None }).svg();
+        assert!(svg.contains(&format!(">{marked}<")), "{svg}");
+        assert!(svg.contains(">† "), "{svg}");
+        assert!(!figure.csv().unwrap().contains('†'));
+    }
+    let texts: Vec<String> = curves.crossover_texts().collect();
+    assert!(texts[0].contains(&format!("{marked} is fastest up to about")), "{texts:?}");
+    // At least one cell has the mark next to the marker of its winner.
+    let picture = winners.picture(&Paper::default());
+    let is_mark = |mark: &&Mark| matches!(mark, Mark::Text(text) if text.halo && text.words == "†");
+    assert!(picture.scene().marks.iter().any(|mark| is_mark(&mark)));
+    let steps = Figure::from_rows(&files, &options(Axis::Block, Quantity::Steps)).unwrap();
+    assert!(!steps.picture(&Paper::default()).svg().contains('†'));
+}
+
+/// Two figures of different files, from two calls, show a bundled algorithm in the same style.
+#[test]
+fn styles_are_the_same_in_every_call() {
+    let style = |others: &[&str]| {
+        let names = [others, &["bruck"]].concat();
+        let rows = names
+            .iter()
+            .flat_map(|name| [3, 12].map(|power| row("torus:4x4", 16, 0, 1 << power, name)));
+        let files = vec![("rows.csv".to_owned(), rows.collect())];
+        let figure = Figure::from_rows(&files, &options(Axis::Block, Quantity::Time)).unwrap();
+        figure.styles.get("bruck")
+    };
+    assert_eq!(
+        style(&["pairwise"]),
+        style(&["by-dimension", "linear", "suh-shin", "tuna", "mine"])
+    );
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Heat maps of any column of the rows over two other columns. The colour of a cell and the text in
-//! it show the value.
+//! Heat maps of any column of the rows over two other columns or numbers of specs. The colour of a
+//! cell and the text in it show the value.
 
 use crate::appearance::{Appearance, LegendPlace};
 use crate::draw::grid::{Grid, GridPlace};
@@ -11,9 +11,12 @@ use crate::marks::{Paper, Picture};
 use crate::titles::Titles;
 use std::collections::BTreeSet;
 use swapmeet_core::network::topology::kind;
-use swapmeet_results::analysis::CommonSettings;
+use swapmeet_results::analysis::{Axis, CommonSettings};
 use swapmeet_results::units::{Unit, count};
-use swapmeet_results::{Record, Status, columns, csv_table, grouped};
+use swapmeet_results::{
+    ComparedRows, Parameter, Parameters, Record, SpecKind, Status, UnknownParameter, columns,
+    csv_table, grouped, without_common_parts,
+};
 use swapmeet_workloads::CurveAxis;
 
 /// The colour of the largest value. Text in black is readable on the strongest mixture with white.
@@ -32,11 +35,21 @@ pub struct HeatColumns<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeatPanel {
     pub title: String,
-    pub xs: Vec<String>,
-    /// The labels of the vertical axis, from top to bottom.
-    pub ys: Vec<String>,
+    /// The values of the horizontal axis, from left to right.
+    pub xs: Vec<HeatLabel>,
+    /// The values of the vertical axis, from top to bottom.
+    pub ys: Vec<HeatLabel>,
     /// The means of the values, by row and column; `None` if no row has a value.
     pub cells: Vec<Vec<Option<f64>>>,
+}
+
+/// A value of an axis of a heat map.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeatLabel {
+    /// The value for other programs: a number with its unit, or a whole spec.
+    pub value: String,
+    /// The value as the figure shows it. A spec lacks what it has in common with the other specs.
+    pub shown: String,
 }
 
 /// A figure of heat maps with a common scale, drawn one below the other.
@@ -53,6 +66,99 @@ pub struct HeatFigure {
     /// Whether colours are proportional to the logarithms of the values.
     pub log: bool,
     pub notes: Vec<String>,
+    format: ValueFormat,
+}
+
+/// An axis of a heat map: a column of the rows, or a parameter of their specs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum HeatAxis<'a> {
+    Column(&'a str),
+    Parameter(Parameter),
+}
+
+impl<'a> HeatAxis<'a> {
+    fn find(name: &'a str, files: &[(String, Vec<Record>)]) -> Result<Self, FigureError> {
+        if columns().any(|known| known == name) {
+            return Ok(Self::Column(name));
+        }
+        let parameters = Parameters::of_rows(&ComparedRows::of(files));
+        parameters.find(name).map(Self::Parameter).map_err(|error| FigureError::NoColumn { error })
+    }
+
+    /// Returns the text of a row on the axis, or an empty text.
+    fn text(self, row: &Record) -> String {
+        match self {
+            Self::Column(name) => row.field(name).unwrap_or_default(),
+            Self::Parameter(parameter) => {
+                let value = parameter.value(parameter.spec(&row.case()));
+                value.map(|value| value.to_string()).unwrap_or_default()
+            }
+        }
+    }
+
+    fn unit(self) -> Unit {
+        match self {
+            Self::Column(name) => Unit::of_column(name),
+            Self::Parameter(parameter) => parameter.unit,
+        }
+    }
+
+    fn is_of_specs(self) -> bool {
+        matches!(self, Self::Column("topology" | "workload" | "machine" | "algorithm"))
+    }
+}
+
+/// The form in which the cells of a figure show their values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct ValueFormat {
+    unit: Unit,
+    /// The number by which values are divided, the name of the resulting unit, and the number of
+    /// decimals. `None` if values differ so much that each has its own unit.
+    common: Option<(f64, &'static str, usize)>,
+}
+
+impl ValueFormat {
+    /// Returns the form for values in a range.
+    fn of(unit: Unit, (least, most): (f64, f64), is_whole: bool) -> Self {
+        /// The ratio of values up to which they have the same unit and number of decimals.
+        const CLOSE: f64 = 1000.0;
+        const TIMES: [(f64, &str); 3] = [(1e6, "s"), (1e3, "ms"), (1.0, "µs")];
+        const SIZES: [(f64, &str); 4] =
+            [(1_073_741_824.0, "GiB"), (1_048_576.0, "MiB"), (1024.0, "KiB"), (1.0, "B")];
+        let units: &[(f64, &str)] = match unit {
+            Unit::Time => &TIMES,
+            Unit::Bytes => &SIZES,
+            Unit::Number => &[(1.0, "")],
+        };
+        let (divisor, name) =
+            *units.iter().find(|(divisor, _)| most >= *divisor).unwrap_or(&units[units.len() - 1]);
+        let is_close = least > 0.0 && most / least < CLOSE || is_whole && unit == Unit::Number;
+        // The least value has three significant digits.
+        let before = if least > 0.0 { (least / divisor).log10().floor() as i32 + 1 } else { 0 };
+        let decimals =
+            if is_whole && divisor == 1.0 { 0 } else { (3 - before).clamp(0, 4) as usize };
+        Self { unit, common: is_close.then_some((divisor, name, decimals)) }
+    }
+
+    /// Formats a value for a cell, without the unit that all values have in common.
+    fn text(&self, value: f64) -> String {
+        match self.common {
+            Some((divisor, _, decimals)) => format!("{:.decimals$}", value / divisor),
+            None => self.unit.text(value),
+        }
+    }
+
+    /// Returns the name of a column with the unit that all values have in common.
+    fn name(&self, column: &str) -> String {
+        let name = match column {
+            "time_us" => "completion time".to_owned(),
+            _ => column.strip_suffix("_us").unwrap_or(column).replace('_', " "),
+        };
+        match self.common {
+            Some((_, unit, _)) if !unit.is_empty() => format!("{name}, {unit}"),
+            _ => name,
+        }
+    }
 }
 
 /// The settings that all rows of a panel have in common. Columns that vary along an axis are empty.
@@ -65,15 +171,26 @@ struct PanelKey {
 }
 
 impl PanelKey {
-    fn new(row: &Record, axes: [&str; 2]) -> Self {
-        let is_axis = |name: &str| axes.contains(&name);
+    fn new(row: &Record, axes: [HeatAxis<'_>; 2]) -> Self {
+        let is_axis = |name: &str| axes.contains(&HeatAxis::Column(name));
         let unless = |name: &str, text: &str| {
             if is_axis(name) { String::new() } else { text.to_owned() }
         };
-        let topology = if is_axis("nodes") { kind(&row.topology) } else { row.topology.clone() };
-        let split = CurveAxis::BlockSize.split(&row.workload).filter(|_| is_axis("block_bytes"));
-        let workload = split.map_or_else(|| row.workload.clone(), |(_, workload)| workload);
-        let own = CommonSettings::of(&row.case().setting);
+        // Remove the parameters of the axes.
+        let mut own = CommonSettings::of(&row.case().setting);
+        let mut algorithm = row.algorithm.clone();
+        for axis in axes {
+            let HeatAxis::Parameter(parameter) = axis else { continue };
+            if parameter.of == SpecKind::Algorithm {
+                algorithm = parameter.removed_from(&algorithm).into_owned();
+            } else if let Some((_, rest)) = Axis::Parameter(parameter).split(own.clone(), row.nodes)
+            {
+                own = rest;
+            }
+        }
+        let topology = if is_axis("nodes") { kind(&own.topology) } else { own.topology };
+        let split = CurveAxis::BlockSize.split(&own.workload).filter(|_| is_axis("block_bytes"));
+        let workload = split.map_or(own.workload, |(_, workload)| workload);
         // A machine determines its model. If one of them is an axis, both vary within a panel.
         let is_of_machine = is_axis("machine") || is_axis("model");
         let of_machine = |text: String| if is_of_machine { String::new() } else { text };
@@ -84,7 +201,7 @@ impl PanelKey {
             model: of_machine(own.model),
             inputs: own.inputs,
         };
-        Self { algorithm: unless("algorithm", &row.algorithm), settings }
+        Self { algorithm: unless("algorithm", &algorithm), settings }
     }
 }
 
@@ -101,17 +218,17 @@ impl HeatFigure {
         wanted: HeatColumns<'_>,
         appearance: &Appearance<'_>,
     ) -> Result<Self, FigureError> {
-        let axes = [wanted.x, wanted.y];
-        for name in [wanted.value, wanted.x, wanted.y] {
-            if !columns().any(|known| known == name) {
-                return Err(FigureError::NoColumn(name.to_owned()));
-            }
+        let axes = [HeatAxis::find(wanted.x, files)?, HeatAxis::find(wanted.y, files)?];
+        if !columns().any(|known| known == wanted.value) {
+            let known = columns().map(str::to_owned).collect();
+            let error = UnknownParameter::Unknown { name: wanted.value.to_owned(), known };
+            return Err(FigureError::NoColumn { error });
         }
         // Divide the rows into panels.
         let rows = || files.iter().flat_map(|(_, rows)| rows).filter(|r| r.status == Status::Ok);
         let placed = rows().filter_map(|row| {
-            let text = |name: &str| row.field(name).unwrap_or_default();
-            let (value, at) = (text(wanted.value).parse::<f64>().ok()?, axes.map(text));
+            let value = row.field(wanted.value).unwrap_or_default().parse::<f64>().ok()?;
+            let at = axes.map(|axis| axis.text(row));
             let has_place = at.iter().all(|text| !text.is_empty());
             has_place.then(|| (PanelKey::new(row, axes), (at, value)))
         });
@@ -137,11 +254,19 @@ impl HeatFigure {
                 *title = with(&key.algorithm, title);
             }
         }
+        // What all specs of an axis have in common is part of the title.
+        let [x_labels, y_labels] = [0, 1].map(|at| {
+            let texts = panels.iter().flat_map(|(_, values)| values).map(|(texts, _)| &texts[at]);
+            AxisLabels::new(axes[at], sorted(texts.cloned()))
+        });
+        for labels in [&x_labels, &y_labels] {
+            titles.common = with(&titles.common, &labels.common);
+        }
         // Calculate the cells, and the scale that all panels have in common.
         let made: Vec<HeatPanel> = panels
             .into_iter()
             .zip(titles.panels)
-            .map(|((_, values), title)| HeatPanel::new(title, axes, &values))
+            .map(|((_, values), title)| HeatPanel::new(title, [&x_labels, &y_labels], &values))
             .collect();
         let widest = made.iter().map(|panel| panel.xs.len().max(panel.ys.len())).max();
         if let Some(count) = widest.filter(|count| *count > Self::MOST_CELLS) {
@@ -150,6 +275,8 @@ impl HeatFigure {
         let values = || made.iter().flat_map(|panel| &panel.cells).flatten().flatten().copied();
         let range = values()
             .fold((f64::MAX, f64::MIN), |(least, most), value| (least.min(value), most.max(value)));
+        let is_whole = values().all(|value| value.fract() == 0.0);
+        let format = ValueFormat::of(Unit::of_column(wanted.value), range, is_whole);
         let without = format!("not shown: {} without a value or an axis", count(missing, "row"));
         Ok(Self {
             title: appearance.title.map_or(titles.common, str::to_owned),
@@ -163,6 +290,7 @@ impl HeatFigure {
             // least ten.
             log: range.0 > 0.0 && range.1 / range.0 >= 10.0,
             notes: (missing > 0).then_some(without).into_iter().collect(),
+            format,
         })
     }
 
@@ -174,9 +302,39 @@ impl HeatFigure {
     }
 }
 
+/// The labels of an axis in all panels.
+struct AxisLabels {
+    /// What the specs of the axis have in common; empty for other axes.
+    common: String,
+    /// The text of each value in the rows, in the order of the axis, with its label.
+    labels: Vec<(String, HeatLabel)>,
+}
+
+impl AxisLabels {
+    fn new(axis: HeatAxis<'_>, texts: Vec<String>) -> Self {
+        let refs: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let (common, shown) = if axis.is_of_specs() && refs.len() > 1 {
+            without_common_parts(&refs)
+        } else {
+            let number = |text: &String| text.parse().map(|value| axis.unit().text(value));
+            let shown = texts.iter().map(|text| number(text).unwrap_or_else(|_| text.clone()));
+            (String::new(), shown.collect())
+        };
+        let labels = texts.into_iter().zip(shown).map(|(text, shown)| {
+            let value = if axis.is_of_specs() { text.clone() } else { shown.clone() };
+            (text, HeatLabel { value, shown })
+        });
+        Self { common, labels: labels.collect() }
+    }
+}
+
 impl HeatPanel {
-    fn new(title: String, axes: [&str; 2], values: &[CellValue]) -> Self {
-        let [xs, ys] = [0, 1].map(|axis| sorted(values.iter().map(|(at, _)| at[axis].clone())));
+    fn new(title: String, axes: [&AxisLabels; 2], values: &[CellValue]) -> Self {
+        let used = |axis: usize| -> Vec<&(String, HeatLabel)> {
+            let known: BTreeSet<&String> = values.iter().map(|(at, _)| &at[axis]).collect();
+            axes[axis].labels.iter().filter(|(text, _)| known.contains(text)).collect()
+        };
+        let [xs, ys] = [0, 1].map(used);
         let mean = |x: &String, y: &String| {
             let here: Vec<f64> = values
                 .iter()
@@ -185,11 +343,25 @@ impl HeatPanel {
                 .collect();
             (!here.is_empty()).then(|| here.iter().sum::<f64>() / here.len() as f64)
         };
-        let cells = ys.iter().map(|y| xs.iter().map(|x| mean(x, y)).collect::<Vec<_>>()).collect();
-        let labels = |axis: usize, texts: &[String]| -> Vec<String> {
-            texts.iter().map(|text| label(axes[axis], text)).collect()
-        };
-        Self { title, xs: labels(0, &xs), ys: labels(1, &ys), cells }
+        let row = |(y, _): &&(String, HeatLabel)| xs.iter().map(|(x, _)| mean(x, y)).collect();
+        let cells = ys.iter().map(row).collect();
+        let [xs, ys] = [&xs, &ys].map(|axis| axis.iter().map(|(_, label)| label.clone()).collect());
+        Self { title, xs, ys, cells }
+    }
+
+    fn grid<'a>(&'a self, name: &'a str, rows: &'a [String]) -> Grid<'a> {
+        Grid {
+            title: &self.title,
+            rows,
+            columns: self.xs.len(),
+            least_height: 2.0,
+            name: Some(name),
+        }
+    }
+
+    /// Returns the labels of the rows.
+    fn rows(&self) -> Vec<String> {
+        self.ys.iter().map(|label| label.shown.clone()).collect()
     }
 }
 
@@ -208,17 +380,14 @@ fn sorted(texts: impl Iterator<Item = String>) -> Vec<String> {
     texts
 }
 
-fn label(column: &str, text: &str) -> String {
-    text.parse().map_or_else(|_| text.to_owned(), |value| Unit::of_column(column).text(value))
-}
-
 impl Drawable for HeatFigure {
     fn csv(&self) -> Result<String, csv::Error> {
         let header = ["panel", &self.x, &self.y, &self.value].map(str::to_owned);
         let cells = self.panels.iter().flat_map(|panel| {
             panel.ys.iter().zip(&panel.cells).flat_map(move |(y, cells)| {
                 panel.xs.iter().zip(cells).filter_map(move |(x, cell)| {
-                    Some([panel.title.clone(), x.clone(), y.clone(), (*cell)?.to_string()])
+                    let cell = (*cell)?.to_string();
+                    Some([panel.title.clone(), x.value.clone(), y.value.clone(), cell])
                 })
             })
         });
@@ -229,6 +398,12 @@ impl Drawable for HeatFigure {
         self.notes.clone()
     }
 
+    fn legend(&self, paper: &Paper) -> (LegendPlace, f64) {
+        let font = paper.font();
+        let name = width(&self.format.name(&self.value), font);
+        (self.legend, name.max(8.0 * font).min(0.4 * paper.width(1)))
+    }
+
     fn picture(&self, paper: &Paper) -> Picture {
         let font = paper.font();
         let mut scene = Scene::new(paper.width(1), font / 12.0);
@@ -237,12 +412,14 @@ impl Drawable for HeatFigure {
             self.draw_legend(scene, space, top + font, font)
         };
         let body = |scene: &mut Scene, right: f64, top: f64| {
-            self.panels
-                .iter()
-                .fold(top, |top, panel| self.panel(scene, panel, right, top + font, font))
+            let has_values = self.has_room_for_values(right, font);
+            let panels = self.panels.iter();
+            panels.fold(top, |top, panel| {
+                self.panel(scene, panel, (right, has_values), top + font, font)
+            })
         };
-        let wide = width(&self.value, font).max(8.0 * font).min(0.4 * scene.width);
-        let top = self.legend.arrange(&mut scene, (top, font), wide, legend, body);
+        let (place, wide) = Drawable::legend(self, paper);
+        let top = place.arrange(&mut scene, (top, font), wide, legend, body);
         let means = vec!["Each cell shows the mean over its rows.".to_owned()];
         scene.height = remarks(&mut scene, &means, top, font) + font;
         let title = if self.title.is_empty() { &self.value } else { &self.title };
@@ -250,57 +427,71 @@ impl Drawable for HeatFigure {
     }
 }
 
+/// The font size of the values in cells, relative to that of the figure.
+const SMALL: f64 = 0.9;
+
 impl HeatFigure {
-    /// Draws a heat map whose right end is `right`.
-    fn panel(&self, scene: &mut Scene, panel: &HeatPanel, right: f64, top: f64, font: f64) -> f64 {
-        let small = 0.9 * font;
-        let grid = Grid {
-            title: &panel.title,
-            rows: &panel.ys,
-            columns: panel.xs.len(),
-            least_height: 2.0,
-            name: Some(&self.y),
+    /// Returns whether the cells of all panels have room for their values. Otherwise, no cell shows
+    /// its value.
+    fn has_room_for_values(&self, right: f64, font: f64) -> bool {
+        let fits = |panel: &HeatPanel| {
+            let rows = panel.rows();
+            let (_, wide) = panel.grid(&self.y, &rows).columns_at(right, font);
+            let mut values = panel.cells.iter().flatten().flatten();
+            values.all(|value| width(&self.format.text(*value), SMALL * font) < wide - 0.3 * font)
         };
+        self.panels.iter().all(fits)
+    }
+
+    /// Draws a heat map whose right end is `right`.
+    fn panel(
+        &self,
+        scene: &mut Scene,
+        panel: &HeatPanel,
+        (right, has_values): (f64, bool),
+        top: f64,
+        font: f64,
+    ) -> f64 {
+        let small = SMALL * font;
+        let rows = panel.rows();
+        let grid = panel.grid(&self.y, &rows);
         let place = grid.draw(scene, (right, top), font, |scene, row, column, area| {
-            let names = (panel.xs[column].as_str(), panel.ys[row].as_str());
-            self.cell(scene, names, panel.cells[row][column], area, small);
+            let names = (panel.xs[column].shown.as_str(), panel.ys[row].shown.as_str());
+            self.cell(scene, names, panel.cells[row][column], area, has_values.then_some(small));
         });
         let GridPlace { left, wide, bottom } = place;
-        let top = x_labels(scene, &panel.xs, (left, wide), bottom, small);
+        let labels: Vec<String> = panel.xs.iter().map(|label| label.shown.clone()).collect();
+        let top = x_labels(scene, &labels, (left, wide), bottom, small);
         scene.text(((left + right - font) / 2.0, top + 1.4 * font), &self.x, font, Anchor::Middle);
         top + 2.0 * font
     }
 
+    /// Draws a cell. `font` is the font size of its value; `None` if the value is not shown.
     fn cell(
         &self,
         scene: &mut Scene,
         (x, y): (&str, &str),
         value: Option<f64>,
         [left, top, right, bottom]: [f64; 4],
-        font: f64,
+        font: Option<f64>,
     ) {
         let gap = 0.03 * (bottom - top);
         let inner = [left + gap, top + gap, right - gap, bottom - gap];
         let Some(value) = value else {
             return scene.filled(inner, PALE, Some(format!("{x}, {y}: no value")));
         };
-        let words = Unit::of_column(&self.value).text(value);
+        let words = self.format.unit.text(value);
         scene.filled(inner, self.colour(value), Some(format!("{x}, {y}: {words}")));
-        // A narrow cell has no room for the unit, or for any text.
-        let bare = words.split(' ').next().unwrap_or_default().to_owned();
-        let is_bare_known = Unit::of_column(&self.value) == Unit::Number;
-        let fits = |words: &&String| width(words, font) < right - left - 4.0 * gap;
-        let shown = [Some(&words), is_bare_known.then_some(&bare)].into_iter().flatten().find(fits);
-        if let Some(words) = shown {
+        if let Some(font) = font {
             let at = ((left + right) / 2.0, (top + bottom) / 2.0 + 0.36 * font);
-            scene.text(at, words, font, Anchor::Middle);
+            scene.text(at, &self.format.text(value), font, Anchor::Middle);
         }
     }
 
     fn draw_legend(&self, scene: &mut Scene, space: (f64, f64), top: f64, font: f64) -> f64 {
         const SAMPLES: usize = 5;
         let mut row = LegendRow::new(space, top + font, font);
-        row.entry(scene, 0.0, &format!("{}:", self.value));
+        row.entry(scene, 0.0, &format!("{}:", self.format.name(&self.value)));
         let (least, most) = self.range;
         let samples = if least == most { 1 } else { SAMPLES };
         for number in 0..samples {
@@ -310,7 +501,7 @@ impl HeatFigure {
             } else {
                 least + (most - least) * share
             };
-            let (x, y) = row.entry(scene, 2.0 * font, &Unit::of_column(&self.value).text(value));
+            let (x, y) = row.entry(scene, 2.0 * font, &self.format.text(value));
             scene.filled(
                 [x, y - 0.9 * font, x + 1.5 * font, y + 0.2 * font],
                 self.colour(value),
@@ -361,7 +552,7 @@ mod tests {
         assert_eq!(figure.panels.len(), 4, "a panel for each network");
         let panel = &figure.panels[0];
         assert_eq!((panel.xs.len(), panel.ys.len()), (18, 5));
-        assert_eq!((&*panel.xs[0], &*panel.xs[17]), ("8 B", "1 MiB"));
+        assert_eq!((&*panel.xs[0].shown, &*panel.xs[17].shown), ("8 B", "1 MiB"));
         let values: Vec<Option<f64>> = panel.cells.iter().map(|cells| cells[3]).collect();
         assert_eq!(values, [6.0, 9.0, 12.0, 30.0, 126.0].map(Some));
         assert_eq!((figure.range, figure.log), ((6.0, 126.0), true));
@@ -406,11 +597,62 @@ mod tests {
         };
         assert_eq!(
             of("time"),
-            "no column is called `time`: see the columns in the first line of the file"
+            "no column is called `time`, and no spec of these rows has a number `time`"
         );
         assert_eq!(
             of("status"),
             "no row has a number in `status` and values of `topology`, `algorithm`"
         );
+    }
+
+    /// What all specs have in common is in the title, once. The data have the whole specs.
+    #[test]
+    fn labels_have_what_differs() {
+        let files = crate::geometry::tokens();
+        let columns = HeatColumns { value: "time_us", x: "workload", y: "algorithm" };
+        let figure = HeatFigure::from_rows(&files, columns, &Appearance::default()).unwrap();
+        let shown: Vec<&str> = figure.panels[0].xs.iter().map(|x| &*x.shown).collect();
+        assert_eq!(shown[..2], ["tokens=16", "tokens=16,skew=1"]);
+        assert!(figure.title.contains("moe:experts=16,top=2,bytes=7KiB"), "{}", figure.title);
+        assert!(
+            figure.csv().unwrap().contains("\"moe:experts=16,top=2,tokens=16,bytes=7KiB,skew=1\"")
+        );
+    }
+
+    /// The axes are numbers of the workload. The values are those of single rows.
+    #[test]
+    fn any_number_of_a_spec_is_an_axis() {
+        let files = crate::geometry::tokens();
+        let columns = HeatColumns { value: "time_us", x: "tokens", y: "skew" };
+        let figure = HeatFigure::from_rows(&files, columns, &Appearance::default()).unwrap();
+        let panel = &figure.panels[0];
+        let labels =
+            |axis: &[HeatLabel]| axis.iter().map(|label| label.shown.clone()).collect::<Vec<_>>();
+        assert_eq!(
+            (labels(&panel.xs), labels(&panel.ys)),
+            (["16", "64", "256"].map(String::from).to_vec(), ["0", "1"].map(String::from).to_vec())
+        );
+        let row =
+            files[0].1.iter().find(|row| row.workload.contains("tokens=64,bytes=7KiB,skew=1"));
+        // Written rows have six decimals.
+        let (shown, expected) = (panel.cells[1][1].unwrap(), row.unwrap().time_us.unwrap());
+        assert!((shown - expected).abs() < 1e-6, "{shown} {expected}");
+    }
+
+    /// All cells have the same unit, which is in the legend, and the same number of decimals.
+    #[test]
+    fn values_have_one_unit_and_number_of_decimals() {
+        let text = |unit, range: (f64, f64), is_whole, value| {
+            let format = ValueFormat::of(unit, range, is_whole);
+            (format.text(value), format.name("time_us"))
+        };
+        let [time, ms] = ["completion time", "completion time, ms"].map(str::to_owned);
+        assert_eq!(
+            text(Unit::Time, (1700.0, 1880.0), false, 1700.0),
+            ("1.70".to_owned(), ms.clone())
+        );
+        assert_eq!(text(Unit::Time, (170.0, 1880.0), false, 170.0), ("0.170".to_owned(), ms));
+        assert_eq!(text(Unit::Time, (1.0, 2e6), false, 2e6), ("2 s".to_owned(), time.clone()));
+        assert_eq!(text(Unit::Number, (6.0, 126.0), true, 126.0), ("126".to_owned(), time));
     }
 }

@@ -26,7 +26,7 @@ pub use draw::Drawable;
 pub use error::FigureError;
 pub use figure::{Curve, DrawnCrossover, Figure, FigureOptions, Panel, Point, Reference};
 pub use format::FigureFormat;
-pub use heat::{HeatColumns, HeatFigure, HeatPanel};
+pub use heat::{HeatColumns, HeatFigure, HeatLabel, HeatPanel};
 
 pub use marks::scene::Colour;
 pub use marks::{DrawError, Length, Paper, Picture};

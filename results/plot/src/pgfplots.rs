@@ -7,6 +7,7 @@ use crate::marks::Paper;
 use crate::style::Marker;
 use std::fmt::Write as _;
 use swapmeet_results::analysis::Axis;
+use swapmeet_results::stats::distinct;
 use swapmeet_results::units::Unit;
 use swapmeet_results::{latex_escaped, single_line};
 
@@ -61,6 +62,8 @@ impl Figure {
                 out += &self.plotted(curve, single_x(panel).map(|_| place as f64 + 0.5), paper);
                 if has_legend {
                     let label = latex_escaped(self.label(&curve.name));
+                    let (line, mark) = self.look(curve, paper);
+                    let _ = writeln!(out, "\\addlegendimage{{{line}, {mark}}}");
                     let _ = writeln!(out, "\\addlegendentry{{{label}}}");
                 }
             }
@@ -117,26 +120,29 @@ impl Figure {
             None => panels.min(2),
         };
         let rows = panels.div_ceil(columns);
-        let unit = if self.x == Axis::Block { ", B" } else { "" };
-        let y_unit = match self.y.unit() {
+        let unit_of = |unit: Unit| match unit {
             Unit::Time => ", $\\mu$s",
             Unit::Bytes => ", B",
             Unit::Number => "",
         };
+        // The ticks of sizes have units of their own.
+        let x_unit = Some(self.x.unit()).filter(|unit| *unit != Unit::Bytes);
+        let (unit, y_unit) = (x_unit.map_or("", unit_of), unit_of(self.y.unit()));
         let legend_columns = if self.legend == LegendPlace::Right { 1 } else { 3 };
         let mut options = vec![
             format!(
                 "group style={{group size={columns} by {rows}, horizontal sep=5em, vertical sep=5em}}"
             ),
             format!("width={}", self.width(paper, if columns == 1 { 0.98 } else { 0.49 })),
-            format!("xlabel={{{}{unit}}}", latex_escaped(self.x_label)),
+            format!("xlabel={{{}}}", latex_escaped(self.x_label) + unit),
             format!("ylabel={{{}{y_unit}}}", latex_escaped(&self.y_label)),
             format!("legend columns={legend_columns}"),
             "every axis plot/.append style={thick}".to_owned(),
         ];
         if self.log.x() {
-            options.push("xmode=log, log basis x=2".to_owned());
+            options.push("xmode=log".to_owned());
         }
+        options.extend(self.size_ticks());
         if self.log.y() {
             options.push("ymode=log".to_owned());
         }
@@ -156,6 +162,21 @@ impl Figure {
         options
     }
 
+    /// Returns ticks at sizes or numbers of nodes that occur in the figure, with the units that its
+    /// texts use. Returns `None` for other axes.
+    fn size_ticks(&self) -> Option<String> {
+        const MOST: usize = 6;
+        if !matches!(self.x, Axis::Block | Axis::Nodes) && self.x.unit() != Unit::Bytes {
+            return None;
+        }
+        let curves = self.panels.iter().flat_map(|panel| &panel.curves);
+        let xs = distinct(curves.flat_map(|curve| &curve.points).map(|point| point.x));
+        let shown: Vec<f64> = xs.iter().copied().step_by(xs.len().div_ceil(MOST).max(1)).collect();
+        let ticks: Vec<String> = shown.iter().map(f64::to_string).collect();
+        let labels: Vec<String> = shown.iter().map(|x| latex_escaped(&self.x.text(*x))).collect();
+        Some(format!("xtick={{{}}}, xticklabels={{{}}}", ticks.join(","), labels.join(",")))
+    }
+
     /// Returns the options of a panel in which all points have the same x. The curves are placed
     /// next to each other.
     fn single_axis(&self, panel: &Panel, x: f64) -> String {
@@ -171,34 +192,44 @@ impl Figure {
         format!("swapmeet{}", self.names.iter().position(|known| known == name).unwrap_or_default())
     }
 
-    /// Returns the plot of a curve. `place` is the x of all points, if they all have the same x.
+    /// Returns the plots of a curve: its lines, and its points with their error bars. `place` is the
+    /// x of all points, if they all have the same x. The lines are curved if the times between the
+    /// points are.
     fn plotted(&self, curve: &Curve, place: Option<f64>, paper: &Paper) -> String {
         let row = |p: &Point| {
             let (low, high) = p.interval.map_or((0.0, 0.0), |i| (p.y - i.low, i.high - p.y));
             format!("{} {} {low} {high} \\\\\n", place.unwrap_or(p.x), p.y)
         };
         let rows: String = curve.points.iter().map(row).collect();
-        let look = if self.names.contains(&curve.name) {
-            let style = self.styles.get(&curve.name);
-            let mark = match style.marker {
-                Marker::Circle => "mark=*",
-                Marker::Square => "mark=square*",
-                Marker::Triangle => "mark=triangle*",
-                Marker::Diamond => "mark=diamond*",
-                Marker::TriangleDown => "mark=triangle*, mark options={solid, rotate=180}",
-                Marker::Cross => "mark=x",
-                Marker::Star => "mark=star",
-                Marker::Plus => "mark=+",
-            };
-            let solid = if mark.contains("options") { "" } else { ", mark options={solid}" };
-            let dashes = dash_pattern(style.dashes, paper.font() / 12.0 * POINTS);
-            format!("color={}, {mark}{solid}{dashes}", self.colour(&curve.name))
-        } else {
-            "color=gray, densely dotted, mark=none".to_owned()
-        };
+        let (line, mark) = self.look(curve, paper);
+        let lines = curve.lines.iter().filter(|_| place.is_none()).map(|positions| {
+            let positions: String = positions.iter().map(|(x, y)| format!("({x},{y})")).collect();
+            format!("\\addplot[{line}, mark=none, forget plot] coordinates {{{positions}}};\n")
+        });
+        let lines: String = lines.collect();
         format!(
-            "\\addplot[{look}, error bars/.cd, error bar style={{solid}}, y dir=both, y explicit] table[row sep=\\\\, x index=0, y index=1, y error minus index=2, y error plus index=3] {{\n{rows}}};\n"
+            "{lines}\\addplot[{line}, {mark}, only marks, forget plot, error bars/.cd, error bar style={{solid}}, y dir=both, y explicit] table[row sep=\\\\, x index=0, y index=1, y error minus index=2, y error plus index=3] {{\n{rows}}};\n"
         )
+    }
+
+    /// Returns the options of the lines and of the marks of a curve.
+    fn look(&self, curve: &Curve, paper: &Paper) -> (String, &'static str) {
+        if !self.names.contains(&curve.name) {
+            return ("color=gray, densely dotted".to_owned(), "mark=none");
+        }
+        let style = self.styles.get(&curve.name);
+        let mark = match style.marker {
+            Marker::Circle => "mark=*, mark options={solid}",
+            Marker::Square => "mark=square*, mark options={solid}",
+            Marker::Triangle => "mark=triangle*, mark options={solid}",
+            Marker::Diamond => "mark=diamond*, mark options={solid}",
+            Marker::TriangleDown => "mark=triangle*, mark options={solid, rotate=180}",
+            Marker::Cross => "mark=x, mark options={solid}",
+            Marker::Star => "mark=star, mark options={solid}",
+            Marker::Plus => "mark=+, mark options={solid}",
+        };
+        let dashes = dash_pattern(style.dashes, paper.font() / 12.0 * POINTS);
+        (format!("color={}{dashes}", self.colour(&curve.name)), mark)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The quantities of a case that a figure can show.
 
+use crate::figure::Point;
 use swapmeet_results::analysis::Axis;
 use swapmeet_results::units::Unit;
 use swapmeet_results::{Bandwidths, Record};
@@ -126,21 +127,29 @@ impl LogAxes {
         matches!(self, Self::Y | Self::Both)
     }
 
-    /// Chooses which axes are logarithmic, from the quantities and the values. Sizes, numbers of
+    /// Chooses which axes are logarithmic, from the quantities and the points. Sizes, numbers of
     /// nodes and most quantities of the y axis span orders of magnitude, so their axes are
-    /// logarithmic. Three kinds of figures often do not: ratios, link loads, and figures whose x
-    /// axis is the coefficient of variation or the number of failed links. In these figures the y
-    /// axis is linear, unless its values span a factor of ten or more.
-    pub fn suits(x: Axis, y: Quantity, values: impl Iterator<Item = f64>) -> Self {
-        let (least, most) =
-            values.fold((f64::MAX, f64::MIN), |(least, most), v| (least.min(v), most.max(v)));
-        let even = matches!(x, Axis::Variation | Axis::Faults)
+    /// logarithmic. The axis of a parameter is logarithmic if its values span a factor of eight or
+    /// more. Three kinds of figures often span less: ratios, link loads, and figures whose x axis
+    /// is linear. In these figures the y axis is linear, too, unless its values span a factor of
+    /// ten or more.
+    pub fn suits<P: Iterator<Item = Point>>(x: Axis, y: Quantity, points: impl Fn() -> P) -> Self {
+        let span = |values: &mut dyn Iterator<Item = f64>| {
+            let (least, most) =
+                values.fold((f64::MAX, f64::MIN), |(least, most), v| (least.min(v), most.max(v)));
+            if least > 0.0 { most / least } else { 0.0 }
+        };
+        let is_log_x = match x {
+            Axis::Block | Axis::Nodes => true,
+            Axis::Variation | Axis::Faults => false,
+            Axis::Parameter(_) => span(&mut points().map(|point| point.x)) >= 8.0,
+        };
+        let even = !is_log_x
             || matches!(
                 y,
                 Quantity::Ratio | Quantity::Bound | Quantity::Optimum | Quantity::LinkMessages
             );
-        let is_log_x = !matches!(x, Axis::Variation | Axis::Faults);
-        let is_log_y = !even || (least > 0.0 && most / least >= 10.0);
+        let is_log_y = !even || span(&mut points().map(|point| point.y)) >= 10.0;
         match (is_log_x, is_log_y) {
             (false, false) => Self::None,
             (true, false) => Self::X,
@@ -177,7 +186,8 @@ mod tests {
 
     #[test]
     fn values_over_a_decade_get_a_logarithmic_axis() {
-        let log_y = |x, y, values: &[f64]| LogAxes::suits(x, y, values.iter().copied()).y();
+        let point = |y: &f64| Point { x: 1.0, y: *y, interval: None };
+        let log_y = |x, y, values: &[f64]| LogAxes::suits(x, y, || values.iter().map(point)).y();
         assert!(
             !log_y(Axis::Block, Quantity::Ratio, &[1.0, 9.0])
                 && log_y(Axis::Block, Quantity::Ratio, &[1.0, 11.0])

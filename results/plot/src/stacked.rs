@@ -9,6 +9,7 @@ use crate::marks::scene::{Anchor, Colour, GREY, PALE, Scene};
 use crate::marks::text::{width, wrapped};
 use crate::marks::{Paper, Picture};
 use crate::titles::Titles;
+use std::collections::BTreeSet;
 use swapmeet_results::analysis::CommonSettings;
 use swapmeet_results::units::{Unit, duration};
 use swapmeet_results::{Group, Kind, Record, Status, compare, csv_table, parts};
@@ -180,7 +181,12 @@ impl StackedBars {
         }
         let names =
             panels.iter().flat_map(|(_, panel)| &panel.bars).map(|bar| bar.name.as_str()).collect();
-        let labels = Labels::new(appearance, &names)?;
+        let lines =
+            panels.iter().flat_map(|(group, _)| group.lines.iter().map(move |l| (group, l)));
+        let marked =
+            lines.filter(|(group, line)| stack == StackKind::Parts && group.is_charged_less(line));
+        let marked: BTreeSet<&str> = marked.map(|(_, line)| line.algorithm.as_str()).collect();
+        let labels = Labels::new(appearance, &names)?.marked(&marked);
         let title = appearance.title.map_or(titles.common, str::to_owned);
         let panels = panels.into_iter().map(|(_, panel)| panel).collect();
         Ok(Self {
@@ -214,25 +220,24 @@ impl Drawable for StackedBars {
         let bars = bars.map(|(panel, bar)| {
             let pieces =
                 bar.pieces.iter().map(|piece| piece.map(|p| p.to_string()).unwrap_or_default());
-            let name = self.labels.name(&bar.name);
+            let name = self.labels.unmarked(&bar.name);
             [panel.title.clone(), name.to_owned()].into_iter().chain(pieces).collect()
         });
         csv_table([columns].into_iter().chain(bars))
+    }
+
+    fn legend(&self, paper: &Paper) -> (LegendPlace, f64) {
+        let font = paper.font();
+        let entry = |(_, name): &(usize, &str)| 1.6 * font + width(name, font);
+        (self.legend, self.shown_pieces().iter().map(entry).fold(0.0, f64::max))
     }
 
     fn picture(&self, paper: &Paper) -> Picture {
         let font = paper.font();
         let mut scene = Scene::new(paper.width(1), font / 12.0);
         let top = heading(&mut scene, &self.title, font);
-        let entry = |name: &str| 1.6 * font + width(name, font);
-        let pieces: Vec<(usize, &str)> = self
-            .stack
-            .names()
-            .into_iter()
-            .enumerate()
-            .filter(|(n, _)| self.has_piece(*n))
-            .collect();
-        let wide = pieces.iter().map(|(_, name)| entry(name)).fold(0.0, f64::max);
+        let pieces = self.shown_pieces();
+        let (place, wide) = Drawable::legend(self, paper);
         let legend = |scene: &mut Scene, space: (f64, f64), top: f64| {
             let mut row = LegendRow::new(space, top + 1.4 * font, font);
             for (piece, name) in &pieces {
@@ -257,7 +262,7 @@ impl Drawable for StackedBars {
             }
             top
         };
-        let top = self.legend.arrange(&mut scene, (top, font), wide, legend, body);
+        let top = place.arrange(&mut scene, (top, font), wide, legend, body);
         scene.height = remarks(&mut scene, &self.remarks, top, font) + font;
         Picture::new(
             scene,
@@ -276,6 +281,12 @@ struct Columns {
 }
 
 impl StackedBars {
+    /// Returns the pieces that some bar has, with their indices.
+    fn shown_pieces(&self) -> Vec<(usize, &'static str)> {
+        let names = self.stack.names().into_iter().enumerate();
+        names.filter(|(number, _)| self.has_piece(*number)).collect()
+    }
+
     /// Returns whether any bar has the piece with the index `number`.
     fn has_piece(&self, number: usize) -> bool {
         let mut bars = self.panels.iter().flat_map(|panel| &panel.bars);

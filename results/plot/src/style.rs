@@ -2,14 +2,12 @@
 //! a figure differ in marker or dashes, so that the curves can be distinguished in a grey print.
 //! They also differ in marker or colour.
 //!
-//! An algorithm has the same style in all figures of a report. In separate figures, its style
-//! depends on its name. There it has a different style only if another algorithm of the figure
-//! already has the style for this name.
+//! A bundled algorithm has the same style in all figures ([`AlgorithmStyles`]).
 
 use crate::marks::scene::Colour;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use swapmeet_results::{STYLES_IN_GROUP, style_numbers};
+use swapmeet_results::AlgorithmStyles;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Marker {
@@ -34,9 +32,10 @@ pub struct Style {
     pub marker: Marker,
 }
 
-const STYLES: usize = STYLES_IN_GROUP;
+/// The number of colours and of markers.
+const LOOKS: usize = 8;
 /// The colours of curves. None of them is grey or black, because maps and grids use grey.
-const COLOURS: [Colour; STYLES] = [
+const COLOURS: [Colour; LOOKS] = [
     Colour(0x00, 0x72, 0xb2),
     Colour(0xd5, 0x5e, 0x00),
     Colour(0x00, 0x9e, 0x73),
@@ -54,7 +53,7 @@ const DASHES: [&[f64]; 6] = [
     &[16.0, 5.0],
     &[8.0, 3.0, 2.0, 3.0, 2.0, 3.0],
 ];
-const MARKERS: [Marker; STYLES] = [
+const MARKERS: [Marker; LOOKS] = [
     Marker::Circle,
     Marker::Square,
     Marker::Triangle,
@@ -68,11 +67,12 @@ const MARKERS: [Marker; STYLES] = [
 /// Returns the style with the index `index`, which can be any number.
 fn style_number(index: usize) -> Style {
     // The first eight styles have different markers. The styles after them repeat these markers
-    // with different dashes and colours.
+    // with different dashes and colours. After 24 styles, markers and dashes would repeat together,
+    // so the dashes are shifted by one.
     Style {
-        colour: COLOURS[(index + index / STYLES) % STYLES],
-        dashes: DASHES[index % DASHES.len()],
-        marker: MARKERS[index % STYLES],
+        colour: COLOURS[(index + index / LOOKS) % LOOKS],
+        dashes: DASHES[(index + index / 24) % DASHES.len()],
+        marker: MARKERS[index % LOOKS],
     }
 }
 
@@ -80,11 +80,9 @@ fn style_number(index: usize) -> Style {
 pub struct Styles(Arc<BTreeMap<String, Style>>);
 
 impl Styles {
-    /// Assigns to each algorithm the style whose number [`style_numbers`] returns.
+    /// Assigns to each algorithm its style in [`AlgorithmStyles`].
     pub fn new<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
-        let numbers = style_numbers(names);
-        let style = |(name, index)| (name, style_number(index));
-        Self(Arc::new(numbers.into_iter().map(style).collect()))
+        Self::numbered(AlgorithmStyles::new(names).numbers())
     }
 
     pub(crate) fn coloured(mut self, colours: &[(String, Colour)]) -> Self {
@@ -114,6 +112,7 @@ mod tests {
     use super::*;
     use crate::error::MOST_CURVES;
     use std::collections::HashSet;
+    use swapmeet_results::STYLES;
 
     #[test]
     fn curves_differ_by_colour_and_marker_and_also_without_colour() {
@@ -125,6 +124,12 @@ mod tests {
         assert_eq!(MOST_CURVES, 24);
         assert_eq!(distinct(|style| format!("{:?} {:?}", style.colour, style.marker)), 24);
         assert_eq!(distinct(|style| format!("{:?} {:?}", style.dashes, style.marker)), 24);
+        let all = |look: fn(Style) -> String| (0..STYLES).map(style_number).map(look).collect();
+        let looks: [HashSet<String>; 2] = [
+            all(|style| format!("{:?} {:?}", style.colour, style.marker)),
+            all(|style| format!("{:?} {:?}", style.dashes, style.marker)),
+        ];
+        assert_eq!(looks.map(|looks| looks.len()), [STYLES; 2]);
     }
 
     /// Returns the CIE L*a*b* coordinates of a colour as seen by a person whose vision multiplies

@@ -1,9 +1,8 @@
 //! Titles of figures and panels.
 
 use crate::error::{FigureError, check_panels};
-use std::collections::BTreeSet;
-use swapmeet_core::spec::Spec;
 use swapmeet_results::analysis::CommonSettings;
+use swapmeet_results::{defined_name, without_common_parts};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Titles {
@@ -12,8 +11,6 @@ pub(crate) struct Titles {
     /// For each panel, the settings in which it differs from the other panels.
     pub panels: Vec<String>,
 }
-
-const MOST_PARAMETERS: usize = 2;
 
 impl Titles {
     /// Returns the titles of panels with these settings. Errors if a figure cannot have so many
@@ -25,12 +22,13 @@ impl Titles {
         let column = |text: fn(&CommonSettings) -> &str| -> Vec<&str> {
             panels.iter().map(|panel| text(panel)).collect()
         };
+        let inputs = named_inputs(&column(|p| &p.inputs));
         let columns: [(Vec<&str>, &str); 5] = [
             (column(|p| &p.topology), "topologies (--topology)"),
             (column(|p| &p.workload), "workloads (--workload)"),
             (column(|p| &p.machine), "machines (--machine)"),
             (column(|p| &p.model), "models"),
-            (column(|p| &p.inputs), "inputs"),
+            (inputs.iter().map(String::as_str).collect(), "inputs"),
         ];
         let same = |texts: &[&str]| texts.windows(2).all(|pair| pair[0] == pair[1]);
         // The name of a machine usually determines its cost model, so a title omits the model. A
@@ -50,16 +48,10 @@ impl Titles {
         let mut common = Vec::new();
         let mut titles = vec![Vec::new(); panels.len()];
         for (number, (texts, _)) in shown() {
-            if !same(texts) {
-                let short = match number {
-                    1 | 2 => differences(texts),
-                    _ => texts.iter().map(|text| (*text).to_owned()).collect(),
-                };
-                for (title, text) in titles.iter_mut().zip(short) {
-                    title.push(text);
-                }
-            } else if let Some(text) = texts.first() {
-                common.push(if number == 2 { short_machine(text) } else { (*text).to_owned() });
+            let (shared, own) = without_common_parts(texts);
+            common.push(if number == 2 { defined_name(&shared).to_owned() } else { shared });
+            for (title, text) in titles.iter_mut().zip(own) {
+                title.push(text);
             }
         }
         let join = |parts: Vec<String>| {
@@ -69,53 +61,29 @@ impl Titles {
     }
 }
 
-/// Returns the specs without the parameters that all of them have in common, if they differ only in
-/// the values of parameters with names. Machines that an experiment defines are shown by name if
-/// the names differ.
-fn differences(texts: &[&str]) -> Vec<String> {
-    let names: Vec<&str> = texts.iter().map(|text| defined_name(text)).collect();
-    let distinct = |texts: &[&str]| texts.iter().collect::<BTreeSet<_>>().len();
-    let texts = if distinct(&names) == distinct(texts) { &names } else { texts };
-    let unchanged = || texts.iter().map(|text| (*text).to_owned()).collect();
-    let read: Option<Vec<(&str, BTreeSet<&str>)>> =
-        texts.iter().map(|text| parameters(text)).collect();
-    let Some(read) = read else { return unchanged() };
-    if read.iter().any(|(name, _)| *name != read[0].0) {
-        return unchanged();
-    }
-    let is_shared = |part: &str| read.iter().all(|(_, parts)| parts.contains(part));
-    let own = |text: &&str| {
-        let (name, arguments) = text.split_once(':').unwrap_or((text, ""));
-        let kept: Vec<&str> = arguments.split(',').filter(|part| !is_shared(part)).collect();
-        let kept = kept.join(",");
-        if kept.is_empty() { format!("{name} as it is") } else { kept }
+/// Returns a name for the input files of each panel, without digests. The specs of a panel name its
+/// files, so the result is empty unless panels have different contents of the same files. These are
+/// numbered.
+fn named_inputs(inputs: &[&str]) -> Vec<String> {
+    let files = |inputs: &str| {
+        let files = inputs.split(',').filter_map(|entry| entry.rsplit_once('='));
+        files.map(|(file, _)| file.to_owned()).collect::<Vec<_>>().join(", ")
     };
-    texts.iter().map(own).collect()
-}
-
-/// Returns the name of a spec and its parameters. Returns `None` if any parameter has no name.
-fn parameters(text: &str) -> Option<(&str, BTreeSet<&str>)> {
-    Spec::parse("spec", text.split_once('/').map_or(text, |(_, rest)| rest)).ok()?;
-    let (name, arguments) = text.split_once(':').unwrap_or((text, ""));
-    let parts: BTreeSet<&str> = arguments.split(',').filter(|part| !part.is_empty()).collect();
-    let has_names = !arguments.contains('(') && parts.iter().all(|part| part.contains('='));
-    has_names.then_some((name, parts))
-}
-
-fn defined_name(text: &str) -> &str {
-    text.split_once(" (").map_or(text, |(name, _)| name)
-}
-
-/// Returns a machine for the title of a figure. A machine with more than [`MOST_PARAMETERS`]
-/// parameters is shown by its name and the number of parameters, because its spec would fill lines.
-fn short_machine(text: &str) -> String {
-    let text = defined_name(text);
-    match parameters(text) {
-        Some((name, parts)) if parts.len() > MOST_PARAMETERS => {
-            format!("{name} with {} parameters", parts.len())
+    let named = inputs.iter().enumerate().map(|(at, own)| {
+        let mut versions: Vec<&str> = Vec::new();
+        for other in inputs.iter().filter(|other| files(other) == files(own)) {
+            if !versions.contains(other) {
+                versions.push(other);
+            }
         }
-        _ => text.to_owned(),
-    }
+        let version = versions.iter().position(|other| *other == inputs[at]).unwrap_or(0);
+        if versions.len() > 1 {
+            format!("{}, version {}", files(own), version + 1)
+        } else {
+            String::new()
+        }
+    });
+    named.collect()
 }
 
 #[cfg(test)]
@@ -143,16 +111,29 @@ mod tests {
         let (slow, fast) = (machine("9"), machine("3"));
         let found = titles(&[["torus:4x4", "uniform", &slow], ["torus:4x4", "uniform", &fast]]);
         assert_eq!(found.panels, ["startup_us=9", "startup_us=3"]);
-        assert_eq!(found.common, "torus:4x4, uniform");
+        assert_eq!(found.common, "torus:4x4, uniform, free:byte_us=0.002,ports=all");
         let found = titles(&[["ring:4", "uniform", &slow], ["ring:8", "uniform", &slow]]);
         assert_eq!(found.panels, ["ring:4", "ring:8"]);
-        assert_eq!(found.common, "uniform, free with 3 parameters");
+        assert_eq!(found.common, "uniform, free:startup_us=9,byte_us=0.002,ports=all");
         let found = titles(&[["ring:4", "uniform", "own (paragon:startup_us=220)"]]);
         assert_eq!(found.common, "ring:4, uniform, own");
         let found = titles(&[["ring:4", "uniform", "paragon"], ["ring:4", "uniform", "delta"]]);
         assert_eq!(found.panels, ["paragon", "delta"]);
         let found = titles(&[["r", "uniform", "paragon"], ["r", "uniform", "paragon:byte_us=1"]]);
         assert_eq!(found.panels, ["paragon as it is", "byte_us=1"]);
+    }
+
+    /// A figure for print does not show digests. Contents of the same file are numbered.
+    #[test]
+    fn input_files_are_named_without_digests() {
+        let one = ["net.txt=sha256:ae5e", "net.txt=sha256:ae5e"];
+        assert_eq!(named_inputs(&one), ["", ""]);
+        let two = ["net.txt=sha256:ae5e", "net.txt=sha256:01", "net.txt=sha256:ae5e"];
+        assert_eq!(
+            named_inputs(&two),
+            ["net.txt, version 1", "net.txt, version 2", "net.txt, version 1"]
+        );
+        assert_eq!(named_inputs(&["a.txt=sha256:1", "b.txt=sha256:2", ""]), ["", "", ""]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Figures that show the fastest algorithm of each case as a map. The horizontal axis shows block
-//! sizes, and the vertical axis shows networks or machines. The colour and the marker of a cell
-//! show its fastest algorithm. The strength of the colour shows the margin by which this algorithm
+//! sizes or the values of another axis, and the vertical axis shows networks, machines or values.
+//! The colour and the marker of a cell show its fastest algorithm. The strength of the colour shows the margin by which this algorithm
 //! is faster than the second fastest algorithm.
 
 use crate::appearance::Labels;
@@ -9,13 +9,15 @@ use crate::draw::grid::{Grid, GridPlace};
 use crate::draw::marker::marker;
 use crate::draw::{Drawable, LegendRow, heading, remarks};
 use crate::error::{FigureError, check_panels};
-use crate::marks::scene::{Anchor, BLACK, Colour, Mark, PALE, Scene, Text, WHITE};
+use crate::marks::scene::{
+    Anchor, BLACK, Colour, Mark, PALE, Scene, ShapeStyle, Stroke, Text, WHITE,
+};
 use crate::marks::text::{width, wrapped};
 use crate::marks::{Paper, Picture};
 use crate::style::Styles;
 use std::collections::BTreeSet;
 use swapmeet_results::analysis::{
-    Axis, MapCell, Margin, RowAxis, WinnerMap, WinnerMaps, winner_maps,
+    Axis, MapCell, Margin, RowAxis, WinnerMap, WinnerMaps, winner_maps, winner_maps_over,
 };
 use swapmeet_results::units::count;
 use swapmeet_results::{Comparison, Record, compare, csv_table};
@@ -55,14 +57,20 @@ impl WinnerFigure {
         files: &[(String, Vec<Record>)],
         appearance: &Appearance<'_>,
     ) -> Result<Self, FigureError> {
-        Self::of_comparison(&compare(files, None)?, appearance)
+        Self::of_comparison(&compare(files, None)?, None, appearance)
     }
 
-    pub(crate) fn of_comparison(
+    /// Makes maps of compared rows. `axes` are the axes of the columns and of the rows. With `None`,
+    /// they are chosen from the cases ([`winner_maps`]).
+    pub fn of_comparison(
         comparison: &Comparison,
+        axes: Option<(Axis, Axis)>,
         appearance: &Appearance<'_>,
     ) -> Result<Self, FigureError> {
-        let WinnerMaps { maps: all, single_groups } = winner_maps(comparison);
+        let WinnerMaps { maps: all, single_groups } = match axes {
+            Some((x, y)) => winner_maps_over(comparison, x, Some(y)),
+            None => winner_maps(comparison),
+        };
         // If all cases are on one network and one machine, there are two equal maps with a single
         // row: a map of networks and a map of machines. Only the map of networks is shown, and only
         // if no larger map contains its cases.
@@ -71,25 +79,33 @@ impl WinnerFigure {
             all.into_iter().partition(is_single);
         let shown: BTreeSet<usize> = maps.iter().flat_map(WinnerMap::groups).collect();
         let is_new = |map: &WinnerMap| !map.groups().any(|group| shown.contains(&group));
-        let of_networks = |map: &WinnerMap| map.row_axis == RowAxis::Nodes;
+        let of_networks =
+            |map: &WinnerMap| matches!(map.row_axis, RowAxis::Nodes | RowAxis::Values(_));
         maps.extend(single.into_iter().filter(|map| of_networks(map) && is_new(map)));
         if maps.is_empty() {
-            let needed = "a map needs rows of two block sizes, or of two networks or machines";
-            return Err(FigureError::Nothing(needed.to_owned()));
+            let needed = match axes {
+                Some((x, y)) => {
+                    format!("a map needs rows with two values of {} or {}", x.label(), y.label())
+                }
+                None => "a map needs rows of two block sizes, or of two networks or machines, or with two values of another number".to_owned(),
+            };
+            return Err(FigureError::Nothing(needed));
         }
         check_panels(maps.len(), "topologies (--topology) or machines (--machine)")?;
         let names: BTreeSet<&str> = maps.iter().flat_map(WinnerMap::winners).collect();
         let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
         let lines = comparison.groups.iter().flat_map(|group| &group.lines);
         let all_names: BTreeSet<&str> = lines.map(|line| line.algorithm.as_str()).collect();
-        let labels = Labels::new(appearance, &all_names)?;
+        let cells = || maps.iter().flat_map(|map| &map.cells).flatten().flatten();
+        let marked = cells().filter(|cell| !cell.mark.is_empty());
+        let marked: BTreeSet<&str> = marked.map(|cell| &*cell.winner.algorithm).collect();
+        let labels = Labels::new(appearance, &all_names)?.marked(&marked);
         // Algorithms that are never the fastest also get styles, so that a figure of curves gives
         // each algorithm the same style as the map.
         let styles = appearance.styles(all_names);
         let title = appearance.title.unwrap_or_default().to_owned();
         // If the same number of algorithms competed in every cell, a remark says so. Otherwise each
         // cell shows its own number.
-        let cells = || maps.iter().flat_map(|map| &map.cells).flatten().flatten();
         let numbers: BTreeSet<usize> = cells().map(|cell| cell.winner.competitors).collect();
         let mut remarks = comparison.rearrangement_remarks.clone();
         remarks.push(match numbers.first() {
@@ -102,18 +118,19 @@ impl WinnerFigure {
             .iter()
             .flat_map(WinnerMap::groups)
             .map(|group| comparison.groups[group].setting.workload.as_str());
-        let x_label = Axis::Block.label_of(shown_workloads);
+        let x_label = maps[0].x_axis.label_of(shown_workloads);
         let workloads: BTreeSet<&str> = single_groups
             .iter()
             .map(|group| comparison.groups[*group].setting.workload.as_str())
             .collect();
         let notes = (!workloads.is_empty()).then(|| {
             let workloads: Vec<&str> = workloads.into_iter().collect();
-            format!(
-                "not shown: {} without another block size, network or machine ({})",
-                count(single_groups.len(), "case"),
-                workloads.join("; ")
-            )
+            let of = match (axes, maps[0].x_axis) {
+                (None, Axis::Block) => "another block size, network or machine".to_owned(),
+                (_, x) => format!("another value of {} or {}", x.label(), maps[0].row_axis.label()),
+            };
+            let cases = count(single_groups.len(), "case");
+            format!("not shown: {cases} without {of} ({})", workloads.join("; "))
         });
         Ok(Self {
             title,
@@ -135,8 +152,11 @@ impl Drawable for WinnerFigure {
     /// mean time, the second fastest algorithm and its ratio, and the algorithms tied with the
     /// fastest.
     fn csv(&self) -> Result<String, csv::Error> {
-        let columns =
-            ["map", "row", "block_bytes", "winner", "time_us", "second", "times_as_long", "level"];
+        let x = match self.maps[0].x_axis {
+            Axis::Block => "block_bytes",
+            axis => axis.name(),
+        };
+        let columns = ["map", "row", x, "winner", "time_us", "second", "times_as_long", "level"];
         let cells = self.cells().map(|(map, row, x, MapCell { winner, .. })| {
             let second = winner.second.as_ref();
             let ratio = second
@@ -164,6 +184,14 @@ impl Drawable for WinnerFigure {
         self.notes.clone()
     }
 
+    fn legend(&self, paper: &Paper) -> (LegendPlace, f64) {
+        let font = paper.font();
+        let names = self.names.iter().map(|name| 1.4 * font + width(self.labels.name(name), font));
+        let margins = self.margins().map(|(_, _, words)| 2.0 * font + width(words, font));
+        let words = width(MARGIN_WORDS, font);
+        (self.legend, names.chain(margins).fold(words, f64::max).min(0.4 * paper.width(1)))
+    }
+
     fn picture(&self, paper: &Paper) -> Picture {
         let font = paper.font();
         let mut scene = Scene::new(paper.width(1), font / 12.0);
@@ -174,11 +202,8 @@ impl Drawable for WinnerFigure {
         let body = |scene: &mut Scene, right: f64, top: f64| {
             self.maps.iter().fold(top, |top, map| self.map(scene, map, right, top + font, font))
         };
-        let names = self.names.iter().map(|name| 1.4 * font + width(self.labels.name(name), font));
-        let margins = self.margins().map(|(_, _, words)| 2.0 * font + width(words, font));
-        let words = width(MARGIN_WORDS, font);
-        let wide = names.chain(margins).fold(words, f64::max).min(0.4 * scene.width);
-        let top = self.legend.arrange(&mut scene, (top, font), wide, legend, body);
+        let (place, wide) = Drawable::legend(self, paper);
+        let top = place.arrange(&mut scene, (top, font), wide, legend, body);
         scene.height = remarks(&mut scene, &self.remarks, top, font) + font;
         let title = if self.title.is_empty() { "fastest algorithms" } else { &self.title };
         Picture::new(scene, title, paper)
@@ -213,16 +238,16 @@ impl WinnerFigure {
             rows: &map.rows,
             columns: map.xs.len(),
             least_height: 2.2,
-            name: None,
+            name: matches!(map.row_axis, RowAxis::Values(_)).then(|| map.row_axis.label()),
         };
         let place = grid.draw(scene, (right, top), font, |scene, row, column, area| {
             let at = (map.rows[row].as_str(), column);
             self.cell(scene, map, at, map.cells[row][column].as_ref(), area);
         });
         let GridPlace { left, wide, bottom: top } = place;
-        // Write block sizes below the columns: below every column, every second column, etc., so
+        // Write the values below the columns: below every column, every second column, etc., so
         // that no label overlaps another one.
-        let labels: Vec<String> = map.xs.iter().map(|x| Axis::Block.text(*x)).collect();
+        let labels: Vec<String> = map.xs.iter().map(|x| map.x_axis.text(*x)).collect();
         let widest = labels.iter().map(|words| width(words, small)).fold(0.0, f64::max);
         let stride = ((widest + 0.5 * font) / wide).ceil().max(1.0) as usize;
         for (column, words) in labels.iter().enumerate().step_by(stride) {
@@ -251,8 +276,8 @@ impl WinnerFigure {
         let [left, top, right, bottom] = place;
         let gap = 0.03 * (bottom - top);
         let inner = [left + gap, top + gap, right - gap, bottom - gap];
-        let size = Axis::Block.text(map.xs[at.1]);
-        let Some(MapCell { winner, .. }) = cell else {
+        let size = map.x_axis.text(map.xs[at.1]);
+        let Some(MapCell { winner, mark, .. }) = cell else {
             return scene.filled(
                 inner,
                 PALE,
@@ -275,14 +300,28 @@ impl WinnerFigure {
             hint += &format!("; not told apart from {}", winner.tied.join(", "));
         }
         scene.filled(inner, style.colour.paler(strength), Some(hint));
-        if margin == Margin::Alone {
-            hatch(scene, inner, style.colour.paler(0.5));
+        match margin {
+            Margin::Alone => hatch(scene, inner, style.colour.paler(0.5)),
+            // A white cell would not be visible without a border.
+            Margin::Tied => border(scene, inner, style.colour),
+            Margin::Under5 | Margin::Under25 | Margin::Under100 | Margin::Clear => {}
         }
         // The marker identifies the algorithm if the figure is printed in grey.
         let colour = if strength > 0.5 { WHITE } else { style.colour };
         let radius = 0.18 * (bottom - top).min(right - left);
         let style = crate::style::Style { colour, ..style };
         scene.marks.push(marker(style, ((left + right) / 2.0, (top + bottom) / 2.0), radius, None));
+        if !mark.is_empty() {
+            let size = (0.4 * (bottom - top)).min(0.55 * (right - left));
+            scene.marks.push(Mark::Text(Text {
+                at: (right - 3.0 * gap, top + 2.0 * gap + 0.76 * size),
+                words: mark.trim().to_owned(),
+                size,
+                anchor: Anchor::End,
+                turned: false,
+                halo: true,
+            }));
+        }
         if self.shows_numbers {
             let size = (0.3 * (bottom - top)).min(0.55 * (right - left));
             let at = (right - 2.0 * gap, bottom - 2.0 * gap);
@@ -301,12 +340,19 @@ impl WinnerFigure {
 
     fn draw_legend(&self, scene: &mut Scene, space: (f64, f64), top: f64, font: f64) -> f64 {
         let mut row = LegendRow::new(space, top + font, font);
+        let names = self.names.iter().map(|name| 1.4 * font + width(self.labels.name(name), font));
+        let whole = row.right;
+        row.balance(&names.collect::<Vec<_>>());
         for name in &self.names {
             let style = self.styles.get(name);
             let (x, y) = row.entry(scene, 1.4 * font, self.labels.name(name));
             scene.marks.push(marker(style, (x + 0.5 * font, y - 0.35 * font), 0.42 * font, None));
         }
         row.next();
+        row.right = whole;
+        let margins = self.margins().map(|(_, _, words)| 2.0 * font + width(words, font));
+        let widths: Vec<f64> = [width(MARGIN_WORDS, font)].into_iter().chain(margins).collect();
+        row.balance(&widths);
         row.entry(scene, 0.0, MARGIN_WORDS);
         for (margin, strength, words) in self.margins() {
             let (x, y) = row.entry(scene, 2.0 * font, words);
@@ -322,6 +368,14 @@ impl WinnerFigure {
         }
         row.end()
     }
+}
+
+/// Draws the border of an area.
+fn border(scene: &mut Scene, [left, top, right, bottom]: [f64; 4], colour: Colour) {
+    let stroke = Stroke { colour, width: 0.04 * (bottom - top), dashes: &[] };
+    let look = ShapeStyle { fill: None, stroke: Some(stroke) };
+    let points = vec![(left, top), (right, top), (right, bottom), (left, bottom)];
+    scene.marks.push(Mark::Lines { points, closed: true, look, hint: None });
 }
 
 /// Fills an area with diagonal lines. The distance of the lines depends on the height of the area.

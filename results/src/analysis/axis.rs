@@ -1,38 +1,106 @@
 //! The axes along which cases can be arranged.
 
-use crate::case_id::Setting;
-use crate::compare::{Group, parameter, without};
+use super::family::{CommonSettings, families};
+use crate::compare::{Comparison, ComparisonLine, Group};
+use crate::parameter::{Parameter, Parameters, SpecKind, UnknownParameter};
+use crate::specs::{argument, without};
 use crate::units::Unit;
 use swapmeet_core::network::topology;
 use swapmeet_workloads::CurveAxis;
 
 /// The quantity that varies along a family of cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Axis {
     /// Bytes per block (the mean of irregular sizes, the maximum of `one-spike`).
     Block,
     /// Number of nodes of topologies of the same kind.
     Nodes,
     /// Coefficient of variation of irregular sizes.
-    #[cfg_attr(feature = "clap", value(name = "cv"))]
     Variation,
     /// Number of failed links (`faults=K`); 0 on the network without them.
     Faults,
+    /// A parameter of a spec.
+    Parameter(Parameter),
 }
 
-/// The position of a group along an axis.
+/// The position of a case along an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AxisPosition {
     pub x: f64,
-    /// The topology. On the axis of nodes, the family of topologies.
-    pub topology: String,
-    /// The workload without the quantity of the axis.
-    pub workload: String,
+    /// The settings of the case without the quantity of the axis. On the axis of nodes, the
+    /// topology is the family of topologies.
+    pub settings: CommonSettings,
+    /// The algorithm without the quantity of the axis.
+    pub algorithm: String,
 }
 
 impl Axis {
+    /// The axes that do not depend on the specs of the cases.
     pub const ALL: [Self; 4] = [Self::Block, Self::Nodes, Self::Variation, Self::Faults];
+
+    /// Returns the name of the axis in a command.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Block => "block",
+            Self::Nodes => "nodes",
+            Self::Variation => "cv",
+            Self::Faults => "faults",
+            Self::Parameter(parameter) => parameter.key,
+        }
+    }
+
+    /// Returns the axis with this name: one of [`Axis::ALL`], or a number in the specs of the cases.
+    pub fn find(name: &str, comparison: &Comparison) -> Result<Self, UnknownParameter> {
+        let known = Self::ALL.into_iter().find(|axis| axis.name() == name);
+        let found = || Parameters::of_comparison(comparison).find(name).map(Self::Parameter);
+        known.map_or_else(found, Ok)
+    }
+
+    /// Returns the axes along which cases vary: those of [`Axis::ALL`], and the parameters that no
+    /// other axis stands for. The parameter with the most values is the first one.
+    pub fn varying(comparison: &Comparison) -> Vec<Self> {
+        let parameters = Parameters::of_comparison(comparison).varying().into_iter();
+        let parameters = parameters.map(Self::Parameter);
+        let own = parameters.filter(|axis| !axis.is_of_other_axis(comparison));
+        Self::ALL.into_iter().chain(own).filter(|axis| axis.varies(comparison)).collect()
+    }
+
+    /// Returns whether some cases differ only in the quantity of the axis.
+    pub(super) fn varies(self, comparison: &Comparison) -> bool {
+        families(comparison, self).families.iter().any(|family| family.xs().len() > 1)
+    }
+
+    /// Returns the axis of a figure or table for which the user chooses none: the block size if it
+    /// varies, or else the parameter with the most values, or else another quantity that varies.
+    pub fn main(comparison: &Comparison) -> Self {
+        if Self::Block.varies(comparison) {
+            return Self::Block;
+        }
+        let varying = Self::varying(comparison);
+        let is_parameter = |axis: &&Self| matches!(axis, Self::Parameter(_));
+        let parameter = varying.iter().find(is_parameter);
+        *parameter.or(varying.first()).unwrap_or(&Self::Block)
+    }
+
+    /// Returns whether the parameter of this axis is the quantity of another axis, such as `bytes`
+    /// of a mixture of experts, which is its block size.
+    fn is_of_other_axis(self, comparison: &Comparison) -> bool {
+        let Self::Parameter(parameter) = self else { return false };
+        let workloads = || comparison.groups.iter().map(|group| &*group.setting.workload);
+        match parameter.of {
+            SpecKind::Topology => parameter.key == FAULTS,
+            SpecKind::Workload => [CurveAxis::BlockSize, CurveAxis::Variation]
+                .into_iter()
+                .any(|axis| workloads().any(|text| axis.key(text) == Some(parameter.key))),
+            SpecKind::Machine | SpecKind::Algorithm => false,
+        }
+    }
+
+    /// Returns whether the quantity is a parameter of algorithms, so that the lines of a group have
+    /// different values.
+    pub fn is_of_algorithms(self) -> bool {
+        matches!(self, Self::Parameter(Parameter { of: SpecKind::Algorithm, .. }))
+    }
 
     /// Returns the label of the axis.
     pub fn label(self) -> &'static str {
@@ -41,6 +109,7 @@ impl Axis {
             Self::Nodes => "nodes",
             Self::Variation => "coefficient of variation of the block sizes",
             Self::Faults => "failed links",
+            Self::Parameter(parameter) => parameter.key,
         }
     }
 
@@ -64,6 +133,7 @@ impl Axis {
         match self {
             Self::Block => Unit::Bytes,
             Self::Nodes | Self::Variation | Self::Faults => Unit::Number,
+            Self::Parameter(parameter) => parameter.unit,
         }
     }
 
@@ -74,38 +144,99 @@ impl Axis {
 
     /// Returns whether a case can exist between any two values on the axis. There are sizes between
     /// two sizes, but there are no networks between two networks, and the number of failed links is
-    /// an integer.
+    /// an integer. The parameters of algorithms and topologies are often integers, too.
     pub fn is_dense(self) -> bool {
         match self {
             Self::Block | Self::Variation => true,
             Self::Nodes | Self::Faults => false,
+            Self::Parameter(parameter) => {
+                matches!(parameter.of, SpecKind::Workload | SpecKind::Machine)
+            }
         }
     }
 
-    /// Returns the position of a group. Returns `None` if the quantity of the axis is not defined
-    /// for the group.
-    pub fn place(self, group: &Group) -> Option<AxisPosition> {
-        let Setting { topology, workload, .. } = &group.setting;
-        let (x, topology, workload) = match self {
-            Self::Nodes => (group.nodes as f64, topology::kind(topology), workload.clone()),
-            Self::Block => {
-                let (x, rest) = CurveAxis::BlockSize.split(workload)?;
-                (x, topology.clone(), rest)
+    /// Returns the position of a line of a group. Returns `None` if the quantity of the axis is not
+    /// defined for it.
+    pub fn place(self, group: &Group, line: &ComparisonLine) -> Option<AxisPosition> {
+        let (x, settings) = self.place_group(group)?;
+        let Self::Parameter(parameter) = self else {
+            return Some(AxisPosition { x, settings, algorithm: line.algorithm.clone() });
+        };
+        if parameter.of != SpecKind::Algorithm {
+            return Some(AxisPosition { x, settings, algorithm: line.algorithm.clone() });
+        }
+        // The build of an algorithm may follow its spec.
+        let build = line.algorithm.strip_prefix(&*line.subject).unwrap_or_default();
+        let algorithm = format!("{}{build}", parameter.removed_from(&line.subject));
+        Some(AxisPosition { x: parameter.value(&line.subject)?, settings, algorithm })
+    }
+
+    /// Returns the position of a group. On the axis of a parameter of algorithms, its lines have
+    /// positions of their own, and the position of the group has no meaning.
+    pub(crate) fn place_group(self, group: &Group) -> Option<(f64, CommonSettings)> {
+        self.split(CommonSettings::of(&group.setting.borrowed()), group.nodes)
+    }
+
+    /// Returns the position of a case with `nodes` nodes, and its settings without the quantity of
+    /// the axis.
+    pub fn split(self, of: CommonSettings, nodes: u64) -> Option<(f64, CommonSettings)> {
+        Some(match self {
+            Self::Nodes => {
+                let topology = topology::kind(&of.topology);
+                (nodes as f64, CommonSettings { topology, ..of })
             }
-            Self::Variation => {
-                let (x, rest) = CurveAxis::Variation.split(workload)?;
-                (x, topology.clone(), rest)
+            Self::Block | Self::Variation => {
+                let axis =
+                    if self == Self::Block { CurveAxis::BlockSize } else { CurveAxis::Variation };
+                let (x, workload) = axis.split(&of.workload)?;
+                (x, CommonSettings { workload, ..of })
             }
             Self::Faults => {
                 // The seed of a pattern of failed links is not part of the family's topology.
                 let number = |text: &str| text.split(':').next().and_then(|k| k.parse().ok());
-                let x = parameter(topology, "faults").map_or(Some(0.0), number)?;
-                (x, without(topology, "faults").into_owned(), workload.clone())
+                let x = argument(&of.topology, FAULTS).map_or(Some(0.0), number)?;
+                let topology = without(&of.topology, FAULTS).into_owned();
+                (x, CommonSettings { topology, ..of })
             }
-        };
-        Some(AxisPosition { x, topology, workload })
+            Self::Parameter(parameter) => {
+                let split = |spec: &str| {
+                    Some((parameter.value(spec)?, parameter.removed_from(spec).into_owned()))
+                };
+                match parameter.of {
+                    SpecKind::Topology => {
+                        let (x, topology) = split(&of.topology)?;
+                        (x, CommonSettings { topology, ..of })
+                    }
+                    SpecKind::Workload => {
+                        let (x, workload) = split(&of.workload)?;
+                        (x, CommonSettings { workload, ..of })
+                    }
+                    SpecKind::Machine => {
+                        let (x, machine) = split(of.machine_spec())?;
+                        (x, CommonSettings { machine, ..of })
+                    }
+                    SpecKind::Algorithm => (0.0, of),
+                }
+            }
+        })
+    }
+
+    /// Returns settings without the quantity of the axis, also if they do not state it.
+    pub(super) fn remainder(self, of: CommonSettings, nodes: u64) -> CommonSettings {
+        self.split(of.clone(), nodes).map_or(of, |(_, rest)| rest)
+    }
+
+    /// Formats a position on the axis for a sentence.
+    pub(crate) fn position(self, x: f64) -> String {
+        match self {
+            Self::Parameter(parameter) => format!("{}={}", parameter.key, self.text(x)),
+            Self::Block | Self::Nodes | Self::Variation | Self::Faults => self.text(x),
+        }
     }
 }
+
+/// The key of the number of failed links of a topology.
+const FAULTS: &str = "faults";
 
 #[cfg(test)]
 mod tests {
@@ -117,7 +248,7 @@ mod tests {
     fn place(axis: Axis, workload: &str) -> Option<(f64, String)> {
         let row = Record { workload: workload.to_owned(), nodes: 16, ..row("pex", 0, 1.0) };
         let comparison = compare(&files(vec![row]), None).unwrap();
-        axis.place(&comparison.groups[0]).map(|place| (place.x, place.workload))
+        axis.place_group(&comparison.groups[0]).map(|(x, rest)| (x, rest.workload))
     }
 
     #[test]
@@ -150,8 +281,8 @@ mod tests {
     fn nodes_vary_within_topologies_of_one_kind() {
         let row = Record { nodes: 16, ..row("pex", 0, 1.0) };
         let comparison = compare(&files(vec![row]), None).unwrap();
-        let place = Axis::Nodes.place(&comparison.groups[0]).unwrap();
-        assert_eq!((place.x, &*place.topology, &*place.workload), (16.0, "2D torus", "uniform:64"));
+        let (x, rest) = Axis::Nodes.place_group(&comparison.groups[0]).unwrap();
+        assert_eq!((x, &*rest.topology, &*rest.workload), (16.0, "2D torus", "uniform:64"));
     }
 
     #[test]
@@ -159,8 +290,8 @@ mod tests {
         let place = |topology: &str| {
             let row = Record { topology: topology.to_owned(), ..row("pex", 0, 1.0) };
             let comparison = compare(&files(vec![row]), None).unwrap();
-            let place = Axis::Faults.place(&comparison.groups[0]).unwrap();
-            (place.x, place.topology)
+            let (x, rest) = Axis::Faults.place_group(&comparison.groups[0]).unwrap();
+            (x, rest.topology)
         };
         let torus = |x: f64| (x, "torus:8x8,routing=ecmp".to_owned());
         assert_eq!(place("torus:8x8,routing=ecmp"), torus(0.0));
@@ -179,5 +310,73 @@ mod tests {
             (Axis::Nodes.text(16384.0), Axis::Variation.text(1.25)),
             ("16384".to_owned(), "1.25".to_owned())
         );
+    }
+
+    /// Rows of a mixture of experts over tokens and skew, with two machines, and an algorithm with
+    /// a parameter.
+    fn experts() -> Comparison {
+        let of = |tokens: u32, skew: &str, startup: u32, algorithm: &str| Record {
+            workload: format!("moe:experts=16,top=2,tokens={tokens},bytes=7KiB{skew}"),
+            machine: "mine".to_owned(),
+            machine_definition: format!("free:model=fluid,startup_us={startup}"),
+            ..row(algorithm, 0, f64::from(tokens))
+        };
+        let rows = [16, 64, 256].into_iter().flat_map(|tokens| {
+            ["", ",skew=1"].into_iter().flat_map(move |skew| {
+                [1, 2].into_iter().flat_map(move |startup| {
+                    ["linear", "tuna:radix=2,ports=4", "tuna:radix=8,ports=4"]
+                        .map(|name| of(tokens, skew, startup, name))
+                })
+            })
+        });
+        compare(&files(rows.collect()), None).unwrap()
+    }
+
+    #[test]
+    fn any_number_of_a_spec_is_an_axis() {
+        let comparison = experts();
+        let names: Vec<&str> = Axis::varying(&comparison).into_iter().map(Axis::name).collect();
+        assert_eq!(names, ["tokens", "skew", "startup_us", "radix"]);
+        assert_eq!(Axis::main(&comparison).name(), "tokens");
+        let settings = |name: &str| {
+            let axis = Axis::find(name, &comparison).unwrap();
+            let families = families(&comparison, axis).families;
+            let CommonSettings { workload, machine, .. } = families[0].settings.clone();
+            (families[0].xs(), families.len(), workload, machine)
+        };
+        let (moe, mine) = ("moe:experts=16,top=2", "mine (free:model=fluid,startup_us=1)");
+        assert_eq!(
+            settings("tokens"),
+            (vec![16.0, 64.0, 256.0], 4, format!("{moe},bytes=7KiB"), mine.to_owned())
+        );
+        // The canonical form of a workload leaves out `skew=0`.
+        assert_eq!(
+            settings("skew"),
+            (vec![0.0, 1.0], 6, format!("{moe},tokens=16,bytes=7KiB"), mine.to_owned())
+        );
+        assert_eq!(
+            settings("startup_us"),
+            (
+                vec![1.0, 2.0],
+                6,
+                format!("{moe},tokens=16,bytes=7KiB"),
+                "free:model=fluid".to_owned()
+            )
+        );
+        assert_eq!(Axis::find("block", &comparison), Ok(Axis::Block));
+        assert!(Axis::find("tokns", &comparison).is_err());
+    }
+
+    /// On the axis of a parameter of algorithms, the algorithms without it have no position.
+    #[test]
+    fn a_parameter_of_algorithms_is_an_axis() {
+        let comparison = experts();
+        let axis = Axis::find("radix", &comparison).unwrap();
+        let found = families(&comparison, axis);
+        assert_eq!((found.families.len(), found.off_axis), (12, 12));
+        let [curve] = &found.families[0].curves[..] else { panic!("{:?}", found.families[0]) };
+        assert_eq!(curve.algorithm, "tuna:ports=4");
+        assert_eq!(curve.points.iter().map(|point| point.x).collect::<Vec<_>>(), [2.0, 8.0]);
+        assert_eq!(found.families[0].shared_xs, [0.0; 0]);
     }
 }

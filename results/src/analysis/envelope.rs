@@ -60,24 +60,19 @@ impl Crossover {
     /// Describes the crossover and the 95 % confidence interval of its x.
     pub fn in_words_with(&self, axis: Axis, interval: Option<Interval>) -> String {
         let (before, after) = (&self.before, &self.after);
-        match axis {
-            Axis::Nodes | Axis::Faults => {
-                let (left, right) = (axis.text(self.within.0), axis.text(self.within.1));
-                let noun = if (axis, self.within.0) == (Axis::Faults, 1.0) {
-                    "failed link"
-                } else {
-                    axis.label()
-                };
-                format!("{before} is fastest up to {left} {noun}, {after} from {right}")
-            }
-            Axis::Block | Axis::Variation => {
-                let interval = interval.map_or(String::new(), |it| self.range_in_words(axis, it));
-                format!(
-                    "{before} is fastest up to about {}{interval}, then {after}",
-                    axis.text(self.x)
-                )
-            }
+        if axis.is_dense() {
+            let interval = interval.map_or(String::new(), |it| self.range_in_words(axis, it));
+            let at = axis.position(self.x);
+            return format!("{before} is fastest up to about {at}{interval}, then {after}");
         }
+        let (left, right) = (axis.position(self.within.0), axis.position(self.within.1));
+        let noun = match axis {
+            Axis::Faults if self.within.0 == 1.0 => " failed link",
+            Axis::Faults => " failed links",
+            Axis::Nodes => " nodes",
+            Axis::Block | Axis::Variation | Axis::Parameter(_) => "",
+        };
+        format!("{before} is fastest up to {left}{noun}, {after} from {right}")
     }
 
     /// Describes the confidence interval. An end that is one of the neighbouring points is open,

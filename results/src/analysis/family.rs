@@ -6,6 +6,7 @@ use crate::case_id::Setting;
 use crate::compare::Comparison;
 use crate::grouped::grouped;
 use crate::stats::distinct;
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A point of a curve, which represents one case.
@@ -31,7 +32,7 @@ pub struct Curve {
 
 /// The settings that cases have in common. A setting that varies is empty, or lacks the part that
 /// varies.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize)]
 pub struct CommonSettings {
     /// The topology. If the number of nodes varies, the family of topologies.
     pub topology: String,
@@ -53,6 +54,12 @@ impl CommonSettings {
             model: setting.model.to_owned(),
             inputs: setting.inputs.to_owned(),
         }
+    }
+
+    /// Returns the spec of the machine, which is its definition if the experiment defined it.
+    pub(super) fn machine_spec(&self) -> &str {
+        let definition = self.machine.split_once(" (").and_then(|(_, rest)| rest.strip_suffix(')'));
+        definition.unwrap_or(&self.machine)
     }
 }
 
@@ -76,19 +83,30 @@ pub struct Family {
 pub struct Families {
     /// The families, in the order of their first groups.
     pub families: Vec<Family>,
-    /// The number of groups that have no position along the axis. On the axis of failed links, the
-    /// groups of a family without any failed links also count.
+    /// The number of groups that have no position along the axis, or of lines if it is a parameter
+    /// of algorithms. On the axis of failed links, the groups of a family without any failed links
+    /// also count.
     pub off_axis: usize,
 }
 
-/// Arranges the groups of a comparison along an axis.
+/// The position of a line of a group.
+struct Placed {
+    x: f64,
+    algorithm: String,
+    group: usize,
+    line: usize,
+}
+
+/// Arranges the lines of a comparison along an axis.
 pub fn families(comparison: &Comparison, axis: Axis) -> Families {
-    let placed = comparison.groups.iter().enumerate().filter_map(|(number, group)| {
-        let AxisPosition { x, topology, workload } = axis.place(group)?;
-        let own = CommonSettings::of(&group.setting.borrowed());
-        Some((CommonSettings { topology, workload, ..own }, (x, number)))
+    let lines = comparison.groups.iter().enumerate().flat_map(|(group, of_group)| {
+        let lines = of_group.lines.iter().enumerate();
+        lines.filter_map(move |(line, of_line)| {
+            let AxisPosition { x, settings, algorithm } = axis.place(of_group, of_line)?;
+            Some((settings, Placed { x, algorithm, group, line }))
+        })
     });
-    let found = grouped(placed);
+    let found = grouped(lines);
     let mut families: Vec<Family> = found
         .into_iter()
         .map(|(settings, placed)| Family::of(comparison, axis, settings, &placed))
@@ -96,41 +114,46 @@ pub fn families(comparison: &Comparison, axis: Axis) -> Families {
     if axis == Axis::Faults {
         families.retain(|family| family.xs().into_iter().any(|x| x > 0.0));
     }
-    let on_axis: usize = families.iter().map(|family| family.groups.len()).sum();
-    Families { families, off_axis: comparison.groups.len() - on_axis }
+    let off_axis = if axis.is_of_algorithms() {
+        let timed = comparison.groups.iter().flat_map(|group| &group.lines);
+        let points =
+            families.iter().flat_map(|family| &family.curves).map(|curve| curve.points.len());
+        timed.filter(|line| line.time.is_some()).count() - points.sum::<usize>()
+    } else {
+        comparison.groups.len() - families.iter().map(|family| family.groups.len()).sum::<usize>()
+    };
+    Families { families, off_axis }
 }
 
 impl Family {
-    /// Returns the family of some groups, which are given by their x and their index.
     fn of(
         comparison: &Comparison,
         axis: Axis,
         settings: CommonSettings,
-        groups: &[(f64, usize)],
+        placed: &[Placed],
     ) -> Self {
         // Collect the points of each curve.
         let mut curves: BTreeMap<&str, Vec<Point>> = BTreeMap::new();
-        for (x, group) in groups {
-            for (number, line) in comparison.groups[*group].lines.iter().enumerate() {
-                let Some(time) = line.mean() else { continue };
-                let point = Point { x: *x, time, group: *group, line: number };
-                curves.entry(&line.algorithm).or_default().push(point);
-            }
+        for Placed { x, algorithm, group, line } in placed {
+            let Some(time) = comparison.groups[*group].lines[*line].mean() else { continue };
+            let point = Point { x: *x, time, group: *group, line: *line };
+            curves.entry(algorithm).or_default().push(point);
         }
         let curve = |(algorithm, mut points): (&str, Vec<Point>)| {
             points.sort_by(|a, b| a.x.total_cmp(&b.x));
             Curve { algorithm: algorithm.to_owned(), points: points.into() }
         };
         // Find the values of x that several groups have.
-        let mut xs: Vec<f64> = groups.iter().map(|(x, _)| *x).collect();
-        xs.sort_by(f64::total_cmp);
-        let shared = xs.chunk_by(|a, b| a == b).filter(|equal| equal.len() > 1);
+        let mut xs: Vec<(f64, usize)> = placed.iter().map(|at| (at.x, at.group)).collect();
+        xs.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        xs.dedup();
+        let shared = xs.chunk_by(|a, b| a.0 == b.0).filter(|equal| equal.len() > 1);
         Self {
             axis,
             settings,
             curves: curves.into_iter().map(curve).collect(),
-            shared_xs: shared.map(|equal| equal[0]).collect(),
-            groups: groups.iter().map(|(_, group)| *group).collect(),
+            shared_xs: shared.map(|equal| equal[0].0).collect(),
+            groups: placed.iter().map(|at| at.group).collect(),
         }
     }
 

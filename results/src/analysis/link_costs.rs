@@ -1,9 +1,9 @@
 //! The cost of losing single links, computed from rows of `swapmeet links`.
 
 use crate::case_id::{CaseId, Setting};
-use crate::compare::{parameter, without};
 use crate::grouped::grouped;
 use crate::record::{Record, Status};
+use crate::specs::{argument, without};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The `reason` of rows on networks that lose a link without which ranks cannot reach each other.
@@ -73,7 +73,7 @@ impl LinkCosts {
 pub fn link_costs<'a>(rows: impl Iterator<Item = &'a Record> + Clone) -> Vec<LinkCosts> {
     // Keep only networks with at least one row in which a link has failed.
     let intact = |row: &Record| without(&row.topology, "down").into_owned();
-    let damaged = rows.clone().filter(|row| parameter(&row.topology, "down").is_some());
+    let damaged = rows.clone().filter(|row| argument(&row.topology, "down").is_some());
     let damaged: BTreeSet<String> = damaged.map(intact).collect();
     let is_damaged = |row: &&Record| {
         !damaged.is_empty() && damaged.contains(without(&row.topology, "down").as_ref())
@@ -82,7 +82,7 @@ pub fn link_costs<'a>(rows: impl Iterator<Item = &'a Record> + Clone) -> Vec<Lin
     let of_case = rows.filter(is_damaged).map(|row| {
         let id = row.case().owned();
         let id = CaseId { setting: Setting { topology: intact(row), ..id.setting }, ..id };
-        let down = parameter(&row.topology, "down").into_iter().flat_map(|list| list.split('+'));
+        let down = argument(&row.topology, "down").into_iter().flat_map(|list| list.split('+'));
         (id, (down.collect::<BTreeSet<&str>>(), row))
     });
     let costs = grouped(of_case).into_iter().filter_map(|(id, rows)| {
@@ -122,18 +122,21 @@ mod tests {
     #[test]
     fn a_cost_is_the_ratio_to_the_time_with_all_links() {
         let rows = [
-            on("g,down=2-3,place=cyclic", row("a", 0, 10.0)),
-            on("g,down=0-1+2-3,place=cyclic", failed("a", 0, Status::Unsupported, DISCONNECTS)),
-            on("g,down=2-3+4-10,place=cyclic", row("a", 0, 15.0)),
-            on("g,down=2-3+5-6,place=cyclic", row("a", 0, 15.0)),
-            on("g,down=2-3+7~8,place=cyclic", row("a", 0, 20.0)),
-            on("g,down=2-3+8-9,place=cyclic", failed("a", 0, Status::Timeout, "60 s")),
-            on("g,down=5-6+6-7,place=cyclic", row("a", 0, 99.0)),
-            on("g,place=block", row("a", 0, 1.0)),
+            on("ring:12,down=2-3,place=cyclic", row("a", 0, 10.0)),
+            on(
+                "ring:12,down=0-1+2-3,place=cyclic",
+                failed("a", 0, Status::Unsupported, DISCONNECTS),
+            ),
+            on("ring:12,down=2-3+4-10,place=cyclic", row("a", 0, 15.0)),
+            on("ring:12,down=2-3+5-6,place=cyclic", row("a", 0, 15.0)),
+            on("ring:12,down=2-3+7~8,place=cyclic", row("a", 0, 20.0)),
+            on("ring:12,down=2-3+8-9,place=cyclic", failed("a", 0, Status::Timeout, "60 s")),
+            on("ring:12,down=5-6+6-7,place=cyclic", row("a", 0, 99.0)),
+            on("ring:12,place=block", row("a", 0, 1.0)),
         ];
         let costs = link_costs(rows.iter());
         assert_eq!(costs.len(), 1);
-        assert_eq!(costs[0].case.setting.topology, "g,down=2-3,place=cyclic");
+        assert_eq!(costs[0].case.setting.topology, "ring:12,down=2-3,place=cyclic");
         let expected = [
             ((0, 1), LinkCost::Disconnects),
             ((4, 10), LinkCost::Ratio(1.5)),
@@ -143,7 +146,7 @@ mod tests {
         assert_eq!(costs[0].worst(), Some((vec![(4, 10), (5, 6)], 1.5)));
         assert_eq!(costs[0].disconnecting().collect::<Vec<_>>(), [(0, 1)]);
         let is_of = |row: &Record| costs[0].is_of(&row.case().owned());
-        let other = on("g,down=2-3,place=cyclic", row("b", 0, 10.0));
+        let other = on("ring:12,down=2-3,place=cyclic", row("b", 0, 10.0));
         assert_eq!([&rows[0], &rows[6], &rows[7], &other].map(is_of), [true, true, false, false]);
     }
 }

@@ -41,25 +41,25 @@ pub struct Factors {
     pub most: f64,
 }
 
-/// Cases that differ only in the algorithm and in the block size.
+/// Cases that differ only in the algorithm and in the value of an axis, such as the block size.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Place {
     pub collective: String,
     pub topology: String,
-    /// The workload without the block size, if it has one.
+    /// The workload without the value of the axis, if it has one.
     pub workload: String,
     pub machine: String,
     pub model: String,
-    /// Ranges of neighbouring block sizes with the same fastest algorithm, in increasing order.
+    /// Ranges of neighbouring values with the same fastest algorithm, in increasing order.
     pub ranges: Vec<WonRange>,
 }
 
-/// A range of block sizes with the same fastest algorithm.
+/// A range of values with the same fastest algorithm.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WonRange {
     pub algorithm: String,
-    /// The least and the largest size; `None` if the workload has no block size.
-    pub sizes: Option<(f64, f64)>,
+    /// The least and the largest value; `None` if the cases have none on the axis.
+    pub values: Option<(f64, f64)>,
     /// The factors by which the algorithm is faster than the second fastest algorithm; `None` if no
     /// other algorithm has a time.
     pub ahead: Option<Factors>,
@@ -74,6 +74,8 @@ pub struct Overview {
     /// The algorithms of each collective, machine and model. The algorithm that is the fastest in
     /// most cases comes first.
     pub standings: Vec<Standing>,
+    /// The axis along which the cases of a place vary.
+    pub axis: Axis,
     /// The places, in the order of their first cases.
     pub places: Vec<Place>,
 }
@@ -89,7 +91,9 @@ impl Factors {
 
 impl Overview {
     pub fn of(comparison: &Comparison) -> Self {
-        Self { standings: standings(comparison), places: places(comparison) }
+        let axis = Some(Axis::main(comparison)).filter(|axis| !axis.is_of_algorithms());
+        let axis = axis.unwrap_or(Axis::Block);
+        Self { standings: standings(comparison), axis, places: places(comparison, axis) }
     }
 }
 
@@ -155,17 +159,17 @@ fn counts<'a>(groups: &[(&'a Group, &Winner)]) -> BTreeMap<&'a str, Count> {
     counts
 }
 
-/// A group with its block size, if the workload has one.
+/// A group with its value on the axis, if it has one.
 type SizedCase<'a> = (Option<f64>, &'a Group);
 
-fn places(comparison: &Comparison) -> Vec<Place> {
+fn places(comparison: &Comparison, axis: Axis) -> Vec<Place> {
     let won = comparison.groups.iter().filter(|group| group.winner.is_some());
     let placed = won.map(|group| {
-        let at = Axis::Block.place(group);
-        let settings = CommonSettings::of(&group.setting.borrowed());
-        let workload = at.as_ref().map_or(settings.workload, |at| at.workload.clone());
-        let key = [settings.topology, workload, settings.machine, settings.model];
-        (key, (at.map(|at| at.x), &**group))
+        let own = || CommonSettings::of(&group.setting.borrowed());
+        let (x, settings) =
+            axis.place_group(group).map_or_else(|| (None, own()), |(x, rest)| (Some(x), rest));
+        let CommonSettings { topology, workload, machine, model, .. } = settings;
+        ([topology, workload, machine, model], (x, &**group))
     });
     let place = |(key, mut cases): ([String; 4], Vec<SizedCase<'_>>)| {
         cases.sort_by(|(a, _), (b, _)| a.unwrap_or(0.0).total_cmp(&b.unwrap_or(0.0)));
@@ -190,7 +194,7 @@ fn ranges(cases: &[SizedCase<'_>]) -> Vec<WonRange> {
             .filter_map(|(_, winner)| Some(winner.second.as_ref()?.times_as_long.as_ref()?.value));
         WonRange {
             algorithm: winner.algorithm.clone(),
-            sizes: first.zip(of_range[of_range.len() - 1].0),
+            values: first.zip(of_range[of_range.len() - 1].0),
             ahead: Factors::of(&ratios.collect::<Vec<_>>()),
             tied: winner.tied.clone(),
         }
@@ -233,7 +237,7 @@ mod tests {
         assert_eq!(counts, expected);
 
         let won = |place: &Place| -> Vec<_> {
-            place.ranges.iter().map(|r| (r.algorithm.clone(), r.sizes, r.tied.len())).collect()
+            place.ranges.iter().map(|r| (r.algorithm.clone(), r.values, r.tied.len())).collect()
         };
         let [torus, mesh] = &overview.places[..] else { panic!("{overview:?}") };
         let [a, b] = ["a", "b"].map(str::to_owned);

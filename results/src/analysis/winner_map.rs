@@ -1,12 +1,14 @@
-//! Maps of the fastest algorithm. The columns of a map are block sizes, and its rows are networks
-//! or machines.
+//! Maps of the fastest algorithm. The columns of a map are the values of an axis, such as block
+//! sizes, and its rows are networks, machines or the values of another axis.
 
-use super::axis::{Axis, AxisPosition};
+use super::axis::Axis;
+use super::family::CommonSettings;
 use crate::compare::{Comparison, Group, Winner};
 use crate::grouped::grouped;
 use crate::stats::distinct;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use swapmeet_core::network::topology;
 use swapmeet_core::spec::{Spec, parse_size};
 
 /// The quantity that varies from row to row of a map.
@@ -18,29 +20,36 @@ pub enum RowAxis {
     Machines,
     /// Topologies of several kinds, sorted by kind and then by number of nodes.
     Networks,
+    /// The values of an axis, in increasing order.
+    Values(Axis),
 }
 
-/// A cell of a map: the cases with one row and one block size.
+/// A cell of a map: the cases with one row and one column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MapCell {
     /// Index of the group in the comparison.
     pub group: usize,
     /// The fastest algorithm.
     pub winner: Arc<Winner>,
+    /// The mark that follows the name of the fastest algorithm ([`Group::mark`]).
+    pub mark: &'static str,
 }
 
-/// The fastest algorithms of cases that differ only in block size and in the quantity of the rows.
+/// The fastest algorithms of cases that differ only in the quantities of the columns and rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WinnerMap {
+    /// The quantity that varies from column to column.
+    pub x_axis: Axis,
     /// The quantity that varies from row to row.
     pub row_axis: RowAxis,
     /// The settings that all cases have in common, in one line.
     pub title: String,
-    /// The block sizes of the columns, in increasing order.
+    /// The values of the columns, in increasing order.
     pub xs: Vec<f64>,
-    /// The topology or machine of each row, in the order that the variant of [`RowAxis`] states.
+    /// The topology, machine or value of each row, in the order that the variant of [`RowAxis`]
+    /// states.
     pub rows: Vec<String>,
-    /// The cells by row, then by block size. A cell is `None` if no case was run for it, or if no
+    /// The cells by row, then by column. A cell is `None` if no case was run for it, or if no
     /// algorithm has a time.
     pub cells: Vec<Vec<Option<MapCell>>>,
 }
@@ -50,7 +59,7 @@ pub struct WinnerMap {
 pub struct WinnerMaps {
     pub maps: Vec<WinnerMap>,
     /// The groups that have a fastest algorithm but belong to no map, because no other group
-    /// differs from them only in block size, network or machine.
+    /// differs from them only in the quantities of columns and rows.
     pub single_groups: Vec<usize>,
 }
 
@@ -61,45 +70,80 @@ impl RowAxis {
             Self::Nodes => "nodes",
             Self::Machines => "machine",
             Self::Networks => "network",
+            Self::Values(axis) => axis.label(),
         }
     }
 
-    /// Returns the row to which a group belongs, and the title of the map.
-    fn place(self, group: &Group, at: &AxisPosition) -> (String, String) {
+    /// Returns the row to which a group belongs, and the title of the map. `rest` is the settings
+    /// of the group without the quantity of the columns.
+    fn place(self, group: &Group, rest: CommonSettings) -> Option<(RowKey, String)> {
         let setting = &group.setting;
-        match self {
-            Self::Machines => (
-                setting.machine.clone(),
-                [&setting.topology, &at.workload].map(|s| &**s).join(", "),
-            ),
+        let (row, parts) = match self {
+            Self::Machines => {
+                (RowKey::Text(setting.machine.clone()), vec![rest.topology, rest.workload])
+            }
             Self::Nodes | Self::Networks => (
-                setting.topology.clone(),
-                [&at.workload, &setting.machine, &setting.model].map(|s| &**s).join(", "),
+                RowKey::Text(rest.topology),
+                vec![rest.workload, setting.machine.clone(), rest.model],
             ),
-        }
+            Self::Values(axis) => {
+                // The default of a value that a spec leaves out is that of the whole spec.
+                let (y, _) = axis.place_group(group)?;
+                let rest = axis.remainder(rest, group.nodes);
+                let row = RowKey::Value(y.to_bits());
+                (row, vec![rest.topology, rest.workload, rest.machine, rest.model])
+            }
+        };
+        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        Some((row, parts.join(", ")))
     }
 }
 
-/// The position of a case in a map: row, block size and group.
-type CasePosition = (String, f64, usize);
+/// A row of a map: a spec, or the bits of a value that is not negative.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum RowKey {
+    Text(String),
+    Value(u64),
+}
 
-/// Returns all maps: first the maps whose rows are networks, then the maps whose rows are machines.
-/// All networks with the same workload and machine are rows of one map, whatever their kinds.
+/// The position of a case in a map: row, column and group.
+type CasePosition = (RowKey, f64, usize);
+
+/// Returns the maps of a comparison. Their columns are block sizes. If all cases have the same block
+/// size, they are the parameter with the most values, and the rows are the values of a second
+/// parameter, if one varies. Otherwise, the first maps have networks as rows, and the maps after
+/// them machines.
 pub fn winner_maps(comparison: &Comparison) -> WinnerMaps {
-    let mut maps = maps_of(comparison, RowAxis::Networks);
-    // If all networks of a map are of the same kind, its title names the kind.
-    for map in &mut maps {
-        let kinds: BTreeSet<String> = map
-            .rows
-            .iter()
-            .map(|topology| swapmeet_core::network::topology::kind(topology))
-            .collect();
-        if let (1, Some(kind)) = (kinds.len(), kinds.first()) {
-            map.row_axis = RowAxis::Nodes;
-            map.title = format!("{kind}, {}", map.title);
-        }
+    if Axis::Block.varies(comparison) {
+        return winner_maps_over(comparison, Axis::Block, None);
     }
-    maps.extend(maps_of(comparison, RowAxis::Machines));
+    let is_parameter = |axis: &Axis| matches!(axis, Axis::Parameter(_)) && !axis.is_of_algorithms();
+    let mut parameters = Axis::varying(comparison).into_iter().filter(is_parameter);
+    let x = parameters.next().unwrap_or(Axis::Block);
+    winner_maps_over(comparison, x, parameters.next())
+}
+
+/// Returns the maps with the values of `x` as columns. If `rows` is `None`, the rows are networks,
+/// and in further maps machines. All networks with the same workload and machine are rows of one
+/// map, whatever their kinds.
+pub fn winner_maps_over(comparison: &Comparison, x: Axis, rows: Option<Axis>) -> WinnerMaps {
+    let maps = match rows {
+        Some(rows) => maps_of(comparison, x, RowAxis::Values(rows)),
+        None => {
+            let mut maps = maps_of(comparison, x, RowAxis::Networks);
+            // If all networks of a map are of the same kind, its title names the kind.
+            for map in &mut maps {
+                let kinds: BTreeSet<String> =
+                    map.rows.iter().map(|topology| topology::kind(topology)).collect();
+                if let (1, Some(kind)) = (kinds.len(), kinds.first()) {
+                    map.row_axis = RowAxis::Nodes;
+                    map.title = format!("{kind}, {}", map.title);
+                }
+            }
+            maps.extend(maps_of(comparison, x, RowAxis::Machines));
+            maps
+        }
+    };
     let shown: BTreeSet<usize> = maps.iter().flat_map(WinnerMap::groups).collect();
     let is_single =
         |group: &usize| comparison.groups[*group].winner.is_some() && !shown.contains(group);
@@ -107,16 +151,16 @@ pub fn winner_maps(comparison: &Comparison) -> WinnerMaps {
     WinnerMaps { maps, single_groups }
 }
 
-/// Returns the maps that have at least two block sizes or at least two rows, in the order of their
+/// Returns the maps that have at least two columns or at least two rows, in the order of their
 /// first groups.
-fn maps_of(comparison: &Comparison, row_axis: RowAxis) -> Vec<WinnerMap> {
+fn maps_of(comparison: &Comparison, x: Axis, row_axis: RowAxis) -> Vec<WinnerMap> {
     let placed = comparison.groups.iter().enumerate().filter_map(|(number, group)| {
-        let at = Axis::Block.place(group)?;
-        let (row, title) = row_axis.place(group, &at);
-        Some((title, (row, at.x, number)))
+        let (at, rest) = x.place_group(group)?;
+        let (row, title) = row_axis.place(group, rest)?;
+        Some((title, (row, at, number)))
     });
     let map = |(title, cells): (String, Vec<CasePosition>)| {
-        WinnerMap::of(comparison, row_axis, title, &cells)
+        WinnerMap::of(comparison, (x, row_axis), title, &cells)
     };
     grouped(placed)
         .into_iter()
@@ -128,50 +172,54 @@ fn maps_of(comparison: &Comparison, row_axis: RowAxis) -> Vec<WinnerMap> {
 impl WinnerMap {
     fn of(
         comparison: &Comparison,
-        row_axis: RowAxis,
+        (x_axis, row_axis): (Axis, RowAxis),
         title: String,
         cells: &[CasePosition],
     ) -> Self {
-        // The columns are the block sizes.
         let xs = distinct(cells.iter().map(|(_, x, _)| *x));
         // Sort networks by kind and number of nodes. Sort machines by the value in which they
         // differ.
-        let mut rows: Vec<(String, u64)> = Vec::new();
+        let mut rows: Vec<(&RowKey, u64)> = Vec::new();
         for (row, _, group) in cells {
-            if !rows.iter().any(|(known, _)| known == row) {
-                rows.push((row.clone(), comparison.groups[*group].nodes));
+            if !rows.iter().any(|(known, _)| *known == row) {
+                rows.push((row, comparison.groups[*group].nodes));
             }
         }
+        let text = |row: &RowKey| match (row, row_axis) {
+            (RowKey::Value(bits), RowAxis::Values(axis)) => axis.text(f64::from_bits(*bits)),
+            (RowKey::Value(bits), _) => f64::from_bits(*bits).to_string(),
+            (RowKey::Text(text), _) => text.clone(),
+        };
         match row_axis {
+            RowAxis::Values(_) => rows.sort(),
             RowAxis::Nodes | RowAxis::Networks => {
-                rows.sort_by_cached_key(|(row, nodes)| {
-                    (swapmeet_core::network::topology::kind(row), *nodes)
-                });
+                rows.sort_by_cached_key(|(row, nodes)| (topology::kind(&text(row)), *nodes));
             }
             RowAxis::Machines => {
-                let values = differing(
-                    &rows.iter().map(|(machine, _)| machine.as_str()).collect::<Vec<_>>(),
-                );
-                let value = |machine: &str| values.get(machine).copied().unwrap_or(f64::INFINITY);
-                rows.sort_by(|a, b| value(&a.0).total_cmp(&value(&b.0)));
+                let machines: Vec<String> = rows.iter().map(|(row, _)| text(row)).collect();
+                let values = differing(&machines.iter().map(String::as_str).collect::<Vec<_>>());
+                let value = |row: &RowKey| values.get(&text(row)).copied().unwrap_or(f64::INFINITY);
+                rows.sort_by(|a, b| value(a.0).total_cmp(&value(b.0)));
             }
         }
-        let rows: Vec<String> = rows.into_iter().map(|(row, _)| row).collect();
         // A cell stays empty if no case was run for it, or if no algorithm has a time.
         let mut table = vec![vec![None; xs.len()]; rows.len()];
         for (row, x, group) in cells {
             let at = (
-                rows.iter().position(|known| known == row),
+                rows.iter().position(|(known, _)| *known == row),
                 xs.iter().position(|known| known == x),
             );
             if let (Some(row), Some(column)) = at {
-                table[row][column] = comparison.groups[*group]
-                    .winner
-                    .clone()
-                    .map(|winner| MapCell { group: *group, winner });
+                let of_group = &comparison.groups[*group];
+                table[row][column] = of_group.winner.clone().map(|winner| MapCell {
+                    group: *group,
+                    mark: of_group.mark(&winner.algorithm),
+                    winner,
+                });
             }
         }
-        Self { row_axis, title, xs, rows, cells: table }
+        let rows = rows.into_iter().map(|(row, _)| text(row)).collect();
+        Self { x_axis, row_axis, title, xs, rows, cells: table }
     }
 
     /// Returns the groups of all cells.

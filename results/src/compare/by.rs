@@ -1,13 +1,14 @@
 //! The property by which cases are compared.
 
-use crate::case_id::{CaseId, Setting};
-use serde::Serialize;
+use super::ComparedRows;
+use crate::case_id::{CaseId, Implementation, Setting};
+use crate::parameter::{Parameter, Parameters, SpecKind, UnknownParameter};
+use crate::specs::{argument, short_machine, without};
+use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 
 /// The property in which the compared cases differ. All other properties are equal within a group.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum By {
     /// Compare algorithms.
     #[default]
@@ -20,12 +21,24 @@ pub enum By {
     Machine,
     /// Compare placements of ranks (`place=` and `mesh=` of a topology).
     Placement,
+    /// Compare the values of a number of specs, such as `tokens`.
+    Parameter(Parameter),
 }
 
 /// The placement of ranks if a topology has no parameter `place`.
 const DEFAULT_PLACE: &str = "block";
 
 impl By {
+    /// The properties that all rows have.
+    pub const ALL: [Self; 5] =
+        [Self::Algorithm, Self::Topology, Self::Model, Self::Machine, Self::Placement];
+
+    /// Returns the property with this name: one of [`By::ALL`], or a number in the specs of `rows`.
+    pub fn find(name: &str, rows: &ComparedRows) -> Result<Self, UnknownParameter> {
+        let known = Self::ALL.into_iter().find(|by| by.label() == name);
+        known.map_or_else(|| Parameters::of_rows(rows).find(name).map(Self::Parameter), Ok)
+    }
+
     /// Returns the name of the property.
     pub fn label(self) -> &'static str {
         match self {
@@ -34,6 +47,7 @@ impl By {
             Self::Model => "model",
             Self::Machine => "machine",
             Self::Placement => "placement",
+            Self::Parameter(parameter) => parameter.key,
         }
     }
 
@@ -46,12 +60,13 @@ impl By {
             Self::Model => model,
             Self::Machine => machine,
             // In a canonical spec, `mesh=` is the last argument.
-            Self::Placement => match (parameter(topology, "place"), parameter(topology, "mesh")) {
+            Self::Placement => match (argument(topology, "place"), argument(topology, "mesh")) {
                 (Some(place), Some(_)) => {
                     topology.find(place).map_or(place, |start| &topology[start..])
                 }
                 (place, mesh) => place.or(mesh).unwrap_or(DEFAULT_PLACE),
             },
+            Self::Parameter(parameter) => parameter.text(parameter.spec(case)),
         }
     }
 
@@ -65,7 +80,7 @@ impl By {
             Self::Model => Setting {
                 model: none(),
                 machine: without(of.machine, "model"),
-                machine_definition: without(of.machine_definition, "model"),
+                machine_definition: without_model(of.machine_definition),
                 ..setting
             },
             Self::Machine => {
@@ -73,41 +88,57 @@ impl By {
             }
             Self::Placement => {
                 let unplaced = without(of.topology, "place");
-                Setting { topology: without(&unplaced, "mesh").into_owned().into(), ..setting }
+                let topology = Cow::Owned(without(&unplaced, "mesh").into_owned());
+                Setting { topology, ..setting }
             }
+            Self::Parameter(parameter) => match parameter.of {
+                SpecKind::Topology => {
+                    Setting { topology: parameter.removed_from(of.topology), ..setting }
+                }
+                SpecKind::Workload => {
+                    Setting { workload: parameter.removed_from(of.workload), ..setting }
+                }
+                // A definition has all parameters of the machine, so the name has no meaning.
+                SpecKind::Machine => Setting {
+                    machine: parameter.removed_from(&of.short_machine()).into_owned().into(),
+                    machine_definition: none(),
+                    ..setting
+                },
+                SpecKind::Algorithm => setting,
+            },
         }
     }
-}
 
-/// Returns the value of a parameter at the outermost level of a spec.
-pub(crate) fn parameter<'a>(spec: &'a str, key: &str) -> Option<&'a str> {
-    let parts = spec.split_once(':').map_or(spec, |(_, rest)| rest).split(',');
-    parts.into_iter().find_map(|part| part.strip_prefix(key)?.strip_prefix('='))
-}
-
-/// Returns a spec without one of the parameters at its outermost level.
-pub(crate) fn without<'a>(spec: &'a str, key: &str) -> Cow<'a, str> {
-    if parameter(spec, key).is_none() {
-        return Cow::Borrowed(spec);
+    /// Returns an algorithm without the compared property.
+    pub(super) fn without_subject_of_algorithm(
+        self,
+        of: Implementation<&str>,
+    ) -> Implementation<Cow<'_, str>> {
+        let algorithm = match self {
+            Self::Parameter(parameter) if parameter.of == SpecKind::Algorithm => {
+                parameter.removed_from(of.algorithm)
+            }
+            _ => Cow::Borrowed(of.algorithm),
+        };
+        Implementation { algorithm, ..of.map(Cow::Borrowed) }
     }
-    let (name, rest) = spec.split_once(':').unwrap_or(("", spec));
-    let is_other = |part: &&str| part.strip_prefix(key).is_none_or(|rest| !rest.starts_with('='));
-    let kept = rest.split(',').filter(is_other).collect::<Vec<_>>().join(",");
-    Cow::Owned(if kept.is_empty() { name.to_owned() } else { format!("{name}:{kept}") })
+}
+
+/// Returns the definition of a machine without its model. Only the values that differ from the
+/// preset remain, because each model has parameters of its own.
+fn without_model(definition: &str) -> Cow<'static, str> {
+    Cow::Owned(without(&short_machine(definition), "model").into_owned())
+}
+
+impl Serialize for By {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.label())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn parameters_are_removed_from_specs() {
-        let topology = "torus:8x8,place=random:3,routing=ecmp";
-        assert_eq!(parameter(topology, "place"), Some("random:3"));
-        assert_eq!(without(topology, "place"), "torus:8x8,routing=ecmp");
-        assert_eq!(without("paragon:model=circuit", "model"), "paragon");
-        assert_eq!(without("paragon", "model"), "paragon");
-    }
 
     #[test]
     fn names_of_axes_are_a_part_of_the_placement() {

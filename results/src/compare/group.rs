@@ -3,7 +3,7 @@
 use super::grouping::DistinctRows;
 use super::rows::ComparedRows;
 use super::sample::{Sample, against, samples};
-use super::winner::winner;
+use super::winner::{rivals, winner};
 use super::{By, ComparisonLine, Group, LineOptimum, StatusCounts};
 use crate::record::{Status, Verified};
 use crate::stats::Ratio;
@@ -64,7 +64,8 @@ pub(super) fn group(
     let mut ranked: Vec<&Sample<'_>> = samples.iter().collect();
     ranked.sort_by(|a, b| by_time(a, b));
     let first = all.case(rows[0]);
-    let of_algorithm = (by != By::Algorithm).then(|| first.implementation.algorithm.to_owned());
+    let of_algorithm = (by != By::Algorithm)
+        .then(|| by.without_subject_of_algorithm(first.implementation).algorithm.into_owned());
     Group {
         setting: by.without_subject(first.setting).map(Cow::into_owned),
         of_algorithm,
@@ -73,6 +74,7 @@ pub(super) fn group(
         baseline: baseline.map(|b| b.label.clone()),
         no_baseline,
         winner: winner(&ranked).map(Arc::new),
+        rivals: rivals(&ranked),
         lines: ranked.into_iter().map(|sample| line(all, sample, baseline)).collect(),
     }
 }

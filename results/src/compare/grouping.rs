@@ -2,7 +2,7 @@
 
 use super::rows::{ComparedRow, ComparedRows};
 use super::{By, CompareError};
-use crate::case_id::{Setting, index};
+use crate::case_id::{Implementation, Setting, index};
 use crate::record::Status;
 use crate::units::count;
 use indexmap::{IndexMap, IndexSet};
@@ -16,10 +16,16 @@ pub(super) fn group_rows(all: &ComparedRows, by: By) -> Vec<Vec<u32>> {
     let mut kinds: IndexSet<Setting<Cow<'_, str>>> = IndexSet::new();
     let kind_of: Vec<usize> =
         all.settings().map(|setting| kinds.insert_full(by.without_subject(setting)).0).collect();
-    let mut groups: IndexMap<(usize, Option<u32>), Vec<u32>> = IndexMap::new();
+    let mut algorithms: IndexSet<Implementation<Cow<'_, str>>> = IndexSet::new();
+    let algorithm_of: Vec<usize> = all
+        .implementations()
+        .map(|own| algorithms.insert_full(by.without_subject_of_algorithm(own)).0)
+        .collect();
+    let mut groups: IndexMap<(usize, Option<usize>), Vec<u32>> = IndexMap::new();
     for (number, row) in all.rows.iter().enumerate() {
         // If another property than the algorithm is compared, a group has a single implementation.
-        let implementation = (by != By::Algorithm).then_some(row.case.implementation);
+        let implementation =
+            (by != By::Algorithm).then(|| algorithm_of[row.case.implementation as usize]);
         let key = (kind_of[row.case.setting as usize], implementation);
         groups.entry(key).or_default().push(index(number));
     }

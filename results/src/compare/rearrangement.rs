@@ -24,7 +24,7 @@ pub(super) fn remarks(groups: &[Arc<Group>]) -> Vec<String> {
             if algorithms.len() == 1 { ("declares", "its") } else { ("declare", "their") };
         let named: Vec<String> = algorithms.iter().map(|name| format!("`{name}`")).collect();
         format!(
-            "{machine} charges the rearrangement that each algorithm declares, but {} {declare} none although {their} messages consist of several \
+            "† {machine} charges the rearrangement that each algorithm declares, but {} {declare} none although {their} messages consist of several \
              blocks; with rearrangement=packed, all are charged equally.",
             named.join(", ")
         )
@@ -59,7 +59,7 @@ mod tests {
         assert_eq!(
             remarks_on(rows),
             [
-                "paragon charges the rearrangement that each algorithm declares, but `bruck`, `torus-multiscatter` declare none although their messages \
+                "† paragon charges the rearrangement that each algorithm declares, but `bruck`, `torus-multiscatter` declare none although their messages \
               consist of several blocks; with rearrangement=packed, all are charged equally."
             ],
             "the other machine has a single algorithm"

@@ -4,6 +4,7 @@
 use super::ComparedRows;
 use crate::case_id::{CaseId, Setting};
 use crate::record::{Record, Status};
+use crate::specs::short_machine;
 use crate::stats::Summary;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -81,7 +82,7 @@ pub(crate) fn residuals(rows: &ComparedRows) -> Vec<Residual> {
                     measured_on: measured_on.to_owned(),
                     n,
                     measured_us,
-                    predicted_for: (*predicted_for).to_owned(),
+                    predicted_for: short_machine(predicted_for).into_owned(),
                     model: (*model).to_owned(),
                     predicted_us,
                     residual_percent: 100.0 * (measured_us / predicted_us - 1.0),

@@ -1,9 +1,11 @@
 //! The fastest algorithm in a group of cases, and its margin.
 
+use super::Group;
 use super::sample::{Sample, against};
-use crate::stats::{Ratio, Summary};
+use crate::stats::{LEVEL, Ratio, Summary};
 use crate::units::duration;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// The fastest algorithm of a group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -14,7 +16,7 @@ pub struct Winner {
     /// The second fastest algorithm, if at least two algorithms have a time.
     pub second: Option<RunnerUp>,
     /// The algorithms whose times cannot be distinguished from the time of the fastest algorithm:
-    /// the times are equal, or the confidence interval of their ratio contains 1.
+    /// the corrected p-value is not below 0.05 or, if nothing could be tested, the times are equal.
     #[serde(rename = "level")]
     pub tied: Vec<String>,
     /// The number of algorithms that have a time, including the fastest.
@@ -76,32 +78,57 @@ pub struct RunnerUp {
     /// The time of this algorithm divided by the time of the fastest algorithm. `None` if one of
     /// the times is 0.
     pub times_as_long: Option<Ratio>,
+    /// The p-value of the t test of the difference, corrected for the number of comparisons. `None`
+    /// if nothing could be tested, because one of the two algorithms has a single run, or because
+    /// the difference is the same in all repetitions.
+    pub p: Option<f64>,
 }
 
-/// Returns the winner among samples that are ordered by time, fastest first. Returns `None` if no
-/// sample has a time.
+/// The comparison of an algorithm with the fastest one.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Rival {
+    /// Index of the algorithm's line in the group.
+    line: usize,
+    times_as_long: Option<Ratio>,
+    pub(super) p: Option<f64>,
+}
+
+/// Returns the winner, without rivals, among samples that are ordered by time, fastest first.
+/// Returns `None` if no sample has a time.
 pub(super) fn winner(ranked: &[&Sample<'_>]) -> Option<Winner> {
-    let (first, others) = ranked.split_first()?;
-    let time = first.time.as_ref()?;
-    let rivals = others.iter().filter(|other| other.time.is_some());
-    let rivals: Vec<RunnerUp> = rivals
-        .map(|rival| RunnerUp {
-            algorithm: rival.label.clone(),
-            times_as_long: against(rival, first).0,
-        })
-        .collect();
-    let is_tied = |rival: &&RunnerUp| {
-        let margin = rival.times_as_long.as_ref();
-        margin.is_none_or(|r| r.interval.map_or(r.value == 1.0, |interval| interval.contains(1.0)))
+    let first = ranked.first()?;
+    let (algorithm, time) = (first.label.clone(), first.time.clone()?);
+    let competitors = ranked.iter().filter(|sample| sample.time.is_some()).count();
+    Some(Winner { algorithm, time, competitors, second: None, tied: Vec::new() })
+}
+
+/// Compares each sample that has a time with the fastest one, which is the first one.
+pub(super) fn rivals(ranked: &[&Sample<'_>]) -> Vec<Rival> {
+    let timed = || ranked.iter().enumerate().filter(|(_, sample)| sample.time.is_some());
+    let Some((_, first)) = timed().next() else { return Vec::new() };
+    let rival = |(line, sample): (usize, &&Sample<'_>)| {
+        let (times_as_long, tests) = against(sample, first);
+        Rival { line, times_as_long, p: tests.and_then(|tests| tests.t_p) }
     };
-    let tied = rivals.iter().filter(is_tied).map(|rival| rival.algorithm.clone()).collect();
-    Some(Winner {
-        algorithm: first.label.clone(),
-        time: time.clone(),
-        competitors: 1 + rivals.len(),
-        second: rivals.into_iter().next(),
-        tied,
-    })
+    timed().skip(1).map(rival).collect()
+}
+
+/// Determines the rivals of the winner of a group, whose p-values have been corrected.
+pub(super) fn decide(group: &mut Group) {
+    let Group { winner, rivals, lines, .. } = group;
+    let Some(winner) = winner.as_mut().and_then(Arc::get_mut) else { return };
+    let rivals = std::mem::take(rivals);
+    let is_tied = |rival: &&Rival| match (rival.p, &rival.times_as_long) {
+        (Some(p), _) => p >= LEVEL,
+        (None, ratio) => ratio.as_ref().is_none_or(|ratio| ratio.value == 1.0),
+    };
+    let name = |rival: &Rival| lines[rival.line].algorithm.clone();
+    winner.tied = rivals.iter().filter(is_tied).map(name).collect();
+    winner.second = rivals.into_iter().next().map(|rival| RunnerUp {
+        algorithm: name(&rival),
+        times_as_long: rival.times_as_long,
+        p: rival.p,
+    });
 }
 
 #[cfg(test)]
@@ -127,19 +154,26 @@ mod tests {
 
     #[test]
     fn algorithms_that_cannot_be_distinguished_are_tied() {
-        let of_times = |times: [(&'static str, [f64; 2]); 3]| {
+        let of_times = |times: [(&'static str, [f64; 4]); 3]| {
             of(times
                 .iter()
-                .flat_map(|(name, t)| (0..2).map(move |r| row(name, r, t[r as usize])))
+                .flat_map(|(name, t)| (0..4).map(move |r| row(name, r, t[r as usize])))
                 .collect())
         };
         assert_eq!(
-            of_times([("a", [10.0, 10.4]), ("b", [10.4, 10.1]), ("c", [20.0, 20.1])]).unwrap().tied,
+            of_times([
+                ("a", [10.0, 10.4, 10.0, 10.3]),
+                ("b", [10.4, 10.1, 10.2, 10.1]),
+                ("c", [20.0, 20.1, 20.2, 20.0])
+            ])
+            .unwrap()
+            .tied,
             ["b"]
         );
         // `b` takes 1 % longer than `a` for every seed.
+        let a = [10.0, 14.0, 9.0, 17.0];
         assert_eq!(
-            of_times([("a", [10.0, 14.0]), ("b", [10.1, 14.14]), ("c", [20.0, 28.0])])
+            of_times([("a", a), ("b", a.map(|t| 1.01 * t)), ("c", a.map(|t| 2.0 * t))])
                 .unwrap()
                 .tied,
             [""; 0]
@@ -149,6 +183,45 @@ mod tests {
             ["b"],
             "single runs of the same time"
         );
+    }
+
+    /// With 2 repetitions, the p-value of a difference of 10 and 14 µs is 0.105 (t = 6 with 1 degree
+    /// of freedom: 1 - 2 atan(6) / pi). A confidence interval of the ratio would exclude 1.
+    #[test]
+    fn a_winner_needs_a_significant_difference() {
+        let rows = [("a", [10.0, 14.0]), ("b", [20.0, 28.0])];
+        let rows = rows.iter().flat_map(|(name, t)| (0..2).map(|r| row(name, r, t[r as usize])));
+        let won = of(rows.collect()).unwrap();
+        let second = won.second.as_ref().unwrap();
+        let expected = 1.0 - 2.0 * 6.0_f64.atan() / std::f64::consts::PI;
+        assert!((second.p.unwrap() - expected).abs() < 1e-9, "{second:?}");
+        assert!(!second.times_as_long.as_ref().unwrap().interval.unwrap().contains(1.0));
+        assert_eq!((won.margin(), won.tied), (Margin::Tied, vec!["b".to_owned()]));
+    }
+
+    /// The winner is compared with its rivals, whichever baseline the user chooses. The p-values are
+    /// corrected for the comparisons of all groups.
+    #[test]
+    fn the_winner_does_not_depend_on_the_baseline() {
+        let times =
+            [("a", [10.0, 10.4, 9.9]), ("b", [10.6, 11.2, 10.3]), ("c", [20.0, 21.0, 19.5])];
+        let rows = |machine: &'static str| {
+            times.iter().flat_map(move |(name, t)| {
+                (0..3).map(move |r| Record {
+                    machine: machine.to_owned(),
+                    ..row(name, r, t[r as usize])
+                })
+            })
+        };
+        let files = files(rows("paragon").chain(rows("delta")).collect());
+        let winner =
+            |baseline| compare(&files, baseline).unwrap().groups[1].winner.clone().unwrap();
+        assert_eq!(winner(None), winner(Some("c")));
+        let alone = compare(&[(String::new(), files[0].1[..9].to_vec())], None).unwrap();
+        let p = |winner: &Winner| winner.second.as_ref().unwrap().p.unwrap();
+        // Of two groups with two comparisons each, `b` has the larger p-values.
+        let single = p(alone.groups[0].winner.as_ref().unwrap());
+        assert!((p(&winner(None)) - 2.0 * single).abs() < 1e-12, "{single}");
     }
 
     #[test]

@@ -2,10 +2,14 @@
 //! row after it.
 
 use super::{ReadError, TornRow};
+use crate::changed_defaults;
 use crate::record::{Column, Record, column, columns, required_columns};
 use std::io::{self, Read};
 use swapmeet_core::spec::format_size;
 use swapmeet_core::text::excerpt;
+
+/// The version whose rows do not name their version.
+const FIRST_VERSION: &str = "0.1.0";
 
 /// The byte-order mark that some programs write at the start of a file.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
@@ -151,12 +155,15 @@ impl<R: Read> Iterator for Rows<R> {
 pub(crate) struct Header {
     names: csv::StringRecord,
     columns: Vec<Option<&'static Column>>,
+    /// Whether rows name the version that made them. The first version did not.
+    has_version: bool,
 }
 
 impl Header {
     pub(crate) fn new(names: csv::StringRecord) -> Self {
         let columns = names.iter().map(column).collect();
-        Self { names, columns }
+        let has_version = names.iter().any(|name| name == "swapmeet_version");
+        Self { names, columns, has_version }
     }
 
     /// Parses the fields of a row.
@@ -195,6 +202,13 @@ impl Header {
                 .find(|(name, _)| *name == column)
                 .map_or("", |(_, field)| field);
             return Err(bad(column, found, expected.to_owned()));
+        }
+        if !self.has_version {
+            FIRST_VERSION.clone_into(&mut record.swapmeet_version);
+        }
+        changed_defaults::explicit(&mut record);
+        if !self.has_version {
+            record.swapmeet_version.clear();
         }
         Ok(record)
     }

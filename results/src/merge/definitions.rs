@@ -2,18 +2,22 @@
 //! rows.
 
 use crate::case_id::inputs;
+use crate::changed_defaults::remark_on_versions;
 use crate::record::Record;
+use crate::specs::short_machine;
 use std::collections::HashMap;
 
 /// An error for two rows that belong to different experiments or were made by different versions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{first} and {second} are not of one experiment: their {what} is `{a}` and `{b}`")]
+#[error("{first} and {second} are not of one experiment: their {what} is `{a}` and `{b}`{changed}")]
 pub struct InconsistentRows {
     first: String,
     second: String,
     what: String,
     a: String,
     b: String,
+    /// If the versions differ, the defaults that changed between them.
+    changed: String,
 }
 
 /// The definitions of the names in the rows.
@@ -50,13 +54,14 @@ impl Definitions {
                     } else {
                         format!("{what} of `{name}`")
                     };
-                    return Err(InconsistentRows {
-                        first: first.clone(),
-                        second: place(),
-                        what,
-                        a: there.clone(),
-                        b: meaning,
-                    });
+                    let changed = remark_on_versions(there, &meaning);
+                    // Only the values that differ from the preset are of interest.
+                    let [a, b] = match what.starts_with("machine_definition") {
+                        true => [there, &meaning].map(|spec| short_machine(spec).into_owned()),
+                        false => [there.clone(), meaning],
+                    };
+                    let (first, second) = (first.clone(), place());
+                    return Err(InconsistentRows { first, second, what, a, b, changed });
                 }
                 Some(_) => {}
                 None => {

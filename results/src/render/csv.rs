@@ -1,13 +1,29 @@
-//! Output of a comparison as CSV, for other programs.
+//! Output of a comparison as CSV and JSON, for other programs.
 
+use super::View;
+use super::pivot::pivots;
 use crate::compare::{By, Comparison, ComparisonLine, Group};
 use crate::field::write_csv_table;
 use crate::record::Status;
 use crate::stats::Interval;
 use std::io::{self, Write};
 
-/// Writes one row for each line of a group, with all digits. Unknown values are empty.
-pub fn write_csv(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
+/// Writes the whole comparison, or the tables of a pivot view; unknown values are `null`.
+pub fn write_json(comparison: &Comparison, view: View, out: &mut dyn Write) -> io::Result<()> {
+    match view {
+        View::Summary | View::Details => serde_json::to_writer_pretty(out, comparison),
+        View::Pivot(axis) => serde_json::to_writer_pretty(out, &pivots(comparison, axis)),
+    }
+    .map_err(io::Error::from)
+}
+
+/// Writes one row for each line of a group, or for each line of a pivot table, with all digits.
+/// Unknown values are empty.
+pub fn write_csv(comparison: &Comparison, view: View, out: &mut dyn Write) -> io::Result<()> {
+    if let View::Pivot(axis) = view {
+        let tables = pivots(comparison, axis);
+        return write_csv_table(out, super::pivot::csv(axis, &tables)).map_err(io::Error::from);
+    }
     let lines = || {
         let groups = comparison.groups.iter();
         let lines = groups.flat_map(|group| group.lines.iter().map(move |line| (group, line)));
@@ -69,7 +85,7 @@ fn columns(group: &Group, line: &ComparisonLine, by: By) -> Vec<(String, String)
         ("algbw_gb_s".to_owned(), number(line.bandwidths.map(|b| b.algorithm))),
         ("busbw_gb_s".to_owned(), number(line.bandwidths.map(|b| b.bus))),
     ]);
-    if by == By::Placement {
+    if matches!(by, By::Placement | By::Parameter(_)) {
         columns.push((by.label().to_owned(), line.algorithm.clone()));
     }
     columns
@@ -81,11 +97,11 @@ mod tests {
     use crate::compare::tests::{files, row};
     use crate::compare::{CompareOptions, compare_by};
     use crate::record::Record;
-    use crate::render::tests::{comparison, partly_failed, repeated, text_of};
+    use crate::render::tests::{comparison, details_of, partly_failed, repeated};
 
     #[test]
     fn values_have_all_digits() {
-        insta::assert_snapshot!(text_of(write_csv, &repeated()), @r"
+        insta::assert_snapshot!(details_of(write_csv, &repeated()), @r"
         topology,collective,workload,inputs,machine,machine_definition,model,baseline,algorithm,status,reason,verified,n,mean_us,median_us,sd_us,mean_low_us,mean_high_us,ratio,ratio_low,ratio_high,paired,t_p,rank_p,t_p_holm,rank_p_holm,effect,rows_ok,rows_unsupported,rows_invalid,rows_crashed,rows_timeout,rows_error,algbw_gb_s,busbw_gb_s
         torus:4x4,alltoall,uniform:64,,paragon,,wormhole,fast,fast,ok,,blocks,3,10.066666666666666,10,0.3055050463303892,9.307750059947313,10.82558327338602,1,,,,,,,,,3,0,0,0,0,0,,
         torus:4x4,alltoall,uniform:64,,paragon,,wormhole,fast,alike,ok,,blocks,3,10.1,10.1,0.20000000000000018,9.603172457649933,10.596827542350066,1.0033112582781456,0.9749883293539778,1.032456954284433,true,0.6666666666666657,1,0.6666666666666657,1,0.28867513459481287,3,0,0,0,0,0,,
@@ -98,7 +114,7 @@ mod tests {
     fn the_compared_property_has_its_own_column() {
         let of = |by: By, rows: Vec<Record>| {
             let options = CompareOptions { by, ..CompareOptions::default() };
-            let text = text_of(write_csv, &compare_by(&files(rows), &options).unwrap());
+            let text = details_of(write_csv, &compare_by(&files(rows), &options).unwrap());
             let mut reader = csv::Reader::from_reader(text.as_bytes());
             let column = |name: &str| {
                 let headers = reader.headers().unwrap();
@@ -115,18 +131,23 @@ mod tests {
         assert_eq!(of(By::Topology, rows), ["torus:4x4 pex", "ring:16 pex"]);
         let placed = vec![on("torus:4x4,place=cyclic", 3.0), on("torus:4x4", 4.0)];
         assert_eq!(of(By::Placement, placed), ["cyclic pex", "block pex"]);
+        let on = |ranks: u32, time| on(&format!("torus:4x4,ranks={ranks}"), time);
+        let rows = vec![on(2, 3.0), on(4, 4.0)];
+        let by =
+            By::find("ranks", &crate::compare::ComparedRows::of(&files(rows.clone()))).unwrap();
+        assert_eq!(of(by, rows), ["2 pex", "4 pex"]);
     }
 
     #[test]
     fn texts_that_look_like_formulas_are_escaped() {
         let formula = Record { algorithm: "=1+1".to_owned(), ..row("fast", 0, 10.0) };
-        let text = text_of(write_csv, &comparison(vec![formula]));
+        let text = details_of(write_csv, &comparison(vec![formula]));
         assert!(text.contains(",'=1+1,ok,"), "{text}");
     }
 
     #[test]
     fn unknown_values_are_empty() {
-        let text = text_of(write_csv, &partly_failed());
+        let text = details_of(write_csv, &partly_failed());
         let mut rows = csv::Reader::from_reader(text.as_bytes())
             .into_records()
             .map(|row| row.unwrap())

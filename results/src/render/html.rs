@@ -1,6 +1,8 @@
 //! Output of a comparison as HTML tables, which are a part of an HTML page.
 
-use super::{Section, TableCells, cells, measured, notes, optimum, single_line, title, words};
+use super::{
+    Cell, Section, is_of_single_runs, measured, notes, of_group, optimum_sentence, single_line,
+};
 use crate::compare::{Comparison, Group};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,19 +15,17 @@ use swapmeet_core::text::is_unsafe;
 /// in one table for all groups.
 pub fn write_html(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
     for group in &comparison.groups {
-        write_titled(out, &title(group), &cells(group, comparison.by))?;
-        if let Some(sentence) = optimum::sentence(group) {
+        write_titled(out, &of_group(comparison, group))?;
+        if let Some(sentence) = optimum_sentence(group) {
             writeln!(out, "<p>{}</p>", with_names(&sentence))?;
         }
     }
-    if let Some(Section { title, cells, .. }) = measured(comparison) {
-        write_titled(out, &title, &cells)?;
-    }
+    measured(comparison).iter().try_for_each(|section| write_titled(out, section))?;
     let reasons = all_reasons(comparison);
     if !reasons.lines.is_empty() {
-        write_titled(out, "cases without a time", &reasons)?;
+        write_titled(out, &reasons)?;
     }
-    let is_uncertain = |group: &Arc<Group>| !group.is_exact() && words::is_of_single_runs(group);
+    let is_uncertain = |group: &Arc<Group>| !group.is_exact() && is_of_single_runs(group);
     let uncertain =
         "Random or measured cases were run once: the uncertainty is unknown.".to_owned();
     let uncertain = comparison.groups.iter().any(is_uncertain).then_some(uncertain);
@@ -35,7 +35,7 @@ pub fn write_html(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()
 
 /// Returns each reason of lines that are not `ok`, with its algorithm and the number of groups in
 /// which it occurs.
-fn all_reasons(comparison: &Comparison) -> TableCells {
+fn all_reasons(comparison: &Comparison) -> Section {
     let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
     for line in comparison.groups.iter().flat_map(|group| &group.lines) {
         if !line.reason.is_empty() {
@@ -43,19 +43,24 @@ fn all_reasons(comparison: &Comparison) -> TableCells {
             *counts.entry(reason).or_default() += 1;
         }
     }
-    let lines =
-        counts.into_iter().map(|((name, reason), count)| vec![name, count.to_string(), reason]);
-    TableCells {
-        header: vec![(comparison.by.label(), false), ("cases", true), ("reason", false)],
-        lines: lines.collect(),
+    let line = |((name, reason), count): ((String, String), usize)| {
+        [name, count.to_string(), reason].map(Cell::from).into()
+    };
+    let header = [(comparison.by.label(), false), ("cases", true), ("reason", false)];
+    Section {
+        title: "cases without a time".to_owned(),
+        header: header.map(|(name, is_number)| (name.into(), is_number)).into(),
+        lines: counts.into_iter().map(line).collect(),
+        sentences: Vec::new(),
     }
 }
 
-fn write_titled(out: &mut dyn Write, title: &str, cells: &TableCells) -> io::Result<()> {
+fn write_titled(out: &mut dyn Write, section: &Section) -> io::Result<()> {
+    let Section { title, header, lines, .. } = section;
     let header: Vec<(&str, bool)> =
-        cells.header.iter().map(|(name, is_number)| (name.trim(), *is_number)).collect();
-    let escaped_line = |line: &Vec<String>| line.iter().map(|cell| escaped(cell)).collect();
-    let lines: Vec<Vec<String>> = cells.lines.iter().map(escaped_line).collect();
+        header.iter().map(|(name, is_number)| (name.trim(), *is_number)).collect();
+    let escaped_line = |line: &Vec<Cell>| line.iter().map(|cell| escaped(&cell.text)).collect();
+    let lines: Vec<Vec<String>> = lines.iter().map(escaped_line).collect();
     write!(out, "<h3>{}</h3>\n{}", escaped(title), html_table(&header, &lines))
 }
 

@@ -1,32 +1,77 @@
 //! Output of a comparison as LaTeX tables.
 
-use super::{Section, notes, sections, single_line};
+use super::{Cell, Section, View, notes, sections, single_line};
 use crate::compare::Comparison;
 use std::io::{self, Write};
 use swapmeet_core::text::is_unsafe;
 
-/// Writes a table for each group, for the package booktabs. Sentences and remarks follow each table
-/// as comments, because the text of a paper usually says them in its own words.
-pub fn write_latex(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "% Preamble: \\usepackage{{booktabs}}")?;
+/// Writes the tables of a view for the packages booktabs and graphicx. Each table has a caption,
+/// and is at most `width` wide, which is a length in LaTeX. The fastest times of a pivot table are
+/// bold. Sentences and remarks follow each table as comments, because the text of a paper usually
+/// says them in its own words.
+pub fn write_latex(
+    comparison: &Comparison,
+    view: View,
+    width: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(out, "% Preamble: \\usepackage{{booktabs,graphicx}}")?;
     let comment = |text: &str| format!("% {}\n", single_line(text));
-    for Section { title, cells, sentences } in sections(comparison) {
+    let is_pivot = matches!(view, View::Pivot(_));
+    for section in sections(comparison, view) {
+        let Section { title, header, lines, sentences } = without_constant_columns(section);
         let columns: String =
-            cells.header.iter().map(|(_, is_number)| if *is_number { 'r' } else { 'l' }).collect();
-        let row = |texts: &mut dyn Iterator<Item = &str>| {
-            format!("{} \\\\\n", texts.map(latex_escaped).collect::<Vec<_>>().join(" & "))
+            header.iter().map(|(_, is_number)| if *is_number { 'r' } else { 'l' }).collect();
+        let row = |texts: Vec<String>| format!("{} \\\\\n", texts.join(" & "));
+        let head = row(header.iter().map(|(name, _)| latex_escaped(name.trim())).collect());
+        let bold = if is_pivot {
+            ". Bold times are the fastest, or are not told apart from the fastest."
+        } else {
+            "."
         };
-        let header = row(&mut cells.header.iter().map(|(name, _)| name.trim()));
-        write!(out, "\n{}\\begin{{tabular}}{{{columns}}}\n\\toprule\n", comment(&title))?;
-        writeln!(out, "{header}\\midrule")?;
-        for line in &cells.lines {
-            write!(out, "{}", row(&mut line.iter().map(String::as_str)))?;
+        let caption = latex_escaped(&(title + bold));
+        write!(
+            out,
+            "\n\\begin{{table}}\n\\caption{{{caption}}}\n\\centering\n\\resizebox{{\\ifdim\\width>{width} {width}\\else\\width\\fi}}{{!}}{{%\n\\begin{{tabular}}{{{columns}}}\n\\toprule\n{head}\\midrule\n"
+        )?;
+        for line in &lines {
+            write!(out, "{}", row(line.iter().map(latex_cell).collect()))?;
         }
-        write!(out, "\\bottomrule\n\\end{{tabular}}\n")?;
+        write!(out, "\\bottomrule\n\\end{{tabular}}}}\n\\end{{table}}\n")?;
         sentences.iter().try_for_each(|sentence| write!(out, "{}", comment(sentence)))?;
     }
     let mut notes = notes(comparison).into_iter();
     notes.try_for_each(|note| write!(out, "{}", comment(&format!("Note: {note}"))))
+}
+
+fn latex_cell(cell: &Cell) -> String {
+    let text = latex_escaped(&cell.text);
+    if cell.is_best { format!("\\textbf{{{text}}}") } else { text }
+}
+
+/// Moves columns that have the same text in every line to the title: whether rows are `ok`, what was
+/// verified, and the number of repetitions.
+fn without_constant_columns(section: Section) -> Section {
+    let Section { mut title, header, lines, sentences } = section;
+    let constant = |at: usize| {
+        let first = &lines.first()?[at].text;
+        (lines.len() > 1 && lines.iter().all(|line| line[at].text == *first)).then_some(first)
+    };
+    let is_moved = |at: usize| matches!(&*header[at].0, "rows" | "verified" | "n");
+    let moved: Vec<usize> =
+        (0..header.len()).filter(|at| is_moved(*at) && constant(*at).is_some()).collect();
+    for at in &moved {
+        title += &format!("; {}: {}", header[*at].0, constant(*at).map_or("", |text| text));
+    }
+    let is_kept = |at: &usize| !moved.contains(at);
+    let kept: Vec<usize> = (0..header.len()).filter(is_kept).collect();
+    let line = |line: &Vec<Cell>| kept.iter().map(|at| line[*at].clone()).collect();
+    Section {
+        lines: lines.iter().map(line).collect(),
+        header: kept.iter().map(|at| header[*at].clone()).collect(),
+        title,
+        sentences,
+    }
 }
 
 /// Escapes a text for LaTeX. The result can be used with any encoding of fonts.
@@ -47,6 +92,7 @@ pub fn latex_escaped(text: &str) -> String {
             'µ' => out += "$\\mu$",
             '±' => out += "$\\pm$",
             '×' => out += "$\\times$",
+            '†' => out += "$\\dagger$",
             letter if is_unsafe(letter) => out.push(' '),
             letter => out.push(letter),
         }
@@ -57,28 +103,29 @@ pub fn latex_escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::tests::{repeated, text_of};
+    use crate::render::tests::{details_of, repeated};
 
     #[test]
     fn latex_characters_are_escaped() {
         assert_eq!(
-            latex_escaped("50 % of {a_b} & c\\d\n^ < 3 µs"),
-            r"50 \% of \{a\_b\} \& c\textbackslash{}d \textasciicircum{} $<$ 3 $\mu$s"
+            latex_escaped("50 % of {a_b} & c\\d\n^ < 3 µs †"),
+            r"50 \% of \{a\_b\} \& c\textbackslash{}d \textasciicircum{} $<$ 3 $\mu$s $\dagger$"
         );
     }
 
     #[test]
     fn tables_have_the_rules_of_booktabs() {
-        let table = text_of(write_latex, &repeated());
-        let fast =
-            "fast & ok & blocks & 3 & 10.067 & 0.306 & 9.308 to 10.826 & 10.000 & 1.000 &  &  &";
+        let table = details_of(|all, view, out| write_latex(all, view, "84mm", out), &repeated());
+        let fast = "fast & 10.067 & 0.306 & 9.308 to 10.826 & 10.000 & 1.000 &  & ";
         for line in [
-            "% Preamble: \\usepackage{booktabs}",
-            "% torus:4x4, uniform:64, paragon, wormhole",
-            "\\begin{tabular}{lllrrrrrrrrr}",
-            "algorithm & rows & verified & n & mean, $\\mu$s & sd, $\\mu$s & 95 \\% & median, $\\mu$s & ratio & 95 \\% & p (t, rank) & effect \\\\",
-            &format!("{fast}  \\\\"),
+            "% Preamble: \\usepackage{booktabs,graphicx}",
+            "\\caption{torus:4x4, uniform:64, paragon, wormhole; rows: ok; verified: blocks; n: 3.}",
+            "\\resizebox{\\ifdim\\width>84mm 84mm\\else\\width\\fi}{!}{%",
+            "\\begin{tabular}{lrrrrrrr}",
+            "algorithm & mean, $\\mu$s & sd, $\\mu$s & 95 \\% & median, $\\mu$s & ratio & 95 \\% & p \\\\",
+            &format!("{fast} \\\\"),
             "\\bottomrule",
+            "\\end{table}",
             "% Note: p-values are corrected for 2 comparisons (Holm).",
         ] {
             assert!(table.lines().any(|found| found == line), "{line}: {table}");

@@ -344,6 +344,8 @@ impl Calls<'_> {
                     // The host reads the label for its message about an unknown flag.
                     label: if flags & 8 != 0 { self.text(arrays)? } else { SwmStr::EMPTY },
                     extra_bytes: if flags & 4 != 0 { self.number()? } else { 0 },
+                    reducer: if flags & 8 != 0 { self.number()? } else { 0 },
+                    multicaster: if flags & 2 != 0 { self.number()? } else { 0 },
                 };
                 // SAFETY: as above.
                 self.host.send_blocks.map(|f| unsafe { f(ctx, &raw const send) });

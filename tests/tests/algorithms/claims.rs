@@ -119,6 +119,7 @@ pub(super) fn compare(problem: &MatrixProblem<'_>) -> Claim {
         startup_us: 1.0,
         hop_us: 0.1,
         byte_us: 0.1,
+        shares_routes: false,
     };
     let MatrixProblem { algorithm, topology, workload, params } = *problem;
     let none = Claim { is_claimed: false, is_compared: false };

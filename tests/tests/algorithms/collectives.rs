@@ -457,9 +457,43 @@ fn the_page_of_costs_has_every_bundled_algorithm_and_no_other() {
     let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
     let listed: BTreeSet<&str> =
         listed.as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
-    // The first column of the table contains one or more names in backticks.
-    let firsts = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once(" | "));
+    // The first column of the tables of costs contains one or more names in backticks.
+    let costs: String = page.split("## ").filter(|part| !part.starts_with("Parameters")).collect();
+    let firsts = costs.lines().filter_map(|line| line.strip_prefix("| `")?.split_once(" | "));
     let on_page: BTreeSet<&str> =
         firsts.flat_map(|(names, _)| names.trim_end_matches('`').split("` `")).collect();
     assert_eq!(on_page, listed);
+}
+
+#[test]
+fn the_page_of_parameters_has_the_default_of_every_parameter() {
+    let page = std::fs::read_to_string(project("docs/algorithms.md")).unwrap();
+    let table = page.split("## Parameters").nth(1).unwrap().split("\n## ").next().unwrap();
+    let mut on_page: Vec<String> = Vec::new();
+    for line in table.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
+        let [names, parameter, default, source] = cells[..] else { panic!("{line}") };
+        assert!(!source.is_empty(), "{line}");
+        let [parameter, default] = [parameter, default].map(|cell| cell.trim_matches('`'));
+        for name in names.split(' ').map(|name| name.trim_matches('`')) {
+            on_page.push(format!("{name}:{parameter}={default}"));
+        }
+    }
+    on_page.sort();
+    let listed = swapmeet(&["list", "algorithms", "--format", "json"]).output().unwrap();
+    let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
+    // `parameters` is a text such as `radix=2 (its meaning); group=.. (its meaning)`.
+    let is_key = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    let mut of_program: Vec<String> = Vec::new();
+    for row in listed.as_array().unwrap() {
+        let (name, parameters) =
+            (row["name"].as_str().unwrap(), row["parameters"].as_str().unwrap());
+        let is_parameter = |word: &&str| {
+            word.split_once('=').is_some_and(|(key, _)| !key.is_empty() && key.chars().all(is_key))
+        };
+        let starts = parameters.split("; ").filter_map(|part| part.split(" (").next());
+        of_program.extend(starts.filter(is_parameter).map(|word| format!("{name}:{word}")));
+    }
+    of_program.sort();
+    assert_eq!(on_page, of_program);
 }

@@ -71,6 +71,20 @@ pub(super) type Params = Vec<(String, String)>;
 /// is computed.
 pub(super) static REGISTRY: LazyLock<Registry> = LazyLock::new(swapmeet_tests::bundled_plugins);
 
+/// Each bundled algorithm has a fixed style (`results/src/styles.rs`), and algorithms that support the
+/// same collective have different styles, because they are drawn in the same figure.
+#[test]
+fn bundled_algorithms_have_their_own_styles() {
+    let all = bundled();
+    let number = |a: &Arc<Algorithm>| swapmeet_results::AlgorithmStyles::default().number(&a.name);
+    for (at, one) in all.iter().enumerate() {
+        assert!(swapmeet_results::has_fixed_style(&one.name), "{}", one.name);
+        for other in all[..at].iter().filter(|other| other.collectives & one.collectives != 0) {
+            assert_ne!(number(one), number(other), "{} and {}", one.name, other.name);
+        }
+    }
+}
+
 /// Returns the bundled algorithms, except those that read schedules from files, which have their
 /// own tests.
 pub(super) fn bundled() -> Vec<Arc<Algorithm>> {

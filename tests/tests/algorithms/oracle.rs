@@ -29,6 +29,7 @@ pub(super) const ANSWERS: PlanInputs = PlanInputs {
     startup_us: 10.0,
     hop_us: 0.1,
     byte_us: 0.01,
+    shares_routes: false,
 };
 
 pub(super) fn rehearsal(

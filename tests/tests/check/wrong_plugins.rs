@@ -6,7 +6,7 @@ use super::*;
 /// text that the finding must contain.
 type Wrong = (&'static str, &'static [(&'static str, &'static str)], &'static str, &'static str);
 
-const WRONG: [Wrong; 25] = [
+const WRONG: [Wrong; 27] = [
     (
         "crashes",
         &[("PLAN", "return *(volatile int32_t *)8;")],
@@ -118,6 +118,39 @@ const WRONG: [Wrong; 25] = [
         ],
         "fault defaults wrong ring:4, way=forth ",
         "`forth` is named as the default of `way`, but giving it makes another schedule",
+    ),
+    (
+        "divides_by_a_parameter",
+        &[
+            (
+                "PLAN",
+                "return 8 / (int32_t)swm_number(problem, \"way\", 2) ? shift(problem, host) : shift(problem, host);",
+            ),
+            (
+                "TABLE",
+                "static SwmParamInfo way; static const SwmParamInfo *params[] = {&way}; way.size = sizeof way; way.kind = SWM_PARAM_NUMBER; way.key = text(\"way\"); way.default_value = text(\"2\"); way.help = text(\"?\"); \
+              wrong.params = params; wrong.param_count = 1;",
+            ),
+        ],
+        "fault survives wrong ring:4, way=0 ",
+        "its process was killed by signal 8 (SIGFPE)",
+    ),
+    (
+        // The largest value is not handled.
+        "shifts_by_a_large_parameter",
+        &[
+            (
+                "PLAN",
+                "return swm_number(problem, \"way\", 2) >> 63 ? SWM_OK : shift(problem, host);",
+            ),
+            (
+                "TABLE",
+                "static SwmParamInfo way; static const SwmParamInfo *params[] = {&way}; way.size = sizeof way; way.kind = SWM_PARAM_NUMBER; way.key = text(\"way\"); way.default_value = text(\"2\"); way.help = text(\"?\"); \
+              wrong.params = params; wrong.param_count = 1;",
+            ),
+        ],
+        "fault delivers wrong ring:4, way=18446744073709551615 ",
+        "invalid: after step 0: block 1 -> 0 was never delivered",
     ),
     (
         "closes_files",
@@ -239,5 +272,36 @@ fn every_wrong_plugin_is_found_and_none_ends_check() {
         // call is an exception, because the refused call itself is also a fault.
         let is_wrong = start.starts_with("fault") || name == "goes_on_after_a_refusal";
         assert_eq!(code, i32::from(is_wrong), "{name}");
+    }
+}
+
+/// The note about the sandbox was also printed after a crash with which the sandbox had nothing to
+/// do. It appears only if the sandbox has refused a call.
+#[test]
+fn the_sandbox_is_named_only_if_it_refused_a_call() {
+    let dir = tempdir().unwrap();
+    let note = |name: &str, plan: &str| {
+        let file = wrong(dir.path(), name, &[("PLAN", plan)])?;
+        let check = swapmeet(&["check", file.to_str().unwrap(), "--topology", "ring:4"]).output();
+        let check = check.unwrap();
+        assert_eq!(check.status.code(), Some(1), "{name}");
+        Some(String::from_utf8_lossy(&check.stderr).into_owned())
+    };
+    let Some(crash) = note("crash", "return *(volatile int32_t *)8;") else { return };
+    assert_eq!(crash, "");
+    // `fork` and opening a file for writing are refused.
+    let refused = [
+        ("fork", "if (fork() < 0) abort(); return shift(problem, host);"),
+        (
+            "opens",
+            "if (!fopen(\"/etc/hostname-of-swapmeet\", \"w\")) { host->fail(host->ctx, text(\"/etc: Permission denied\")); return SWM_ERROR; } return shift(problem, host);",
+        ),
+    ];
+    for (name, plan) in refused {
+        let Some(text) = note(name, plan) else { return };
+        assert!(
+            text.starts_with("note: the sandbox has refused a system call: "),
+            "{name}: {text}"
+        );
     }
 }

@@ -25,15 +25,18 @@ fn panels(algorithms: &[&str], seconds: f64) -> Option<Vec<String>> {
     );
     let mut session = Session::with(&[file], &reader, &text);
     session.type_and_wait("R");
-    session.keys("6");
-    let mut panel = |_: &&str| {
+    session.keys("4n");
+    let mut panel = |name: &&str| {
+        session.keys("2/");
+        session.control('u');
+        session.keys(name);
+        session.key(KeyCode::Enter);
+        session.keys("g4n");
         session.key(KeyCode::Enter);
         session.settle();
         session.key(KeyCode::End);
         session.settle();
-        let screen = session.screen(100, 24);
-        session.key(KeyCode::Down);
-        screen
+        session.screen(100, 24)
     };
     Some(algorithms.iter().map(&mut panel).collect())
 }
@@ -64,4 +67,33 @@ fn invalid_schedules_are_shown_up_to_the_invalid_send() {
     let nodes: String =
         picture.iter().flat_map(|line| line.chars()).filter(|c| "FT□■".contains(*c)).collect();
     assert_eq!(nodes, "FT■□□□□□□", "{screen}");
+}
+
+/// `!` runs only the failed cases again.
+#[test]
+fn failed_cases_run_again() {
+    let dir = tempdir().unwrap();
+    let Some(file) =
+        compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
+    else {
+        return;
+    };
+    let reader = PluginReader::Child {
+        command: vec![program().into(), "describe-plugins".into()],
+        memory_limit: READER_MEMORY,
+    };
+    let text = "topologies = [\"torus:3x3\"]\nalgorithms = [\"segfault\", \"prints\"]\n";
+    let mut session = Session::with(&[file], &reader, text);
+    session.type_and_wait("R");
+    session.type_and_wait("2!");
+    let screen = session.screen(120, 30);
+    assert!(screen.contains("done: 1 case verified, 1 failed"), "{screen}");
+    assert_eq!(session.app.outcome().records.len(), 2);
+    // The text about the crash is a whole sentence.
+    session.keys("/segfault");
+    session.key(KeyCode::Enter);
+    session.type_and_wait("g4n");
+    let screen = session.screen(120, 30);
+    assert!(screen.contains("crashed: its process was killed by signal 11"), "{screen}");
+    assert!(!screen.contains("The case is its process"), "{screen}");
 }

@@ -9,7 +9,8 @@ use swapmeet_tui::ExitMode;
 fn adding_a_case_keeps_existing_rows() {
     let mut session = Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\"]");
     session.type_and_wait("a");
-    session.keys("1ibruck");
+    session.keys("1llli");
+    session.keys("bruck");
     session.key(KeyCode::Enter);
     session.type_and_wait("a");
     assert_eq!(session.app.outcome().records.len(), 2);
@@ -23,9 +24,9 @@ fn freezing_holds_back_events() {
         Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\", \"bruck\"]");
     session.type_and_wait("fR");
     session.keys("2");
-    assert!(session.screen(80, 24).contains("Cases: 2 waiting"), "{}", session.screen(80, 24));
+    assert!(session.screen(80, 24).contains("Table: 2 waiting"), "{}", session.screen(80, 24));
     session.type_and_wait("f");
-    assert!(session.screen(80, 24).contains("Cases: 2 ok"), "{}", session.screen(80, 24));
+    assert!(session.screen(80, 24).contains("Table: 2 ok"), "{}", session.screen(80, 24));
 }
 
 #[test]

@@ -29,23 +29,28 @@ fn rows_from_files_are_compared_and_rendered() {
         Terminal::start(folder.path(), "swapmeet tui rows.csv measured.csv", 120, 40);
     terminal.wait_for("8 rows opened");
     // Measured rows form a separate line of the comparison.
-    terminal.wait_for("3 Comparison");
+    terminal.keys("2");
+    terminal.wait_for("2 Table: 8 ok");
     terminal.wait_for("measured:here");
     // The dashboard can show the schedule of a simulated row, but not of a measured row.
-    terminal.keys("2g6");
+    terminal.keys("2g/!measured\rg4n");
     terminal.wait_for("step 1 of");
-    terminal.keys("2G6");
+    terminal.keys("2/\u{15}measured\rg4n");
     terminal.wait_for("The schedule is not available: ");
     // Write figures and a report.
-    for (keys, name) in
-        [("4F", "curves.svg"), ("9F", "map.pdf"), ("5F", "parts.png"), ("3F", "all.html")]
-    {
+    for (keys, name) in [
+        ("2/\u{15}!measured\rg3cF", "curves.svg"),
+        ("mF", "map.pdf"),
+        ("4pF", "parts.png"),
+        ("2F", "all.html"),
+        ("4nF", "network.svg"),
+    ] {
         terminal.keys(&format!("{keys}\u{15}{name}\r"));
         terminal.wait_for(&format!("saved {name}"));
         assert!(std::fs::metadata(folder.path().join(name)).unwrap().len() > 1000, "{name}");
     }
     // Existing files are not overwritten, and unknown formats are rejected.
-    terminal.keys("F\u{15}curves.svg\r");
+    terminal.keys("3cF\u{15}curves.svg\r");
     terminal.wait_for("curves.svg exists: press Enter");
     terminal.keys("\u{15}curves.gif");
     terminal.wait_for("expected a name that ends in .html");
@@ -54,6 +59,10 @@ fn rows_from_files_are_compared_and_rendered() {
     terminal.wait("the line to be gone", || !terminal.shown().contains("expected a name"));
     terminal.keys("a");
     terminal.wait_for("nothing to add");
+    // A run would replace the opened rows, so it asks first.
+    terminal.keys("R");
+    terminal.wait_for("Replace 8 rows from files by");
+    terminal.keys("n");
     // All rows are already in files, so the dashboard ends without asking.
     terminal.keys("q");
     terminal.end(0);
@@ -73,9 +82,9 @@ fn rows_with_optimum_show_it_in_comparison_and_curves() {
         40,
     );
     terminal.wait_for("done: ");
-    terminal.keys("3");
+    terminal.keys("2");
     terminal.wait_for("time/optimum");
-    terminal.keys("4");
+    terminal.keys("3c");
     terminal.wait_for("- - optimum");
     terminal.keys("\u{3}");
     terminal.end(0);
@@ -98,7 +107,7 @@ fn rows_of_links_show_what_the_loss_of_a_link_costs() {
     }
     let mut terminal = Terminal::start(folder.path(), "swapmeet tui graph.csv", 120, 40);
     terminal.wait_for("5 rows opened");
-    terminal.keys("2g6");
+    terminal.keys("2g4n");
     terminal.wait_for("step 1 of");
     terminal.keys("vvv");
     terminal.wait_for("What the loss of a link costs");
@@ -113,7 +122,7 @@ fn rows_of_links_show_what_the_loss_of_a_link_costs() {
     // from.
     let mut terminal = Terminal::start(folder.path(), "swapmeet tui mesh.csv", 120, 40);
     terminal.wait_for("13 rows opened");
-    terminal.keys("2g6");
+    terminal.keys("2g4n");
     terminal.wait_for("step 1 of");
     terminal.keys("vvv");
     terminal.wait_for("What the loss of a link costs");
@@ -124,7 +133,7 @@ fn rows_of_links_show_what_the_loss_of_a_link_costs() {
     swapmeet(&run.split(' ').collect::<Vec<_>>()).current_dir(folder.path()).assert().success();
     let mut terminal = Terminal::start(folder.path(), "swapmeet tui rows.csv", 120, 40);
     terminal.wait_for("1 row opened");
-    terminal.keys("6");
+    terminal.keys("4n");
     terminal.wait_for("step 1 of");
     terminal.keys("vvv");
     terminal.wait_for(
@@ -167,8 +176,8 @@ fn an_incomplete_last_row_does_not_hide_the_others() {
         std::fs::write(folder.path().join("cut.csv"), &text[..text.len() - cut]).unwrap();
         let mut terminal = Terminal::start(folder.path(), "swapmeet tui cut.csv", 120, 30);
         terminal.wait_for(&format!("{opened}; cut.csv:3: {note}"));
-        terminal.keys("8");
-        terminal.wait_for("8 Log");
+        terminal.keys("L");
+        terminal.wait_for("┌ Log");
         let shown = terminal.shown();
         assert!(shown.contains(&format!("cut.csv:3: {note}")), "{shown}");
         assert_eq!(shown.matches("cut.csv:3").count(), 1, "{shown}");

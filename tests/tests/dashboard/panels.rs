@@ -23,25 +23,27 @@ pub(super) fn compared() -> Session {
     )
 }
 
-const PANELS: [&str; 10] = [
-    "explore",
-    "cases",
-    "comparison",
-    "curves",
-    "parts",
-    "network",
-    "details",
-    "log",
-    "winners",
-    "what_if",
+/// The keys that show each panel, and its name.
+const PANELS: [(&str, &str); 9] = [
+    ("1", "choose"),
+    ("2", "table"),
+    ("3m", "winners"),
+    ("c", "curves"),
+    ("4p", "parts"),
+    ("n", "network"),
+    ("5", "what_if"),
+    ("2d", "details"),
+    ("L", "log"),
 ];
+
+/// The number of views and overlays.
+const NUMBERS: usize = 7;
 
 /// Switches to each panel and calls `f`. Some content is computed only when its panel is shown, so
 /// `f` is called after this work has ended.
 fn for_each_panel(session: &mut Session, mut f: impl FnMut(&mut Session, &str)) {
-    for (number, name) in PANELS.iter().enumerate() {
-        // The key of the tenth panel is the digit 0.
-        session.type_and_wait(&((number + 1) % 10).to_string());
+    for (keys, name) in PANELS {
+        session.type_and_wait(keys);
         f(session, name);
     }
 }
@@ -49,9 +51,10 @@ fn for_each_panel(session: &mut Session, mut f: impl FnMut(&mut Session, &str)) 
 #[test]
 fn panels_have_their_expected_content() {
     let mut session = compared();
-    session.keys("1");
-    let screen = session.screen(200, 60);
-    assert!(screen.contains("1-0 panels"), "a panel is missing in {PANELS:?}");
+    // On a large screen, two views are next to each other.
+    session.type_and_wait("3e");
+    let screen = session.screen(100, 30);
+    assert!(screen.contains("1 Choose") && screen.contains("3 Winners (1 of"), "{screen}");
     insta::assert_snapshot!("screen", screen);
     session.keys("e");
     for_each_panel(&mut session, |session, name| {
@@ -65,21 +68,21 @@ fn panels_draw_only_within_their_area_at_any_size() {
     for_each_panel(&mut session, |_, _| {});
     let session = std::cell::RefCell::new(session);
     proptest!(ProptestConfig::with_cases(swapmeet_tests::cases(32)), |(
-        panel in 0..PANELS.len(),
+        panel in 0..NUMBERS,
         (x, y) in (0_u16..5, 0_u16..5),
         (width, height) in prop_oneof![(1_u16..=60, 1_u16..=20), (1_u16..=250, 1_u16..=80)],
-        key in "[ov]?",
+        key in "[Mvr]?",
     )| {
         let mut session = session.borrow_mut();
         if !key.is_empty() {
-            session.keys("6");
+            session.keys("4n");
             session.type_and_wait(&key);
         }
         let area = Rect { x, y, width, height };
         let buffer = session.draw_panel(panel, area);
         let outside = buffer.area.positions().filter(|position| !area.contains(*position));
         for position in outside {
-            prop_assert_eq!(buffer[position].symbol(), MARKER, "{:?}: {}", area, PANELS[panel]);
+            prop_assert_eq!(buffer[position].symbol(), MARKER, "{:?}: {}", area, panel);
             prop_assert_eq!(buffer[position].style(), Cell::default().style());
         }
     });
@@ -89,7 +92,7 @@ fn panels_draw_only_within_their_area_at_any_size() {
 fn the_screen_can_be_drawn_at_any_size() {
     let mut session = compared();
     // Overlays: the help, a confirmation, a text input with an error, and the command palette.
-    for keys in ["4", "?", "q", "n1ixyz", "\u{1b}:so"] {
+    for keys in ["3c", "?", "q", "n1lixyz", "\u{1b}:so"] {
         for c in keys.chars() {
             session.key(if c == '\u{1b}' { KeyCode::Esc } else { KeyCode::Char(c) });
         }
@@ -111,7 +114,7 @@ fn bandwidths_are_columns_of_the_comparison() {
     let mut session = Session::run(
         "topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\"]\nworkloads = [\"uniform:16KiB\"]",
     );
-    session.keys("3e");
+    session.keys("2");
     let screen = session.screen(200, 24);
     assert!(screen.contains("algbw GB/s") && screen.contains("busbw GB/s"), "{screen}");
     let line = screen.lines().find(|line| line.contains("✓ blocks")).unwrap();
@@ -129,7 +132,7 @@ fn bandwidths_are_columns_of_the_comparison() {
 #[test]
 fn the_map_can_show_all_times() {
     let mut session = compared();
-    session.keys("9ghhv");
+    session.keys("3mghhv");
     let screen = session.screen(80, 24);
     let words = |name: &str| {
         let line = screen.lines().find(|line| line.contains(name)).unwrap();
@@ -149,17 +152,19 @@ fn an_algorithm_keeps_its_mark() {
     let marks = |session: &mut Session, algorithm: &str| {
         let screen = session.screen(120, 40);
         let words: Vec<&str> = screen.split_whitespace().collect();
-        let at = words.iter().position(|word| *word == algorithm);
-        at.map(|at| words[at - 1].to_owned())
+        let is_mark = |word: &str| word.chars().count() == 1 && !word.is_ascii();
+        let is_named = |word: &str| word.trim_end_matches('†') == algorithm;
+        let pair = words.windows(2).find(|pair| is_named(pair[1]) && is_mark(pair[0]));
+        pair.map(|pair| pair[0].to_owned())
     };
-    session.keys("e4");
+    session.keys("3c");
     let all = ["suh-shin", "pex", "bruck"].map(|name| marks(&mut session, name));
     assert_eq!(all, ["●", "◆", "✚"].map(|mark| Some(mark.to_owned())), "as in saved figures");
     session.keys("/!suh-shin");
     session.key(KeyCode::Enter);
     assert_eq!(marks(&mut session, "suh-shin"), None);
     assert_eq!(marks(&mut session, "bruck"), all[2]);
-    session.keys("9");
+    session.keys("m");
     assert_eq!(marks(&mut session, "bruck"), all[2]);
     assert_eq!(marks(&mut session, "pex"), all[1]);
 }
@@ -175,7 +180,7 @@ fn missing_parts_do_not_shift_names() {
         machines = ["sp2"]
         "#,
     );
-    session.keys("5");
+    session.keys("4p");
     let screen = session.screen(200, 60);
     assert!(screen.contains("rearrangement 10 %") && !screen.contains("propagation"), "{screen}");
 }
@@ -188,20 +193,19 @@ fn all_pictures_of_networks() {
         algorithms = ["pairwise"]
         "#,
     );
-    session.keys("6l");
+    session.keys("4nl");
     let mut seen = String::new();
     for (keys, what) in [
         ("", "a mesh: messages on links"),
         ("vv", "a mesh: bytes held by nodes"),
-        ("vj", "a plane of a three-dimensional network"),
+        ("vp]n", "a plane of a three-dimensional network"),
         ("]", "the next plane"),
-        ("p", "a plane in another orientation"),
-        ("j", "a ring that is broken into rows"),
-        ("jl", "a hypercube: the communication matrix"),
+        ("o", "a plane in another orientation"),
+        ("p]n", "a ring that is broken into rows"),
+        ("p]nl", "a hypercube: the communication matrix"),
         ("vv", "the matrix in bytes"),
-        ("vvoo", "ranks against time"),
+        ("vvr", "ranks against time"),
         ("zzll", "ranks against time, zoomed in"),
-        ("o", "the histogram"),
     ] {
         session.type_and_wait(keys);
         seen += &format!("== {what}\n{}\n", session.screen(70, 24));
@@ -214,9 +218,9 @@ fn all_pictures_of_networks() {
 #[test]
 fn everything_on_screen_can_be_read_in_every_theme() {
     let mut session = compared();
-    let panels = ["1", "1G", "2", "3s", "4", "5", "6l", "7", "8", "9", "9v", "0jjl", "0jjj"];
-    let pictures = ["6v", "6v", "6v", "6o", "6o", "6o", "6o", "6o", "6c"];
-    for keys in panels.into_iter().chain(pictures).chain(["?", " /p", "<:", "<S"]) {
+    let panels = ["1", "lllG", "2", "s", "3m", "v", "v", "c", "v", "d", "L", "5jjl", "jjj", "4p"];
+    let pictures = ["n", "l", "v", "v", "v", "M", "r", "n", "c"];
+    for keys in panels.into_iter().chain(pictures).chain(["?", " 2/p", "<:", "<S"]) {
         for key in keys.chars() {
             let code = if key == '<' { KeyCode::Esc } else { KeyCode::Char(key) };
             session.key(code);
@@ -232,7 +236,7 @@ fn everything_on_screen_can_be_read_in_every_theme() {
 fn plain_terminals_show_the_same_content() {
     let mut session = compared();
     session.plain();
-    for keys in ["1", "3", "4", "5", "6", "?"] {
+    for keys in ["1", "2", "3m", "c", "4p", "n", "r", "5", "?"] {
         session.type_and_wait(keys);
         let screen = session.screen(120, 40);
         assert!(screen.is_ascii(), "panel {keys}:\n{screen}");
@@ -265,46 +269,38 @@ fn enter_opens_the_case_under_the_cursor() {
         algorithms = ["pairwise", "bruck", "ring", "suh-shin"]
         workloads = ["uniform:1", "uniform:10KiB"]
         "#;
-    for keys in ["3", "3r", "3s", "3ss", "3sr", "3G/ring", "3/10K", "2G3", "2jj3"] {
+    for keys in ["2", "2r", "2s", "2ss", "2sr", "2G/ring", "2/10K", "2G", "2jj"] {
         let mut session = Session::run(text);
-        session.keys("e");
         session.keys(keys);
         if keys.contains('/') {
+            // The filter may hide the selected case, so go to the first line.
             session.key(KeyCode::Enter);
+            session.keys("g");
         }
         let (screen, here) = opened(&mut session);
         assert!(screen.contains(&here), "{keys}: expected {here}\n{screen}");
-        if keys.starts_with('2') {
-            continue;
-        }
-        // Removing the filter moves a different line under the cursor.
-        session.keys("3/bruck");
+        // Typing a filter and removing it does not change the selection.
+        session.keys("2/bruck");
         session.key(KeyCode::Esc);
         let (screen, here) = opened(&mut session);
         assert!(screen.contains(&here), "{keys}, filter gone: expected {here}\n{screen}");
     }
     let mut session = Session::run(text);
-    session.type_and_wait("2jj3");
-    let (screen, here) = opened(&mut session);
-    assert!(
-        here.contains("bruck on torus:4x4, uniform:1,"),
-        "the cursor is on the case that was in focus: {here}"
-    );
-    assert!(screen.contains(&here), "{screen}");
-    session.keys("2/suh");
+    // If the filter hides the selected case, Enter opens the first line.
+    session.keys("2/pairwise");
     session.key(KeyCode::Enter);
     session.key(KeyCode::Enter);
     let screen = session.screen(120, 24);
-    assert!(screen.contains("Details: suh-shin on"), "in the queue, too:\n{screen}");
+    assert!(screen.contains("Details: pairwise on"), "{screen}");
 }
 
 #[test]
 fn errors_are_marked_while_a_spec_is_typed() {
     let mut session = Session::new("algorithms = [\"pex\"]");
-    session.keys("jji");
+    session.keys("lllji");
     session.keys("x");
     session.key(KeyCode::Esc);
-    session.keys("l");
+    session.keys("hh");
     session.keys("itorus:16x0");
     insta::assert_snapshot!(session.screen(80, 24));
     session.key(KeyCode::Enter);
@@ -319,13 +315,13 @@ fn errors_are_marked_while_a_spec_is_typed() {
 fn filters_apply_to_every_panel() {
     let mut session = compared();
     for (panel, words, there, gone) in [
-        ("1", "doubling", "recursive doubling", "suh-shin "),
-        ("2", "6x6 unsupported", "pex  torus:6x6", "torus:4x4"),
-        ("3", "8x8 16KiB pex", "pex", "bruck"),
-        ("4", "bruck", "✚ bruck", "pex"),
-        ("5", "suh", "suh-shin", "bruck"),
-        ("7", "bytes", "peak_node_bytes", "Bruck"),
-        ("8", "done", "72 cases verified", "not a power of two"),
+        ("1lll", "doubling", "recursive doubling", "suh-shin "),
+        ("2", "6x6 unsupported", "6x6", "4x4"),
+        ("2g", "8x8 16KiB pex", "pex", "bruck"),
+        ("3c", "bruck", "✚ bruck", "pex"),
+        ("4p", "pex", "pex", "†bruck"),
+        ("2d", "bytes", "peak_node_bytes", "Bruck"),
+        ("L", "done", "72 cases verified", "not a power of two"),
     ] {
         session.type_and_wait(panel);
         session.keys("/");
@@ -346,7 +342,9 @@ fn filters_apply_to_every_panel() {
 fn broken_lines_have_marks_only_for_nodes() {
     let mut session = Session::run("topologies = [\"ring:200\"]\nalgorithms = [\"ring\"]");
     session.plain();
-    session.type_and_wait("6l");
+    session.keys("4n");
+    session.key(KeyCode::Enter);
+    session.type_and_wait("l");
     // All nodes of a ring send in the first step.
     let screen = session.screen(80, 24);
     let marks: Vec<usize> = screen
@@ -362,8 +360,8 @@ fn broken_lines_have_marks_only_for_nodes() {
 #[test]
 fn invalid_settings_are_rejected() {
     let mut session = Session::new("repetitions = 3\nseed = 18446744073709551613");
-    session.keys("hhhhh");
-    session.keys("llll");
+    session.keys("hhhhhh");
+    session.keys("lllll");
     session.keys("i");
     session.control('u');
     session.keys("4");
@@ -391,9 +389,9 @@ fn small_screens_say_what_they_hide() {
         "#,
     );
     for (keys, height, text) in [
-        ("f", 24, "frozen"),
+        ("4pf", 24, "frozen"),
         ("fF", 24, " .png .pdf are figures"),
-        ("<0", 14, "2 further algorithms are hidden"),
+        ("<5", 14, "2 further algorithms are hidden"),
     ] {
         for key in keys.chars() {
             session.key(if key == '<' { KeyCode::Esc } else { KeyCode::Char(key) });
@@ -407,27 +405,33 @@ fn small_screens_say_what_they_hide() {
 #[test]
 fn repetitions_are_counted_from_one_everywhere() {
     let mut session = compared();
-    session.type_and_wait("2jj");
-    let screen = session.screen(80, 24);
-    assert!(
-        ["#1", "#2", "#3"].iter().all(|number| screen.contains(number)) && !screen.contains("#0"),
-        "{screen}"
-    );
+    session.keys("2");
     session.key(KeyCode::Enter);
-    assert!(session.screen(80, 24).contains("Details of repetition 3 of 3: "));
+    for repetition in 1..=3 {
+        session.settle();
+        let screen = session.screen(80, 24);
+        assert!(screen.contains(&format!("Details of repetition {repetition} of 3: ")), "{screen}");
+        session.keys("l");
+    }
 }
 
 #[test]
 fn the_mouse_selects_sorts_and_scrolls() {
     let mut session = compared();
-    session.keys("3");
-    session.click_on(120, 40, "time");
-    session.click_on(120, 40, "time");
+    session.keys("2");
+    session.click_on(120, 40, "time   ratio");
+    session.click_on(120, 40, "time▴");
     let sorted = session.screen(120, 40);
     assert!(sorted.contains("time▾"), "{sorted}");
-    session.click_on(80, 24, "4 Curves");
+    session.click_on(80, 24, "3 Winners");
+    assert!(session.screen(80, 24).contains("3 Winners (1 of"));
+    // The hints of the bottom line, and the scales of sliders.
+    session.click_on(80, 24, "c curves");
     assert!(session.screen(80, 24).contains("Time against block size"));
-    session.keys("2");
+    session.type_and_wait("5jj");
+    session.click_on(120, 40, "┼");
+    assert!(session.screen(120, 40).contains("a trial of"), "{}", session.screen(120, 40));
+    session.keys("D2");
     // The screen is high enough to show all lines.
     let before = session.cursor_row(80, 100);
     session.wheel_on(80, 100, "suh-shin", 2);
@@ -438,7 +442,7 @@ fn the_mouse_selects_sorts_and_scrolls() {
 #[test]
 fn details_show_the_faults_of_a_case() {
     let mut session = Session::run("topologies = [\"torus:4x4,faults=2\"]\nalgorithms = [\"pex\"]");
-    session.keys("7e");
+    session.type_and_wait("2d");
     let screen = session.screen(120, 40);
     let (first, _) = screen.split_once("ALL COLUMNS").unwrap();
     assert!(first.contains(" faults                down="), "{screen}");
@@ -447,7 +451,7 @@ fn details_show_the_faults_of_a_case() {
 #[test]
 fn the_last_page_of_details_is_full() {
     let mut session = compared();
-    session.type_and_wait("7G");
+    session.type_and_wait("2dG");
     let screen = session.screen(80, 24);
     assert!(screen.contains("Details of repetition 1 of 3: "), "{screen}");
     assert!(

@@ -31,17 +31,18 @@ fn typed(session: &mut Session, text: &str) {
 #[test]
 fn several_specs_can_be_typed_at_once() {
     let mut session = session();
+    session.keys("lll");
     typed(&mut session, "pex  bruck");
-    session.keys("l");
+    session.keys("hh");
     assert_eq!(picked(&mut session, "Algorithms"), "suh-shin pex bruck");
     typed(&mut session, "ring:9 mesh:2x2");
     session.keys("l");
-    assert_eq!(picked(&mut session, "Topologies"), "torus:4x4 ring:9 mesh:2x2");
+    assert_eq!(picked(&mut session, "Network"), "torus:4x4 ring:9 mesh:2x2");
     typed(&mut session, "uniform:8..32 one-spike:max=64,rest=1");
     session.keys("l");
     assert_eq!(
-        picked(&mut session, "Workloads"),
-        "uniform:64 uniform:8 uniform:16 uniform:32 one…"
+        picked(&mut session, "Sizes"),
+        "uniform:64 uniform:8 uniform:16 uniform:32 one-spike:max=64,rest=1"
     );
     session.keys("hhi");
     session.keys("ring:4 torsu:4x4");
@@ -59,7 +60,7 @@ fn several_specs_can_be_typed_at_once() {
 #[test]
 fn tab_completes_keys_and_their_values() {
     let mut session = session();
-    session.keys("llli");
+    session.keys("lllli");
     for (typed, completed) in
         [("parag", "paragon"), (":model=c", "paragon:model=circuit"), (",vir", "virtual_channels=")]
     {
@@ -78,7 +79,7 @@ fn the_parameters_of_machines_and_algorithms_are_a_form() {
     let mut session = session();
     // Move to startup_us and increase it. Then change the model, which changes the list of
     // parameters.
-    session.keys("lll");
+    session.keys("llll");
     session.keys("gp");
     assert!(session.screen(120, 50).contains("= paragon"), "{}", session.screen(120, 50));
     session.keys("jl");
@@ -123,20 +124,21 @@ fn the_parameters_of_machines_and_algorithms_are_a_form() {
 #[test]
 fn selecting_a_study_can_be_undone() {
     let mut session = session();
-    session.keys("lllll");
+    session.keys("llllll");
     session.keys("/figure-14");
     session.key(KeyCode::Enter);
     session.key(KeyCode::Enter);
     session.keys("h");
-    assert_eq!(picked(&mut session, "Topologies"), "mesh:16x16 mesh:32x32 mesh:64x64 mesh:128x128");
+    assert_eq!(picked(&mut session, "Network"), "mesh:16x16 mesh:32x32 mesh:64x64 mesh:128x128");
     session.keys("u");
-    assert_eq!(picked(&mut session, "Topologies"), "torus:4x4");
-    assert_eq!(picked(&mut session, "Workloads"), "uniform:64");
+    assert_eq!(picked(&mut session, "Network"), "torus:4x4");
+    assert_eq!(picked(&mut session, "Sizes"), "uniform:64");
 }
 
 #[test]
 fn changes_are_undone_in_reverse_order() {
     let mut session = session();
+    session.keys("lll");
     typed(&mut session, "pex");
     session.keys("b");
     session.keys("gd");
@@ -163,11 +165,11 @@ fn the_palette_finds_and_runs_commands() {
     let mut terminal = Terminal::start(folder.path(), command, 100, 30);
     terminal.wait_for("done: 1 case verified");
     terminal.keys(":most expensive");
-    terminal.wait_for("Net: go to the most expensive step");
+    terminal.wait_for("Network and ranks: go to the most expensive step");
     terminal.keys("\r");
-    terminal.wait_for("6 Network: pex");
+    terminal.wait_for("4 Network: pex");
     terminal.keys(":sort\u{1b}[B");
-    terminal.wait_for("Compare: sort by the next visible column");
+    terminal.wait_for("Table: sort by the next visible column");
     terminal.keys("\u{15}no such thing\r");
     terminal.wait_for("no matching command");
     terminal.keys("\u{15}quit immediately\r");
@@ -179,7 +181,7 @@ fn the_palette_finds_and_runs_commands() {
 #[test]
 fn a_workload_of_the_collective_is_offered() {
     let mut session = Session::new("topologies = [\"hypercube:4\"]");
-    session.keys("/allgather");
+    session.keys("lll/allgather");
     session.key(KeyCode::Enter);
     let screen = session.screen(120, 30);
     assert!(screen.contains("hypercube-allgather  allgather · "), "{screen}");
@@ -189,7 +191,7 @@ fn a_workload_of_the_collective_is_offered() {
     let offer = "hypercube-allgather needs allgather: w selects allgather/uniform:64";
     assert!(session.screen(80, 24).contains(offer), "{}", session.screen(80, 24));
     session.keys("w");
-    assert_eq!(picked(&mut session, "Workloads"), "allgather/uniform:64");
+    assert_eq!(picked(&mut session, "Sizes"), "allgather/uniform:64");
     session.type_and_wait("R");
     let screen = session.screen(80, 24);
     assert!(screen.contains("1 case verified") && !screen.contains("unsupported"), "{screen}");
@@ -205,7 +207,7 @@ fn all_algorithms_of_a_collective_are_selected_at_once() {
     let file = |name| plugin_file(&format!("swapmeet_plugin_{name}"));
     let plugins = ["bine", "classic", "files"].map(file);
     let mut session = Session::with(&plugins, &PluginReader::InProcess, "algorithms = [\"bruck\"]");
-    session.keys("A");
+    session.keys("lllA");
     assert_eq!(picked_after("l", &mut session), "none selected");
     session.keys("h/gather");
     session.key(KeyCode::Enter);
@@ -237,7 +239,7 @@ fn a_run_without_a_selection_says_which_keys_to_press() {
 #[test]
 fn algorithms_are_listed_by_paper_and_collective() {
     let mut session = Session::new("topologies = [\"hypercube:4\"]");
-    session.keys("e");
+    session.keys("lll");
     let screen = session.screen(120, 60);
     let line = |text: &str| {
         screen.lines().position(|line| line.contains(text)).unwrap_or_else(|| panic!("{screen}"))
@@ -323,9 +325,9 @@ fn a_selection_with_case_and_exclude_tables_keeps_its_cases() {
     assert_eq!(sorted_cases(&session.app.outcome().records), CASES);
     session.keys("1");
     let screen = session.screen(100, 30);
-    assert!(screen.contains("Explore: cases of the experiment's tables selected"), "{screen}");
-    session.keys("llll");
-    assert_eq!(picked(&mut session, "Topologies"), "given by the [[case]] tables");
+    assert!(screen.contains("Choose: cases of the experiment's tables selected"), "{screen}");
+    session.keys("lllll");
+    assert_eq!(picked(&mut session, "Network"), "given by the [[case]] tables");
     // Flags cannot express the tables.
     let message = |session: &mut Session| session.app.message().unwrap_or_default().to_owned();
     session.keys("y");
@@ -355,7 +357,7 @@ fn a_selection_with_case_and_exclude_tables_keeps_its_cases() {
     session.control('u');
     session.key(KeyCode::Enter);
     assert!(!session.screen(100, 30).contains("2 tables"), "{}", session.screen(100, 30));
-    assert_eq!(picked(&mut session, "Topologies"), "none selected");
+    assert_eq!(picked(&mut session, "Network"), "none selected");
 }
 
 /// `tui` runs the cases of the file at once, and copies a command that names the file.
@@ -377,7 +379,7 @@ fn an_experiment_file_with_tables_is_opened() {
 #[test]
 fn help_starts_with_the_active_panel() {
     let mut session = session();
-    for (panel, title) in [("6", "Net"), ("1", "Explore"), ("9", "Map")] {
+    for (panel, title) in [("4n", "Network and ranks"), ("1", "Choose"), ("3m", "Winners")] {
         session.type_and_wait(panel);
         session.keys("?");
         let screen = session.screen(80, 24);

@@ -36,6 +36,7 @@ pub(super) fn shell(folder: &Path, script: &str) -> CommandBuilder {
         ("RUST_BACKTRACE", "0"),
     ];
     settings.iter().for_each(|(key, value)| shell.env(key, value));
+    shell.env("XDG_STATE_HOME", folder.join(".state"));
     ["NO_COLOR", "SWAPMEET_PLUGIN_PATH"].iter().for_each(|key| shell.env_remove(key));
     shell
 }

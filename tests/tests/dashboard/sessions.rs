@@ -17,7 +17,7 @@ use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::worker::{WorkerKind, Workers};
 use swapmeet_tests::{plugin_file, program};
-use swapmeet_tui::{App, Appearance, ClickMap, Setup, Theme, draw, draw_panel};
+use swapmeet_tui::{App, Appearance, ClickMap, Options, Setup, Theme, draw, draw_panel};
 
 /// A symbol that no panel draws, with which tests find cells outside of a panel.
 pub(super) const MARKER: &str = "¤";
@@ -59,7 +59,19 @@ impl Session {
         session
     }
 
+    /// Starts a session that continues with the state of another one.
+    pub(super) fn with_state(text: &str, state: &str) -> Self {
+        let plugins =
+            ["classic", "thakur"].map(|name| plugin_file(&format!("swapmeet_plugin_{name}")));
+        let options = Options { state: Some(state.to_owned()), ..Options::default() };
+        Self::start(&plugins, &PluginReader::InProcess, text, options)
+    }
+
     pub(super) fn with(plugins: &[PathBuf], reader: &PluginReader, text: &str) -> Self {
+        Self::start(plugins, reader, text, Options::default())
+    }
+
+    fn start(plugins: &[PathBuf], reader: &PluginReader, text: &str, options: Options) -> Self {
         let mut experiment = experiment(text);
         for (list, default) in
             [(&mut experiment.workloads, "uniform:64"), (&mut experiment.machines, "paragon")]
@@ -75,8 +87,11 @@ impl Session {
             cases: Vec::new(),
             found: Vec::new(),
             opened: Vec::new(),
+            follow: Vec::new(),
             notes: Vec::new(),
             is_example: false,
+            default_machine: None,
+            options,
             render: |_, _| Err("nothing is drawn without the program".to_owned()),
             workers: workers(reader),
             rows: None,
@@ -172,7 +187,7 @@ impl Session {
         let is_cursor = |row: &&[Cell]| row[1..].iter().any(|cell| cell.bg == Color::Cyan);
         let rows: Vec<&[Cell]> = buffer.content.chunks(usize::from(width)).collect();
         // The first row contains the tabs.
-        rows.iter().skip(1).position(is_cursor).unwrap() + 1
+        rows.iter().skip(1).position(is_cursor).expect("a cursor") + 1
     }
 
     /// Returns the line under the cursor without the frame.

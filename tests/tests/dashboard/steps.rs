@@ -37,12 +37,14 @@ fn the_last_step_ends_at_the_time_of_the_row() {
                 "topologies = [\"torus:8x8\"]\nalgorithms = [\"{algorithm}\"]\nworkloads = [\"uniform:1KiB\"]\nmachines = [\"{machine}\"]"
             ));
             session.keys("2");
-            let time = after(&session.cursor_line(160, 50), "✓")
+            let time = session
+                .cursor_line(160, 50)
                 .split_whitespace()
+                .skip(1)
                 .take(2)
                 .collect::<Vec<_>>()
                 .join(" ");
-            session.type_and_wait("6");
+            session.type_and_wait("4n");
             session.type_and_wait("G");
             let screen = session.screen(160, 50);
             assert_eq!(after(&screen, "ends at"), time, "{algorithm} on {machine}:\n{screen}");
@@ -55,7 +57,7 @@ fn w_goes_to_the_most_expensive_step() {
     let mut session = Session::run(
         "topologies = [\"ring:8\"]\nalgorithms = [\"linear\", \"ring\"]\nworkloads = [\"uniform:4KiB\"]\nmachines = [\"paragon\"]",
     );
-    session.type_and_wait("2G6");
+    session.type_and_wait("2G4n");
     session.type_and_wait("w");
     let screen = session.screen(160, 50);
     assert!(screen.contains("most expensive of 7"), "{screen}");
@@ -76,7 +78,7 @@ fn times_of_ranks_are_computed_on_request() {
     let mut session = Session::run(
         "topologies = [\"ring:8\"]\nalgorithms = [\"pairwise\"]\nmachines = [\"sp2\"]\nworkloads = [\"uniform:64\"]",
     );
-    session.type_and_wait("6");
+    session.type_and_wait("4n");
     let screen = session.screen(120, 40);
     assert!(screen.contains("link load of each step"), "{screen}");
     session.type_and_wait("w");
@@ -93,8 +95,7 @@ fn ranks_with_their_own_clocks_are_shown_against_time() {
     let mut session = Session::run(
         "topologies = [\"hypercube:2\"]\nalgorithms = [\"hypercube-broadcast\"]\nworkloads = [\"broadcast/uniform:100\"]\nmachines = [\"free:model=fluid,startup_us=3,hop_us=2,byte_us=0.5\"]",
     );
-    session.type_and_wait("6e");
-    session.type_and_wait("oo");
+    session.type_and_wait("4r");
     for (width, height) in [(60, 20), (110, 34), (200, 50)] {
         let screen = session.screen(width, height);
         for part in ["startup", "peer", "rank 0 is the last to end this step, at 55.00 µs"] {
@@ -137,8 +138,9 @@ fn two_schedules_are_aligned_by_step_or_by_time() {
     let mut session = Session::run(
         "topologies = [\"torus:4x4\", \"mesh:4x4\"]\nalgorithms = [\"pex\", \"suh-shin\"]\nworkloads = [\"uniform:64\"]\nmachines = [\"paragon\"]",
     );
-    session.type_and_wait("2g6ec");
-    session.key(KeyCode::Down);
+    // The fastest algorithm is first.
+    session.type_and_wait("2gj4nc");
+    session.key(KeyCode::Up);
     session.settle();
     session.keys("ll");
     for (width, height) in [(120, 40), (220, 60), (70, 40)] {
@@ -165,10 +167,10 @@ fn two_schedules_are_aligned_by_step_or_by_time() {
     );
     assert!(screen.contains("step 3 of 4") && !screen.contains("step 3 of 15"), "{screen}");
     // Compare the same algorithm on two networks.
-    session.key(KeyCode::Down);
-    session.settle();
-    assert!(session.screen(160, 50).contains("pex, mesh:4x4"));
-    session.type_and_wait("kkc");
+    session.type_and_wait("p]n");
+    let screen = session.screen(160, 50);
+    assert!(screen.contains("kept: pex, torus:4x4") && screen.contains(", mesh:4x4"), "{screen}");
+    session.type_and_wait("2g4nc");
     session.key(KeyCode::Down);
     session.settle();
     let screen = session.screen(160, 50);
@@ -180,15 +182,16 @@ fn the_schedule_of_a_running_case_is_shown() {
     let folder = tempfile::tempdir().unwrap();
     let command = "swapmeet tui --topology torus:64x64 --proof full --algorithm gen";
     let mut terminal = Terminal::start(folder.path(), command, 120, 40);
-    terminal.wait_for("running");
-    // The panel of cases is narrow, but has room for the step and the elapsed time.
+    terminal.wait_for("cases have ended");
+    // The table shows the step and the elapsed time.
+    terminal.keys("2");
     terminal.wait("the step and the time", || {
         let shown = terminal.shown();
         let cases = shown.lines().filter_map(|line| line.split('│').nth(1));
-        let texts = cases.filter_map(|case| case.split_once("step "));
-        texts.into_iter().any(|(_, text)| text.trim_end().ends_with(" s"))
+        let texts = cases.filter_map(|case| case.split_once("▸ step "));
+        texts.into_iter().any(|(_, text)| text.contains(" s ") && text.contains(" gen "))
     });
-    terminal.keys("6");
+    terminal.keys("4n");
     terminal.wait_for("The case is at");
     terminal.keys("\r");
     terminal.wait_for("simulating: step ");
@@ -216,9 +219,9 @@ fn repetitions_are_interleaved_and_their_spread_is_shown() {
     );
     let mut terminal = Terminal::start(folder.path(), &command, 120, 40);
     terminal.wait_for("done: 12 cases verified");
-    terminal.keys("5e");
+    terminal.keys("4p");
     terminal.wait_for("(n = 3)");
-    terminal.keys("4");
+    terminal.keys("3c");
     terminal.wait_for("points are means of 3 repetitions");
     terminal.keys("q");
     terminal.end(0);

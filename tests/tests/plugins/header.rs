@@ -145,3 +145,39 @@ fn a_plugin_in_go_passes_check() {
         row.reason
     );
 }
+
+/// The helper reads numbers as the SDK does. Values above 64 bits give the largest number.
+#[test]
+fn the_header_reads_numbers_of_parameters() {
+    let source = r#"
+#include <string.h>
+#include <swapmeet.h>
+static SwmStr text(const char *s) { SwmStr out; out.ptr = (const uint8_t *)s; out.len = strlen(s); return out; }
+int main(void)
+{
+    SwmParam params[5];
+    SwmProblem problem;
+    const char *given[5][2] = {{"fan", "12"}, {"fa", "7"}, {"most", "18446744073709551616"}, {"word", "12x"}, {"none", ""}};
+    int i;
+    memset(&problem, 0, sizeof problem);
+    for (i = 0; i < 5; i++) { params[i].key = text(given[i][0]); params[i].value = text(given[i][1]); }
+    problem.params = params;
+    problem.param_count = 5;
+    return !(swm_number(&problem, "fan", 1) == 12 && swm_number(&problem, "fa", 1) == 7 && swm_number(&problem, "f", 1) == 1
+        && swm_number(&problem, "fans", 3) == 3 && swm_number(&problem, "most", 1) == UINT64_MAX
+        && swm_number(&problem, "word", 5) == 5 && swm_number(&problem, "none", 6) == 6);
+}
+"#;
+    if !tools::has(&["cc"]) {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let (file, program) = (dir.path().join("number.c"), dir.path().join("number"));
+    std::fs::write(&file, source).unwrap();
+    let mut compiler = Command::new("cc");
+    compiler.args(words("-std=c99 -Wall -Wextra -pedantic -Werror -I"));
+    compiler.arg(folder().join("include")).arg("-o").arg(&program).arg(&file);
+    let made = compiler.output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    assert!(Command::new(&program).status().unwrap().success());
+}

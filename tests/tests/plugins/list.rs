@@ -1,6 +1,6 @@
 //! `swapmeet list plugins` shows the origin of each plugin, and the plugin's description of itself.
 
-use crate::support::{compile_c, printed, swapmeet, swapmeet_process};
+use crate::support::{compile_c, printed, refused, swapmeet, swapmeet_process};
 use serde_json::Value;
 use std::path::Path;
 use tempfile::tempdir;
@@ -64,9 +64,44 @@ fn the_text_contains_title_and_paper_of_each_algorithm() {
     let text = printed(&["list", "plugins"]);
     let paragraph = text.split("\nthakur ").nth(1).unwrap();
     let shown: Vec<&str> = paragraph.lines().take(5).collect();
-    assert_eq!(shown[0], "0.2.0  (plugin ABI 1.1, MIT OR Apache-2.0)");
+    assert_eq!(shown[0], "0.3.0  (plugin ABI 1.1, MIT OR Apache-2.0)");
     assert!(shown[1].ends_with("  (in the program)"), "{}", shown[1]);
     assert_eq!(shown[2], "    pex: PEX: pairwise exchange by exclusive-or (Fig. 1)");
     assert_eq!(shown[3], "        on any topology with a power of two of nodes");
     assert!(shown[4].starts_with("        R. Thakur, A. Choudhary, G. C. Fox"), "{}", shown[4]);
+}
+
+#[test]
+fn several_algorithms_are_described() {
+    let text = printed(&["list", "algorithms", "pairwise", "cyclic", "bruck"]);
+    let titles: Vec<&str> =
+        text.lines().filter(|line| !line.is_empty() && !line.starts_with(' ')).collect();
+    let names: Vec<&str> = titles.iter().map(|line| line.split(':').next().unwrap()).collect();
+    assert_eq!(names, ["pairwise", "gen", "bruck"], "`cyclic` is another name of `gen`");
+    let error = refused(&["list", "algorithms", "pairwise", "brukc"]);
+    assert!(error.contains("no entry `brukc`; did you mean `bruck`?"), "{error}");
+}
+
+/// The listed algorithms are those whose rows are `ok`. `torus-permutation` and `suh-shin` need a
+/// torus, and `pex` a power of two.
+#[test]
+fn algorithms_are_listed_by_topology_and_workload() {
+    let listed = |args: &[&str]| {
+        let list = [&["list", "algorithms", "--format", "json"], args].concat();
+        let list: Vec<Value> = serde_json::from_str(&printed(&list)).unwrap();
+        list.iter().map(|row| row["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let on_ring = listed(&["--topology", "fully-connected:6"]);
+    let has = |list: &[String], name: &str| list.iter().any(|listed| listed == name);
+    assert!(has(&on_ring, "bruck") && has(&on_ring, "pairwise"), "{on_ring:?}");
+    assert!(!has(&on_ring, "suh-shin") && !has(&on_ring, "pex"), "{on_ring:?}");
+    let unequal = listed(&[
+        "--topology",
+        "torus:4x4",
+        "--workload",
+        "dispatch/moe:experts=16,top=2,tokens=4,bytes=8",
+    ]);
+    assert!(has(&unequal, "direct-dispatch") && !has(&unequal, "bruck"), "{unequal:?}");
+    let error = refused(&["list", "topologies", "--topology", "ring:4"]);
+    assert!(error.contains("expected `list algorithms --topology SPEC`"), "{error}");
 }

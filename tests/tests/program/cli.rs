@@ -201,8 +201,8 @@ fn flags_override_the_list_in_the_file() {
         [
             ("ring:4", "suh-shin", "uniform:2"),
             ("ring:4", "pex", "uniform:2"),
-            ("ring:4", "row-column", "uniform:2"),
             ("ring:4", "torus-multiscatter", "uniform:2"),
+            ("ring:4", "by-dimension", "uniform:2"),
             ("ring:4", "linear", "uniform:2"),
             ("ring:4", "pairwise", "uniform:2"),
             ("ring:4", "bruck", "uniform:2")
@@ -309,7 +309,7 @@ fn compare_reads_rows_of_run() {
     swapmeet(&["compare", file, "--baseline", "pex"])
         .assert()
         .success()
-        .stdout(predicate::str::contains("faster than `pex` (the same in all 3 repetitions)."));
+        .stdout(predicate::str::contains(" times as long (the same in all repetitions)."));
     let message = refused(&["compare", file, "--baseline", "pox"]);
     assert!(
         message.contains("baseline `pox`") && message.contains("did you mean `pex`?"),
@@ -394,10 +394,13 @@ fn a_row_on_a_defined_machine_contains_its_definition() {
                 [machine.mine]\nbase = \"paragon\"\nstartup_us = 220\nbarrier_us = 0.5\n";
     std::fs::write(&file, text).unwrap();
     let named = rows(&[file.to_str().unwrap()]);
-    let message: Vec<_> =
-        named.iter().map(|r| (r.machine.as_str(), r.machine_definition.as_str())).collect();
     let meaning = "paragon:startup_us=220,barrier_us=0.5";
-    assert_eq!(message, [("mine", meaning), ("mine:ports=2", &format!("{meaning},ports=2"))]);
+    let defined: Vec<_> = named.iter().map(|row| row.case().setting.machine_in_full()).collect();
+    assert_eq!(defined, [format!("mine ({meaning})"), format!("mine:ports=2 ({meaning},ports=2)")]);
+    // The definition has the value of every parameter, also for a preset.
+    assert!(named[0].machine_definition.starts_with("paragon:model=wormhole,startup_us=220,"));
+    let preset = rows(&words("--topology ring:4 --algorithm gen --machine delta"));
+    assert!(preset[0].machine_definition.contains(",rearrangement=packed,"));
     let spelled_out = rows(&words(
         "--topology ring:4 --algorithm gen --machine paragon:startup_us=220,barrier_us=0.5",
     ));

@@ -54,6 +54,7 @@ run_pages! {
     clusters: "docs/clusters.md",
     faults: "docs/faults.md",
     figures: "docs/figures.md",
+    gpu: "docs/gpu.md",
     models: "docs/models.md",
     moe: "docs/moe.md",
     optimum: "docs/optimum.md",

@@ -93,8 +93,50 @@ fn the_script_in_python_names_the_fastest_algorithms() {
         format!("torus:4x4 paragon {bytes} B: {} ({:.1} us)\n", row.algorithm, row.time_us.unwrap())
     };
     let script = project("examples/rows.py");
-    let output = Command::new("python3").arg(script).arg(&file).output().unwrap();
+    let output = Command::new("python3").arg(&script).arg(&file).output().unwrap();
     assert_eq!(printed(&output), fastest(64) + &fastest(64 << 10));
+    // Rows whose blocks differ in size have no block size.
+    let workload = "moe:experts=16,top=2,tokens=4,bytes=64";
+    let mut run = swapmeet(&["run", "--topology", "torus:4x4", "--machine", "paragon", "--force"]);
+    run.args(["--workload", workload, "--algorithm", "pairwise", "--quiet", "--out"]);
+    run.arg(&file).assert().success();
+    let output = Command::new("python3").arg(script).arg(&file).output().unwrap();
+    assert!(printed(&output).starts_with(&format!("torus:4x4 paragon {workload}: pairwise (")));
+}
+
+/// The Python package starts the program on PATH if the package has none, but not itself.
+#[test]
+fn the_python_package_falls_back_to_the_program_on_path() {
+    if !tools::has(&["python3"]) {
+        return;
+    }
+    let dir = tempdir().unwrap();
+    let script = "import swapmeet; print(swapmeet.program())";
+    let found = |path: &Path| {
+        let mut python = Command::new("python3");
+        python.args(["-c", script]).env("PYTHONPATH", project("framework/python"));
+        python.env("PYTHONDONTWRITEBYTECODE", "1");
+        let path = format!("{}:{}", path.display(), std::env::var("PATH").unwrap());
+        python.env("PATH", path).output().unwrap()
+    };
+    let program = dir.path().join("swapmeet");
+    std::os::unix::fs::symlink(swapmeet_tests::program(), &program).unwrap();
+    assert_eq!(printed(&found(dir.path())), format!("{}\n", program.display()));
+    // The command of the package itself calls the program that it finds.
+    let command = dir.path().join("command");
+    std::fs::create_dir(&command).unwrap();
+    let command = command.join("swapmeet");
+    let text = "import sys, swapmeet; sys.argv[0] = __file__; print(swapmeet.program())";
+    std::fs::write(&command, format!("#!/usr/bin/env python3\n{text}\n")).unwrap();
+    let mut mode = std::fs::metadata(&command).unwrap().permissions();
+    std::os::unix::fs::PermissionsExt::set_mode(&mut mode, 0o755);
+    std::fs::set_permissions(&command, mode).unwrap();
+    let path = [command.parent().unwrap(), dir.path()].map(|folder| folder.display().to_string());
+    let path = format!("{}:{}", path.join(":"), std::env::var("PATH").unwrap());
+    let mut python = Command::new(&command);
+    python.env("PYTHONPATH", project("framework/python")).env("PYTHONDONTWRITEBYTECODE", "1");
+    let output = python.env("PATH", path).output().unwrap();
+    assert_eq!(printed(&output), format!("{}\n", program.display()));
 }
 
 /// The crates for other projects can be packaged, and the packages compile together from their own

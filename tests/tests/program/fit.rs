@@ -71,3 +71,35 @@ fn measurements_without_a_possible_fit_are_refused() {
         assert!(message.contains(why), "{text}: {message}");
     }
 }
+
+/// A log of two computers of eight H100 on EFA, with times of AWS (aws-samples/awsome-distributed-
+/// training 7217859f, micro-benchmarks/nccl-tests/README.md).
+#[test]
+fn a_system_is_fitted_to_a_log_of_nccl_tests() {
+    let folder = tempfile::tempdir().unwrap();
+    let ranks: String = (0..16)
+        .map(|rank| format!("#  Rank  {rank} Group  0 Pid 1 on p5 device 0 [0x00] NVIDIA H100\n"))
+        .collect();
+    let line = |(bytes, us): (u64, f64)| {
+        let count = bytes / 4;
+        format!("{bytes:12} {count:12} float sum -1 {us:8} 0.1 0.1 0 {us:8} 0.1 0.1 0\n")
+    };
+    let times = [(1024, 69.24), (4096, 78.58), (1_048_576, 123.2), (134_217_728, 870.3)];
+    let times: String = times.into_iter().map(line).collect();
+    let header = "# nThread 1 nGpus 1\n";
+    let columns = "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong\n";
+    std::fs::write(folder.path().join("log.txt"), format!("{header}{ranks}{columns}{times}"))
+        .unwrap();
+    let fit = |args: &[&str]| {
+        let args = [&["fit", "log.txt", "--collective", "allreduce", "--system"], args].concat();
+        let output = swapmeet(&args).current_dir(folder.path()).output().unwrap();
+        [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap())
+    };
+    let [spec, remark] = fit(&["p5:2x8"]);
+    // The geometric mean of 69.24 and 78.58.
+    assert!(spec.starts_with("p5:2x8,floor_us=73.8,fabric_factor="), "{spec}{remark}");
+    assert!(remark.contains("4 times, error factor 1.") && remark.contains("2 times"), "{remark}");
+    assert!(swapmeet_core::system::expand(spec.trim()).is_ok(), "{spec}");
+    let [_, other] = fit(&["p5:4x8"]);
+    assert!(other.contains("it has 16 ranks, but the system has 32 GPUs"), "{other}");
+}

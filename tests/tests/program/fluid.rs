@@ -63,7 +63,8 @@ fn data_order_does_not_wait_for_empty_blocks() {
     let machine =
         "free:model=fluid,byte_us=0.25,hop_us=0.5,injection_byte_us=0.1,order=data,late=7:100";
     let workload = "moe:experts=9,top=2,tokens=3,bytes=1000";
-    let mut args = vec!["--topology", "mesh:3x3,down=4-5+0~1", "--algorithm", "flow:segments=4"];
+    let mut args =
+        vec!["--topology", "mesh:3x3,down=4-5+0~1", "--algorithm", "flow:form=steps,segments=4"];
     args.extend(["--workload", workload, "--machine", machine, "--seed", "66"]);
     assert_eq!(rows(&args).remove(0).time_us, Some(4291.18));
 }

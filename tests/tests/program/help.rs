@@ -160,3 +160,20 @@ fn bash_completes_algorithms_and_specs() {
         String::from_utf8_lossy(&answer.stderr)
     );
 }
+
+/// The help of `reproduce` once lacked a paper.
+#[test]
+fn the_help_of_reproduce_names_all_papers() {
+    let help = output_of(&["reproduce", "--help"]);
+    let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    let pages = std::fs::read_dir(swapmeet_tests::project("results/reproduced")).unwrap();
+    let names = pages.map(|page| page.unwrap().file_name().into_string().unwrap());
+    let names: Vec<String> = names
+        .filter_map(|name| name.strip_suffix(".md").map(str::to_owned))
+        .filter(|name| name != "README")
+        .collect();
+    assert!(names.len() >= 9, "{names:?}");
+    for name in names {
+        assert!(words.contains(&name), "{name}: {help}");
+    }
+}

@@ -190,8 +190,16 @@ cells[head.index("experiment")] = "'=1+1"
 open("odd.csv", "w").write("\n".join([text[0], ",".join(cells)]) + "\n")
 odd = swapmeet.read("odd.csv")
 assert odd.total_bytes[0] == 2.0**70 and odd.experiment[0] == "=1+1"
+cells[head.index("workload")] = "moe:experts=16,top=2,tokens=64,bytes=7KiB,skew=1.5"
+cells[head.index("machine")] = "free:startup_us=2,ports=all"
+cells[head.index("topology")] = "rdn:1(jellyfish:8x3x1,seed=2),ranks=2"
+open("odd.csv", "w").write("\n".join([text[0], ",".join(f'"{cell}"' for cell in cells), text[2]]) + "\n")
+odd = swapmeet.read("odd.csv")
+assert list(odd.columns)[len(kinds):] == ["experts", "top", "tokens", "bytes", "skew", "ranks", "machine.startup_us"], list(odd.columns)
+assert (odd.tokens[0], odd.bytes[0], odd["machine.startup_us"][0]) == (64, 7168, 2), odd
+assert odd.skew[0] == 1.5 and odd.skew.isna()[1], odd
 cells[head.index("steps")] = "many"
-open("bad.csv", "w").write("\n".join([text[0], ",".join(cells)]) + "\n")
+open("bad.csv", "w").write("\n".join([text[0], ",".join(f'"{cell}"' for cell in cells)]) + "\n")
 for wrong, expected in [("bad.csv", "bad.csv:2: steps: 'many', expected a whole number"), (__file__, "no rows of swapmeet")]:
     try:
         swapmeet.read(wrong)

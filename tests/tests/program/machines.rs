@@ -31,7 +31,7 @@ fn every_column_is_filled_in() {
         "e.toml",
         "name = \"columns\"\ntopologies = [\"torus:2x2\", \"torus:2x2,faults=1\"]\nalgorithms = [\"suh-shin\", \"linear\", \"ring-allreduce\"]\n\
          workloads = [\"uniform:64\", \"matrix:m.csv\", \"allreduce/uniform:64\"]\n\
-         machines = [\"mine\", \"free:model=loggp,latency_us=1\"]\noptimum = true\n[machine.mine]\nbase = \"paragon\"\nports = 2\n",
+         machines = [\"mine\", \"free:model=loggp,latency_us=1\", \"free:model=pipelined,protocols=A:1/2/1/1\"]\noptimum = true\n[machine.mine]\nbase = \"paragon\"\nports = 2\n",
     );
     let run = ["run", "e.toml", "--out", "rows.csv", "--quiet"];
     assert!(swapmeet(&run).current_dir(folder.path()).output().unwrap().status.success());

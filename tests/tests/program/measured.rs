@@ -1,6 +1,7 @@
 //! `run --on` runs schedules on real ranks and writes rows of the measured times.
 
 use crate::support::{refused, swapmeet, swapmeet_process, tools, words};
+use std::path::Path;
 use std::process::Command;
 use swapmeet_results::{Status, Verified, read_file};
 use tempfile::tempdir;
@@ -70,6 +71,19 @@ exit 1
     let reason = "There are not enough slots available in the system to satisfy the 4 slots that were requested by the application; try --launch 'mpirun --oversubscribe -n {ranks}'";
     assert!(rows[0].reason.ends_with(reason), "{}", rows[0].reason);
     assert!(message.contains(reason), "{message}");
+    // The next attempt replaces a file of failed measurements. A failed compilation leaves no file.
+    let attempt = |compiler: &str, out: &Path| {
+        let mut run = swapmeet_process(&args);
+        let run = run.arg("false {ranks}").arg("--out").arg(out).env("MPICC", compiler);
+        let run = run.output().unwrap();
+        (run.status.code(), String::from_utf8_lossy(&run.stderr).into_owned())
+    };
+    let (status, message) = attempt("true", &out);
+    assert_eq!(status, Some(1), "{message}");
+    assert!(read_file(&out).unwrap()[0].reason.contains("`false`"), "{message}");
+    let other = dir.path().join("other.csv");
+    let (status, message) = attempt("false", &other);
+    assert!(status == Some(2) && !other.exists(), "{message}");
 }
 
 /// The result of the job does not depend on the command that starts it.

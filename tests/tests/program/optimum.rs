@@ -136,7 +136,7 @@ fn certificates_are_written_checked_and_refused() {
         assert!(again.contains("--force"), "{again}");
         let check = swapmeet(&["optimum", "--check", &file]).assert().success();
         let message = String::from_utf8_lossy(&check.get_output().stdout).into_owned();
-        let about = format!("verified: mesh:3x3, {workload} on paragon takes ");
+        let about = format!("verified: mesh:3x3, {workload} on fugaku takes ");
         assert!(message.contains(&about), "{message}");
         // A certificate is refused if its evidence supports less than its claim, or if its network
         // differs from the network of the topology that it names.

@@ -9,8 +9,15 @@ use tempfile::{TempDir, tempdir};
 
 /// A command that writes a file: its name, its arguments, the value of `--out`, the file that it
 /// writes, and an input file that a user could pass as output by mistake.
-const WRITING: [(&str, &str, &str, &str, Option<&str>); 13] = [
+const WRITING: [(&str, &str, &str, &str, Option<&str>); 14] = [
     ("links", "--topology graph:g.txt --algorithm linear", "links.csv", "links.csv", Some("g.txt")),
+    (
+        "place",
+        "--topology graph:g.txt --mesh a:-1 --job uniform:64,over=a --algorithm linear",
+        "places.csv",
+        "places.csv",
+        Some("g.txt"),
+    ),
     ("run", "e.toml --quiet", "new.csv", "new.csv", Some("e.toml")),
     ("merge", "rows.csv", "all.csv", "all.csv", Some("rows.csv")),
     ("import", "osu.txt --name cluster --ranks 4", "measured.csv", "measured.csv", Some("osu.txt")),

@@ -336,6 +336,10 @@ const USE_THE_PAGE: &str = r#"<script>addEventListener("load", async () => {
     };
     const heats = (canvas) => ["--heat-0", "--heat-1", "--heat-2", "--heat-3"].reduce((sum, name) => sum + count(canvas, name), 0);
     const picture = pane.querySelector(".picture"), bars = pane.querySelector(".bars");
+    // Before the first step, the colours of the bars have a legend, and both panes have one scale.
+    check(/^All steps: .*startup .*s/.test(text(".parts")), text(".parts"));
+    const scales = [...document.querySelectorAll(".bars-title")].map((title) => title.textContent);
+    check(/from 0 to .*s$/.test(scales[0]) && scales.every((scale) => scale === scales[0]), scales.join("; "));
     // Clicks and keys.
     at(0); check(heats(picture) === 0, "coloured before the first step"); check(count(picture, "--node") > 100, "no nodes");
     byId("next").click(); at(1); check(heats(picture) > 50, "no load in step 1");
@@ -414,4 +418,98 @@ fn the_page_plays_in_a_browser_of_any_width_light_and_dark() {
             assert!(title.contains(&expected), "{width} {scheme}: {title}");
         }
     }
+}
+
+/// A page was not written for a wrong schedule, which is when an author needs it. It has all steps
+/// up to the fault, the send at fault and the reason.
+#[test]
+fn a_wrong_schedule_is_shown_up_to_the_fault() {
+    let dir = tempdir().unwrap();
+    let (out, file) = (dir.path().join("wrong.html"), dir.path().join("wrong.json"));
+    let event = |step: u64, from: u64, to: u64, origin: u64| {
+        format!(
+            "{{\"step\":{step},\"from\":{from},\"to\":{to},\"copy\":true,\"blocks\":[{{\"origins\":[[{origin},{origin}]]}}]}}"
+        )
+    };
+    // In step 2, node 1 sends block 2, which it does not hold.
+    let events = [event(1, 0, 1, 0), event(1, 1, 2, 1), event(2, 2, 0, 1), event(2, 1, 0, 2)];
+    let head = r#"{"schedule":{"format":"swapmeet-schedule","version":1,"nodes":3,"collective":"allgather"},"events":["#;
+    std::fs::write(&file, format!("{head}{}]}}", events.join(","))).unwrap();
+    let algorithm = format!("schedule:file={}", file.display());
+    let run = swapmeet(&["trace", "--format", "html", "--topology", "fully-connected:3"])
+        .args(["--workload", "allgather/uniform:8", "--algorithm", &algorithm, "--out"])
+        .arg(&out)
+        .output()
+        .unwrap();
+    let message = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(1), "{message}");
+    let data = data(&std::fs::read_to_string(&out).unwrap());
+    let outcome = &data[0]["trace"]["outcome"];
+    assert_eq!(outcome["status"], "invalid", "{outcome}");
+    assert!(message.contains(outcome["reason"].as_str().unwrap()), "{message}");
+    let steps = list(&data[0]["steps"]);
+    assert_eq!(steps.len(), 2, "{steps:?}");
+    assert_eq!(steps[1]["at_fault"], serde_json::json!([1, 0]), "{steps:?}");
+    let sends: Vec<(u64, u64)> = list(&data[0]["trace"]["events"])
+        .iter()
+        .filter(|event| event["from"].is_number())
+        .map(|event| (number(&event["from"]), number(&event["to"])))
+        .collect();
+    assert_eq!(sends, [(0, 1), (1, 2), (2, 0)], "the send at fault moves nothing");
+    // A case without a schedule has no page.
+    std::fs::remove_file(&out).unwrap();
+    let none = swapmeet(&words("trace --format html --topology ring:3 --algorithm pex --out"))
+        .arg(&out)
+        .output()
+        .unwrap();
+    assert!(none.status.success() && !out.exists());
+}
+
+/// A script that measures in all panes the share of the width of its canvas that a network fills,
+/// and the height of the highest bar, which is that of the longest step of both schedules.
+const MEASURE: &str = r#"<script>addEventListener("load", async () => {
+    while (document.getElementById("player").hidden) await new Promise((done) => setTimeout(done, 10));
+    const extent = (canvas, axis) => {
+        const { width, height } = canvas, all = canvas.getContext("2d").getImageData(0, 0, width, height).data;
+        const found = [];
+        for (let i = 3; i < all.length; i += 4) if (all[i]) found.push(axis === "x" ? ((i - 3) / 4) % width : Math.floor((i - 3) / 4 / width));
+        const [least, most] = found.reduce(([a, b], c) => [Math.min(a, c), Math.max(b, c)], [Infinity, 0]);
+        return (100 * (most - least)) / (axis === "x" ? width : height);
+    };
+    const of = (name, axis) => [...document.querySelectorAll(name)].map((canvas) => Math.round(extent(canvas, axis)));
+    document.title = `wide ${of(".picture", "x").join(" ")}, high ${of(".bars", "y").join(" ")}.`;
+});</script></body>"#;
+
+/// A network of three dimensions fills at least 80 % of its picture. The bars of both schedules have
+/// one scale: only the bar of the longest step is as high as its canvas.
+#[test]
+fn networks_fill_their_pictures_and_bars_have_one_scale() {
+    let dir = folder();
+    let page = page(dir.path(), "--topology torus:4x4x4 --algorithm pairwise --algorithm suh-shin");
+    let longest = |at: usize| {
+        let data = data(&page);
+        let of = |step: &Value| {
+            let times = step["times"].as_object().unwrap().values();
+            times.map(|us| us.as_f64().unwrap()).sum::<f64>()
+        };
+        list(&data[at]["steps"]).iter().map(of).fold(0.0, f64::max)
+    };
+    let (before, rest) = page.split_once("<meta http-equiv").unwrap();
+    let measured = format!("{before}{}", rest.split_once('>').unwrap().1);
+    let shown = dir.path().join("shown.html");
+    std::fs::write(&shown, measured.replace("</body>", MEASURE)).unwrap();
+    let patience = "--virtual-time-budget=10000".to_owned();
+    let Some(dom) = opened(&dir, &shown, 1400, &[patience]) else { return };
+    let title = dom.split("<title>").nth(1).unwrap().split("</title>").next().unwrap();
+    let numbers: Vec<f64> = title
+        .split(|c: char| !c.is_ascii_digit())
+        .filter(|digits| !digits.is_empty())
+        .map(|digits| digits.parse().unwrap())
+        .collect();
+    let [first, second, high, other] = numbers[..] else { panic!("{title}") };
+    assert!(first >= 80.0 && second >= 80.0, "{title}");
+    // A canvas has 8 of 96 pixels of margin.
+    let ratio = longest(0) / longest(1);
+    assert!((high / other - ratio).abs() < 0.1 * ratio, "{title}, expected a ratio of {ratio}");
+    assert!(high.max(other) > 85.0, "{title}");
 }

@@ -149,6 +149,8 @@ fn files_are_repetitions_of_one_workload() {
             .contains("has 3 files, one for each repetition, but the experiment has 2 repetitions"),
         "{refused}"
     );
+    // The message once named equal numbers: "has 2 files .., but the experiment has 2 repetitions".
+    run(&["--repetitions", "3", "--force"]).success();
     // Input files are not overwritten.
     let over = dir.path().join("b.csv");
     let refused =

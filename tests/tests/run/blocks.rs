@@ -106,3 +106,24 @@ fn every_key_is_documented() {
         assert!(forms.iter().any(|form| text.contains(form)), "{key}");
     }
 }
+
+/// An added `[[case]]` table replaces the product of the lists. The run states which entries of the
+/// lists no case uses.
+#[test]
+fn unused_entries_of_lists_are_named() {
+    let dir = tempdir().unwrap();
+    let file = dir.path().join("e.toml");
+    let lists = "topologies = [\"ring:4\", \"ring:8\"]\nalgorithms = [\"pex\", \"bruck\"]\n";
+    let remark = |text: &str| {
+        std::fs::write(&file, text).unwrap();
+        let run = swapmeet(&["run", file.to_str().unwrap(), "--out", "-"]).assert().success();
+        let text = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+        text.lines().find(|line| line.starts_with("remark: no case uses")).map(str::to_owned)
+    };
+    assert_eq!(remark(lists), None);
+    let text = format!("{lists}[[case]]\ntopologies = [\"torus:4x4\"]\nalgorithms = [\"pex\"]\n");
+    let expected = "remark: no case uses topology `ring:4`, topology `ring:8`, algorithm `bruck` of the lists, because only the combinations of `[[case]]` tables are run, without those of `exclude`";
+    assert_eq!(remark(&text).as_deref(), Some(expected));
+    let all = format!("{lists}[[case]]\nalgorithms = [\"pex\", \"bruck\"]\n");
+    assert_eq!(remark(&all), None);
+}

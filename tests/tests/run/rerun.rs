@@ -1,6 +1,6 @@
 //! `rerun` computes the values of existing rows again.
 
-use crate::support::swapmeet;
+use crate::support::{compile_c, swapmeet, swapmeet_process};
 use std::path::Path;
 use swapmeet_results::{CsvSink, Record, Sink, read_file};
 use tempfile::tempdir;
@@ -94,4 +94,104 @@ fn a_missing_row_is_bad_usage() {
             "{err}"
         );
     }
+}
+
+/// Writes the input files of a study with a network, a matrix for each repetition, background
+/// traffic and a schedule, and its experiment.
+fn study_in(folder: &Path) {
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();
+    write("network.txt", "0 1\n1 2\n2 3\n3 0\n0 2\n");
+    std::fs::create_dir(folder.join("sizes")).unwrap();
+    write("sizes/a.csv", "0,1,2,3\n4,0,5,6\n7,8,0,9\n1,2,3,0\n");
+    write("sizes/b.csv", "0,9,9,9\n9,0,9,9\n9,9,0,9\n9,9,9,0\n");
+    write("background.csv", "0,500,0,0\n0,0,0,0\n0,0,0,0\n0,0,0,0\n");
+    write(
+        "study.toml",
+        "topologies = [\"graph:network.txt\"]\nalgorithms = [\"linear\", \"pairwise\"]\n\
+         workloads = [\"matrix:sizes/*.csv\"]\n\
+         machines = [\"free:byte_us=1\", \"free:model=fluid,byte_us=1,background=background.csv\"]\n",
+    );
+}
+
+/// A row of a file could not be repeated elsewhere, because the CSV only has the names and digests of
+/// files.
+#[test]
+fn a_bundle_is_repeated_without_the_original_files() {
+    let here = tempdir().unwrap();
+    study_in(here.path());
+    let run = ["run", "study.toml", "--quiet", "--bundle", "bundle"];
+    swapmeet(&run).current_dir(here.path()).assert().success();
+    let bundle = here.path().join("bundle");
+    // The network, the list of matrices, the two matrices and the background traffic.
+    assert_eq!(std::fs::read_dir(bundle.join("inputs")).unwrap().count(), 5);
+    // Move the bundle to another place, where no other file exists.
+    let there = tempdir().unwrap();
+    let moved = there.path().join("study");
+    std::fs::rename(&bundle, &moved).unwrap();
+    let (status, out, err) = rerun(&moved.join("rows.csv"), &["--all"]);
+    assert_eq!((status, out.lines().count()), (Some(0), 8), "{out}{err}");
+    assert!(out.lines().all(|line| line.ends_with(": the same")), "{out}");
+    // A file of a bundle must have its digest.
+    let inputs = std::fs::read_dir(moved.join("inputs")).unwrap().map(|file| file.unwrap().path());
+    let network = inputs.filter(|file| std::fs::read_to_string(file).unwrap().contains("0 2"));
+    std::fs::write(network.last().unwrap(), "0 1\n1 2\n2 3\n").unwrap();
+    let (status, out, _) = rerun(&moved.join("rows.csv"), &["--row", "1"]);
+    assert!(status == Some(1) && out.contains("does not have the digest sha256:"), "{out}");
+    // A bundle is not overwritten, but an interrupted run can be continued.
+    swapmeet(&run).current_dir(here.path()).assert().success();
+    let again = swapmeet(&run).current_dir(here.path()).output().unwrap();
+    assert_eq!(again.status.code(), Some(2));
+    let resumed = [&run[..], &["--resume"]].concat();
+    swapmeet(&resumed).current_dir(here.path()).assert().success();
+}
+
+/// `rerun` printed "the same" if no value had changed, although `--resume` refuses such a file.
+#[test]
+fn a_changed_input_file_is_reported() {
+    let here = tempdir().unwrap();
+    study_in(here.path());
+    let rows = here.path().join("rows.csv");
+    let run = ["run", "study.toml", "--quiet", "--out", "rows.csv"];
+    swapmeet(&run).current_dir(here.path()).assert().success();
+    let rerun = || {
+        let args = ["rerun", "rows.csv", "--row", "1"];
+        let output = swapmeet(&args).current_dir(here.path()).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (status, out) = rerun();
+    assert!(status == Some(0) && out.ends_with(": the same\n"), "{out}");
+    let network = here.path().join("network.txt");
+    let text = std::fs::read_to_string(&network).unwrap();
+    std::fs::write(&network, text + "# a comment\n").unwrap();
+    let (status, out) = rerun();
+    let expected = "its input files have changed, its values have not: inputs was `network.txt=";
+    assert!(status == Some(1) && out.contains(expected), "{out}");
+    assert!(rows.exists());
+}
+
+/// A bundle also has the files of plugins that do not belong to the program.
+#[test]
+fn a_bundle_has_the_plugins_of_others() {
+    let here = tempdir().unwrap();
+    let plugins = here.path().join("plugins");
+    std::fs::create_dir(&plugins).unwrap();
+    let Some(file) = compile_c("plugins/ring-c/ring.c", &plugins, "ring", &[]) else { return };
+    let bundle = here.path().join("bundle");
+    let names = swapmeet_process(&["list", "algorithms", "--plugin-dir", file.to_str().unwrap()])
+        .args(["--format", "csv"])
+        .output()
+        .unwrap();
+    let names = String::from_utf8(names.stdout).unwrap();
+    let name = names.lines().find(|line| line.ends_with(",ring-c")).unwrap();
+    let name = name.split(',').next().unwrap();
+    swapmeet_process(&["run", "--topology", "ring:5", "--algorithm", name, "--quiet"])
+        .args(["--plugin-dir", file.to_str().unwrap(), "--bundle", bundle.to_str().unwrap()])
+        .assert()
+        .success();
+    std::fs::remove_dir_all(&plugins).unwrap();
+    assert_eq!(std::fs::read_dir(bundle.join("inputs")).unwrap().count(), 1);
+    let rows = bundle.join("rows.csv");
+    let again = swapmeet_process(&["rerun", rows.to_str().unwrap(), "--all"]).output().unwrap();
+    let out = String::from_utf8(again.stdout).unwrap();
+    assert!(again.status.success() && out.ends_with(": the same\n"), "{out}");
 }

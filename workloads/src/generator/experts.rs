@@ -73,6 +73,10 @@ fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     let content = read_regular(Path::new(name), MAX_TEXT, "a file of tokens").map_err(refused)?;
     let lines = parse(&content, experts)
         .map_err(|(line, message)| refused(format!("{name}:{line}: {message}")))?;
+    if lines.is_empty() {
+        let expected = "expected a line for each token: its node, then its experts";
+        return Err(refused(format!("`{name}` has no tokens, {expected}")));
+    }
     let input = InputDigest::new(name, &content);
     Ok(Arc::new(TokensFile { lines, input, bytes, experts, placement }))
 }
@@ -225,6 +229,20 @@ mod tests {
         assert_eq!(tokens.sizes(2, 1, 0).unwrap().bytes(0, 1), 20);
         let cyclic = file("0 2 3", Some(4), ExpertPlacement::Cyclic);
         assert_eq!(cyclic.tokens(2, 0).unwrap().receivers(0, 0), [0, 1]);
+    }
+
+    #[test]
+    fn a_file_without_tokens_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("tokens.txt");
+        for content in ["", "# nothing\n\n"] {
+            std::fs::write(&path, content).unwrap();
+            let spec = format!("dispatch/tokens:{},bytes=8", path.display());
+            let error = crate::Workload::parse(&spec).unwrap_err().to_string();
+            let expected =
+                "has no tokens, expected a line for each token: its node, then its experts";
+            assert!(error.ends_with(expected), "{error}");
+        }
     }
 
     #[test]

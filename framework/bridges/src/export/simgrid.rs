@@ -8,19 +8,22 @@
 //! lists the dimensions in reverse order, because SimGrid's first dimension varies fastest. Node
 //! numbers are then the same in both platforms.
 //!
-//! All latencies are zero. With positive latencies, the bandwidth that SimGrid gives to a message
-//! would depend on the round-trip time.
+//! The times are those of the model `fluid`: the platform has the bandwidths and latencies of links,
+//! and the list has the start-up of each message, the reductions and barriers between steps, late
+//! ranks and background traffic. The program configures SimGrid such that messages share links as
+//! in this model. If the list has only messages without start-ups, it has version 1 of its format.
 
 use super::spool::state_of;
-use super::{Export, ExportError, OutputFolder, Part, Step};
+use super::{Export, ExportError, Flow, OutputFolder, Part, Step};
 use hashbrown::DefaultHashBuilder;
 use hashbrown::hash_map::{Entry, HashMap};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::hash::BuildHasher;
 use std::io::{self, BufWriter, Seek, Write};
 use std::iter;
 use swapmeet_interchange::append;
-use swapmeet_interchange::schedule::Header;
+use swapmeet_interchange::schedule::{Header, Timing};
 
 /// The name of the link that messages between two ranks of a node use. In the model `fluid`, such a
 /// message uses no link of the network and has the bandwidth of a link for itself.
@@ -42,8 +45,12 @@ pub(super) struct SimGrid {
     /// route per pair, and the hash shows whether a message uses another route.
     known: Vec<HashMap<u64, u64>>,
     hashes: DefaultHashBuilder,
-    /// The links, each with its bandwidth divided by the bandwidth of the machine.
-    links: HashMap<(u64, u64), f64>,
+    timing: Timing,
+    /// The links, each with its bandwidth divided by the bandwidth of the machine, and its latency
+    /// divided by the latency of the machine.
+    links: HashMap<(u64, u64), (f64, f64)>,
+    /// The nodes that send or receive through a link of their own (`injection_byte_us`).
+    injecting: BTreeSet<u64>,
     text: String,
     connects_ranks_of_a_node: bool,
 }
@@ -53,8 +60,11 @@ impl SimGrid {
         let byte_us = head.byte_us.filter(|us| *us > 0.0);
         let byte_us = byte_us
             .ok_or("the machine has no `byte_us` above 0, which gives the bandwidth of links: choose a --machine with one")?;
+        let timing = head.timing.clone();
         let mut messages = folder.create("messages.txt")?;
-        writeln!(messages, "swapmeet-simgrid 1\nnodes {}", head.nodes)?;
+        let version = if is_only_links(&timing) { 1 } else { 2 };
+        writeln!(messages, "swapmeet-simgrid {version}\nnodes {}", head.nodes)?;
+        write_settings(&timing, &mut messages)?;
         let sides = head
             .topology
             .strip_prefix("torus:")
@@ -72,20 +82,58 @@ impl SimGrid {
             routes,
             known,
             hashes: DefaultHashBuilder::default(),
+            timing,
             links,
+            injecting: BTreeSet::new(),
             text: String::new(),
             connects_ranks_of_a_node: false,
         })
     }
 
-    fn route(&mut self, &Part { from, to, path, bandwidths, .. }: &Part<'_>) -> io::Result<()> {
+    /// Adds a route, if the pair of ranks has none. Errors if it has another one.
+    fn add_route(&mut self, route: &Route<'_>) -> Result<(), ExportError> {
+        let Route { step, from, to, path, .. } = *route;
+        if path.is_empty() {
+            return Err(format!(
+                "step {step}: the route of the message from {from} to {to} is unknown"
+            )
+            .into());
+        }
+        let hash = self.hashes.hash_one(path);
+        match state_of(&mut self.known, from)?.entry(to) {
+            Entry::Vacant(unknown) => {
+                unknown.insert(hash);
+                Ok(self.write_route(route)?)
+            }
+            Entry::Occupied(known) if *known.get() == hash => Ok(()),
+            Entry::Occupied(_) => Err(format!(
+                "step {step}: the message from {from} to {to} takes another route than an earlier one, but SimGrid has one route for each pair"
+            )
+            .into()),
+        }
+    }
+
+    fn write_route(&mut self, route: &Route<'_>) -> io::Result<()> {
+        let Route { from, to, path, bandwidths, latencies, .. } = *route;
         let text = &mut self.text;
         text.clear();
         append!(text, "    <route src=\"n", from, "\" dst=\"n", to, "\" symmetrical=\"NO\">");
+        // If nodes limit the speed of their data, a route begins with the sender's own link into
+        // the network, and ends with the receiver's own link out of it.
+        let (first, last) = (path[0], path[path.len() - 1]);
+        let is_limited = self.timing.injection_byte_us > 0.0 && path.len() > 1;
+        if is_limited {
+            self.injecting.extend([first, last]);
+            append!(text, "<link_ctn id=\"out", first, "\"/>");
+        }
         let bandwidths = bandwidths.iter().copied().chain(iter::repeat(1.0));
-        for (ends, bandwidth) in path.windows(2).zip(bandwidths) {
-            self.links.insert((ends[0], ends[1]), bandwidth);
+        let latencies = latencies.iter().copied().chain(iter::repeat(1.0));
+        for (ends, properties) in path.windows(2).zip(bandwidths.zip(latencies)) {
+            self.links.insert((ends[0], ends[1]), properties);
             append!(text, "<link_ctn id=\"l", ends[0], "-", ends[1], "\"/>");
+        }
+        if is_limited {
+            append!(text, "<link_ctn id=\"in", last, "\"/>");
         }
         if path.len() == 1 {
             self.connects_ranks_of_a_node = true;
@@ -104,12 +152,22 @@ impl SimGrid {
             }
             let mut links: Vec<_> = self.links.drain().collect();
             links.sort_unstable_by_key(|(ends, _)| *ends);
-            for ((from, to), bandwidth) in links {
+            for ((from, to), (bandwidth, latency)) in links {
                 writeln!(
                     out,
-                    "    <link id=\"l{from}-{to}\" bandwidth=\"{:.6}Bps\" latency=\"0s\"/>",
-                    bandwidth * self.bandwidth
+                    "    <link id=\"l{from}-{to}\" bandwidth=\"{:.6}Bps\" latency=\"{}s\"/>",
+                    bandwidth * self.bandwidth,
+                    seconds(latency * self.timing.hop_us)
                 )?;
+            }
+            for node in &self.injecting {
+                let bandwidth = 1e6 / self.timing.injection_byte_us;
+                for way in ["out", "in"] {
+                    writeln!(
+                        out,
+                        "    <link id=\"{way}{node}\" bandwidth=\"{bandwidth:.6}Bps\" latency=\"0s\"/>"
+                    )?;
+                }
             }
             if self.connects_ranks_of_a_node {
                 writeln!(
@@ -133,10 +191,11 @@ impl SimGrid {
         let mut write = || {
             writeln!(
                 out,
-                "{HEADING}\n  <zone id=\"world\" routing=\"Full\">\n    <cluster id=\"t\" topology=\"TORUS\" topo_parameters=\"{}\" prefix=\"n\" radical=\"0-{}\" suffix=\"\" speed=\"1Gf\" bw=\"{:.6}Bps\" lat=\"0s\"/>\n  </zone>\n</platform>",
+                "{HEADING}\n  <zone id=\"world\" routing=\"Full\">\n    <cluster id=\"t\" topology=\"TORUS\" topo_parameters=\"{}\" prefix=\"n\" radical=\"0-{}\" suffix=\"\" speed=\"1Gf\" bw=\"{:.6}Bps\" lat=\"{}s\"/>\n  </zone>\n</platform>",
                 reversed.join(","),
                 self.nodes - 1,
-                self.bandwidth
+                self.bandwidth,
+                seconds(self.timing.hop_us)
             )?;
             out.flush()
         };
@@ -144,37 +203,82 @@ impl SimGrid {
     }
 }
 
+/// A route, with the step in which it is needed first.
+struct Route<'a> {
+    step: u64,
+    from: u64,
+    to: u64,
+    path: &'a [u64],
+    bandwidths: &'a [f64],
+    latencies: &'a [f64],
+}
+
+/// Formats a time as seconds. The shortest decimal number that is read back as the same value keeps
+/// all digits.
+fn seconds(us: f64) -> String {
+    if us == 0.0 { "0".to_owned() } else { format!("{:e}", us / 1e6) }
+}
+
+/// Returns whether only links take time, so that version 1 of the list suffices.
+fn is_only_links(timing: &Timing) -> bool {
+    let Timing { hop_us, injection_byte_us, rendezvous_bytes, .. } = *timing;
+    *timing == Timing { hop_us, injection_byte_us, rendezvous_bytes, ..Timing::default() }
+}
+
+/// Writes the lines of the list that are not messages.
+fn write_settings(timing: &Timing, out: &mut dyn Write) -> io::Result<()> {
+    if timing.weight_bytes > 0.0 {
+        writeln!(out, "config network/weight-S:{}", timing.weight_bytes)?;
+    }
+    for (key, factor) in
+        [("latency", timing.latency_factor), ("bandwidth", timing.bandwidth_factor)]
+    {
+        if let Some(factor) = factor {
+            writeln!(out, "config network/{key}-factor:{factor}")?;
+        }
+    }
+    if let Some(us) = timing.barrier_us {
+        writeln!(out, "barrier {us}")?;
+    }
+    timing.late.iter().try_for_each(|(rank, us)| writeln!(out, "late {rank} {us}"))
+}
+
 const HEADING: &str = "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">";
 
 impl Export for SimGrid {
+    fn background(&mut self, flow: &Flow) -> Result<(), ExportError> {
+        let Flow { from, to, bytes, path, bandwidths, latencies } = flow;
+        let (from, to) = (*from, *to);
+        self.add_route(&Route { step: 0, from, to, path, bandwidths, latencies })?;
+        Ok(writeln!(self.messages, "background {from} {to} {bytes}")?)
+    }
+
     fn part(&mut self, part: Part<'_>) -> Result<(), ExportError> {
-        let Part { step, from, to, path, .. } = part;
-        if path.is_empty() {
-            return Err(format!(
-                "step {step}: the route of the message from {from} to {to} is unknown"
-            )
-            .into());
-        }
-        let route = self.hashes.hash_one(path);
-        match state_of(&mut self.known, from)?.entry(to) {
-            Entry::Vacant(unknown) => {
-                unknown.insert(route);
-                Ok(self.route(&part)?)
-            }
-            Entry::Occupied(known) if *known.get() == route => Ok(()),
-            Entry::Occupied(_) => Err(format!(
-                "step {step}: the message from {from} to {to} takes another route than an earlier one, but SimGrid has one route for each pair"
-            )
-            .into()),
-        }
+        let Part { step, from, to, path, bandwidths, latencies, .. } = part;
+        self.add_route(&Route { step, from, to, path, bandwidths, latencies })
     }
 
     fn step(&mut self, step: &Step) -> Result<(), ExportError> {
+        let Timing { startup_us, rendezvous_bytes, rendezvous_us, eager_byte_us, .. } = self.timing;
         for message in &step.messages {
             let (text, from, to) = (&mut self.text, message.from, message.to);
             text.clear();
-            append!(text, step.number, " ", from, " ", to, " ", message.bytes, "\n");
+            append!(text, step.number, " ", from, " ", to, " ", message.bytes);
+            let bytes = message.bytes as f64;
+            let protocol_us =
+                if bytes > rendezvous_bytes { rendezvous_us } else { eager_byte_us * bytes };
+            if startup_us + protocol_us > 0.0 {
+                text.push(' ');
+                text.push_str(&(startup_us + protocol_us).to_string());
+            }
+            text.push('\n');
             self.messages.write_all(text.as_bytes())?;
+        }
+        for (node, bytes) in &step.reduced {
+            let us = *bytes as f64 * self.timing.reduce_byte_us;
+            if us > 0.0 {
+                writeln!(self.messages, "reduce {} {node} {us}", step.number)?;
+            }
         }
         Ok(())
     }
@@ -182,7 +286,8 @@ impl Export for SimGrid {
     fn finish(mut self: Box<Self>, _: &[(&str, String)]) -> Result<(), ExportError> {
         self.messages.flush()?;
         self.platform()?;
-        if let Some(sides) = &self.torus {
+        // SimGrid's own torus has no links that limit the speed of a node.
+        if let Some(sides) = self.torus.as_ref().filter(|_| self.injecting.is_empty()) {
             self.cluster(sides)?;
         }
         Ok(std::fs::write(self.folder.0.join("replay.cpp"), PROGRAM)?)

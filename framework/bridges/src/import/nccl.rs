@@ -69,6 +69,7 @@ pub(super) fn read_text(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>
             size: cells.whole(0, "the size")?,
             ranks,
             time_us: cells.time(5, "the time")?,
+            in_place_us: cells.time(9, "the in-place time").ok(),
             note: cells.word(7).map(|busbw| format!("busbw {busbw} GB/s")).unwrap_or_default(),
             is_checked: is_wrong == "0",
             line: number,
@@ -102,6 +103,7 @@ struct Device {
 struct SizeResult {
     size: u64,
     out_of_place: Option<Times>,
+    in_place: Option<Times>,
 }
 
 #[derive(Deserialize)]
@@ -161,6 +163,7 @@ pub(super) fn read_json(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>
             size: result.size,
             ranks,
             time_us: times.time,
+            in_place_us: result.in_place.map(|times| times.time).filter(|us| us.is_finite()),
             note: note.collect::<Vec<_>>().join(", "),
             is_checked: times.nwrong.is_some(),
             line: 0,

@@ -195,9 +195,9 @@ pub(super) fn json(tables: &[DecisionTable], base: Option<&str>) -> Result<Strin
 /// built-in operation, and separate send and receive buffers.
 pub(super) fn defaults(base: Option<&str>) -> Result<Option<DefaultChoice>, String> {
     let tree = JsonObject::read(base.unwrap_or("{}")).map_err(|why| format!("--base: {why}"))?;
-    Ok(Some(Box::new(move |cell| {
-        let theirs = chosen(&tree, &cell.collective, cell.ranks, cell.bytes)?;
-        let ours = ALGORITHMS.iter().find(|a| a.collective == cell.collective && a.name == theirs);
+    Ok(Some(Box::new(move |case| {
+        let theirs = chosen(&tree, &case.collective, case.ranks, case.bytes)?;
+        let ours = ALGORITHMS.iter().find(|a| a.collective == case.collective && a.name == theirs);
         Some(Choice { rule: ours.map(|a| Rule::from(*a)), theirs: theirs.to_owned() })
     })))
 }

@@ -183,14 +183,14 @@ struct Decisions<'a> {
 
 fn chooser() -> Result<DefaultChoice, String> {
     let decisions = read(DECISIONS)?;
-    Ok(Box::new(move |cell| {
-        let of = decisions.get(&*cell.collective)?;
-        let (_, rules) = of.entries.iter().rev().find(|(ranks, _)| *ranks <= cell.ranks)?;
-        let (_, number) = rules.iter().rev().find(|(bytes, _)| *bytes <= cell.bytes)?;
-        let number = executed_algorithm(&cell.collective, *number, cell.ranks);
+    Ok(Box::new(move |case| {
+        let of = decisions.get(&*case.collective)?;
+        let (_, rules) = of.entries.iter().rev().find(|(ranks, _)| *ranks <= case.ranks)?;
+        let (_, number) = rules.iter().rev().find(|(bytes, _)| *bytes <= case.bytes)?;
+        let number = executed_algorithm(&case.collective, *number, case.ranks);
         let ours = ALGORITHMS
             .iter()
-            .find(|a| a.collective == cell.collective && a.number as usize == number);
+            .find(|a| a.collective == case.collective && a.number as usize == number);
         let theirs = (*of.names.get(number - 1)?).to_owned();
         // The default choices do not divide messages into segments and do not limit the number of
         // messages in flight.
@@ -243,14 +243,14 @@ mod tests {
     use crate::tune::TimedCase;
 
     fn chosen(collective: &str, ranks: u64, bytes: u64) -> String {
-        let cell = TimedCase {
+        let case = TimedCase {
             collective: collective.to_owned(),
             ranks,
             bytes,
             algorithm: String::new(),
             time_us: 1.0,
         };
-        chooser().unwrap()(&cell).unwrap().theirs
+        chooser().unwrap()(&case).unwrap().theirs
     }
 
     /// The test checks both sides of each size or number of ranks at which the choice changes. The

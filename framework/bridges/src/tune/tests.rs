@@ -1,6 +1,6 @@
 use super::*;
 
-fn cell(collective: &str, ranks: u64, bytes: u64, algorithm: &str, time_us: f64) -> TimedCase {
+fn case(collective: &str, ranks: u64, bytes: u64, algorithm: &str, time_us: f64) -> TimedCase {
     TimedCase {
         collective: collective.to_owned(),
         ranks,
@@ -14,17 +14,17 @@ fn cell(collective: &str, ranks: u64, bytes: u64, algorithm: &str, time_us: f64)
 /// from 1 KiB on; `suh-shin`, which Open MPI does not have, is faster than both. On 64 ranks,
 /// `linear-sync` is always the fastest.
 fn sweep() -> Vec<TimedCase> {
-    let mut cells = Vec::new();
+    let mut cases = Vec::new();
     for (bytes, bruck, pairwise) in
         [(16, 3.0, 5.0), (512, 4.0, 5.0), (1024, 9.0, 7.0), (4096, 20.0, 9.0)]
     {
-        cells.push(cell("alltoall", 4, bytes, "bruck", bruck));
-        cells.push(cell("alltoall", 4, bytes, "pairwise", pairwise));
-        cells.push(cell("alltoall", 4, bytes, "suh-shin", 1.0));
-        cells.push(cell("alltoall", 64, bytes, "linear-sync:window=63", 1.0));
-        cells.push(cell("alltoall", 64, bytes, "pairwise", 2.0));
+        cases.push(case("alltoall", 4, bytes, "bruck", bruck));
+        cases.push(case("alltoall", 4, bytes, "pairwise", pairwise));
+        cases.push(case("alltoall", 4, bytes, "suh-shin", 1.0));
+        cases.push(case("alltoall", 64, bytes, "linear-sync:window=63", 1.0));
+        cases.push(case("alltoall", 64, bytes, "pairwise", 2.0));
     }
-    cells
+    cases
 }
 
 /// The expected file follows the description of the format. Its sizes are block sizes times the
@@ -59,20 +59,20 @@ fn classic_rules_compare_ranks_times_bytes() {
 /// cannot.
 #[test]
 fn rules_express_segments_fan_and_requests() {
-    let cells = [
-        cell("broadcast", 4, 10, "chain-broadcast", 1.0),
-        cell("broadcast", 4, 10, "binomial-broadcast", 5.0),
-        cell("broadcast", 4, 64, "chain-broadcast:segments=1", 2.0),
-        cell("broadcast", 4, 64, "chain-broadcast", 3.0),
-        cell("broadcast", 4, 4096, "chain-broadcast", 3.0),
-        cell("broadcast", 4, 8192, "chain-broadcast", 3.0),
-        cell("alltoall", 16, 64, "linear-sync:window=4", 1.0),
-        cell("alltoall", 16, 64, "bruck:radix=4", 0.5),
-        cell("alltoall", 16, 64, "pairwise", 2.0),
+    let cases = [
+        case("broadcast", 4, 10, "chain-broadcast", 1.0),
+        case("broadcast", 4, 10, "binomial-broadcast", 5.0),
+        case("broadcast", 4, 64, "chain-broadcast:segments=1", 2.0),
+        case("broadcast", 4, 64, "chain-broadcast", 3.0),
+        case("broadcast", 4, 4096, "chain-broadcast", 3.0),
+        case("broadcast", 4, 8192, "chain-broadcast", 3.0),
+        case("alltoall", 16, 64, "linear-sync:window=4", 1.0),
+        case("alltoall", 16, 64, "bruck:radix=4", 0.5),
+        case("alltoall", 16, 64, "pairwise", 2.0),
     ];
     let rules = |name: &str| {
         let library = library(name).unwrap();
-        let text = library.written(&library.decide(&cells).unwrap(), None).unwrap();
+        let text = library.written(&library.decide(&cases).unwrap(), None).unwrap();
         let lines = text.lines().map(|line| line.split('#').next().unwrap().trim().to_owned());
         lines.collect::<Vec<_>>()
     };
@@ -93,14 +93,14 @@ fn rules_express_segments_fan_and_requests() {
 
 #[test]
 fn collectives_with_times_of_one_algorithm_are_reported() {
-    let cells = [cell("allgather", 8, 64, "ring", 1.0), cell("allgather", 8, 64, "bruck", 2.0)];
+    let cases = [case("allgather", 8, 64, "ring", 1.0), case("allgather", 8, 64, "bruck", 2.0)];
     let only = |has_others| {
         let (collective, algorithm) = ("allgather".to_owned(), "ring".to_owned());
         vec![Uncompared { collective, algorithm, has_others }]
     };
-    assert_eq!(library("nccl").unwrap().uncompared(&cells), only(false));
-    assert_eq!(library("openmpi").unwrap().uncompared(&cells), []);
-    assert_eq!(library("openmpi").unwrap().uncompared(&cells[..1]), only(true));
+    assert_eq!(library("nccl").unwrap().uncompared(&cases), only(false));
+    assert_eq!(library("openmpi").unwrap().uncompared(&cases), []);
+    assert_eq!(library("openmpi").unwrap().uncompared(&cases[..1]), only(true));
 }
 
 #[test]
@@ -126,8 +126,8 @@ fn json_rules_have_no_gaps_or_overlaps() {
 #[test]
 fn nccl_lines_have_no_spaces_and_whole_buffers() {
     let library = library("nccl").unwrap();
-    let cells = [cell("allgather", 8, 64, "ring", 1.0), cell("allgather", 8, 128, "ring", 2.0)];
-    let text = library.written(&library.decide(&cells).unwrap(), None).unwrap();
+    let cases = [case("allgather", 8, 64, "ring", 1.0), case("allgather", 8, 128, "ring", 2.0)];
+    let text = library.written(&library.decide(&cases).unwrap(), None).unwrap();
     assert_eq!(text.lines().nth(1), Some("allgather,0,4294967295,ring,simple,-1,-1,8"));
     let why = library.decide(&sweep()).unwrap_err();
     assert_eq!(
@@ -191,11 +191,11 @@ fn mpich_keeps_the_rest_of_its_table() {
 #[test]
 fn losses_by_mpichs_own_table() {
     let library = library("mpich").unwrap();
-    let mut cells = sweep();
-    cells.push(cell("alltoall", 4, 16, "linear", 6.0));
-    cells.push(cell("alltoall", 64, 4096, "linear", 1.0));
+    let mut cases = sweep();
+    cases.push(case("alltoall", 4, 16, "linear", 6.0));
+    cases.push(case("alltoall", 64, 4096, "linear", 1.0));
     let DefaultLosses { losses, without_a_time } =
-        library.losses_of_defaults(&cells, Some(OWN)).unwrap().unwrap();
+        library.losses_of_defaults(&cases, Some(OWN)).unwrap().unwrap();
     let found: Vec<_> = losses
         .iter()
         .map(|loss| (loss.ranks, loss.bytes, loss.used.as_str(), loss.best.as_str(), loss.ratio))
@@ -219,12 +219,12 @@ fn losses_by_mpichs_own_table() {
 /// below 4 KiB, and linear from 4 KiB on.
 #[test]
 fn losses_by_open_mpis_default_choices() {
-    let mut cells = sweep();
-    cells.push(cell("alltoall", 4, 16, "linear-sync", 6.0));
-    cells.push(cell("alltoall", 64, 16, "bruck", 4.0));
+    let mut cases = sweep();
+    cases.push(case("alltoall", 4, 16, "linear-sync", 6.0));
+    cases.push(case("alltoall", 64, 16, "bruck", 4.0));
     for name in ["openmpi", "openmpi-2", "openmpi-json"] {
         let DefaultLosses { losses, without_a_time } =
-            library(name).unwrap().losses_of_defaults(&cells, None).unwrap().unwrap();
+            library(name).unwrap().losses_of_defaults(&cases, None).unwrap().unwrap();
         let found: Vec<_> =
             losses.iter().map(|l| (l.ranks, l.bytes, &*l.used, &*l.best, l.ratio)).collect();
         assert_eq!(
@@ -234,5 +234,5 @@ fn losses_by_open_mpis_default_choices() {
         let of_others = [("linear", 2), ("linear_sync", 3), ("modified_bruck", 1)];
         assert_eq!(without_a_time, of_others.map(|(name, times)| (name.to_owned(), times)).into());
     }
-    assert_eq!(library("nccl").unwrap().losses_of_defaults(&cells, None).unwrap(), None);
+    assert_eq!(library("nccl").unwrap().losses_of_defaults(&cases, None).unwrap(), None);
 }

@@ -88,11 +88,16 @@ Examples:
   swapmeet fit osu_latency.txt --name cluster --out cluster.toml
   swapmeet fit measured.csv --name cluster --residuals residuals.csv
   swapmeet fit measured.csv predicted.csv --name cluster
+  swapmeet fit nccl-tests.log --system h100-ib:2x8 --collective allreduce
 
 The output is a [machine.NAME] table for an experiment file. A fit needs the
 steps and bytes of each measured case. Rows of `run --on` contain them. For
 other measured rows, also give predicted rows of the same cases: the fit takes
-the steps and bytes from these.";
+the steps and bytes from these.
+
+With --system, the files are logs of nccl-tests, and the output is the spec of
+a system: floor_us is the mean time of up to 4 KiB, and fabric_factor is the
+one with the smallest error of all times.";
 
 #[derive(Debug, Args)]
 pub(crate) struct FitArgs {
@@ -106,6 +111,12 @@ pub(crate) struct FitArgs {
     /// Use only rows of this measured machine.
     #[arg(long, value_name = "SPEC")]
     pub machine: Option<String>,
+    /// Fit a system (see `swapmeet list systems`) to logs of nccl-tests.
+    #[arg(long, value_name = "SPEC", conflicts_with_all = ["machine", "residuals", "name"])]
+    pub system: Option<String>,
+    /// Set the collective of logs that do not name it.
+    #[arg(long, value_name = "WORD", requires = "system")]
+    pub collective: Option<String>,
     /// Write the measured times, with their fitted values and weights, to FILE.
     #[arg(long, value_name = "FILE")]
     pub residuals: Option<PathBuf>,
@@ -115,6 +126,9 @@ pub(crate) struct FitArgs {
     /// Option for existing output files.
     #[command(flatten)]
     pub over: Overwrite,
+    /// Options of plugin discovery.
+    #[command(flatten)]
+    pub plugins: PluginArgs,
 }
 
 /// The launcher that executes schedules on real ranks.

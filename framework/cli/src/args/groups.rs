@@ -12,7 +12,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
         "Run and compare",
         &["run", "tui", "compare", "plot", "report", "merge", "rerun", "reproduce"],
     ),
-    ("Explain and place", &["list", "trace", "optimum", "place"]),
+    ("Explain and place", &["list", "explain", "expect", "trace", "optimum", "place"]),
     ("Write algorithms", &["new-plugin", "check"]),
     ("More", &["links", "export", "import", "fit", "tune", "header", "completions", "man"]),
 ];

@@ -29,7 +29,7 @@ pub(crate) struct LinksArgs {
     #[arg(long, value_name = "SPEC")]
     pub workload: Option<String>,
     /// Set the machine. Its model must have links (wormhole, circuit, store-and-forward or fluid)
-    /// [default: paragon].
+    /// [default: fugaku].
     #[arg(long, value_name = "SPEC")]
     pub machine: Option<String>,
     /// Set the seed of random workloads and placements.

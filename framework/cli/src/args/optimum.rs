@@ -36,15 +36,19 @@ pub(crate) enum OptimumFormat {
 #[derive(Debug, Args)]
 pub(crate) struct OptimumArgs {
     /// Set the topology, such as torus:8x8.
-    #[arg(long, value_name = "SPEC", required_unless_present = "check")]
+    #[arg(long, value_name = "SPEC", required_unless_present_any = ["check", "system"])]
     pub topology: Option<String>,
     /// Set the workload [default: uniform:1KiB].
     #[arg(long, value_name = "SPEC")]
     pub workload: Option<String>,
     /// Set the machine. Its model must have links (wormhole, circuit, store-and-forward or fluid),
-    /// without noise and background traffic [default: paragon].
+    /// without noise and background traffic [default: fugaku].
     #[arg(long, value_name = "SPEC")]
     pub machine: Option<String>,
+    /// Use a system instead of a topology and a machine, such as h100-ib:4x8 for 4 computers of 8
+    /// GPUs (see `swapmeet list systems`).
+    #[arg(long, value_name = "SPEC", conflicts_with_all = ["topology", "machine"])]
+    pub system: Option<String>,
     /// Set the seed of random workloads.
     #[arg(long, default_value_t = 42)]
     pub seed: u64,
@@ -67,7 +71,7 @@ pub(crate) struct OptimumArgs {
     pub over: Overwrite,
     /// Verify the certificate in FILE. Its network and data must be those of the topology, workload
     /// and machine that it names.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["topology", "workload", "machine", "certificate"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["topology", "workload", "machine", "system", "certificate"])]
     pub check: Option<PathBuf>,
     /// Options of plugin discovery.
     #[command(flatten)]

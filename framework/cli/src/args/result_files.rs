@@ -19,7 +19,8 @@ Examples:
   swapmeet rerun rows.csv --all
 
 Rows are counted from 1, below the header. All columns except plan_ms and
-wall_ms must be identical.
+wall_ms must be identical, and input files must be unchanged. If the folder of
+the file has a folder `inputs` (see `run --bundle`), its files are used.
 
 Exit status: 0 if all rows are identical, otherwise 1.";
 

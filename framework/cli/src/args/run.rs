@@ -16,6 +16,7 @@ Examples:
     --out rows.csv
   swapmeet run workloads/experiments/quick-start.toml --format json \\
     | jq .time_us
+  swapmeet run --topology graph:mine.txt --algorithm bruck --bundle study
 
 The cases are all combinations of the given topologies, algorithms, workloads,
 machines and repetitions. A flag overrides the list of the same kind in the
@@ -28,6 +29,7 @@ Examples:
   swapmeet tui workloads/experiments/quick-start.toml  run an experiment
   swapmeet tui --topology torus:8x8 --algorithm pex --out rows.csv
   swapmeet tui rows.csv measured.csv                   open existing rows
+  swapmeet tui --follow shard-1.csv --follow shard-2.csv
 
 Cases given by flags or an experiment file start at once, unless result files
 are opened. If neither cases nor files are given, the cases of quick-start.toml
@@ -39,6 +41,10 @@ only ASCII characters are used.";
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub cases: CaseArgs,
+    /// Write FOLDER/rows.csv, and keep the input files and the plugin files that are not bundled in
+    /// FOLDER/inputs, so that `rerun` can repeat the rows on another computer.
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["out", "tui", "format", "on"])]
+    pub bundle: Option<PathBuf>,
     /// Select the format of rows on standard output. Files are always CSV.
     #[arg(long)]
     pub format: Option<RowFormat>,
@@ -58,6 +64,18 @@ pub(crate) struct TuiArgs {
     /// Open result files, including measured ones. Their cases run only on request.
     #[arg(value_name = "ROWS.csv")]
     pub rows: Vec<PathBuf>,
+    /// Follow result files that other runs still write, such as shards. Can be repeated.
+    #[arg(long, value_name = "ROWS.csv")]
+    pub follow: Vec<PathBuf>,
+    /// Write the keys of the session and their times to a new file.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Press the keys of a file that --record has written.
+    #[arg(long, value_name = "FILE")]
+    pub replay: Option<PathBuf>,
+    /// Start with the view and the selection with which the last session ended.
+    #[arg(long)]
+    pub restore: bool,
 }
 
 /// The cases, their limits and the file of their rows: the arguments that `run` and `tui` share.
@@ -77,10 +95,14 @@ pub(crate) struct CaseArgs {
     /// repeated [default: uniform:1KiB].
     #[arg(long = "workload", value_name = "SPEC")]
     pub workloads: Vec<String>,
-    /// Use this machine, such as paragon or paragon:startup_us=220. Can be repeated [default:
-    /// paragon].
+    /// Use this machine, such as fugaku or paragon:startup_us=220. Can be repeated [default:
+    /// fugaku].
     #[arg(long = "machine", value_name = "SPEC")]
     pub machines: Vec<String>,
+    /// Use this system, which stands for a topology and a machine, such as h100-ib:4x8 for 4
+    /// computers of 8 GPUs (see `swapmeet list systems`). Can be repeated.
+    #[arg(long = "system", value_name = "SPEC")]
+    pub systems: Vec<String>,
     /// The settings of the experiment.
     #[command(flatten)]
     pub settings: SettingArgs,
@@ -140,7 +162,7 @@ pub(crate) enum RowFormat {
 /// The appearance of the dashboard.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AppearanceArgs {
-    /// Select the colours of the dashboard: `default` (the 16 colours of the terminal), `light`
+    /// Select the colours of the dashboard: `default` (the colours of the terminal), `light`
     /// (for a light background), `rich` (24-bit colours) or `mono` (no colours) [default: `mono`
     /// if NO_COLOR is set; otherwise the theme in swapmeet.toml; otherwise `light` on a light
     /// background, and `default` on others].

@@ -6,7 +6,6 @@ use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use swapmeet_plot::{Colour, FigureFormat, LegendPlace, Length, LogAxes, Quantity, Scales};
-use swapmeet_results::analysis::Axis;
 
 pub(super) const PLOT_EXAMPLES: &str = "\
 Examples:
@@ -23,6 +22,7 @@ Examples:
   swapmeet plot curves rows.csv --out figure.svg
   swapmeet plot curves rows.csv --x nodes --machine paragon --out figure.png
   swapmeet plot curves rows.csv --x faults --out faults.svg
+  swapmeet plot curves rows.csv --x tokens --out tokens.svg
   swapmeet plot curves rows.csv --y ratio --baseline pex --log x \\
     --out figure.svg
   swapmeet plot curves rows.csv --width 84mm --font 8pt --label pex=Pairwise \\
@@ -36,7 +36,8 @@ another quantity.";
 const WINNERS_EXAMPLES: &str = "\
 Examples:
   swapmeet plot winners rows.csv --out winners.pdf
-  swapmeet plot winners rows.csv --machine paragon --out winners.svg";
+  swapmeet plot winners rows.csv --machine paragon --out winners.svg
+  swapmeet plot winners rows.csv --axes tokens,skew --out winners.svg";
 
 const PARTS_EXAMPLES: &str = "\
 Examples:
@@ -50,7 +51,8 @@ const HEAT_EXAMPLES: &str = "\
 Examples:
   swapmeet plot heat rows.csv --out heat.svg
   swapmeet plot heat rows.csv --value contention_us --axes nodes,algorithm \\
-    --out heat.svg";
+    --out heat.svg
+  swapmeet plot heat rows.csv --axes tokens,skew --out heat.svg";
 
 pub(super) const REPORT_EXAMPLES: &str = "\
 Examples:
@@ -65,10 +67,10 @@ of --schedule, which must stay at their places.";
 /// The kind of a figure, with the arguments of this kind.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PlotKind {
-    /// Draw one curve per algorithm over block sizes, nodes, variation or failed links.
+    /// Draw one curve per algorithm over block sizes, nodes or any number of a spec.
     #[command(after_help = CURVES_EXAMPLES)]
     Curves(CurvesArgs),
-    /// Show the fastest algorithm for each block size and network or machine.
+    /// Show the fastest algorithm over two axes, such as block sizes and networks.
     #[command(after_help = WINNERS_EXAMPLES)]
     Winners(WinnersArgs),
     /// Show the components of each algorithm's time as stacked bars.
@@ -77,7 +79,7 @@ pub(crate) enum PlotKind {
     /// Show the number of bytes sent, and the sum of the bytes over all links that they cross.
     #[command(after_help = TRAFFIC_EXAMPLES)]
     Traffic(BarsArgs),
-    /// Show any column of the rows over two other columns, as the colours of cells.
+    /// Show any column of the rows over two columns or numbers of specs, as colours.
     #[command(after_help = HEAT_EXAMPLES)]
     Heat(HeatArgs),
 }
@@ -198,10 +200,10 @@ pub(crate) fn with_kinds_of_flag(mut error: Error) -> Error {
     error
 }
 
-/// Parses the names of two different columns.
+/// Parses the names of two different axes.
 fn axes(text: &str) -> Result<(String, String), String> {
     let axes = text.split_once(',').filter(|(x, y)| !y.contains(',') && x != y);
-    let (x, y) = axes.ok_or("expected two columns such as block_bytes,topology")?;
+    let (x, y) = axes.ok_or("expected two names such as block_bytes,topology or tokens,skew")?;
     Ok((x.to_owned(), y.to_owned()))
 }
 
@@ -291,9 +293,10 @@ pub(crate) struct ColourArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CurvesArgs {
-    /// Select the x axis.
-    #[arg(long, default_value = "block")]
-    pub x: Axis,
+    /// Select the x axis: block, nodes, cv, faults, or any number of a spec, such as tokens
+    /// [default: block or, if all cases have the same size, the number with the most values].
+    #[arg(long, value_name = "AXIS")]
+    pub x: Option<String>,
     /// Select the y axis.
     #[arg(long, default_value = "time")]
     pub y: Quantity,
@@ -325,6 +328,10 @@ pub(crate) struct CurvesArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct WinnersArgs {
+    /// Select the axes: block, nodes, cv, faults, or any number of a spec [default: block sizes and
+    /// networks or machines or, if all cases have the same size, the numbers with the most values].
+    #[arg(long, value_name = "X,Y", value_parser = axes)]
+    pub axes: Option<(String, String)>,
     /// The labels of the algorithms.
     #[command(flatten)]
     pub labels: LabelArgs,
@@ -354,7 +361,7 @@ pub(crate) struct HeatArgs {
     /// Select the column that the colours show.
     #[arg(long, value_name = "COLUMN", default_value = "time_us")]
     pub value: String,
-    /// Select the columns of both axes.
+    /// Select both axes: columns, or any numbers of specs, such as tokens.
     #[arg(long, value_name = "X,Y", value_parser = axes, default_value = "block_bytes,algorithm")]
     pub axes: (String, String),
     /// The arguments of all kinds.

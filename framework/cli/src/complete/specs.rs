@@ -8,6 +8,7 @@ use swapmeet_core::cost::machine::{Machine, presets};
 use swapmeet_core::cost::model::models;
 use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES};
 use swapmeet_core::network::topology::{OPTIONS, families};
+use swapmeet_core::system;
 use swapmeet_runner::plugin::Algorithm;
 use swapmeet_runner::registry::{OTHER_NAMES, Registry};
 use swapmeet_workloads::generators;
@@ -140,6 +141,21 @@ pub(super) fn machines(typed: &str) -> Vec<CompletionCandidate> {
     let names: Vec<&str> = models().iter().map(|model| model.name).collect();
     let model = ("model".to_owned(), names.join(", "));
     begun.with(parameters.map(|p| owned((p.key(), p.meaning()))).chain([model]))
+}
+
+/// Returns the systems with their domains, and then the parameters of their machines.
+pub(super) fn systems(typed: &str) -> Vec<CompletionCandidate> {
+    let Some(begun) = Begun::of(typed).filter(|begun| begun.has_others) else {
+        let all = system::systems().iter();
+        return all.map(|system| candidate(system.example(), system.title)).collect();
+    };
+    let so_far = begun.before.trim_end_matches(',');
+    let expanded = system::expand(so_far).ok().map(|expanded| expanded.machine);
+    let Some(machine) = expanded.and_then(|machine| Machine::parse(&machine).ok()) else {
+        return Vec::new();
+    };
+    let parameters = machine.values().into_iter().map(|value| value.parameter);
+    begun.with(parameters.map(|p| owned((p.key(), p.meaning()))))
 }
 
 #[cfg(test)]

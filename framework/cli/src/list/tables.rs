@@ -21,13 +21,18 @@ pub(super) fn render(lists: &[List], registry: &Registry, args: &ListArgs) -> St
         }
         // Algorithms, machines and plugins have separate formats. All other kinds of lists have the
         // same format.
-        match (list.title, &args.name) {
-            ("algorithms", Some(name)) => {
-                out += &registry.algorithm(name).map(|a| algorithm(&a)).unwrap_or_default();
+        match (list.title, args.names.is_empty()) {
+            ("algorithms", false) => {
+                let named = args.names.iter().filter_map(|name| registry.algorithm(name).ok());
+                let details: Vec<String> = named.map(|a| algorithm(&a)).collect();
+                out += &details.join("\n");
             }
-            ("algorithms", None) => out += &algorithms(list, registry),
-            ("machines", Some(name)) => out += &machine(name),
-            ("machines", None) => {
+            ("algorithms", true) => out += &algorithms(list, registry),
+            ("machines", false) => {
+                let details: Vec<String> = args.names.iter().map(|name| machine(name)).collect();
+                out += &details.join("\n");
+            }
+            ("machines", true) => {
                 let row = |p: &Preset| {
                     let model = Machine::parse(p.name).map(|m| m.model.to_string());
                     vec![p.name.to_owned(), model.unwrap_or_default(), p.title.to_owned()]
@@ -35,6 +40,20 @@ pub(super) fn render(lists: &[List], registry: &Registry, args: &ListArgs) -> St
                 let rows = presets().iter().map(row).collect();
                 out += &one_line_each(&["name", "model", "machine"], rows);
                 out += "\nDetails: swapmeet list machines NAME\n";
+            }
+            ("systems", true) => {
+                let row = |row: &Vec<String>| [0, 9, 8, 1].map(|i| row[i].clone()).to_vec();
+                let header = ["name", "example", "measured", "system"];
+                out += &one_line_each(&header, list.rows.iter().map(row).collect());
+                out += "\nDetails: swapmeet list systems NAME\n";
+            }
+            ("systems", false) => {
+                let width = list.header.iter().map(|name| name.len()).max().unwrap_or(0);
+                let text = |row: &Vec<String>| {
+                    let named = list.header.iter().zip(row);
+                    named.map(|(name, value)| format!("{name:width$}  {value}\n")).collect()
+                };
+                out += &list.rows.iter().map(text).collect::<Vec<String>>().join("\n");
             }
             ("plugins", _) => {
                 out += &plugins(registry);
@@ -44,11 +63,12 @@ pub(super) fn render(lists: &[List], registry: &Registry, args: &ListArgs) -> St
                 out += &table::plain(list.header, &[], list.rows.clone());
                 out.push('\n');
             }
-            (_, Some(_)) => {
-                let row = &list.rows[0];
-                out += &format!("{}\n    {}\n    {}\n", row[0], row[1], row[2]);
+            (_, false) => {
+                for row in &list.rows {
+                    out += &format!("{}\n    {}\n    {}\n", row[0], row[1], row[2]);
+                }
             }
-            (title, None) => {
+            (title, true) => {
                 // The specs of workloads are too long for a table, so they are only shown in the
                 // details.
                 let columns: &[usize] = if title == "workloads" { &[0, 2] } else { &[0, 1, 2] };
@@ -92,7 +112,10 @@ fn algorithms(list: &List, registry: &Registry) -> String {
     // Leave out algorithms that are not in `list`, because the user may have requested only the
     // algorithms of one collective.
     let mut selected = in_groups(registry);
-    selected.retain(|(_, a)| list.rows.iter().any(|row| row[0] == a.name));
+    selected.retain(|(_, a)| {
+        let name = registry.spec_name(&a.name, &a.plugin.name);
+        list.rows.iter().any(|row| row[0] == name)
+    });
     if selected.is_empty() {
         return "no algorithm found; see `swapmeet list plugins`\n".to_owned();
     }

@@ -21,6 +21,9 @@ pub(super) struct Answer {
     pub optimum_us: f64,
     /// The duration of the search for the optimum, in seconds.
     pub seconds: f64,
+    /// The algorithm whose schedule is faster than the upper end that the search found, and the time
+    /// in which it moves the bytes, in µs.
+    pub schedule: Option<(String, f64)>,
 }
 
 /// The results of the algorithms that are compared with the optimum.
@@ -45,23 +48,64 @@ impl Times {
 }
 
 impl Answer {
+    /// Returns whether the interval that the search found is wider than requested.
+    pub(super) fn is_wide(&self) -> bool {
+        self.optimum.gap() > self.wanted_gap
+    }
+
+    /// Lowers the upper end to the time in which the schedule of an algorithm moves the bytes. Every
+    /// schedule in `times` was verified, so the optimum is not larger.
+    pub(super) fn use_schedules(&mut self, times: &Times) {
+        // If ranks have clocks of their own, the parts are those of one chain of messages. Only the
+        // time as a whole is then certain to be enough for all bytes.
+        let enough = |row: &Record| match row.first_rank_us {
+            Some(_) => row.time_us,
+            None => bytes_us(row),
+        };
+        let of_row = |row: &Record| Some((row.algorithm.clone(), enough(row)?));
+        let schedules = times.rows.iter().filter_map(of_row);
+        let fastest = schedules.min_by(|a, b| a.1.total_cmp(&b.1));
+        // Rounding can make the time of an optimal schedule smaller than the lower end.
+        let fastest = fastest.map(|(name, us)| (name, us.max(self.optimum.lower_us)));
+        self.schedule = fastest.filter(|(_, us)| *us < self.optimum.upper_us);
+    }
+
+    /// Returns the upper end of the interval in µs.
+    fn upper_us(&self) -> f64 {
+        self.schedule.as_ref().map_or(self.optimum.upper_us, |(_, us)| *us)
+    }
+
+    /// Returns the width of the interval, divided by its lower end.
+    fn gap(&self) -> f64 {
+        match &self.schedule {
+            Some((_, us)) if self.optimum.lower_us > 0.0 => us / self.optimum.lower_us - 1.0,
+            Some(_) | None => self.optimum.gap(),
+        }
+    }
+
     /// Returns the lines about the interval that contains the optimum, and about the bottleneck.
     pub(super) fn interval_text(&self) -> String {
-        let Optimum { lower_us, upper_us, certificate, .. } = &self.optimum;
+        let Optimum { lower_us, certificate, .. } = &self.optimum;
         let origin = &certificate.origin;
         let mut text = format!("{}, {} on {}\n", origin.topology, origin.workload, origin.machine);
-        let gap = self.optimum.gap() * 100.0;
         let _ = writeln!(
             text,
-            "bytes alone take {} to {} (width {gap:.1} %)",
+            "bytes alone take {} to {} (width {:.1} %)",
             duration(*lower_us),
-            duration(*upper_us)
+            duration(self.upper_us()),
+            self.gap() * 100.0
         );
-        if self.optimum.gap() > self.wanted_gap
+        if let Some((algorithm, _)) = &self.schedule {
+            let found = duration(self.optimum.upper_us);
+            let _ = writeln!(
+                text,
+                "(the upper end is the verified schedule of {algorithm}; that of the search is {found})"
+            );
+        } else if self.is_wide()
             && let Some(why) = width_reason(certificate)
         {
             let _ = writeln!(text, "({why})");
-        } else if self.optimum.gap() > self.wanted_gap {
+        } else if self.is_wide() {
             let wanted = self.wanted_gap;
             let _ = writeln!(text, "(wider than --gap {wanted}: the search made no more progress)");
         }
@@ -88,22 +132,24 @@ impl Answer {
             );
             return text;
         }
-        let rows = times.rows.iter().map(|row| {
+        let names = table::marked(&times.rows);
+        let has_mark = names.iter().any(|name| name.ends_with('†'));
+        let rows = times.rows.iter().zip(names).map(|(row, name)| {
             let [time, bytes] = self.ratios(row);
             let ratio = |ratio: Option<f64>| ratio.map_or(String::new(), |r| format!("{r:.2}"));
-            vec![
-                row.algorithm.clone(),
-                row.time_us.map_or(String::new(), duration),
-                ratio(time),
-                ratio(bytes),
-            ]
+            vec![name, row.time_us.map_or(String::new(), duration), ratio(time), ratio(bytes)]
         });
         let header = ["algorithm", "time", "time/optimum", "bytes/optimum"];
-        text + "\n" + &table::plain(&header, &[1, 2, 3], rows.collect()) + "\n"
+        text = text + "\n" + &table::plain(&header, &[1, 2, 3], rows.collect()) + "\n";
+        if has_mark {
+            let _ = writeln!(text, "\n{}", table::UNCHARGED);
+        }
+        text
     }
 
     pub(super) fn json(&self, times: &Times) -> Value {
-        let Optimum { lower_us, upper_us, bottleneck, certificate } = &self.optimum;
+        let Optimum { lower_us, bottleneck, certificate, .. } = &self.optimum;
+        let upper_us = self.upper_us();
         let origin = &certificate.origin;
         let algorithms: Vec<Value> = times
             .rows
@@ -128,6 +174,7 @@ impl Answer {
             "seed": origin.seed, "lower_us": lower_us, "upper_us": upper_us,
             "optimum_us": self.optimum_us, "bottleneck": bottleneck, "algorithms": algorithms,
             "unfinished": times.unfinished,
+            "upper_from": self.schedule.as_ref().map(|(algorithm, _)| algorithm),
             "seconds": self.seconds,
         })
     }
@@ -137,8 +184,7 @@ impl Answer {
     /// the optimum without start-ups.
     fn ratios(&self, row: &Record) -> [Option<f64>; 2] {
         let over = |value: Option<f64>, least: f64| Some(value? / least).filter(|_| least > 0.0);
-        let bytes = row.transmission_us.zip(row.contention_us).map(|(own, shared)| own + shared);
-        [over(row.time_us, self.optimum_us), over(bytes, self.optimum.lower_us)]
+        [over(row.time_us, self.optimum_us), over(bytes_us(row), self.optimum.lower_us)]
     }
 
     fn bottleneck(&self) -> String {
@@ -163,6 +209,11 @@ impl Answer {
             }
         }
     }
+}
+
+/// Returns the time that a schedule spends on moving bytes, in µs.
+fn bytes_us(row: &Record) -> Option<f64> {
+    row.transmission_us.zip(row.contention_us).map(|(own, shared)| own + shared)
 }
 
 /// Returns the reason why the interval can be wide, however long the search takes.

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use swapmeet_results::{
     CaseId, CsvSink, FileRows, ReadError, Record, Shards, Sink, Status, atomic_file, columns,
-    read_rows,
+    read_rows, remark_on_versions,
 };
 use swapmeet_runner::batch::ReorderBuffer;
 use swapmeet_runner::case::{Case, CaseGrid};
@@ -410,8 +410,12 @@ fn read_found(
         .iter()
         .any(|h| unmarked.starts_with(h.as_bytes()));
     if usable.is_some() && !is_ours {
+        let version = usable.as_ref().and_then(|(_, rows)| rows.first());
+        let changed = version.map_or(String::new(), |row| {
+            remark_on_versions(&row.swapmeet_version, env!("CARGO_PKG_VERSION"))
+        });
         return Err(Failure::Usage(format!(
-            "{name}: its columns are not those of this version, so no rows can be added: give another --out"
+            "{name}: its columns are not those of this version, so no rows can be added: give another --out{changed}"
         )));
     }
     Ok(usable.map(|(intact, records)| IntactRows { intact, records, is_as_written }))

@@ -10,14 +10,16 @@ use crate::streams;
 use std::borrow::Borrow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use swapmeet_core::cost::machine::fitted_on;
 use swapmeet_core::delivery::collective::of_bits;
-use swapmeet_runner::case::{Case, CaseGrid};
+use swapmeet_runner::case::{Case, CaseGrid, spec_error};
 use swapmeet_runner::describe::{PluginReader, READER_MEMORY};
-use swapmeet_runner::experiment::{CaseTable, Experiment};
+use swapmeet_runner::experiment::{CaseTable, DEFAULT_MACHINE, Experiment};
 use swapmeet_runner::input::Text;
 use swapmeet_runner::plan_group::{self, plan_groups};
 use swapmeet_runner::plugin::{Algorithm, ParamKind};
 use swapmeet_runner::registry::{Origin, Registry, SharedNames};
+use swapmeet_workloads::Workload;
 use swapmeet_workloads::file::read_bounded;
 
 /// Lists of specs that the user gives as flags.
@@ -27,6 +29,7 @@ pub(crate) struct SpecLists<'a> {
     pub algorithms: &'a [String],
     pub workloads: &'a [String],
     pub machines: &'a [String],
+    pub systems: &'a [String],
 }
 
 /// Returns the experiment that a file and flags describe. This function does not check whether its
@@ -53,6 +56,7 @@ pub(crate) fn with_flags(given: &Experiment, args: &CaseArgs) -> Experiment {
         algorithms: &args.algorithms,
         workloads: &args.workloads,
         machines: &args.machines,
+        systems: &args.systems,
     };
     override_lists(&mut experiment, &lists);
     args.settings.apply(&mut experiment);
@@ -90,6 +94,10 @@ fn override_lists(experiment: &mut Experiment, lists: &SpecLists<'_>) {
             experiment.case_tables.iter_mut().for_each(|table| of_table(table).clear());
         }
     }
+    if !lists.systems.is_empty() {
+        experiment.systems =
+            lists.systems.iter().map(|value| Text::flag("--system", value)).collect();
+    }
 }
 
 /// Returns the cases that flags describe if there is no experiment file.
@@ -111,26 +119,45 @@ pub(crate) fn cases_with<R: Borrow<Registry>>(
 ) -> Result<Vec<Case>, Failure> {
     let mut experiment = Experiment { seed, timeout_secs: timeout, ..Experiment::default() };
     override_lists(&mut experiment, &lists);
-    Ok(complete_with(experiment, registry)?.iter().collect())
+    Ok(complete_with(experiment, false, registry)?.iter().collect())
 }
 
 /// Returns the cases of an experiment file.
 pub(crate) fn cases_in(path: &Path, plugins: &PluginArgs) -> Result<CaseGrid, Failure> {
-    complete(read(path)?, plugins, None)
+    complete(read(path)?, plugins, None, true)
 }
 
 /// Adds defaults to an experiment, finds the plugins within `memory_limit`, and returns the cases of
-/// the experiment.
+/// the experiment. Unless `quiet` is true, says which machine is the default.
 pub(crate) fn complete(
     experiment: Experiment,
     plugins: &PluginArgs,
     memory_limit: Option<u64>,
+    quiet: bool,
 ) -> Result<CaseGrid, Failure> {
-    complete_with(experiment, || registry_within(plugins, memory_limit))
+    complete_with(experiment, quiet, || registry_within(plugins, memory_limit))
+}
+
+/// Returns the cases of an experiment for each algorithm that implements the collective of its
+/// workload and needs no input file. The experiment names no algorithms and at most one workload.
+pub(crate) fn cases_of_all_algorithms(
+    mut experiment: Experiment,
+    registry: &Registry,
+) -> Result<Vec<Case>, Failure> {
+    if let Some(remark) = fill_in(&mut experiment)? {
+        say!("{remark}");
+    }
+    let text = experiment.workloads[0].clone();
+    let workload = Workload::parse(&text.value).map_err(|e| spec_error(&text, &e))?;
+    let word = workload.collective().word;
+    let names = algorithms_of(registry, word);
+    experiment.algorithms = names.iter().map(|name| Text::flag("--algorithm", name)).collect();
+    Ok(CaseGrid::new(&experiment, registry)?.iter().collect())
 }
 
 fn complete_with<R: Borrow<Registry>>(
     mut experiment: Experiment,
+    quiet: bool,
     registry: impl FnOnce() -> Result<R, Failure>,
 ) -> Result<CaseGrid, Failure> {
     let in_tables = |list| experiment.is_named_by_tables(list);
@@ -139,13 +166,18 @@ fn complete_with<R: Borrow<Registry>>(
         (&experiment.algorithms, in_tables(|b| &b.algorithms), "--algorithm", "suh-shin"),
     ] {
         if list.is_empty() && !in_tables {
+            let or_system = if flag == "--topology" { " or --system" } else { "" };
             return Err(Failure::Usage(format!(
-                "nothing to run: give {flag} (such as `{flag} {example}`), or an experiment file that lists some"
+                "nothing to run: give {flag} (such as `{flag} {example}`){or_system}, or an experiment file that lists some"
             )));
         }
     }
-    fill_in(&mut experiment)?;
-    Ok(CaseGrid::new(&experiment, registry()?.borrow())?)
+    let remark = fill_in(&mut experiment)?;
+    let grid = CaseGrid::new(&experiment, registry()?.borrow())?;
+    if let Some(remark) = remark.filter(|_| !quiet) {
+        say!("{remark}");
+    }
+    Ok(grid)
 }
 
 /// Returns the cases of a shard, or all cases if `shard` is `None`. Cases of other shards are not
@@ -162,18 +194,44 @@ pub(crate) fn shard_cases<C: FromIterator<Case>>(
         .collect())
 }
 
-/// Adds the default workload and the default machine if the experiment has none.
-pub(crate) fn fill_in(experiment: &mut Experiment) -> Result<(), Failure> {
+/// Adds the default workload and the default machine if the experiment has none. Returns a remark
+/// that names the machine if it was added.
+pub(crate) fn fill_in(experiment: &mut Experiment) -> Result<Option<String>, Failure> {
     let workloads = experiment.is_named_by_tables(|table| &table.workloads);
     let machines = experiment.is_named_by_tables(|table| &table.machines);
     if experiment.workloads.is_empty() && !workloads {
         experiment.workloads.push(Text::flag("--workload", "uniform:1KiB"));
     }
-    if experiment.machines.is_empty() && !machines {
-        let own = config::read()?.machine;
-        experiment.machines.push(own.unwrap_or_else(|| Text::flag("--machine", "paragon")));
+    if !experiment.machines.is_empty() || machines {
+        return Ok(None);
     }
-    Ok(())
+    let of_tables = experiment.case_tables.iter().flat_map(|table| &table.topologies);
+    let topologies: Vec<&str> =
+        experiment.topologies.iter().chain(of_tables).map(|text| &*text.value).collect();
+    let (machine, remark) = default_machine(&topologies)?;
+    experiment.machines.push(machine);
+    Ok(Some(remark))
+}
+
+/// Returns the machine that applies if the user names none, and a remark that names it. If its
+/// parameters were fitted to measurements on networks of other families, the remark says so.
+pub(crate) fn default_machine(topologies: &[&str]) -> Result<(Text, String), Failure> {
+    let (machine, origin) = match config::read()?.machine {
+        Some(own) => (own, "swapmeet.toml"),
+        None => (Text::flag("--machine", DEFAULT_MACHINE), "default"),
+    };
+    let name = |spec: &str| spec.split(':').next().unwrap_or_default().to_owned();
+    let families = fitted_on(&name(&machine.value));
+    let is_other = |topology: &&&str| !families.contains(&&*name(topology));
+    let other = topologies.iter().find(is_other).filter(|_| !families.is_empty());
+    let fit = other.map_or(String::new(), |topology| {
+        let families = families.join(" and ");
+        format!(
+            "; its parameters were fitted to measurements on {families} networks, not on {topology}"
+        )
+    });
+    let remark = format!("machine: {} ({origin}){fit}", machine.value);
+    Ok((machine, remark))
 }
 
 /// Returns the available plugins.

@@ -13,7 +13,7 @@ use swapmeet_core::delivery::boxes::{Layout, Side};
 use swapmeet_core::delivery::byte_counts::{ALL_BYTES, ByteSelection, ByteSend};
 use swapmeet_core::delivery::traced::Proof;
 use swapmeet_core::network::communicators::Communicators;
-use swapmeet_core::network::topology::{Network, Route};
+use swapmeet_core::network::topology::{Network, Route, Switch};
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent, Sent};
 use swapmeet_results::Record;
 use swapmeet_runner::case::Case;
@@ -247,29 +247,38 @@ impl<W: Write> Json<W> {
         // receiver are the same node, the message is a local copy, and the fields of the route are
         // left out.
         let mut event = Fields { text: &mut self.text, is_empty: true };
-        let (network, route) = (image.network, image.route.as_deref());
+        let network = image.network;
+        // If a switch adds or copies the data, the path is the whole route, although other messages
+        // may carry the data on a part of it.
+        let route = image.route.as_deref();
+        let switch = route.and_then(|route| route.switch);
+        let whole = route.map(|route| Route { section: None, ..route.clone() });
+        let route = whole.as_ref();
+        let ends = (from, to);
         let uses_own_path = || {
-            route.is_none() || path(network, from, to, route).0 == path(network, from, to, None).0
+            route.is_none()
+                || path(network, ends, route).vertices == path(network, ends, None).vertices
         };
-        let is_local = from == to;
-        let (path, bandwidths) = match is_local || self.omitted.routes && uses_own_path() {
-            true => (Vec::new(), Vec::new()),
-            false => path(network, from, to, route),
-        };
+        let is_local = from == to && switch.is_none();
+        let Path { vertices: path, bandwidths, latencies } =
+            match is_local || self.omitted.routes && uses_own_path() {
+                true => Path::default(),
+                false => path(network, ends, route),
+            };
         if sent.latest_arrival > 0 {
             event.set("after", sent.latest_arrival);
         }
-        // On most networks, all links have the same bandwidth, which the machine defines. Write
-        // a list of bandwidths only for other networks.
+        // On most networks, all links have the same bandwidth and the same latency, which the
+        // machine defines. Write lists of bandwidths and latencies only for other networks.
+        let list = |numbers: &[f64]| serde_json::to_string(numbers).unwrap_or_default();
         if !path.is_empty() && network.bandwidths().is_some() {
-            let bandwidths = serde_json::to_string(&bandwidths).unwrap_or_default();
-            event.set("bandwidths", bandwidths.as_str());
+            event.set("bandwidths", list(&bandwidths).as_str());
         }
         // The content of the message is the number of bytes per destination, or sets of blocks.
         if share.is_none() || self.omitted.contents {
             let boxes = if self.omitted.contents { &[][..] } else { &sent.boxes[..] };
             push_list(event.key("blocks"), boxes, |text, bits| {
-                push_block_set(text, sent, image, bits)
+                push_block_set(text, sent, image, bits);
             });
         }
         event.set("bytes", load);
@@ -283,11 +292,20 @@ impl<W: Write> Json<W> {
             event.set("copy", true);
         }
         event.set("from", from);
+        if !path.is_empty() && network.latencies().is_some() {
+            event.set("latencies", list(&latencies).as_str());
+        }
         if !is_local && route.is_none() {
             event.set("own_route", true);
         }
+        if let Some(Switch::Multicaster(vertex)) = switch {
+            event.set("multicaster", vertex);
+        }
         if !path.is_empty() {
             push_list(event.key("path"), &path, |text, vertex| append!(text, *vertex));
+        }
+        if let Some(Switch::Reducer(vertex)) = switch {
+            event.set("reducer", vertex);
         }
         if let Some(share) = share.filter(|_| !self.omitted.contents) {
             event.set("share", share);
@@ -346,31 +364,41 @@ fn push_list<T>(
     text.push(']');
 }
 
-/// Returns the vertices of a route (`Network::endpoint`), including its source and destination,
-/// and the bandwidth of each link, if bandwidths differ.
-fn path(topology: &Network, from: u64, to: u64, route: Option<&Route>) -> (Vec<u64>, Vec<f64>) {
+/// A route of a message.
+#[derive(Default)]
+pub(crate) struct Path {
+    /// The vertices (`Network::endpoint`), including the source and the destination.
+    pub vertices: Vec<u64>,
+    /// The bandwidth of each link. Empty if all links of the network have the same bandwidth.
+    pub bandwidths: Vec<f64>,
+    /// The latency of each link. Empty if all links of the network have the same latency.
+    pub latencies: Vec<f64>,
+}
+
+/// Returns the route between two nodes. It has only the source if the network refuses the route.
+pub(crate) fn path(topology: &Network, (from, to): (u64, u64), route: Option<&Route>) -> Path {
     let start = topology.endpoint(from);
     // A route consists of runs of links. The links of a run are in ascending order, even if the
     // message passes them in descending order. To find the order in which the message passes the
     // links, follow the vertices that the links connect.
-    let (mut path, mut bandwidths) = (Vec::with_capacity(64), Vec::new());
-    path.push(start);
+    let mut path = Path { vertices: Vec::with_capacity(64), ..Path::default() };
+    path.vertices.push(start);
     let has_bandwidths = topology.bandwidths().is_some();
+    let has_latencies = topology.latencies().is_some();
     let routed = topology.route(from, to, route, &mut |run| {
-        let at = path.last().copied().unwrap_or(start);
+        let at = path.vertices.last().copied().unwrap_or(start);
         let is_ascending = topology.link_ends(run.first).is_none_or(|(from, _)| from == at);
         for i in 0..run.len {
             let i = if is_ascending { i } else { run.len - 1 - i };
             let link = run.first + i * run.stride;
-            path.extend(topology.link_ends(link).map(|(_, to)| to));
-            if has_bandwidths {
-                bandwidths.push(topology.bandwidth(link));
-            }
+            path.vertices.extend(topology.link_ends(link).map(|(_, to)| to));
+            path.bandwidths.extend(has_bandwidths.then(|| topology.bandwidth(link)));
+            path.latencies.extend(has_latencies.then(|| topology.latency(link)));
         }
     });
     match routed {
-        Ok(_) => (path, bandwidths),
-        Err(_) => (vec![start], Vec::new()),
+        Ok(_) => path,
+        Err(_) => Path { vertices: vec![start], ..Path::default() },
     }
 }
 

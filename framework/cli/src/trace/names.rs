@@ -5,7 +5,7 @@ use super::selection::Image;
 use std::collections::BTreeSet;
 use swapmeet_core::delivery::boxes::{Layout, Side};
 use swapmeet_core::delivery::fault::PlacedNode;
-use swapmeet_core::network::topology::Route;
+use swapmeet_core::network::topology::{Route, Switch};
 use swapmeet_core::simulation::listener::Sent;
 
 /// Names nodes and sets of nodes by coordinates of the machine, even if the schedule has its own
@@ -99,6 +99,11 @@ pub(super) fn name(node: u64, radices: &[u64]) -> String {
 
 /// Describes the route of a message by its vertices, or by its direction in each dimension.
 pub(super) fn direction(route: &Route) -> String {
+    match route.switch {
+        Some(Switch::Reducer(vertex)) => return format!(" added in switch {vertex}"),
+        Some(Switch::Multicaster(vertex)) => return format!(" copied by switch {vertex}"),
+        None => {}
+    }
     if !route.path.is_empty() {
         let path: Vec<String> = route.path.iter().map(u64::to_string).collect();
         return format!(" by {}", path.join("-"));

@@ -41,6 +41,8 @@ struct Schedule {
     before: String,
     /// The JSON text after the events: the end of the JSON format, and the other data of the page.
     after: String,
+    /// The number of recorded steps.
+    steps: usize,
 }
 
 /// Writes a page with the schedules of the cases.
@@ -57,15 +59,21 @@ pub(super) fn write(args: &TraceArgs, cases: &[Case]) -> Result<ExitStatus, Fail
             case.workload
         )));
     }
-    let mut schedules = Vec::new();
+    let (mut schedules, mut status) = (Vec::new(), SUCCESS);
     for case in cases {
         let Some(schedule) = schedule(args, case)? else {
             return Ok(INTERRUPTED);
         };
-        if schedule.record.status != Status::Ok {
-            return Ok(print_failure(&schedule.record));
+        // A page shows a wrong schedule up to and including the fault. A case without a schedule
+        // has no page.
+        match schedule.record.status {
+            Status::Ok => print_verified(&schedule.record),
+            Status::Unsupported => return Ok(print_failure(&schedule.record)),
+            _ if !schedule.has_sends() => return Ok(print_failure(&schedule.record)),
+            Status::Invalid | Status::Crashed | Status::Timeout | Status::Error => {
+                status = print_failure(&schedule.record);
+            }
         }
-        print_verified(&schedule.record);
         schedules.push(schedule);
     }
     let algorithms: Vec<&str> =
@@ -85,7 +93,7 @@ pub(super) fn write(args: &TraceArgs, cases: &[Case]) -> Result<ExitStatus, Fail
         );
     }
     output::text(&args.out, &page)?;
-    Ok(SUCCESS)
+    Ok(status)
 }
 
 /// Returns the title of a page that [`write()`] has made; `None` if the text is not such a page.
@@ -105,7 +113,7 @@ fn schedule(args: &TraceArgs, case: &Case) -> Result<Option<Schedule>, Failure> 
             false => FrameSelection::None,
         },
         max_steps: u64::MAX,
-        unfinished: false,
+        unfinished: true,
         ranks: Some(times::ranks(None)),
         matrix: true,
     };
@@ -137,7 +145,8 @@ fn schedule(args: &TraceArgs, case: &Case) -> Result<Option<Schedule>, Failure> 
     let rest = rest.to_string();
     let rest = rest.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or(&rest);
     let after = format!("{after},{rest}");
-    Ok(Some(Schedule { record: row, events, before, after }))
+    let steps = observed.record.steps.len();
+    Ok(Some(Schedule { record: row, events, before, after, steps }))
 }
 
 /// Returns the record of each step in the names of the page.
@@ -153,6 +162,9 @@ fn steps(record: &ScheduleRecord) -> Vec<Value> {
             "link_messages": step.max_link_messages,
             "times": times::object(&record.times(at).unwrap_or_default()),
         });
+        if let Some((from, to)) = record.frame(at).and_then(|frame| frame.at_fault) {
+            object["at_fault"] = json!([from, to]);
+        }
         if let Some(frame) = record.frame(at) {
             object["held"] = frame.held.iter().map(|load| record.bytes(*load)).collect();
         }
@@ -203,6 +215,11 @@ fn page(title: &str, schedules: &mut [Schedule], most_bytes: u64) -> Option<Stri
 }
 
 impl Schedule {
+    /// Returns whether the schedule has a send, or one that was refused.
+    fn has_sends(&self) -> bool {
+        self.steps > 0 || self.events.as_ref().is_some_and(|text| text.contains("\"from\":"))
+    }
+
     fn json(&self) -> String {
         let Self { before, events, after, .. } = self;
         let (is_complete, events) = (events.is_some(), events.as_deref().unwrap_or_default());
@@ -226,6 +243,7 @@ mod tests {
             events: Some(digits.take(events).collect()),
             before: "{\"trace\":[".to_owned(),
             after: "]".to_owned(),
+            steps: 0,
         }
     }
 

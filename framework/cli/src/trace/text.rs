@@ -167,7 +167,7 @@ impl<W: Write> Text<W> {
         self.has_virtual |= names.is_virtual(sent.from) || names.is_virtual(sent.to);
         let mut line = format!("    {:>9} -> {:<9}", names.node(sent.from), names.node(sent.to));
         line += &format!(" {:>7} ", Count(sent.load, self.noun(sent.proof)));
-        if sent.from.physical == sent.to.physical {
+        if sent.is_local() {
             line += " local copy";
         }
         if sent.combine {

@@ -19,9 +19,11 @@ use crate::spec::{Spec, SpecError, near_matches};
 use std::fmt;
 use std::sync::Arc;
 
+mod launch;
 mod presets;
 
-pub use presets::presets;
+use launch::Launch;
+pub use presets::{fitted_on, presets};
 
 static MODEL: TypedParameter<&'static ModelKind> = TypedParameter {
     key: "model",
@@ -37,7 +39,8 @@ static MODEL: TypedParameter<&'static ModelKind> = TypedParameter {
 /// [`Planning`].
 pub fn parameters() -> Vec<&'static dyn Parameter> {
     let mut all: Vec<&'static dyn Parameter> = vec![&MODEL];
-    for parameter in models().iter().flat_map(|kind| kind.parameters).chain(Planning::PARAMETERS) {
+    let of_models = models().iter().flat_map(|kind| kind.parameters);
+    for parameter in of_models.chain(Launch::PARAMETERS).chain(Planning::PARAMETERS) {
         if !all.iter().any(|other| other.key() == parameter.key()) {
             all.push(*parameter);
         }
@@ -51,7 +54,8 @@ pub fn readers(parameter: &dyn Parameter) -> String {
     let reads = |list: &[&dyn Parameter]| list.iter().any(|other| other.key() == parameter.key());
     let names = models().iter().filter(|kind| reads(kind.parameters)).map(|kind| kind.name);
     let mut readers: Vec<&str> = names.collect();
-    if readers.len() == models().len() || parameter.key() == MODEL.key {
+    let is_of_all = parameter.key() == MODEL.key || reads(Launch::PARAMETERS);
+    if readers.len() == models().len() || is_of_all {
         readers = vec!["every model"];
     }
     if reads(Planning::PARAMETERS) {
@@ -82,6 +86,7 @@ pub struct Machine {
     /// The model that computes completion times.
     pub model: &'static ModelKind,
     pricing: Arc<dyn Model>,
+    launch: Launch,
     planning: Planning,
     background: Option<Arc<Background>>,
 }
@@ -150,8 +155,9 @@ impl Machine {
         settings: Settings,
     ) -> Result<Self, ParameterError> {
         let model = settings.value(&MODEL)?;
-        let (pricing, planning) = ((model.prepare)(&settings)?, Planning::of(&settings)?);
-        Ok(Self { name, stands_for, settings, model, pricing, planning, background: None })
+        let (pricing, launch) = ((model.prepare)(&settings)?, Launch::of(&settings)?);
+        let planning = Planning::of(&settings)?;
+        Ok(Self { name, stands_for, settings, model, pricing, launch, planning, background: None })
     }
 
     /// Returns this machine with changed parameters. `given` has a key and a value for each change,
@@ -197,12 +203,14 @@ impl Machine {
         self.parameters().iter().filter_map(set).collect()
     }
 
-    /// Returns the parameters that the machine's model or [`Planning`] reads.
+    /// Returns the parameters that the machine's model or [`Planning`] reads, and those of every
+    /// model.
     pub fn parameters(&self) -> Vec<&'static dyn Parameter> {
         let mut all: Vec<&'static dyn Parameter> = vec![&MODEL];
         all.extend(self.model.parameters);
-        let more = Planning::PARAMETERS
+        let more = Launch::PARAMETERS
             .iter()
+            .chain(Planning::PARAMETERS)
             .filter(|p| !self.model.parameters.iter().any(|q| q.key() == p.key()));
         all.extend(more);
         all
@@ -248,6 +256,12 @@ impl Machine {
         self.planning
     }
 
+    /// Returns whether a message over several links crosses all of them at once and shares each of
+    /// them with other messages, so that forwarding by the nodes between them gains nothing.
+    pub fn shares_routes(&self) -> bool {
+        self.pricing.shares_routes()
+    }
+
     /// Returns whether the model needs to know in which step each message's data arrived at its
     /// sender.
     pub fn follows_arrivals(&self) -> bool {
@@ -274,7 +288,14 @@ impl Machine {
                 return Box::new(Refused(why));
             }
         }
-        self.pricing.evaluator(PricingContext { background: self.background.as_deref(), ..context })
+        if context.topology.has_reducing_switches() && !self.pricing.has_reducing_switches() {
+            return Box::new(Refused(format!(
+                "the model `{}` does not support switches that add and copy data (`reduce=switch`): wormhole, fluid and pipelined do",
+                self.model.name
+            )));
+        }
+        let context = PricingContext { background: self.background.as_deref(), ..context };
+        self.launch.evaluator(self.pricing.evaluator(context))
     }
 
     /// Returns the name of the file with background traffic, if the machine has background traffic.
@@ -289,13 +310,26 @@ impl Machine {
         Self { background: Some(Arc::new(background)), ..self }
     }
 
+    /// Returns the background traffic that was read from this file.
+    pub fn background(&self) -> Option<&Background> {
+        self.background.as_deref()
+    }
+
+    /// Returns the ranks that enter a schedule late, each with its time in µs.
+    ///
+    /// # Errors
+    /// If a late rank does not exist.
+    pub fn late_ranks(&self, nodes: u64, seed: u64) -> Result<Vec<(usize, f64)>, String> {
+        self.pricing.late_ranks(nodes, seed)
+    }
+
     /// Returns a lower bound on the completion time of any schedule.
     pub fn lower_bound(&self, topology: &Network, traffic: &Traffic) -> Bound {
         // A schedule that moves nothing takes no time.
         if traffic.peers == 0 {
             Bound::default()
         } else {
-            self.pricing.lower_bound(topology, traffic)
+            self.launch.bound(self.pricing.lower_bound(topology, traffic))
         }
     }
 
@@ -333,6 +367,14 @@ impl Machine {
     /// machine's own spec.
     pub fn definition(&self) -> Option<String> {
         self.stands_for.as_ref().map(|_| self.in_presets())
+    }
+
+    /// Returns a spec that gives every parameter of the machine its value, so that it stays the same
+    /// machine if a preset or a default value changes. It starts from the machine's preset.
+    pub fn full_spec(&self) -> String {
+        let values = self.values();
+        let values = values.iter().map(|value| format!("{}={}", value.parameter.key(), value.text));
+        format!("{}:{}", self.settings.preset.name, values.collect::<Vec<_>>().join(","))
     }
 
     fn in_presets(&self) -> String {

@@ -30,6 +30,7 @@ pub mod flat;
 mod fluid;
 mod late;
 mod loggp;
+mod pipelined;
 mod protocol;
 mod rounds;
 mod store_and_forward;
@@ -54,6 +55,7 @@ static MODELS: &[&ModelKind] = &[
     &flat::KIND,
     &loggp::KIND,
     &fluid::KIND,
+    &pipelined::KIND,
 ];
 
 /// A kind of model: its name, its parameters, and a function that creates a [`Model`].
@@ -93,10 +95,29 @@ pub trait Model: Debug + Send + Sync {
         false
     }
 
+    /// Returns whether the model has links and switches that can add and copy data. If not, it has
+    /// no cost on networks with such switches.
+    fn has_reducing_switches(&self) -> bool {
+        false
+    }
+
+    /// Returns whether a message over several links crosses all of them at once and shares each of
+    /// them with other messages. A message then arrives no earlier if nodes on its route store and
+    /// forward it.
+    fn shares_routes(&self) -> bool {
+        true
+    }
+
     /// Returns the name of the file with background traffic ([`PricingContext::background`]), if
     /// there is one.
     fn background_file(&self) -> Option<&str> {
         None
+    }
+
+    /// Returns the ranks that enter a schedule late, each with its time in µs. Errors if a late rank
+    /// does not exist.
+    fn late_ranks(&self, _nodes: u64, _seed: u64) -> Result<Vec<(usize, f64)>, String> {
+        Ok(Vec::new())
     }
 
     /// Returns an evaluator, which computes the cost of one schedule.
@@ -150,10 +171,15 @@ pub struct Cost {
     pub parts: Parts,
     /// A remark for the user, for example that steps were split into rounds.
     pub note: Option<String>,
+    /// The total number of rounds of all steps. `None` if the model runs no step in rounds, or if
+    /// the number is not known exactly.
+    pub rounds: Option<u64>,
     /// The times at which ranks ended; `None` in models in which all ranks share one clock.
     pub ranks: Option<RankTimes>,
     /// The time of one communicator without the others, in µs; `None` if it was not calculated.
     pub alone_us: Option<f64>,
+    /// The name of the fastest protocol, if the machine has several.
+    pub protocol: Option<String>,
 }
 
 /// The times at which the ranks of a schedule ended, in µs.

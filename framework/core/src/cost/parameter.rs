@@ -175,7 +175,7 @@ pub(super) static BARRIER_US: TypedParameter<Barrier> = TypedParameter {
 
 pub(super) static PORTS: TypedParameter<PortLimit> = TypedParameter {
     key: "ports",
-    meaning: "messages that a node can send, and receive, at a time",
+    meaning: "messages that a node can send, and receive, at a time; with model=fluid and order=step it limits no rate and is only a value for planning (injection_byte_us limits the rate of a node)",
     symbols: "",
     default: DefaultValue::Text("1"),
     read: PortLimit::read,
@@ -251,7 +251,11 @@ pub enum Barrier {
 }
 
 impl Barrier {
-    fn read(text: &str) -> Result<Self, String> {
+    /// Parses a time in µs, or a formula such as `126d-113`, where d is the number of rounds.
+    ///
+    /// # Errors
+    /// A description of valid values.
+    pub fn read(text: &str) -> Result<Self, String> {
         let Some((per_round, offset)) = text.split_once('d') else {
             return parse_micros(text).map(Self::Fixed);
         };

@@ -58,10 +58,25 @@ pub struct Rule<'a> {
     pub combine: bool,
     /// Whether sender and receiver may be the same node.
     pub local: bool,
+    /// The part of a switch in the send.
+    pub in_switch: InSwitch,
     /// Bytes that the message carries in addition to the blocks, such as padding. No node holds
     /// them afterwards. Must be 0 if all blocks have the same size, because loads are then in
     /// blocks.
     pub extra_bytes: u64,
+}
+
+/// The part of a switch in a send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum InSwitch {
+    /// No switch adds or copies the data.
+    #[default]
+    None,
+    /// A switch adds or copies the data. The receiver combines the data with its own.
+    First,
+    /// A switch adds the data to the data of another send to the same receiver, which combines only
+    /// the sum with its own data.
+    Joined,
 }
 
 impl Rule<'_> {
@@ -79,6 +94,7 @@ impl Rule<'_> {
             copy: false,
             combine: false,
             local: false,
+            in_switch: InSwitch::None,
             extra_bytes: 0,
         }
     }
@@ -134,6 +150,8 @@ struct ReductionSend {
     first: usize,
     from: u64,
     combine: bool,
+    /// Whether a switch adds its values to those of an earlier send.
+    in_switch: bool,
 }
 
 impl Exchange {
@@ -444,7 +462,8 @@ impl<L: Layout> Exchange<L> {
         let (first, start) = (in_flight.receivers.len(), in_flight.records.len());
         in_flight.latest = first;
         let is_within_node = format.tracks_arrivals()
-            && embedding.physical(rule.from) == embedding.physical(rule.to);
+            && embedding.physical(rule.from) == embedding.physical(rule.to)
+            && rule.in_switch == InSwitch::None;
         let (mut count, mut latest_arrival, step) = (0_u64, 0, self.step);
         let list = inventory.layout.home(rule.from).0;
         let records = &mut in_flight.records;
@@ -482,7 +501,12 @@ impl<L: Layout> Exchange<L> {
             return Ok(Some(rule.extra_bytes).filter(|extra| *extra > 0));
         }
         if inventory.sums() {
-            in_flight.sends.push(ReductionSend { first, from: rule.from, combine: rule.combine });
+            in_flight.sends.push(ReductionSend {
+                first,
+                from: rule.from,
+                combine: rule.combine,
+                in_switch: rule.in_switch == InSwitch::Joined,
+            });
         }
         let account = |node| embedding.physical(inventory.layout.home(node).0 as u64);
         self.loads.moved((account(rule.from), account(rule.to)), copy, load);
@@ -513,7 +537,7 @@ impl<L: Layout> Inventory<L> {
         let Self { layout, embedding, .. } = self;
         let nodes = layout.grid().nodes();
         Fault::check_ends(step, (rule.from, rule.to), nodes)?;
-        if rule.from == rule.to && !rule.local {
+        if rule.from == rule.to && !rule.local && rule.in_switch == InSwitch::None {
             let node = embedding.locate(rule.from);
             return Err(Fault::Send(step, SendFault::SentToItself { node }));
         }
@@ -680,7 +704,7 @@ impl<L: Layout> Exchange<L> {
                 self.loads.discarded(account, load);
             }
             if in_flight.sends[send].combine {
-                if counts {
+                if counts && !in_flight.sends[send].in_switch {
                     self.loads.summed(account, load);
                 }
                 self.check_not_counted_twice(list, &own, received)

@@ -26,7 +26,7 @@ pub enum Fault {
         /// The reason why the redistribution is invalid, as the end of a sentence.
         what: String,
     },
-    /// A grid or placement that does not fit the machine.
+    /// A grid or embedding that does not fit the machine.
     #[error("the schedule's grid: {0}")]
     BadGrid(String),
     /// A group that does not act on the grid.
@@ -86,6 +86,12 @@ impl Fault {
     /// The beginning of the message of [`Fault::WrongSymmetry`].
     pub const WRONG_SYMMETRY: &str = "the claim of symmetry is wrong";
 
+    /// The fault of a schedule that claims a symmetry, but has sends whose data a switch adds or
+    /// copies.
+    pub const SYMMETRIC_IN_SWITCH: Self = Self::OutOfOrder(
+        "the schedule claims a symmetry, but has sends whose reducer or multicaster is a switch",
+    );
+
     pub(crate) const COMBINES_NOTHING: Self =
         Self::OutOfOrder("the schedule combines values, but the collective is not a reduction");
 }
@@ -116,6 +122,9 @@ pub enum SendFault {
     /// Extra bytes that are not permitted.
     #[error("the send from {from} to {to} {what}")]
     BadExtraBytes { from: u64, to: u64, what: String },
+    /// An invalid use of a switch that adds or copies data. The nodes are those of the machine.
+    #[error("the send from node {from} to node {to} {what}")]
+    BadSwitch { from: u64, to: u64, what: String },
     /// An invalid route. The nodes are those of the machine.
     #[error("the message from node {from} to node {to} can't be routed: {source}")]
     BadRoute { from: u64, to: u64, source: RouteError },

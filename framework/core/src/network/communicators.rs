@@ -197,7 +197,7 @@ impl Communicators {
             }
             from = to;
         }
-        Ok(Route { signs, order, path })
+        Ok(Route { signs, order, path, ..Route::default() })
     }
 }
 
@@ -244,7 +244,10 @@ fn view(network: &Network, members: &[u32]) -> (Arc<Network>, Vec<usize>) {
             let groups = if axes.len() == 2 { axes[0].1 } else { 1 };
             let ranks = axes[axes.len() - 1].1;
             let spec = network.spec();
-            let is_own = |argument: &&str| !argument.starts_with("mesh=");
+            // Switches do not add the data of a communicator, because the switches of a view are not
+            // those of the network.
+            let is_own =
+                |argument: &&str| !["mesh=", "reduce="].iter().any(|key| argument.starts_with(key));
             let own: Vec<&str> = spec.split(',').skip(1).filter(is_own).collect();
             let own: String = own.iter().map(|argument| format!(",{argument}")).collect();
             (parsed(&format!("groups:{groups}x{ranks}{own}")), Vec::new())

@@ -166,6 +166,9 @@ fn orders(mesh: &Mesh, most: usize) -> Option<Vec<Mesh>> {
     Some(meshes.filter(|mesh| seen.insert(mesh.clone())).collect())
 }
 
+/// For each side, its prime factors with their axes; and what is left of each axis.
+type Choice = (Vec<Vec<(u64, usize)>>, Vec<u64>);
+
 /// Returns the meshes that divide the prime factors of `sides` among the axes of a mesh, or `None`
 /// if these are more than `most`.
 fn shapes(mesh: &Mesh, sides: &[u64], most: usize) -> Result<Option<Vec<Mesh>>, String> {
@@ -177,10 +180,8 @@ fn shapes(mesh: &Mesh, sides: &[u64], most: usize) -> Result<Option<Vec<Mesh>>, 
             ((*axis).to_owned(), own.map(|digit| digit.radix).product())
         })
         .collect();
-    // A partial choice: the axis of each prime factor so far, and what is left of each axis. Sides
-    // of equal length are interchangeable, so their choices must be in ascending order.
-    let mut all: Vec<(Vec<Vec<(u64, usize)>>, Vec<u64>)> =
-        vec![(Vec::new(), axes.iter().map(|(_, size)| *size).collect())];
+    // Sides of equal length are interchangeable, so their choices must be in ascending order.
+    let mut all: Vec<Choice> = vec![(Vec::new(), axes.iter().map(|(_, size)| *size).collect())];
     for (at, side) in sides.iter().enumerate() {
         let mut longer = Vec::new();
         for (chosen, left) in all {
@@ -300,11 +301,11 @@ mod tests {
                 .map(|(n, _)| n)
                 .collect::<Vec<_>>()
         };
-        let mut all: std::collections::BTreeMap<Vec<u64>, Vec<(Vec<Vec<u64>>, u32)>> =
-            std::collections::BTreeMap::new();
+        let mut all = std::collections::BTreeMap::new();
         for rank in 0..ranks {
-            let key = axes.iter().map(|axis| own(rank, axis)).collect();
-            all.entry(colour(rank)).or_default().push((key, rank as u32));
+            let key: Vec<Vec<u64>> = axes.iter().map(|axis| own(rank, axis)).collect();
+            let members: &mut Vec<_> = all.entry(colour(rank)).or_default();
+            members.push((key, rank as u32));
         }
         let sorted = all.into_values().map(|mut members| {
             members.sort();

@@ -44,6 +44,8 @@ impl fmt::Display for SurveyMethod {
 pub struct Survey {
     /// The number of nodes, without switches.
     pub nodes: u64,
+    /// The number of switches.
+    pub switches: u64,
     /// The number of directed links between nodes or switches.
     pub links: Option<(u64, SurveyMethod)>,
     /// The smallest and the largest number of links out of a node.
@@ -70,6 +72,7 @@ impl Survey {
         let formula = |degree| (degree, degree, SurveyMethod::Formula);
         let mut survey = Self {
             nodes: topology.nodes(),
+            switches: topology.switches(),
             links: None,
             degree: topology.degree().map(formula),
             diameter: (topology.diameter(), SurveyMethod::Formula),
@@ -116,10 +119,12 @@ impl Survey {
     }
 
     /// Returns `(degree + diameter) / log2(nodes)`, which combines hardware cost (degree) and
-    /// communication cost (diameter) (Li, Peng & Chu, section II).
+    /// communication cost (diameter) (Li, Peng & Chu, section II). Returns `None` for networks with
+    /// switches: the degree of their nodes says nothing about the cost of the switches.
     pub fn cost_ratio(&self) -> Option<f64> {
         let (_, degree, _) = self.degree?;
-        (self.nodes > 1).then(|| (degree + self.diameter.0) as f64 / (self.nodes as f64).log2())
+        (self.nodes > 1 && self.switches == 0)
+            .then(|| (degree + self.diameter.0) as f64 / (self.nodes as f64).log2())
     }
 }
 
@@ -394,6 +399,8 @@ mod tests {
     fn the_cost_ratio_of_a_hypercube_is_2() {
         assert_eq!(survey("hypercube:10").cost_ratio(), Some(2.0));
         assert_eq!(survey("ring:1").cost_ratio(), None);
+        // The node of a dragonfly has one link, whatever its switches cost.
+        assert_eq!(survey("dragonfly:16x8x4").cost_ratio(), None);
     }
 
     fn smallest(spec: &str) -> (u64, u64) {

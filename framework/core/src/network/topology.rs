@@ -47,7 +47,7 @@ pub(crate) use grid::shorter;
 use placement::Placement;
 pub use random::SplitMix64;
 use route::walk_path;
-pub use route::{Plane, Route, RouteError, Run};
+pub use route::{Plane, Route, RouteError, Run, Section, Switch};
 pub use routing::RandomRouting;
 use routing::Routing;
 
@@ -262,6 +262,18 @@ impl Network {
         self.properties.nodes
     }
 
+    /// Returns whether a vertex is a switch that can add and copy the data of messages.
+    pub fn can_reduce(&self, vertex: u64) -> bool {
+        // If ranks share nodes, messages between them may pass no switch.
+        !self.shares_nodes() && vertex >= self.nodes() && self.family.can_reduce(vertex)
+    }
+
+    /// Returns whether any switch can add and copy the data of messages.
+    pub fn has_reducing_switches(&self) -> bool {
+        // The switches of a family with the lowest numbers can reduce, if any can.
+        self.switches() > 0 && self.can_reduce(self.nodes())
+    }
+
     /// Returns the number of switches: vertices without a rank, numbered after the nodes.
     pub fn switches(&self) -> u64 {
         self.properties.switches
@@ -353,6 +365,12 @@ impl Network {
         self.family.latency(link)
     }
 
+    /// Returns whether a link is inside of a node, such as a link between GPUs of one computer. Of
+    /// all topologies, only `groups` has such links.
+    pub fn is_inside(&self, link: u64) -> bool {
+        self.family.is_inside(link)
+    }
+
     /// Returns the vertex that a link leaves and the vertex that it enters. Returns `None` if there
     /// is no link with this number. Vertices from [`Network::nodes`] on are switches.
     pub fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
@@ -383,7 +401,19 @@ impl Network {
                 None => self.minimal_route(from, to, visit),
             });
         };
-        // An explicitly requested route is not random.
+        if let Some(Section { skipped, links, .. }) = route.section {
+            let whole = Route { section: None, ..route.clone() };
+            let mut number = 0;
+            self.route(from, to, Some(&whole), &mut |run| {
+                assert_eq!(run.len, 1, "a network with planes has switches that reduce");
+                if (skipped..skipped + links).contains(&number) {
+                    visit(run);
+                }
+                number += 1;
+            })?;
+            return Ok(links);
+        }
+        // A requested route is not random.
         let on_nodes = match &self.placement {
             Some(placement) => placement.on_nodes(route),
             None => Cow::Borrowed(route),
@@ -523,6 +553,9 @@ trait Family: fmt::Debug + Send + Sync {
         Ok(self.own_route(from, to, visit))
     }
     fn link_ends(&self, link: u64) -> Option<(u64, u64)>;
+    fn can_reduce(&self, _vertex: u64) -> bool {
+        false
+    }
     fn eccentricity(&self, _node: u64) -> u64 {
         self.properties().diameter
     }
@@ -534,6 +567,10 @@ trait Family: fmt::Debug + Send + Sync {
     }
     fn latency(&self, _link: u64) -> f64 {
         1.0
+    }
+    /// Returns whether an existing link is inside of a node ([`Network::is_inside`]).
+    fn is_inside(&self, _link: u64) -> bool {
+        false
     }
     fn grid(&self) -> Option<(&[u64], bool)> {
         None
@@ -664,8 +701,8 @@ static FAMILIES: &[FamilyEntry] = &[
     },
     FamilyEntry {
         name: "fat-tree",
-        syntax: "fat-tree:KxL",
-        help: "K^L nodes under L levels of switches with K links down and K up; up/down routing",
+        syntax: "fat-tree:KxL,reduce=switch",
+        help: "K^L nodes under L levels of switches with K links down and K up; up/down routing; with reduce=switch, switches add and copy data",
         example: "fat-tree:3x3",
         kind: of_any_size,
         make: |spec, _| fat_tree::parse(spec),
@@ -713,7 +750,7 @@ static FAMILIES: &[FamilyEntry] = &[
     FamilyEntry {
         name: "groups",
         syntax: "groups:GxR,inside=B",
-        help: "two tiers: G groups of R ranks, all joined by one switch; links within a group have B times the bandwidth and, with inside_hop=H, H times the latency",
+        help: "two tiers: G groups of R ranks, all joined by one switch; links within a group have B times the bandwidth and, with inside_hop=H, H times the latency; with reduce=switch, the switch of a group adds and copies data",
         example: "groups:3x4",
         kind: of_any_size,
         make: |spec, _| groups::parse(spec),

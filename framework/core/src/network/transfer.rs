@@ -1,6 +1,9 @@
 //! The messages of a step, as the network and the models see them.
 
-/// A message of a step between two different nodes.
+use crate::network::topology::Route;
+
+/// A message of a step. Its sender and receiver are different nodes, unless a switch adds or copies
+/// its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transfer {
     /// The sender.
@@ -15,4 +18,14 @@ pub struct Transfer {
     /// The amount of data: in bytes if blocks have explicit sizes, otherwise in blocks or, if
     /// blocks are split, in segments of blocks.
     pub load: u64,
+}
+
+impl Transfer {
+    /// Returns whether the message uses its sender, and whether it uses its receiver. It does not if
+    /// a switch copies the data of another message, or adds the data to another message. `routes`
+    /// are the routes of the step.
+    pub fn ends(&self, routes: &[Route]) -> [bool; 2] {
+        let route = self.route.checked_sub(1).map(|i| &routes[i as usize]);
+        route.map_or([true; 2], |route| [route.leaves_sender(), route.reaches_receiver()])
+    }
 }

@@ -211,6 +211,14 @@ pub struct Sent<'a> {
     pub route: Option<&'a Route>,
 }
 
+impl Sent<'_> {
+    /// Returns whether the send is a local copy: the node of the machine sends to itself, and no
+    /// switch adds or copies the data.
+    pub fn is_local(&self) -> bool {
+        self.from.physical == self.to.physical && self.route.is_none_or(|r| r.switch.is_none())
+    }
+}
+
 /// All listeners of a schedule, with the counts of phases and steps and the totals.
 pub(super) struct Listeners<'a> {
     all: Vec<&'a mut dyn Listener>,

@@ -206,7 +206,7 @@ impl Recording {
             destinations.map_err(bad("destinations"))?,
             self.described_segments(rule.segments).map_err(bad("segments"))?,
         );
-        if let Some(Route { signs, order, path }) = route {
+        if let Some(Route { signs, order, path, .. }) = route {
             signs.iter().for_each(|sign| fingerprint.add(*sign as u64));
             order.iter().for_each(|axis| fingerprint.add(1 << 32 | u64::from(*axis)));
             path.iter().for_each(|node| fingerprint.add(1 << 40 | group.moved(*node, inverse)));

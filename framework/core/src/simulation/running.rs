@@ -4,19 +4,29 @@
 use super::Task;
 use crate::delivery::boxes::{BitLayout, Layout};
 use crate::delivery::byte_counts::{ByteSend, Redistribution, TracedBytes};
-use crate::delivery::exchange::{Exchange, OrbitExchange, Rule, SentBoxes, TokenExchange};
+use crate::delivery::exchange::{
+    Exchange, InSwitch, OrbitExchange, Rule, SentBoxes, TokenExchange,
+};
 use crate::delivery::fault::Fault;
 use crate::delivery::traced::{Contents, Proof, Traced};
 use crate::limits;
 use crate::network::communicators::Communicators;
 use crate::network::symmetry::Group;
-use crate::network::topology::{Network, Route};
+use crate::network::topology::{Network, Route, Switch};
+use crate::simulation::in_switch::SwitchGroups;
 use crate::simulation::listener::{EmptySend, Listeners, ScheduleEvent, Sent, Summed};
 use crate::simulation::messages::{Messages, SendNotes, number_of};
 use crate::simulation::step::{Step, Transfer};
 use crate::simulation::step_statistics::{Buffers, StepStatistics, SymmetricLinks, bad_route};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
+
+const COMMUNICATORS_IN_SWITCH: Fault = Fault::OutOfOrder(
+    "the schedule has a send whose reducer or multicaster is a switch, which is only possible in one communicator of all ranks",
+);
+const TOKENS_IN_SWITCH: Fault = Fault::OutOfOrder(
+    "the schedule has a send whose reducer or multicaster is a switch, which is only possible with blocks",
+);
 
 #[derive(Debug)]
 pub(super) enum Payload {
@@ -66,6 +76,7 @@ pub(super) struct Running {
     statistics: StepStatistics,
     messages: Messages,
     routes: Vec<Route>,
+    switch_groups: SwitchGroups,
     buffers: Buffers,
 }
 
@@ -130,6 +141,7 @@ impl Running {
             step: 0,
             reported,
             routes: Vec::new(),
+            switch_groups: SwitchGroups::default(),
             buffers: Buffers::new(nodes),
         }
     }
@@ -184,6 +196,7 @@ impl Running {
             self.messages.clear();
         }
         self.routes.clear();
+        self.switch_groups.end_step();
         Ok(())
     }
 
@@ -208,7 +221,11 @@ impl Running {
         let (merged, contents) = messages.merged(routes);
         let facts = match reported {
             Reported::All | Reported::Expanded(_) => {
-                merged.iter().for_each(|t| buffers.moved(t.from, t.to, t.load));
+                for t in merged.iter() {
+                    let [out, into] = t.ends(routes).map(|uses_node| u64::from(uses_node) * t.load);
+                    buffers.sent(t.from, out);
+                    buffers.received(t.to, into);
+                }
                 statistics.measure(number, merged, contents, routes)?
             }
             Reported::Representatives(links) => {
@@ -278,6 +295,47 @@ impl Running {
     /// Executes a send of blocks. The route is stored only if the send moves data.
     #[inline]
     pub(super) fn send(
+        &mut self,
+        listeners: &mut Listeners<'_>,
+        rule: &Rule<'_>,
+        route: Option<&Route>,
+    ) -> Result<(), Fault> {
+        if let Some((route, switch)) = route.and_then(|route| Some((route, route.switch?))) {
+            return self.send_in_switch(listeners, rule, route, switch);
+        }
+        self.send_to_node(listeners, rule, route)
+    }
+
+    /// Executes a send whose data a switch adds or copies.
+    fn send_in_switch(
+        &mut self,
+        listeners: &mut Listeners<'_>,
+        rule: &Rule<'_>,
+        route: &Route,
+        switch: Switch,
+    ) -> Result<(), Fault> {
+        if self.communicators.is_some() {
+            return Err(COMMUNICATORS_IN_SWITCH);
+        }
+        let copies = match (&self.payload, &self.reported) {
+            (Payload::Blocks(exchange), Reported::All) => exchange.copies(rule),
+            (Payload::Orbits(exchange), Reported::All) => exchange.copies(rule),
+            (Payload::Orbits(_), _) => return Err(Fault::SYMMETRIC_IN_SWITCH),
+            _ => return Err(TOKENS_IN_SWITCH),
+        };
+        let embedding = self.payload.embedding();
+        Fault::check_ends(self.step, (rule.from, rule.to), embedding.grid().nodes())?;
+        let ends = (embedding.physical(rule.from), embedding.physical(rule.to));
+        let (topology, step) = (Arc::clone(&self.topology), self.step);
+        let (rules, route) = ((rule, copies), (route, switch));
+        let route = self.switch_groups.add(topology.as_ref(), step, rules, ends, route)?;
+        let place = if route.reaches_receiver() { InSwitch::First } else { InSwitch::Joined };
+        let rule = Rule { in_switch: place, ..*rule };
+        self.send_to_node(listeners, &rule, Some(&route))
+    }
+
+    #[inline]
+    fn send_to_node(
         &mut self,
         listeners: &mut Listeners<'_>,
         rule: &Rule<'_>,
@@ -441,7 +499,10 @@ impl Running {
         let Self { payload, messages, buffers, .. } = self;
         let (embedding, step) = (payload.embedding(), self.step);
         let (from, to) = (embedding.physical(from) as u32, embedding.physical(to) as u32);
-        if from == to {
+        // A send to the same node by a route leads over a switch.
+        let uses_links = from != to
+            || route.checked_sub(1).is_some_and(|i| self.routes[i as usize].switch.is_some());
+        if !uses_links {
             buffers.moved(from, from, load);
             match &self.communicators {
                 None => listeners.local_copy(step, from, load, payload.segments()),

@@ -150,7 +150,7 @@ impl StepStatistics {
         facts.max_multiplexed_load = multiplexing.then_some(multiplexed);
 
         if let Some(contents) = contents {
-            facts.max_packed_load = Some(self.max_packed_load(transfers, contents));
+            facts.max_packed_load = Some(self.max_packed_load(transfers, contents, routes));
         }
         self.mean_hops.clear();
         if self.topology.random_routing().is_some() {
@@ -222,7 +222,9 @@ impl StepStatistics {
             max_latency = max_latency.max(latency);
 
             let [from, to] = [t.from, t.to].map(|rank| self.host(rank));
-            self.count_ends(Ends { sender: from, to, receiver: to, from }, t.load, &mut facts);
+            let uses_ends = t.ends(routes);
+            let ends = Ends { sender: from, to, receiver: to, from };
+            self.count_ends(ends, uses_ends, t.load, &mut facts);
 
             // A message between two ranks of one node uses no link, so it has the machine's
             // bandwidth.
@@ -233,7 +235,8 @@ impl StepStatistics {
                 self.inverse_bandwidth.push(inverse_bandwidth);
                 let alone = t.load as f64 * slowest;
                 times.message = times.message.max(alone);
-                for end in [(from, true), (to, false)] {
+                let ends = [(from, true), (to, false)].into_iter().zip(uses_ends);
+                for (end, _) in ends.filter(|(_, is_used)| *is_used) {
                     let sum = node_times.entry(end).or_default();
                     *sum += alone;
                     times.node = times.node.max(*sum);
@@ -362,9 +365,13 @@ impl StepStatistics {
     }
 
     #[inline]
-    fn count_ends(&mut self, ends: Ends, load: u64, facts: &mut StepFacts) {
-        self.traffic[ends.sender as usize].sends(self.step, ends.to, load, facts);
-        self.traffic[ends.receiver as usize].receives(self.step, ends.from, load, facts);
+    fn count_ends(&mut self, ends: Ends, [out, into]: [bool; 2], load: u64, facts: &mut StepFacts) {
+        if out {
+            self.traffic[ends.sender as usize].sends(self.step, ends.to, load, facts);
+        }
+        if into {
+            self.traffic[ends.receiver as usize].receives(self.step, ends.from, load, facts);
+        }
     }
 
     /// Returns the largest load that one node sends or receives over links; `None` if no two ranks
@@ -381,12 +388,18 @@ impl StepStatistics {
 
     /// Returns the largest load of a node in messages of several blocks, which the node packs
     /// before sending or unpacks after arrival.
-    fn max_packed_load(&mut self, transfers: &[Transfer], contents: &[Contents]) -> u64 {
+    fn max_packed_load(
+        &mut self,
+        transfers: &[Transfer],
+        contents: &[Contents],
+        routes: &[Route],
+    ) -> u64 {
         let is_packed = |(_, contents): &(&Transfer, &Contents)| **contents == Contents::Several;
         let packed = || transfers.iter().zip(contents).filter(is_packed).map(|(t, _)| t);
         let mut most = 0;
         for t in packed() {
-            for node in [t.from, t.to] {
+            let ends = [t.from, t.to].into_iter().zip(t.ends(routes));
+            for (node, _) in ends.filter(|(_, is_used)| *is_used) {
                 let sum = &mut self.packed[node as usize];
                 *sum = sum.saturating_add(t.load);
                 most = most.max(*sum);
@@ -564,7 +577,8 @@ impl StepStatistics {
             let (receiver, element) = group.home(t.to.into());
             let from = group.moved(t.from.into(), group.inverse(element)) as u32;
             let receiver = receiver as u32;
-            self.count_ends(Ends { sender, to: t.to, receiver, from }, t.load, &mut facts);
+            let ends = Ends { sender, to: t.to, receiver, from };
+            self.count_ends(ends, [true; 2], t.load, &mut facts);
             buffers.moved(sender, receiver, t.load);
             let all = t.load.checked_mul(order).and_then(|all| facts.total_load.checked_add(all));
             facts.total_load = all.ok_or_else(|| too_much(number))?;
@@ -647,9 +661,20 @@ impl Buffers {
 
     #[inline]
     pub(super) fn moved(&mut self, from: u32, to: u32, load: u64) {
+        self.sent(from, load);
+        self.received(to, load);
+    }
+
+    #[inline]
+    pub(super) fn sent(&mut self, from: u32, load: u64) {
         let sent = self.nodes[from as usize].add(self.phase, NodeBuffers::SENT, load);
+        self.most.0 = self.most.0.max(sent);
+    }
+
+    #[inline]
+    pub(super) fn received(&mut self, to: u32, load: u64) {
         let received = self.nodes[to as usize].add(self.phase, NodeBuffers::RECEIVED, load);
-        self.most = (self.most.0.max(sent), self.most.1.max(received));
+        self.most.1 = self.most.1.max(received);
     }
 
     pub(super) fn most(&self) -> (u128, u128) {

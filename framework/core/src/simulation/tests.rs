@@ -202,7 +202,7 @@ fn blocks_are_charged_at_both_ends_of_an_exchange() {
         assert_eq!(price(&machine, exchanges, true), Ok(us));
     }
     let refused = price(both, true, false).unwrap_err();
-    insta::assert_snapshot!(refused, @"rearrange_block_us needs blocks of one size");
+    insta::assert_snapshot!(refused, @"rearrange_block_us needs blocks of one size if messages have several blocks: set rearrange_block_us=0 to price only their bytes");
 }
 
 // Compares symmetric schedules, which are traced on one node of each orbit, with the same

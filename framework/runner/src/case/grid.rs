@@ -8,6 +8,7 @@ use super::{
 use crate::experiment::{CaseTable, Experiment};
 use crate::input::{InputError, Text};
 use crate::optimum::Optima;
+use crate::plugin::Algorithm;
 use crate::registry::Registry;
 use crate::topology;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -15,6 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::network::topology::Network;
+use swapmeet_core::system;
 use swapmeet_workloads::{InputDigest, Workload};
 
 /// Returns all cases of an experiment, ordered by topology, algorithm, workload, machine and
@@ -44,6 +46,8 @@ pub struct CaseGrid {
     /// The indices of the selected cases in the product of all lists; `None` if all cases are
     /// selected.
     selected: Option<Vec<usize>>,
+    /// The entries of the experiment's lists that no selected case uses, as (kind, spec).
+    unused: Vec<(&'static str, String)>,
 }
 
 /// The networks of a topology, and the digests of the files that the topology names. There is one
@@ -52,6 +56,13 @@ type Networks = (Vec<Arc<Network>>, Vec<InputDigest>);
 
 impl CaseGrid {
     pub fn new(experiment: &Experiment, registry: &Registry) -> Result<Self, InputError> {
+        let systems = &experiment.systems;
+        refuse_duplicates(systems, systems.iter().map(|system| system.value.clone()))?;
+        let experiment = &experiment.with_systems_as_tables(|system| {
+            let expanded = system::expand(&system.value).map_err(|e| spec_error(system, &e))?;
+            let text = |value| Text { value, place: system.place.clone() };
+            Ok([text(expanded.topology), text(expanded.machine)])
+        })?;
         // Refuse an experiment with too many cases before the specs are parsed. Then parse each
         // spec only once.
         let experiment = &without_ranges(experiment)?;
@@ -130,6 +141,7 @@ impl CaseGrid {
                 _ => machine_among(text, &own)?.to_string(),
             })
         })?;
+        let unused = selected.as_ref().map_or(Vec::new(), |selected| lists.unused(selected));
         let whole =
             before[workloads.len()] as u64 * topologies.len() as u64 * algorithms.len() as u64;
         let count = selected.as_ref().map_or(whole, |selected| selected.len() as u64);
@@ -163,7 +175,14 @@ impl CaseGrid {
             options: RunOptions::new(experiment.timeout_secs, experiment.proof_scope),
             optima: experiment.optimum.then(Arc::default),
             selected,
+            unused,
         })
+    }
+
+    /// Returns the entries of the experiment's lists that no case uses, because its `case` and
+    /// `exclude` tables select only other entries. Each is a kind, such as `algorithm`, and a spec.
+    pub fn unused(&self) -> &[(&'static str, String)] {
+        &self.unused
     }
 
     pub fn len(&self) -> usize {
@@ -224,6 +243,11 @@ impl CaseGrid {
         machines.map(|(machine, _)| &**machine).filter(|machine| machine.network_rates().is_none())
     }
 
+    /// Returns the algorithms of the experiment.
+    pub fn algorithms(&self) -> impl Iterator<Item = &Algorithm> {
+        self.algorithms.iter().map(|chosen| &*chosen.algorithm)
+    }
+
     pub fn plugins(&self) -> impl Iterator<Item = &Path> {
         self.algorithms.iter().map(|chosen| chosen.algorithm.file.as_path())
     }
@@ -258,10 +282,11 @@ pub fn drawn(topology: &Arc<Network>, seed: u64) -> Arc<Network> {
 }
 
 /// Returns the number of repetitions of a workload: the number of its files if it has several,
-/// otherwise `repetitions`.
+/// otherwise `repetitions`. A different number of repetitions is an error, unless it is 1, which is
+/// the default.
 fn repetitions(text: &Text, workload: &Workload, repetitions: u32) -> Result<u32, InputError> {
     match workload.replicates() {
-        Some(files) if repetitions > 1 => {
+        Some(files) if repetitions > 1 && repetitions != files => {
             let message = format!(
                 "has {files} files, one for each repetition, but the experiment has {repetitions} repetitions"
             );
@@ -426,6 +451,35 @@ impl CaseLists<'_> {
         Ok(entries)
     }
 
+    /// Returns the entries of the experiment's own lists that no selected case uses.
+    fn unused(&self, selected: &[usize]) -> Vec<(&'static str, String)> {
+        let (all_algorithms, all_machines) = (self.names[1].len(), self.names[3].len());
+        let of_one = self.before[self.before.len() - 1];
+        let mut used = self.listed.map(|listed| vec![false; listed]);
+        for number in selected {
+            let (lists, rest) = (number / of_one, number % of_one);
+            let workload = self.before.partition_point(|before| *before <= rest) - 1;
+            let (from, to) = (self.before[workload], self.before[workload + 1]);
+            let machine = (rest - from) / ((to - from) / all_machines);
+            let entries = [lists / all_algorithms, lists % all_algorithms, workload, machine];
+            for (used, entry) in used.iter_mut().zip(entries) {
+                // Entries that only occur in tables come after those of the lists.
+                used.iter_mut().skip(entry).take(1).for_each(|used| *used = true);
+            }
+        }
+        let mut unused = Vec::new();
+        for (kind, used) in used.iter().enumerate() {
+            let names = self.names[kind].iter().zip(used).filter(|(_, used)| !**used);
+            // The name of an algorithm begins with that of its plugin, see `qualified`.
+            let short = |name: &str| match name.split_once('/') {
+                Some((_, short)) if kind == 1 => short.to_owned(),
+                _ => name.to_owned(),
+            };
+            unused.extend(names.map(|(name, _)| (KINDS[kind], short(name))));
+        }
+        unused
+    }
+
     /// Returns the indices of all cases that combine some of these entries. `entries` has the
     /// indices of the entries of each kind.
     fn numbers(&self, entries: &[Vec<usize>; 4]) -> Vec<usize> {
@@ -485,6 +539,10 @@ mod tests {
         assert_eq!(of(vec![], vec![]), Ok(None));
         let both = vec![table(&["t0"], &["a1"]), table(&["t2"], &[])];
         assert_eq!(of(both, vec![]), Ok(Some(vec![2, 3, 8, 9, 10, 11])));
+        assert_eq!(lists.unused(&[2, 3, 8, 9, 10, 11]), [("topology", "t1".to_owned())]);
+        let others = [("topology", "t1".to_owned()), ("algorithm", "a0".to_owned())];
+        assert_eq!(lists.unused(&[2, 3]), others);
+        assert_eq!(lists.unused(&[0, 1, 6, 7]), []);
         assert_eq!(of(vec![], vec![table(&["t1"], &["a0"])]), Ok(Some(vec![0, 1, 2, 3, 6, 7])));
         let overlapping = vec![table(&["t0"], &[]), table(&[], &["a0"])];
         assert_eq!(of(overlapping, vec![]), Ok(Some(vec![0, 1, 2, 3, 4, 5])));

@@ -23,7 +23,7 @@ use swapmeet_core::delivery::exchange::{Division, Rule};
 use swapmeet_core::delivery::fault::{Fault, SendFault};
 use swapmeet_core::limits;
 use swapmeet_core::network::symmetry::Symmetry;
-use swapmeet_core::network::topology::{Network, Route, RouteError};
+use swapmeet_core::network::topology::{Network, Route, RouteError, Switch};
 use swapmeet_core::simulation::{Simulation, Task};
 
 /// Defines functions that return an input of the plan, and record that the plugin requests it.
@@ -96,6 +96,7 @@ impl hosting::Host for Host<'_> {
         startup_us -> f64, request startup_us;
         hop_us -> f64, request hop_us;
         byte_us -> f64, request byte_us;
+        shares_routes -> bool, request shares_routes;
     }
 
     fn element_bytes(&mut self) -> u64 {
@@ -123,6 +124,10 @@ impl hosting::Host for Host<'_> {
 
     fn uniform(&mut self) -> bool {
         self.task.sizes.is_none()
+    }
+
+    fn can_reduce(&mut self, vertex: u64) -> bool {
+        self.task.topology.can_reduce(vertex)
     }
 
     fn links(&mut self, vertex: u64, links: Room<'_, SwmLink>) -> Result<(), Fault> {
@@ -418,8 +423,23 @@ impl Host<'_> {
             extra_bytes: send.extra_bytes,
             ..Rule::new(send.from, send.to)
         };
+        let switch = match (send.reducer, send.multicaster) {
+            (0, 0) => None,
+            (vertex, 0) => Some(Switch::Reducer(vertex)),
+            (0, vertex) => Some(Switch::Multicaster(vertex)),
+            _ => {
+                return Err(Fault::OutOfOrder(
+                    "the plugin's send has both a reducer and a multicaster",
+                ));
+            }
+        };
+        if switch.is_some() && self.claims_symmetry {
+            return Err(Fault::SYMMETRIC_IN_SWITCH);
+        }
         self.add((send.from, send.to), send.route(), |simulation, route| {
-            simulation.send(&rule, route)
+            let Some(switch) = switch else { return simulation.send(&rule, route) };
+            let route = route.cloned().unwrap_or_default();
+            simulation.send(&rule, Some(&Route { switch: Some(switch), ..route }))
         })
     }
 

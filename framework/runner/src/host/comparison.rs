@@ -11,8 +11,7 @@ use swapmeet_core::simulation::recording::{Recorded, Recording, RecordingTask};
 use swapmeet_core::simulation::{Simulation, Task};
 
 /// The smallest number of images that are compared, if not all nodes are compared. An image is the
-/// set of nodes to which one element of the symmetry group maps the representatives (the planned
-/// node of each orbit).
+/// set of nodes to which one element of the symmetry group maps the representatives.
 const FEWEST_IMAGES: u64 = 3;
 /// The largest number of images that are compared, if not all nodes are compared.
 const MOST_IMAGES: u64 = 16;

@@ -296,7 +296,7 @@ impl Recorder {
     fn sent(&mut self, sent: &Sent<'_>) {
         let (from, to) = self.ends([sent.from, sent.to]);
         if let Some(pending) = &mut self.pending
-            && sent.from.physical != sent.to.physical
+            && !sent.is_local()
         {
             let route = match &self.communicators {
                 None => sent.route.cloned(),
@@ -370,11 +370,11 @@ impl Recorder {
         if after.is_some_and(|times| times.0.iter().any(|time| *time > 0.0)) {
             self.send(&RecordPart::After(after));
         }
+        if let Some(matrix) = self.matrix.take() {
+            self.send(&RecordPart::Matrix(matrix));
+        }
         if record.status == Status::Ok {
             self.send_ranks();
-            if let Some(matrix) = self.matrix.take() {
-                self.send(&RecordPart::Matrix(matrix));
-            }
             return;
         }
         let Some(pending) = self.pending.take() else { return };
@@ -394,8 +394,11 @@ impl Recorder {
         let max_link_messages = frame.links.iter().map(|l| l.messages).max().unwrap_or(0);
         let frame =
             Frame { held: std::mem::take(&mut self.held), at_fault: self.at_fault, ..frame };
-        let is_seen =
-            matches!(self.request.frames, FrameSelection::From(from) if self.steps >= from as u64);
+        let is_seen = match self.request.frames {
+            FrameSelection::From(from) => self.steps >= from as u64,
+            FrameSelection::Held => true,
+            FrameSelection::None | FrameSelection::Messages | FrameSelection::Newest => false,
+        };
         self.send(&RecordPart::Step(StepRecord {
             schedule_step: self.steps + 1,
             phase: self.phases - 1,

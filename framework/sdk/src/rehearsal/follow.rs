@@ -9,7 +9,7 @@ use crate::collective::Collective;
 use crate::stop::Stop;
 use blocks::Blocks;
 use byte_counts::ByteCounts;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use values::Values;
 
@@ -102,7 +102,9 @@ impl Placement {
 /// The data that the nodes hold. There is one implementation each for blocks, values and bytes.
 trait Holdings {
     /// Performs one send. Returns the number of bytes sent, or `None` if the send selected nothing.
-    fn send(&mut self, send: &RehearsedSend) -> Result<Option<u128>, String>;
+    /// `joined` tells whether a switch adds or copies the data together with that of an earlier send
+    /// of the step.
+    fn send(&mut self, send: &RehearsedSend, joined: bool) -> Result<Option<u128>, String>;
 
     fn arrive(&mut self) -> Result<(), String>;
 
@@ -120,6 +122,10 @@ trait Holdings {
     }
 }
 
+/// The sender and the receiver of a message, its requested route, its reducer and its multicaster,
+/// and whether a switch joins it with another message.
+type Message<'a> = (u64, u64, (&'a RehearsedRoute, (u64, u64), bool));
+
 pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Disproof> {
     let places = Placement::new(schedule, goal.nodes);
     let mut holdings: Box<dyn Holdings + '_> = match schedule.moves_byte_counts {
@@ -133,18 +139,27 @@ pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Di
     holdings.redistribute_after(0).map_err(wrong(0))?;
     for (number, step) in (1..).zip(&schedule.steps) {
         // Sends with the same sender, receiver and route are one message.
-        let mut messages: BTreeMap<(u64, u64, &RehearsedRoute), u128> = BTreeMap::new();
+        let mut messages: BTreeMap<Message<'_>, u128> = BTreeMap::new();
+        let mut in_switches = BTreeSet::new();
         for send in &step.sends {
             let [from, to] = [send.from, send.to].map(|node| places.physical[node as usize]);
+            let switches = (send.reducer, send.multicaster);
+            // The sends that a switch adds, or copies, have one end and the selected data in common.
+            let end = if send.reducer > 0 { to } else { from };
+            let data = (&send.origins, &send.destinations, &send.segments);
+            let uses_switch = switches != (0, 0);
+            let joined = uses_switch && !in_switches.insert((switches, end, data));
             // A send with extra bytes is a message even if it selects no block.
-            let load = match (holdings.send(send).map_err(wrong(number))?, send.extra_bytes) {
+            let load = match (holdings.send(send, joined).map_err(wrong(number))?, send.extra_bytes)
+            {
                 (load, 0) => load,
                 (load, extra) => Some(load.unwrap_or(0) + u128::from(extra)),
             };
             match load {
                 Some(0) if goal.settings.skip_empty => {}
-                Some(load) if from != to => {
-                    *messages.entry((from, to, &send.route)).or_default() += load;
+                Some(load) if from != to || uses_switch => {
+                    let route = (&send.route, switches, joined);
+                    *messages.entry((from, to, route)).or_default() += load;
                 }
                 Some(_) | None => {}
             }
@@ -158,10 +173,17 @@ pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Di
         total += messages.values().sum::<u128>();
         critical += messages.values().max().unwrap_or(&0);
         summed += holdings.most_summed();
-        proved.max_sends =
-            proved.max_sends.max(max_frequency(messages.keys().map(|(from, ..)| *from)));
-        proved.max_receives =
-            proved.max_receives.max(max_frequency(messages.keys().map(|(_, to, _)| *to)));
+        // Of the messages that a switch copies, the sender sends one, and of those that it adds, the
+        // receiver receives one.
+        let sent =
+            |(_, _, (_, (_, multicaster), joined)): &&Message<'_>| *multicaster == 0 || !joined;
+        let received = |(_, _, (_, (reducer, _), joined)): &&Message<'_>| *reducer == 0 || !joined;
+        proved.max_sends = proved
+            .max_sends
+            .max(max_frequency(messages.keys().filter(sent).map(|(from, ..)| *from)));
+        proved.max_receives = proved
+            .max_receives
+            .max(max_frequency(messages.keys().filter(received).map(|(_, to, _)| *to)));
     }
     holdings.verify().map_err(wrong(schedule.steps.len()))?;
     proved.total_bytes = total as u64;

@@ -13,10 +13,13 @@ pub(super) struct Settings {
     pub(super) tokens: Vec<Vec<TokenClass>>,
     pub(super) ports: u64,
     pub(super) virtual_channels: u64,
+    pub(super) shares_routes: bool,
     pub(super) element_bytes: u64,
     pub(super) nodes: u64,
     /// Tail, head and bandwidth of each link. Vertices from `nodes` on are switches.
     pub(super) links: Vec<(u64, u64, f64)>,
+    /// The switches that can add and copy data.
+    pub(super) reducing: Vec<u64>,
     /// Whether messages without bytes are left out of the counts of a verification.
     pub(super) skip_empty: bool,
     /// Start-up time, time per link and time per byte in microseconds.
@@ -91,6 +94,10 @@ pub struct RehearsedSend {
     pub route: RehearsedRoute,
     /// Bytes that the message carries in addition to the blocks.
     pub extra_bytes: u64,
+    /// The switch that adds the values; 0 for none.
+    pub reducer: u64,
+    /// The switch that copies the blocks; 0 for none.
+    pub multicaster: u64,
     /// Number of the sent bucket, if this is a send of a bucket.
     pub bucket: Option<u64>,
     /// Number of bytes for each destination, if this is a send of byte counts; otherwise empty.

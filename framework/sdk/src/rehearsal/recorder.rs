@@ -148,6 +148,26 @@ impl Recorder {
         Ok(RehearsedSend { from, to, is_local, route, ..RehearsedSend::default() })
     }
 
+    /// Checks the switches that add or copy the data of a send.
+    fn check_switches(&self, send: &SwmBlocks) -> Result<(), String> {
+        let (switch, needed) = match (send.reducer, send.multicaster) {
+            (0, 0) => return Ok(()),
+            (0, switch) => (switch, 0),
+            (switch, 0) => (switch, SWM_COMBINE),
+            _ => return Err("a send names both a reducer and a multicaster".to_owned()),
+        };
+        let flags = needed | SWM_STRICT;
+        if !self.settings.reducing.contains(&switch) {
+            return Err(format!("vertex {switch} is not a switch that can add and copy data"));
+        }
+        if send.flags & flags != flags || self.orbits.is_some() {
+            return Err(format!(
+                "a send with switch {switch} lacks a flag, or a symmetry is claimed"
+            ));
+        }
+        Ok(())
+    }
+
     fn add_byte_counts(&mut self, send: RehearsedSend) -> Result<(), String> {
         if !self.schedule.moves_byte_counts {
             return Err("the schedule sends byte counts, but moves blocks".to_owned());
@@ -213,6 +233,8 @@ impl Host for Recorder {
         byte_us(recorder) -> f64: recorder.settings.times_us[2];
         vertices(recorder) -> u64: recorder.settings.vertices();
         uniform(recorder) -> bool: recorder.settings.sizes.is_empty();
+        shares_routes(recorder) -> bool: recorder.settings.shares_routes;
+        can_reduce(recorder, vertex) -> bool: recorder.settings.reducing.contains(&vertex);
     }
 
     fn links(&mut self, vertex: u64, links: Room<'_, SwmLink>) -> Result<(), String> {
@@ -346,7 +368,11 @@ impl Host for Recorder {
 
     fn send_blocks(&mut self, send: Passed<'_, *const SwmBlocks>) -> Result<(), String> {
         let send = read("send of blocks", send)?;
-        let envelope = self.envelope(send.from, send.to, send.flags, route(send.route())?)?;
+        let in_switch = send.reducer > 0 || send.multicaster > 0;
+        let local = if in_switch { SWM_LOCAL } else { 0 };
+        let envelope =
+            self.envelope(send.from, send.to, send.flags | local, route(send.route())?)?;
+        self.check_switches(&send)?;
         if self.schedule.moves_byte_counts {
             return Err("the schedule sends blocks, but moves byte counts".to_owned());
         }
@@ -387,6 +413,8 @@ impl Host for Recorder {
             combines,
             is_strict: send.flags & SWM_STRICT != 0,
             extra_bytes: send.extra_bytes,
+            reducer: send.reducer,
+            multicaster: send.multicaster,
             label: String::from_utf8_lossy(send.label().bytes()).into_owned(),
             ..envelope
         };

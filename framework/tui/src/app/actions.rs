@@ -1,11 +1,15 @@
-//! Keys that work in every panel, and the mouse. A click selects a line, a second click on the same
+//! Keys that work in every view, and the mouse. A click selects a line, a second click on the same
 //! line opens it, and the wheel scrolls.
 
 use super::prompt::{Command, Purpose};
-use super::{App, Confirmation, ExitMode, Help, Prompt, TerminalRequest, panel_of};
+use super::{App, Confirmation, ExitMode, Help, Prompt, TerminalRequest};
 use crate::click_map::{ClickMap, ClickTarget, PanelPosition};
 use crate::filter::Filter;
-use crate::keys::{Binding, DOWN, FIRST, Key, LAST, LEFT, RIGHT, UP, bind, ch, ctrl, find, key};
+use crate::keys::{
+    Binding, DOWN, FIRST, Key, LAST, LEFT, RIGHT, UP, bind, ch, ctrl, digit, find, key,
+};
+use crate::panels::{Overlay, VIEWS};
+use crate::session::Requests;
 use crossterm::event::{
     KeyCode as K, KeyEvent, KeyEventKind, MouseButton, MouseEvent, MouseEventKind,
 };
@@ -20,6 +24,8 @@ pub(super) enum Action {
     Run,
     /// Run only the selected cases that have no row yet.
     Add,
+    /// Run the failed cases again.
+    Retry,
     Stop,
     Baseline,
     Save,
@@ -31,8 +37,12 @@ pub(super) enum Action {
     Filter,
     Expand,
     Freeze,
-    NextPanel,
-    PreviousPanel,
+    Details,
+    Log,
+    /// Show the rows of a machine that charges all algorithms equally, or go back.
+    EqualCharges,
+    NextView,
+    PreviousView,
     Up,
     Down,
     Left,
@@ -48,9 +58,7 @@ pub(super) enum Action {
     Back,
 }
 
-pub(super) const FILTER: &[Key] = &[ch('/')];
-
-/// The key table for all panels. The bottom line shows hints with low ranks first. The keys for
+/// The key table for all views. The bottom line shows hints with low ranks first. The keys for
 /// help, for quitting, for running and for switching panels have the lowest ranks.
 pub(super) const ANYWHERE: &[Binding<Action>] = &[
     bind(Action::Help, &[ch('?'), key(K::F(1))], "show all keys; any key closes the list")
@@ -71,8 +79,9 @@ pub(super) const ANYWHERE: &[Binding<Action>] = &[
     .hint("run")
     .ranked(1),
     bind(Action::Add, &[ch('a')], "run the selected cases that have no row yet")
-        .hint("add")
-        .ranked(1),
+        .hint("run missing")
+        .ranked(3),
+    bind(Action::Retry, &[ch('!')], "run the failed cases again").hint("retry failed"),
     bind(
         Action::Stop,
         &[ch('x')],
@@ -86,23 +95,30 @@ pub(super) const ANYWHERE: &[Binding<Action>] = &[
         "save the selection as an experiment and the rows as CSV",
     )
     .hint("save"),
-    bind(Action::Render, &[ch('F')], "write a figure of this panel, or a report of all rows"),
+    bind(
+        Action::Render,
+        &[ch('F')],
+        "write what is on the screen as a figure, or a report of all rows",
+    ),
+    bind(Action::Details, &[ch('d')], "show the details of the selected case"),
+    bind(Action::Log, &[ch('L')], "show the log").hint("log"),
+    bind(
+        Action::EqualCharges,
+        &[ch('E')],
+        "charge all algorithms equally for rearrangement; again: as the machine does",
+    )
+    .hint("equal charges"),
     bind(Action::Copy, &[ch('y')], "copy the command that runs the selection"),
     bind(Action::Undo, &[ch('u')], "undo the last change of selection, baseline or sliders")
         .hint("undo"),
     bind(Action::Redo, &[ctrl('r')], "redo the change that was undone last"),
     bind(Action::Command, &[ch(':')], "search all keys by words and run one").hint("commands"),
-    bind(Action::Filter, FILTER, "filter lines by words (!word: without it); Esc shows all")
+    bind(Action::Filter, &[ch('/')], "filter lines by words (!word: without it); Esc shows all")
         .hint("filter"),
-    bind(Action::Expand, &[ch('e')], "expand the panel to the whole screen, or restore it")
-        .hint("expand"),
-    bind(
-        Action::Freeze,
-        &[ch(' '), ch('f')],
-        "freeze the screen; cases continue in the background",
-    ),
-    bind(Action::NextPanel, &[key(K::Tab)], "go to the next panel").hint("next panel"),
-    bind(Action::PreviousPanel, &[key(K::BackTab)], "go to the previous panel"),
+    bind(Action::Expand, &[ch('e')], "show one view, or two next to each other").hint("split"),
+    bind(Action::Freeze, &[ch('f')], "freeze the screen; cases continue in the background"),
+    bind(Action::NextView, &[key(K::Tab)], "go to the next view"),
+    bind(Action::PreviousView, &[key(K::BackTab)], "go to the previous view"),
     bind(Action::Up, UP, "move up"),
     bind(Action::Down, DOWN, "move down"),
     bind(Action::Left, LEFT, "move left"),
@@ -114,57 +130,84 @@ pub(super) const ANYWHERE: &[Binding<Action>] = &[
     bind(Action::Theme, &[ch('t')], "switch to the next theme"),
     bind(Action::Redraw, &[ctrl('l')], "redraw the screen"),
     bind(Action::Suspend, &[ctrl('z')], "suspend to the shell (`fg` returns)"),
-    bind(Action::Back, &[key(K::Esc)], "close the input, filter or expanded panel"),
+    bind(Action::Back, &[key(K::Esc)], "close the input, overlay or filter"),
     bind(Action::QuitPrinting, &[ch('Q')], "quit and print the results on the normal screen"),
     bind(Action::QuitNow, &[ctrl('c')], "quit immediately, without confirmation"),
 ];
+
+/// A run of more cases needs a confirmation.
+pub(super) const MANY_CASES: u64 = 1_000;
 
 impl App {
     pub fn key(&mut self, event: &KeyEvent) {
         if event.kind == KeyEventKind::Release {
             return;
         }
-        let anywhere = find(ANYWHERE, event);
         if self.prompt.is_some() {
             self.type_key(event);
-        } else if self.confirmation.is_some() {
-            self.answer(event, anywhere);
-        } else if self.help.is_some() && anywhere != Some(Action::QuitNow) {
-            self.scroll_help(anywhere);
         } else {
-            if anywhere != Some(Action::Freeze) {
-                self.session.message = None;
-            }
-            if !self.panels[self.active].press(event, &mut self.session) {
-                let number = panel_of(event, self.panels.len());
-                match (number, anywhere) {
-                    (Some(number), _) => self.show(number),
-                    (None, Some(action)) => self.act(action),
-                    (None, None) => {}
-                }
+            let places = [self.panel().title().to_lowercase(), "anywhere".to_owned()];
+            if let Some(key) = self.keys.translate(Key::of(event), &places) {
+                self.command_key(&key.event());
             }
         }
         self.sync();
     }
 
-    /// Runs a command that the user has chosen from the command palette. The command runs in the
-    /// panel that defines it.
-    pub(super) fn perform(&mut self, command: &Command) {
-        let Some(event) = command.row.keys.first().map(|key| key.event()) else { return };
-        if let Some(panel) = command.panel {
-            self.show(panel);
-            self.panels[panel].press(&event, &mut self.session);
-        } else if let Some(panel) = panel_of(&event, self.panels.len()) {
-            self.show(panel);
-        } else if let Some(action) = find(ANYWHERE, &event) {
-            self.act(action);
+    /// Handles a key that is not typed into a text.
+    fn command_key(&mut self, event: &KeyEvent) {
+        let anywhere = find(ANYWHERE, event);
+        if self.confirmation.is_some() {
+            return self.answer(event, anywhere);
+        }
+        if self.help.is_some() && anywhere != Some(Action::QuitNow) {
+            return self.scroll_help(anywhere);
+        }
+        if anywhere != Some(Action::Freeze) {
+            self.session.message = None;
+        }
+        if self.press(event) {
+            return;
+        }
+        let key = Key::of(event);
+        let view = (0..VIEWS).find(|view| digit(*view).is_some_and(|digit| ch(digit) == key));
+        let picture = self.views[self.active].picture_of(key).filter(|_| self.overlay.is_none());
+        match (view, picture, anywhere) {
+            (Some(view), _, _) => self.show(view),
+            (None, Some(picture), _) => {
+                self.views[self.active].show(picture);
+                self.activate(self.active);
+            }
+            (None, None, Some(action)) => self.act(action),
+            (None, None, None) => {}
         }
     }
 
+    /// Handles a key in the active panel. Returns whether the panel has an action for it.
+    fn press(&mut self, event: &KeyEvent) -> bool {
+        let mut is_handled = false;
+        self.with_panel(|panel, session| {
+            let requests = panel.press(event, session);
+            is_handled = requests.is_some();
+            requests.unwrap_or_default()
+        });
+        is_handled
+    }
+
+    /// Runs a command that the user has chosen from the command palette. The command runs in the
+    /// view that has it.
+    pub(super) fn perform(&mut self, command: &Command) {
+        let Some(event) = command.row.keys.first().map(|key| key.event()) else { return };
+        if let Some((view, picture)) = command.place {
+            self.overlay = None;
+            self.views[view].show(picture);
+            self.activate(view);
+        }
+        self.command_key(&event);
+    }
+
     fn act(&mut self, action: Action) {
-        let loses = self.is_busy() || self.has_unsaved();
-        let (panel, session) = (&mut self.panels[self.active], &mut self.session);
-        let page = panel.list().page.max(2) as isize - 1;
+        let page = self.panel().list().page.max(2) as isize - 1;
         match action {
             Action::Quit => self.quit(ExitMode::Plain),
             Action::QuitPrinting => self.quit(ExitMode::PrintRows),
@@ -172,66 +215,70 @@ impl App {
             Action::Help => self.help = Some(Help::default()),
             Action::Back => self.back(),
             // Movement. Each panel defines what it does for a step up, down, left or right.
-            Action::Up => panel.step(-1, session),
-            Action::Down => panel.step(1, session),
-            Action::PageUp => panel.step(-page, session),
-            Action::PageDown => panel.step(page, session),
-            Action::First => panel.go_to_end(false, session),
-            Action::Last => panel.go_to_end(true, session),
-            Action::Left => panel.sideways(-1, session),
-            Action::Right => panel.sideways(1, session),
-            // Views: select, expand or filter a panel.
-            Action::NextPanel => self.show((self.active + 1) % self.panels.len()),
-            Action::PreviousPanel => {
-                self.show((self.active + self.panels.len() - 1) % self.panels.len());
-            }
+            Action::Up => self.with_panel(|panel, session| panel.step(-1, session)),
+            Action::Down => self.with_panel(|panel, session| panel.step(1, session)),
+            Action::PageUp => self.with_panel(|panel, session| panel.step(-page, session)),
+            Action::PageDown => self.with_panel(|panel, session| panel.step(page, session)),
+            Action::First => self.with_panel(|panel, session| panel.go_to_end(false, session)),
+            Action::Last => self.with_panel(|panel, session| panel.go_to_end(true, session)),
+            Action::Left => self.with_panel(|panel, session| panel.sideways(-1, session)),
+            Action::Right => self.with_panel(|panel, session| panel.sideways(1, session)),
+            // Views: select, split or filter a view, or open an overlay.
+            Action::NextView => self.activate((self.active + 1) % VIEWS),
+            Action::PreviousView => self.activate((self.active + VIEWS - 1) % VIEWS),
+            Action::Details => self.overlay = Some(Overlay::Details),
+            Action::Log => self.overlay = Some(Overlay::Log),
             Action::Expand => self.expanded = !self.expanded,
-            Action::Filter => {
-                self.prompt = Some(match panel.no_filter_reason() {
-                    Some(why) => Prompt::new(Purpose::NoFilter, why, ""),
-                    None => {
-                        let title = "filter: words; pex|gen: either; !pex: without";
-                        Prompt::new(Purpose::Filter, title, panel.list().filter.text())
-                    }
-                });
+            Action::Filter if self.panel().has_filter() => {
+                let title = "filter: words; pex|gen: either; !pex: without";
+                let text = self.panel().list().filter.text().to_owned();
+                self.prompt = Some(Prompt::new(Purpose::Filter, title, &text));
             }
+            Action::Filter => self.session.show_message("nothing to filter here", false),
             // Runs: start, add to, stop or freeze a run.
-            Action::Freeze if session.runs.frozen => session.unfreeze(),
-            Action::Freeze => session.runs.frozen = true,
-            // A new run would cancel running cases and discard unsaved rows, so ask the user first.
-            Action::Run if loses => self.confirmation = Some(Confirmation::Run),
-            Action::Run => session.run(),
-            Action::Add => session.add(),
-            Action::Stop if session.queue.is_busy() => self.confirmation = Some(Confirmation::Stop),
-            Action::Stop => session.stop(),
+            Action::Freeze if self.session.runs.frozen => self.session.unfreeze(),
+            Action::Freeze => self.session.runs.frozen = true,
+            Action::Run if self.run_needs_confirmation() => {
+                self.confirmation = Some(Confirmation::Run);
+            }
+            Action::Run => self.session.run(),
+            Action::Add => self.session.add(),
+            Action::Retry => self.session.retry(),
+            Action::Stop if self.session.queue.is_busy() => {
+                self.confirmation = Some(Confirmation::Stop);
+            }
+            Action::Stop => self.session.stop(),
+            Action::EqualCharges => self.session.switch_charges(),
             Action::Baseline => {
-                let name = panel.algorithm(session);
-                session.mark_baseline(name);
+                let name = self.panel().algorithm(&self.session);
+                self.session.mark_baseline(name);
             }
             // Other commands: open a prompt, undo, or change the appearance.
             Action::Save => {
                 let title = "save the experiment as";
-                let prompt = Prompt::for_file(Purpose::SaveAs, title, "toml", &session.selection);
+                let prompt = Prompt::for_file(Purpose::SaveAs, title, "toml", &self.session.chosen);
                 self.prompt = Some(prompt);
             }
-            Action::Copy => match session.selection.command(&session.plugin_dirs) {
+            Action::Copy => match self.session.chosen.command(&self.session.plugin_dirs) {
                 Ok(command) => {
-                    session.show_message(&format!("copied: {command}"), false);
+                    let text = format!("copied: {command}");
+                    self.session.add_log(&text, false);
+                    self.session.show_message(&text, false);
                     self.terminal_request = Some(TerminalRequest::Copy(command));
                 }
-                Err(why) => session.show_message(why, true),
+                Err(why) => self.session.show_message(why, true),
             },
-            Action::Undo => session.undo(),
-            Action::Redo => session.redo(),
+            Action::Undo => self.session.undo(),
+            Action::Redo => self.session.redo(),
             Action::Command => self.prompt = Some(Prompt::new(Purpose::Command, "command", "")),
             Action::Render => {
                 let title = "write a figure or report to";
-                let prompt = Prompt::for_file(Purpose::Render, title, "svg", &session.selection);
+                let prompt = Prompt::for_file(Purpose::Render, title, "svg", &self.session.chosen);
                 self.prompt = Some(prompt);
             }
             Action::Theme => {
                 self.appearance.theme = self.appearance.theme.next();
-                session.show_message(&format!("theme: {}", self.appearance.theme.name), false);
+                self.session.show_message(&format!("theme: {}", self.appearance.theme.name), false);
             }
             Action::Redraw => self.terminal_request = Some(TerminalRequest::Redraw),
             Action::Suspend => self.terminal_request = Some(TerminalRequest::Suspend),
@@ -252,8 +299,16 @@ impl App {
         self.session.queue.is_busy() && !self.session.runs.is_example
     }
 
+    /// Returns whether a run would cancel cases, discard rows that are not saved or that were opened
+    /// from files, or start many cases.
+    fn run_needs_confirmation(&self) -> bool {
+        let session = &self.session;
+        let is_opened = session.runs.is_opened && !session.queue.rows().is_empty();
+        self.is_busy() || self.has_unsaved() || is_opened || session.chosen.count() > MANY_CASES
+    }
+
     /// Returns whether there are rows that the user has requested and that are in no file yet.
-    fn has_unsaved(&self) -> bool {
+    pub(super) fn has_unsaved(&self) -> bool {
         let (tally, runs) = (self.session.queue.tally(), &self.session.runs);
         tally.rows() > 0 && runs.out.is_none() && !runs.saved && !runs.is_example
     }
@@ -298,28 +353,23 @@ impl App {
     }
 
     fn back(&mut self) {
-        let panel = &mut self.panels[self.active];
-        if panel.close() {
+        if self.panel_mut().close() {
             return;
         }
-        if !panel.list().filter.text().is_empty() {
+        if !self.panel().list().filter.text().is_empty() {
             self.filter(Filter::default());
-        } else if self.expanded {
-            self.expanded = false;
-        } else if self.session.runs.frozen {
+        } else if self.overlay.take().is_none() && self.session.runs.frozen {
             self.session.unfreeze();
-        } else {
-            panel.back(&mut self.session);
         }
     }
 
-    /// Filters the lines of the active panel. The line under its cursor may change, so this also
-    /// updates everything that depends on that line.
+    /// Filters the lines of the active panel.
     pub(super) fn filter(&mut self, filter: Filter) {
-        let panel = &mut self.panels[self.active];
-        panel.list_mut().filter = filter;
-        panel.clamp(&self.session);
-        panel.cursor_moved(&mut self.session);
+        self.panel_mut().list_mut().filter = filter;
+        self.with_panel(|panel, session| {
+            panel.clamp(session);
+            Requests::new()
+        });
     }
 }
 
@@ -343,30 +393,36 @@ impl App {
             (self.confirmation, self.help) = (None, None);
             return;
         }
+        // A click outside of a text input closes it.
         if self.prompt.is_some() {
-            return;
+            self.cancel();
         }
         match target {
-            ClickTarget::Key(key) => self.key(&key.event()),
+            ClickTarget::Key(key) => self.command_key(&key.event()),
             ClickTarget::Panel(panel, position) => {
-                let again = self.active == panel
-                    && position == PanelPosition::Line(self.panels[panel].list().cursor);
-                self.show(panel);
-                let (panel, session) = (&mut self.panels[panel], &mut self.session);
-                match position {
-                    PanelPosition::Line(line) => {
-                        panel.list_mut().cursor = line;
-                        panel.clamp(session);
-                        panel.cursor_moved(session);
-                        if again {
-                            panel.open(session);
-                        }
-                    }
+                let again = self.has_keys(panel)
+                    && position == PanelPosition::Line(self.panel().list().cursor);
+                if panel < VIEWS {
+                    self.overlay = None;
+                    self.activate(panel);
+                }
+                self.with_panel(|panel, session| match position {
+                    PanelPosition::Line(_) if again => panel.open(session),
+                    PanelPosition::Line(line) => panel.go_to(line, session),
                     PanelPosition::Anywhere
                     | PanelPosition::Heading(_)
                     | PanelPosition::Mark(_) => panel.click(position, session),
-                }
+                });
             }
+            ClickTarget::Tab(view) => self.show(view),
+        }
+    }
+
+    /// Returns whether a view or an overlay, given by its number, handles keys.
+    fn has_keys(&self, number: usize) -> bool {
+        match self.overlay {
+            Some(overlay) => number == VIEWS + overlay as usize,
+            None => number == self.active,
         }
     }
 
@@ -374,8 +430,11 @@ impl App {
         if let Some(help) = &mut self.help {
             help.scrolled = help.scrolled.saturating_add_signed(by);
         } else if let (ClickTarget::Panel(panel, _), None) = (target, &self.prompt) {
-            self.show(panel);
-            self.panels[panel].step(by, &mut self.session);
+            if panel < VIEWS {
+                self.overlay = None;
+                self.activate(panel);
+            }
+            self.with_panel(|panel, session| panel.step(by, session));
         }
     }
 }

@@ -1,22 +1,27 @@
-//! The application. It has panels that show a session, overlays above the panels, and handlers for
+//! The application. It has views that show a session, overlays above the views, and handlers for
 //! keys and the mouse.
 
 mod actions;
+mod key_map;
 pub(crate) mod overlay;
 mod prompt;
 
 use crate::keys::{Key, KeyRow, KeyTable, ch, digit};
+use crate::paint::Painter;
 use crate::panel::AnyPanel;
-use crate::panels;
-use crate::session::{Request, Session, Setup};
+use crate::panels::{self, Overlay, View};
+use crate::session::{Options, Request, Requests, Session, Setup};
 use crate::theme::Theme;
 use actions::{ANYWHERE, Action};
-use crossterm::event::KeyEvent;
+pub(crate) use key_map::KeyMap;
 use prompt::{Prompt, Purpose};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use swapmeet_results::Record;
+use swapmeet_results::{CaseId, Record};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Appearance {
@@ -29,8 +34,6 @@ pub struct SessionResult {
     pub records: Vec<Record>,
     /// Whether to print the rows on the normal screen after the session.
     pub print_rows: bool,
-    /// Whether the session ended before all cases had ended.
-    pub interrupted: bool,
     /// Whether some cases have no row, because the session ended or the user cancelled them.
     pub unfinished: bool,
     /// Whether any case was invalid, crashed, timed out or failed.
@@ -69,61 +72,154 @@ pub(crate) struct Help {
     pub(crate) page: usize,
 }
 
+/// The state of the dashboard that is kept between sessions.
+#[derive(Debug, Serialize, Deserialize)]
+struct State {
+    view: usize,
+    pictures: Vec<usize>,
+    expanded: bool,
+    selected: Option<CaseId>,
+}
+
 pub struct App {
     pub(crate) session: Session,
-    pub(crate) panels: Vec<Box<dyn AnyPanel>>,
+    pub(crate) views: Vec<View>,
+    pub(crate) overlays: Vec<Box<dyn AnyPanel>>,
     pub(crate) active: usize,
-    /// The index of the panel that is shown in the area that several panels share. On a large
-    /// screen, some other panels are always visible.
+    /// The view that is shown next to the active one if the screen is large enough.
     pub(crate) companion: usize,
     pub(crate) expanded: bool,
+    pub(crate) overlay: Option<Overlay>,
     pub(crate) prompt: Option<Prompt>,
     pub(crate) help: Option<Help>,
     pub(crate) confirmation: Option<Confirmation>,
     pub(crate) appearance: Appearance,
     pub(crate) terminal_request: Option<TerminalRequest>,
+    keys: KeyMap,
+    /// The views as they were last drawn.
+    screen: Buffer,
     exit: Option<ExitMode>,
 }
 
 impl App {
-    pub fn new(setup: Setup, appearance: Appearance) -> Self {
-        // Choose the first active panel. If rows were read from files, it is the comparison. If
-        // cases run immediately, it is the queue. Otherwise, it is the explore panel, in which the
-        // user selects cases.
-        let active = match (&*setup.opened, &*setup.cases) {
-            ([_, ..], _) => panels::COMPARISON,
-            ([], [_, ..]) => panels::CASES,
-            ([], []) => panels::EXPLORE,
-        };
-        Self {
+    pub fn new(mut setup: Setup, appearance: Appearance) -> Self {
+        // The first view has the answer. Without rows and cases, it is the view in which the user
+        // chooses cases.
+        let options = std::mem::take(&mut setup.options);
+        let is_empty = setup.opened.is_empty() && setup.cases.is_empty();
+        let first = if is_empty { panels::CHOOSE } else { panels::WINNERS };
+        let mut app = Self {
             session: Session::new(setup),
-            panels: panels::all(),
-            active,
-            companion: panels::PARTS,
-            expanded: false,
+            views: panels::views(),
+            overlays: panels::overlays(),
+            active: first,
+            companion: if first == panels::WINNERS { panels::WHY } else { panels::WINNERS },
+            expanded: true,
+            overlay: None,
             prompt: None,
             help: None,
             confirmation: None,
             appearance,
             terminal_request: None,
+            keys: KeyMap::default(),
+            screen: Buffer::default(),
             exit: None,
+        };
+        app.set_options(options, is_empty);
+        app
+    }
+
+    /// Applies the options of the user. Options that are invalid are reported in the log.
+    fn set_options(&mut self, options: Options, is_empty: bool) {
+        let tables = self.tables();
+        let mut errors = Vec::new();
+        for (name, key) in &options.keys {
+            errors.extend(self.keys.add(name, key, &tables).err());
         }
+        if let Some(name) = options.view {
+            match self.views.iter().position(|view| view.tab.to_lowercase() == name) {
+                Some(view) if !is_empty => self.active = view,
+                Some(_) => {}
+                None => {
+                    let tabs: Vec<String> =
+                        self.views.iter().map(|view| view.tab.to_lowercase()).collect();
+                    errors.push(format!("no view `{name}`: expected one of {}", tabs.join(", ")));
+                }
+            }
+        }
+        self.session.columns = options.columns;
+        if let Some(state) = options.state {
+            match serde_json::from_str(&state) {
+                Ok(state) => self.restore(state),
+                Err(error) => errors.push(format!("the saved state cannot be read: {error}")),
+            }
+        }
+        for error in errors {
+            self.session.add_log(&format!("swapmeet.toml: {error}"), true);
+            self.session.show_message(&format!("swapmeet.toml: {error}"), true);
+        }
+    }
+
+    /// Returns the state that [`Options::state`](crate::Options::state) restores: the view, its
+    /// picture, and the selected case.
+    pub fn state(&self) -> String {
+        let state = State {
+            view: self.active,
+            pictures: self.views.iter().map(View::picture).collect(),
+            expanded: self.expanded,
+            selected: self.session.selected.as_deref().cloned(),
+        };
+        serde_json::to_string(&state).unwrap_or_default()
+    }
+
+    fn restore(&mut self, state: State) {
+        for (view, picture) in self.views.iter_mut().zip(state.pictures) {
+            view.show(picture);
+        }
+        self.active = state.view.min(self.views.len() - 1);
+        self.expanded = state.expanded;
+        if let Some(selected) = state.selected {
+            self.session.select_later(selected);
+        }
+    }
+
+    /// Keeps a copy of the views, from which `F` makes a picture.
+    pub(crate) fn keep_screen(&mut self, painter: &Painter<'_, '_>, area: Rect) {
+        self.screen = painter.copy(area);
+    }
+
+    /// Returns whether the screen shows a text in one of its lines.
+    pub(crate) fn shows(&self, text: &str) -> bool {
+        let width = usize::from(self.screen.area.width.max(1));
+        let mut lines = self
+            .screen
+            .content
+            .chunks(width)
+            .map(|cells| cells.iter().map(ratatui::buffer::Cell::symbol).collect::<String>());
+        lines.any(|line| line.contains(text)) || self.message().is_some_and(|m| m.contains(text))
     }
 
     /// Processes all pending events; returns whether the screen has to be redrawn.
     pub fn tick(&mut self, now: Duration) -> bool {
-        let cases = self.session.queue.rows().len();
         let mut news = self.session.tick(now);
-        for panel in &mut self.panels {
-            news |= panel.tick(&mut self.session);
+        let shown = self.shown();
+        let mut requests = Requests::new();
+        // Only the visible panels change on their own.
+        for view in shown {
+            let (changed, more) = self.views[view].panel_mut().tick(&self.session);
+            news |= changed;
+            requests.extend(more);
         }
+        self.carry_out(requests);
         if news {
-            if self.session.queue.rows().len() < cases {
-                self.panels.iter_mut().for_each(|panel| panel.reset());
-            }
             self.sync();
         }
         news
+    }
+
+    /// Returns the views that are visible if the screen is large enough.
+    fn shown(&self) -> Vec<usize> {
+        if self.expanded { vec![self.active] } else { vec![self.active, self.companion] }
     }
 
     pub fn set_appearance(&mut self, appearance: Appearance) {
@@ -132,7 +228,8 @@ impl App {
 
     /// Returns whether the screen changes even if the user presses no key.
     pub fn is_animated(&self) -> bool {
-        self.session.is_animated() || self.panels.iter().any(|panel| panel.is_animated())
+        let views = self.shown().into_iter().map(|view| self.views[view].panel());
+        self.session.is_animated() || views.into_iter().any(|panel| panel.is_animated())
     }
 
     /// Returns whether events may arrive even if the user presses no key.
@@ -151,38 +248,90 @@ impl App {
 
     pub fn outcome(&self) -> SessionResult {
         let (session, runs) = (&self.session, &self.session.runs);
+        let stopped = session.queue.tally().stopped > 0 && !runs.is_example;
         SessionResult {
             records: session.queue.records().into_iter().map(Arc::unwrap_or_clone).collect(),
             print_rows: self.exit == Some(ExitMode::PrintRows),
-            interrupted: session.is_interrupted(),
-            unfinished: session.is_interrupted() || session.queue.tally().stopped > 0,
+            unfinished: session.is_interrupted() || stopped,
             some_failed: runs.some_failed(),
             saved_as: runs.saved_as.clone().filter(|_| runs.saved),
             unwritten: runs.unwritten().map(str::to_owned),
         }
     }
 
+    /// Returns the panel that handles keys: that of the overlay, or else that of the active view.
+    pub(crate) fn panel(&self) -> &dyn AnyPanel {
+        match self.overlay {
+            Some(overlay) => &*self.overlays[overlay as usize],
+            None => self.views[self.active].panel(),
+        }
+    }
+
+    fn panel_mut(&mut self) -> &mut dyn AnyPanel {
+        match self.overlay {
+            Some(overlay) => &mut *self.overlays[overlay as usize],
+            None => self.views[self.active].panel_mut(),
+        }
+    }
+
+    /// Calls a function of the panel that handles keys, and carries out its requests.
+    fn with_panel(&mut self, work: impl FnOnce(&mut dyn AnyPanel, &Session) -> Requests) {
+        let panel: &mut dyn AnyPanel = match self.overlay {
+            Some(overlay) => &mut *self.overlays[overlay as usize],
+            None => self.views[self.active].panel_mut(),
+        };
+        let requests = work(panel, &self.session);
+        self.carry_out(requests);
+    }
+
+    /// Carries out requests of panels.
+    fn carry_out(&mut self, requests: Requests) {
+        for request in requests {
+            match self.session.carry_out(request) {
+                Some(Request::Ask(title, text)) => {
+                    self.prompt = Some(Prompt::new(Purpose::Panel, &title, &text));
+                }
+                Some(Request::Details) => self.overlay = Some(Overlay::Details),
+                Some(other) => unreachable!("{other:?} is carried out by the session"),
+                None => {}
+            }
+        }
+    }
+
+    /// Returns the key tables: the general one, those of the views and their panels, those of the
+    /// overlays, and that of the text input.
     pub(crate) fn tables(&self) -> Vec<KeyTable> {
         let mut tables = vec![KeyTable { title: "Anywhere".to_owned(), rows: self.anywhere() }];
-        let own = self
-            .panels
-            .iter()
-            .map(|panel| KeyTable { title: panel.tab().to_owned(), rows: panel.table() });
-        tables.extend(own.filter(|table| !table.rows.is_empty()));
+        for view in &self.views {
+            let pictures = KeyTable { title: view.tab.to_owned(), rows: view.rows() };
+            let panels = view.panels().iter();
+            let own = panels.map(|p| KeyTable { title: p.title().to_owned(), rows: p.table() });
+            for table in std::iter::once(pictures).chain(own) {
+                match tables.last_mut().filter(|last| last.title == table.title) {
+                    Some(last) => last.rows.extend(table.rows),
+                    None => tables.push(table),
+                }
+            }
+        }
         tables.push(KeyTable { title: "While typing".to_owned(), rows: prompt::rows() });
+        tables.retain(|table| !table.rows.is_empty());
+        tables.iter_mut().for_each(|table| self.keys.rename(table));
         tables
     }
 
     fn anywhere(&self) -> Vec<KeyRow> {
-        let digits: Vec<char> = (0..self.panels.len()).map_while(digit).collect();
-        let numbered = digits.iter().zip(&self.panels).map(|(number, panel)| {
-            let row = KeyRow::new(ch(*number), panel.title());
-            let all = || format!("1-{}", digits[digits.len() - 1]);
-            if *number == '1' { row.hinted(all(), "panels", 2) } else { row }
+        let numbered = self.views.iter().enumerate().filter_map(|(number, view)| {
+            let key = digit(number)?;
+            let row = KeyRow::new(format!("view-{key}"), ch(key), view.tab);
+            Some(if number == 0 {
+                row.hinted(format!("1-{}", panels::VIEWS), "views", 2)
+            } else {
+                row
+            })
         });
         let after = ANYWHERE
             .iter()
-            .position(|binding| binding.action == Action::PreviousPanel)
+            .position(|binding| binding.action == Action::PreviousView)
             .map_or(0, |i| i + 1);
         let mut rows: Vec<KeyRow> = ANYWHERE.iter().map(|binding| binding.row()).collect();
         rows.splice(after..after, numbered);
@@ -196,52 +345,66 @@ impl App {
         if self.prompt.is_some() {
             return hints(&prompt::rows());
         }
-        let panel = &self.panels[self.active];
-        let mut all = hints(&panel.active_keys(&self.session));
-        let mut anywhere = hints(&self.anywhere());
-        if panel.no_filter_reason().is_some() {
-            anywhere.retain(|(_, _, key)| *key != actions::FILTER[0]);
+        let panel = self.panel();
+        let mut own =
+            KeyTable { title: panel.title().to_owned(), rows: panel.active_keys(&self.session) };
+        self.keys.rename(&mut own);
+        let mut all = hints(&own.rows);
+        if self.overlay.is_none() {
+            all.extend(hints(&self.views[self.active].rows()));
         }
-        all.append(&mut anywhere);
+        let session = &self.session;
+        let mut anywhere = KeyTable { title: "Anywhere".to_owned(), rows: self.anywhere() };
+        anywhere.rows.retain(|row| match row.name.as_str() {
+            "filter" => panel.has_filter(),
+            "stop" => session.queue.is_busy(),
+            "retry" => session.queue.tally().failed > 0,
+            "equal-charges" => session.has_unequal_charges(),
+            _ => true,
+        });
+        self.keys.rename(&mut anywhere);
+        all.append(&mut hints(&anywhere.rows));
         all
     }
 
-    fn show(&mut self, panel: usize) {
-        self.active = panel.min(self.panels.len() - 1);
-        if self.active >= panels::FIXED {
+    /// Shows a view. If it is already shown and has several pictures, shows the next picture.
+    fn show(&mut self, view: usize) {
+        if self.overlay.take().is_none() && view == self.active {
+            let picture = self.views[view].picture();
+            self.views[view].show(picture + 1);
+        }
+        self.activate(view);
+    }
+
+    fn activate(&mut self, view: usize) {
+        if view != self.active {
             self.companion = self.active;
         }
-        self.panels[self.active].clamp(&self.session);
-        self.panels[self.active].activated(&mut self.session);
+        self.active = view.min(self.views.len() - 1);
+        self.views[self.active].panel_mut().clamp(&self.session);
     }
 
-    /// Executes the request of the active panel. Then updates all panels, because the session may
-    /// have changed.
+    /// Updates all panels, because the session may have changed.
     fn sync(&mut self) {
         self.session.record_change();
-        if self.active == panels::LOG {
+        if self.overlay == Some(Overlay::Log) {
             self.session.log.mark_read();
         }
-        match self.session.request.take() {
-            None => {}
-            Some(Request::Text(title, text)) => {
-                self.prompt = Some(Prompt::new(Purpose::Panel, &title, &text));
-            }
-            Some(Request::Details) => self.show(panels::DETAILS),
-            Some(Request::Comparison) => self.show(panels::COMPARISON),
-        }
-        if [self.active, self.companion].iter().any(|panel| self.panels[*panel].shows_schedule()) {
+        let shown = self.shown();
+        if shown.into_iter().any(|view| self.views[view].panel().shows_schedule())
+            || self.overlay == Some(Overlay::Details)
+        {
             self.session.want_schedule();
         }
-        for panel in &mut self.panels {
+        for panel in self.views.iter_mut().flat_map(View::panels_mut).chain(&mut self.overlays) {
             panel.sync(&self.session);
         }
-        self.panels[self.active].clamp(&self.session);
+        let session = &self.session;
+        match self.overlay {
+            Some(overlay) => self.overlays[overlay as usize].clamp(session),
+            None => self.views[self.active].panel_mut().clamp(session),
+        }
     }
-}
-
-fn panel_of(event: &KeyEvent, count: usize) -> Option<usize> {
-    (0..count).find(|number| digit(*number).is_some_and(|digit| ch(digit).is(event)))
 }
 
 /// Returns the hints of the given table rows, sorted by rank in ascending order.
@@ -259,9 +422,10 @@ mod tests {
     use crate::filter::Filter;
     use crate::keys::{ctrl, numbered};
     use crate::panel::Panel;
-    use crate::session::comparison::{Compared, tests::row};
+    use crate::panels::table::{Entry, Table};
+    use crate::session::chosen::ListKind;
+    use crate::session::comparison::tests::{compared, row};
     use crate::session::queue::PreparedRows;
-    use crate::session::selection::ListKind;
     use crossterm::event::KeyCode;
     use std::rc::Rc;
     use swapmeet_runner::experiment::Experiment;
@@ -275,8 +439,11 @@ mod tests {
             cases: Vec::new(),
             found: Vec::new(),
             opened: Vec::new(),
+            follow: Vec::new(),
             notes: Vec::new(),
             is_example: false,
+            default_machine: None,
+            options: Options::default(),
             render: |_, _| Err("nothing is drawn here".to_owned()),
             workers: swapmeet_runner::worker::Workers {
                 kind: swapmeet_runner::worker::WorkerKind::Processes(Vec::new()),
@@ -304,26 +471,45 @@ mod tests {
         }
     }
 
-    /// Only ten panels have digits. The eleventh panel is reached with Tab, and the digits of the
-    /// other panels do not change.
     #[test]
-    fn panels_after_the_tenth_are_reached_by_tab() {
-        let mut app = app();
-        while app.panels.len() < 12 {
-            app.panels.push(panels::all().remove(0));
-        }
-        let rows = app.anywhere();
-        let digits = rows
+    fn views_have_numbers_and_words() {
+        let app = app();
+        let digits: String = app
+            .anywhere()
             .iter()
             .flat_map(|row| &row.keys)
             .map(|key| key.name())
-            .filter(|key| key.parse::<u8>().is_ok());
-        assert_eq!(digits.collect::<String>(), "1234567890");
+            .filter(|key| key.parse::<u8>().is_ok())
+            .collect();
+        assert_eq!(digits, "12345");
         let hints = app.hints();
-        assert!(hints.iter().any(|(keys, word, _)| (keys.as_str(), *word) == ("1-0", "panels")));
-        app.show(9);
-        app.key(&crate::keys::key(KeyCode::Tab).event());
-        assert_eq!(app.active, 10);
+        assert!(hints.iter().any(|(keys, word, _)| (keys.as_str(), *word) == ("1-5", "views")));
+        let tabs: Vec<&str> = app.views.iter().map(|view| view.tab).collect();
+        let named = [panels::CHOOSE, panels::WINNERS, panels::WHY].map(|view| tabs[view]);
+        assert_eq!((named, tabs.len()), (["Choose", "Winners", "Why"], panels::VIEWS));
+    }
+
+    /// A key of the configuration file replaces the default key, also in the help and in the hints.
+    #[test]
+    fn keys_can_be_changed() {
+        let mut app = app();
+        let tables = app.tables();
+        app.keys.add("help", "H", &tables).unwrap();
+        app.keys.add("table.sort", "o", &tables).unwrap();
+        let press = |app: &mut App, key: Key| app.key(&key.event());
+        press(&mut app, ch('?'));
+        assert!(app.help.is_none());
+        press(&mut app, ch('H'));
+        assert!(app.help.is_some());
+        press(&mut app, ch('H'));
+        press(&mut app, ch('2'));
+        press(&mut app, ch('o'));
+        assert_eq!(app.message(), Some("sorted by group, fastest first"));
+        assert!(app.hints().iter().any(|(keys, word, _)| (keys.as_str(), *word) == ("o", "sort")));
+        let why = |name, key| KeyMap::default().add(name, key, &tables).unwrap_err();
+        assert!(why("table.fly", "x").contains("expected one of open, sort, reverse"));
+        assert!(why("tabel.sort", "x").contains("`tabel` is no list of keys"));
+        assert!(why("help", "Hyper").contains("`Hyper` is no key"));
     }
 
     #[test]
@@ -336,8 +522,8 @@ mod tests {
     #[test]
     fn the_documentation_has_every_panel() {
         let text = documentation();
-        for (number, panel) in app().panels.iter().enumerate() {
-            let begins = format!("\n**{}.** ", numbered(number, panel.title()));
+        for (number, view) in app().views.iter().enumerate() {
+            let begins = format!("\n**{}.** ", numbered(number, view.tab));
             assert!(
                 text.contains(&begins),
                 "docs/dashboard.md should have a paragraph that begins with {begins:?}"
@@ -346,20 +532,38 @@ mod tests {
     }
 
     /// The text of the filter contains letters that are commands outside of the prompt. For
-    /// example, `x` cancels a run.
+    /// example, `x` cancels a run. Views without lines have no filter.
     #[test]
-    fn a_filter_is_text_in_every_panel() {
+    fn a_filter_is_text_in_every_view_that_has_one() {
         let mut app = app();
-        for panel in 0..app.panels.len() {
-            app.show(panel);
+        for view in 0..app.views.len() {
+            app.activate(view);
             let theme = app.appearance.theme;
-            "/pex t\u{20}".chars().for_each(|c| app.key(&ch(c).event()));
-            let title = app.panels[panel].title();
+            let title = app.views[view].tab;
+            app.key(&ch('/').event());
+            assert_eq!(app.prompt.is_some(), app.panel().has_filter(), "{title}");
+            if !app.panel().has_filter() {
+                assert_eq!(app.message(), Some("nothing to filter here"), "{title}");
+                continue;
+            }
+            "pex t\u{20}".chars().for_each(|c| app.key(&ch(c).event()));
             assert!(app.prompt.is_some() && app.message().is_none(), "{title}");
-            assert_eq!((app.active, app.appearance.theme), (panel, theme), "{title}");
+            assert_eq!((app.active, app.appearance.theme), (view, theme), "{title}");
             assert!(!app.session.runs.frozen, "{title}");
             app.key(&crate::keys::key(KeyCode::Enter).event());
             assert!(app.prompt.is_none(), "{title}");
+        }
+    }
+
+    /// Space plays a schedule or selects a line. Nowhere does it freeze the screen.
+    #[test]
+    fn space_never_freezes() {
+        let mut app = app();
+        for view in 0..app.views.len() {
+            app.activate(view);
+            app.key(&ch(' ').event());
+            assert!(!app.session.runs.frozen, "{}", app.views[view].tab);
+            app.key(&crate::keys::key(KeyCode::Esc).event());
         }
     }
 
@@ -378,22 +582,27 @@ mod tests {
     /// Lists that depend on all rows are computed once and reused for later keys and frames.
     #[test]
     fn keys_do_no_work_for_each_row() {
-        use crate::panels::{cases::Cases, comparison::Comparison};
         let mut app = app();
-        let rows = (0..50).map(|time| row("a", &format!("ring:{}", time + 4), 0, 1.0));
-        app.session.compared = Compared::new(rows.collect(), None);
-        let (mut comparison, mut cases) = (Comparison::default(), Cases::default());
-        let (lines, order) = (cases.rows(&app.session), comparison.order(&app.session));
-        comparison.step(7, &mut app.session);
-        cases.step(7, &mut app.session);
-        assert_eq!(comparison.list().cursor, 7);
-        assert!(Rc::ptr_eq(&order, &comparison.order(&app.session)));
-        assert!(Rc::ptr_eq(&lines, &cases.rows(&app.session)));
-        comparison.list_mut().filter = Filter::parse("ring:5");
-        assert_eq!(comparison.order(&app.session).len(), 5, "ring:5 and ring:50 to ring:53");
-        comparison.list_mut().filter = Filter::parse("ring:5 !ring:50");
+        let rows = || (0..50).map(|time| row("a", &format!("ring:{}", time + 4), 0, 1.0));
+        let prepared = PreparedRows::opened(rows().collect(), Vec::new(), &Registry::default());
+        app.session.queue.enqueue(prepared, Duration::ZERO);
+        app.session.compared = compared(rows().collect(), None);
+        let mut table = Table::default();
+        let order = table.order(&app.session);
+        let requests = table.go_to(7, &app.session);
+        app.carry_out(requests);
+        let selected = app.session.selected_row().map(|(_, row)| row.specs()[1].to_owned());
+        assert_eq!(selected.as_deref(), Some("ring:11"));
+        assert!(Rc::ptr_eq(&order, &table.order(&app.session)));
+        table.list_mut().filter = Filter::parse("ring:5");
+        let lines = |table: &Table, app: &App| {
+            let is_line = |entry: &&Entry| matches!(entry, Entry::Line(_));
+            table.order(&app.session).iter().filter(is_line).count()
+        };
+        assert_eq!(lines(&table, &app), 5, "ring:5 and ring:50 to ring:53");
+        table.list_mut().filter = Filter::parse("ring:5 !ring:50");
         app.session.compared.number += 1;
-        assert_eq!(comparison.order(&app.session).len(), 4);
+        assert_eq!(lines(&table, &app), 4);
     }
 
     /// The analysis of many rows takes seconds. Until its result arrives, the panels show the
@@ -415,7 +624,7 @@ mod tests {
     fn panels_say_that_rows_are_compared() {
         let mut app = app();
         let rows = (0..3).map(|seed| row("a", "ring:4", seed, 1.0)).collect();
-        let rows = PreparedRows::opened(rows, &Registry::default());
+        let rows = PreparedRows::opened(rows, Vec::new(), &Registry::default());
         app.session.queue.enqueue(rows, Duration::ZERO);
         let text = |app: &App| app.session.text_without_results("No rows yet.");
         assert_eq!(text(&app), "No rows yet.");
@@ -428,10 +637,10 @@ mod tests {
         let mut app = app();
         let press = |app: &mut App, key: Key| app.key(&key.event());
         let put = |app: &mut App, spec: &str| {
-            app.session.selection.put(ListKind::Topologies, spec.to_owned(), None);
+            app.session.chosen.put(ListKind::Topologies, spec.to_owned(), None);
             app.sync();
         };
-        let selected = |app: &App| app.session.selection.choices(ListKind::Topologies).len();
+        let selected = |app: &App| app.session.chosen.choices(ListKind::Topologies).len();
         put(&mut app, "ring:4");
         put(&mut app, "ring:8");
         (0..2).for_each(|_| press(&mut app, ch('u')));
@@ -446,22 +655,5 @@ mod tests {
         put(&mut app, "ring:9");
         press(&mut app, ctrl('r'));
         assert_eq!(app.message(), Some("nothing to redo"), "a new change discards undone ones");
-    }
-
-    #[test]
-    fn panel_indices_match_the_panels() {
-        let tabs: Vec<&str> = app().panels.iter().map(|panel| panel.tab()).collect();
-        let named = [
-            panels::EXPLORE,
-            panels::CASES,
-            panels::COMPARISON,
-            panels::PARTS,
-            panels::DETAILS,
-            panels::LOG,
-        ];
-        assert_eq!(
-            named.map(|panel| tabs[panel]),
-            ["Explore", "Cases", "Compare", "Parts", "Details", "Log"]
-        );
     }
 }

@@ -1,10 +1,12 @@
 //! Overlays above the panels: text input, help and confirmations. If the screen is too small, this
 //! module draws a message instead.
 
+use super::actions::MANY_CASES;
 use super::prompt::{Prompt, Purpose};
 use super::{App, Confirmation, ExitMode, Help};
 use crate::keys::{KeyRow, KeyTable};
-use crate::paint::{Painter, scroll_start, widest, width, wrap};
+use crate::paint::{Painter, cut, scroll_start, widest, width, wrap};
+use crate::panels::{Overlay, VIEWS};
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use std::path::Path;
@@ -30,13 +32,19 @@ pub(crate) fn too_small(painter: &mut Painter<'_, '_>, quitting: bool, area: Rec
 }
 
 pub(crate) fn draw(painter: &mut Painter<'_, '_>, app: &mut App, area: Rect) {
+    if let Some(overlay) = app.overlay {
+        let place = Rect { y: area.y + 1, height: area.height.saturating_sub(2), ..area };
+        painter.clear(place);
+        panel(painter, app, overlay, place);
+    }
     if let Some(prompt) = &app.prompt {
         line(painter, app, prompt, area);
     }
     if app.help.is_some() {
-        // In the help, the key table of the active panel comes first.
-        let (mut tables, active) = (app.tables(), app.panels[app.active].tab());
-        tables.sort_by_key(|table| table.title != active);
+        // In the help, the key tables of the active panel and view come first.
+        let mut tables = app.tables();
+        let (panel, view) = (app.panel().title(), app.views[app.active].tab);
+        tables.sort_by_key(|table| (table.title != panel, table.title != view));
         if let Some(help) = &mut app.help {
             draw_help(painter, help, &tables, area);
         }
@@ -44,6 +52,15 @@ pub(crate) fn draw(painter: &mut Painter<'_, '_>, app: &mut App, area: Rect) {
     if let Some(question) = app.confirmation {
         ask(painter, app, question, area);
     }
+}
+
+/// Draws the panel of an overlay.
+pub(crate) fn panel(painter: &mut Painter<'_, '_>, app: &mut App, overlay: Overlay, area: Rect) {
+    painter.begin(VIEWS + overlay as usize, true, area);
+    let panel = &mut app.overlays[overlay as usize];
+    panel.draw(painter, &app.session, area);
+    painter.end();
+    panel.list_mut().page = usize::from(area.height.saturating_sub(2));
 }
 
 fn ask(painter: &mut Painter<'_, '_>, app: &App, question: Confirmation, area: Rect) {
@@ -75,10 +92,20 @@ fn ask(painter: &mut Painter<'_, '_>, app: &App, question: Confirmation, area: R
             format!("{unrun} not finished. Cancel them?"),
             "y or x: cancel   n or Esc: continue",
         ),
-        Confirmation::Run => (
+        Confirmation::Run if app.has_unsaved() => (
             "Run",
             format!("{rows} on screen not saved. Discard and run?"),
-            "y: run   n or Esc: keep them (a adds, S saves)",
+            "y or R: run   n or Esc: keep them (a adds, S saves)",
+        ),
+        Confirmation::Run if app.session.runs.is_opened && tally.rows() > 0 => (
+            "Run",
+            format!("Replace {rows} from files by {}?", app.session.chosen.size()),
+            "y or R: run   n or Esc: keep them (a adds)",
+        ),
+        Confirmation::Run => (
+            "Run",
+            format!("{} selected, more than {MANY_CASES}. Run them?", app.session.chosen.size()),
+            "y or R: run   n or Esc: cancel",
         ),
     };
     let wide = width(&text).max(width(keys)) + 6;
@@ -104,9 +131,9 @@ fn boxed(painter: &mut Painter<'_, '_>, area: Rect, title: &str, wide: u16, high
 fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
     let theme = painter.theme;
     let wide = area.width.saturating_sub(4).min(76);
-    let filter = matches!(prompt.purpose, Purpose::Filter | Purpose::NoFilter);
+    let filter = prompt.purpose == Purpose::Filter;
     let high = match prompt.purpose {
-        Purpose::Filter | Purpose::NoFilter => 3,
+        Purpose::Filter => 3,
         Purpose::Panel => 8,
         Purpose::SaveAs | Purpose::Render => 6,
         Purpose::Command => (area.height * 2 / 3).clamp(8, 20),
@@ -148,12 +175,8 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
         y += 1;
     };
     let known = match prompt.purpose {
-        Purpose::Panel => app.panels[app.active].explain(text, &app.session),
-        Purpose::Filter
-        | Purpose::NoFilter
-        | Purpose::Command
-        | Purpose::SaveAs
-        | Purpose::Render => None,
+        Purpose::Panel => app.panel().explain(text, &app.session),
+        Purpose::Filter | Purpose::Command | Purpose::SaveAs | Purpose::Render => None,
     };
     let columns = within.width.saturating_sub(2);
     if let Some(error) = &prompt.error {
@@ -197,6 +220,19 @@ fn commands(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rec
     if found.is_empty() {
         painter.put(area, 1, 0, "no matching command", theme.dim);
     }
+    // The text of the command under the cursor, which may be too long for its line, is at the
+    // bottom.
+    let wide = area.width.saturating_sub(12);
+    let text = |command: &super::prompt::Command| match command.title.is_empty() {
+        true => command.row.help.clone(),
+        false => format!("{}: {}", command.title, command.row.help),
+    };
+    let about = found.get(prompt.at).map(&text).filter(|text| width(text) > wide);
+    let rows =
+        about.as_ref().map_or(0, |text| wrap(text, area.width.saturating_sub(2)).len() as u16);
+    let foot = Rect { y: area.bottom().saturating_sub(rows), height: rows, ..area };
+    painter.paragraph(foot, &about.unwrap_or_default(), theme.dim);
+    let area = Rect { height: area.height.saturating_sub(rows), ..area };
     let first = scroll_start(prompt.at, found.len(), usize::from(area.height));
     for (y, (index, command)) in (0..area.height).zip(found.iter().enumerate().skip(first)) {
         let style = if index == prompt.at { theme.cursor } else { theme.text };
@@ -205,9 +241,7 @@ fn commands(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rec
         }
         let key = command.row.keys.first().map(|key| key.name()).unwrap_or_default();
         painter.put_right(area, 9, y, &key, if index == prompt.at { style } else { theme.warn });
-        let place =
-            if command.place.is_empty() { String::new() } else { format!("{}: ", command.place) };
-        painter.put(area, 11, y, &format!("{place}{}", command.row.help), style);
+        painter.put(area, 11, y, &cut(&text(command), wide), style);
     }
     painter.scrollbar(area, first, found.len());
 }

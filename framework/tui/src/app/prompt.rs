@@ -4,11 +4,16 @@
 use super::App;
 use crate::filter::Filter;
 use crate::keys::{Binding, ENTER, KeyRow, bind, ctrl, find, key};
+use crate::panel::AnyPanel;
 use crate::panel::wrap_index;
-use crate::session::files::{OutputFile, refusal, rendered_file, save};
-use crate::session::selection::Selection;
+use crate::session::RenderKind;
+use crate::session::chosen::Chosen;
+use crate::session::files::{OutputFile, refusal, rendered_file, save, screen_file};
+use crate::svg::svg;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use swapmeet_results::Record;
 use swapmeet_runner::input::{InputError, Text};
 use tui_input::{Input, InputRequest};
 
@@ -16,9 +21,6 @@ use tui_input::{Input, InputRequest};
 pub(crate) enum Purpose {
     Panel,
     Filter,
-    /// A filter in a panel without lines. It has no effect, and the title of the input says why.
-    /// The input exists so that the typed letters do not act as commands.
-    NoFilter,
     Command,
     SaveAs,
     Render,
@@ -40,24 +42,24 @@ pub(crate) struct Prompt {
 /// A command of the command palette, which corresponds to one row of a key table.
 #[derive(Debug, Clone)]
 pub(crate) struct Command {
-    /// The index of the panel in which the key works; `None` if the key works in every panel.
-    pub(crate) panel: Option<usize>,
-    /// The name of the panel in which the key works; empty if the key works in every panel.
-    pub(crate) place: &'static str,
+    /// The view and the picture in which the key works; `None` if the key works in every view.
+    pub(crate) place: Option<(usize, usize)>,
+    /// The name of the panel or view in which the key works; empty if it works in every view.
+    pub(crate) title: &'static str,
     pub(crate) row: KeyRow,
 }
 
 /// Phrases in help texts, each with other words by which users may search for it.
 const SYNONYMS: [(&str, &str); 14] = [
     ("save the selection", "export write file toml csv"),
-    ("write a figure", "export save plot picture svg png pdf html"),
+    ("as a figure", "export save plot picture svg png pdf html"),
     ("baseline", "reference relative"),
     ("zoom", "magnify"),
-    ("expand", "zoom maximise full"),
+    ("show one view", "zoom maximise full expand split"),
     ("cancel", "stop abort kill"),
     ("copy", "clipboard yank"),
     ("select or deselect", "plugin pick choose"),
-    ("Log", "plugin messages warnings"),
+    ("show the log", "plugin messages warnings"),
     ("undo", "revert"),
     ("quit", "exit leave close"),
     ("freeze", "pause hold"),
@@ -84,10 +86,9 @@ impl Prompt {
         purpose: Purpose,
         title: &str,
         extension: &str,
-        selection: &Selection,
+        chosen: &Chosen,
     ) -> Self {
-        let name =
-            selection.name().replace(|c: char| !c.is_alphanumeric() && !"-_.".contains(c), "-");
+        let name = chosen.name().replace(|c: char| !c.is_alphanumeric() && !"-_.".contains(c), "-");
         Self::new(purpose, title, &format!("{name}.{extension}"))
     }
 }
@@ -152,19 +153,22 @@ impl App {
         let Some(prompt) = &mut self.prompt else { return };
         (prompt.error, prompt.at, prompt.overwrites) = (None, 0, false);
         match prompt.purpose {
-            Purpose::Command | Purpose::NoFilter | Purpose::SaveAs | Purpose::Render => {}
+            Purpose::Command | Purpose::SaveAs | Purpose::Render => {}
             Purpose::Filter => {
                 let filter = Filter::parse(prompt.input.value());
                 self.filter(filter);
             }
             Purpose::Panel => {
-                prompt.error =
-                    self.panels[self.active].check(prompt.input.value().trim(), &self.session);
+                let text = prompt.input.value().trim().to_owned();
+                let error = self.panel().check(&text, &self.session);
+                if let Some(prompt) = &mut self.prompt {
+                    prompt.error = error;
+                }
             }
         }
     }
 
-    fn cancel(&mut self) {
+    pub(super) fn cancel(&mut self) {
         // The filter already has an effect while it is typed. If the user cancels, restore the
         // previous filter.
         if let Some(Prompt { purpose: Purpose::Filter, before, .. }) = self.prompt.take() {
@@ -177,8 +181,8 @@ impl App {
         let text = prompt.input.value().trim().to_owned();
         // Use the text. If it is invalid, the input stays open and shows the error.
         prompt.error = match prompt.purpose {
-            Purpose::Panel => self.panels[self.active].accept(&text, &mut self.session).err(),
-            Purpose::Filter | Purpose::NoFilter => None,
+            Purpose::Panel => self.accept_in_panel(&text).err(),
+            Purpose::Filter => None,
             Purpose::Command => match self.commands(&text).get(prompt.at) {
                 Some(command) => {
                     self.perform(command);
@@ -219,25 +223,47 @@ impl App {
     ) -> Result<Vec<OutputFile>, String> {
         let session = &self.session;
         if purpose == Purpose::SaveAs {
-            let panels = self.panels.iter();
-            return Ok(panels.filter_map(|panel| panel.output_file(session, name)).collect());
+            return Ok(vec![session.experiment_file(name), session.rows_file(name)]);
         }
-        let rows = session.queue.records();
-        if rows.is_empty() {
+        let all = session.queue.records();
+        if all.is_empty() {
             return Err("there are no rows to draw yet".to_owned());
         }
-        let figure = self.panels[self.active].figure(session);
+        // A figure shows only the rows that are on the screen.
+        let figure = self.panel().figure(session);
+        let is_shown = |row: &Arc<Record>| {
+            let group = session.compared.group_of(&row.case().setting.owned());
+            figure.as_ref().is_none_or(|(_, groups)| group.is_some_and(|g| groups.contains(&g)))
+        };
+        let is_report = name.extension().is_some_and(|ending| ending == "html");
+        let rows = all.into_iter().filter(|row| is_report || is_shown(row)).collect();
+        let kind = match figure {
+            Some((kind, _)) => kind,
+            None if is_report => RenderKind::Report,
+            None => {
+                let picture = svg(&self.screen, self.appearance.theme.name == "light");
+                return screen_file(name, picture).map(|file| vec![file]);
+            }
+        };
         let (baseline, algorithms) = (session.baseline.as_deref(), session.styles.numbers());
-        let rows = (rows, session.rows_in_words());
-        rendered_file(name, figure, baseline, algorithms, rows, session.render)
-            .map(|file| vec![file])
+        rendered_file(name, kind, baseline, algorithms, rows, session.render).map(|file| vec![file])
+    }
+
+    fn accept_in_panel(&mut self, text: &str) -> Result<(), InputError> {
+        let panel: &mut dyn AnyPanel = match self.overlay {
+            Some(overlay) => &mut *self.overlays[overlay as usize],
+            None => self.views[self.active].panel_mut(),
+        };
+        let requests = panel.accept(text, &self.session)?;
+        self.carry_out(requests);
+        Ok(())
     }
 
     fn save(&mut self, files: &[OutputFile], name: &str) {
         match save(files) {
             Ok(text) => {
                 self.session.runs.saved = true;
-                self.session.selection.set_file(PathBuf::from(name));
+                self.session.chosen.set_file(PathBuf::from(name));
                 self.session.runs.saved_as = Some(Path::new(name).with_extension("csv"));
                 self.session.show_message(&text, false);
                 self.session.add_log(&text, false);
@@ -249,23 +275,31 @@ impl App {
     /// Returns all commands that match `words`. The commands of the active panel come first.
     pub(crate) fn commands(&self, words: &str) -> Vec<Command> {
         let filter = Filter::parse(words);
-        let of_panels = self.panels.iter().enumerate().flat_map(|(at, panel)| {
-            panel.table().into_iter().map(move |row| Command {
-                panel: Some(at),
-                place: panel.tab(),
+        let mut all: Vec<Command> = Vec::new();
+        for (at, view) in self.views.iter().enumerate() {
+            let pictures = view.rows().into_iter();
+            let tab = view.tab;
+            all.extend(pictures.map(|row| Command {
+                place: Some((at, view.picture())),
+                title: tab,
                 row,
-            })
-        });
-        let anywhere =
-            self.anywhere().into_iter().map(|row| Command { panel: None, place: "", row });
-        let mut all: Vec<Command> = of_panels.chain(anywhere).collect();
+            }));
+            for (number, panel) in view.panels().iter().enumerate() {
+                let (place, title) = (Some((at, view.picture_with(number))), panel.title());
+                let rows = panel.table().into_iter();
+                all.extend(rows.map(|row| Command { place, title, row }));
+            }
+        }
+        let anywhere = self.anywhere().into_iter();
+        all.extend(anywhere.map(|row| Command { place: None, title: "", row }));
         all.retain(|command| {
-            let text = format!("{} {}", command.place, command.row.help);
+            let text = format!("{} {}", command.title, command.row.help);
             let synonyms = SYNONYMS.iter().filter(|(word, _)| text.contains(word));
             let synonyms: Vec<&str> = synonyms.map(|(_, synonyms)| *synonyms).collect();
             filter.passes(&format!("{text} {}", synonyms.join(" ")))
         });
-        all.sort_by_key(|command| command.panel != Some(self.active));
+        let panel = self.panel().title();
+        all.sort_by_key(|command| command.title != panel);
         all
     }
 
@@ -282,7 +316,7 @@ impl App {
     pub(crate) fn completions(&self) -> Vec<String> {
         match &self.prompt {
             Some(Prompt { purpose: Purpose::Panel, input, .. }) => {
-                self.panels[self.active].completions(input.value(), &self.session)
+                self.panel().completions(input.value(), &self.session)
             }
             _ => Vec::new(),
         }

@@ -6,7 +6,7 @@ use crate::paint::{Painter, widest, wrap};
 use crate::panel::{Keyed, List, Panel, list_in_field};
 use crate::session::files::command;
 use crate::session::queue::CaseRow;
-use crate::session::{Request, Session};
+use crate::session::{Request, Requests, Session};
 use ratatui::layout::Rect;
 use std::convert::Infallible;
 use swapmeet_results::{Record, Residual, columns, units};
@@ -19,12 +19,11 @@ pub(crate) struct Details {
 }
 
 impl Keyed for Details {
-    const TAB: &'static str = "Details";
     const TITLE: &'static str = "Details of a case";
     type Action = Infallible;
     const KEYS: &'static [Binding<Infallible>] = &[];
 
-    fn act(&mut self, action: Infallible, _: &mut Session) {
+    fn act(&mut self, action: Infallible, _: &Session) -> Requests {
         match action {}
     }
 }
@@ -36,14 +35,9 @@ impl Panel for Details {
         self.entries(session).len()
     }
 
-    fn sideways(&mut self, by: isize, session: &mut Session) {
-        session.focus_by(by);
+    fn sideways(&mut self, by: isize, _: &Session) -> Requests {
         self.list.cursor = 0;
-    }
-
-    fn back(&mut self, session: &mut Session) -> bool {
-        session.request = Some(Request::Comparison);
-        true
+        vec![Request::SelectNext(by)]
     }
 
     fn shows_schedule(&self) -> bool {
@@ -52,9 +46,9 @@ impl Panel for Details {
 
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         // The title identifies the case.
-        let Some((_, row)) = session.focused() else {
+        let Some((_, row)) = session.selected_row() else {
             let area = painter.panel(area, "Details");
-            let text = "No case selected. Press Enter on a line of Cases (2) or Comparison (3).";
+            let text = "No cases yet. Choose them in 1, then press R to run them.";
             return painter.placeholder(area, text);
         };
         let [algorithm, topology, workload, machine] = row.specs();
@@ -108,7 +102,7 @@ impl Panel for Details {
 
 impl Details {
     fn entries(&self, session: &Session) -> Vec<DetailLine> {
-        let Some((_, row)) = session.focused() else { return Vec::new() };
+        let Some((_, row)) = session.selected_row() else { return Vec::new() };
         let mut all = match &row.case {
             Ok(case) => about(case, row, session),
             Err(why) => vec![
@@ -166,7 +160,7 @@ fn detail(name: &str, value: impl Into<String>) -> DetailLine {
 /// is needed because a line of the comparison shows the mean of all repetitions.
 fn of_repetitions(session: &Session, row: &CaseRow) -> String {
     let compared = &session.compared;
-    let line = row.record().and_then(|record| compared.line_of(record));
+    let line = compared.line_of(&row.key);
     match line.and_then(|at| compared.lines[at].stats.time.as_ref()).map(|time| time.n) {
         Some(count) if count > 1 => format!(" of repetition {} of {count}", row.key.repetition + 1),
         _ => String::new(),
@@ -181,10 +175,7 @@ fn state(row: &CaseRow) -> String {
 /// Returns lines that compare the time of a row with other times of the same case. A predicted row
 /// is compared with measured times, and a measured row with predicted times.
 fn residual_lines(all: &[Residual], row: &Record) -> Vec<DetailLine> {
-    let name = |row: &Record| match row.machine_definition.is_empty() {
-        true => row.machine.clone(),
-        false => row.machine_definition.clone(),
-    };
+    let name = |row: &Record| row.case().setting.short_machine().into_owned();
     let is_of = |b: &&Residual| {
         let case = [&b.topology, &b.collective, &b.workload, &b.algorithm];
         let (machine, model) = (name(row), &row.model);

@@ -3,7 +3,7 @@
 use crate::keys::Binding;
 use crate::paint::{Painter, scroll_start, wrap};
 use crate::panel::{Keyed, List, Panel, list_in_field};
-use crate::session::{LogLine, Session};
+use crate::session::{LogLine, Requests, Session};
 use ratatui::layout::Rect;
 use std::convert::Infallible;
 
@@ -16,12 +16,11 @@ pub(crate) struct Log {
 }
 
 impl Keyed for Log {
-    const TAB: &'static str = "Log";
     const TITLE: &'static str = "Log";
     type Action = Infallible;
     const KEYS: &'static [Binding<Infallible>] = &[];
 
-    fn act(&mut self, action: Infallible, _: &mut Session) {
+    fn act(&mut self, action: Infallible, _: &Session) -> Requests {
         match action {}
     }
 }
@@ -32,8 +31,6 @@ impl Panel for Log {
     fn lines(&self, session: &Session) -> usize {
         self.shown(session).len()
     }
-
-    fn reset(&mut self) {}
 
     /// If the cursor is on the last line, moves it to new lines as they arrive. Otherwise, the
     /// cursor stays on the same line. The index of this line decreases when old lines are dropped.
@@ -69,7 +66,7 @@ impl Panel for Log {
         // Each line is wrapped, but takes at most half of the panel. Only lines near the cursor can
         // be visible.
         let rows_of = |index: usize| {
-            let mut texts = wrap(&lines[index].text, area.width.saturating_sub(10));
+            let mut texts = wrap(&lines[index].in_words(), area.width.saturating_sub(10));
             texts.truncate((height / 2).max(1));
             texts.into_iter().enumerate().map(move |(row, text)| (index, row, text))
         };

@@ -5,7 +5,7 @@ use crate::keys::{Binding, NEXT, PREVIOUS, bind, ch};
 use crate::paint::{Painter, position, widest, width};
 use crate::panel::{Keyed, List, Panel, list_in_field, wrap_index};
 use crate::session::comparison::{Line, UNCHARGED};
-use crate::session::{RenderKind, Session};
+use crate::session::{RenderKind, Request, Requests, Session};
 use ratatui::layout::Rect;
 use swapmeet_core::cost::kind::Kind;
 use swapmeet_results::{duration, parts};
@@ -16,7 +16,6 @@ pub(crate) struct Parts {
     list: List,
     /// Whether a bar shows percentages of the algorithm's time. Otherwise, it shows absolute times.
     shares: bool,
-    seen: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +26,6 @@ pub(crate) enum Action {
 }
 
 impl Keyed for Parts {
-    const TAB: &'static str = "Parts";
     const TITLE: &'static str = "Where time goes";
     type Action = Action;
     const KEYS: &'static [Binding<Action>] = &[
@@ -37,9 +35,12 @@ impl Keyed for Parts {
         bind(Action::Next, NEXT, "next group of cases").pair("[ ]", "group"),
     ];
 
-    fn act(&mut self, action: Action, session: &mut Session) {
+    fn act(&mut self, action: Action, session: &Session) -> Requests {
         match action {
-            Action::Shares => self.shares = !self.shares,
+            Action::Shares => {
+                self.shares = !self.shares;
+                Requests::new()
+            }
             Action::Previous => self.sideways(-1, session),
             Action::Next => self.sideways(1, session),
         }
@@ -57,29 +58,33 @@ impl Panel for Parts {
         session.compared.groups.len()
     }
 
-    fn figure(&self, _: &Session) -> RenderKind {
-        RenderKind::Parts
+    fn figure(&self, session: &Session) -> Option<(RenderKind, Vec<usize>)> {
+        Some((RenderKind::Parts, session.selected_group().into_iter().collect()))
     }
 
-    fn sideways(&mut self, by: isize, session: &mut Session) {
-        self.list.cursor = wrap_index(self.list.cursor, by, session.compared.groups.len());
+    fn sideways(&mut self, by: isize, session: &Session) -> Requests {
+        let group = session.selected_group().unwrap_or(0);
+        vec![Request::SelectGroup(wrap_index(group, by, session.compared.groups.len()))]
     }
 
-    fn sync(&mut self, session: &Session) {
-        if self.seen != session.group {
-            (self.seen, self.list.cursor) = (session.group, session.group);
-        }
+    fn go_to(&mut self, line: usize, _: &Session) -> Requests {
+        vec![Request::SelectGroup(line)]
+    }
+
+    fn step(&mut self, by: isize, session: &Session) -> Requests {
+        self.sideways(by.signum(), session)
     }
 
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         // The title names the group.
         let groups = &session.compared.groups;
-        let number = self.list.cursor.min(groups.len().saturating_sub(1));
-        let Some(group) = groups.get(number) else {
+        let Some(number) = session.selected_group() else {
             let area = painter.panel(area, Self::TITLE);
-            let text = session.text_without_results("No rows yet. Rows appear as cases end.");
-            return painter.placeholder(area, &text);
+            let text = "The selected case has no row yet. Rows appear as cases end.";
+            return painter.placeholder(area, &session.text_without_results(text));
         };
+        self.list.cursor = number;
+        let group = &groups[number];
         let filtered = self.list.filter.suffix();
         let head = format!("Where time goes{}: ", position(number, groups.len()));
         let room = usize::from(area.width.saturating_sub(8 + width(&head) + width(&filtered)));
@@ -95,6 +100,11 @@ impl Panel for Parts {
             };
             return painter.placeholder(area, text);
         }
+        let why = session.compared.why(number).filter(|_| area.height > 6);
+        if let Some(why) = &why {
+            painter.put(area, 1, 0, why, painter.theme.accent);
+        }
+        let area = rest(area, u16::from(why.is_some()));
         let mut left = area.height.saturating_sub(3 + lines.len() as u16 * MOST_ROWS);
         let others = (1..groups.len()).map(|offset| (number + offset) % groups.len());
         let others = others.map(|other| (other, self.timed_lines(session, other)));

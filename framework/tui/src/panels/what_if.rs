@@ -1,12 +1,13 @@
-//! The what-if panel. It has sliders for the parameters of a machine and for the block size. It
-//! ranks the algorithms by the resulting times.
+//! The what-if view. It has sliders for the parameters of a machine and for the block size. The
+//! selected group is run again on the changed machine, and the algorithms are ranked by their times.
 
+use crate::click_map::PanelPosition;
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch, key};
 use crate::paint::{Painter, cut, widest};
 use crate::panel::{Keyed, List, Panel, list_in_field};
-use crate::session::comparison::UNCHARGED;
-use crate::session::what_if::{Slider, StepSize, presets_of};
-use crate::session::{Request, Session};
+use crate::session::comparison::{Line, UNCHARGED};
+use crate::session::trial::{Slider, StepSize, presets_of};
+use crate::session::{Request, Requests, Session};
 use crossterm::event::KeyCode;
 use ratatui::layout::Rect;
 use swapmeet_results::duration;
@@ -16,6 +17,36 @@ use swapmeet_runner::input::{InputError, Text};
 pub(crate) struct WhatIf {
     list: List,
     input_target: Option<InputTarget>,
+    /// The scale of each slider, as it was last drawn.
+    scales: Vec<Scale>,
+}
+
+/// A logarithmic scale: the values at its ends, and its number of columns.
+#[derive(Debug, Clone, Copy, Default)]
+struct Scale {
+    least: f64,
+    most: f64,
+    columns: u16,
+}
+
+/// The number of marks that each slider has. It is larger than any screen is wide.
+const SCALE: usize = 1 << 16;
+
+impl Scale {
+    /// Returns the column of a value. The scale has no position for 0, so 0 is at the left end.
+    fn column(&self, x: f64) -> u16 {
+        let share =
+            if x > 0.0 { (x / self.least).ln() / (self.most / self.least).ln() } else { 0.0 };
+        (share.clamp(0.0, 1.0) * f64::from(self.columns.saturating_sub(1))).round() as u16
+    }
+
+    /// Returns the value at a column, with two digits.
+    fn value(&self, column: u16) -> String {
+        let share = f64::from(column) / f64::from(self.columns.saturating_sub(1).max(1));
+        let value = self.least * (self.most / self.least).powf(share);
+        let value: f64 = format!("{value:.1e}").parse().unwrap_or(value);
+        value.to_string()
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +68,6 @@ pub(crate) enum Action {
 }
 
 impl Keyed for WhatIf {
-    const TAB: &'static str = "If";
     const TITLE: &'static str = "What if";
     type Action = Action;
     const KEYS: &'static [Binding<Action>] = &[
@@ -57,23 +87,27 @@ impl Keyed for WhatIf {
         .hint("machine"),
     ];
 
-    fn act(&mut self, action: Action, session: &mut Session) {
+    fn act(&mut self, action: Action, session: &Session) -> Requests {
         let slider = self.slider(session);
+        let moved = |slider: &Slider, up, size| match session.trial.moved(slider, up, size) {
+            Some(Ok(changes)) => vec![Request::Try(changes)],
+            Some(Err(why)) => vec![Request::Warn(why)],
+            None => {
+                let name = slider.name();
+                vec![Request::Say(format!("{name} is at its limit: press Enter to type a value"))]
+            }
+        };
         match (action, slider) {
-            (Action::ResetAll, _) => session.reset_slider(None),
-            (Action::SaveMachine, _) => {
-                self.ask(InputTarget::Name, "name of the machine", "mine", session);
-            }
+            (Action::ResetAll, _) => vec![Request::Try(Default::default())],
+            (Action::SaveMachine, _) => self.ask(InputTarget::Name, "name of the machine", "mine"),
             (Action::Type, Some(slider)) => {
-                self.ask(InputTarget::Value, slider.name(), &slider.value, session);
+                self.ask(InputTarget::Value, slider.name(), &slider.value)
             }
-            (Action::Reset, Some(slider)) => session.reset_slider(Some(&slider)),
-            (Action::Less, Some(slider)) => session.move_slider(&slider, false, StepSize::Small),
-            (Action::More, Some(slider)) => session.move_slider(&slider, true, StepSize::Small),
-            (Action::MuchLess, Some(slider)) => {
-                session.move_slider(&slider, false, StepSize::Large);
-            }
-            (Action::MuchMore, Some(slider)) => session.move_slider(&slider, true, StepSize::Large),
+            (Action::Reset, Some(slider)) => vec![Request::Try(session.trial.without(&slider))],
+            (Action::Less, Some(slider)) => moved(&slider, false, StepSize::Small),
+            (Action::More, Some(slider)) => moved(&slider, true, StepSize::Small),
+            (Action::MuchLess, Some(slider)) => moved(&slider, false, StepSize::Large),
+            (Action::MuchMore, Some(slider)) => moved(&slider, true, StepSize::Large),
             (
                 Action::Less
                 | Action::More
@@ -82,15 +116,15 @@ impl Keyed for WhatIf {
                 | Action::Type
                 | Action::Reset,
                 None,
-            ) => {}
+            ) => Requests::new(),
         }
     }
 
     fn is_idle(&self, action: Action, session: &Session) -> bool {
         match action {
-            Action::Reset | Action::ResetAll | Action::SaveMachine => !session.what_if.is_on(),
+            Action::Reset | Action::ResetAll | Action::SaveMachine => !session.trial.is_on(),
             Action::Less | Action::More | Action::MuchLess | Action::MuchMore | Action::Type => {
-                session.what_if.sliders().is_empty()
+                session.trial.sliders().is_empty()
             }
         }
     }
@@ -100,43 +134,56 @@ impl Panel for WhatIf {
     list_in_field!();
 
     fn lines(&self, session: &Session) -> usize {
-        session.what_if.sliders().len()
+        session.trial.sliders().len()
     }
 
-    fn no_filter_reason(&self) -> Option<&'static str> {
-        Some("sliders have no filter")
+    fn has_filter(&self) -> bool {
+        false
     }
 
-    /// Sets the sliders to the machine and the block size of the case in focus. If the user has
-    /// changed a slider, does nothing.
-    fn activated(&mut self, session: &mut Session) {
-        session.start_what_if();
+    fn open(&mut self, session: &Session) -> Requests {
+        self.act(Action::Type, session)
     }
 
-    fn open(&mut self, session: &mut Session) {
-        self.act(Action::Type, session);
+    /// Moves the slider to the position of a click on its scale.
+    fn click(&mut self, position: PanelPosition, session: &Session) -> Requests {
+        let PanelPosition::Mark(at) = position else { return Requests::new() };
+        let (slider, column) = (at / SCALE, at % SCALE);
+        self.list.cursor = slider;
+        let value = self.slider(session).and_then(|slider| {
+            let text = self.scales.get(at / SCALE)?.value(column as u16);
+            session.trial.set(&slider, &text).ok()
+        });
+        value.map(Request::Try).into_iter().collect()
     }
 
-    fn accept(&mut self, text: &str, session: &mut Session) -> Result<(), InputError> {
-        let result = match (self.input_target, self.slider(session)) {
-            (Some(InputTarget::Name), _) => session.save_machine(text),
-            (Some(InputTarget::Value), Some(slider)) => session.set_slider(&slider, text),
-            (Some(InputTarget::Value), None) | (None, _) => Ok(()),
+    fn accept(&mut self, text: &str, session: &Session) -> Result<Requests, InputError> {
+        let request = match (self.input_target, self.slider(session)) {
+            (Some(InputTarget::Name), _) => {
+                session.trial.own_machine(text).map(|(own, text)| Request::AddMachine(own, text))
+            }
+            (Some(InputTarget::Value), Some(slider)) => {
+                session.trial.set(&slider, text).map(Request::Try)
+            }
+            (Some(InputTarget::Value), None) | (None, _) => return Ok(Requests::new()),
         };
-        result.map_err(|why| Text::flag("value", text).error(why))
+        match request {
+            Ok(request) => Ok(vec![request]),
+            Err(why) => Err(Text::flag("value", text).error(why)),
+        }
     }
 
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
-        let tried = &session.what_if;
+        let tried = &session.trial;
         let title = match tried.in_words() {
-            Some(words) if tried.is_on() => format!("What if: changed to {words}"),
+            Some(words) if tried.is_on() => format!("What if: a trial of {words}"),
             Some(words) => format!("What if: {words}"),
             None => "What if".to_owned(),
         };
         let area = painter.panel(area, &title);
         let sliders = tried.sliders();
         if sliders.is_empty() {
-            let text = "No sliders yet: they change the machine of a case that has run. Select cases in Explore (1), then press R to run them.";
+            let text = "No sliders yet: they change the machine of a case that has run. Choose cases in 1, then press R to run them.";
             return painter.placeholder(area, text);
         }
         // Draw the sliders and the ranking side by side if the panel is wide enough. Otherwise,
@@ -167,20 +214,21 @@ impl Panel for WhatIf {
 
 impl WhatIf {
     fn slider(&self, session: &Session) -> Option<Slider> {
-        session.what_if.sliders().into_iter().nth(self.list.cursor)
+        session.trial.sliders().into_iter().nth(self.list.cursor)
     }
 
-    fn ask(&mut self, what: InputTarget, title: &str, text: &str, session: &mut Session) {
+    fn ask(&mut self, what: InputTarget, title: &str, text: &str) -> Requests {
         self.input_target = Some(what);
-        session.request = Some(Request::Text(title.to_owned(), text.to_owned()));
+        vec![Request::Ask(title.to_owned(), text.to_owned())]
     }
 
-    fn draw_sliders(&self, painter: &mut Painter<'_, '_>, sliders: &[Slider], area: Rect) {
+    fn draw_sliders(&mut self, painter: &mut Painter<'_, '_>, sliders: &[Slider], area: Rect) {
         // Names and values are in columns. The scales take the remaining width.
         let theme = painter.theme;
         let names = widest(sliders.iter().map(Slider::name));
         let values = widest(sliders.iter().map(|slider| &slider.value)).clamp(6, 14);
         let first = self.list.first_line(sliders.len(), usize::from(area.height));
+        self.scales = vec![Scale::default(); sliders.len()];
         for (y, (index, slider)) in (0..area.height).zip(sliders.iter().enumerate().skip(first)) {
             // A parameter that the user has changed is highlighted until it is reset.
             let here = index == self.list.cursor;
@@ -192,17 +240,14 @@ impl WhatIf {
             // Leave out a scale that would have less than ten columns, because it would be
             // unreadable. The 14 columns are reserved for the original value.
             let room = area.width.saturating_sub(x + 14);
-            let x = if room >= 10
-                && scale(
-                    painter,
-                    slider,
-                    here,
-                    Rect { x: area.x + x, y: area.y + y, width: room, height: 1 },
-                ) {
-                x + room + 1
-            } else {
-                x
-            };
+            let place = Rect { x: area.x + x, y: area.y + y, width: room, height: 1 };
+            let drawn = if room >= 10 { scale(painter, slider, here, place) } else { None };
+            let x = if drawn.is_some() { x + room + 1 } else { x };
+            self.scales[index] = drawn.unwrap_or_default();
+            for column in 0..self.scales[index].columns {
+                let mark = PanelPosition::Mark(index * SCALE + usize::from(column));
+                painter.add_click(place, column, 0, 1, mark);
+            }
             // Show the original value, which the parameter has after a reset.
             if slider.is_changed() {
                 painter.put(
@@ -219,27 +264,21 @@ impl WhatIf {
 }
 
 /// Draws the scale of a numeric slider, with a mark at the value of each machine preset. `here` is
-/// true if the cursor is on the slider. Returns false if the slider is not numeric.
-fn scale(painter: &mut Painter<'_, '_>, slider: &Slider, here: bool, area: Rect) -> bool {
-    let Some(parameter) = slider.parameter else { return false };
+/// true if the cursor is on the slider. Returns `None` if the slider is not numeric.
+fn scale(painter: &mut Painter<'_, '_>, slider: &Slider, here: bool, area: Rect) -> Option<Scale> {
+    let parameter = slider.parameter?;
     let number = |text: &str| text.parse::<f64>().ok().filter(|x| x.is_finite());
-    let (Some(value), Some(was)) = (number(&slider.value), number(&slider.was)) else {
-        return false;
-    };
+    let (value, was) = number(&slider.value).zip(number(&slider.was))?;
     let presets: Vec<f64> =
         presets_of(parameter).iter().filter_map(|(text, _)| number(text)).collect();
     let positive = || presets.iter().copied().chain([value, was]).filter(|x| *x > 0.0);
     let (least, most) =
         (positive().fold(f64::INFINITY, f64::min) / 4.0, positive().fold(0.0, f64::max) * 4.0);
     if most <= 0.0 || area.width < 4 {
-        return false;
+        return None;
     }
-    // The scale is logarithmic. A logarithmic scale has no position for 0, so 0 is drawn at the
-    // left end.
-    let place = |x: f64| {
-        let share = if x > 0.0 { (x / least).ln() / (most / least).ln() } else { 0.0 };
-        (share.clamp(0.0, 1.0) * f64::from(area.width.saturating_sub(1))).round() as u16
-    };
+    let scale = Scale { least, most, columns: area.width };
+    let place = |x: f64| scale.column(x);
     // Under the cursor, use only the style of the cursor. The other colours of a theme cannot be
     // read on its background.
     let (theme, cursor) = (painter.theme, painter.cursor());
@@ -253,7 +292,7 @@ fn scale(painter: &mut Painter<'_, '_>, slider: &Slider, here: bool, area: Rect)
     }
     painter.dot(area, place(was), 0, '○', text);
     painter.dot(area, place(value), 0, '●', if slider.is_changed() { warn } else { text });
-    true
+    Some(scale)
 }
 
 fn explain(slider: &Slider) -> String {
@@ -274,68 +313,59 @@ fn explain(slider: &Slider) -> String {
     format!("{}: {}. Presets: {}", slider.name(), slider.meaning(), list.join(", "))
 }
 
-/// For each algorithm of the group in focus, draws its time and the ratio to its time before the
-/// sliders were changed.
+/// For each algorithm of the selected group, draws its time in the trial, or in its row if no slider
+/// is changed, and the ratio of the two.
 fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
-    // Rank only the algorithms of the group in focus, because times of different workloads cannot
-    // be compared.
     let theme = painter.theme;
-    let compared = &session.compared;
-    let lines = compared.lines_of(session.group);
+    let (compared, trial) = (&session.compared, &session.trial);
+    let Some(group) = session.selected_group() else { return };
     let mut y = 0;
-    if let Some(group) = compared.groups.get(session.group).filter(|_| area.height > 3) {
-        let setting = &group.setting;
-        let text = format!("{}, {}, {}", setting.topology, setting.workload, setting.machine);
+    if area.height > 3 {
+        let setting = &compared.groups[group].setting;
+        let text = match trial.in_words() {
+            Some(words) if trial.is_on() => {
+                format!("{}, {}: trial on {words}", setting.topology, setting.workload)
+            }
+            _ => format!("{}, {}, {}", setting.topology, setting.workload, setting.machine),
+        };
         painter.put(area, 1, y, &cut(&text, area.width.saturating_sub(2)), theme.accent);
         y += 1;
     }
-    // All bars have the same scale, so that their lengths can be compared.
+    // The times of the trial, or else those of the rows, the fastest first.
+    let time = |line: &Line| match trial.is_on() {
+        true => trial.time(&line.stats.algorithm),
+        false => line.stats.mean().ok_or_else(|| line.stats.status.to_string()),
+    };
+    let mut lines: Vec<(&Line, Result<f64, String>)> =
+        compared.lines_of(group).iter().map(|line| (line, time(line))).collect();
+    let key = |time: &Result<f64, String>| time.clone().unwrap_or(f64::INFINITY);
+    lines.sort_by(|(_, a), (_, b)| key(a).total_cmp(&key(b)));
+    let most = lines.iter().filter_map(|(_, time)| time.as_ref().ok()).fold(0.0, |a, b| b.max(a));
     let foot = u16::from(area.height > 5);
-    let names = widest(lines.iter().map(|line| &line.stats.algorithm)).min(area.width / 3);
-    let most = lines.iter().filter_map(|line| line.stats.mean()).fold(0.0, f64::max);
-    // If not all lines fit, the row after the last line says how many are hidden.
+    // If not all lines fit, the last row says how many are hidden.
     let room = usize::from(area.height.saturating_sub(y + foot));
     let hidden = if lines.len() > room { lines.len() + 1 - room.max(1) } else { 0 };
-    for line in &lines[..lines.len() - hidden] {
-        // Show the status of an algorithm that has no time, instead of a bar.
-        let Some(time) = line.stats.mean() else {
-            painter.put(area, 1, y, &cut(&line.stats.algorithm, names), theme.dim);
-            painter.put(area, names + 3, y, &line.stats.status.to_string(), theme.dim);
-            y += 1;
-            continue;
-        };
+    lines.truncate(lines.len() - hidden);
+    let names = widest(lines.iter().map(|(line, _)| &line.stats.algorithm));
+    let names = names.min(area.width.saturating_sub(26));
+    for (line, time) in &lines {
         if line.is_uncharged {
             painter.put(area, 0, y, UNCHARGED, theme.warn);
         }
-        // A time is outdated if it does not include the changes of the sliders yet. Show no ratio
-        // for such a time.
-        let is_outdated = compared.is_outdated(&line.stats.algorithm);
-        let style = if is_outdated { theme.dim } else { theme.text };
-        painter.put(area, 1, y, &cut(&line.stats.algorithm, names), style);
-        let text = format!("{}{}", if is_outdated { "~" } else { "" }, duration(time));
-        painter.put_right(area, names + 13, y, &text, style);
-        let setting = &compared.groups[line.group].setting;
-        let key = [&setting.topology, &setting.workload, &line.stats.algorithm].map(Clone::clone);
-        // The ratio refers to the time before the user changed any parameter.
-        let before = compared
-            .scenario
-            .as_ref()
-            .and_then(|result| result.before.get(&key))
-            .filter(|_| !is_outdated);
-        if let Some(before) = before.filter(|before| **before > 0.0) {
-            painter.put_right(
-                area,
-                names + 23,
-                y,
-                &format!("x {:.3}", time / before),
-                theme.accent,
-            );
-        }
-        // The bar takes the remaining width of the row.
-        let room = area.width.saturating_sub(names + 26);
-        let long = if most > 0.0 { (time / most * f64::from(room)).round() as u16 } else { 0 };
-        for x in 0..long {
-            painter.dot(area, names + 25 + x, y, if is_outdated { '░' } else { '█' }, style);
+        painter.put(area, 1, y, &cut(&line.stats.algorithm, names), theme.text);
+        match time {
+            Err(why) => drop(painter.put(area, names + 3, y, why, theme.dim)),
+            Ok(time) => {
+                painter.put_right(area, names + 13, y, &duration(*time), theme.text);
+                let before = line.stats.mean().filter(|before| trial.is_on() && *before > 0.0);
+                if let Some(before) = before {
+                    let ratio = format!("x {:.3}", time / before);
+                    painter.put_right(area, names + 23, y, &ratio, theme.accent);
+                }
+                let room = area.width.saturating_sub(names + 26);
+                let long = (time / most.max(f64::MIN_POSITIVE) * f64::from(room)).round() as u16;
+                (0..long).for_each(|x| painter.dot(area, names + 25 + x, y, '█', theme.text));
+            }
         }
         y += 1;
     }
@@ -343,23 +373,12 @@ fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         let text = format!("{hidden} further algorithms are hidden");
         painter.put(area, 1, y, &text, theme.dim);
     }
-    // The last row shows how many schedules can be recalculated without being planned again.
     if foot > 0 {
-        let (known, all) = session.what_if.known();
-        let mut text = format!("step data of {known} of {all} schedules available");
-        if let Some(result) = &compared.scenario {
-            text = format!(
-                "{} recalculated instantly in {:.1} ms",
-                result.instant,
-                result.took.as_secs_f64() * 1e3
-            );
-            if !result.outdated.is_empty() {
-                text += &format!(
-                    "; {} outdated (~) until workers have planned them",
-                    result.outdated.len()
-                );
-            }
-        }
-        painter.put(area, 1, area.height.saturating_sub(1), &text, theme.dim);
+        let text = match (trial.is_on(), trial.awaits_results()) {
+            (false, _) => "move a slider to run this group on another machine",
+            (true, true) => "running this group again ...",
+            (true, false) => "x is the ratio to the time in the table; m keeps the machine",
+        };
+        painter.put(area, 1, area.height.saturating_sub(1), text, theme.dim);
     }
 }

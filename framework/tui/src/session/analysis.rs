@@ -8,16 +8,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use swapmeet_results::Record;
 
-/// The state of the analysis. The analysis runs in a separate thread. Unless the what-if panel is
-/// in use, this thread is busy for at most a fifth of the time.
+/// The state of the analysis. The analysis runs in a separate thread, which is busy for at most a
+/// fifth of the time.
 #[derive(Debug, Default)]
 pub(super) struct Analysis {
     /// Whether the rows or the baseline have changed since the analysis was last started.
     pub(super) is_stale: bool,
     /// The analysis in progress. Its result also contains its duration.
     under_way: Option<Task<(Compared, Duration)>>,
-    /// The rows that are analysed. They are collected again only if the queue has changed, and not
-    /// if a slider has moved.
+    /// The rows that are analysed. They are collected again only if the queue has changed.
     records: Memo<u64, Arc<Vec<Arc<Record>>>>,
     next: Option<Instant>,
 }
@@ -50,32 +49,23 @@ impl Session {
             let queue = &self.queue;
             let records = analysis.records.get(queue.changes(), || Arc::new(queue.records()));
             let (records, baseline) = (Arc::clone(&records), self.baseline.clone());
-            let (scenario, number) = (self.what_if.scenario(), self.compared.number + 1);
+            let number = self.compared.number + 1;
+            self.queue.analysed_in(number);
             let work = move || {
                 let began = Instant::now();
-                let (records, scenario) = match scenario {
-                    Some(scenario) => {
-                        let (records, result) = scenario.apply(&records);
-                        (records, Some(result))
-                    }
-                    None => (records.iter().map(|record| (**record).clone()).collect(), None),
-                };
-                let compared =
-                    Compared { scenario, number, ..Compared::new(records, baseline.as_deref()) };
+                let mut compared = Compared::new(&records, baseline.as_deref());
+                compared.number = number;
                 (compared, began.elapsed())
             };
             self.analysis.under_way = self.start("comparison", work);
         }
         let Some(result) = take_ended(&mut self.analysis.under_way) else { return false };
         if let Some((compared, took)) = result {
-            // A pause of four times the duration limits the load. There is no pause while the
-            // what-if panel is in use, because the user waits for the effect of a slider.
-            self.analysis.next = (!self.what_if.is_on()).then(|| Instant::now() + took * 4);
-            if let Some(result) = &compared.scenario {
-                self.what_if.schedule_planning(result);
-            }
-            self.styles.add(&compared.algorithms);
+            // A pause of four times the duration limits the load.
+            self.analysis.next = Some(Instant::now() + took * 4);
+            self.styles.add(compared.algorithms.iter().map(String::as_str));
             let old = std::mem::replace(&mut self.compared, compared);
+            self.select_winner();
             // Another thread frees the old lines, because this takes a long time if there are many.
             drop(std::thread::Builder::new().spawn(move || drop(old)));
         }

@@ -1,17 +1,16 @@
 //! The results of the analysis of all rows: the lines of the comparison panel, curves and maps.
 
-use super::what_if::ScenarioResult;
 use crate::abbreviate::Abbreviations;
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Deref;
 use std::sync::Arc;
-use swapmeet_core::cost::model::UNDECLARED;
 use swapmeet_results::analysis::{
     Axis, Family, LinkCosts, WinnerMap, families, link_costs, winner_maps,
 };
 use swapmeet_results::stats::{Interval, Summary};
 use swapmeet_results::{
-    CaseId, CompareError, Comparison, Group, Parts, Record, Residual, Setting, Status, compare,
-    parts,
+    CaseId, CompareError, CompareOptions, ComparedRows, Comparison, ComparisonLine, Group, Parts,
+    Record, Residual, Setting, Status, compare_rows, duration, parts,
 };
 use unicode_width::UnicodeWidthStr;
 
@@ -20,7 +19,7 @@ use unicode_width::UnicodeWidthStr;
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
     pub(crate) group: usize,
-    pub(crate) stats: swapmeet_results::ComparisonLine,
+    pub(crate) stats: Stats,
     pub(crate) is_baseline: bool,
     pub(crate) over_bound: Option<f64>,
     pub(crate) over_optimum: Option<f64>,
@@ -31,7 +30,22 @@ pub(crate) struct Line {
     /// have several blocks.
     pub(crate) is_uncharged: bool,
     /// One of the rows that the line summarises.
-    pub(crate) sample: Record,
+    pub(crate) sample: Arc<Record>,
+}
+
+/// The statistics of a line, which its group owns.
+#[derive(Debug, Clone)]
+pub(crate) struct Stats {
+    group: Arc<Group>,
+    line: usize,
+}
+
+impl Deref for Stats {
+    type Target = ComparisonLine;
+
+    fn deref(&self) -> &ComparisonLine {
+        &self.group.lines[self.line]
+    }
 }
 
 /// The texts of a line as numbers, by which lines are sorted and filtered. Comparing texts would
@@ -64,7 +78,6 @@ pub(crate) struct Compared {
     pub(crate) residuals: Vec<Residual>,
     /// If the rows cannot be compared, the error message.
     pub(crate) error: Option<String>,
-    pub(crate) scenario: Option<ScenarioResult>,
     /// The number of this analysis. Each analysis has a different number, so that panels notice new
     /// lines.
     pub(crate) number: u64,
@@ -73,7 +86,7 @@ pub(crate) struct Compared {
     pub(crate) specs: [BTreeSet<String>; 4],
     /// The index of the group of each setting. A setting is everything in a case except the
     /// algorithm.
-    pub(super) group_of: HashMap<Setting, usize>,
+    group_of: HashMap<Setting, usize>,
     /// The ends of the colour scales ([`Peaks`]) for each topology and workload.
     pub(super) peaks: HashMap<[String; 2], Peaks>,
     /// The index of each group's topology among all topologies, of its workload among all
@@ -96,12 +109,7 @@ pub(crate) const UNCHARGED_IN_WORDS: &str =
     "† not charged for rearrangement (rearrangement=packed charges all)";
 
 impl Line {
-    fn new(
-        group: usize,
-        stats: &swapmeet_results::ComparisonLine,
-        baseline: Option<&str>,
-        rows: &[&Record],
-    ) -> Option<Self> {
+    fn new(group: usize, stats: Stats, rows: &[&Arc<Record>]) -> Option<Self> {
         let sample = *rows.iter().find(|r| r.status == Status::Ok).or(rows.first())?;
         let mean = |value: &dyn Fn(&Record) -> Option<f64>| {
             let values: Vec<f64> = rows.iter().filter_map(|r| value(r)).collect();
@@ -110,13 +118,13 @@ impl Line {
         let bound = mean(&|r| r.lower_bound_us).filter(|bound| *bound > 0.0);
         Some(Self {
             group,
-            is_baseline: baseline == Some(&stats.algorithm),
+            is_baseline: stats.group.baseline.as_deref() == Some(&stats.algorithm),
             over_bound: stats.mean().zip(bound).map(|(time, bound)| time / bound),
             over_optimum: stats.optimum.map(|optimum| optimum.ratio),
-            parts: parts::mean(rows.iter().copied()),
-            is_uncharged: rows.iter().any(|row| row.note.contains(UNDECLARED)),
-            stats: stats.clone(),
-            sample: sample.clone(),
+            parts: parts::mean(rows.iter().map(|row| &***row)),
+            is_uncharged: stats.group.is_charged_less(&stats),
+            stats,
+            sample: Arc::clone(sample),
         })
     }
 
@@ -128,19 +136,12 @@ impl Line {
         self.stats.ratio.as_ref().and_then(|ratio| ratio.interval)
     }
 
-    pub(crate) fn is_of(&self, row: &Record) -> bool {
-        let (own, other) = (self.sample.case(), row.case());
-        own.setting == other.setting && own.implementation == other.implementation
+    fn is_of(&self, case: &CaseId) -> bool {
+        self.sample.case().implementation == case.implementation.borrowed()
     }
 }
 
 impl Compared {
-    /// Returns whether some times of an algorithm do not include the changes of the what-if panel
-    /// yet.
-    pub(crate) fn is_outdated(&self, algorithm: &str) -> bool {
-        self.scenario.as_ref().is_some_and(|result| result.outdated.contains(algorithm))
-    }
-
     pub(crate) fn lines_of(&self, group: usize) -> &[Line] {
         // The lines are sorted by group.
         let first = self.lines.partition_point(|line| line.group < group);
@@ -148,10 +149,66 @@ impl Compared {
         &self.lines[first..after]
     }
 
-    pub(crate) fn line_of(&self, row: &Record) -> Option<usize> {
-        let group = *self.group_of.get(&row.case().setting.owned())?;
+    /// Returns the index of the group of a setting.
+    pub(crate) fn group_of(&self, setting: &Setting) -> Option<usize> {
+        self.group_of.get(setting).copied()
+    }
+
+    /// Returns the index of the line that summarises a case.
+    pub(crate) fn line_of(&self, case: &CaseId) -> Option<usize> {
+        let group = self.group_of(&case.setting)?;
         let first = self.lines.partition_point(|line| line.group < group);
-        Some(first + self.lines_of(group).iter().position(|line| line.is_of(row))?)
+        Some(first + self.lines_of(group).iter().position(|line| line.is_of(case))?)
+    }
+
+    /// Returns the fastest line of a group.
+    pub(crate) fn winner(&self, group: usize) -> Option<&Line> {
+        self.lines_of(group).first().filter(|line| line.stats.time.is_some())
+    }
+
+    /// Returns the mark `†` if the machine charges rearrangement to other algorithms of the group,
+    /// but not to this algorithm. Otherwise, returns an empty text.
+    pub(crate) fn remark(&self, group: usize, algorithm: &str) -> &'static str {
+        let mut lines = self.lines_of(group).iter();
+        let line = lines.find(|line| line.stats.algorithm == algorithm);
+        if line.is_some_and(|line| line.is_uncharged) { UNCHARGED } else { "" }
+    }
+
+    /// States why the fastest algorithm of a group is faster than the second: the largest
+    /// differences between the parts of their times.
+    pub(crate) fn why(&self, group: usize) -> Option<String> {
+        let [first, second] = self.lines_of(group).get(..2)? else { return None };
+        let lead = second.stats.mean()? - first.stats.mean()?;
+        let (names, lead_text) = (
+            [first, second].map(|l| {
+                format!("{}{}", l.stats.algorithm, if l.is_uncharged { UNCHARGED } else { "" })
+            }),
+            duration(lead),
+        );
+        if lead <= 0.0 {
+            return Some(format!("{} and {} take the same time", names[0], names[1]));
+        }
+        let mut parts: Vec<(f64, String)> = first
+            .parts
+            .each()
+            .map(|(kind, own)| (kind.name(), own.unwrap_or(0.0), second.parts[kind].unwrap_or(0.0)))
+            .map(|(name, own, other)| {
+                let text = match (own > 0.0, other > 0.0) {
+                    (false, _) => format!("no {name} instead of {}", duration(other)),
+                    (true, false) => format!("{name} {} instead of none", duration(own)),
+                    (true, true) => {
+                        format!("{name} {} instead of {}", duration(own), duration(other))
+                    }
+                };
+                (other - own, text)
+            })
+            .filter(|(difference, _)| *difference > lead / 10.0)
+            .collect();
+        parts.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let parts: Vec<String> = parts.into_iter().take(2).map(|(_, text)| text).collect();
+        let because =
+            if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
+        Some(format!("{} beats {} by {lead_text}{because}", names[0], names[1]))
     }
 
     /// Returns the cost of each link's failure in a case. If links have already failed in this
@@ -164,21 +221,38 @@ impl Compared {
         self.peaks.get(&[topology, workload].map(str::to_owned)).copied().unwrap_or_default()
     }
 
-    /// Compares rows. If the algorithm `baseline` has no row, compares the rows without a baseline.
-    pub(crate) fn new(records: Vec<Record>, baseline: Option<&str>) -> Self {
-        let files = [(String::new(), records)];
-        let compared = match compare(&files, baseline) {
-            Err(CompareError::NoBaseline { .. }) => compare(&files, None),
+    /// Compares rows. In groups in which the algorithm `baseline` has no time, the fastest algorithm
+    /// is the baseline.
+    pub(crate) fn new(records: &[Arc<Record>], baseline: Option<&str>) -> Self {
+        let mut rows = ComparedRows::of_files(std::iter::once(String::new()));
+        records.iter().for_each(|record| rows.add(0, record));
+        let with = |baseline| {
+            compare_rows(&rows, &CompareOptions { baseline, ..CompareOptions::default() })
+        };
+        let compared = match with(baseline) {
+            Err(CompareError::NoBaseline { .. }) => with(None),
+            Ok(mut comparison)
+                if comparison.groups.iter().any(|group| group.baseline.is_none()) =>
+            {
+                with(None).map(|fastest| {
+                    for (group, other) in comparison.groups.iter_mut().zip(fastest.groups) {
+                        if group.baseline.is_none() {
+                            *group = other;
+                        }
+                    }
+                    comparison
+                })
+            }
             other => other,
         };
         match compared {
-            Ok(comparison) => Self::join(comparison, &files),
+            Ok(comparison) => Self::join(comparison, records),
             Err(CompareError::NoRows) => Self::default(),
             Err(error) => Self { error: Some(error.to_string()), ..Self::default() },
         }
     }
 
-    fn join(mut comparison: Comparison, files: &[(String, Vec<Record>)]) -> Self {
+    fn join(mut comparison: Comparison, records: &[Arc<Record>]) -> Self {
         let ranks = ranks(
             comparison
                 .groups
@@ -191,20 +265,13 @@ impl Compared {
         let ranks = ranked.iter().map(|(ranks, _)| *ranks).collect();
         comparison.groups = ranked.into_iter().map(|(_, group)| group).collect();
         let of_group = |(number, group): (usize, &Arc<Group>)| {
-            let line = |line: &swapmeet_results::ComparisonLine| {
-                Line::new(
-                    number,
-                    line,
-                    group.baseline.as_deref(),
-                    &line.records(files).collect::<Vec<_>>(),
-                )
+            let line = |at: usize| {
+                let stats = Stats { group: Arc::clone(group), line: at };
+                let members = stats.members.iter().map(|at| &records[at.row as usize]);
+                let rows: Vec<&Arc<Record>> = members.collect();
+                Line::new(number, stats, &rows)
             };
-            let mut lines: Vec<Line> = group.lines.iter().filter_map(line).collect();
-            // If the machine charges no algorithm for rearrangement, no mark is needed.
-            if lines.iter().all(|line| line.is_uncharged || line.stats.time.is_none()) {
-                lines.iter_mut().for_each(|line| line.is_uncharged = false);
-            }
-            lines
+            (0..group.lines.len()).filter_map(line).collect::<Vec<_>>()
         };
         let lines: Vec<Line> = comparison.groups.iter().enumerate().flat_map(of_group).collect();
         let mut peaks: HashMap<[String; 2], Peaks> = HashMap::new();
@@ -233,10 +300,13 @@ impl Compared {
         let group_of =
             groups().enumerate().map(|(at, group)| (group.setting.clone(), at)).collect();
         let along = |axis| families(&comparison, axis).families;
-        let families =
-            Axis::ALL.into_iter().flat_map(along).filter(|family| family.xs().len() > 1).collect();
+        let families = Axis::varying(&comparison)
+            .into_iter()
+            .flat_map(along)
+            .filter(|family| family.xs().len() > 1)
+            .collect();
         let maps = winner_maps(&comparison).maps;
-        let link_costs = link_costs(files.iter().flat_map(|(_, rows)| rows));
+        let link_costs = link_costs(records.iter().map(|record| &**record));
         Self {
             lines,
             texts,
@@ -316,7 +386,12 @@ impl Compared {
 pub(crate) mod tests {
     use super::*;
     use swapmeet_core::cost::kind::Kind;
+    use swapmeet_core::cost::model::UNDECLARED;
     use swapmeet_results::Verified;
+
+    pub(crate) fn compared(rows: Vec<Record>, baseline: Option<&str>) -> Compared {
+        Compared::new(&rows.into_iter().map(Arc::new).collect::<Vec<_>>(), baseline)
+    }
 
     pub(crate) fn row(algorithm: &str, topology: &str, repetition: u32, time: f64) -> Record {
         Record {
@@ -343,8 +418,8 @@ pub(crate) mod tests {
             row("slow", "ring:4", 1, 22.0),
             row("fast", "ring:4", 0, 10.0),
         ];
-        let compared = Compared::new(rows, Some("fast"));
-        let slow = &compared.lines[1];
+        let all = compared(rows, Some("fast"));
+        let slow = &all.lines[1];
         assert_eq!(
             (slow.stats.algorithm.as_str(), slow.ratio(), slow.over_bound, slow.sample.steps),
             ("slow", Some(2.1), Some(4.2), Some(7))
@@ -354,7 +429,7 @@ pub(crate) mod tests {
             (Some(21.0), None),
             "only the parts that the rows have"
         );
-        assert!(compared.lines[0].is_baseline);
+        assert!(all.lines[0].is_baseline);
     }
 
     /// If the machine charges none of the algorithms for rearrangement, no algorithm is marked.
@@ -365,8 +440,8 @@ pub(crate) mod tests {
             ..row(algorithm, "ring:4", 0, 1.0)
         };
         let marks = |rows| {
-            let compared = Compared::new(rows, None);
-            compared.lines.iter().map(|line| line.is_uncharged).collect::<Vec<_>>()
+            let all = compared(rows, None);
+            all.lines.iter().map(|line| line.is_uncharged).collect::<Vec<_>>()
         };
         assert_eq!(marks(vec![free("a"), row("b", "ring:4", 0, 2.0)]), [true, false]);
         assert_eq!(marks(vec![free("a"), free("b")]), [false, false]);
@@ -374,8 +449,8 @@ pub(crate) mod tests {
 
     #[test]
     fn a_baseline_without_rows_is_ignored() {
-        let compared = Compared::new(vec![row("a", "ring:4", 0, 1.0)], Some("b"));
-        assert_eq!((compared.lines.len(), compared.error), (1, None));
+        let all = compared(vec![row("a", "ring:4", 0, 1.0)], Some("b"));
+        assert_eq!((all.lines.len(), all.error), (1, None));
     }
 
     #[test]
@@ -388,7 +463,7 @@ pub(crate) mod tests {
             small("ring:8"),
             small("ring:4"),
         ];
-        let all = Compared::new(rows, None);
+        let all = compared(rows, None);
         let groups: Vec<String> = all
             .groups
             .iter()

@@ -1,6 +1,7 @@
 //! The files of a saved session: an experiment file for `swapmeet run`, and a CSV file with the
 //! rows. This module also creates the command that repeats a case.
 
+use super::Session;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +20,7 @@ pub(crate) struct OutputFile {
 
 pub(crate) type Content = Box<dyn Fn(&mut dyn Write) -> io::Result<()> + Send>;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum RenderKind {
     Report,
     /// A figure that plots time against this axis.
@@ -29,7 +30,7 @@ pub enum RenderKind {
     Parts,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct RenderRequest {
     pub kind: RenderKind,
     /// The path of the file. Its extension selects the format.
@@ -49,13 +50,13 @@ pub(crate) fn rendered_file(
     figure: RenderKind,
     baseline: Option<&str>,
     styles: &[(String, usize)],
-    (rows, rows_in_words): (Vec<Arc<Record>>, &str),
+    rows: Vec<Arc<Record>>,
     render: RenderRows,
 ) -> Result<OutputFile, String> {
     // The extension decides whether the file is a report or a figure. The active panel decides the
     // kind of figure.
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
-    let (kind, what) = match (ending, figure) {
+    let (kind, what) = match (ending, &figure) {
         ("html", _) => (RenderKind::Report, "a report"),
         ("svg" | "png" | "pdf", RenderKind::Winners) => {
             (figure, "a figure of the fastest algorithms")
@@ -87,7 +88,7 @@ pub(crate) fn rendered_file(
     let (what, about) = (
         format!("{what} of {count}"),
         format!(
-            "{what} of {count}: {rows_in_words}; .html is a report, .svg .png .pdf are figures"
+            "{what} of {count} on the screen; .html is a report of all rows, .svg .png .pdf are figures"
         ),
     );
     Ok(OutputFile {
@@ -96,6 +97,18 @@ pub(crate) fn rendered_file(
         preview: about,
         content: Box::new(content),
     })
+}
+
+/// Returns the file to write at a path for a view that has no figure of its own. It is a picture of
+/// the screen.
+pub(crate) fn screen_file(path: &Path, picture: String) -> Result<OutputFile, String> {
+    if path.extension().is_none_or(|ending| ending != "svg") {
+        let text = "this view is written as it is on the screen: expected a name that ends in .svg";
+        return Err(text.to_owned());
+    }
+    let what = "a picture of the view".to_owned();
+    let content = Box::new(move |file: &mut dyn Write| file.write_all(picture.as_bytes()));
+    Ok(OutputFile { file: path.to_owned(), summary: what.clone(), preview: what, content })
 }
 
 /// Returns the reason why the files may not be written; `None` if they may be written. `over`
@@ -139,9 +152,29 @@ pub(crate) fn save(files: &[OutputFile]) -> io::Result<String> {
     Ok(format!("saved {}", written.join(" and ")))
 }
 
-pub(crate) fn write_rows(file: &mut dyn Write, rows: &[Arc<Record>]) -> io::Result<()> {
+fn write_rows(file: &mut dyn Write, rows: &[Arc<Record>]) -> io::Result<()> {
     let mut sink = CsvSink::new(file);
     rows.iter().try_for_each(|row| sink.record(row)).and_then(|()| sink.finish())
+}
+
+impl Session {
+    /// Returns the experiment file of the chosen cases.
+    pub(crate) fn experiment_file(&self, name: &Path) -> OutputFile {
+        let what = self.chosen.size();
+        let about = format!("{what} selected; run the file with `swapmeet run`");
+        let text = self.chosen.experiment(self.baseline.as_deref()).to_toml();
+        let content = Box::new(move |file: &mut dyn Write| file.write_all(text.as_bytes()));
+        OutputFile { file: name.to_owned(), summary: what, preview: about, content }
+    }
+
+    /// Returns the result file that is saved next to an experiment file.
+    pub(crate) fn rows_file(&self, name: &Path) -> OutputFile {
+        let rows = self.queue.records();
+        let (file, what) = (name.with_extension("csv"), units::count(rows.len(), "row"));
+        let preview = format!("the rows on screen ({what}) are saved to {}", file.display());
+        let content = Box::new(move |file: &mut dyn Write| write_rows(file, &rows));
+        OutputFile { file, summary: what, preview, content }
+    }
 }
 
 pub(crate) fn command(case: &Case, plugin_dirs: &[PathBuf]) -> String {

@@ -9,6 +9,21 @@ pub(crate) struct LogLine {
     pub(crate) at: Duration,
     pub(crate) text: String,
     pub(crate) is_warning: bool,
+    /// What the message is about, such as a case. Messages with the same text about other things
+    /// are only counted.
+    about: String,
+    count: usize,
+}
+
+impl LogLine {
+    /// Returns the message, with the number of equal messages about other things.
+    pub(crate) fn in_words(&self) -> String {
+        let about = if self.about.is_empty() { String::new() } else { format!("{}: ", self.about) };
+        match self.count {
+            1 => format!("{about}{}", self.text),
+            count => format!("{about}{} (and {} more like this)", self.text, count - 1),
+        }
+    }
 }
 
 /// The log. It keeps only the latest lines.
@@ -21,13 +36,25 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    pub(crate) fn add(&mut self, at: Duration, text: &str, is_warning: bool) {
+    /// Adds a message about something, such as a case. If the log already has this message about
+    /// something else, it is only counted.
+    pub(crate) fn add(&mut self, at: Duration, about: &str, text: &str, is_warning: bool) {
+        let plain = |text: &str| -> String {
+            text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+        };
+        let (about, text) = (plain(about), plain(text));
+        if !about.is_empty()
+            && let Some(line) =
+                self.lines.iter_mut().find(|line| !line.about.is_empty() && line.text == text)
+        {
+            line.count += 1;
+            return;
+        }
         if self.lines.len() >= MOST {
             self.lines.drain(..MOST / 10);
             self.dropped += MOST / 10;
         }
-        let text = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        self.lines.push(LogLine { at, text, is_warning });
+        self.lines.push(LogLine { at, text, is_warning, about, count: 1 });
     }
 
     pub(crate) fn lines(&self) -> &[LogLine] {

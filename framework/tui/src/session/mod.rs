@@ -1,48 +1,64 @@
 //! The state of a session: plugins, the selection of cases, the cases with their rows, and the
 //! analysis of these rows.
 
-mod algorithm_styles;
 mod analysis;
+mod answer;
 pub(crate) mod batch;
+pub(crate) mod chosen;
 pub(crate) mod comparison;
 pub(crate) mod files;
+mod follow;
 mod log;
 pub(crate) mod queue;
 pub(crate) mod recording;
+mod request;
 mod runs;
-pub(crate) mod selection;
 pub(crate) mod suggestions;
 mod task;
+pub(crate) mod trial;
 mod undo;
-pub(crate) mod what_if;
 
 use crate::filter::Filter;
-use algorithm_styles::AlgorithmStyles;
 use analysis::Analysis;
+use chosen::Chosen;
 use comparison::Compared;
+use comparison::Line;
 use files::OutputFile;
 pub use files::{RenderKind, RenderRequest, RenderRows};
+use follow::Follow;
 use log::Log;
 pub(crate) use log::LogLine;
-use queue::{CaseRow, CaseState, Queue};
+use queue::{CaseRow, Queue};
 use recording::{ALL_RANKS, FrameSelection, KeptSchedule, RecordRequest, Recording};
+pub(crate) use request::{Request, Requests};
 pub use runs::RowSink;
 use runs::Runs;
-use selection::Selection;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use suggestions::ExperimentFile;
-use swapmeet_results::{Record, Status};
+use swapmeet_results::{AlgorithmStyles, CaseId, Record, Setting, Status};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::worker::Workers;
 use task::{Task, take_ended};
+use trial::Trial;
 use undo::Undo;
-pub use what_if::FACTS;
-use what_if::WhatIf;
+
+/// Options of the dashboard in `swapmeet.toml`. Names and keys have not been checked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Keys by the names of their actions, such as `sort` or `table.sort`.
+    pub keys: Vec<(String, String)>,
+    /// The word on the tab of the first view, in lower case.
+    pub view: Option<String>,
+    /// The titles of the columns of values that the table shows. If it is empty, all of them.
+    pub columns: Vec<String>,
+    /// The state of an earlier session, as [`App::state`](crate::App::state) returns it.
+    pub state: Option<String>,
+}
 
 pub struct Setup {
     pub registry: Registry,
@@ -60,6 +76,11 @@ pub struct Setup {
     /// Whether the cases are an example that the user has not requested. If so, the session may end
     /// without a warning that the rows are not saved.
     pub is_example: bool,
+    /// The machine that applies because the user has named none.
+    pub default_machine: Option<String>,
+    pub options: Options,
+    /// Result files that other runs still write.
+    pub follow: Vec<PathBuf>,
     /// Notes on the files of the rows `opened`. The notes are added to the log.
     pub notes: Vec<String>,
     pub render: RenderRows,
@@ -68,14 +89,6 @@ pub struct Setup {
     pub rows: Option<RowSink>,
     /// The file to which `rows` writes. This file must not be overwritten.
     pub out: Option<PathBuf>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Request {
-    Details,
-    Comparison,
-    /// Ask the user for a text. The fields are the title of the input and its initial text.
-    Text(String, String),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,25 +103,34 @@ pub(crate) struct Session {
     /// The plugin, title and paper of each algorithm, in lower case. The key is the name of the
     /// algorithm.
     pub(crate) abouts: BTreeMap<String, String>,
-    pub(crate) selection: Selection,
+    pub(crate) chosen: Chosen,
     pub(crate) queue: Queue,
-    pub(crate) focus: Option<usize>,
-    /// The index of the group in focus. A group contains cases that differ only in the algorithm.
-    pub(crate) group: usize,
+    /// The selected case, which all views follow. Neither sorting nor filtering, new rows or
+    /// sliders change it. `None` if there are no cases.
+    pub(crate) selected: Option<Arc<CaseId>>,
+    /// Whether the user has selected a case.
+    has_selected: bool,
+    /// The case that will be selected as soon as it is in the queue.
+    wanted: Option<Arc<CaseId>>,
+    pub(crate) default_machine: Option<String>,
     pub(crate) baseline: Option<String>,
+    /// The baseline of the study that was selected last. It becomes the baseline when its cases run.
+    next_baseline: Option<Option<String>>,
     pub(crate) compared: Compared,
     pub(crate) styles: AlgorithmStyles,
-    pub(crate) what_if: WhatIf,
-    /// The part of the focused case's schedule that has been simulated so far.
+    pub(crate) trial: Trial,
+    /// The part of the selected case's schedule that has been simulated so far.
     pub(crate) recording: Option<Recording>,
     /// The schedule that the user keeps for comparison with other schedules.
     pub(crate) kept: Option<KeptSchedule>,
     pub(crate) log: Log,
     pub(crate) now: Duration,
     pub(crate) message: Option<Message>,
-    pub(crate) request: Option<Request>,
     pub(crate) runs: Runs,
     pub(crate) render: RenderRows,
+    /// The columns of values that the table shows, by their titles. If it is empty, all of them.
+    pub(crate) columns: Vec<String>,
+    follow: Follow,
     writing: Option<Task<Message>>,
     analysis: Analysis,
     undo: Undo,
@@ -118,7 +140,7 @@ impl Session {
     pub(crate) fn new(setup: Setup) -> Self {
         // Initially, the experiment of the command line is selected.
         let mut session = Self {
-            selection: Selection::new(setup.experiment.clone(), &setup.registry),
+            chosen: Chosen::new(setup.experiment.clone(), &setup.registry),
             plugin_dirs: setup.plugin_dirs,
             abouts: setup
                 .registry
@@ -126,20 +148,24 @@ impl Session {
                 .map(|a| (a.name.clone(), suggestions::about(a).to_lowercase()))
                 .collect(),
             queue: Queue::default(),
-            focus: None,
-            group: 0,
+            selected: None,
+            has_selected: false,
+            wanted: None,
             baseline: setup.experiment.baseline.as_ref().map(|b| b.value.clone()),
+            next_baseline: None,
+            default_machine: setup.default_machine,
             compared: Compared::default(),
             styles: AlgorithmStyles::default(),
-            what_if: WhatIf::default(),
+            trial: Trial::default(),
             recording: None,
             kept: None,
             log: Log::default(),
             now: Duration::ZERO,
             message: None,
-            request: None,
             runs: Runs::new(setup.workers, setup.rows, setup.out),
             render: setup.render,
+            columns: Vec::new(),
+            follow: Follow::new(setup.follow),
             writing: None,
             analysis: Analysis::default(),
             undo: Undo::default(),
@@ -161,8 +187,9 @@ impl Session {
             session.begin_with(setup.cases, setup.found);
             if setup.is_example {
                 session.runs.is_example = true;
+                session.runs.continue_when_quick();
                 session.show_message(
-                    "an example is running: select your own cases in Explore (1), then press R",
+                    "an example: 1 chooses your own collective, network and sizes",
                     false,
                 );
             }
@@ -176,7 +203,8 @@ impl Session {
             self.now = now;
         }
         let news =
-            self.poll_prepared() | self.poll_events() | self.poll_written() | self.poll_what_if();
+            self.poll_prepared() | self.poll_events() | self.poll_written() | self.poll_trial();
+        let news = news | self.poll_follow();
         let news = news | self.recording.as_mut().is_some_and(Recording::poll);
         news | self.kept.as_mut().is_some_and(KeptSchedule::poll) | self.poll_analysis()
     }
@@ -186,7 +214,7 @@ impl Session {
     pub(crate) fn expects_events(&self) -> bool {
         self.is_animated()
             || self.writing.is_some()
-            || self.what_if.awaits_results()
+            || self.trial.awaits_results()
             || self.analysis.is_due()
     }
 
@@ -196,26 +224,81 @@ impl Session {
             || self.kept.as_ref().is_some_and(|kept| kept.recording().is_growing())
     }
 
-    /// Returns the index of the case in focus, and the case. If the user has not selected a case,
-    /// it is the first case with a row or, if there is none, the first running case.
-    pub(crate) fn focused(&self) -> Option<(usize, &CaseRow)> {
-        let rows = self.queue.rows();
-        let index = self.focus.filter(|i| *i < rows.len());
-        let first = |is: fn(&CaseState) -> bool| rows.iter().position(|row| is(&row.state));
-        let index = index
-            .or_else(|| first(|state| matches!(state, CaseState::Done(_))))
-            .or_else(|| first(|state| matches!(state, CaseState::Running(_))))?;
-        Some((index, &rows[index]))
+    /// Returns the index of the selected case, and the case.
+    pub(crate) fn selected_row(&self) -> Option<(usize, &CaseRow)> {
+        let index = self.queue.index_of(self.selected.as_ref()?)?;
+        Some((index, &self.queue.rows()[index]))
     }
 
-    pub(crate) fn focus_by(&mut self, by: isize) {
-        let rows = self.queue.rows().len();
-        let at = self.focused().map_or(0, |(index, _)| index);
-        self.focus = (rows > 0).then(|| at.saturating_add_signed(by).min(rows - 1));
+    /// Returns the index of the group of the selected case. A group contains cases that differ only
+    /// in the algorithm. `None` if no case of the group has been analysed yet.
+    pub(crate) fn selected_group(&self) -> Option<usize> {
+        self.compared.group_of(&self.selected.as_ref()?.setting)
+    }
+
+    /// Returns the line of the selected case; `None` if it has not been analysed yet.
+    pub(crate) fn selected_line(&self) -> Option<usize> {
+        self.compared.line_of(self.selected.as_ref()?)
+    }
+
+    fn select_next(&mut self, by: isize) {
+        let rows = self.queue.rows();
+        let at = self.selected_row().map_or(0, |(index, _)| index);
+        let next = at.saturating_add_signed(by).min(rows.len().saturating_sub(1));
+        if let Some(case) = rows.get(next).map(|row| Arc::clone(&row.key)) {
+            self.select(case);
+        }
+    }
+
+    fn select(&mut self, case: Arc<CaseId>) {
+        (self.selected, self.has_selected) = (Some(case), true);
+    }
+
+    /// Until the user selects a case, the fastest case of the first group is selected when a run has
+    /// ended.
+    fn select_winner(&mut self) {
+        if let Some(line) = self.selected_group().and_then(|group| self.compared.winner(group))
+            && !self.has_selected
+            && !self.queue.is_busy()
+        {
+            self.selected = Some(self.case_of(line));
+        }
+    }
+
+    /// Selects the fastest case of a group. If the case that is selected belongs to the group, does
+    /// nothing.
+    fn select_group(&mut self, group: usize) {
+        if self.selected_group() != Some(group)
+            && let Some(line) = self.compared.lines_of(group).first()
+        {
+            self.select(self.case_of(line));
+        }
+    }
+
+    /// Returns the identity of the first case that a line summarises.
+    pub(crate) fn case_of(&self, line: &Line) -> Arc<CaseId> {
+        Arc::new(line.sample.case().owned())
+    }
+
+    /// If the selected case does not exist, selects the first case, so that rows that arrive later
+    /// do not change the selection.
+    fn select_any(&mut self) {
+        if let Some(wanted) = self.wanted.take_if(|wanted| self.queue.index_of(wanted).is_some()) {
+            self.select(wanted);
+        }
+        if self.selected_row().is_none() {
+            self.selected = self.queue.rows().first().map(|row| Arc::clone(&row.key));
+        }
+    }
+
+    /// Selects a case as soon as it is in the queue.
+    pub(crate) fn select_later(&mut self, case: CaseId) {
+        self.wanted = Some(Arc::new(case));
+        self.select_any();
     }
 
     pub(crate) fn schedule(&self) -> Option<&Recording> {
-        let (_, row) = self.focused()?;
+        let (_, row) = self.selected_row()?;
         self.recording.as_ref().filter(|recording| recording.key == row.key)
     }
 
@@ -223,7 +306,7 @@ impl Session {
         /// The time limit for planning and for pricing a schedule that is simulated without a
         /// request from the user.
         const UNASKED: Duration = Duration::from_secs(1);
-        let Some((_, row)) = self.focused() else { return };
+        let Some((_, row)) = self.selected_row() else { return };
         // If the recording has the key of this case, there is nothing to do. The key also contains
         // the machine and the block sizes, so a case that differs in one of these is simulated
         // separately.
@@ -234,19 +317,13 @@ impl Session {
         let is_quick = ms.is_some_and(|ms| ms < UNASKED.as_secs_f64() * 1e3);
         self.recording = None;
         if is_quick {
-            self.record_from(0);
+            self.record(FrameSelection::From(0));
         }
     }
 
-    /// Simulates the schedule of the case in focus. Records the frames of step `step` and the steps
-    /// after it.
-    pub(crate) fn record_from(&mut self, step: usize) {
-        self.record(FrameSelection::From(step));
-    }
-
-    /// Simulates the schedule of the case in focus. `frames` selects the steps with frames.
+    /// Simulates the schedule of the selected case. `frames` selects the steps with frames.
     pub(crate) fn record(&mut self, frames: FrameSelection) {
-        let Some((_, row)) = self.focused() else { return };
+        let Some((_, row)) = self.selected_row() else { return };
         // If the row has no case that can run, the panel shows the reason.
         let Ok(case) = &row.case else { return };
         let request = recording::request(frames, row.record().is_some_and(is_failure));
@@ -263,7 +340,7 @@ impl Session {
 
     pub(crate) fn want_ranks(&mut self) {
         if let Some(before) = self.schedule().filter(|recording| recording.lacks_ranks())
-            && let Some((_, CaseRow { case: Ok(case), .. })) = self.focused()
+            && let Some((_, CaseRow { case: Ok(case), .. })) = self.selected_row()
         {
             self.recording = Some(before.restart(
                 case,
@@ -276,18 +353,18 @@ impl Session {
         }
     }
 
-    /// Keeps the schedule of the case in focus for comparison, and returns true. If this schedule
-    /// is already kept, stops keeping it and returns false.
-    pub(crate) fn toggle_kept(&mut self) -> bool {
+    /// Keeps the schedule of the selected case for comparison. If this schedule is already kept,
+    /// stops keeping it.
+    pub(crate) fn toggle_kept(&mut self) {
         let kept = self.kept.take();
-        let Some((_, row)) = self.focused() else { return false };
-        let Ok(case) = &row.case else { return false };
+        let Some((_, row)) = self.selected_row() else { return };
+        let Ok(case) = &row.case else { return };
         if kept.is_some_and(|kept| kept.recording().key == row.key) {
-            return false;
+            return self.show_message("kept schedule removed", false);
         }
-        self.kept =
-            Some(KeptSchedule::start(case, Arc::clone(&row.key), self.runs.workers.clone()));
-        true
+        let workers = self.runs.workers.clone();
+        self.kept = Some(KeptSchedule::start(case, Arc::clone(&row.key), workers));
+        self.show_message("schedule kept: select another case to compare it", false);
     }
 
     /// Shows a step of the kept schedule. If the full data of this step is not recorded, simulates
@@ -360,18 +437,13 @@ impl Session {
         true
     }
 
-    /// Describes the rows that are saved or drawn in a file. The changes of the what-if panel apply
-    /// only to the screen.
-    pub(crate) fn rows_in_words(&self) -> &'static str {
-        if self.what_if.is_on() { "rows without the changes of What if" } else { "rows on screen" }
-    }
-
     pub(crate) fn load(&mut self, file: &ExperimentFile) {
         match file.experiment() {
             Ok(experiment) => {
-                self.baseline = experiment.baseline.as_ref().map(|baseline| baseline.value.clone());
-                self.selection.load(experiment, &self.registry);
-                self.analysis.is_stale = true;
+                // The baseline of the rows on the screen changes only when the cases run.
+                self.next_baseline =
+                    Some(experiment.baseline.as_ref().map(|baseline| baseline.value.clone()));
+                self.chosen.load(experiment, &self.registry);
                 self.show_message(
                     &format!("selected {}: R runs it, u undoes it", file.name),
                     false,
@@ -386,7 +458,7 @@ impl Session {
     }
 
     pub(crate) fn add_log(&mut self, text: &str, is_warning: bool) {
-        self.log.add(self.now, text, is_warning);
+        self.log.add(self.now, "", text, is_warning);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::suggestions::about;
 use crate::filter::{Filter, Found, Texts};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::BitOr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,6 +35,8 @@ pub(crate) struct CaseRow {
     /// The texts that filters search, as numbers of [`Texts`]: five texts of the case, and one text
     /// of the state.
     texts: [u32; 6],
+    /// The number of the analysis that includes the row of the case; 0 before the first one.
+    analysis: u64,
 }
 
 impl CaseRow {
@@ -56,6 +58,7 @@ impl CaseRow {
             pace: ScheduleProgress::default(),
             length: None,
             texts: numbers,
+            analysis: 0,
         };
         row.enter(CaseState::Waiting, texts);
         row
@@ -115,9 +118,8 @@ impl CaseRow {
 pub(crate) struct PreparedRows {
     rows: Vec<CaseRow>,
     cases: Vec<Case>,
-    algorithms: Vec<String>,
     index: HashMap<Arc<CaseId>, usize>,
-    common: Common,
+    specs: Specs,
     forecast: Forecast,
     texts: Texts,
 }
@@ -126,20 +128,8 @@ fn index(rows: &[CaseRow]) -> HashMap<Arc<CaseId>, usize> {
     rows.iter().zip(0..).map(|(row, at)| (Arc::clone(&row.key), at)).collect()
 }
 
-/// The specs that are the same in all cases, in the order of [`CaseRow::specs`]. A spec that
-/// differs is `None`.
-pub(crate) type Common = [Option<String>; 4];
-
-/// Returns the specs that are the same in all cases of two sets. `a` has the specs that are the
-/// same in all cases of the first set, and `b` those of the second set.
-fn join(mut a: Common, b: &Common) -> Common {
-    for (text, other) in a.iter_mut().zip(b) {
-        if text != other {
-            *text = None;
-        }
-    }
-    a
-}
+/// The different specs of all cases, in the order of [`CaseRow::specs`].
+pub(crate) type Specs = [BTreeSet<String>; 4];
 
 impl PreparedRows {
     /// Creates rows for the cases that are not in `known`.
@@ -155,11 +145,15 @@ impl PreparedRows {
         Self::from_rows(rows, texts)
     }
 
-    /// Creates rows from records that were read from files. If a case has several records, uses the
-    /// first one. Reconstructs the case of each record if possible, so that it can run again.
-    pub(crate) fn opened(records: Vec<Record>, registry: &Registry) -> Self {
-        let (mut known, mut again) =
-            (HashSet::new(), CaseLookup::new(registry, RunOptions::default()));
+    /// Creates rows from records that were read from files, for the cases that are not in `known`. If
+    /// a case has several records, uses the first one. Reconstructs the case of each record if possible, so that it can run again.
+    pub(crate) fn opened(
+        records: Vec<Record>,
+        known: Vec<Arc<CaseId>>,
+        registry: &Registry,
+    ) -> Self {
+        let mut known: HashSet<Arc<CaseId>> = known.into_iter().collect();
+        let mut again = CaseLookup::new(registry, RunOptions::default());
         let (mut rows, mut texts) = (Vec::new(), Texts::default());
         for record in records {
             let key = Arc::new(record.case().owned());
@@ -175,21 +169,20 @@ impl PreparedRows {
     fn from_rows(rows: Vec<CaseRow>, texts: Texts) -> Self {
         let cases: Vec<Case> = open(&rows);
         let forecast = Forecast::new(&cases);
-        let each = rows.iter().map(|row| row.specs().map(|spec| Some(spec.to_owned())));
-        let common = each.reduce(|a, b| join(a, &b)).unwrap_or_default();
-        let mut algorithms = Vec::new();
+        let mut specs = Specs::default();
         for row in &rows {
-            let [algorithm, ..] = row.specs();
-            if !algorithms.iter().any(|known| known == algorithm) {
-                algorithms.push(algorithm.to_owned());
+            for (known, spec) in specs.iter_mut().zip(row.specs()) {
+                if !known.contains(spec) {
+                    known.insert(spec.to_owned());
+                }
             }
         }
         let index = index(&rows);
-        Self { rows, cases, algorithms, index, common, forecast, texts }
+        Self { rows, cases, index, specs, forecast, texts }
     }
 
-    pub(crate) fn algorithms(&self) -> &[String] {
-        &self.algorithms
+    pub(crate) fn algorithms(&self) -> &BTreeSet<String> {
+        &self.specs[0]
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -256,7 +249,7 @@ pub(crate) struct Queue {
     began: Duration,
     forecast: Forecast,
     lengths: StepCounts,
-    common: Common,
+    specs: Specs,
     texts: Texts,
 }
 
@@ -265,16 +258,16 @@ impl Queue {
         &self.rows
     }
 
-    pub(crate) fn common(&self) -> &Common {
-        &self.common
+    pub(crate) fn specs(&self) -> &Specs {
+        &self.specs
     }
 
     /// Describes the case of a record. A workload or a machine that all cases have in common is
     /// left out.
     pub(crate) fn in_words(&self, record: &Record) -> String {
         let mut text = format!("{} on {}", record.algorithm, record.topology);
-        for (common, part) in self.common[2..].iter().zip([&record.workload, &record.machine]) {
-            if common.is_none() {
+        for (specs, part) in self.specs[2..].iter().zip([&record.workload, &record.machine]) {
+            if specs.len() > 1 {
                 text += &format!(", {part}");
             }
         }
@@ -304,8 +297,70 @@ impl Queue {
         self.index.get(case).copied()
     }
 
-    pub(crate) fn find(&self, record: &Record) -> Option<usize> {
-        self.index_of(&record.case().owned())
+    /// Notes that all current rows are part of an analysis.
+    pub(super) fn analysed_in(&mut self, analysis: u64) {
+        for row in &mut self.rows {
+            if row.analysis == 0 && matches!(row.state, CaseState::Done(_)) {
+                row.analysis = analysis;
+            }
+        }
+    }
+
+    /// Returns the indices of the cases that are not part of the analysis with this number or of an
+    /// earlier one: those without a row, and those whose rows have just arrived.
+    pub(crate) fn open(&self, analysis: u64) -> impl Iterator<Item = usize> {
+        let is_open = move |row: &CaseRow| row.analysis == 0 || row.analysis > analysis;
+        self.rows.iter().enumerate().filter(move |(_, row)| is_open(row)).map(|(at, _)| at)
+    }
+
+    /// Returns the cases that failed.
+    pub(crate) fn failed(&self) -> Vec<Case> {
+        let is_failed = |row: &&CaseRow| {
+            row.record()
+                .is_some_and(|record| !matches!(record.status, Status::Ok | Status::Unsupported))
+        };
+        let cases = self.rows.iter().filter(is_failed);
+        cases.filter_map(|row| row.case.as_ref().ok()).cloned().collect()
+    }
+
+    /// Returns the time at which the last batch was started.
+    pub(super) fn began(&self) -> Duration {
+        self.began
+    }
+
+    /// Removes the unsupported cases of the last batch. Returns the algorithms that support none of
+    /// its cases.
+    pub(super) fn remove_unsupported_of_batch(&mut self) -> BTreeSet<String> {
+        let batch: HashSet<usize> = std::mem::take(&mut self.batch).into_iter().collect();
+        let is_unfit =
+            |row: &CaseRow| row.record().is_some_and(|record| record.status == Status::Unsupported);
+        let mut unfit = BTreeSet::new();
+        let mut at = 0;
+        self.rows.retain(|row| {
+            let leaves = batch.contains(&at) && is_unfit(row);
+            if leaves {
+                unfit.insert(row.specs()[0].to_owned());
+            }
+            at += 1;
+            !leaves
+        });
+        for row in &self.rows {
+            unfit.remove(row.specs()[0]);
+        }
+        self.specs[0].retain(|name| !unfit.contains(name));
+        self.index = index(&self.rows);
+        self.count();
+        unfit
+    }
+
+    /// Removes the rows of the cases that failed, so that they can run again.
+    pub(super) fn remove_failed(&mut self) {
+        self.rows.retain(|row| {
+            row.record()
+                .is_none_or(|record| matches!(record.status, Status::Ok | Status::Unsupported))
+        });
+        self.index = index(&self.rows);
+        self.count();
     }
 
     pub(crate) fn clear(&mut self) -> Self {
@@ -325,11 +380,11 @@ impl Queue {
         self.rows.retain(|row| !matches!(row.state, CaseState::Stopped));
         let first = self.rows.len();
         if first == 0 {
-            (self.common, self.index) = (prepared.common, prepared.index);
+            (self.specs, self.index) = (prepared.specs, prepared.index);
             (self.rows, self.texts) = (prepared.rows, prepared.texts);
         } else {
-            if !prepared.rows.is_empty() {
-                self.common = join(std::mem::take(&mut self.common), &prepared.common);
+            for (known, new) in self.specs.iter_mut().zip(prepared.specs) {
+                known.extend(new);
             }
             // Each new row refers to its texts by numbers of `prepared.texts`. Replace these
             // numbers by those of `self.texts`. Then compute all indices again, because cancelled

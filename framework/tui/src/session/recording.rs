@@ -96,8 +96,11 @@ impl Recording {
                         .ok()
                         .map(|part| RecordingEvent::Part(Box::new(part))),
                     CaseEvent::Finished { record, .. } => Some(RecordingEvent::Ended(record)),
-                    // The other events were already reported when the case ran.
-                    _ => None,
+                    // These events were reported when the case ran.
+                    CaseEvent::Started { .. }
+                    | CaseEvent::Progress { .. }
+                    | CaseEvent::Log { .. }
+                    | CaseEvent::NoWorker { .. } => None,
                 };
                 drop(news.map(|news| sender.send(news)));
             };

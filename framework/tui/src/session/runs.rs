@@ -3,13 +3,17 @@
 
 use super::batch::Batch;
 pub use super::batch::RowSink;
+use super::chosen::ListKind;
+use super::queue::CaseRow;
 use super::queue::PreparedRows;
 use super::task::{Task, take_ended};
-use super::what_if::WhatIf;
+use super::trial::Trial;
 use super::{Session, is_failure};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
+use swapmeet_core::cost::machine::Machine;
 use swapmeet_results::{Record, Status, units};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::event::CaseEvent;
@@ -30,6 +34,13 @@ pub(crate) struct Runs {
     pub(crate) out: Option<PathBuf>,
     /// Whether the rows on screen are those of an example that the user has not requested.
     pub(crate) is_example: bool,
+    /// Whether the rows on screen were opened from files.
+    pub(crate) is_opened: bool,
+    /// Whether the cases that are running are those of [`Session::run_fitting`]. Cases that turn out
+    /// to be unsupported are then left out.
+    fits_only: bool,
+    /// Whether all algorithms that fit run after the cases that are running, if that is quick.
+    continues: bool,
     /// Whether all rows on screen have been saved to a file other than `out`, or read from files.
     pub(crate) saved: bool,
     pub(crate) saved_as: Option<PathBuf>,
@@ -38,6 +49,8 @@ pub(crate) struct Runs {
     remarks: HashSet<String>,
     some_failed: bool,
     unwritten: Option<String>,
+    /// The algorithms that do not support any of the cases for which they were run as fitting.
+    unfit: BTreeSet<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,13 +75,22 @@ impl Runs {
             rows,
             out,
             is_example: false,
+            is_opened: false,
+            fits_only: false,
+            continues: false,
             saved: false,
             saved_as: None,
             notes: Vec::new(),
             remarks: HashSet::new(),
             some_failed: false,
             unwritten: None,
+            unfit: BTreeSet::new(),
         }
+    }
+
+    /// Runs all algorithms that fit after the cases that are running, if that is quick.
+    pub(super) fn continue_when_quick(&mut self) {
+        self.continues = true;
     }
 
     pub(super) fn is_active(&self) -> bool {
@@ -105,11 +127,9 @@ impl Session {
     }
 
     fn begin(&mut self, prepared: PreparedRows) {
-        let focused =
-            self.focus.and_then(|at| self.queue.rows().get(at)).map(|row| Arc::clone(&row.key));
-        self.styles.add(prepared.algorithms());
+        self.styles.add(prepared.algorithms().iter().map(String::as_str));
         let new = self.queue.enqueue(prepared, self.now);
-        self.focus = focused.and_then(|key| self.queue.index_of(&key));
+        self.select_any();
         self.analysis.is_stale = true;
         if new.is_empty() {
             return self.show_message(
@@ -139,11 +159,11 @@ impl Session {
     }
 
     fn prepare(&mut self, purpose: Purpose) {
-        self.runs.is_example = false;
-        let (selection, registry) = (self.selection.clone(), Arc::clone(&self.registry));
+        (self.runs.is_example, self.runs.fits_only) = (false, self.chosen.is_all_that_fit());
+        let (chosen, registry) = (self.chosen.clone(), Arc::clone(&self.registry));
         let known = if purpose == Purpose::Replace { Vec::new() } else { self.queue.known() };
         self.prepare_with(purpose, move || {
-            selection.cases(&registry).map(|cases| PreparedRows::new(cases, known))
+            chosen.cases(&registry).map(|cases| PreparedRows::new(cases, known))
         });
     }
 
@@ -151,7 +171,9 @@ impl Session {
         self.runs.notes = notes;
         self.runs.some_failed = records.iter().any(is_failure);
         let registry = Arc::clone(&self.registry);
-        self.prepare_with(Purpose::Open, move || Ok(PreparedRows::opened(records, &registry)));
+        self.prepare_with(Purpose::Open, move || {
+            Ok(PreparedRows::opened(records, Vec::new(), &registry))
+        });
     }
 
     fn prepare_with(
@@ -169,6 +191,7 @@ impl Session {
             None => return false,
             Some(Some((Purpose::Replace, Ok(prepared)))) => {
                 self.remove_rows();
+                self.runs.is_opened = false;
                 self.begin(prepared);
             }
             Some(Some((Purpose::Add, Ok(prepared)))) => self.begin(prepared),
@@ -179,9 +202,7 @@ impl Session {
                     text += &format!("; {note}");
                     self.add_log(&note, true);
                 }
-                self.styles.add(prepared.algorithms());
-                self.queue.enqueue(prepared, self.now);
-                (self.analysis.is_stale, self.runs.saved) = (true, true);
+                self.add_prepared(prepared);
                 self.show_message(&text, false);
             }
             Some(Some((_, Err(reason)))) => self.show_message(&reason, true),
@@ -190,12 +211,23 @@ impl Session {
         true
     }
 
+    /// Adds rows from files.
+    pub(super) fn add_prepared(&mut self, prepared: PreparedRows) {
+        self.styles.add(prepared.algorithms().iter().map(String::as_str));
+        self.queue.enqueue(prepared, self.now);
+        self.select_any();
+        (self.analysis.is_stale, self.runs.saved, self.runs.is_opened) = (true, true, true);
+    }
+
     /// Removes all rows. A separate thread frees their memory, because this takes a long time if
     /// there are many rows.
     fn remove_rows(&mut self) {
         let (queue, held_back) = (self.queue.clear(), std::mem::take(&mut self.runs.held_back));
-        (self.focus, self.recording, self.group) = (None, None, 0);
-        (self.what_if, self.kept) = (WhatIf::default(), None);
+        (self.recording, self.kept, self.trial) = (None, None, Trial::default());
+        (self.has_selected, self.runs.unfit) = (false, BTreeSet::new());
+        if let Some(baseline) = self.next_baseline.take() {
+            self.baseline = baseline;
+        }
         drop(std::thread::Builder::new().spawn(move || drop((queue, held_back))));
     }
 
@@ -283,9 +315,8 @@ impl Session {
         };
         for remark in [&record.reason, &record.note].into_iter().filter(|remark| !remark.is_empty())
         {
-            let text = format!("{case}: {remark}");
-            if self.runs.remarks.insert(text.clone()) {
-                self.add_log(&text, record.status != Status::Ok);
+            if self.runs.remarks.insert(format!("{case}: {remark}")) {
+                self.log.add(self.now, &case, remark, record.status != Status::Ok);
             }
         }
     }
@@ -293,6 +324,9 @@ impl Session {
     fn report_outcome(&mut self) {
         // The batch has ended. Cases that are still waiting or running have been cancelled.
         self.queue.stop();
+        if std::mem::take(&mut self.runs.fits_only) {
+            self.runs.unfit.extend(self.queue.remove_unsupported_of_batch());
+        }
         let tally = self.queue.tally();
         let count =
             |n: usize, word: &str| if n > 0 { format!(", {n} {word}") } else { String::new() };
@@ -302,5 +336,123 @@ impl Session {
             format!("done: {} verified{left_out}{bad}{stopped}", units::count(tally.ok, "case"));
         self.show_message(&text, tally.failed > 0);
         self.add_log(&text, tally.failed > 0);
+        if std::mem::take(&mut self.runs.continues) && tally.stopped == 0 {
+            self.continue_example();
+        }
+    }
+
+    /// Runs all algorithms that may fit, if the time of the cases so far predicts that this is quick.
+    fn continue_example(&mut self) {
+        const MOST: Duration = Duration::from_secs(3);
+        let run = self.queue.specs()[0].len().max(1) as u32;
+        let quick = self.quick_fitting();
+        let took = self.now.saturating_sub(self.queue.began());
+        if took / run * quick.len() as u32 <= MOST {
+            self.run_algorithms(quick);
+        }
+    }
+
+    /// Returns the algorithms that have not been run, although they support the collective of all
+    /// chosen workloads. Whether they support the network is known only after they have run.
+    pub(crate) fn fitting_algorithms(&self) -> Vec<String> {
+        self.chosen.fitting(&self.registry, &self.queue.specs()[0], &self.runs.unfit, false)
+    }
+
+    /// Returns those of [`Self::fitting_algorithms`] whose plans do not need a search.
+    fn quick_fitting(&self) -> Vec<String> {
+        self.chosen.fitting(&self.registry, &self.queue.specs()[0], &self.runs.unfit, true)
+    }
+
+    /// Runs all algorithms that may fit and have not been run.
+    pub(crate) fn run_fitting(&mut self) {
+        let algorithms = self.fitting_algorithms();
+        if algorithms.is_empty() {
+            return self.show_message("all algorithms that fit were run", false);
+        }
+        self.run_algorithms(algorithms);
+    }
+
+    /// Chooses algorithms and runs their cases. Those that turn out to be unsupported are left out.
+    fn run_algorithms(&mut self, algorithms: Vec<String>) {
+        if self.queue.is_busy() || self.runs.is_active() || algorithms.is_empty() {
+            return;
+        }
+        let is_example = self.runs.is_example;
+        for name in algorithms {
+            self.chosen.put(ListKind::Algorithms, name, None);
+        }
+        self.prepare(Purpose::Add);
+        (self.runs.is_example, self.runs.fits_only) = (is_example, true);
+    }
+
+    /// Runs the failed cases again.
+    pub(crate) fn retry(&mut self) {
+        if self.queue.is_busy() {
+            return self.show_message("cases are running: wait, or cancel them with x", true);
+        }
+        let cases = self.queue.failed();
+        if cases.is_empty() {
+            return self.show_message("no case has failed", false);
+        }
+        self.queue.remove_failed();
+        self.add_cases(cases);
+    }
+
+    /// Adds cases to the queue and runs them.
+    fn add_cases(&mut self, cases: Vec<Case>) {
+        let known = self.queue.known();
+        self.prepare_with(Purpose::Add, move || Ok(PreparedRows::new(cases, known)));
+    }
+
+    /// Returns whether some rows are of machines that do not charge all algorithms equally, or of
+    /// machines that [`Self::switch_charges`] has made of these.
+    pub(crate) fn has_unequal_charges(&self) -> bool {
+        let is_packed = |row: &CaseRow| row.specs()[3].contains("rearrangement=packed");
+        self.compared.lines.iter().any(|line| line.is_uncharged)
+            || self.selected_row().is_some_and(|(_, row)| is_packed(row))
+    }
+
+    /// Selects the same case on the machine that charges all algorithms equally for rearrangement,
+    /// or back. If there are no rows of that machine yet, runs them.
+    pub(crate) fn switch_charges(&mut self) {
+        const PACKED: (&str, &str) = ("rearrangement", "packed");
+        let Some((_, row)) = self.selected_row() else { return };
+        let Ok(case) = &row.case else {
+            return self.show_message("this row has no case that can run", true);
+        };
+        let own = Arc::clone(&case.machine);
+        // Go back to the machine from which the current one was made.
+        let packed = |machine: &Machine| machine.with(&[PACKED]).ok();
+        let rows = self.queue.rows();
+        let before = rows
+            .iter()
+            .filter_map(|row| row.case.as_ref().ok())
+            .find(|other| other.machine != own && packed(&other.machine).as_ref() == Some(&*own));
+        let wanted = match before {
+            Some(before) => Arc::clone(&before.machine),
+            None => match packed(&own) {
+                Some(equal) if equal != *own => Arc::new(equal),
+                _ => {
+                    return self.show_message("this machine charges all algorithms equally", false);
+                }
+            },
+        };
+        let text = format!("machine: {wanted}");
+        let on_wanted = |case: &Case| Case { machine: Arc::clone(&wanted), ..case.clone() };
+        let selected = Arc::new(on_wanted(case).id());
+        let cases: Vec<Case> = rows
+            .iter()
+            .filter_map(|row| row.case.as_ref().ok())
+            .filter(|case| case.machine == own)
+            .map(on_wanted)
+            .collect();
+        if self.queue.index_of(&selected).is_none() {
+            if self.queue.is_busy() {
+                return self.show_message("cases are running: wait, or cancel them with x", true);
+            }
+            self.add_cases(cases);
+        }
+        self.selected = Some(selected);
+        self.show_message(&text, false);
     }
 }

@@ -1,16 +1,17 @@
 //! Undo of the user's changes.
 
 use super::Session;
-use super::selection::SelectionState;
+use super::chosen::ChosenState;
+use super::trial::Changes;
 
 const MOST: usize = 100;
 
 /// The state that undo restores: the selection, the baseline and the sliders.
 #[derive(Debug, Clone, PartialEq)]
 struct Snapshot {
-    selection: SelectionState,
+    chosen: ChosenState,
     baseline: Option<String>,
-    sliders: (Vec<(&'static str, String)>, Option<u64>),
+    sliders: Changes,
 }
 
 /// The current state, and a snapshot of the state before each change.
@@ -25,12 +26,12 @@ pub(super) struct Undo {
 
 impl Snapshot {
     fn new(session: &Session) -> Self {
-        let (selection, sliders) = (session.selection.state().clone(), session.what_if.changes());
-        Self { selection, baseline: session.baseline.clone(), sliders }
+        let (chosen, sliders) = (session.chosen.state().clone(), session.trial.changes.clone());
+        Self { chosen, baseline: session.baseline.clone(), sliders }
     }
 
     fn only_sliders_differ(&self, other: &Self) -> bool {
-        (&self.selection, &self.baseline) == (&other.selection, &other.baseline)
+        (&self.chosen, &self.baseline) == (&other.chosen, &other.baseline)
             && self.sliders != other.sliders
     }
 }
@@ -76,18 +77,18 @@ impl Session {
 
     /// Restores a state. Returns which part of the state has changed.
     fn return_to(&mut self, wanted: &Snapshot, now: &Snapshot) -> &'static str {
-        if wanted.selection != now.selection {
-            self.selection.restore(wanted.selection.clone());
+        if wanted.chosen != now.chosen {
+            self.chosen.restore(wanted.chosen.clone());
         }
         if wanted.baseline != now.baseline {
             self.baseline.clone_from(&wanted.baseline);
             self.analysis.is_stale = true;
         }
         if wanted.sliders != now.sliders {
-            self.restore(wanted.sliders.clone());
+            self.trial.change(wanted.sliders.clone());
         }
         self.undo.now = Some(wanted.clone());
-        if wanted.selection != now.selection {
+        if wanted.chosen != now.chosen {
             "selection"
         } else if wanted.baseline != now.baseline {
             "baseline"

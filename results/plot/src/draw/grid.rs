@@ -21,6 +21,14 @@ pub(crate) struct GridPlace {
 }
 
 impl Grid<'_> {
+    /// Returns the left end and the width of the columns of a grid with the right end `right`. They
+    /// have the space that the longest label leaves.
+    pub(crate) fn columns_at(&self, right: f64, font: f64) -> (f64, f64) {
+        let longest = self.rows.iter().map(|row| width(row, 0.9 * font)).fold(0.0, f64::max);
+        let left = font + longest.min(0.35 * right) + 0.6 * font;
+        (left, (right - font - left) / self.columns.max(1) as f64)
+    }
+
     /// Draws the grid. Its upper end is `top` and its right end is `right`. `cell` draws the cell
     /// in a row and a column, given its left, top, right and bottom edges.
     pub(crate) fn draw(
@@ -40,10 +48,7 @@ impl Grid<'_> {
             }
             None => top += 0.7 * font,
         }
-        // The columns have the space that the longest label leaves.
-        let longest = self.rows.iter().map(|row| width(row, small)).fold(0.0, f64::max);
-        let left = font + longest.min(0.35 * right) + 0.6 * font;
-        let wide = (right - font - left) / self.columns.max(1) as f64;
+        let (left, wide) = self.columns_at(right, font);
         for (number, row) in self.rows.iter().enumerate() {
             let lines = wrapped(row, small, left - 1.5 * font);
             let high = (1.1 * font * lines.len() as f64 + 0.4 * font).max(self.least_height * font);

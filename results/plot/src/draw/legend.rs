@@ -3,7 +3,7 @@
 
 use super::marker::marker;
 use super::{letter, remarks};
-use crate::figure::{ErrorBars, Figure};
+use crate::figure::Figure;
 use crate::marks::scene::{Anchor, GREY, Scene};
 use crate::marks::text::{width, wrapped};
 
@@ -95,6 +95,5 @@ pub(super) fn bars(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> f
     if !figure.has_bars() {
         return top;
     }
-    let bars = ErrorBars::for_axes(figure.x, figure.y);
-    remarks(scene, &[bars.in_words().to_owned()], top, font)
+    remarks(scene, &[figure.bars_label.to_owned()], top, font)
 }

@@ -112,12 +112,12 @@ impl Frame {
             let reference = panel.reference.iter().flat_map(|curve| &curve.points);
             points.flat_map(|point| heights(figure, point)).chain(reference.map(|point| point.y))
         });
-        let mut y = Scale::around(heights, figure.log.y(), 0.06);
+        let unit = figure.y.unit();
+        let mut y = Scale::around(heights, figure.log.y(), 0.06).rounded(Base::for_unit(unit));
         // The label of the x axis may need several lines, below the labels of the ticks.
         let x_label = wrapped(figure.x_label, font, 0.7 * self.width);
         let below = 3.8 * font + (x_label.len() as f64 - 1.0) * 1.2 * font;
         y.ends = (self.top + self.height - below, self.top);
-        let unit = figure.y.unit();
         let y_ticks = y.vertical_ticks(Base::for_unit(unit), size, |value, digits| {
             unit.text_to(value, digits)
         });
@@ -130,7 +130,8 @@ impl Frame {
             let high = panel.curves.len() as f64;
             Scale { log: false, low: 0.0, high, ends: (0.0, 1.0) }
         } else {
-            Scale::around(points().map(|point| point.x), figure.log.x(), 0.04)
+            let xs = points().map(|point| point.x);
+            Scale::around(xs, figure.log.x(), 0.04).rounded(x_base(figure, panel))
         };
         x.ends = (self.left + title * 1.3 * font + labels + 1.2 * font, self.left + self.width);
         let x_ticks = if is_single {
@@ -146,18 +147,18 @@ impl Frame {
         let size = 0.9 * self.font;
         let text = |value: f64, digits: usize| figure.x.unit().text_to(value, digits);
         let points = panel.curves.iter().flat_map(|curve| &curve.points);
-        // Use the values of the panel's networks as ticks, if the ticks fit. Other values would
-        // have no meaning: between 16 and 64 nodes, for example, no network of the panel exists.
+        // Use the values of the panel's cases as ticks, if the ticks fit and there are no sizes.
+        // Between 16 and 64 nodes, for example, no network of the panel exists.
         let own: Vec<Tick> = distinct(points.map(|point| point.x))
             .into_iter()
             .map(|value| Tick { value, label: text(value, 3) })
             .collect();
-        if !figure.x.is_dense() && own.len() >= 3 && x.has_room(&own, size, 0.4 * size) {
+        let is_parameter = matches!(figure.x, Axis::Parameter(_));
+        let shows_own = !figure.x.is_dense() || is_parameter;
+        if shows_own && own.len() >= 3 && x.has_room(&own, size, 0.4 * size) {
             return own;
         }
-        let is_size = matches!(figure.x, Axis::Block | Axis::Nodes);
-        let base = if is_size { Base::Two } else { Base::Ten };
-        x.horizontal_ticks(base, size, text)
+        x.horizontal_ticks(x_base(figure, panel), size, text)
     }
 
     fn frame(&self, scene: &mut Scene, figure: &Figure, axes: &Axes) {
@@ -248,14 +249,12 @@ impl Frame {
             .crossovers
             .iter()
             .map(|crossing| {
-                let (from, to) = crossing.crossover.within;
+                let (_, to) = crossing.crossover.within;
                 match crossing.at {
                     Some(at) => (axes.at(at), true),
-                    // A position between two networks has no meaning, so the letter is placed
-                    // halfway between them.
-                    None if !figure.x.is_dense() => {
-                        (((axes.x.at(from) + axes.x.at(to)) / 2.0, top + font), false)
-                    }
+                    // A position between two networks has no meaning, so the letter is placed at the
+                    // first network on which the other algorithm is the fastest.
+                    None if !figure.x.is_dense() => ((axes.x.at(to), top + font), false),
                     None => ((axes.x.at(crossing.crossover.x), top + font), false),
                 }
             })
@@ -310,6 +309,18 @@ impl Frame {
             scene.marks.push(Mark::Text(text));
         }
     }
+}
+
+/// Returns the base of the round numbers on the x axis of a panel. Sizes, numbers of nodes and
+/// parameters whose values are all powers of two have the base two.
+fn x_base(figure: &Figure, panel: &Panel) -> Base {
+    let points = || panel.curves.iter().flat_map(|curve| &curve.points);
+    let is_base_two = match figure.x {
+        Axis::Block | Axis::Nodes => true,
+        Axis::Variation | Axis::Faults => false,
+        Axis::Parameter(_) => points().all(|point| point.x.log2().fract() == 0.0),
+    };
+    if is_base_two { Base::Two } else { Base::for_unit(figure.x.unit()) }
 }
 
 /// Draws an error bar: a line between its ends, and a cap across each end. `cap` is the vector from

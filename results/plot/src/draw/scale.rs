@@ -170,29 +170,53 @@ impl Scale {
         (last - first).abs() >= 0.5 * (self.ends.1 - self.ends.0).abs()
     }
 
+    /// Returns a logarithmic axis of base ten that has at least three of the numbers 1, 2 and 5 times
+    /// a power of ten, unless it is so short that its ticks are evenly spaced. Its ends are moved
+    /// outwards to the next of these numbers, if necessary.
+    pub(crate) fn rounded(self, base: Base) -> Self {
+        /// The ratio of both ends up to which evenly spaced ticks cover an axis.
+        const SHORT: f64 = 3.0;
+        let is_wide = self.log && base == Base::Ten && self.high / self.low > SHORT;
+        if !is_wide || self.round_numbers().len() >= 3 {
+            return self;
+        }
+        let wider = Self { low: self.low / 10.0, high: self.high * 10.0, ..self }.round_numbers();
+        let low = wider.iter().copied().filter(|value| *value <= self.low).fold(self.low, |_, v| v);
+        let high = wider.into_iter().find(|value| *value >= self.high).unwrap_or(self.high);
+        Self { low, high, ..self }
+    }
+
+    /// Returns the numbers 1, 2 and 5 times a power of ten on the axis.
+    fn round_numbers(&self) -> Vec<f64> {
+        let powers = self.low.log10().floor() as i32..=self.high.log10().ceil() as i32;
+        self.multiples(&powers.collect::<Vec<_>>(), &[1.0, 2.0, 5.0])
+    }
+
     /// Returns the choices of ticks, best first. Each choice consists of the values with labels and
-    /// the values without labels.
+    /// the values without labels. Values with labels are always 1, 2 or 5 times a power of ten, or
+    /// powers of two, or have such a distance.
     fn choices(&self, base: Base) -> Vec<(Vec<f64>, Vec<f64>)> {
-        let mut choices = Vec::new();
+        /// The largest step with several choices.
+        const LARGE: i32 = 32;
+        let mut choices: Vec<(Vec<f64>, Vec<f64>)> = Vec::new();
         if self.log {
             let factor = if base == Base::Ten { 10.0_f64 } else { 2.0 };
             let (first, last) = (self.low.log(factor), self.high.log(factor));
             // Because of rounding, a power of the base that lies at an end of the axis could seem
             // to lie beyond it. The tolerance prevents this.
-            const LARGE: i32 = 32;
             let powers: Vec<i32> =
                 ((first - 1e-9).ceil() as i32..=(last + 1e-9).floor() as i32).collect();
             let whole: Vec<i32> = (first.floor() as i32..=last.ceil() as i32).collect();
+            let value = |power: &i32| factor.powi(*power);
             // Label every power, every second power, etc. Powers that are multiples of the step
             // come first, because readers know them better.
             for step in 1..=(powers.len() as i32 / 2).max(1) {
                 // On an axis of hundreds of powers, only the multiples of a large step are a choice.
                 for rest in 0..if step > LARGE { 1 } else { step } {
-                    let is_named = |power: &i32| power.rem_euclid(step) == rest;
-                    let (named, mut minor): (Vec<f64>, Vec<f64>) = (
-                        powers.iter().filter(|p| is_named(p)).map(|p| factor.powi(*p)).collect(),
-                        powers.iter().filter(|p| !is_named(p)).map(|p| factor.powi(*p)).collect(),
-                    );
+                    let is_named = |power: &&i32| power.rem_euclid(step) == rest;
+                    let named: Vec<f64> = powers.iter().filter(is_named).map(value).collect();
+                    let others = powers.iter().filter(|power| !is_named(power));
+                    let mut minor: Vec<f64> = others.map(value).collect();
                     if step == 1 && base == Base::Ten {
                         let between = [2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0];
                         minor.extend(self.multiples(&whole, &between));
@@ -200,24 +224,27 @@ impl Scale {
                     choices.push((named, minor));
                 }
             }
-            // Powers alone are a choice only if at least three of them have labels. The next
-            // choices also label multiples of powers of ten.
-            choices.retain(|(named, _)| named.len() >= 3);
+            // The next choices label multiples of powers of ten: all of them, every second one, etc.
             if base == Base::Ten && self.high / self.low >= 4.0 {
-                let others = [4.0, 6.0, 7.0, 8.0, 9.0];
-                let with = |more: &[f64]| self.multiples(&whole, &[&others[..], more].concat());
-                choices.push((self.multiples(&whole, &[1.0, 2.0, 5.0]), with(&[3.0])));
-                choices.push((self.multiples(&whole, &[1.0, 3.0]), with(&[2.0, 5.0])));
+                let round = self.multiples(&whole, &[1.0, 2.0, 5.0]);
+                let minor = self.multiples(&whole, &[3.0, 4.0, 6.0, 7.0, 8.0, 9.0]);
+                choices.push((round.clone(), minor));
+                for step in 2..=(round.len() / 2).min(LARGE as usize) {
+                    for start in 0..step {
+                        let named = round.iter().skip(start).step_by(step).copied().collect();
+                        choices.push((named, Vec::new()));
+                    }
+                }
             }
+            choices.retain(|(named, _)| named.len() >= 3);
         }
         choices.extend((2..=12).rev().map(|most| (self.even(base, most), Vec::new())));
-        choices.dedup();
-        if self.log {
-            // The last choice always has three labels, at values that are not round.
-            let ratio = self.high / self.low;
-            let places = [1.0 / 8.0, 0.5, 7.0 / 8.0].map(|share| self.low * ratio.powf(share));
-            choices.push((places.map(two_digits).to_vec(), Vec::new()));
+        // If no distance has room for three labels, label every second value of one.
+        for (most, start) in (5..=12).rev().flat_map(|most| [(most, 0), (most, 1)]) {
+            let values = self.even(base, most).into_iter();
+            choices.push((values.skip(start).step_by(2).collect(), Vec::new()));
         }
+        choices.dedup();
         choices
     }
 
@@ -269,11 +296,6 @@ fn labelled(values: Vec<f64>, text: impl Fn(f64, usize) -> String) -> Vec<Tick> 
     let differ = |labels: &Vec<String>| labels.windows(2).all(|pair| pair[0] != pair[1]);
     let labels = (3..12).map(written).find(differ).unwrap_or_else(|| written(12));
     values.into_iter().zip(labels).map(|(value, label)| Tick { value, label }).collect()
-}
-
-fn two_digits(value: f64) -> f64 {
-    let unit = 10.0_f64.powf(value.log10().floor() - 1.0);
-    (value / unit).round() * unit
 }
 
 #[cfg(test)]
@@ -359,5 +381,28 @@ mod tests {
             labels(scale(true, 1024.0, 1028.0), Base::Two, size_to),
             "1 KiB | 1.001 KiB | 1.002 KiB | 1.003 KiB | 1.004 KiB"
         );
+    }
+
+    /// The ticks that a reader of figures complained about: 0.9 | 0.52 | 0.3, and 53 ms | 3 ms |
+    /// 170 µs. Ticks are 1, 2 or 5 times a power of ten, or have such a distance.
+    #[test]
+    fn ticks_are_numbers_that_a_person_would_choose() {
+        let read = |least: f64, most: f64, room: usize| {
+            let scale = Scale::around([least, most].into_iter(), true, 0.06).rounded(Base::Ten);
+            let scale = Scale { ends: (0.0, 100.0), ..scale };
+            let ticks = scale.ticks(Base::Ten, |ticks| ticks.len() <= room, tick_duration);
+            let named = ticks.into_iter().filter(|tick| !tick.label.is_empty());
+            named.map(|tick| tick.label).collect::<Vec<_>>().join(" | ")
+        };
+        assert_eq!(read(0.3e6, 0.9e6, 4), "200 ms | 500 ms | 1 s");
+        assert_eq!(read(170.0, 53e3, 3), "500 µs | 5 ms | 50 ms");
+        assert_eq!(read(0.61e6, 1.5e6, 4), "600 ms | 1 s | 1.4 s");
+        assert_eq!(read(3.6e3, 12.6e3, 4), "2 ms | 5 ms | 10 ms | 20 ms");
+        for (least, most) in
+            (1..60).map(|i| (f64::from(i), f64::from(i) * (1.0 + f64::from(i * i) / 20.0)))
+        {
+            let labels = read(least, most, 4);
+            assert!(labels.split(" | ").count() >= 3, "{least} {most}: {labels}");
+        }
     }
 }

@@ -48,7 +48,9 @@ impl ErrorBars {
         match (x, y) {
             (Axis::Faults, Quantity::Ratio) => Self::Confidence,
             (Axis::Faults, _) => Self::Patterns,
-            (Axis::Block | Axis::Nodes | Axis::Variation, _) => Self::Confidence,
+            (Axis::Block | Axis::Nodes | Axis::Variation | Axis::Parameter(_), _) => {
+                Self::Confidence
+            }
         }
     }
 
@@ -63,9 +65,13 @@ impl ErrorBars {
         }
     }
 
-    pub(crate) fn in_words(self) -> &'static str {
+    /// Says what the bars are. `is_random` is whether repetitions also draw the sizes of blocks.
+    pub(crate) fn in_words(self, is_random: bool) -> &'static str {
         match self {
             Self::Confidence => "Bars are 95 % confidence intervals over repetitions.",
+            Self::Patterns if is_random => {
+                "Points are means over repetitions, and bars the ranges over them. Each repetition draws its own failed links and sizes; with 0 failed links, only the sizes differ."
+            }
             Self::Patterns => {
                 "Points are means over patterns of failed links, and bars the ranges over them."
             }

@@ -116,7 +116,7 @@ fn of_collective(
     let mut notes = BTreeSet::new();
     let (mut visible, mut others) = (Vec::new(), Vec::new());
     let maps = drawn(comparison, MOST_ROWS, |map| map.maps.len(), &|part| {
-        let mut figure = WinnerFigure::of_comparison(part, &Appearance::default())?;
+        let mut figure = WinnerFigure::of_comparison(part, None, &Appearance::default())?;
         // Omit a map whose cases are all in earlier maps. The maps of machines are after the maps
         // of networks, and usually have the same cases.
         let mut known = BTreeSet::new();
@@ -141,8 +141,9 @@ fn of_collective(
     let mut lines = comparison.groups.iter().flat_map(|group| &group.lines);
     let baseline = baseline.filter(|name| lines.any(|line| &*line.subject == *name));
     let ratio = baseline.map(|_| Quantity::Ratio);
+    let axes = Axis::varying(comparison);
     for y in [Some(Quantity::Time), ratio].into_iter().flatten() {
-        for x in Axis::ALL {
+        for x in axes.iter().copied() {
             let options = FigureOptions { baseline, ..FigureOptions::new(x, y) };
             let curves = drawn(comparison, MOST_PANELS, |figure| figure.panels.len(), &|part| {
                 Figure::of_comparison(part, &[], &options)

@@ -14,9 +14,11 @@ pub(super) fn machines(rows: &ComparedRows) -> String {
         rows.settings().map(|setting| (setting.machine, setting.machine_spec())).collect();
     let mut out = String::new();
     for (name, spec) in specs {
-        let stands = if name == spec { String::new() } else { format!(" = {spec}") };
+        let machine = Machine::parse(spec).ok();
+        let short = machine.as_ref().map_or_else(|| spec.to_owned(), Machine::to_string);
+        let stands = if name == short { String::new() } else { format!(" = {short}") };
         let _ = writeln!(out, "<h3>{}</h3>", escaped(&format!("{name}{stands}")));
-        let Ok(machine) = Machine::parse(spec) else {
+        let Some(machine) = machine else {
             out += "<p>Unknown to this program.</p>\n";
             continue;
         };

@@ -3,17 +3,17 @@
 
 use super::closed;
 use std::collections::BTreeSet;
-use swapmeet_results::analysis::{Factors, Overview, Place, Standing, WonRange};
-use swapmeet_results::units::{count, number, size};
+use swapmeet_results::analysis::{Axis, Factors, Overview, Place, Standing, WonRange};
+use swapmeet_results::units::{count, number};
 use swapmeet_results::{escaped, grouped, html_table};
 
 /// The maximum number of places that are named for an algorithm. A [`Place`] has cases that differ
-/// only in the algorithm and in the block size.
+/// only in the algorithm and in the value of an axis.
 const MOST_PLACES: usize = 4;
 
 /// Returns a section for each collective, machine and model.
 pub(super) fn summary(overview: &Overview) -> String {
-    let Overview { standings, places } = overview;
+    let Overview { standings, axis, places } = overview;
     if standings.is_empty() {
         return "<p>No case has two algorithms with a time, so nothing is compared.</p>\n"
             .to_owned();
@@ -22,7 +22,7 @@ pub(super) fn summary(overview: &Overview) -> String {
         let is_here = |place: &&Place| {
             [&*place.collective, &place.machine, &place.model] == conditions(&section[0])
         };
-        of_conditions(section, &places.iter().filter(is_here).collect::<Vec<_>>())
+        of_conditions(section, *axis, &places.iter().filter(is_here).collect::<Vec<_>>())
     });
     let sections: String = sections.collect();
     sections
@@ -35,7 +35,7 @@ fn conditions(standing: &Standing) -> [&str; 3] {
 
 /// Returns the section about one collective, machine and model: a sentence that names the best
 /// algorithm, and a table of all algorithms.
-fn of_conditions(standings: &[Standing], places: &[&Place]) -> String {
+fn of_conditions(standings: &[Standing], axis: Axis, places: &[&Place]) -> String {
     let best = &standings[0];
     let [collective, machine, model] = conditions(best).map(escaped);
     let by = best.ahead.map_or(String::new(), |ahead| {
@@ -61,35 +61,36 @@ fn of_conditions(standings: &[Standing], places: &[&Place]) -> String {
         let mut cells = vec![code(&standing.algorithm)];
         cells.extend([standing.cases, standing.fastest, standing.tied].map(|n| n.to_string()));
         cells.extend([factors(standing.ahead), factors(standing.behind)]);
-        cells.push(won_by(&standing.algorithm, places));
+        cells.push(won_by(&standing.algorithm, axis, places));
         cells
     };
     let lines: Vec<Vec<String>> = standings.iter().map(line).collect();
     let ranges = count(places.len(), "line");
-    let details = format!("the fastest algorithm of each network and size: {ranges}");
-    sentence + &html_table(&columns, &lines) + &closed(&details, &places_table(places))
+    let details = format!("the fastest algorithm of each network and {}: {ranges}", axis.label());
+    sentence + &html_table(&columns, &lines) + &closed(&details, &places_table(axis, places))
 }
 
 /// Names the cases in which an algorithm is the fastest. Networks with the same workload and sizes
 /// are named together.
-fn won_by(algorithm: &str, places: &[&Place]) -> String {
+fn won_by(algorithm: &str, axis: Axis, places: &[&Place]) -> String {
     let is_won = |range: &&WonRange| range.algorithm == algorithm && range.tied.is_empty();
     let won = places.iter().flat_map(|place| {
         let ranges = place.ranges.iter().filter(is_won);
-        ranges.map(|range| ((place.workload.as_str(), sizes(range)), place.topology.as_str()))
+        ranges
+            .map(|range| ((place.workload.as_str(), values(axis, range)), place.topology.as_str()))
     });
     let won = grouped(won);
     let networks: BTreeSet<&str> = places.iter().map(|place| place.topology.as_str()).collect();
     let mut parts: Vec<String> = won
         .iter()
         .take(MOST_PLACES)
-        .map(|((workload, sizes), of)| {
+        .map(|((workload, values), of)| {
             let on = match of.len() {
                 all if all == networks.len() && all > 1 => "all networks".to_owned(),
                 _ => of.join(", "),
             };
-            let sizes = if sizes.is_empty() { String::new() } else { format!(" {sizes}") };
-            escaped(&format!("{workload}{sizes}: {on}"))
+            let values = if values.is_empty() { String::new() } else { format!(" {values}") };
+            escaped(&format!("{workload}{values}: {on}"))
         })
         .collect();
     let others = won.len().saturating_sub(MOST_PLACES);
@@ -99,17 +100,17 @@ fn won_by(algorithm: &str, places: &[&Place]) -> String {
     parts.join("<br>")
 }
 
-fn places_table(places: &[&Place]) -> String {
+fn places_table(axis: Axis, places: &[&Place]) -> String {
     let columns = [("workload", false), ("network", false), ("fastest algorithm", false)];
     let line = |place: &&Place| {
-        let ranges: Vec<String> = place.ranges.iter().map(range).collect();
+        let ranges: Vec<String> = place.ranges.iter().map(|won| range(axis, won)).collect();
         vec![escaped(&place.workload), escaped(&place.topology), ranges.join("<br>")]
     };
     html_table(&columns, &places.iter().map(line).collect::<Vec<_>>())
 }
 
-/// Formats a range of block sizes with its fastest algorithm.
-fn range(range: &WonRange) -> String {
+/// Formats a range of values with its fastest algorithm.
+fn range(axis: Axis, range: &WonRange) -> String {
     let margin = match range.ahead {
         _ if !range.tied.is_empty() => {
             let tied: Vec<String> = range.tied.iter().map(|name| code(name)).collect();
@@ -123,15 +124,15 @@ fn range(range: &WonRange) -> String {
         }
         None => " (no other algorithm)".to_owned(),
     };
-    let colon = if range.sizes.is_some() { ": " } else { "" };
-    format!("{}{colon}{}{margin}", sizes(range), code(&range.algorithm))
+    let colon = if range.values.is_some() { ": " } else { "" };
+    format!("{}{colon}{}{margin}", values(axis, range), code(&range.algorithm))
 }
 
-/// Formats the sizes of a range; empty if the workload has no block size.
-fn sizes(range: &WonRange) -> String {
-    match range.sizes {
-        Some((least, most)) if least == most => size(least),
-        Some((least, most)) => format!("{} to {}", size(least), size(most)),
+/// Formats the values of a range on the axis; empty if it has none.
+fn values(axis: Axis, range: &WonRange) -> String {
+    match range.values {
+        Some((least, most)) if least == most => axis.text(least),
+        Some((least, most)) => format!("{} to {}", axis.text(least), axis.text(most)),
         None => String::new(),
     }
 }

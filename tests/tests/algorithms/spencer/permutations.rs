@@ -416,3 +416,27 @@ fn every_permutation_of_three_axes_is_delivered_within_q_circuits() {
         proved(&row);
     }
 }
+
+/// The schedule names the nodes of paths, so it needs neighbours with adjacent numbers. Such a case
+/// was `invalid`: a message could not be routed.
+#[test]
+fn placed_ranks_are_refused() {
+    let row = |place: &str| {
+        let topology = format!("torus:4x4{place}");
+        let workload = "permutation/transpose-2d:64";
+        let machine = "free:model=circuit,ports=all";
+        crate::support::row_of(&topology, "torus-permutation", workload, machine)
+    };
+    for place in ["", ",place=block", ",down=0-1"] {
+        assert_eq!(row(place).status, Status::Ok, "{}", row(place).reason);
+    }
+    for place in [",place=random", ",place=random:7"] {
+        let row = row(place);
+        assert_eq!(row.status, Status::Unsupported, "{}", row.reason);
+        assert!(
+            row.reason.starts_with("needs ranks that are placed in the order"),
+            "{}",
+            row.reason
+        );
+    }
+}

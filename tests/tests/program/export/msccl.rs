@@ -94,8 +94,8 @@ fn an_exported_msccl_algorithm_is_read_back_as_the_same_row() {
 fn synthesised_schedules_are_read_back_with_the_same_steps_and_messages() {
     let dir = tempdir().unwrap();
     for (number, (algorithm, workload, machine)) in [
-        ("flow", "uniform:64", "paragon"),
-        ("flow", "uniform:64", "t3d:ports=all"),
+        ("flow:form=steps", "uniform:64", "paragon"),
+        ("flow:form=steps", "uniform:64", "t3d:ports=all"),
         ("greedy-allgather", "allgather/uniform:64", "t3d:ports=all"),
         ("greedy-reduce-scatter", "reduce-scatter/uniform:64", "t3d:ports=all"),
     ]

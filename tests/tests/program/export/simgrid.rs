@@ -1,7 +1,7 @@
 //! The export to SimGrid. The exported files are run in SimGrid if it is installed.
 
 use super::exports;
-use crate::support::{row_of, tools};
+use crate::support::{row_of, swapmeet, tools, words};
 use std::path::Path;
 use std::process::Command;
 use tempfile::tempdir;
@@ -77,6 +77,69 @@ fn simgrid_takes_the_time_that_fluid_predicts() {
     let Some(played) = played_by_simgrid(&out) else { return };
     let predicted = predicted(case, machine);
     assert!((played / predicted - 1.0).abs() < 0.01, "SimGrid {played} us, fluid {predicted} us");
+}
+
+/// Start-ups, latencies, protocols, reductions, barriers, late ranks, and limits of nodes: the times
+/// of the model equal those that SimGrid took for the exported schedules. The program
+/// `oracles/simgrid_exports.py` made the stored times. If SimGrid is installed, some of the schedules
+/// are played again.
+#[test]
+fn exported_schedules_take_the_same_time_in_simgrid() {
+    let fixture = include_str!("../../../fixtures/simgrid_exports.json");
+    let fixture: serde_json::Value = serde_json::from_str(fixture).unwrap();
+    let rows = fixture["rows"].as_array().unwrap();
+    assert!(rows.len() >= 12, "{}", rows.len());
+    let mut is_installed = true;
+    for (number, row) in rows.iter().enumerate() {
+        let text = |key: &str| row[key].as_str().unwrap();
+        let (case, machine) =
+            ([text("topology"), text("algorithm"), text("workload")], text("machine"));
+        let ours = predicted(case, machine);
+        let simgrid = row["simgrid_us"].as_f64().unwrap();
+        let close = |us: f64| (us / ours - 1.0).abs() < 1e-6;
+        assert!(close(simgrid), "{case:?} on {machine}: SimGrid {simgrid} us, ours {ours} us");
+        if !is_installed || !number.is_multiple_of(4) && !tools::runs_all() {
+            continue;
+        }
+        let dir = tempdir().unwrap();
+        let out = dir.path().join("sim");
+        assert!(exports("simgrid", case, &["--machine", machine], &out));
+        match played_by_simgrid(&out) {
+            Some(played) => assert!(close(played), "{case:?}: SimGrid {played} us, ours {ours} us"),
+            None => is_installed = false,
+        }
+    }
+}
+
+/// An export once dropped start-ups and latencies without a word. It names what it does not express,
+/// and nothing else.
+#[test]
+fn exports_name_what_simgrid_does_not_express() {
+    let dir = tempdir().unwrap();
+    let remark = |machine: &str| {
+        let out = dir.path().join("sim");
+        let export =
+            words("export --format simgrid --topology ring:4 --algorithm linear --force --machine");
+        let run = swapmeet(&export).arg(machine).arg("--out").arg(&out).assert().success();
+        String::from_utf8_lossy(&run.get_output().stderr).into_owned()
+    };
+    let fluid = "free:model=fluid,byte_us=0.001,startup_us=1,hop_us=2";
+    assert_eq!(remark(fluid), "");
+    let start = "remark: SimGrid's time differs, because it does not express ";
+    for (machine, what) in [
+        (format!("{fluid},order=data"), "`order=data` (the exported program works step by step)"),
+        (format!("{fluid},noise=0.1"), "`noise`"),
+        (
+            format!("{fluid},fairness=equal"),
+            "`fairness=equal` (messages have weights by their latency)",
+        ),
+        (
+            "free:byte_us=0.001,startup_us=1".to_owned(),
+            "the model `wormhole` (it shares links as the model `fluid` does)",
+        ),
+    ] {
+        assert_eq!(remark(&machine), format!("{start}{what}\n"));
+    }
 }
 
 /// On networks with failed and slow links, SimGrid's time differs from the prediction of `fluid` by
@@ -225,4 +288,10 @@ fn simgrid_takes_the_time_that_fluid_predicts_with_background_traffic() {
         predicted(case, &format!("{machine},background={}", path("beside.csv").display()));
     assert!((played / predicted - 1.0).abs() < 0.01, "SimGrid {played} us, fluid {predicted} us");
     assert!(alone < 0.9 * predicted, "without it the schedule is faster");
+    // The export of a machine with background traffic has these flows, for which no rank waits.
+    let with_flows = format!("{machine},background={}", path("beside.csv").display());
+    let out = path("with_flows");
+    assert!(exports("simgrid", case, &["--machine", &with_flows], &out));
+    let Some(played) = played_by_simgrid(&out) else { return };
+    assert!((played / predicted - 1.0).abs() < 1e-6, "SimGrid {played} us, fluid {predicted} us");
 }

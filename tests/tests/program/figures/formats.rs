@@ -133,11 +133,25 @@ fn figures_and_tables_compile_in_latex() {
     // 150 mm are 426.79 points, and the panels are in two columns.
     assert!(figures[0].contains("width=209.13pt") && figures[0].contains("dash pattern=on "));
     assert!(figures[0].contains("label=below right:{a}"), "{}", figures[0]);
-    let compare = swapmeet(&["compare", "--format", "latex"]).arg(&experts).assert();
-    let [table, _] = texts_of(compare);
+    let tables =
+        [(&experts, &[][..]), (&rows, &["--pivot"]), (&rows, &["--pivot", "--width", "60mm"])].map(
+            |(rows, flags)| {
+                let compare =
+                    swapmeet(&["compare", "--format", "latex"]).arg(rows).args(flags).assert();
+                let [table, _] = texts_of(compare);
+                assert!(
+                    table.starts_with("% Preamble: \\usepackage{booktabs,graphicx}\n"),
+                    "{table}"
+                );
+                table
+            },
+        );
+    // The rows have two networks and two machines, and each of these has one table of all sizes.
+    assert_eq!(tables[1].matches("\\begin{tabular}").count(), 4, "{}", tables[1]);
+    let table = tables.join("\n");
     let document = format!(
         "\\documentclass{{article}}\n\\usepackage[margin=15mm]{{geometry}}\n\\usepackage{{pgfplots}}\n\
-         \\usepgfplotslibrary{{groupplots}}\n\\pgfplotsset{{compat=1.18}}\n\\usepackage{{booktabs}}\n\
+         \\usepgfplotslibrary{{groupplots}}\n\\pgfplotsset{{compat=1.18}}\n\\usepackage{{booktabs,graphicx}}\n\
          \\begin{{document}}\n{}\n\n{table}\n\\end{{document}}\n",
         figures.join("\n\n")
     );

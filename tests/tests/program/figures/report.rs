@@ -25,7 +25,7 @@ const SAID: [&str; 11] = [
     "completion time over that of pex",
     "torus:8x8, uniform:64, own (paragon:startup_us=220), wormhole",
     "own = paragon:startup_us=220",
-    "bruck of plugin classic 0.2.0",
+    "bruck of plugin classic 0.3.0",
     "swapmeet run --topology torus:8x8 --algorithm pex --workload uniform:64KiB --machine paragon:startup_us=220 --seed 42 --out -",
     "runs only on a torus or a mesh; this topology is a rdn",
 ];

@@ -20,12 +20,29 @@ function prepared(canvas) {
   return { context, width, height };
 }
 
+// The distance of a network from the edges of its canvas, in CSS pixels.
+const MARGIN = 18;
+
+// Returns the ends of the coordinates of positions along both axes.
+function extents(positions) {
+  const range = (i) => [Math.min(...positions.map((p) => p[i])), Math.max(...positions.map((p) => p[i]))];
+  return [range(0), range(1)];
+}
+
+// Sets the height of a canvas so that a network that fills its width just fits. It is at most 90 % of
+// the width, and at most 85 % of the window. The planes of networks of three dimensions are next to
+// each other, so a canvas of a fixed height would be mostly empty.
+function fitHeight(canvas, positions) {
+  const [[left, right], [top, bottom]] = extents(positions);
+  const unit = Math.min((canvas.clientWidth - 2 * MARGIN) / Math.max(right - left, 0.6), 130);
+  const height = unit * Math.max(bottom - top, 0.6) + 2 * MARGIN;
+  canvas.style.height = `${Math.min(Math.max(height, 120), 0.9 * canvas.clientWidth, 0.85 * window.innerHeight)}px`;
+}
+
 // Returns a function that maps a position of the network to the canvas, and the size of a unit.
 function fitted(positions, width, height) {
-  const margin = 18;
-  const range = (i) => [Math.min(...positions.map((p) => p[i])), Math.max(...positions.map((p) => p[i]))];
-  const [[left, right], [top, bottom]] = [range(0), range(1)];
-  const unit = Math.min((width - 2 * margin) / Math.max(right - left, 0.6), (height - 2 * margin) / Math.max(bottom - top, 0.6), 130);
+  const [[left, right], [top, bottom]] = extents(positions);
+  const unit = Math.min((width - 2 * MARGIN) / Math.max(right - left, 0.6), (height - 2 * MARGIN) / Math.max(bottom - top, 0.6), 130);
   const [x0, y0] = [(width - unit * (right - left)) / 2, (height - unit * (bottom - top)) / 2];
   return { unit, place: ([x, y]) => [x0 + (x - left) * unit, y0 + (y - top) * unit] };
 }
@@ -33,6 +50,7 @@ function fitted(positions, width, height) {
 // Draws the network. Each direction of a link has its own line; loaded lines are coloured.
 function drawNetwork(schedule, frame, state, canvas) {
   const { network, nodes } = schedule;
+  fitHeight(canvas, network.positions);
   const { context, width, height } = prepared(canvas);
   const { unit, place } = fitted(network.positions, width, height);
   const points = network.positions.map(place);
@@ -69,9 +87,10 @@ function drawNetwork(schedule, frame, state, canvas) {
     if (isNode) context.arc(x, y, radius, 0, 7);
     else context.rect(x - radius * 0.7, y - radius * 0.7, radius * 1.4, radius * 1.4);
     context.fill();
-    const mark = vertex === state.node ? 2 : state.holders.has(vertex) ? 1 : 0;
+    const isAtFault = ((frame && frame.step.at_fault) || []).includes(vertex);
+    const mark = isAtFault || vertex === state.node ? 2 : state.holders.has(vertex) ? 1 : 0;
     if (!mark) return;
-    context.strokeStyle = colour("--chosen");
+    context.strokeStyle = colour(isAtFault ? "--fault" : "--chosen");
     context.lineWidth = mark === 2 ? 3 : 1.5;
     context.beginPath();
     context.arc(x, y, radius + 2.5, 0, 7);
@@ -93,6 +112,7 @@ function matrixOf(schedule, frame) {
 
 // Draws bytes by sender (rows) and receiver (columns).
 function drawMatrix({ cells }, state, canvas) {
+  canvas.style.height = "";
   const { context, width, height } = prepared(canvas);
   const side = Math.min(width, height) / cells.length;
   const left = (width - side * cells.length) / 2;
@@ -104,10 +124,13 @@ function drawMatrix({ cells }, state, canvas) {
   );
 }
 
-// Draws a bar for each step, which is divided into the parts of its time.
-function drawBars(frames, current, canvas) {
+// Returns the time of the longest step.
+const longestOf = (frames) => Math.max(...frames.map((frame) => total(frame.step.times)), 0);
+
+// Draws a bar for each step, which is divided into the parts of its time. A bar of the time `longest`
+// fills the canvas.
+function drawBars(frames, current, longest, canvas) {
   const { context, width, height } = prepared(canvas);
-  const longest = Math.max(...frames.map((frame) => total(frame.step.times)), 0);
   const room = Math.min(width / Math.max(frames.length, 1), 40);
   frames.forEach(({ step }, i) => {
     let y = height - 6;
@@ -137,7 +160,11 @@ function createPane(schedule, state, goTo, chooseNode) {
   write("h2", algorithm);
   const time = schedule.time_us == null ? "" : `, ${timeText(schedule.time_us)}`;
   const left = schedule.complete ? "" : " The schedule is too large for this page, which therefore shows the load of all steps together, and no messages.";
-  write(".case", `${workload} on ${topology}, ${machine}: verified ${schedule.trace.outcome.verified}, ${plural(frames.length, "step")}, ${plural(schedule.trace.outcome.messages, "message")}${time}.${left}`);
+  const { status, reason, verified, messages } = schedule.trace.outcome;
+  const result = status === "ok" ? `verified ${verified}, ${plural(frames.length, "step")}, ${plural(messages, "message")}${time}` : `${status}, ${plural(frames.length, "step")} up to the fault`;
+  write(".case", `${workload} on ${topology}, ${machine}: ${result}.${left}`);
+  write(".fault", reason);
+  find(".fault").hidden = status === "ok";
   let [points, room] = [[], 1];
   find(".picture").addEventListener("click", (event) => {
     const distance = ([x, y]) => Math.hypot(x - event.offsetX, y - event.offsetY);
@@ -189,15 +216,20 @@ function createPane(schedule, state, goTo, chooseNode) {
   };
 
   const showTimes = (frame, k) => {
-    room = drawBars(frames, k, find(".bars"));
-    const times = frame ? Object.entries(frame.step.times) : [];
+    room = drawBars(frames, k, state.longest, find(".bars"));
+    write(".bars-title", state.longest ? `Time of each step, from 0 to ${timeText(state.longest)}` : "Time of each step");
+    // Before the first step, the legend has the sums over all steps.
+    const sums = {};
+    for (const { step } of frame ? [frame] : frames) for (const [part, us] of Object.entries(step.times)) sums[part] = (sums[part] || 0) + us;
+    const times = Object.entries(sums);
     const until = frames.slice(0, k).reduce((sum, { step }) => sum + total(step.times), 0);
     const keys = times.map(([part, us]) => {
       const key = Object.assign(document.createElement("span"), { className: "key" });
       key.style.background = `var(--${part})`;
       return [key, `${part} ${timeText(us)}`];
     });
-    const text = times.length ? `Step ${k}: ${timeText(total(frame.step.times))}, ends at ${timeText(until)}.` : frame ? "The model of this machine has no times of steps." : "";
+    const ofStep = frame ? `Step ${k}: ${timeText(total(sums))}, ends at ${timeText(until)}.` : `All steps: ${timeText(total(sums))}.`;
+    const text = times.length ? ofStep : frame && frame.step.at_fault ? "" : "The model of this machine has no times of steps.";
     find(".parts").replaceChildren(text, ...keys.flat());
     find(".bars").setAttribute("aria-label", `Bar chart of the times of ${plural(frames.length, "step")}. ${find(".parts").textContent}`);
   };
@@ -239,7 +271,9 @@ function createPane(schedule, state, goTo, chooseNode) {
     const k = Math.min(step, frames.length);
     const frame = k ? frames[k - 1] : null;
     const { phase, messages, longest, hops, link_messages } = frame ? frame.step : {};
-    write(".now", frame ? `Step ${k} of ${frames.length}${phase ? `, ${phase}` : ""}: ${plural(messages, "message")}, longest ${sizeText(longest)} over ${plural(hops, "hop")}, at most ${plural(link_messages, "message")} on a link.` : "Before the first step.");
+    const fault = frame && frame.step.at_fault;
+    const broken = fault ? ` The send from ${nameOf(schedule, fault[0])} to ${nameOf(schedule, fault[1])} breaks a rule.` : "";
+    write(".now", frame ? `Step ${k} of ${frames.length}${phase ? `, ${phase}` : ""}: ${plural(messages, "message")}, longest ${sizeText(longest)} over ${plural(hops, "hop")}, at most ${plural(link_messages, "message")} on a link.${broken}` : "Before the first step.");
     find(".now").setAttribute("aria-live", state.playing ? "off" : "polite");
     const holders = showBlock(k);
     showPicture(frame, holders);
@@ -253,7 +287,9 @@ async function start() {
   const byId = (id) => document.getElementById(id);
   const schedules = (await decode(byId("data").textContent)).map(prepare);
   const last = Math.max(...schedules.map((schedule) => schedule.frames.length));
-  const state = { step: 0, playing: false, quantity: "messages", picture: "network", node: 0, block: { origin: 0, destination: 1, segment: 0 } };
+  // A page with a wrong schedule begins at the fault, which is in the last step.
+  const isWrong = schedules.some((schedule) => schedule.trace.outcome.status !== "ok");
+  const state = { step: isWrong ? last : 0, playing: false, quantity: "messages", picture: "network", node: 0, block: { origin: 0, destination: 1, segment: 0 } };
   let timer = 0;
   byId("player").hidden = false;
 
@@ -285,7 +321,8 @@ async function start() {
     play(state.playing);
   };
   const panes = schedules.map((schedule) => createPane(schedule, state, goTo, chooseNode));
-  // The schedules have the same scale of colours, so that they can be compared.
+  // The schedules have the same scales of colours and of bars, so that they can be compared.
+  state.longest = Math.max(...schedules.map(({ frames }) => longestOf(frames)));
   state.most = (what) => Math.max(...panes.map((pane) => pane.mostOf(what)));
 
   const actions = { first: () => goTo(0), back: () => goTo(state.step - 1), play: () => play(!state.playing), next: () => goTo(state.step + 1), last: () => goTo(last) };

@@ -146,7 +146,9 @@ function sizeText(bytes) {
   return `${+bytes.toPrecision(4)} ${units[unit]}`;
 }
 
-function timeText(us) {
+function timeText(time) {
+  // Sums of times have rounding errors, which are far below the precision of rows.
+  const us = Math.round(time * 1e6) / 1e6;
   if (us >= 1e6) return `${+(us / 1e6).toPrecision(4)} s`;
   return us >= 1e3 ? `${+(us / 1e3).toPrecision(4)} ms` : `${+us.toPrecision(4)} µs`;
 }

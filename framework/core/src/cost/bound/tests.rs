@@ -330,7 +330,7 @@ fn hops_of_one_message_overlap_with_bytes_of_another_when_messages_are_stored() 
         }
     }
     simulation.finish().unwrap();
-    let Cost { parts, note, ranks: _, alone_us: _ } = evaluator.cost().unwrap();
+    let Cost { parts, note, .. } = evaluator.cost().unwrap();
     assert_eq!((parts.total(), note), (11.0, None), "1 + 6 + 2 + 1 + 1");
     let traffic =
         Traffic { sent: 6.0, received: 6.0, peers: 11, farthest: 6, ..Traffic::default() };
@@ -947,6 +947,10 @@ mod random_schedules {
                     &["byte_us"]
                 }
                 "rendezvous_bytes" => &["rendezvous_us"],
+                "fabric_factor" => &["outside_startup_us"],
+                "chunk_startups" => &["startup_us", "byte_us"],
+                "protocols" => &["byte_us"],
+                "grouped" => &["startup_us"],
                 "virtual_channels" => &["startup_us"],
                 "rearrangement" | "buffers" => &["rearrange_byte_us"],
                 _ => &[],
@@ -975,6 +979,9 @@ mod random_schedules {
                     "weight_bytes" => &["0", "100"],
                     "late" => &["1:50", "random:2:9"],
                     "latency_factor" | "bandwidth_factor" => &["0.7", "1.9"],
+                    "fabric_factor" | "chunk_startups" => &["0", "0.5", "3"],
+                    "protocols" => &["A:1/5/0.5/0.25+B:3/9/1/1", "A:2/0/1.5/1"],
+                    "grouped" => &["yes", "no"],
                     "noise" => &["0.1"],
                     // These parameters do not change the modelled machine.
                     "most_events" | "second_eps_us" | "flow_window" | "background" => continue,

@@ -87,6 +87,17 @@ impl Traffic {
         let (least, most) = demand.amounts().map_or((0.0, 0.0), Amounts::extremes);
         let ends = [least, most].map(|own| demand.across_one(own, nodes).unwrap_or_default());
         let (sent, received) = (ends[0].0.max(ends[1].0), ends[0].1.max(ends[1].1));
+        if task.topology.has_reducing_switches() {
+            let size = if let Demand::SumForAll(size) = demand { *size as f64 } else { 0.0 };
+            match demand {
+                Demand::Copies(_) | Demand::Sums(_) | Demand::SumForAll(_) => {
+                    let (sent, received) = (sent.max(size), received.max(size));
+                    let (traffic, is_complete) = by_amounts(sent, received, 0.0);
+                    return (Self { peers: traffic.peers.min(1), ..traffic }, is_complete);
+                }
+                Demand::Even(_) | Demand::Pairs(_) | Demand::Tokens(..) => {}
+            }
+        }
         // A sum of n terms needs n - 1 additions, which can be divided among all nodes at best.
         let share = others as f64 / nodes as f64;
         match demand {

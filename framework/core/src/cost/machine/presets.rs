@@ -8,6 +8,15 @@ pub fn presets() -> &'static [Preset] {
     PRESETS
 }
 
+/// Returns the families of the networks to whose measurements the parameters of a preset were
+/// fitted; empty if they were not fitted.
+pub fn fitted_on(preset: &str) -> &'static [&'static str] {
+    match preset {
+        "fugaku" => &["torus", "tofu"],
+        _ => &[],
+    }
+}
+
 /// Creates a machine of Liu et al. from Table 1. The table has the start-up time, and the sum of
 /// two times for each byte: its copy (`tc`) and its transmission (`td`). Both are set to half of
 /// this sum.
@@ -71,17 +80,14 @@ macro_rules! tpu {
 /// Creates a machine of NVIDIA's GPUs in servers of eight. `$network` is the source of the
 /// network's bandwidth, and `$hop` is the source of its latency.
 macro_rules! gpu_servers {
-    ($name:literal, $title:literal, $network:literal, $hop_us:literal, $hop:literal) => {
+    ($name:literal, $title:literal, $network:literal, $hop_us:literal, $hop:ident) => {
         Preset {
             name: $name,
             title: $title,
             values: &[
                 ("model", "wormhole", "two tiers of switches"),
-                (
-                    "startup_us",
-                    "0.6",
-                    "a step over NVLink, ring, protocol LL: hwLatencies in NCCL's src/graph/tuning.cc (5067397, June 2026)",
-                ),
+                ("startup_us", "1.6", NCCL_LL),
+                ("launch_us", "9", NCCL),
                 ("byte_us", "0.00002", $network),
                 ("hop_us", $hop_us, $hop),
                 ("ports", "all", "adapters and NVLink work at the same time"),
@@ -92,6 +98,13 @@ macro_rules! gpu_servers {
 
 /// The source of the values of Fugaku.
 const FUGAKU: &str = "fitted to half of PICO's medians on 4x4x4 and 8x8x8 nodes (results/measured); `reproduce fugaku` repeats the fit";
+
+/// The source of the values that all systems of GPUs share.
+const NCCL: &str = "fitted to published measurements of several clusters (results/measured/gpu); `reproduce gpu` judges the fit";
+
+/// The sources of the start-ups of servers of GPUs under a synchronous model.
+const NCCL_LL: &str = "a step over NVLink with NCCL's protocol LL, as in the preset `nccl`";
+const NCCL_OUTSIDE: &str = "a step over the network with NCCL's protocol LL takes 10.8 us times the factor of the fabric (0.4 on InfiniBand, 2 on EFA), as in `list systems`: half of what that is beyond NVLink's, for either of its two hops";
 
 /// The source of start-up times, for machines whose own sources describe only links.
 const STARTUP: &str = "not in these sources: set it to a measured value";
@@ -111,7 +124,6 @@ static PRESETS: &[Preset] = &[
             ("byte_us", "0.011", "tc = 0.011 us a byte, Suh & Shin, section 5"),
             ("hop_us", "0.02", "tl = 0.02 us, Suh & Shin, section 5 (measured by the authors)"),
             ("rearrange_byte_us", "0.014", "rho = 0.014 us a byte, Suh & Shin, section 5"),
-            ("rearrangement", "declared", "as often as the paper counts it, Suh & Shin, 3.1.4 (3)"),
             (
                 "barrier_us",
                 "126d-113",
@@ -138,7 +150,6 @@ static PRESETS: &[Preset] = &[
                 "0.363",
                 "beta_sr = 0.363 us a byte: the same fit on Tables 5 and 6 (GEN), with GEN's exact contention",
             ),
-            ("rearrangement", "declared", "the paper counts none"),
             ("ports", "1", "one send and one receive at a time, Thakur et al., section 3"),
             ("free_contention", "2", "2^gamma = 2, Thakur et al., section 2"),
         ],
@@ -354,24 +365,24 @@ static PRESETS: &[Preset] = &[
     },
     gpu_servers!(
         "dgx-b200",
-        "NVIDIA DGX B200 on InfiniBand NDR; for groups:NODESx8,inside=14.4,inside_hop=0",
-        "400 Gb/s a ConnectX-7 adapter, one a GPU: NVIDIA, DGX B200; within a node 14.4 times as much, 18 NVLinks of 40.1 GB/s: SM100_NVLINK_BW in NCCL's src/graph/topo.h (5067397)",
-        "1.05",
-        "a step over the network takes 2.7 us, hwLatencies there: half of what that is beyond NVLink's, for either of its two hops"
+        "NVIDIA DGX B200 on InfiniBand NDR; for groups:NODESx8,inside=18,inside_hop=0",
+        "400 Gb/s a ConnectX-7 adapter, one a GPU: NVIDIA, DGX B200; within a node 18 times as much, NVLink's 1,800 GB/s being of both directions",
+        "1.36",
+        NCCL_OUTSIDE
     ),
     gpu_servers!(
         "efa-p5",
-        "AWS P5 and P5e (H100, H200) on EFA; for groups:NODESx8,inside=7.4,inside_hop=0",
-        "3,200 Gb/s an instance of eight GPUs, 4 rails a GPU: aws-ofi-nccl, src/tuner/nccl_ofi_model.cpp (2daf7d3), which writes 12.5 GiB/s a rail for 100 Gb/s; within a node 7.4 times as much, 18 NVLinks of 20.6 GB/s: SM90_NVLINK_BW in NCCL's src/graph/topo.h",
-        "9.7",
-        "a step over the network takes net_lat = 20 us, nccl_ofi_model.cpp: half of what that is beyond NVLink's, for either of its two hops"
+        "AWS P5 and P5e (H100, H200) on EFA; for groups:NODESx8,inside=9,inside_hop=0",
+        "3,200 Gb/s an instance of eight GPUs, 4 rails a GPU: aws-ofi-nccl, src/tuner/nccl_ofi_model.cpp (2daf7d3), which writes 12.5 GiB/s a rail for 100 Gb/s; within a node 9 times as much, NVLink's 900 GB/s being of both directions",
+        "10",
+        NCCL_OUTSIDE
     ),
     gpu_servers!(
         "efa-p5en",
-        "AWS P5en (H200) on EFA; for groups:NODESx8,inside=7.4,inside_hop=0",
-        "3,200 Gb/s an instance of eight GPUs, 2 rails a GPU: aws-ofi-nccl, src/tuner/nccl_ofi_model.cpp (2daf7d3), which writes 25 GiB/s a rail for 200 Gb/s; within a node 7.4 times as much, 18 NVLinks of 20.6 GB/s: SM90_NVLINK_BW in NCCL's src/graph/topo.h",
-        "8.7",
-        "a step over the network takes net_lat = 18 us, nccl_ofi_model.cpp: half of what that is beyond NVLink's, for either of its two hops"
+        "AWS P5en (H200) on EFA; for groups:NODESx8,inside=9,inside_hop=0",
+        "3,200 Gb/s an instance of eight GPUs, 2 rails a GPU: aws-ofi-nccl, src/tuner/nccl_ofi_model.cpp (2daf7d3), which writes 25 GiB/s a rail for 200 Gb/s; within a node 9 times as much, NVLink's 900 GB/s being of both directions",
+        "10",
+        NCCL_OUTSIDE
     ),
     Preset {
         name: "aurora",
@@ -395,6 +406,20 @@ static PRESETS: &[Preset] = &[
                 "1",
                 "one adapter a rank: 32 switches a group with two nodes of eight adapters each, Ibeid et al.",
             ),
+        ],
+    },
+    Preset {
+        name: "nccl",
+        title: "GPUs with NCCL or RCCL: what all systems of `list systems` share; for groups:DxG,inside=B,nics=K",
+        values: &[
+            ("model", "pipelined", "libraries for GPUs cut messages into chunks"),
+            ("launch_us", "9", NCCL),
+            ("chunk_startups", "3", NCCL),
+            ("protocols", "LL:1.6/10.8/0.26/0.12+LL128:3.2/12/0.82/0.78+Simple:8/19/1/1", NCCL),
+            ("switch_startup_us", "17", NCCL),
+            ("switch_fraction", "0.909", NCCL),
+            ("rearrange_byte_us", "0.000015", NCCL),
+            ("rearrange_block_us", "1.25", NCCL),
         ],
     },
 ];

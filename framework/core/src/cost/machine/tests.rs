@@ -145,7 +145,7 @@ fn errors_of_unused_parameters_list_the_used_ones() {
     assert_eq!(
         error("paragon:mode=nonblocking,buffers=2"),
         "machine `paragon:mode=nonblocking,buffers=2`: `mode` is not read by the model `wormhole`, whose parameters are model, startup_us, byte_us, hop_us, \
-         unpaired_byte_us, injection_byte_us, rearrange_byte_us, rearrangement, rearrange_block_us, reduce_byte_us, barrier_us, ports, free_contention, hops, rendezvous_bytes, rendezvous_us, eager_byte_us, virtual_channels"
+         unpaired_byte_us, injection_byte_us, rearrange_byte_us, rearrangement, rearrange_block_us, reduce_byte_us, barrier_us, ports, free_contention, hops, rendezvous_bytes, rendezvous_us, eager_byte_us, launch_us, floor_us, virtual_channels"
     );
     assert!(
         error("free:free_contention=2,model=circuit")
@@ -230,6 +230,18 @@ fn machines_of_an_experiment_have_a_spec_of_presets() {
 }
 
 #[test]
+fn full_specs_are_the_same_machines() {
+    let others = ["paragon:model=circuit,ports=2", "sp2:mode=nonblocking,late=random:2:10"];
+    for spec in presets().iter().map(|preset| preset.name).chain(others) {
+        let machine = Machine::parse(spec).unwrap();
+        let full = machine.full_spec();
+        assert_eq!(full.split(',').count(), machine.parameters().len(), "{full}");
+        assert_eq!(Machine::parse(&full).unwrap().to_string(), machine.to_string(), "{full}");
+    }
+    assert!(Machine::parse("paragon").unwrap().full_spec().contains(",rearrangement=packed,"));
+}
+
+#[test]
 fn plugins_can_read_the_virtual_channels() {
     let machine = Machine::parse("paragon:model=circuit,virtual_channels=2").unwrap();
     assert_eq!(machine.planning().virtual_channels(), 2);
@@ -302,9 +314,9 @@ fn nodes_of_current_machines_have_the_bandwidth_that_vendors_state() {
         // AMD, data sheet of the MI300X platform: 896 GB/s.
         ("mi300x", "fully-connected:8", 896.0),
         // NVIDIA, data sheets of DGX B200 and DGX H100.
-        ("dgx-b200", "groups:2x8,inside=14.4,inside_hop=0", nvlink_5_and_adapter),
-        ("efa-p5", "groups:2x8,inside=7.4,inside_hop=0", nvlink_4_and_adapter),
-        ("efa-p5en", "groups:2x8,inside=7.4,inside_hop=0", nvlink_4_and_adapter),
+        ("dgx-b200", "groups:2x8,inside=18,inside_hop=0", nvlink_5_and_adapter),
+        ("efa-p5", "groups:2x8,inside=9,inside_hop=0", nvlink_4_and_adapter),
+        ("efa-p5en", "groups:2x8,inside=9,inside_hop=0", nvlink_4_and_adapter),
         // HPE: 200 Gb/s in each direction.
         ("aurora", "dragonfly:5x32x16", 50.0),
     ] {

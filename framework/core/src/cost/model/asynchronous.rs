@@ -880,7 +880,7 @@ impl<M: RankModel> Evaluator for M {
             Kind::Reduction => self.progress().steps.has_sums(),
             _ => true,
         });
-        Ok(Cost { parts, note: None, ranks, ..Cost::default() })
+        Ok(Cost { parts, ranks, ..Cost::default() })
     }
 
     fn pause_at(&mut self, deadline: Option<Instant>) -> bool {

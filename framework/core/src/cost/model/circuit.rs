@@ -58,6 +58,11 @@ impl Model for Circuit {
         Detail::AllNodes
     }
 
+    /// A circuit occupies all links of its route until it ends.
+    fn shares_routes(&self) -> bool {
+        false
+    }
+
     fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {
         Box::new(Synchronous::new(*self, context))
     }

@@ -419,7 +419,7 @@ impl Evaluator for Stages {
             Kind::Reduction => self.has_sums,
             _ => true,
         });
-        Ok(Cost { parts, note: None, ..Cost::default() })
+        Ok(Cost { parts, ..Cost::default() })
     }
 
     fn record_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {

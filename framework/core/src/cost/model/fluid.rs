@@ -124,9 +124,26 @@ fn factor(text: &str) -> Result<f64, String> {
     factor.ok_or_else(|| "a number from 0.000001 to 1000000".to_owned())
 }
 
+static GROUPED: TypedParameter<Grouped> = TypedParameter {
+    key: "grouped",
+    meaning: "whether all sends of a rank in a step share one start-up, as in a group of NCCL: `yes` or `no`",
+    symbols: "",
+    default: DefaultValue::Text("no"),
+    read: |text| parse_word(text, Grouped::WORDS),
+};
+
+word_enum! {
+    /// Whether the sends of a rank in a step share one start-up.
+    enum Grouped {
+        Yes = "yes",
+        No = "no",
+    }
+}
+
 parameters! {
     struct Fluid {
         startup_us: f64 = STARTUP_US,
+        grouped: Grouped = GROUPED,
         rendezvous_bytes: u64 = RENDEZVOUS_BYTES,
         rendezvous_us: f64 = RENDEZVOUS_US,
         eager_byte_us: f64 = EAGER_BYTE_US,
@@ -192,8 +209,16 @@ impl Model for Fluid {
         self.order == Order::Data
     }
 
+    fn has_reducing_switches(&self) -> bool {
+        true
+    }
+
     fn background_file(&self) -> Option<&str> {
         self.background.name()
+    }
+
+    fn late_ranks(&self, nodes: u64, seed: u64) -> Result<Vec<(usize, f64)>, String> {
+        self.late.ranks(nodes, seed)
     }
 
     fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {
@@ -254,11 +279,13 @@ impl Model for Fluid {
 struct WithCopy {
     first: Simulation,
     copy: Option<Box<Simulation>>,
+    /// The largest number of messages that a node sends or receives in one step.
+    max_simultaneous: u64,
 }
 
 impl WithCopy {
     fn new(first: Simulation) -> Self {
-        Self { first, copy: None }
+        Self { first, copy: None, max_simultaneous: 0 }
     }
 
     /// Takes the copy that the first simulation makes of itself when its first window begins. This
@@ -277,6 +304,10 @@ impl Listener for WithCopy {
     }
 
     fn notify(&mut self, event: ScheduleEvent<'_>) {
+        if let ScheduleEvent::Step(step) = &event {
+            let at_once = step.facts.max_sends.max(step.facts.max_receives);
+            self.max_simultaneous = self.max_simultaneous.max(at_once);
+        }
         self.first.notify(event);
         // If the first simulation has just made a copy of itself, the copy must be notified of
         // `event`, too: the copy was made before the first simulation added the step of `event`.
@@ -303,6 +334,14 @@ impl Evaluator for WithCopy {
         }
         if self.first.machine.second_eps_us > 0.0 {
             notes.push("second_eps_us has no effect, because times are exact".to_owned());
+        }
+        // The ranks of a step start all of its messages at once, unless each waits for its own data.
+        let Fluid { ports, order, .. } = self.first.machine;
+        let most = self.max_simultaneous;
+        if order != Order::Data && ports.rounds(most) > 1 {
+            notes.push(format!(
+                "up to {most} simultaneous messages at a node share its links: ports={ports} does not limit them with order={order}, injection_byte_us does"
+            ));
         }
         Ok(Cost { note: (!notes.is_empty()).then(|| notes.join("; ")), ..cost })
     }

@@ -48,6 +48,11 @@ impl Model for StoreAndForward {
         Detail::AllNodes
     }
 
+    /// Each node of a route stores the message before it forwards it.
+    fn shares_routes(&self) -> bool {
+        false
+    }
+
     fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {
         Box::new(Synchronous::new(*self, context))
     }

@@ -112,9 +112,9 @@ static REARRANGEMENT: TypedParameter<Rearrangement> = TypedParameter {
     read: |text| parse_word(text, Rearrangement::WORDS),
 };
 
-static REARRANGE_BLOCK_US: TypedParameter<f64> = TypedParameter::micros(
+pub(super) static REARRANGE_BLOCK_US: TypedParameter<f64> = TypedParameter::micros(
     "rearrange_block_us",
-    "rearrangement of a block within a node, in addition to that of its bytes; needs blocks of one size",
+    "rearrangement of a block within a node, in addition to that of its bytes; messages of several blocks then need blocks of one size",
     "",
 );
 
@@ -149,8 +149,8 @@ pub(super) struct Synchronous<M> {
     /// Whether loads are counted in blocks ([`PricingContext::counted`]).
     counted: bool,
     exchanges: bool,
-    /// Whether the loads of any step were bytes, so that blocks cannot be counted.
-    has_byte_loads: bool,
+    /// Whether bytes were rearranged whose blocks cannot be counted.
+    rearranges_uncounted_blocks: bool,
     has_sums: bool,
     /// The largest number of messages that a node sends or receives at the same time.
     max_simultaneous: u64,
@@ -178,7 +178,7 @@ impl<M: StepModel> Synchronous<M> {
             packs: false,
             counted: context.counted,
             exchanges: context.exchanges,
-            has_byte_loads: !context.counted,
+            rearranges_uncounted_blocks: false,
             has_sums: false,
             max_simultaneous: 0,
             max_circuits: 0,
@@ -264,13 +264,13 @@ impl<M: StepModel> Synchronous<M> {
         self.steps += 1;
         let packed = step.facts.max_packed_load.unwrap_or(0);
         self.packs |= packed > 0 || self.counted && step.facts.max_load > step.segments;
-        self.has_byte_loads |= step.proof == Proof::ByteCounts;
         let is_charged = match self.common_costs.rearrangement {
             Rearrangement::Packed => true,
             Rearrangement::Exchanges => self.exchanges,
             Rearrangement::Declared => false,
         };
         if is_charged {
+            self.rearranges_uncounted_blocks |= packed > 0 && step.proof == Proof::ByteCounts;
             self.rearrange(packed, step.segments);
         }
         let cost = self.model.step_cost(step, self.topology.as_ref(), unit_bytes, rounds);
@@ -300,6 +300,7 @@ impl<M: StepModel> Synchronous<M> {
     /// Charges the rearrangement of a load, which is counted in segments of blocks.
     fn rearrange(&mut self, load: u64, segments: u64) {
         let CommonCosts { rearrange_byte_us, rearrange_block_us, .. } = self.common_costs;
+        self.rearranges_uncounted_blocks |= load > 0 && !self.counted;
         let bytes = load as f64 * segment_bytes(self.unit_bytes, segments);
         let blocks = load as f64 / segments as f64;
         self.total[Kind::Rearrangement] += bytes * rearrange_byte_us + blocks * rearrange_block_us;
@@ -337,8 +338,9 @@ impl<M: StepModel> Listener for Synchronous<M> {
 
 impl<M: StepModel> Evaluator for Synchronous<M> {
     fn cost(&mut self) -> Result<Cost, String> {
-        if self.common_costs.rearrange_block_us > 0.0 && self.has_byte_loads {
-            return Err("rearrange_block_us needs blocks of one size".to_owned());
+        if self.common_costs.rearrange_block_us > 0.0 && self.rearranges_uncounted_blocks {
+            let why = "rearrange_block_us needs blocks of one size if messages have several blocks: set rearrange_block_us=0 to price only their bytes";
+            return Err(why.to_owned());
         }
         let (ports, simultaneous) = (self.common_costs.ports, self.max_simultaneous);
         let mut reasons = Vec::new();
@@ -365,7 +367,9 @@ impl<M: StepModel> Evaluator for Synchronous<M> {
         let notes: Vec<String> =
             in_rounds.into_iter().chain(self.remarks().map(str::to_owned)).collect();
         let parts = self.parts();
-        Ok(Cost { parts, note: (!notes.is_empty()).then(|| notes.join("; ")), ..Cost::default() })
+        let note = (!notes.is_empty()).then(|| notes.join("; "));
+        let rounds = (!self.at_least).then_some(self.rounds);
+        Ok(Cost { parts, note, rounds, ..Cost::default() })
     }
 
     fn parts_so_far(&self) -> Option<Parts> {

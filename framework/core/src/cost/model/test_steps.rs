@@ -14,14 +14,14 @@ use std::sync::Arc;
 
 /// The messages of each step, as (sender, receiver, bytes, latest arrival). The latest arrival is
 /// the latest step in which the sender received data of the message.
-pub(super) type Sends = Vec<Vec<(u32, u32, u64, u32)>>;
+pub(in crate::cost) type Sends = Vec<Vec<(u32, u32, u64, u32)>>;
 
 /// The messages of a step, as (sender, receiver, bytes).
 pub(super) type Messages = Vec<(u32, u32, u64)>;
 
 /// Converts steps of messages (sender, receiver, bytes) to [`Sends`] in which no message forwards
 /// received data.
-pub(super) fn sends(steps: &[impl AsRef<[(u32, u32, u64)]>]) -> Sends {
+pub(in crate::cost) fn sends(steps: &[impl AsRef<[(u32, u32, u64)]>]) -> Sends {
     let send = |&(from, to, bytes): &(u32, u32, u64)| (from, to, bytes, 0);
     steps.iter().map(|step| step.as_ref().iter().map(send).collect()).collect()
 }
@@ -63,7 +63,7 @@ pub(super) fn cost(topology: &str, machine: &str, steps: &[&[(u32, u32, u64)]]) 
     cost_of_forwarding(topology, machine, &sends(steps))
 }
 
-pub(super) fn cost_of_forwarding(topology: &str, machine: &str, steps: &Sends) -> Cost {
+pub(in crate::cost) fn cost_of_forwarding(topology: &str, machine: &str, steps: &Sends) -> Cost {
     try_cost(topology, machine, steps).unwrap()
 }
 

@@ -104,6 +104,10 @@ impl Wormhole {
 }
 
 impl Model for Wormhole {
+    fn has_reducing_switches(&self) -> bool {
+        true
+    }
+
     fn detail(&self) -> Detail {
         Detail::Facts
     }

@@ -7,12 +7,13 @@
 //! except digit l. A message moves up until it is above its destination, and then down. At level l
 //! it moves up on the link that is selected by digit l of the destination's number. So messages to
 //! different destinations use different switches, and if all nodes send at the same distance, no
-//! two messages share a link.
+//! two messages share a link. With `reduce=switch`, every switch can add and copy data.
 //!
 //! The links between nodes and switches count as hops, too. All links up are numbered before all
 //! links down. In each direction, links are sorted by level from the nodes on, within a level by
 //! the switch (or node) at their lower end, and then by the digit.
 
+use super::switched::{FamilyArgs, REDUCE, reduce_argument};
 use super::{Automorphisms, AxisSymmetry, Bisection, Family, Parsed, Properties, Run};
 use crate::limits;
 use crate::spec::Spec;
@@ -24,16 +25,18 @@ struct FatTree {
     k: u64,
     levels: u64,
     nodes: u64,
+    reduces: bool,
 }
 
 pub(super) fn parse(spec: &Spec) -> Parsed {
     const EXPECTED: &str = "links down per switch and levels, as in `fat-tree:4x3`";
-    let arg = spec.only_word(EXPECTED)?;
+    let args = FamilyArgs::of(spec, EXPECTED, &[REDUCE])?;
+    let (arg, reduces) = (args.word, args.reduces()?);
     let [k, levels] = spec.dims_array(arg, EXPECTED)?;
     let nodes =
         u32::try_from(levels).ok().and_then(|l| k.checked_pow(l)).filter(|n| *n <= limits::NODES);
     match nodes {
-        Some(_) if k >= 2 => Ok(Arc::new(FatTree::new(k, levels as u32))),
+        Some(_) if k >= 2 => Ok(Arc::new(FatTree::new(k, levels as u32, reduces))),
         Some(_) => Err(spec.bad_value(arg, "at least 2 links down per switch")),
         None => Err(spec.bad_value(
             arg,
@@ -47,7 +50,7 @@ pub(super) fn parse(spec: &Spec) -> Parsed {
 
 impl FatTree {
     /// Creates a tree of at most 2^31 nodes, with k of at least 2 ([`super::parse`] checks this).
-    fn new(k: u64, levels: u32) -> Self {
+    fn new(k: u64, levels: u32, reduces: bool) -> Self {
         let (nodes, height) = (k.pow(levels), u64::from(levels));
         // The cut separates half of the subtrees below the top from the others. It has as many
         // links as the smaller side has nodes.
@@ -56,7 +59,7 @@ impl FatTree {
         // through a lower switch. The route to them leads l levels up and l levels down.
         let distances = (1..=levels).map(|l| 2 * u64::from(l) * (k - 1) * k.pow(l - 1));
         let properties = Properties {
-            spec: format!("fat-tree:{k}x{levels}"),
+            spec: format!("fat-tree:{k}x{levels}{}", reduce_argument(reduces)),
             kind: "fat-tree",
             nodes,
             switches: height * (nodes / k),
@@ -68,7 +71,7 @@ impl FatTree {
             distance_sum: Some(distances.sum()),
             ..Properties::default()
         };
-        Self { properties, k, levels: height, nodes }
+        Self { properties, k, levels: height, nodes, reduces }
     }
 
     fn digit(&self, number: u64, index: u32) -> u64 {
@@ -100,6 +103,10 @@ impl Family for FatTree {
 
     fn automorphisms(&self) -> Option<&dyn Automorphisms> {
         Some(self)
+    }
+
+    fn can_reduce(&self, vertex: u64) -> bool {
+        self.reduces && vertex >= self.nodes
     }
 
     fn link_between(&self, from: u64, to: u64) -> Option<Run> {

@@ -3,19 +3,31 @@
 //! InfiniBand between computers).
 //!
 //! A rank has two links. One leads to the switch of its group, for messages within the group. The
-//! other stands for the rank's network adapter, and leads to a single switch that joins all ranks
-//! and is never a bottleneck. So every message takes two hops. With `inside=B`, links within a
-//! group have B times the machine's bandwidth. With `inside_hop=H`, their latency is H times the
-//! machine's `hop_us`.
+//! other leads to a single switch that joins all ranks, and stands for the rank's network adapter.
+//! The joining switch is never a bottleneck. Every message takes two hops, through the switch of
+//! its group or through the joining switch. With `inside=B`, links within a group have B times the
+//! machine's bandwidth. With `inside_hop=H`, their latency is H times the machine's `hop_us`.
+//!
+//! With `nics=K`, the ranks of a group share K network adapters, and each rank can use all of them.
+//! A further switch for each group, its *pool*, stands for these adapters: its links to the joining
+//! switch have K times the machine's bandwidth, as have the links between a rank and the pool. A
+//! message between groups takes four hops, each with half of the latency `hop_us`. A library whose
+//! channels leave a node by different ranks, such as the rings of NCCL, uses all adapters in this
+//! way, although each of its rings leaves a group by one rank only.
+//!
+//! With `reduce=switch`, the switch of a group can add and copy the data of its ranks, as NVSwitch
+//! does (NVLink SHARP).
 
 use super::automorphisms::image_of_node;
-use super::switched::FamilyArgs;
+use super::switched::{FamilyArgs, REDUCE, reduce_argument};
 use super::{Automorphisms, AxisSymmetry, Bisection, Family, Parsed, Properties, Run};
 use crate::spec::Spec;
 use std::sync::Arc;
 
 /// A network of n ranks. Link v leads from rank v to the switch of its group, and link n + v leads
-/// back. Link 2 n + v leads from rank v to the joining switch, and link 3 n + v leads back.
+/// back. Link 2 n + v leads from rank v to the joining switch or, with pools, to the pool of its
+/// group; link 3 n + v leads back. With pools, link 4 n + g leads from the pool of group g to the
+/// joining switch, and after these, one link for each group leads back.
 #[derive(Debug, Clone)]
 struct Groups {
     properties: Properties,
@@ -24,12 +36,16 @@ struct Groups {
     /// links.
     inside: f64,
     inside_hop: f64,
+    reduces: bool,
+    /// The number of network adapters of a group, if its ranks share them.
+    nics: Option<u64>,
 }
 
 pub(super) fn parse(spec: &Spec) -> Parsed {
     const EXPECTED: &str = "groups and ranks of each, as in `groups:16x8`";
     const MAX: f64 = super::Graph::MAX_BANDWIDTH;
-    let word = FamilyArgs::of(spec, EXPECTED, &["inside", "inside_hop"])?.word;
+    let args = FamilyArgs::of(spec, EXPECTED, &["inside", "inside_hop", "nics", REDUCE])?;
+    let (word, reduces) = (args.word, args.reduces()?);
     let radices: [u64; 2] = spec.dims_array(word, EXPECTED)?;
     let factor = |key: &str, least: f64, what: &str| match spec
         .args()
@@ -50,39 +66,71 @@ pub(super) fn parse(spec: &Spec) -> Parsed {
         factor("inside", 1.0 / MAX, "a bandwidth")?,
         factor("inside_hop", 0.0, "a latency")? + 0.0,
     );
+    let nics = match spec.args().iter().find(|arg| arg.key() == Some("nics")) {
+        None => None,
+        Some(arg) => {
+            let expected = format!("network adapters of a group, from 1 to {MAX}");
+            let nics = arg.value().parse().ok().filter(|k| (1..=MAX as u64).contains(k));
+            Some(nics.ok_or_else(|| spec.bad_value(arg, &expected))?)
+        }
+    };
     let [groups, ranks] = radices;
     let argument = |key: &str, value: f64| {
         if value == 1.0 { String::new() } else { format!(",{key}={value}") }
     };
-    let range = |value: f64| (value != 1.0).then(|| (value.min(1.0), value.max(1.0)));
-    // The cut separates half of the groups from the others. It consists of the links between the
-    // ranks on the smaller side and the joining switch.
+    let range = |values: &[f64]| {
+        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = values.iter().copied().fold(0.0, f64::max);
+        ((least, most) != (1.0, 1.0)).then_some((least, most))
+    };
+    let outside = nics.map_or(1.0, |nics| nics as f64);
+    // The cut separates half of the groups from the other groups. It consists of the links between
+    // the ranks on the smaller side and the joining switch.
     let (nodes, side) = (groups * ranks, groups / 2 * ranks);
     let properties = Properties {
         spec: format!(
-            "groups:{groups}x{ranks}{}{}",
+            "groups:{groups}x{ranks}{}{}{}{}",
             argument("inside", inside),
-            argument("inside_hop", inside_hop)
+            argument("inside_hop", inside_hop),
+            nics.map_or_else(String::new, |nics| format!(",nics={nics}")),
+            reduce_argument(reduces)
         ),
         kind: "groups",
         nodes,
-        switches: groups + 1,
+        // One switch for each group, the joining switch, and the pools.
+        switches: groups + 1 + if nics.is_some() { groups } else { 0 },
         radices: radices.to_vec(),
-        link_slots: 4 * nodes,
+        link_slots: 4 * nodes + if nics.is_some() { 2 * groups } else { 0 },
         degree: Some(2),
-        diameter: 2 * u64::from(nodes > 1),
-        bisection: (side > 0).then_some(Bisection { side, links: side, exact: false }),
-        distance_sum: Some(2 * (nodes - 1)),
-        bandwidths: range(inside),
-        latencies: range(inside_hop),
+        diameter: match nics {
+            Some(_) if groups > 1 => 4,
+            _ => 2 * u64::from(nodes > 1),
+        },
+        bisection: (side > 0 && nics.is_none()).then_some(Bisection {
+            side,
+            links: side,
+            exact: false,
+        }),
+        distance_sum: Some(match nics {
+            Some(_) => 2 * (ranks - 1) + 4 * (nodes - ranks),
+            None => 2 * (nodes - 1),
+        }),
+        bandwidths: range(&[inside, outside]),
+        latencies: range(&[inside_hop, if nics.is_some() { 0.5 } else { 1.0 }]),
         ..Properties::default()
     };
-    Ok(Arc::new(Groups { properties, radices, inside, inside_hop }))
+    Ok(Arc::new(Groups { properties, radices, inside, inside_hop, reduces, nics }))
 }
 
 impl Groups {
     fn ranks(&self) -> u64 {
         self.radices[1]
+    }
+
+    /// Returns the vertices of the switch and of the pool of a group, and the joining switch.
+    fn switches_of(&self, group: u64) -> [u64; 3] {
+        let joining = self.properties.nodes + self.radices[0];
+        [self.properties.nodes + group, joining + 1 + group, joining]
     }
 }
 
@@ -96,16 +144,36 @@ impl Family for Groups {
     }
 
     fn bandwidth(&self, link: u64) -> f64 {
-        if link < 2 * self.properties.nodes { self.inside } else { 1.0 }
+        if self.is_inside(link) { self.inside } else { self.nics.map_or(1.0, |nics| nics as f64) }
     }
 
     fn latency(&self, link: u64) -> f64 {
-        if link < 2 * self.properties.nodes { self.inside_hop } else { 1.0 }
+        match self.nics {
+            _ if self.is_inside(link) => self.inside_hop,
+            Some(_) => 0.5,
+            None => 1.0,
+        }
+    }
+
+    fn is_inside(&self, link: u64) -> bool {
+        link < 2 * self.properties.nodes
+    }
+
+    fn can_reduce(&self, vertex: u64) -> bool {
+        let nodes = self.properties.nodes;
+        self.reduces && (nodes..nodes + self.radices[0]).contains(&vertex)
     }
 
     fn link_between(&self, from: u64, to: u64) -> Option<Run> {
         let n = self.properties.nodes;
-        let candidates = if from < n { [from, 2 * n + from] } else { [n + to, 3 * n + to] };
+        let pool = n + self.radices[0] + 1;
+        let candidates = match (from, to) {
+            (rank, _) if rank < n => [rank, 2 * n + rank],
+            (_, rank) if rank < n => [n + rank, 3 * n + rank],
+            (from, _) if from >= pool => [4 * n + from - pool; 2],
+            (_, to) if to >= pool => [4 * n + self.radices[0] + to - pool; 2],
+            _ => return None,
+        };
         candidates.into_iter().find(|link| self.link_ends(*link) == Some((from, to))).map(Run::link)
     }
 
@@ -113,25 +181,38 @@ impl Family for Groups {
         if from == to {
             return 0;
         }
-        let across = from / self.ranks() != to / self.ranks();
-        let tier = 2 * self.properties.nodes * u64::from(across);
-        for first in [tier + from, tier + self.properties.nodes + to] {
-            visit(Run::link(first));
+        let n = self.properties.nodes;
+        let [own, other] = [from, to].map(|rank| rank / self.ranks());
+        let tier = if own == other { 0 } else { 2 * n };
+        visit(Run::link(tier + from));
+        let pools = self.nics.is_some() && own != other;
+        if pools {
+            visit(Run::link(4 * n + own));
+            visit(Run::link(4 * n + self.radices[0] + other));
         }
-        2
+        visit(Run::link(tier + n + to));
+        if pools { 4 } else { 2 }
     }
 
     fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
         let n = self.properties.nodes;
-        let rank = link % n;
-        let (own, all) = (n + rank / self.ranks(), n + self.radices[0]);
-        match link / n {
-            0 => Some((rank, own)),
-            1 => Some((own, rank)),
-            2 => Some((rank, all)),
-            3 => Some((all, rank)),
-            _ => None,
+        if link >= self.properties.link_slots {
+            return None;
         }
+        if let Some(link) = link.checked_sub(4 * n) {
+            let group = link % self.radices[0];
+            let [_, pool, joining] = self.switches_of(group);
+            return Some(if link == group { (pool, joining) } else { (joining, pool) });
+        }
+        let rank = link % n;
+        let [own, pool, joining] = self.switches_of(rank / self.ranks());
+        let outside = if self.nics.is_some() { pool } else { joining };
+        Some(match link / n {
+            0 => (rank, own),
+            1 => (own, rank),
+            2 => (rank, outside),
+            _ => (outside, rank),
+        })
     }
 }
 
@@ -143,7 +224,55 @@ impl Automorphisms for Groups {
     }
 
     fn image_of_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
-        let n = self.properties.nodes;
-        link / n * n + image_of_node(&self.radices, link % n, image)
+        let (n, groups) = (self.properties.nodes, self.radices[0]);
+        match link.checked_sub(4 * n) {
+            Some(link) => 4 * n + link / groups * groups + image(0, link % groups),
+            None => link / n * n + image_of_node(&self.radices, link % n, image),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::network::topology::parse;
+
+    /// The time of the bytes under `wormhole`: eight messages of 100 bytes between two groups leave
+    /// by eight adapters of one byte a microsecond. Without a pool, a rank uses only its own adapter.
+    #[test]
+    fn ranks_share_the_adapters_of_a_group() {
+        let shares = |spec: &str, senders: u64| {
+            let network = parse(spec).unwrap();
+            let mut times = vec![0.0; network.link_slots() as usize];
+            for i in 0..8 {
+                let add = &mut |run: crate::network::topology::Run| {
+                    run.links().for_each(|link| {
+                        times[link as usize] += 100.0 / network.bandwidth(link);
+                    });
+                };
+                network.route(i % senders, 8 + i, None, add).unwrap();
+            }
+            times.into_iter().fold(0.0, f64::max)
+        };
+        for senders in [1, 2, 8] {
+            assert_eq!(shares("groups:2x8,nics=8", senders), 100.0);
+            assert_eq!(shares("groups:2x8,nics=4", senders), 200.0, "two GPUs share an adapter");
+            assert_eq!(shares("groups:2x8", senders), 800.0 / senders as f64);
+        }
+    }
+
+    #[test]
+    fn a_message_through_pools_has_the_latency_of_two_hops() {
+        let network = parse("groups:2x4,inside_hop=0.25,nics=2").unwrap();
+        let latency = |from, to| {
+            let mut sum = 0.0;
+            let add = &mut |run: crate::network::topology::Run| {
+                sum += run.links().map(|link| network.latency(link)).sum::<f64>();
+            };
+            let hops = network.route(from, to, None, add).unwrap();
+            (hops, sum)
+        };
+        assert_eq!([latency(0, 1), latency(0, 7)], [(2, 0.5), (4, 2.0)]);
+        let error = parse("groups:2x4,nics=0").unwrap_err().to_string();
+        assert!(error.contains("expected network adapters of a group, from 1 to"), "{error}");
     }
 }

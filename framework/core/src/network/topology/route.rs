@@ -71,6 +71,42 @@ pub struct Route {
     /// With a path, signs only select one of two links between the same two nodes, and the order
     /// has no effect.
     pub path: Vec<u64>,
+    /// The switch that adds or copies the data of the send; `None` if no switch does.
+    pub switch: Option<Switch>,
+    /// The links of the route that the message uses; `None` for all links. The other links carry
+    /// the sum or the copy of another message of the same step.
+    pub section: Option<Section>,
+}
+
+/// A switch that takes part in a send, as a vertex of the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Switch {
+    /// The switch adds the values of all sends of the step that have the same switch, receiver and
+    /// selected data. One message carries the sum on to the receiver.
+    Reducer(u64),
+    /// The switch copies the data of all sends of the step that have the same switch, sender and
+    /// selected data. One message carries the data from the sender to the switch.
+    Multicaster(u64),
+}
+
+impl Switch {
+    /// Returns the vertex of the switch.
+    pub fn vertex(self) -> u64 {
+        match self {
+            Self::Reducer(vertex) | Self::Multicaster(vertex) => vertex,
+        }
+    }
+}
+
+/// A part of a route: `links` of its links, after the first `skipped` ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Section {
+    /// The number of links before the section.
+    pub skipped: u64,
+    /// The number of links of the section.
+    pub links: u64,
+    /// The number of links of the whole route.
+    pub of: u64,
 }
 
 impl Route {
@@ -80,6 +116,20 @@ impl Route {
         self.signs.iter().eq(&other.signs)
             && self.order.iter().eq(&other.order)
             && self.path.iter().eq(&other.path)
+            && self.switch == other.switch
+            && self.section == other.section
+    }
+
+    /// Returns whether the message begins at its sender, not at a switch that copies the data of
+    /// another message.
+    pub fn leaves_sender(&self) -> bool {
+        self.section.is_none_or(|section| section.skipped == 0)
+    }
+
+    /// Returns whether the message ends at its receiver, not at a switch that adds its data to
+    /// another message.
+    pub fn reaches_receiver(&self) -> bool {
+        self.section.is_none_or(|section| section.skipped + section.links == section.of)
     }
 }
 

@@ -198,6 +198,17 @@ impl<'a> FamilyArgs<'a> {
         }
     }
 
+    /// Returns whether the argument `reduce=switch` is given.
+    pub(super) fn reduces(&self) -> Result<bool, SpecError> {
+        match self.spec.args().iter().find(|arg| arg.key() == Some(REDUCE)) {
+            None => Ok(false),
+            Some(arg) if arg.value() == "switch" => Ok(true),
+            Some(arg) => {
+                Err(self.spec.bad_value(arg, "switch: the switches that can add and copy data"))
+            }
+        }
+    }
+
     /// Returns the number of a key, or `default` if the key is missing. Errors if it is below
     /// `least`.
     pub(super) fn number(&self, key: &str, default: u64, least: u64) -> Result<u64, SpecError> {
@@ -221,6 +232,14 @@ impl<'a> FamilyArgs<'a> {
             }
         }
     }
+}
+
+/// The key of the argument by which switches can add and copy data.
+pub(super) const REDUCE: &str = "reduce";
+
+/// Returns the argument `reduce`, which is omitted if switches only forward data.
+pub(super) fn reduce_argument(reduces: bool) -> &'static str {
+    if reduces { ",reduce=switch" } else { "" }
 }
 
 /// Returns the argument `nodes`, which is omitted if each switch has one node.

@@ -27,7 +27,7 @@ const SIDES: &str = "
     dragonfly:9x4x1 dragonfly:7x4x2 dragonfly:6x2x1 dragonfly:3x5x1
     slim-fly:3 slim-fly:4,nodes=2 slim-fly:5 slim-fly:7 slim-fly:8 slim-fly:9
     jellyfish:2x1x1 jellyfish:8x3x2 jellyfish:15x4x1,seed=7 jellyfish:6x5x1,seed=3
-    groups:1x1 groups:1x4 groups:3x1 groups:3x4,inside=9 torus:3x4,place=random:5
+    groups:1x1 groups:1x4 groups:3x1 groups:3x4,inside=9 groups:3x4,nics=2 groups:1x3,nics=5 torus:3x4,place=random:5
     hyperx:3x2,nodes=2,place=random:1 mesh:4x4,place=hilbert
     tofu:1x2ox1 mesh:2x3x2,place=fold:4x3 torus:4x2x3,place=fold:7x3
     tofu:2x1x2o,place=fold:4x2x4
@@ -352,7 +352,7 @@ proptest! {
         let mut order: Vec<u32> = (0..dims.len() as u32).collect();
         order.sort_by_key(|d| routes[*d as usize].1);
         let signs: Vec<i8> = routes.iter().take(dims.len()).map(|w| w.0).collect();
-        let route = Route { signs: signs.clone(), order, path: Vec::new() };
+        let route = Route { signs: signs.clone(), order, ..Route::default() };
         let passed = nodes_passed(&torus, from, to, Some(&route)).unwrap();
         let grid = crate::delivery::grid::Grid::new(&dims).unwrap();
         let (a, b) = (grid.coordinates(from), grid.coordinates(to));
@@ -427,8 +427,8 @@ fn invalid_specs_are_explained() {
     insta::assert_snapshot!(spec_error("torus:16x"), @"topology `torus:16x`: dimension 2 is missing [x]");
     insta::assert_snapshot!(spec_error("torus:16x-4"), @"topology `torus:16x-4`: dimension 2 is `-4`, expected a whole number from 1 on [-4]");
     insta::assert_snapshot!(spec_error("torus:16,16"), @"topology `torus:16,16`: one argument too many, expected dimensions, as in `16x16` [16]");
-    insta::assert_snapshot!(spec_error("torus:8x8,failed=0-1"), @"topology `torus:8x8,failed=0-1`: unknown key `failed`, expected one of down, slow, faults, slow-links, ranks, place, routing [failed]");
-    insta::assert_snapshot!(spec_error("groups:2x4,outside=2"), @"topology `groups:2x4,outside=2`: unknown key `outside`, expected one of inside, inside_hop, down, slow, faults, slow-links, ranks, place, routing [outside]");
+    insta::assert_snapshot!(spec_error("torus:8x8,failed=0-1"), @"topology `torus:8x8,failed=0-1`: unknown key `failed`, expected one of down, slow, faults, slow-links, ranks, place, routing, mesh [failed]");
+    insta::assert_snapshot!(spec_error("groups:2x4,outside=2"), @"topology `groups:2x4,outside=2`: unknown key `outside`, expected one of inside, inside_hop, nics, down, slow, faults, slow-links, ranks, place, routing, mesh [outside]");
     insta::assert_snapshot!(spec_error("torus:65536x65536"), @"topology `torus:65536x65536`: over 2147483648 nodes, the most that a topology may have [65536x65536]");
     insta::assert_snapshot!(spec_error("torus:99999999999999999999"), @"topology `torus:99999999999999999999`: dimension 1 is too large [99999999999999999999]");
     insta::assert_snapshot!(spec_error(&format!("mesh:1{}", "x1".repeat(32))), @"topology `mesh:1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1`: over 32 dimensions, the most that a topology may have [1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1]");
@@ -952,7 +952,7 @@ fn invalid_switch_networks_are_explained() {
     insta::assert_snapshot!(message("hyperx:4x0"), @"dimension 2 is 0, expected a whole number from 1 on");
     insta::assert_snapshot!(message("dragonfly:9x4"), @"expected groups, routers per group and nodes per router, as in `dragonfly:33x8x4`, found `9x4`");
     insta::assert_snapshot!(message("dragonfly:1000x2x1"), @"expected at most 256 routers per group and 256 global links per router, found `1000x2x1`");
-    insta::assert_snapshot!(message("dragonfly:9x4x2,nodes=3"), @"unknown key `nodes`, expected one of down, slow, faults, slow-links, ranks, place, routing");
+    insta::assert_snapshot!(message("dragonfly:9x4x2,nodes=3"), @"unknown key `nodes`, expected one of down, slow, faults, slow-links, ranks, place, routing, mesh");
     insta::assert_snapshot!(message("jellyfish:5x3x1"), @"expected fewer links per switch than switches, at least 2 if there are more than two switches, and an even number of link ends, found `5x3x1`");
     insta::assert_snapshot!(message("jellyfish:10x1x1"), @"expected fewer links per switch than switches, at least 2 if there are more than two switches, and an even number of link ends, found `10x1x1`");
     insta::assert_snapshot!(message("jellyfish:9000x4x1"), @"expected at most 8192 switches, found `9000x4x1`");

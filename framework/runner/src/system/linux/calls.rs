@@ -5,7 +5,7 @@
 //! allowed. Calls that change files by name or descriptor are not allowed, because Landlock does
 //! not cover modes, owners, times and attributes.
 
-use crate::sandbox::TRACE;
+use crate::sandbox::{REFUSED, TRACE};
 use seccompiler::{
     BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition,
     SeccompFilter, SeccompRule,
@@ -325,7 +325,7 @@ extern "C" fn refused(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes the interrupted thread's context to a handler with SA_SIGINFO.
     let number = unsafe { fail(&mut *context.cast::<libc::ucontext_t>()) };
     let mut line = Line::default();
-    line.push(b"sandbox: refused system call ");
+    line.push(REFUSED.as_bytes());
     line.push_number(number);
     let named = NAMES.iter().chain(OLD_NAMES).find(|(call, _)| *call == number);
     if let Some(name) = named.and_then(|(_, name)| name.strip_prefix("SYS_")) {

@@ -133,7 +133,7 @@ impl<'a> Blocks<'a> {
 }
 
 impl Holdings for Blocks<'_> {
-    fn send(&mut self, send: &RehearsedSend) -> Result<Option<u128>, String> {
+    fn send(&mut self, send: &RehearsedSend, _: bool) -> Result<Option<u128>, String> {
         // Select the blocks. Remove them from the sender, unless the send copies them.
         let within = |side: Option<u64>, nodes: &[u64]| {
             side.is_none_or(|node| nodes.binary_search(&node).is_ok())

@@ -121,7 +121,7 @@ impl<'a> ByteCounts<'a> {
 }
 
 impl Holdings for ByteCounts<'_> {
-    fn send(&mut self, send: &RehearsedSend) -> Result<Option<u128>, String> {
+    fn send(&mut self, send: &RehearsedSend, _: bool) -> Result<Option<u128>, String> {
         let extracted = match send.bucket {
             None => self.extract_counted(send)?,
             Some(bucket) => {

@@ -38,9 +38,9 @@ pub(super) struct Values<'a> {
     segments: u64,
     in_parts: bool,
     held: Vec<BTreeMap<ValueId, Contributions>>,
-    /// For each send, in order: the receiver, whether the receiver adds the values to its own, and
-    /// the values.
-    arriving: Vec<(u64, bool, BTreeMap<ValueId, Contributions>)>,
+    /// For each send, in order: the receiver, whether the receiver adds the values to its own,
+    /// whether a switch has added them to those of an earlier send, and the values.
+    arriving: Vec<(u64, (bool, bool), BTreeMap<ValueId, Contributions>)>,
     /// Bytes that each node of the machine added to its own values in the last step.
     summed: BTreeMap<u64, u128>,
 }
@@ -108,7 +108,7 @@ impl<'a> Values<'a> {
 }
 
 impl Holdings for Values<'_> {
-    fn send(&mut self, send: &RehearsedSend) -> Result<Option<u128>, String> {
+    fn send(&mut self, send: &RehearsedSend, joined: bool) -> Result<Option<u128>, String> {
         let (from, to) = (send.from, send.to);
         let is_within = |id: &ValueId| {
             let node = id.result.or(id.part);
@@ -132,13 +132,13 @@ impl Holdings for Values<'_> {
         }
         let load = selected.keys().map(|id| self.bytes(*id)).sum();
         let any = !selected.is_empty();
-        self.arriving.push((to, send.combines, selected));
+        self.arriving.push((to, (send.combines, joined), selected));
         Ok(any.then_some(load))
     }
 
     fn arrive(&mut self) -> Result<(), String> {
         self.summed.clear();
-        for (to, combines, selected) in std::mem::take(&mut self.arriving) {
+        for (to, (combines, joined), selected) in std::mem::take(&mut self.arriving) {
             for (id, nodes) in selected {
                 let bytes = self.bytes(id);
                 let Some(own) = self.held[to as usize].get_mut(&id) else {
@@ -152,7 +152,8 @@ impl Holdings for Values<'_> {
                         ));
                     }
                     own.extend(nodes);
-                    *self.summed.entry(self.places.physical[to as usize]).or_default() += bytes;
+                    let added = if joined { 0 } else { bytes };
+                    *self.summed.entry(self.places.physical[to as usize]).or_default() += added;
                 } else {
                     if let Some(node) = own.difference(&nodes).next() {
                         return Err(format!("node {to} loses node {node}'s contribution to {id}"));

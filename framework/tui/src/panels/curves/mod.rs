@@ -9,13 +9,13 @@ use crate::memo::Memo;
 use crate::paint::{Painter, position, width};
 use crate::panel::{Keyed, List, Panel, list_in_field, next_of, wrap_index};
 use crate::session::comparison::Compared;
-use crate::session::{RenderKind, Session};
-use crate::theme::mark;
+use crate::session::comparison::UNCHARGED;
+use crate::session::{RenderKind, Request, Requests, Session};
 use axes::{Axes, Scale};
 use ratatui::layout::Rect;
 use std::rc::Rc;
 use swapmeet_results::analysis::{Axis, Crossover, Curve, Family, Point};
-use swapmeet_results::duration;
+use swapmeet_results::{duration, mark};
 
 const LEFT: u16 = 9;
 
@@ -23,18 +23,21 @@ const LEFT: u16 = 9;
 pub(crate) struct Curves {
     /// The list of crossovers. The cursor of this list is its scroll position.
     list: List,
-    family: usize,
+    /// The family that the user has chosen. It is shown if it contains the selected case.
+    chosen: Option<(Axis, String)>,
     scale: Scale,
+    /// Whether times are divided by the fastest time at the same position.
+    is_relative: bool,
     /// The maximum scroll position of the list, at which the last crossover is in the last row.
     farthest: usize,
-    seen: usize,
     /// The curves that pass the filter. The inputs are the number of the analysis, the index of the
-    /// family and the filter.
-    shown: Memo<(u64, usize, String), Shown>,
+    /// family, the filter, and whether times are relative.
+    shown: Memo<(u64, usize, String, bool), Shown>,
 }
 
 #[derive(Debug)]
 struct Shown {
+    /// The curves, as they are drawn. Those that are the fastest somewhere are last.
     family: Family,
     crossovers: Vec<Crossover>,
     optimum: Option<Curve>,
@@ -42,6 +45,7 @@ struct Shown {
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Action {
+    Relative,
     Scale,
     Previous,
     Next,
@@ -50,13 +54,14 @@ pub(crate) enum Action {
 }
 
 impl Keyed for Curves {
-    const TAB: &'static str = "Curves";
-    const TITLE: &'static str = "Time against block size or nodes";
+    const TITLE: &'static str = "Curves";
     type Action = Action;
     const KEYS: &'static [Binding<Action>] = &[
+        bind(Action::Relative, &[ch('v')], "show times, or times relative to the fastest")
+            .hint("relative"),
         bind(
             Action::Scale,
-            &[ch('v')],
+            &[ch('s')],
             "make both axes logarithmic, only the horizontal one, or none",
         )
         .hint("scale"),
@@ -66,19 +71,21 @@ impl Keyed for Curves {
         bind(Action::Down, DOWN, "scroll the list of crossovers down").pair("↑↓", "crossovers"),
     ];
 
-    fn act(&mut self, action: Action, session: &mut Session) {
+    fn act(&mut self, action: Action, session: &Session) -> Requests {
         match action {
+            Action::Relative => self.is_relative = !self.is_relative,
             Action::Scale => self.scale = next_of(&Scale::ALL, self.scale),
-            Action::Previous => self.sideways(-1, session),
-            Action::Next => self.sideways(1, session),
-            Action::Up => self.step(-1, session),
-            Action::Down => self.step(1, session),
+            Action::Previous => return self.sideways(-1, session),
+            Action::Next => return self.sideways(1, session),
+            Action::Up => return self.step(-1, session),
+            Action::Down => return self.step(1, session),
         }
+        Requests::new()
     }
 
     fn is_idle(&self, action: Action, session: &Session) -> bool {
         match action {
-            Action::Scale => false,
+            Action::Relative | Action::Scale => false,
             Action::Previous | Action::Next => session.compared.families.len() < 2,
             Action::Up | Action::Down => self.farthest == 0,
         }
@@ -92,39 +99,41 @@ impl Panel for Curves {
         self.shown(session).map_or(0, |shown| shown.crossovers.len())
     }
 
-    fn figure(&self, session: &Session) -> RenderKind {
-        let family = session.compared.families.get(self.family);
-        RenderKind::Curves(family.map_or(Axis::Block, |family| family.axis))
+    fn figure(&self, session: &Session) -> Option<(RenderKind, Vec<usize>)> {
+        let family = session.compared.families.get(self.family(session))?;
+        Some((RenderKind::Curves(family.axis), family.groups.iter().copied().collect()))
     }
 
-    fn sideways(&mut self, by: isize, session: &mut Session) {
-        self.family = wrap_index(self.family, by, session.compared.families.len());
+    /// Shows the next family. If it does not contain the selected case, selects its first group.
+    fn sideways(&mut self, by: isize, session: &Session) -> Requests {
+        let families = &session.compared.families;
+        let next = wrap_index(self.family(session), by, families.len());
+        let Some(family) = families.get(next) else { return Requests::new() };
         self.list.cursor = 0;
-    }
-
-    fn sync(&mut self, session: &Session) {
-        if self.seen != session.group {
-            self.seen = session.group;
-            let family = session
-                .compared
-                .families
-                .iter()
-                .position(|family| family.groups.contains(&session.group));
-            self.family = family.unwrap_or(self.family);
+        self.chosen = Some((family.axis, family.title()));
+        match session.selected_group().is_some_and(|group| family.groups.contains(&group)) {
+            true => Requests::new(),
+            false => family
+                .groups
+                .first()
+                .map(|group| Request::SelectGroup(*group))
+                .into_iter()
+                .collect(),
         }
-        self.family = self.family.min(session.compared.families.len().saturating_sub(1));
     }
 
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
-        let Some(family) = session.compared.families.get(self.family) else {
+        let at = self.family(session);
+        let Some(family) = session.compared.families.get(at) else {
             let area = painter.panel(area, Self::TITLE);
-            let text = "Curves need rows of at least two block sizes or two sizes of a topology. Select more in Explore (1), then press a to add them.";
+            let text = "Curves need rows of at least two block sizes or two sizes of a topology. Choose more in 1, then press a to add them.";
             return painter.placeholder(area, &session.text_without_results(text));
         };
-        let which = position(self.family, session.compared.families.len());
+        let which = position(at, session.compared.families.len());
         let filter = &self.list.filter;
         let title = format!(
-            "Time against {}{which}: {}{}",
+            "{} against {}{which}: {}{}",
+            if self.is_relative { "Time relative to the fastest" } else { "Time" },
             family.axis.label(),
             family.title(),
             filter.suffix()
@@ -159,7 +168,7 @@ impl Panel for Curves {
                         "several patterns have {values} failed links, so no line is drawn there"
                     )
                 }
-                Axis::Block | Axis::Variation => {
+                Axis::Block | Axis::Variation | Axis::Parameter(_) => {
                     format!("several workloads have blocks of {values}, so no line is drawn there")
                 }
             };
@@ -181,15 +190,12 @@ impl Panel for Curves {
                 .placeholder(area, "Not enough space for curves. Press e to expand the panel.");
         }
         let axes = Axes::new(family, optimum.as_slice(), self.scale);
-        frame(painter, family, &axes, area, plot);
+        frame(painter, family, &axes, self.is_relative, area, plot);
         let pieces = |curve: &Curve| {
             let style = painter.theme.series(session.styles.number(&curve.algorithm));
             let lines =
                 curve.segments(&family.shared_xs).map(|points| axes.line(points, plot.width));
-            // Curves whose times have not been recalculated yet are dashed.
-            let dashed = session.compared.is_outdated(&curve.algorithm);
-            let drawn = lines.flat_map(|line| if dashed { dashes(&line) } else { vec![line] });
-            drawn.map(|line| (line, style)).collect::<Vec<_>>()
+            lines.map(|line| (line, style)).collect::<Vec<_>>()
         };
         let mut lines: Vec<_> = distinct(family).flat_map(pieces).collect();
         // The optimum is dashed, because no algorithm need reach it.
@@ -198,21 +204,26 @@ impl Panel for Curves {
             lines.extend(dashes(&line).into_iter().map(|dash| (dash, painter.theme.dim)));
         }
         painter.lines(plot, ([axes.x.0, axes.x.1], [axes.y.0, axes.y.1]), &lines);
+        // Draw the marks of the fastest last, so that they cover the others.
+        let mut points: Vec<(usize, &Point)> = Vec::new();
         for curve in distinct(family) {
             let look = session.styles.number(&curve.algorithm);
+            points.extend(curve.points.iter().map(|point| (look, point)));
+        }
+        points.sort_by(|(_, a), (_, b)| b.time.total_cmp(&a.time));
+        for (look, point) in points {
             let style = painter.theme.series(look);
-            for point in &curve.points {
-                if let Some((low, high)) = interval(session, point) {
-                    let (x, top) = axes.cell((point.x, high), plot);
-                    let bottom = axes.cell((point.x, low), plot).1;
-                    (top..=bottom).for_each(|y| painter.dot(plot, x, y, '│', style));
-                }
-                let (x, y) = axes.cell((point.x, point.time), plot);
-                painter.dot(plot, x, y, mark(look), style);
+            if let Some((low, high)) = interval(session, point).filter(|_| !self.is_relative) {
+                let (x, top) = axes.cell((point.x, high), plot);
+                let bottom = axes.cell((point.x, low), plot).1;
+                (top..=bottom).for_each(|y| painter.dot(plot, x, y, '│', style));
             }
+            let (x, y) = axes.cell((point.x, point.time), plot);
+            painter.dot(plot, x, y, mark(look), style);
         }
         for crossover in crossovers {
-            let (x, y) = axes.cell((crossover.x, crossover.time), plot);
+            let time = if self.is_relative { 1.0 } else { crossover.time };
+            let (x, y) = axes.cell((crossover.x, time), plot);
             painter.dot(plot, x, y, '✕', painter.theme.accent);
         }
         for (y, crossover) in
@@ -222,7 +233,7 @@ impl Panel for Curves {
                 area,
                 1,
                 y,
-                &format!("✕ {}", crossover.in_words(family.axis)),
+                &format!("✕ {}", remarked(session, family, crossover).in_words(family.axis)),
                 painter.theme.text,
             );
         }
@@ -244,13 +255,67 @@ impl Curves {
     /// Returns the curves that pass the filter; `None` if there is no family.
     fn shown(&self, session: &Session) -> Option<Rc<Shown>> {
         let (compared, filter) = (&session.compared, &self.list.filter);
-        let family = compared.families.get(self.family)?;
-        Some(self.shown.get((compared.number, self.family, filter.text().to_owned()), || {
-            let family = family.only(|algorithm| session.passes(filter, algorithm, ""));
+        let at = self.family(session);
+        let family = compared.families.get(at)?;
+        let inputs = (compared.number, at, filter.text().to_owned(), self.is_relative);
+        Some(self.shown.get(inputs, || {
+            let mut family = family.only(|algorithm| session.passes(filter, algorithm, ""));
             let crossovers = family.envelope().crossovers;
-            Shown { crossovers, optimum: optimum(compared, &family), family }
+            let mut optimum = optimum(compared, &family);
+            let best = |x: f64| {
+                let times = family.curves.iter().filter_map(|curve| curve.time_at(x));
+                times.fold(f64::INFINITY, f64::min)
+            };
+            let best: Vec<(f64, f64)> = family.xs().into_iter().map(|x| (x, best(x))).collect();
+            let fastest = |x: f64| {
+                best.iter().find(|(other, _)| *other == x).map_or(f64::INFINITY, |(_, time)| *time)
+            };
+            let wins = |curve: &Curve| {
+                curve.points.iter().filter(|point| point.time <= fastest(point.x)).count()
+            };
+            family.curves.sort_by_key(wins);
+            if self.is_relative {
+                for curve in family.curves.iter_mut().chain(&mut optimum) {
+                    curve.points.iter_mut().for_each(|point| point.time /= fastest(point.x));
+                }
+            }
+            Shown { crossovers, optimum, family }
         }))
     }
+
+    /// Returns the index of the displayed family, which contains the selected case. If several do,
+    /// prefers the family that the user has chosen.
+    fn family(&self, session: &Session) -> usize {
+        let families = &session.compared.families;
+        let Some(group) = session.selected_group() else { return 0 };
+        let is_chosen = |family: &Family| {
+            self.chosen
+                .as_ref()
+                .is_some_and(|(axis, title)| *axis == family.axis && *title == family.title())
+        };
+        let mut own = (0..families.len()).filter(|at| families[*at].groups.contains(&group));
+        let first = own.next().unwrap_or(0);
+        std::iter::once(first)
+            .chain(own)
+            .find(|at| families.get(*at).is_some_and(is_chosen))
+            .unwrap_or(first)
+    }
+}
+
+/// Returns a crossover whose names have the mark of unequal charges.
+fn remarked(session: &Session, family: &Family, crossover: &Crossover) -> Crossover {
+    let named = |name: &String| format!("{name}{}", remark(session, family, name));
+    Crossover {
+        before: named(&crossover.before),
+        after: named(&crossover.after),
+        ..crossover.clone()
+    }
+}
+
+/// Returns the mark `†` if some row of an algorithm in the family has it.
+fn remark(session: &Session, family: &Family, algorithm: &str) -> &'static str {
+    let has = |group: &usize| !session.compared.remark(*group, algorithm).is_empty();
+    if family.groups.iter().any(has) { UNCHARGED } else { "" }
 }
 
 /// Returns the ends of the 95 % confidence interval of the time at a point; `None` if there are no
@@ -314,19 +379,31 @@ fn legend(
     has_optimum: bool,
     area: Rect,
 ) -> u16 {
-    let (compared, theme) = (&session.compared, painter.theme);
+    let theme = painter.theme;
     let entry = |curve: &Curve| {
         let alike = family.curves.iter().filter(|other| coincide(curve, other));
-        let names = alike.map(|other| other.algorithm.as_str()).collect::<Vec<_>>().join(" = ");
-        let old = if compared.is_outdated(&curve.algorithm) { " (outdated)" } else { "" };
+        let named = |curve: &Curve| {
+            format!("{}{}", curve.algorithm, remark(session, family, &curve.algorithm))
+        };
+        let names = alike.map(named).collect::<Vec<_>>().join(" = ");
         let look = session.styles.number(&curve.algorithm);
-        [mark(look).to_string(), format!("{names}{old}")].map(|text| (text, theme.series(look)))
+        [mark(look).to_string(), names].map(|text| (text, theme.series(look)))
     };
     let optimum = has_optimum.then(|| ["- -", "optimum"].map(|text| (text.to_owned(), theme.dim)));
-    painter.legend(area, distinct(family).map(entry).chain(optimum))
+    // The curves that are the fastest somewhere are first.
+    let mut entries: Vec<_> = distinct(family).map(entry).collect();
+    entries.reverse();
+    painter.legend(area, entries.into_iter().chain(optimum))
 }
 
-fn frame(painter: &mut Painter<'_, '_>, family: &Family, axes: &Axes, area: Rect, plot: Rect) {
+fn frame(
+    painter: &mut Painter<'_, '_>,
+    family: &Family,
+    axes: &Axes,
+    is_relative: bool,
+    area: Rect,
+    plot: Rect,
+) {
     let theme = painter.theme;
     let (left, top) = (plot.x - area.x, plot.y - area.y);
     for y in 0..plot.height {
@@ -344,7 +421,11 @@ fn frame(painter: &mut Painter<'_, '_>, family: &Family, axes: &Axes, area: Rect
             continue;
         }
         taken.push(y);
-        let text = if tick == 0.0 { "0".to_owned() } else { duration(tick) };
+        let text = match tick {
+            0.0 => "0".to_owned(),
+            _ if is_relative => format!("{tick:.2} x"),
+            _ => duration(tick),
+        };
         painter.put_right(area, left - 1, top + y, &text, theme.dim);
         painter.dot(area, left - 1, top + y, '┤', theme.dim);
     }

@@ -12,6 +12,10 @@ use swapmeet_core::network::topology::Network;
 use swapmeet_results::analysis::{LinkCost, LinkCosts};
 use swapmeet_results::duration;
 
+/// The increase of the time at which the scale of costs ends at least, so that the loss of a link
+/// that hardly matters does not have the colour of an alarm.
+const SMALL: f64 = 0.1;
+
 fn load_of(cost: LinkCost) -> u64 {
     match cost {
         LinkCost::Disconnects => DISCONNECTS,
@@ -29,7 +33,7 @@ fn frame(costs: &LinkCosts, topology: &Network) -> (Frame, u64) {
     };
     let links: Vec<Load> = (0..topology.link_slots()).filter_map(load).collect();
     let timed = links.iter().map(|link| link.load).filter(|load| *load != DISCONNECTS);
-    let most = timed.max().unwrap_or(0).max(1);
+    let most = timed.max().unwrap_or(0).max((DOUBLED * SMALL) as u64);
     (Frame { links, ..Frame::default() }, most)
 }
 
@@ -97,5 +101,26 @@ fn ranking(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, costs: &LinkCosts, ar
         for x in 0..2 * hot as u16 {
             painter.dot(area, 30 + x, y, if load == DISCONNECTS { 'X' } else { '█' }, style);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::theme::{LEVELS, level};
+
+    #[test]
+    fn small_losses_are_not_red() {
+        let costs = |ratio: f64| LinkCosts {
+            case: swapmeet_results::CaseId::default(),
+            time_us: 1.0,
+            links: [((0, 1), LinkCost::Ratio(ratio))].into(),
+        };
+        let topology = swapmeet_core::network::topology::parse("ring:4").unwrap();
+        let hottest = |ratio| {
+            let (frame, most) = frame(&costs(ratio), topology.as_ref());
+            frame.links.iter().map(|link| level(link.load, most)).max().unwrap()
+        };
+        assert_eq!([hottest(1.013), hottest(1.5)], [1, LEVELS - 1]);
     }
 }

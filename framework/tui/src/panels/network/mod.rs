@@ -19,9 +19,9 @@ use crate::click_map::PanelPosition;
 use crate::keys::{Binding, DOWN, ENTER, FIRST, LAST, LEFT, RIGHT, UP, bind, ch};
 use crate::paint::{Painter, cut_middle};
 use crate::panel::{Keyed, List, Panel, list_in_field, next_of, wrap_index};
-use crate::session::Session;
 use crate::session::queue::CaseRow;
 use crate::session::recording::{FrameSelection, KeptSchedule, Recording};
+use crate::session::{Request, Requests, Session};
 use lattice::Lattice;
 use playback::Playback;
 use ratatui::layout::Rect;
@@ -57,7 +57,7 @@ pub(crate) enum Action {
     PreviousCase,
     NextCase,
     Quantity,
-    Picture,
+    Matrix,
     ZoomIn,
     ZoomOut,
     Faster,
@@ -74,8 +74,7 @@ pub(crate) enum Action {
 }
 
 impl Keyed for Network {
-    const TAB: &'static str = "Net";
-    const TITLE: &'static str = "The network";
+    const TITLE: &'static str = "Network and ranks";
     type Action = Action;
     const KEYS: &'static [Binding<Action>] = &[
         bind(Action::Play, &[ch(' ')], "play the schedule, or pause").hint("play"),
@@ -89,12 +88,7 @@ impl Keyed for Network {
             "show messages or bytes on links, bytes in nodes, or link costs",
         )
         .hint("quantity"),
-        bind(
-            Action::Picture,
-            &[ch('o')],
-            "show the network, communication matrix, ranks against time, or histogram",
-        )
-        .hint("picture"),
+        bind(Action::Matrix, &[ch('M')], "show the network, or the communication matrix"),
         bind(
             Action::ZoomIn,
             &[ch('z')],
@@ -107,7 +101,7 @@ impl Keyed for Network {
         bind(Action::Last, LAST, "go to the last step"),
         bind(Action::PreviousPlane, &[ch('[')], "previous plane of a three-dimensional network"),
         bind(Action::NextPlane, &[ch(']')], "next plane").pair("[ ]", "plane"),
-        bind(Action::TurnPlanes, &[ch('p')], "change the orientation of the planes").hint("turn"),
+        bind(Action::TurnPlanes, &[ch('o')], "change the orientation of the planes").hint("turn"),
         bind(
             Action::MostExpensive,
             &[ch('w')],
@@ -124,27 +118,29 @@ impl Keyed for Network {
         bind(Action::Record, ENTER, "simulate a schedule that takes long"),
     ];
 
-    fn act(&mut self, action: Action, session: &mut Session) {
+    fn act(&mut self, action: Action, session: &Session) -> Requests {
         match action {
             // Playback, and the choice of the case.
-            Action::Play => self.playback.toggle(session),
-            Action::PreviousStep => self.sideways(-1, session),
-            Action::NextStep => self.sideways(1, session),
-            Action::PreviousCase => session.focus_by(-1),
-            Action::NextCase => session.focus_by(1),
+            Action::Play => return self.playback.toggle(session),
+            Action::PreviousStep => return self.sideways(-1, session),
+            Action::NextStep => return self.sideways(1, session),
+            Action::PreviousCase => return self.step(-1, session),
+            Action::NextCase => return self.step(1, session),
             // Appearance: the quantity, the kind of picture, and the zoom.
-            Action::Quantity => self.next_quantity(session),
-            Action::Picture => {
-                self.view.picture = next_of(&Picture::ALL, self.view.picture);
-                session.show_message(self.view.picture.in_words(), false);
+            Action::Quantity => return self.next_quantity(session),
+            Action::Matrix => {
+                self.view.picture = match self.view.picture {
+                    Picture::Matrix => Picture::Network,
+                    Picture::Network | Picture::RanksOverTime => Picture::Matrix,
+                };
             }
             Action::ZoomIn => self.view.zoom = (self.view.zoom + 1).min(20),
             Action::ZoomOut => self.view.zoom = self.view.zoom.saturating_sub(1),
             // The speed and the position of the playback.
             Action::Faster => self.playback.speed = (self.playback.speed * 2.0).min(64.0),
             Action::Slower => self.playback.speed = (self.playback.speed / 2.0).max(0.25),
-            Action::First => self.playback.go_to_end(false, session),
-            Action::Last => self.playback.go_to_end(true, session),
+            Action::First => return self.playback.go_to_end(false, session),
+            Action::Last => return self.playback.go_to_end(true, session),
             // Planes: a network with three dimensions shows one plane at a time.
             Action::PreviousPlane => {
                 self.view.plane = wrap_index(self.view.plane, -1, self.planes(session));
@@ -152,23 +148,18 @@ impl Keyed for Network {
             Action::NextPlane => {
                 self.view.plane = wrap_index(self.view.plane, 1, self.planes(session));
             }
-            Action::TurnPlanes => self.turn(session),
+            Action::TurnPlanes => return self.turn(session),
             // Actions that simulate a schedule or need a second schedule.
-            Action::Record => self.record(session),
-            Action::MostExpensive => self.show_most_expensive(session),
-            Action::KeepSchedule => self.toggle_kept(session),
+            Action::Record => return self.record(session),
+            Action::MostExpensive => return self.show_most_expensive(session),
+            Action::KeepSchedule => return vec![Request::ToggleKept],
             Action::AlignByTime => {
                 self.in_time = !self.in_time;
-                session.show_message(
-                    if self.in_time {
-                        "schedules aligned by time"
-                    } else {
-                        "schedules aligned by step"
-                    },
-                    false,
-                );
+                let how = if self.in_time { "time" } else { "step" };
+                return vec![Request::Say(format!("schedules aligned by {how}"))];
             }
         }
+        Requests::new()
     }
 
     fn is_idle(&self, action: Action, session: &Session) -> bool {
@@ -183,27 +174,40 @@ impl Panel for Network {
         session.queue.rows().len()
     }
 
-    fn no_filter_reason(&self) -> Option<&'static str> {
-        Some("the network has no filter; up and down go to other cases")
+    fn has_filter(&self) -> bool {
+        false
     }
 
-    /// Moves the focus to the next or the previous case.
-    fn step(&mut self, by: isize, session: &mut Session) {
-        session.focus_by(by.signum());
+    /// Goes to the next or the previous algorithm of the group, the fastest first. If the group has
+    /// not been analysed yet, goes to the next case.
+    fn step(&mut self, by: isize, session: &Session) -> Requests {
+        let Some(group) = session.selected_group() else {
+            return vec![Request::SelectNext(by.signum())];
+        };
+        let lines = session.compared.lines_of(group);
+        let line = session.selected_line();
+        let at = line.map_or(0, |line| {
+            line - session.compared.lines.partition_point(|line| line.group < group)
+        });
+        let next = at.saturating_add_signed(by.signum()).min(lines.len().saturating_sub(1));
+        lines.get(next).map(|line| Request::Select(session.case_of(line))).into_iter().collect()
     }
 
-    fn go_to_end(&mut self, last: bool, session: &mut Session) {
-        self.playback.go_to_end(last, session);
+    fn go_to_end(&mut self, last: bool, session: &Session) -> Requests {
+        self.playback.go_to_end(last, session)
     }
 
-    fn sideways(&mut self, by: isize, session: &mut Session) {
+    fn sideways(&mut self, by: isize, session: &Session) -> Requests {
         self.playback.plays = false;
-        self.playback.go_to(self.playback.step.saturating_add_signed(by), session);
+        self.playback.go_to(self.playback.step.saturating_add_signed(by), session)
     }
 
-    fn click(&mut self, position: PanelPosition, session: &mut Session) {
-        if let PanelPosition::Mark(step) = position {
-            self.playback.go_to(step, session);
+    fn click(&mut self, position: PanelPosition, session: &Session) -> Requests {
+        match position {
+            PanelPosition::Mark(step) => self.playback.go_to(step, session),
+            PanelPosition::Anywhere | PanelPosition::Line(_) | PanelPosition::Heading(_) => {
+                Requests::new()
+            }
         }
     }
 
@@ -211,9 +215,14 @@ impl Panel for Network {
         true
     }
 
+    /// Shows the network (0) or ranks against time (1).
+    fn show_picture(&mut self, number: usize) {
+        self.view.picture = if number == 0 { Picture::Network } else { Picture::RanksOverTime };
+    }
+
     /// If the focus has moved to another case, goes to its first step.
     fn sync(&mut self, session: &Session) {
-        let here = session.focused().map(|(_, row)| &row.key);
+        let here = session.selected_row().map(|(_, row)| &row.key);
         if here != self.seen.as_ref() {
             self.seen = here.cloned();
             (self.playback.step, self.playback.plays, self.playback.follows) = (0, false, false);
@@ -222,24 +231,27 @@ impl Panel for Network {
         }
     }
 
-    fn tick(&mut self, session: &mut Session) -> bool {
-        if self.view.picture == Picture::RanksOverTime || self.awaits_costs {
-            session.want_ranks();
+    fn tick(&mut self, session: &Session) -> (bool, Requests) {
+        let mut requests = Requests::new();
+        let is_ranks = self.view.picture == Picture::RanksOverTime;
+        if is_ranks || self.awaits_costs {
+            requests.push(Request::WantRanks);
         }
         if self.awaits_costs && session.schedule().is_some_and(|recording| !recording.is_growing())
         {
             self.awaits_costs = false;
-            self.show_most_expensive(session);
+            requests.extend(self.show_most_expensive(session));
         }
-        let moved = self.playback.tick(session);
+        let (moved, more) = self.playback.tick(session);
+        requests.extend(more);
         // Of the kept schedule, which is compared with the displayed one, only some consecutive
         // steps are recorded in full. If the step to display is not one of these steps, simulate
         // the kept schedule again.
         let kept = session.kept.as_ref().map(KeptSchedule::recording).zip(session.schedule());
         if let Some(step) = kept.map(|(other, recording)| self.kept_step(recording, other)) {
-            session.show_kept_step(step);
+            requests.push(Request::ShowKeptStep(step));
         }
-        moved
+        (moved, requests)
     }
 
     fn is_animated(&self) -> bool {
@@ -248,9 +260,9 @@ impl Panel for Network {
 
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         // If there is no schedule, show the reason and the key to press.
-        let Some((_, row)) = session.focused() else {
+        let Some((_, row)) = session.selected_row() else {
             let area = painter.panel(area, "Network");
-            let text = "No case yet. Select cases in Explore (1), then press R to run them. The schedule is shown here.";
+            let text = "No cases yet. Choose them in 1, then press R to run them. The schedule is shown here.";
             return painter.placeholder(area, text);
         };
         let area =
@@ -261,11 +273,14 @@ impl Panel for Network {
                 (Ok(_), Some(ms)) => {
                     format!("Planning this schedule took {:.1} s. Press Enter to simulate it again.", ms / 1e3)
                 }
-                (Ok(_), None) => match row.remark() {
-                    at if at.is_empty() => {
+                (Ok(_), None) => match (row.record(), row.remark()) {
+                    (None, at) if at.is_empty() => {
                         "The schedule is shown once the case has run. Press Enter to simulate it now.".to_owned()
                     }
-                    at => format!("The case is {at}. Press Enter to simulate its schedule in another worker."),
+                    (None, at) => format!("The case is {at}. Press Enter to simulate its schedule in another worker."),
+                    (Some(record), why) => {
+                        format!("{}: {why}. Press Enter to simulate the schedule up to there.", record.status)
+                    }
                 },
             };
             return painter.placeholder(area, &text);
@@ -316,17 +331,18 @@ impl Panel for Network {
 impl Network {
     /// Shows the next quantity. If this is the cost of link failures, but there are no rows with
     /// these costs, a message names the command that computes them.
-    fn next_quantity(&mut self, session: &mut Session) {
+    fn next_quantity(&mut self, session: &Session) -> Requests {
         self.view.quantity = next_of(&Quantity::ALL, self.view.quantity);
         let has_costs = session
-            .focused()
+            .selected_row()
             .is_some_and(|(_, row)| session.compared.link_costs(&row.key).is_some());
         if self.view.quantity == Quantity::Loss && !has_costs {
             self.view.quantity = Quantity::Messages;
             let hint =
                 "open a file of `swapmeet links --out FILE` to see what the loss of a link costs";
-            session.show_message(hint, false);
+            return vec![Request::Say(hint.to_owned())];
         }
+        Requests::new()
     }
 
     /// Returns the number of planes of the network. In three dimensions, it is the size of the
@@ -338,27 +354,26 @@ impl Network {
     }
 
     /// In a three-dimensional network, stacks the planes along the next dimension.
-    fn turn(&mut self, session: &mut Session) {
+    fn turn(&mut self, session: &Session) -> Requests {
         let dimensions = session.schedule().map_or(0, |r| r.topology.radices().len());
         if dimensions != 3 || self.planes(session) == 0 {
-            return session.show_message(
-                "only three-dimensional networks have planes in several orientations",
-                false,
-            );
+            let text = "only three-dimensional networks have planes in several orientations";
+            return vec![Request::Say(text.to_owned())];
         }
         (self.view.plane, self.view.turned) = (0, (self.view.turned + 1) % 3);
+        Requests::new()
     }
 
     /// Simulates the schedule. If the case has no row yet, shows the newest step while the
     /// simulation runs.
-    fn record(&mut self, session: &mut Session) {
-        let is_open = session.focused().is_some_and(|(_, row)| row.record().is_none());
-        session.record(if is_open {
+    fn record(&mut self, session: &Session) -> Requests {
+        let is_open = session.selected_row().is_some_and(|(_, row)| row.record().is_none());
+        self.playback.follows = is_open;
+        vec![Request::Record(if is_open {
             FrameSelection::Newest
         } else {
             FrameSelection::From(self.playback.step)
-        });
-        self.playback.follows = is_open;
+        })]
     }
 
     /// Returns the step of the kept schedule to display. Depending on `in_time`, it is the step
@@ -374,41 +389,33 @@ impl Network {
 
     /// Goes to the most expensive step. If that step is already displayed, goes to the next most
     /// expensive step.
-    fn show_most_expensive(&mut self, session: &mut Session) {
+    fn show_most_expensive(&mut self, session: &Session) -> Requests {
+        let say = |text: &str| vec![Request::Say(text.to_owned())];
         let Some(by_cost) = session.schedule().map(Recording::by_cost) else {
-            return session.show_message("the schedule is not simulated yet", false);
+            return say("the schedule is not simulated yet");
         };
         if session
             .schedule()
             .is_some_and(|recording| recording.lacks_ranks() || recording.awaits_ranks())
         {
             self.awaits_costs = true;
-            return session.show_message("simulating the times of ranks", false);
+            return say("simulating the times of ranks");
         }
         if by_cost.is_empty() {
-            return session.show_message("steps of this schedule have no times", false);
+            return say("steps of this schedule have no times");
         }
         let went = self.expensive_step.filter(|(step, _)| *step == self.playback.step);
         let place = went.map_or(0, |(_, place)| (place + 1) % by_cost.len());
         self.expensive_step = Some((by_cost[place], place));
         self.playback.plays = false;
-        self.playback.go_to(by_cost[place], session);
+        let mut requests = self.playback.go_to(by_cost[place], session);
         let all = by_cost.len();
         let rank = match place {
             0 => format!("most expensive of {all}"),
             place => format!("number {} of {all} by cost", place + 1),
         };
-        session.show_message(&format!("step {}: {rank}", by_cost[place] + 1), false);
-    }
-
-    /// Keeps the displayed schedule for comparison with other schedules. If it is already kept,
-    /// stops keeping it.
-    fn toggle_kept(&mut self, session: &mut Session) {
-        if session.toggle_kept() {
-            session.show_message("schedule kept: select another case to compare it", false);
-        } else {
-            session.show_message("kept schedule removed", false);
-        }
+        requests.push(Request::Say(format!("step {}: {rank}", by_cost[place] + 1)));
+        requests
     }
 }
 
@@ -442,7 +449,7 @@ fn named(
     area: Rect,
 ) -> Rect {
     let CaseId { setting, implementation, .. } = &*recording.key;
-    let here = session.focused().is_some_and(|(_, row)| row.key == recording.key);
+    let here = session.selected_row().is_some_and(|(_, row)| row.key == recording.key);
     let mark = if here { "" } else { "kept: " };
     let total =
         recording.end(recording.steps.len().saturating_sub(1)).filter(|_| !recording.is_growing());

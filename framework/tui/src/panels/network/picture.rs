@@ -114,7 +114,7 @@ pub(super) fn draw(
         (Picture::Network | Picture::Matrix | Picture::RanksOverTime, _, Some(pairs)) => {
             matrix(painter, heat, pairs, frame, area)
         }
-        (Picture::Network | Picture::Matrix | Picture::RanksOverTime | Picture::Links, _, _) => {
+        (Picture::Network | Picture::Matrix | Picture::RanksOverTime, _, _) => {
             histogram(painter, heat, frame, area);
             PictureInfo::heat(String::new())
         }

@@ -1,7 +1,7 @@
 //! The playback of a schedule, which determines the displayed step.
 
-use crate::session::Session;
-use crate::session::recording::Recording;
+use crate::session::recording::{FrameSelection, Recording};
+use crate::session::{Request, Requests, Session};
 use std::time::Duration;
 
 #[derive(Debug, Clone, Copy)]
@@ -25,58 +25,61 @@ impl Default for Playback {
 
 impl Playback {
     /// Starts or pauses playback.
-    pub(super) fn toggle(&mut self, session: &mut Session) {
+    pub(super) fn toggle(&mut self, session: &Session) -> Requests {
         self.follows = false;
-        let Some(recording) = session.schedule() else { return session.want_schedule() };
+        let Some(recording) = session.schedule() else { return vec![Request::WantSchedule] };
         let at_end = self.step + 1 >= recording.step_count();
-        if at_end && !self.plays && !recording.is_growing() {
-            self.go_to(0, session);
-        }
+        let requests = match at_end && !self.plays && !recording.is_growing() {
+            true => self.go_to(0, session),
+            false => Requests::new(),
+        };
         self.plays = !self.plays;
         self.since = session.now;
+        requests
     }
 
     /// Advances to the next step if the displayed step has been visible for long enough. Returns
     /// whether the displayed step has changed.
-    pub(super) fn tick(&mut self, session: &mut Session) -> bool {
-        let Some(recording) = session.schedule() else { return false };
+    pub(super) fn tick(&mut self, session: &Session) -> (bool, Requests) {
+        let (is_same, none) = ((false, Requests::new()), Requests::new());
+        let Some(recording) = session.schedule() else { return is_same };
         if self.follows {
             let newest = recording.newest();
             self.follows = recording.is_growing();
-            return std::mem::replace(&mut self.step, newest) != newest;
+            return (std::mem::replace(&mut self.step, newest) != newest, none);
         }
         if !self.plays || recording.frame(self.step).is_none() {
-            return false;
+            return is_same;
         }
         let due = (session.now.saturating_sub(self.since).as_secs_f64() * self.speed) as usize;
         let last = recording.step_count().saturating_sub(1);
         if due == 0 {
-            return false;
+            return is_same;
         }
         if self.step >= last {
             if !recording.is_growing() {
                 self.plays = false;
             }
-            return !self.plays;
+            return (!self.plays, none);
         }
-        self.go_to((self.step + due).min(last), session);
-        true
+        (true, self.go_to((self.step + due).min(last), session))
     }
 
     /// Displays a step. If its data is not recorded, the schedule is simulated again.
-    pub(super) fn go_to(&mut self, step: usize, session: &mut Session) {
-        let Some(recording) = session.schedule() else { return };
+    pub(super) fn go_to(&mut self, step: usize, session: &Session) -> Requests {
+        let Some(recording) = session.schedule() else { return Requests::new() };
         let step = step.min(recording.step_count().saturating_sub(1));
         (self.step, self.follows) = (step, false);
         self.since = session.now;
         if recording.frame(step).is_none() && !recording.is_to_come(step) {
-            session.record_from(step.saturating_sub(1));
+            return vec![Request::Record(FrameSelection::From(step.saturating_sub(1)))];
         }
+        Requests::new()
     }
 
     /// Goes to the first or the last step.
-    pub(super) fn go_to_end(&mut self, last: bool, session: &mut Session) {
+    pub(super) fn go_to_end(&mut self, last: bool, session: &Session) -> Requests {
         let steps = session.schedule().map_or(0, Recording::step_count);
-        self.go_to(if last { steps.saturating_sub(1) } else { 0 }, session);
+        self.go_to(if last { steps.saturating_sub(1) } else { 0 }, session)
     }
 }

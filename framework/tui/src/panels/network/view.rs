@@ -30,22 +30,6 @@ pub(super) enum Picture {
     Matrix,
     /// A plot of ranks against time.
     RanksOverTime,
-    /// A histogram of the load of links.
-    Links,
-}
-
-impl Picture {
-    pub(super) const ALL: [Self; 4] =
-        [Self::Network, Self::Matrix, Self::RanksOverTime, Self::Links];
-
-    pub(super) fn in_words(self) -> &'static str {
-        match self {
-            Self::Network => "the network",
-            Self::Matrix => "communication matrix",
-            Self::RanksOverTime => "ranks against time",
-            Self::Links => "histogram",
-        }
-    }
 }
 
 /// The view settings.

@@ -252,7 +252,10 @@ impl MessagesInFlight {
             let into = out + fold.orbits() as u32;
             let [from, to] =
                 [from, target].map(|rank| fold.orbit(topology.physical_node(rank.into()) as u32));
-            links.extend([out + from, into + to].map(|link| Hop { link, times: 1 }));
+            // A switch that adds or copies data stands for the receiver or the sender.
+            let uses = route.map_or([true; 2], |r| [r.leaves_sender(), r.reaches_receiver()]);
+            let ends = [out + from, into + to].into_iter().zip(uses).filter(|(_, used)| *used);
+            links.extend(ends.map(|(link, _)| Hop { link, times: 1 }));
         }
         let weight = units.weight(machine.round_trip_us(hop_latency, inverse));
         // If a route in a folded network crosses a link several times, it crosses different links

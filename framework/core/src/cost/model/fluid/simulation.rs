@@ -37,7 +37,7 @@
 
 use super::fold::{Fold, Symmetry, sum};
 use super::in_flight::{InFlight, MessagesInFlight, NewMessage};
-use super::{Fluid, KIND};
+use super::{Fluid, Grouped, KIND};
 use crate::cost::kind::{Kind, Times};
 use crate::cost::model::asynchronous::Noise;
 use crate::cost::model::asynchronous::data_order::Next;
@@ -203,8 +203,12 @@ impl Simulation {
         let known = self.progress.steps.current(step);
         let message = &known.sends(rank)[index as usize];
         let StepMessage { from, to, .. } = *message;
-        let us =
-            self.machine.startup_us + self.machine.protocols().startup_us(known.bytes(message));
+        let us = match self.machine.grouped {
+            Grouped::Yes if index > 0 => 0.0,
+            _ => {
+                self.machine.startup_us + self.machine.protocols().startup_us(known.bytes(message))
+            }
+        };
         let startup = ticks(us * self.progress.noise.factor(step, from, to));
         self.startups.set(rank, self.now + startup);
     }

@@ -937,9 +937,16 @@ mod windows {
 
     /// Returns the cost with windows of time even in small steps. With the default `flow_window`, at
     /// least 200 messages must share links.
+    /// Returns the spec of a machine whose notes are only about windows. Without `ports=all`, a note
+    /// says that ports do not limit rates, except with `order=data`, where they do.
+    fn without_port_note(machine: &str) -> String {
+        let ports = if machine.contains("order=data") { "" } else { ",ports=all" };
+        format!("free:model=fluid,{machine}{ports}")
+    }
+
     fn with_windows(topology: &str, machine: &str, steps: &[Messages]) -> Cost {
         let network = parse(topology).unwrap();
-        let machine = Machine::parse(&format!("free:model=fluid,{machine}")).unwrap();
+        let machine = Machine::parse(&without_port_note(machine)).unwrap();
         let machine = Fluid::of(machine.settings()).unwrap();
         let simulation = Simulation::new(machine, PricingContext::new(&network, 1.0));
         let mut simulations = WithCopy::new(simulation.with_windows_in_all_steps());
@@ -948,7 +955,7 @@ mod windows {
     }
 
     fn exact(topology: &str, machine: &str, steps: &[Messages]) -> Cost {
-        let machine = format!("free:model=fluid,flow_window=0,{machine}");
+        let machine = without_port_note(&format!("flow_window=0,{machine}"));
         cost_of_forwarding(topology, &machine, &sends(steps))
     }
 
@@ -1100,7 +1107,7 @@ mod windows {
             let steps = [(0..n).flat_map(sends).collect::<Messages>()];
             let machine = "byte_us=0.01,injection_byte_us=0.01,hop_us=0.1";
             let network = format!("fully-connected:{n}");
-            let found = cost(&network, &format!("free:model=fluid,{machine}"), &[&steps[0]]);
+            let found = cost(&network, &without_port_note(machine), &[&steps[0]]);
             let expected = exact(&network, machine, &steps);
             assert_eq!((found.note.is_none(), found == expected), (is_exact, is_exact), "{n}");
             assert_close(times(&found), times(&expected), [1e-3, 1e-2, 1e-3], &network);
@@ -1367,4 +1374,24 @@ mod background {
             "free:model=fluid"
         );
     }
+}
+
+/// Each rank sends 100 bytes to each of three others, over links of their own. A start-up takes
+/// 5 µs, and the bytes of a message 10 µs. Without a group, the start-ups follow each other.
+#[test]
+fn grouped_sends_of_a_step_share_one_start_up() {
+    let step = schedule("linear", 4, 100);
+    let machine = "startup_us=5,byte_us=0.1";
+    for order in ["step", "data"] {
+        let us = |more: &str| {
+            let machine = format!("{machine},ports=all,order={order}{more}");
+            priced("fully-connected:4", &machine, &step).0
+        };
+        assert!((us("") - 25.0).abs() < 1e-6, "{order}: {}", us(""));
+        assert!((us(",grouped=yes") - 15.0).abs() < 1e-6, "{order}: {}", us(",grouped=yes"));
+    }
+    // Successive steps do not share a start-up.
+    let steps = schedule("gen", 4, 100);
+    let us = |more: &str| priced("fully-connected:4", &format!("{machine}{more}"), &steps).0;
+    assert!((us("") - 45.0).abs() < 1e-6 && (us(",grouped=yes") - 45.0).abs() < 1e-6);
 }

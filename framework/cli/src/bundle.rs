@@ -1,0 +1,246 @@
+//! Bundles: folders with the rows of a run and with everything else that is needed to repeat their
+//! cases on another computer (`run --bundle`, `rerun`).
+//!
+//! A row contains the names and the digests of its input files and the digest of its plugin, but not
+//! the files. In a bundle, `inputs/DIGEST` is the file with this digest. If a spec names several
+//! files (`matrix:DIR/*.csv`), `inputs/DIGEST` is a list of these files with their digests.
+
+use crate::args::CaseArgs;
+use crate::failure::Failure;
+use crate::output;
+use crate::run::registry_within;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use swapmeet_results::{Record, inputs};
+use swapmeet_runner::case::CaseGrid;
+use swapmeet_workloads::{digest, file};
+use tempfile::TempDir;
+
+/// The file of the rows in a bundle.
+pub(crate) const ROWS: &str = "rows.csv";
+/// The folder of the other files in a bundle, or beside any other file of rows.
+const INPUTS: &str = "inputs";
+
+/// Returns the name of the file with this digest.
+fn name_of(digest: &str) -> &str {
+    digest.strip_prefix("sha256:").unwrap_or(digest)
+}
+
+/// Writes copies of the input files and of the plugin files that are not bundled with the program.
+pub(crate) fn keep_inputs(folder: &Path, all: &CaseGrid, args: &CaseArgs) -> Result<(), Failure> {
+    let folder = folder.join(INPUTS);
+    fs::create_dir_all(&folder).map_err(|e| Failure::file(&folder, &e))?;
+    for input in all.inputs() {
+        if !input.file.contains('*') {
+            keep(&folder, Path::new(&input.file), &input.digest)?;
+            continue;
+        }
+        // The digest of a pattern is that of this list.
+        let named = |why: String| Failure::Usage(format!("{}: {why}", input.file));
+        let mut list = String::new();
+        for path in file::files(&input.file).map_err(named)? {
+            let content = fs::read(&path).map_err(|e| Failure::file(&path, &e))?;
+            let digest = digest(&content);
+            list += &format!("{}={digest}\n", path.to_string_lossy());
+            write(&folder, &content, &digest)?;
+        }
+        check(Path::new(&input.file), list.as_bytes(), &input.digest)?;
+        write(&folder, list.as_bytes(), &input.digest)?;
+    }
+    let registry = registry_within(&args.plugins, args.memory_limit)?;
+    let bundled: BTreeSet<&str> = registry.bundled_digests().collect();
+    for algorithm in all.algorithms().filter(|a| !bundled.contains(&*a.plugin.digest)) {
+        keep(&folder, &algorithm.file, &algorithm.plugin.digest)?;
+    }
+    Ok(())
+}
+
+/// Copies the file with this digest.
+fn keep(folder: &Path, path: &Path, digest: &str) -> Result<(), Failure> {
+    let content = fs::read(path).map_err(|e| Failure::file(path, &e))?;
+    check(path, &content, digest)?;
+    write(folder, &content, digest)
+}
+
+/// Errors if the content does not have this digest.
+fn check(path: &Path, content: &[u8], expected: &str) -> Result<(), Failure> {
+    match digest(content) == expected {
+        true => Ok(()),
+        false => Err(Failure::Output(format!("{}: changed since it was read", path.display()))),
+    }
+}
+
+fn write(folder: &Path, content: &[u8], digest: &str) -> Result<(), Failure> {
+    output::file(&folder.join(name_of(digest)), |out| out.write_all(content))
+}
+
+/// The files of a bundle, beside a file of rows.
+pub(crate) struct Bundle {
+    folder: PathBuf,
+    /// A folder for the files of patterns, under names whose order is that of the repetitions.
+    staging: TempDir,
+}
+
+/// The replacement of a file name in the specs of a row.
+struct Renamed {
+    /// The name in the row, and its entry in the column `inputs`.
+    original: (String, String),
+    /// The name of the file in the bundle, and its entry.
+    copy: (String, String),
+}
+
+/// A row whose specs name the files of a bundle.
+pub(crate) struct Restored {
+    pub row: Record,
+    renamed: Vec<Renamed>,
+}
+
+impl Bundle {
+    /// Returns the bundle beside a file of rows; `None` if there is none.
+    pub(crate) fn beside(rows: &Path) -> Result<Option<Self>, Failure> {
+        let folder = rows.with_file_name(INPUTS);
+        if !folder.is_dir() {
+            return Ok(None);
+        }
+        let staging = tempfile::tempdir().map_err(|e| Failure::file(&std::env::temp_dir(), &e))?;
+        Ok(Some(Self { folder, staging }))
+    }
+
+    /// Returns the plugin file with this digest, if the bundle has it.
+    pub(crate) fn plugin(&self, digest: &str) -> Option<PathBuf> {
+        let file = self.folder.join(name_of(digest));
+        (!digest.is_empty() && file.is_file()).then_some(file)
+    }
+
+    /// Returns the row with the files of the bundle in its specs. Files that the bundle does not have
+    /// keep their names. Errors if a file of the bundle does not have its digest.
+    pub(crate) fn restored(&self, row: &Record) -> Result<Restored, String> {
+        let mut renamed = Vec::new();
+        for (name, digest) in inputs(&row.inputs) {
+            let file = self.folder.join(name_of(digest));
+            if !file.is_file() {
+                continue;
+            }
+            let copy = match name.contains('*') {
+                true => self.staged(&file, digest)?,
+                false => {
+                    checked(&file, digest)?;
+                    (text(&file)?, digest.to_owned())
+                }
+            };
+            let entry = |name: &str, digest: &str| format!("{name}={digest}");
+            renamed.push(Renamed {
+                original: (name.to_owned(), entry(name, digest)),
+                copy: (copy.0.clone(), entry(&copy.0, &copy.1)),
+            });
+        }
+        let mut row = row.clone();
+        for Renamed { original: (name, _), copy: (copy, _) } in &renamed {
+            for spec in [
+                &mut row.topology,
+                &mut row.workload,
+                &mut row.algorithm,
+                &mut row.machine,
+                &mut row.machine_definition,
+            ] {
+                *spec = replaced(spec, name, copy);
+            }
+        }
+        Ok(Restored { row, renamed })
+    }
+
+    /// Writes the files of a list to a folder. Returns the pattern of these files and its digest.
+    fn staged(&self, list: &Path, digest: &str) -> Result<(String, String), String> {
+        let folder = self.staging.path().join(name_of(digest));
+        let failed = |e: std::io::Error| format!("{}: {e}", folder.display());
+        fs::create_dir_all(&folder).map_err(failed)?;
+        let mut renamed = String::new();
+        let content = String::from_utf8_lossy(&checked(list, digest)?).into_owned();
+        for (number, (_, of_file)) in content.lines().flat_map(inputs).enumerate() {
+            let content = checked(&self.folder.join(name_of(of_file)), of_file)?;
+            let copy = folder.join(format!("{number:06}"));
+            fs::write(&copy, content).map_err(failed)?;
+            renamed += &format!("{}={of_file}\n", copy.to_string_lossy());
+        }
+        Ok((text(&folder.join("*"))?, swapmeet_workloads::digest(renamed.as_bytes())))
+    }
+}
+
+impl Restored {
+    /// Returns the row of a rerun with the original names of files.
+    pub(crate) fn with_original_names(&self, mut again: Record) -> Record {
+        for Renamed { original: (name, entry), copy: (copy, entry_of_copy) } in &self.renamed {
+            again.inputs = again.inputs.replace(entry_of_copy, entry);
+            for text in [
+                &mut again.topology,
+                &mut again.workload,
+                &mut again.algorithm,
+                &mut again.machine,
+                &mut again.machine_definition,
+                &mut again.reason,
+                &mut again.note,
+            ] {
+                *text = text.replace(copy, name);
+            }
+        }
+        again
+    }
+}
+
+/// Returns the content of a file of the bundle. Errors if it does not have its digest.
+fn checked(file: &Path, expected: &str) -> Result<Vec<u8>, String> {
+    let content = fs::read(file).map_err(|e| format!("{}: {e}", file.display()))?;
+    match digest(&content) == expected {
+        true => Ok(content),
+        false => Err(format!("{} does not have the digest {expected}", file.display())),
+    }
+}
+
+/// Returns a path as a part of a spec.
+fn text(path: &Path) -> Result<String, String> {
+    let text = path.to_string_lossy().into_owned();
+    match text.contains([',', '=', '"', '\'', '(', ')']) {
+        false => Ok(text),
+        true => Err(format!("{text}: a spec cannot name this path: move the bundle")),
+    }
+}
+
+/// Replaces a file name in a spec. A file name is the value of a key, or follows the name of a
+/// generator of files, so that other numbers and words with the same text stay unchanged.
+fn replaced(spec: &str, name: &str, copy: &str) -> String {
+    const BEFORE: [&str; 6] = ["=", "graph:", "file:", "matrix:", "fractions:", "tokens:"];
+    let mut text = String::new();
+    let mut rest = spec;
+    while let Some(at) = rest.find(name) {
+        let (before, found) = rest.split_at(at);
+        let after = &found[name.len()..];
+        text += before;
+        let is_value = BEFORE.iter().any(|start| text.ends_with(start))
+            && (after.is_empty() || after.starts_with([',', ')']));
+        text += if is_value { copy } else { name };
+        rest = after;
+    }
+    text + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_values_are_replaced() {
+        let texts = [
+            ("graph:net.txt,down=0-1", "graph:N,down=0-1"),
+            ("rdn:1(graph:net.txt)", "rdn:1(graph:N)"),
+            ("schedule:file=net.txt", "schedule:file=N"),
+            ("graph:my-net.txt", "graph:my-net.txt"),
+            ("graph:net.txt.old", "graph:net.txt.old"),
+            ("net.txt:file=net.txt", "net.txt:file=N"),
+        ];
+        for (spec, expected) in texts {
+            assert_eq!(replaced(spec, "net.txt", "N"), expected);
+        }
+        assert_eq!(replaced("ring:4", "4", "N"), "ring:4");
+    }
+}

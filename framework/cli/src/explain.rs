@@ -1,0 +1,527 @@
+//! `swapmeet explain`: says whether measured times are those that a system should reach, what limits
+//! them, and what would be faster. `swapmeet expect` prints the expected times without a log.
+
+use crate::args::{ExpectArgs, ExpectFormat, ExplainArgs, ExplainFormat};
+use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS};
+use crate::{output, table};
+use log::Log;
+use prediction::{Limit, Place, Prediction, bus_factor, floor_us, predict};
+use serde_json::json;
+use std::collections::BTreeMap;
+use swapmeet_core::spec::format_size;
+use swapmeet_core::system;
+use swapmeet_results::duration;
+
+mod log;
+mod prediction;
+
+/// The bounds of the ratio of expected and measured time. In sets of measurements to which nothing
+/// was fitted, 80 % of large sizes lie within 0.83 to 1.22, and 3 % below 0.7.
+const LOW: f64 = 0.7;
+const EXPECTED: [f64; 2] = [0.8, 1.25];
+/// A single size below [`LARGE`] has a verdict only outside of this interval.
+const NO_VERDICT: [f64; 2] = [0.5, 2.0];
+/// From this size on, sizes have verdicts of their own, and a low one fails a health check.
+const LARGE: u64 = 64 << 20;
+/// Two times of the same size that differ by more than this fraction are unstable.
+const UNSTABLE: f64 = 0.3;
+
+/// A verdict on a ratio or on a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Low,
+    AsExpected,
+    High,
+    None,
+}
+
+impl Verdict {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::AsExpected => "as expected",
+            Self::High => "high",
+            Self::None => "none",
+        }
+    }
+
+    /// Returns the verdict on a single size.
+    fn of_size(bytes: u64, ratio: f64) -> Self {
+        let [least, most] = NO_VERDICT;
+        match ratio {
+            ratio if bytes < LARGE && (least..=most).contains(&ratio) => Self::None,
+            ratio if ratio < LOW => Self::Low,
+            ratio if ratio > EXPECTED[1] => Self::High,
+            ratio if ratio >= EXPECTED[0] => Self::AsExpected,
+            _ => Self::None,
+        }
+    }
+
+    /// Returns the verdict on all sizes of a log: that on its large sizes, if it has any. One low
+    /// size makes the log low.
+    fn of_log(sizes: &[(u64, f64)]) -> Self {
+        let large: Vec<(u64, f64)> =
+            sizes.iter().copied().filter(|(bytes, _)| *bytes >= LARGE).collect();
+        let judged = if large.is_empty() { sizes } else { &large };
+        let verdicts: Vec<Self> =
+            judged.iter().map(|(bytes, ratio)| Self::of_size(*bytes, *ratio)).collect();
+        let has = |verdict| verdicts.contains(&verdict);
+        let mean = judged.iter().map(|(_, ratio)| ratio.ln()).sum::<f64>() / judged.len() as f64;
+        let mean = mean.exp();
+        match () {
+            () if has(Self::Low) => Self::Low,
+            () if has(Self::High) => Self::High,
+            // Several sizes together say more than each of them.
+            () if judged.len() > 1 && (EXPECTED[0]..=EXPECTED[1]).contains(&mean) => {
+                Self::AsExpected
+            }
+            () if has(Self::AsExpected) && !has(Self::None) => Self::AsExpected,
+            () => Self::None,
+        }
+    }
+}
+
+/// A measured size with its prediction.
+struct Line {
+    bytes: u64,
+    measured_us: f64,
+    prediction: Prediction,
+    limit: Limit,
+}
+
+impl Line {
+    fn ratio(&self) -> f64 {
+        self.prediction.us / self.measured_us
+    }
+}
+
+/// An explained log.
+struct Explained {
+    collective: String,
+    place: Place,
+    lines: Vec<Line>,
+    /// The geometric mean of the measured times of up to 4 KiB; `None` without such sizes.
+    measured_floor_us: Option<f64>,
+    verdict: Verdict,
+    remarks: Vec<String>,
+}
+
+pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitStatus, Failure> {
+    let log = Log::read(&args.log, args.collective.as_deref())?;
+    let place = match (&args.system, &args.topology, &args.machine) {
+        (Some(system), ..) => Place::of_system(system)?,
+        (None, Some(topology), Some(machine)) => Place::of_specs(topology, machine)?,
+        _ => return Err(Failure::Usage(which_system(&log))),
+    };
+    if let Some(ranks) = log.ranks.filter(|ranks| *ranks != place.ranks) {
+        return Err(Failure::Usage(format!(
+            "{}: it has {ranks} ranks, but {} has {}",
+            args.log.display(),
+            place.name,
+            place.ranks
+        )));
+    }
+    let mut all = Vec::new();
+    for (collective, times) in &log.times {
+        let sizes: Vec<u64> = times.keys().copied().collect();
+        let algorithm = args.algorithm.as_deref();
+        let Some(mut predictions) = predict(&place, collective, &sizes, algorithm, &args.plugins)?
+        else {
+            return Ok(INTERRUPTED);
+        };
+        let lines: Vec<Line> = times
+            .iter()
+            .filter_map(|(bytes, times)| {
+                let prediction = predictions.remove(bytes)?;
+                let limit = Limit::of(&place, &prediction);
+                Some(Line { bytes: *bytes, measured_us: times.us, prediction, limit })
+            })
+            .collect();
+        all.push(explained(&log, collective, &place, lines));
+    }
+    let text = match args.format {
+        ExplainFormat::Text => all.iter().map(text).collect::<Vec<_>>().join("\n"),
+        ExplainFormat::Markdown => all.iter().map(markdown).collect::<Vec<_>>().join("\n"),
+        ExplainFormat::Json => {
+            let mut documents: Vec<serde_json::Value> = all.iter().map(json).collect();
+            let document = match documents.len() {
+                1 => documents.remove(0),
+                _ => documents.into(),
+            };
+            format!("{document:#}\n")
+        }
+    };
+    output::print(&text)?;
+    let is_low = |line: &Line| line.bytes >= LARGE && line.ratio() < LOW;
+    let has_low = all.iter().flat_map(|explained| &explained.lines).any(is_low);
+    Ok(if has_low { SOME_FAILED } else { SUCCESS })
+}
+
+/// Returns the question for the system, with the systems that have the GPUs of the log.
+fn which_system(log: &Log) -> String {
+    let found = match (log.gpus.iter().next(), log.ranks) {
+        (Some(gpu), Some(ranks)) => format!("the log has {ranks} ranks on {gpu}"),
+        (None, Some(ranks)) => format!("the log has {ranks} ranks and names no GPU"),
+        (Some(gpu), None) => format!("the log names {gpu}"),
+        (None, None) => "the log names neither GPUs nor ranks".to_owned(),
+    };
+    let is_like = |title: &str| {
+        let models = log.gpus.iter().flat_map(|gpu| gpu.split([' ', '-']));
+        let mut models = models.filter(|word| word.contains(|c: char| c.is_ascii_digit()));
+        models.any(|model| title.split([' ', ',', ':']).any(|word| word == model))
+    };
+    let mut proposed: Vec<String> = system::systems()
+        .iter()
+        .filter(|system| is_like(system.title))
+        .map(|system| {
+            let domain = log.gpus_per_host().unwrap_or(system.gpus_per_domain);
+            let domain = if system.gpus_per_domain > 8 { system.gpus_per_domain } else { domain };
+            let ranks = log.ranks.unwrap_or(domain);
+            match ranks.is_multiple_of(domain) {
+                true => format!("{}:{}x{domain}", system.name, ranks / domain),
+                false => format!("{}:1x{ranks}", system.name),
+            }
+        })
+        .collect();
+    proposed.sort();
+    let proposal = match proposed.is_empty() {
+        true => "give --system (`swapmeet list systems`), or --topology and --machine".to_owned(),
+        false => format!("give --system, such as {}", proposed.join(" or ")),
+    };
+    format!("the system is unknown: {found}: {proposal}")
+}
+
+fn explained(log: &Log, collective: &str, place: &Place, lines: Vec<Line>) -> Explained {
+    let small: Vec<f64> =
+        lines.iter().filter(|l| l.bytes <= 4096).map(|l| l.measured_us.ln()).collect();
+    let mean = (small.iter().sum::<f64>() / small.len() as f64).exp();
+    let measured_floor_us = (!small.is_empty()).then_some(mean);
+    let ratios: Vec<(u64, f64)> = lines.iter().map(|line| (line.bytes, line.ratio())).collect();
+    let verdict = Verdict::of_log(&ratios);
+    let mut remarks = Vec::new();
+    // A larger size that is faster shows that the library changes its protocol or algorithm at a
+    // wrong size.
+    for (line, next) in lines.iter().zip(lines.iter().skip(1)) {
+        if next.measured_us < 0.95 * line.measured_us {
+            remarks.push(format!(
+                "{} is faster than {} ({} and {}): the library changes its protocol or its algorithm at a wrong size",
+                format_size(next.bytes),
+                format_size(line.bytes),
+                duration(next.measured_us),
+                duration(line.measured_us)
+            ));
+        }
+    }
+    let unstable = |bytes: &u64| {
+        let times = log.times[collective].get(bytes)?;
+        let other = times.in_place_us.filter(|us| *us > 0.0)?;
+        let factor = (times.us / other).max(other / times.us);
+        (factor > 1.0 + UNSTABLE).then(|| format!("{} ({factor:.1})", format_size(*bytes)))
+    };
+    let unstable: Vec<String> = lines.iter().filter_map(|line| unstable(&line.bytes)).collect();
+    if !unstable.is_empty() {
+        remarks.push(format!(
+            "unstable: out of place and in place differ by these factors: {}",
+            unstable.join(", ")
+        ));
+    }
+    if let Some(line) = lines.last() {
+        let Prediction { lower_bound_us, better, us, .. } = &line.prediction;
+        remarks.push(format!(
+            "lower bound at {}: {}; no schedule is faster on this system",
+            format_size(line.bytes),
+            duration(*lower_bound_us)
+        ));
+        match better {
+            Some((algorithm, better_us)) => remarks.push(format!(
+                "a faster schedule at {}: {algorithm} would take {}, {:.2} times less than the library's best",
+                format_size(line.bytes),
+                duration(*better_us),
+                us / better_us
+            )),
+            None => remarks.push(format!(
+                "no schedule of this program is faster than the library's at {}",
+                format_size(line.bytes)
+            )),
+        }
+    }
+    Explained {
+        collective: collective.to_owned(),
+        place: place.clone(),
+        lines,
+        measured_floor_us,
+        verdict,
+        remarks,
+    }
+}
+
+impl Explained {
+    fn title(&self) -> String {
+        format!("{}, {} ranks, {}", self.collective, self.place.ranks, self.place.name)
+    }
+
+    /// Returns the line that decides: of the large sizes, or of all if none is large, the one with
+    /// the lowest ratio.
+    fn decisive(&self) -> Option<&Line> {
+        let large = self.lines.iter().filter(|line| line.bytes >= LARGE);
+        let decisive = large.min_by(|a, b| a.ratio().total_cmp(&b.ratio()));
+        decisive.or_else(|| self.lines.last())
+    }
+
+    /// Returns the verdict as a sentence.
+    fn sentence(&self) -> String {
+        let Some(line) = self.decisive() else { return "there is no time to judge".to_owned() };
+        let size = format_size(line.bytes);
+        let Prediction { algorithm, protocol, .. } = &line.prediction;
+        let slash = if protocol.is_empty() { "" } else { "/" };
+        let usage = line.limit.usage(&self.place, &line.prediction, line.measured_us);
+        let used = if usage.is_empty() { String::new() } else { format!("; {usage}") };
+        let ratio = line.ratio();
+        match self.verdict {
+            Verdict::Low => format!(
+                "LOW: at {size}, the speed is {ratio:.2} of what {algorithm}{slash}{protocol} should reach{used}"
+            ),
+            Verdict::AsExpected => format!(
+                "AS EXPECTED: at {size}, the speed is {ratio:.2} of what {algorithm}{slash}{protocol} should reach{used}"
+            ),
+            Verdict::High => format!(
+                "HIGH: at {size}, the speed is {ratio:.2} of what {algorithm}{slash}{protocol} should reach{used}; is the system right?"
+            ),
+            Verdict::None => format!(
+                "NO VERDICT: at {size}, the speed is {ratio:.2} of what {algorithm}{slash}{protocol} should reach, which is within the error of the prediction for such sizes{used}"
+            ),
+        }
+    }
+
+    fn trust(&self) -> &'static str {
+        match self.place.system {
+            Some(_) => {
+                "of sizes from 64 MiB in sets that were not fitted, 80 % of ratios are within 0.83 to 1.22 and 95 % within 0.69 to 1.29"
+            }
+            None => "the parameters of the machine are yours: nothing is known about their error",
+        }
+    }
+
+    fn floor(&self) -> String {
+        let expected = floor_us(&self.place);
+        match self.measured_floor_us {
+            Some(us) => {
+                format!("floor: {us:.1} us measured at up to 4 KiB, {expected} us expected")
+            }
+            None => format!("floor: no size up to 4 KiB was measured, {expected} us expected"),
+        }
+    }
+
+    fn rows(&self) -> Vec<Vec<String>> {
+        let row = |line: &Line| {
+            let Prediction { us, algorithm, protocol, .. } = &line.prediction;
+            let bus = |us: f64| {
+                let factor = bus_factor(&self.collective, self.place.ranks);
+                format!("{:.2}", line.bytes as f64 / us / 1e3 * factor)
+            };
+            let slash = if protocol.is_empty() { "" } else { "/" };
+            vec![
+                format_size(line.bytes),
+                duration(line.measured_us),
+                duration(*us),
+                format!("{:.2}", line.ratio()),
+                bus(line.measured_us),
+                bus(*us),
+                format!("{algorithm}{slash}{protocol}"),
+                line.limit.usage(&self.place, &line.prediction, line.measured_us),
+            ]
+        };
+        self.lines.iter().map(row).collect()
+    }
+}
+
+const HEADER: [&str; 8] =
+    ["size", "measured", "expected", "ratio", "busbw", "expected", "by", "bound by"];
+
+fn text(explained: &Explained) -> String {
+    let mut text = format!("{}\n", explained.title());
+    text += &table::plain(&HEADER, &[0, 1, 2, 3, 4, 5], explained.rows());
+    text += &format!("\n\n{}\n{}\n", explained.sentence(), explained.floor());
+    for remark in &explained.remarks {
+        text += &format!("{remark}\n");
+    }
+    text + &format!("how far to trust this: {}\n", explained.trust())
+}
+
+fn markdown(explained: &Explained) -> String {
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let mut text = format!("## {}\n\n**{}**\n\n", explained.title(), explained.sentence());
+    text += &line(&HEADER.map(str::to_owned));
+    text += &line(&HEADER.map(|_| "---".to_owned()));
+    text.extend(explained.rows().iter().map(|cells| line(cells)));
+    text += &format!("\n- {}\n", explained.floor());
+    for remark in &explained.remarks {
+        text += &format!("- {remark}\n");
+    }
+    text + &format!("- how far to trust this: {}\n", explained.trust())
+}
+
+fn json(explained: &Explained) -> serde_json::Value {
+    let size = |line: &Line| {
+        json!({
+            "bytes": line.bytes,
+            "measured_us": line.measured_us,
+            "expected_us": line.prediction.us,
+            "ratio": line.ratio(),
+            "bound_by": line.limit.word(),
+            "usage": line.limit.usage(&explained.place, &line.prediction, line.measured_us),
+            "algorithm": line.prediction.algorithm,
+            "protocol": line.prediction.protocol,
+            "lower_bound_us": line.prediction.lower_bound_us,
+            "best_algorithm": line.prediction.better.as_ref().map_or(&line.prediction.algorithm, |(name, _)| name),
+        })
+    };
+    json!({
+        "collective": explained.collective,
+        "ranks": explained.place.ranks,
+        "system": explained.place.name,
+        "floor_us": explained.measured_floor_us,
+        "expected_floor_us": floor_us(&explained.place),
+        "verdict": explained.verdict.word(),
+        "sentence": explained.sentence(),
+        "remarks": explained.remarks,
+        "sizes": explained.lines.iter().map(size).collect::<Vec<_>>(),
+    })
+}
+
+pub(crate) fn expect(args: &ExpectArgs) -> Result<ExitStatus, Failure> {
+    let place = Place::of_system(&args.system)?;
+    let specs = swapmeet_workloads::expand(&format!("uniform:{}", args.sizes));
+    let wrong = || {
+        Failure::Usage(format!(
+            "--sizes `{}`: expected a size or a range, such as 8..16GiB",
+            args.sizes
+        ))
+    };
+    let sizes: Vec<u64> = specs
+        .map_err(|_| wrong())?
+        .iter()
+        .map(|spec| swapmeet_core::spec::parse_size(spec.trim_start_matches("uniform:")))
+        .collect::<Result<_, _>>()
+        .map_err(|_| wrong())?;
+    let collective = args.collective.replace('_', "-");
+    let collective = match collective.as_str() {
+        "all-reduce" => "allreduce",
+        "all-gather" => "allgather",
+        "all-to-all" => "alltoall",
+        other => other,
+    };
+    let Some(predictions) = predict(&place, collective, &sizes, None, &args.plugins)? else {
+        return Ok(INTERRUPTED);
+    };
+    output::print(&expected(args.format, &place, collective, &predictions))?;
+    Ok(SUCCESS)
+}
+
+/// Returns expected times in a format.
+fn expected(
+    format: ExpectFormat,
+    place: &Place,
+    collective: &str,
+    predictions: &BTreeMap<u64, Prediction>,
+) -> String {
+    let factor = bus_factor(collective, place.ranks);
+    let bandwidths = |bytes: u64, us: f64| {
+        let algorithm = bytes as f64 / us / 1e3;
+        [algorithm, algorithm * factor]
+    };
+    match format {
+        ExpectFormat::Table => {
+            let row = |(bytes, p): (&u64, &Prediction)| {
+                let [algorithm, bus] = bandwidths(*bytes, p.us);
+                let slash = if p.protocol.is_empty() { "" } else { "/" };
+                vec![
+                    format_size(*bytes),
+                    duration(p.us),
+                    format!("{algorithm:.2}"),
+                    format!("{bus:.2}"),
+                    format!("{}{slash}{}", p.algorithm, p.protocol),
+                    Limit::of(place, p).usage(place, p, p.us),
+                ]
+            };
+            let header = ["size", "time", "algbw", "busbw", "by", "bound by"];
+            let rows = predictions.iter().map(row).collect();
+            let table = table::plain(&header, &[0, 1, 2, 3], rows);
+            format!("{collective}, {} ranks, {} (GB/s)\n{table}\n", place.ranks, place.name)
+        }
+        ExpectFormat::Csv => {
+            let mut text =
+                "system,collective,bytes,time_us,algbw_GBps,busbw_GBps,algorithm,protocol\n"
+                    .to_owned();
+            for (bytes, p) in predictions {
+                let [algorithm, bus] = bandwidths(*bytes, p.us);
+                text += &format!(
+                    "\"{}\",{collective},{bytes},{},{algorithm:.4},{bus:.4},{},{}\n",
+                    place.name, p.us, p.algorithm, p.protocol
+                );
+            }
+            text
+        }
+        ExpectFormat::Json => {
+            let size = |(bytes, p): (&u64, &Prediction)| {
+                let [algorithm, bus] = bandwidths(*bytes, p.us);
+                json!({
+                    "bytes": bytes, "expected_us": p.us, "algbw_GBps": algorithm, "busbw_GBps": bus,
+                    "algorithm": p.algorithm, "protocol": p.protocol,
+                    "bound_by": Limit::of(place, p).word(),
+                })
+            };
+            let document = json!({
+                "system": place.name,
+                "collective": collective,
+                "ranks": place.ranks,
+                "sizes": predictions.iter().map(size).collect::<Vec<_>>(),
+            });
+            format!("{document:#}\n")
+        }
+        ExpectFormat::AmdCvs => {
+            let name = match collective {
+                "allreduce" => "all_reduce_perf",
+                "allgather" => "all_gather_perf",
+                "reduce-scatter" => "reduce_scatter_perf",
+                _ => "alltoall_perf",
+            };
+            // A run passes if it reaches the expected bandwidth up to the error of the prediction.
+            let least: serde_json::Map<String, serde_json::Value> = predictions
+                .iter()
+                .map(|(bytes, p)| {
+                    let [_, bus] = bandwidths(*bytes, p.us);
+                    (bytes.to_string(), format!("{:.2}", bus * EXPECTED[0]).into())
+                })
+                .collect();
+            format!("{:#}\n", json!({ "results": { name: { "bus_bw": least } } }))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verdicts_follow_the_ratio_and_the_size() {
+        let large = |ratio| Verdict::of_size(LARGE, ratio);
+        assert_eq!([0.25, 0.69].map(large), [Verdict::Low; 2]);
+        assert_eq!([0.8, 1.0, 1.25].map(large), [Verdict::AsExpected; 3]);
+        assert_eq!([1.26, 3.0].map(large), [Verdict::High; 2]);
+        assert_eq!([0.7, 0.79].map(large), [Verdict::None; 2]);
+        let mid = |ratio| Verdict::of_size(1 << 20, ratio);
+        assert_eq!([0.5, 1.0, 2.0].map(mid), [Verdict::None; 3]);
+        assert_eq!([0.49, 2.01].map(mid), [Verdict::Low, Verdict::High]);
+    }
+
+    #[test]
+    fn a_log_is_as_bad_as_its_worst_large_size() {
+        let mid = (1 << 20, 0.4);
+        assert_eq!(Verdict::of_log(&[mid, (LARGE, 1.0)]), Verdict::AsExpected);
+        assert_eq!(Verdict::of_log(&[(LARGE, 1.0), (2 * LARGE, 0.6)]), Verdict::Low);
+        assert_eq!(Verdict::of_log(&[(LARGE, 1.0), (2 * LARGE, 0.75)]), Verdict::AsExpected);
+        assert_eq!(Verdict::of_log(&[(1 << 20, 0.9)]), Verdict::None);
+        assert_eq!(Verdict::of_log(&[mid]), Verdict::Low);
+    }
+}

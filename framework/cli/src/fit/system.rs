@@ -1,0 +1,164 @@
+//! `swapmeet fit LOG --system SPEC`: adapts a system to a log of nccl-tests or of a similar program.
+//! Only the two values are fitted that are in no data sheet: the least time of a collective and, if
+//! there are several domains, the factor of the fabric.
+
+use crate::args::FitArgs;
+use crate::failure::{ExitStatus, Failure, INTERRUPTED, SUCCESS};
+use crate::output;
+use crate::run::{self, SpecLists};
+use crate::say::say;
+use std::collections::{BTreeMap, BTreeSet};
+use swapmeet_bridges::fit::linear::error_factor;
+use swapmeet_bridges::import::{MeasurementFile, read};
+use swapmeet_core::cost::machine::Machine;
+use swapmeet_core::network::topology;
+use swapmeet_core::system::{Expanded, expand};
+use swapmeet_workloads::file::{read_bounded, read_regular};
+
+/// Sizes up to this number of bytes determine the least time of a collective.
+const SMALL: u64 = 4096;
+
+/// The factors that are tried: from a tenth to ten, in steps of about 1.3.
+const FACTORS: [f64; 17] =
+    [0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 1.0, 1.3, 1.7, 2.0, 2.5, 3.0, 4.0, 6.0, 10.0];
+
+/// The algorithms that the library can choose, and that a schedule of this project represents.
+fn algorithms(collective: &str, gpus: u64) -> &'static [&'static str] {
+    match (collective, gpus) {
+        ("allreduce", 1) => &["ring-allreduce", "two-tree-allreduce:segments=2"],
+        ("allreduce", _) => &["ring-allreduce"],
+        ("allgather", 1) => &["ring", "pat-allgather"],
+        ("allgather", _) => &["ring"],
+        ("reduce-scatter", 1) => &["ring-reduce-scatter", "pat-reduce-scatter"],
+        ("reduce-scatter", _) => &["ring-reduce-scatter"],
+        ("alltoall", _) => &["linear"],
+        _ => &[],
+    }
+}
+
+/// A measured time: its collective, the bytes of a block and the time in µs.
+type Sample = (String, u64, f64);
+
+/// Writes the spec of the fitted system, and prints how well it fits.
+pub(super) fn fit(args: &FitArgs, spec: &str) -> Result<ExitStatus, Failure> {
+    let wrong = |why: String| Failure::Usage(format!("--system {spec}: {why}"));
+    let Expanded { topology, machine } = expand(spec).map_err(|e| Failure::Usage(e.to_string()))?;
+    let network = topology::parse(&topology).map_err(|e| wrong(e.to_string()))?;
+    let machine = Machine::parse(&machine).map_err(|e| wrong(e.to_string()))?;
+    let (ranks, gpus) = (network.nodes(), network.radices()[1]);
+    let (samples, small) = samples(args, ranks)?;
+    if samples.is_empty() {
+        return Err(wrong("the files have no time of a collective of NCCL".to_owned()));
+    }
+    // The least time is the geometric mean of the times of small sizes.
+    let floor_us = match small.as_slice() {
+        [] => machine.number("floor_us").unwrap_or(0.0),
+        small => {
+            let mean = small.iter().map(|us| us.ln()).sum::<f64>() / small.len() as f64;
+            (mean.exp() * 10.0).round() / 10.0
+        }
+    };
+    // Run all factors at once, because they share schedules.
+    let own = machine.number("fabric_factor").unwrap_or(1.0);
+    let factors = if gpus < ranks { FACTORS.to_vec() } else { vec![own] };
+    let machines: Vec<String> = factors
+        .iter()
+        .map(|factor| {
+            let values = [floor_us.to_string(), factor.to_string()];
+            let settings = [("floor_us", values[0].as_str()), ("fabric_factor", &values[1])];
+            machine.with(&settings).map(|machine| machine.to_string())
+        })
+        .collect::<Result<_, _>>()
+        .map_err(|(_, e)| wrong(e.to_string()))?;
+    let mut predicted: BTreeMap<(String, u64, String), f64> = BTreeMap::new();
+    let collectives: BTreeSet<&str> = samples.iter().map(|(name, ..)| name.as_str()).collect();
+    for collective in collectives {
+        let blocks: BTreeSet<u64> = samples
+            .iter()
+            .filter(|(name, ..)| name == collective)
+            .map(|(_, block, _)| *block)
+            .collect();
+        let workloads: Vec<String> =
+            blocks.iter().map(|block| format!("{collective}/uniform:{block}")).collect();
+        let names: Vec<String> =
+            algorithms(collective, gpus).iter().map(|name| (*name).to_owned()).collect();
+        let lists = SpecLists {
+            topologies: std::slice::from_ref(&topology),
+            algorithms: &names,
+            workloads: &workloads,
+            machines: &machines,
+            systems: &[],
+        };
+        let cases = run::cases_of(lists, 0, None, &args.plugins)?;
+        let Some(rows) = run::collect(&cases, None, &args.plugins)? else {
+            return Ok(INTERRUPTED);
+        };
+        for row in rows {
+            let (Some(us), Some(block)) = (row.time_us, row.block_bytes) else { continue };
+            let key = (collective.to_owned(), block, row.machine);
+            let least = predicted.entry(key).or_insert(f64::INFINITY);
+            *least = least.min(us);
+        }
+    }
+    let error = |machine: &String| {
+        let pairs = samples.iter().filter_map(|(collective, block, measured)| {
+            let key = (collective.clone(), *block, machine.clone());
+            Some((*predicted.get(&key)?, *measured))
+        });
+        error_factor(pairs)
+    };
+    let (best, (factor, error)) = machines
+        .iter()
+        .zip(factors.iter().copied().zip(machines.iter().map(error)))
+        .min_by(|a, b| a.1.1.total_cmp(&b.1.1))
+        .unwrap_or_else(|| unreachable!("at least one factor is tried"));
+    let fitted = match gpus < ranks {
+        true => format!(",fabric_factor={factor}"),
+        false => String::new(),
+    };
+    let base = spec.split_once(',').map_or(spec, |(base, _)| base);
+    output::text(&args.out, &format!("{base},floor_us={floor_us}{fitted}\n"))?;
+    let of_small = match small.len() {
+        0 => "no size of up to 4 KiB, so floor_us is that of the system".to_owned(),
+        count => format!("floor_us is the geometric mean of {count} times of up to 4 KiB"),
+    };
+    say!("{} times, error factor {error:.2}; {of_small}; machine {best}", samples.len());
+    Ok(SUCCESS)
+}
+
+/// Returns the measured times of the collectives that can be predicted, and the times of small
+/// sizes.
+fn samples(args: &FitArgs, ranks: u64) -> Result<(Vec<Sample>, Vec<f64>), Failure> {
+    let (mut samples, mut small) = (Vec::new(), Vec::new());
+    for file in &args.files {
+        let wrong = |why: String| Failure::Usage(format!("{}: {why}", file.display()));
+        let text = read_bounded(file, super::LONGEST, "measurements").map_err(wrong)?;
+        let source = MeasurementFile {
+            path: file,
+            text: &text,
+            collective: args.collective.as_deref(),
+            read_companion: &|path| read_regular(path, super::LONGEST, "metadata"),
+        };
+        for measurement in read(&source, None).map_err(|why| wrong(why.to_string()))? {
+            if let Some(stated) = measurement.ranks.filter(|stated| *stated != ranks) {
+                let line = measurement.line;
+                return Err(wrong(format!(
+                    "line {line}: it has {stated} ranks, but the system has {ranks} GPUs"
+                )));
+            }
+            if algorithms(&measurement.collective, 1).is_empty() || measurement.time_us <= 0.0 {
+                continue;
+            }
+            if measurement.size <= SMALL {
+                small.push(measurement.time_us);
+            }
+            // The smallest sizes of a log can be less than a byte for each rank.
+            if let Ok(block) = measurement.block_bytes(ranks)
+                && block > 0
+            {
+                samples.push((measurement.collective, block, measurement.time_us));
+            }
+        }
+    }
+    Ok((samples, small))
+}

@@ -1,0 +1,576 @@
+//! The selection of cases. It consists of four lists of specs, and settings. Specs have the same
+//! syntax as on the command line.
+
+mod typed;
+
+use super::files::plugin_flags;
+use super::suggestions::{ExperimentFile, Suggestion, experiment_files, own_machine, suggestions};
+use crate::filter::Filter;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use swapmeet_core::cost::machine::presets;
+use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES, CollectiveKind, of_bits};
+use swapmeet_results::{quoted, units};
+use swapmeet_runner::case::{self, Case, CaseGrid};
+use swapmeet_runner::experiment::{Experiment, OwnMachine, SETTINGS, Setting};
+use swapmeet_runner::input::{InputError, Text};
+use swapmeet_runner::plugin::{Algorithm, ParamKind};
+use swapmeet_runner::registry::Registry;
+use swapmeet_workloads::Workload;
+pub(crate) use typed::{FormParameter, is_size};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ListKind {
+    Algorithms,
+    Topologies,
+    Workloads,
+    Machines,
+    Settings,
+    ExperimentFiles,
+    Collectives,
+}
+
+impl ListKind {
+    /// The lists in display order. The first three are questions; the others have good defaults.
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Collectives,
+        Self::Topologies,
+        Self::Workloads,
+        Self::Algorithms,
+        Self::Machines,
+        Self::Settings,
+        Self::ExperimentFiles,
+    ];
+    /// The lists of specs, in the order of [`ChosenState::choices`].
+    pub(crate) const SPECS: [Self; 4] =
+        [Self::Algorithms, Self::Topologies, Self::Workloads, Self::Machines];
+
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::Algorithms => "Algorithms",
+            Self::Topologies => "Network",
+            Self::Workloads => "Sizes",
+            Self::Machines => "Machines",
+            Self::Settings => "Settings",
+            Self::ExperimentFiles => "Studies",
+            Self::Collectives => "Collective",
+        }
+    }
+
+    pub(crate) fn singular(self) -> &'static str {
+        match self {
+            Self::Algorithms => "algorithm",
+            Self::Topologies => "topology",
+            Self::Workloads => "workload",
+            Self::Machines => "machine",
+            Self::Settings => "setting",
+            Self::ExperimentFiles => "experiment file",
+            Self::Collectives => "collective",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Choice {
+    /// The spec in canonical form, so that equal specs have equal texts.
+    pub(crate) spec: String,
+    pub(crate) on: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum ListItem<'a> {
+    Choice(usize, &'a Choice),
+    Suggestion(&'a Suggestion),
+    Setting(&'static Setting),
+    ExperimentFile(&'a ExperimentFile),
+    /// A collective, and whether all chosen workloads have it.
+    Collective(&'static CollectiveKind, bool),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ChosenState {
+    choices: [Vec<Choice>; 4],
+    /// The experiment without its four lists, which are in `choices`, and without its baseline.
+    experiment: Experiment,
+    /// Whether the chosen algorithms are all that may fit, so that those that turn out to be
+    /// unsupported are left out.
+    all_that_fit: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Chosen {
+    state: ChosenState,
+    suggestions: [Vec<Suggestion>; 4],
+    experiment_files: Vec<ExperimentFile>,
+    /// A file, and the selection for which it was read or written.
+    file: Option<(PathBuf, ChosenState)>,
+}
+
+impl Chosen {
+    /// Selects the cases of an experiment. The suggestions come from the registry.
+    pub(crate) fn new(mut experiment: Experiment, registry: &Registry) -> Self {
+        let suggestions = suggestions(&experiment, registry);
+        let selected = |list: Vec<Text>| {
+            let mut seen = BTreeSet::new();
+            let new = list.into_iter().filter(|t| seen.insert(t.value.clone()));
+            new.map(|t| Choice { spec: t.value, on: true }).collect()
+        };
+        // Keep an invalid range of sizes unchanged. The error is reported when the user starts a
+        // run.
+        let workloads = case::expanded(&experiment.workloads);
+        let workloads = workloads.unwrap_or_else(|_| experiment.workloads.clone());
+        experiment.workloads.clear();
+        experiment.baseline = None;
+        let file = experiment.file.take();
+        let choices = [
+            selected(std::mem::take(&mut experiment.algorithms)),
+            selected(std::mem::take(&mut experiment.topologies)),
+            selected(workloads),
+            selected(std::mem::take(&mut experiment.machines)),
+        ];
+        let state = ChosenState { choices, experiment, all_that_fit: false };
+        let file = file.map(|file| (file, state.clone()));
+        Self { state, suggestions, experiment_files: experiment_files(), file }
+    }
+
+    pub(crate) fn choices(&self, kind: ListKind) -> &[Choice] {
+        self.state.choices.get(kind as usize).map_or(&[], Vec::as_slice)
+    }
+
+    pub(crate) fn selected(&self, kind: ListKind) -> impl Iterator<Item = &str> {
+        self.choices(kind).iter().filter(|choice| choice.on).map(|choice| choice.spec.as_str())
+    }
+
+    pub(crate) fn suggestions(&self, kind: ListKind) -> &[Suggestion] {
+        self.suggestions.get(kind as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the lines of a list that pass a filter. The specs of the list come first. The
+    /// suggestions that are not in the list follow.
+    pub(crate) fn items(&self, kind: ListKind, filter: &Filter) -> Vec<ListItem<'_>> {
+        // In a filter for algorithms, the name of a collective must match only the algorithms of
+        // this collective. Titles are not searched for names of collectives, because many titles
+        // also mention other collectives.
+        let names = COLLECTIVES.map(|kind| kind.word);
+        let filter = &filter.with_tags(if kind == ListKind::Algorithms { &names } else { &[] });
+        if kind == ListKind::Settings {
+            // The settings for tables of the experiment can only remove them.
+            let applies = |setting: &&Setting| {
+                !matches!(setting.key, "case" | "exclude") || !self.setting(setting).is_empty()
+            };
+            let passes =
+                |setting: &&Setting| filter.passes(&format!("{} {}", setting.key, setting.about));
+            let settings = SETTINGS.iter().filter(applies).filter(passes);
+            return settings.map(ListItem::Setting).collect();
+        }
+        if kind == ListKind::Collectives {
+            let own = self.collective();
+            let passes = |kind: &&&'static CollectiveKind| {
+                !kind.permutes() && filter.passes(&format!("{} {}", kind.word, kind.help))
+            };
+            let kinds = COLLECTIVES.iter().filter(passes);
+            return kinds.map(|kind| ListItem::Collective(kind, own == Some(*kind))).collect();
+        }
+        if kind == ListKind::ExperimentFiles {
+            let passes =
+                |file: &&ExperimentFile| filter.passes(&format!("{} {}", file.name, file.about));
+            return self
+                .experiment_files
+                .iter()
+                .filter(passes)
+                .map(ListItem::ExperimentFile)
+                .collect();
+        }
+        let choices = self.choices(kind).iter().enumerate();
+        let known = |suggestion: &&Suggestion| {
+            !suggestion.ready || self.choices(kind).iter().all(|p| p.spec != suggestion.prefill)
+        };
+        let suggestions = self.suggestions(kind).iter().filter(known);
+        let has = |spec: &str, suggestion: Option<&Suggestion>| {
+            let known = suggestion
+                .map_or([""; 3], |o| [&o.shown, &o.about, &o.keywords].map(String::as_str));
+            filter.passes(&format!("{spec} {}", known.join(" ")))
+        };
+        let choices = choices
+            .filter(|(_, p)| has(&p.spec, self.suggestion_for(kind, &p.spec)))
+            .map(|(i, p)| ListItem::Choice(i, p));
+        choices.chain(suggestions.filter(|o| has("", Some(o))).map(ListItem::Suggestion)).collect()
+    }
+
+    pub(crate) fn suggestion_for(&self, kind: ListKind, spec: &str) -> Option<&Suggestion> {
+        fn name(text: &str) -> &str {
+            text.split(':').next().unwrap_or(text)
+        }
+        let find =
+            |wanted: &str| self.suggestions(kind).iter().find(|o| name(&o.prefill) == wanted);
+        // The name of a workload may start with a collective (`collective/name`). If there is no
+        // suggestion for this collective, find the suggestion for the name after the slash.
+        find(name(spec)).or_else(|| find(name(spec).rsplit('/').next()?))
+    }
+
+    pub(crate) fn toggle(&mut self, kind: ListKind, index: usize) {
+        if let Some(choice) =
+            self.state.choices.get_mut(kind as usize).and_then(|list| list.get_mut(index))
+        {
+            choice.on = !choice.on;
+            self.state.all_that_fit &= kind != ListKind::Algorithms;
+        }
+    }
+
+    /// Deselects all specs that pass a filter or, if none of them is selected, selects all of them.
+    /// Suggestions that need further input are left out. Returns the number of specs that changed,
+    /// and whether they were selected.
+    pub(crate) fn toggle_all(&mut self, kind: ListKind, filter: &Filter) -> (usize, bool) {
+        let spec = |item: &ListItem<'_>| match item {
+            ListItem::Choice(_, choice) => Some((choice.spec.clone(), choice.on)),
+            ListItem::Suggestion(suggestion) if suggestion.ready => {
+                Some((suggestion.prefill.clone(), false))
+            }
+            ListItem::Suggestion(_)
+            | ListItem::Setting(_)
+            | ListItem::ExperimentFile(_)
+            | ListItem::Collective(..) => None,
+        };
+        let specs: Vec<(String, bool)> = self.items(kind, filter).iter().filter_map(spec).collect();
+        let on = specs.iter().filter(|(_, on)| *on).count();
+        if on > 0 {
+            for choice in &mut self.state.choices[kind as usize] {
+                choice.on &= !specs.iter().any(|(spec, _)| *spec == choice.spec);
+            }
+            return (on, false);
+        }
+        let count = specs.len();
+        for (spec, _) in specs {
+            self.put(kind, spec, None);
+        }
+        (count, true)
+    }
+
+    pub(crate) fn remove(&mut self, kind: ListKind, index: usize) {
+        if let Some(list) = self.state.choices.get_mut(kind as usize)
+            && index < list.len()
+        {
+            list.remove(index);
+        }
+    }
+
+    /// Adds a spec to its list, or replaces the spec at index `instead`. If the list already
+    /// contains the spec, selects it. Returns the index of the spec.
+    pub(crate) fn put(&mut self, kind: ListKind, spec: String, instead: Option<usize>) -> usize {
+        self.state.all_that_fit &= kind != ListKind::Algorithms;
+        let Some(list) = self.state.choices.get_mut(kind as usize) else { return 0 };
+        if let Some(known) = list.iter().position(|p| p.spec == spec) {
+            list[known].on = true;
+            return known;
+        }
+        let choice = Choice { spec, on: true };
+        match instead.and_then(|i| list.get_mut(i).map(|old| (i, old))) {
+            Some((i, old)) => {
+                *old = choice;
+                i
+            }
+            None => {
+                list.push(choice);
+                list.len() - 1
+            }
+        }
+    }
+
+    pub(crate) fn add_machine(&mut self, own: OwnMachine) -> Result<(), String> {
+        let name = own.name.value.clone();
+        if self.own_machines().iter().any(|known| known.name.value == name)
+            || presets().iter().any(|p| p.name == name)
+        {
+            return Err(format!("machine `{name}` exists already"));
+        }
+        let flag = Text::flag("machine", &name);
+        case::machine(&flag, std::slice::from_ref(&own)).map_err(|e| e.to_string())?;
+        self.state.experiment.own_machines.push(own);
+        self.suggestions[ListKind::Machines as usize].insert(0, own_machine(&name));
+        self.put(ListKind::Machines, name, None);
+        Ok(())
+    }
+
+    fn own_machines(&self) -> &[OwnMachine] {
+        &self.state.experiment.own_machines
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.state.experiment.name
+    }
+
+    pub(crate) fn setting(&self, setting: &Setting) -> String {
+        (setting.get)(&self.state.experiment)
+    }
+
+    pub(crate) fn set(&mut self, setting: &Setting, text: &str) -> Result<(), InputError> {
+        let flag = Text::flag(setting.key, text);
+        let mut experiment = self.state.experiment.clone();
+        (setting.set)(&mut experiment, text)
+            .map_err(|expected| flag.error(format!("expected {expected}, found `{text}`")))?;
+        // The error marks the text that is typed.
+        experiment.check_seeds().map_err(|e| InputError { place: flag.place, ..e })?;
+        self.state.experiment = experiment;
+        Ok(())
+    }
+
+    pub(crate) fn load(&mut self, experiment: Experiment, registry: &Registry) {
+        let experiment_files = std::mem::take(&mut self.experiment_files);
+        *self = Self { experiment_files, ..Self::new(experiment, registry) };
+    }
+
+    pub(crate) fn state(&self) -> &ChosenState {
+        &self.state
+    }
+
+    pub(super) fn restore(&mut self, state: ChosenState) {
+        let old = std::mem::replace(&mut self.state, state).experiment.own_machines;
+        let new = &self.state.experiment.own_machines;
+        let is_in = |list: &[OwnMachine], name: &str| list.iter().any(|own| own.name.value == name);
+        let suggestions = &mut self.suggestions[ListKind::Machines as usize];
+        suggestions.retain(|suggestion| {
+            !is_in(&old, &suggestion.prefill) || is_in(new, &suggestion.prefill)
+        });
+        let added = new.iter().map(|own| &own.name.value).filter(|name| !is_in(&old, name));
+        suggestions.splice(0..0, added.map(|name| own_machine(name)));
+    }
+
+    /// Returns the selected experiment. It contains the baseline if the baseline is one of the
+    /// selected algorithms.
+    pub(crate) fn experiment(&self, baseline: Option<&str>) -> Experiment {
+        let list = |kind: ListKind| {
+            let text = |spec| Text::flag(kind.singular(), spec);
+            self.selected(kind).map(text).collect::<Vec<_>>()
+        };
+        let algorithms = list(ListKind::Algorithms);
+        Experiment {
+            baseline: baseline
+                .and_then(|name| algorithms.iter().find(|a| a.value == name).cloned()),
+            topologies: list(ListKind::Topologies),
+            algorithms,
+            workloads: list(ListKind::Workloads),
+            machines: list(ListKind::Machines),
+            ..self.state.experiment.clone()
+        }
+    }
+
+    pub(crate) fn set_file(&mut self, file: PathBuf) {
+        self.file = Some((file, self.state.clone()));
+    }
+
+    /// Returns the command that runs the selection. Machines of the experiment are written with
+    /// their definitions. The error says why there is no such command.
+    pub(crate) fn command(&self, plugin_dirs: &[PathBuf]) -> Result<String, &'static str> {
+        let mut words = vec!["swapmeet run".to_owned()];
+        let experiment = &self.state.experiment;
+        // Flags cannot express `case` and `exclude` tables, but a file can.
+        if experiment.has_case_tables() {
+            let file = self.file.as_ref().filter(|(_, state)| *state == self.state);
+            let (file, _) = file.ok_or(
+                "flags cannot express [[case]] and exclude: S saves a file, then y copies it",
+            )?;
+            words.push(quoted(&file.display().to_string()));
+        } else {
+            let lists = ["--algorithm", "--topology", "--workload", "--machine"];
+            for (kind, flag) in ListKind::SPECS.into_iter().zip(lists) {
+                for spec in self.selected(kind) {
+                    let text = Text::flag(kind.singular(), spec);
+                    let machine = (kind == ListKind::Machines)
+                        .then(|| case::machine(&text, self.own_machines()).ok()?.definition());
+                    let spec = machine.flatten().unwrap_or_else(|| spec.to_owned());
+                    words.push(format!("{flag} {}", quoted(&spec)));
+                }
+            }
+            words.extend(experiment.flags(&Experiment::default()));
+        }
+        words.extend(plugin_flags(plugin_dirs));
+        Ok(words.join(" "))
+    }
+
+    /// Returns whether the `case` tables of the experiment give all entries of a kind, so that its
+    /// list may be empty.
+    pub(crate) fn is_named_by_tables(&self, kind: ListKind) -> bool {
+        let experiment = &self.state.experiment;
+        match kind {
+            ListKind::Algorithms => experiment.is_named_by_tables(|table| &table.algorithms),
+            ListKind::Topologies => experiment.is_named_by_tables(|table| &table.topologies),
+            ListKind::Workloads => experiment.is_named_by_tables(|table| &table.workloads),
+            ListKind::Machines => experiment.is_named_by_tables(|table| &table.machines),
+            ListKind::Settings | ListKind::ExperimentFiles | ListKind::Collectives => false,
+        }
+    }
+
+    /// Returns the number of selected cases in words. With `case` or `exclude` tables, the number
+    /// is not known until the specs are parsed.
+    pub(crate) fn size(&self) -> String {
+        if self.state.experiment.has_case_tables() {
+            return "cases of the experiment's tables".to_owned();
+        }
+        units::count(usize::try_from(self.count()).unwrap_or(usize::MAX), "case")
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        let lists = ListKind::SPECS.iter().map(|s| self.selected(*s).count() as u64);
+        let repetitions = u64::from(self.state.experiment.repetitions);
+        lists.chain([repetitions]).fold(1, u64::saturating_mul)
+    }
+
+    /// Returns the selected cases. The error names a list without selected entries, or an invalid
+    /// spec.
+    pub(crate) fn cases(&self, registry: &Registry) -> Result<Vec<Case>, String> {
+        /// The maximum number of cases in the dashboard. `swapmeet run` accepts more cases.
+        const MOST: u64 = 100_000;
+        for kind in &ListKind::SPECS {
+            if self.selected(*kind).next().is_none() && !self.is_named_by_tables(*kind) {
+                return Err(format!(
+                    "no {} is selected: press 1, go to {} and select a line with Space",
+                    kind.singular(),
+                    kind.title()
+                ));
+            }
+        }
+        let too_many =
+            |count: u64| Err(format!("{count} cases are selected; the maximum is {MOST}"));
+        if !self.state.experiment.has_case_tables() && self.count() > MOST {
+            return too_many(self.count());
+        }
+        let cases = CaseGrid::new(&self.experiment(None), registry).map_err(|e| e.to_string())?;
+        if cases.len() as u64 > MOST {
+            return too_many(cases.len() as u64);
+        }
+        Ok(cases.iter().collect())
+    }
+}
+
+/// Returns whether the collectives in a bit mask include the collective of a workload. A workload
+/// that cannot be parsed fits, because its error is reported when the user starts a run.
+fn fits(collectives: u64, workload: &str) -> bool {
+    Workload::parse(workload).map_or(true, |w| collectives & (1 << w.collective().code) != 0)
+}
+
+impl Chosen {
+    /// If an algorithm supports none of the selected workloads, returns the name of its collective
+    /// and a workload of this collective with the same size.
+    pub(crate) fn matching_workload(
+        &self,
+        algorithm: &str,
+        registry: &Registry,
+    ) -> Option<(&'static str, String)> {
+        let collectives = collectives(algorithm, registry)?;
+        if self.is_named_by_tables(ListKind::Workloads)
+            || self.selected(ListKind::Workloads).any(|workload| fits(collectives, workload))
+        {
+            return None;
+        }
+        let kind = of_bits(collectives).next()?;
+        let size = |workload: &str| {
+            let (_, size) = workload.split_once("uniform:")?;
+            Some(size.split(',').next()?.to_owned())
+        };
+        let size = self.selected(ListKind::Workloads).find_map(size);
+        let size = size.unwrap_or_else(|| "1KiB".to_owned());
+        let prefix = if *kind == ALL_TO_ALL { String::new() } else { format!("{}/", kind.word) };
+        // Some collectives, such as permutations, have no uniform workload.
+        let workload = Workload::parse(&format!("{prefix}uniform:{size}")).ok()?;
+        Some((kind.word, workload.to_string()))
+    }
+
+    /// Returns the collective of the chosen workloads; `None` if they have several.
+    fn collective(&self) -> Option<&'static CollectiveKind> {
+        let mut kinds = self
+            .selected(ListKind::Workloads)
+            .filter_map(|workload| Workload::parse(workload).ok())
+            .map(|workload| workload.collective());
+        let first = kinds.next()?;
+        kinds.all(|kind| kind == first).then_some(first)
+    }
+
+    /// Returns the prefix of a workload of the chosen collective.
+    fn prefix(&self) -> String {
+        match self.collective() {
+            Some(kind) if *kind != ALL_TO_ALL => format!("{}/", kind.word),
+            _ => String::new(),
+        }
+    }
+
+    /// Deselects all specs of a list.
+    pub(crate) fn deselect(&mut self, kind: ListKind) {
+        for choice in &mut self.state.choices[kind as usize] {
+            choice.on = false;
+        }
+    }
+
+    /// Chooses a collective: the chosen sizes, with this collective, and all algorithms that support
+    /// it.
+    pub(crate) fn choose_collective(&mut self, kind: &CollectiveKind, registry: &Registry) {
+        let prefix = if *kind == ALL_TO_ALL { String::new() } else { format!("{}/", kind.word) };
+        let size = |workload: &str| {
+            let (_, size) = workload.split_once("uniform:")?;
+            let spec = format!("{prefix}uniform:{}", size.split(',').next()?);
+            Some(Workload::parse(&spec).ok()?.to_string())
+        };
+        let mut sizes: Vec<String> = self.selected(ListKind::Workloads).filter_map(size).collect();
+        if sizes.is_empty() {
+            sizes.extend(Workload::parse(&format!("{prefix}uniform:1KiB")).map(|w| w.to_string()));
+        }
+        // Collectives without uniform blocks have no sizes yet: the user types their workloads.
+        self.deselect(ListKind::Workloads);
+        self.deselect(ListKind::Algorithms);
+        for size in sizes {
+            self.put(ListKind::Workloads, size, None);
+        }
+        self.choose_fitting(registry);
+    }
+
+    /// Chooses all algorithms that support the collective of the chosen workloads, without those
+    /// that search for a schedule.
+    fn choose_fitting(&mut self, registry: &Registry) {
+        for name in self.fitting(registry, &BTreeSet::new(), &BTreeSet::new(), true) {
+            self.put(ListKind::Algorithms, name, None);
+        }
+        self.state.all_that_fit = true;
+    }
+
+    pub(crate) fn is_all_that_fit(&self) -> bool {
+        self.state.all_that_fit
+    }
+
+    /// Returns the algorithms that support the collectives of all chosen workloads, without those in
+    /// `run` and `unfit`. Algorithms that read a file are left out, and, if `quick` is set, those
+    /// that search for a schedule.
+    pub(super) fn fitting(
+        &self,
+        registry: &Registry,
+        run: &BTreeSet<String>,
+        unfit: &BTreeSet<String>,
+        quick: bool,
+    ) -> Vec<String> {
+        /// The plugin whose algorithms search for a schedule.
+        const SEARCHING: &str = "synthesis";
+        let workloads: Vec<&str> = self.selected(ListKind::Workloads).collect();
+        let needs_file = |a: &Algorithm| a.params.iter().any(|p| p.kind == ParamKind::File);
+        let algorithms = registry.algorithms().filter(|a| {
+            workloads.iter().all(|workload| fits(a.collectives, workload))
+                && !needs_file(a)
+                && !(quick && a.plugin.name == SEARCHING)
+        });
+        algorithms
+            .map(|a| registry.spec_name(&a.name, &a.plugin.name))
+            .filter(|name| !run.contains(name) && !unfit.contains(name))
+            .collect()
+    }
+
+    pub(crate) fn fit_workloads(&mut self, workload: String, registry: &Registry) {
+        self.put(ListKind::Workloads, workload, None);
+        let algorithms = self.selected(ListKind::Algorithms);
+        let all = algorithms.fold(0, |all, name| all | collectives(name, registry).unwrap_or(!0));
+        for choice in &mut self.state.choices[ListKind::Workloads as usize] {
+            choice.on &= fits(all, &choice.spec);
+        }
+    }
+}
+
+fn collectives(algorithm: &str, registry: &Registry) -> Option<u64> {
+    let name = algorithm.split(':').next()?;
+    registry.algorithms().find(|known| known.name == name).map(|known| known.collectives)
+}

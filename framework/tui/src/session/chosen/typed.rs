@@ -1,0 +1,180 @@
+//! Checks and completes the specs that the user types, and returns the parameters for a form.
+
+use super::{Chosen, ListKind};
+use crate::session::trial::values_of;
+use swapmeet_core::cost::machine::ParameterValue;
+use swapmeet_runner::case::{self, select_algorithm};
+use swapmeet_runner::input::{InputError, Text};
+use swapmeet_runner::plugin::Param;
+use swapmeet_runner::registry::Registry;
+use swapmeet_runner::topology;
+use swapmeet_workloads::Workload;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FormParameter {
+    pub(crate) key: String,
+    pub(crate) default: String,
+    pub(crate) about: String,
+    /// Known values of the parameter. Other values may also be valid.
+    pub(crate) values: Vec<String>,
+}
+
+/// Sorts values: numbers first, in ascending order, and then words.
+fn sorted(mut values: Vec<String>) -> Vec<String> {
+    let number = |text: &String| text.parse().unwrap_or(f64::INFINITY);
+    values.sort_by(|a, b| number(a).total_cmp(&number(b)));
+    values
+}
+
+/// Returns whether a text is a size or a range of sizes, without the name of a workload.
+pub(crate) fn is_size(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit())
+}
+
+impl Chosen {
+    /// Parses one or several specs, and returns them in canonical form. A range of sizes results in
+    /// one spec for each size.
+    pub(crate) fn check(
+        &self,
+        kind: ListKind,
+        text: &str,
+        registry: &Registry,
+    ) -> Result<Vec<String>, InputError> {
+        // If the text contains a file name, spaces do not separate specs, because file names may
+        // contain spaces.
+        let names_a_file = ["matrix:", "graph:", "file"].iter().any(|sign| text.contains(sign));
+        if names_a_file
+            || matches!(
+                kind,
+                ListKind::Settings | ListKind::ExperimentFiles | ListKind::Collectives
+            )
+            || text.is_empty()
+        {
+            return self.check_one(kind, text, registry);
+        }
+        let mut found = Vec::new();
+        for word in text.split_whitespace() {
+            // The difference of the addresses is the offset of `word` in `text`, because `word` is
+            // a slice of `text`.
+            let at = word.as_ptr() as usize - text.as_ptr() as usize;
+            let specs = self.check_one(kind, word, registry).map_err(|mut error| {
+                error.place.span = error.place.span.start + at..error.place.span.end + at;
+                error
+            })?;
+            found.extend(specs);
+        }
+        Ok(found)
+    }
+
+    fn check_one(
+        &self,
+        kind: ListKind,
+        text: &str,
+        registry: &Registry,
+    ) -> Result<Vec<String>, InputError> {
+        let flag = Text::flag(kind.singular(), text);
+        let one = match kind {
+            ListKind::Algorithms => select_algorithm(&flag, registry)?.to_string(),
+            ListKind::Topologies => {
+                topology::parse(text).map_err(|e| case::spec_error(&flag, &e))?.spec()
+            }
+            ListKind::Workloads => {
+                // A size or a range of sizes is a uniform workload of the chosen collective.
+                let prefix = match is_size(text) {
+                    true => format!("{}uniform:", self.prefix()),
+                    false => String::new(),
+                };
+                let flag = Text::flag(kind.singular(), &format!("{prefix}{text}"));
+                let read =
+                    |t: &Text| Workload::parse(&t.value).map_err(|e| case::spec_error(t, &e));
+                let specs = case::expanded(&[flag])
+                    .and_then(|all| all.iter().map(|t| read(t).map(|w| w.to_string())).collect());
+                // The error marks a part of the typed text.
+                return specs.map_err(|mut error: InputError| {
+                    let span = error.place.span.clone();
+                    let [start, end] =
+                        [span.start, span.end].map(|at| at.saturating_sub(prefix.len()));
+                    error.place.span = start..end.max(start);
+                    error
+                });
+            }
+            ListKind::Machines => case::machine(&flag, self.own_machines())?.to_string(),
+            ListKind::Settings | ListKind::ExperimentFiles | ListKind::Collectives => {
+                text.to_owned()
+            }
+        };
+        Ok(vec![one])
+    }
+
+    /// Returns completions for the last spec of a line. Each completion is a whole line. It
+    /// completes the name of the spec, the next key, or the value of a key.
+    pub(crate) fn completions(
+        &self,
+        kind: ListKind,
+        line: &str,
+        registry: &Registry,
+    ) -> Vec<String> {
+        let begins = line.rfind(' ').map_or(0, |at| at + 1);
+        let (before, text) = line.split_at(begins);
+        let suggestions = self
+            .suggestions(kind)
+            .iter()
+            .filter(|o| o.prefill.starts_with(text) && o.prefill != text);
+        let mut found: Vec<String> =
+            suggestions.map(|o| format!("{before}{}", o.prefill)).collect();
+        let Some((name, rest)) = text.split_once(':') else { return found };
+        let done = rest.rfind(',').map_or(0, |i| i + 1);
+        let last = &rest[done..];
+        let parameters = self.parameters(kind, name, registry);
+        if let Some((key, typed)) = last.split_once('=') {
+            let values =
+                parameters.into_iter().find(|p| p.key == key).map(|p| p.values).unwrap_or_default();
+            let fit = values.iter().filter(|value| value.starts_with(typed) && *value != typed);
+            found.extend(fit.map(|value| format!("{before}{name}:{}{key}={value}", &rest[..done])));
+        } else {
+            let fit = parameters
+                .iter()
+                .filter(|p| p.key.starts_with(last) && !rest.contains(&format!("{}=", p.key)));
+            found.extend(fit.map(|p| format!("{before}{name}:{}{}=", &rest[..done], p.key)));
+        }
+        found
+    }
+
+    pub(crate) fn parameters(
+        &self,
+        kind: ListKind,
+        name: &str,
+        registry: &Registry,
+    ) -> Vec<FormParameter> {
+        match kind {
+            ListKind::Machines => {
+                let Ok(machine) = case::machine(&Text::flag("machine", name), self.own_machines())
+                else {
+                    return Vec::new();
+                };
+                let parameter = |value: ParameterValue| FormParameter {
+                    key: value.parameter.key().to_owned(),
+                    default: value.text,
+                    about: value.parameter.meaning().to_owned(),
+                    values: sorted(values_of(value.parameter)),
+                };
+                machine.values().into_iter().map(parameter).collect()
+            }
+            ListKind::Algorithms => {
+                let known = registry.algorithm(name).ok();
+                let parameter = |p: &Param| FormParameter {
+                    key: p.key.clone(),
+                    default: p.default.clone(),
+                    about: p.help.clone(),
+                    values: p.kind.words().to_vec(),
+                };
+                known.map(|a| a.params.iter().map(parameter).collect()).unwrap_or_default()
+            }
+            ListKind::Topologies
+            | ListKind::Workloads
+            | ListKind::Settings
+            | ListKind::ExperimentFiles
+            | ListKind::Collectives => Vec::new(),
+        }
+    }
+}

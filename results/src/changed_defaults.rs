@@ -1,0 +1,266 @@
+//! Defaults that differ between versions, and what the rows of older versions mean.
+//!
+//! A spec such as `direct-dispatch` leaves values open, and the version that runs it chooses them.
+//! When a row of an older version is read, the values that this version would choose differently
+//! are written into the specs of the row ([`explicit`]), for example `direct-dispatch:window=1`.
+//! Rows of two versions are therefore equal cases only if they were computed with equal values,
+//! and `rerun` repeats a row of any version.
+
+use crate::record::Record;
+use crate::specs::argument;
+use std::fmt;
+use swapmeet_core::cost::machine::Machine;
+
+/// A default value that a version changed.
+#[derive(Debug)]
+pub struct ChangedDefault {
+    /// The first version with the new value.
+    pub version: &'static str,
+    /// The parameter of an algorithm or of a machine.
+    pub parameter: &'static str,
+    pub of: Of,
+    /// The value before the change, as in a spec.
+    pub was: &'static str,
+    /// The value since then, in words.
+    pub now: &'static str,
+}
+
+/// What has the parameter.
+#[derive(Debug)]
+pub enum Of {
+    Algorithms(&'static [&'static str]),
+    /// Machines that start from these presets.
+    Presets(&'static [&'static str]),
+}
+
+/// All changed defaults that affect rows. CHANGELOG.md lists them under "Changed results".
+pub static CHANGED_DEFAULTS: &[ChangedDefault] = &[
+    ChangedDefault {
+        version: "0.3.0",
+        parameter: "rearrangement",
+        of: Of::Presets(&["paragon", "delta"]),
+        was: "declared",
+        now: "packed",
+    },
+    ChangedDefault {
+        version: "0.3.0",
+        parameter: "window",
+        of: Of::Algorithms(&["direct-dispatch", "direct-combine"]),
+        was: "1",
+        now: "all messages",
+    },
+    ChangedDefault {
+        version: "0.3.0",
+        parameter: "form",
+        of: Of::Algorithms(&["flow"]),
+        was: "steps",
+        now: "routes, except with the models circuit and store-and-forward",
+    },
+    ChangedDefault {
+        version: "0.3.0",
+        parameter: "variant",
+        of: Of::Algorithms(&["bucket-allreduce"]),
+        was: "one-port",
+        now: "all-ports if the machine has a port for each direction",
+    },
+    ChangedDefault {
+        version: "0.3.0",
+        parameter: "variant",
+        of: Of::Algorithms(&["swing-allreduce"]),
+        was: "bandwidth",
+        now: "all-ports if the machine has a port for each direction",
+    },
+];
+
+impl fmt::Display for ChangedDefault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Of::Algorithms(names) | Of::Presets(names)) = self.of;
+        let names = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let Self { version, parameter, was, now, .. } = self;
+        write!(f, "`{parameter}` of {names}: {was} before {version}, now {now}")
+    }
+}
+
+/// Returns the three numbers of a version; `None` if it is not a version of this program.
+fn numbers(version: &str) -> Option<[u64; 3]> {
+    let numbers: Result<Vec<u64>, _> = version.split('.').map(str::parse).collect();
+    numbers.ok()?.try_into().ok()
+}
+
+/// Returns the defaults that changed between two versions, in either order.
+pub fn changed_between(a: &str, b: &str) -> Vec<&'static ChangedDefault> {
+    let (Some(a), Some(b)) = (numbers(a), numbers(b)) else { return Vec::new() };
+    let (older, newer) = (a.min(b), a.max(b));
+    let is_between = |change: &&ChangedDefault| {
+        numbers(change.version).is_some_and(|version| older < version && version <= newer)
+    };
+    CHANGED_DEFAULTS.iter().filter(is_between).collect()
+}
+
+/// Returns a remark on rows of another version with other defaults, for an error message.
+pub fn remark_on_versions(a: &str, b: &str) -> String {
+    let changes: Vec<String> = changed_between(a, b).iter().map(ToString::to_string).collect();
+    if changes.is_empty() {
+        String::new()
+    } else {
+        format!(" (defaults changed: {})", changes.join("; "))
+    }
+}
+
+/// The version of this program.
+const THIS: &str = env!("CARGO_PKG_VERSION");
+
+impl Record {
+    /// Returns the changed defaults whose earlier value the row has. Only rows of earlier versions
+    /// have any.
+    pub fn earlier_defaults(&self) -> Vec<&'static ChangedDefault> {
+        let mut changes = changed_between(&self.swapmeet_version, THIS);
+        changes.retain(|change| match change.of {
+            Of::Algorithms(_) => {
+                change.is_of(&self.algorithm)
+                    && argument(&self.algorithm, change.parameter) == Some(change.was)
+            }
+            Of::Presets(_) => {
+                change.is_of(&self.machine_definition)
+                    && argument(&self.machine_definition, change.parameter) == Some(change.was)
+            }
+        });
+        changes
+    }
+}
+
+impl ChangedDefault {
+    /// Returns whether a spec of an algorithm or of a machine is one of those with this parameter.
+    fn is_of(&self, spec: &str) -> bool {
+        let (Of::Algorithms(names) | Of::Presets(names)) = self.of;
+        let name = spec.split(':').next().unwrap_or_default();
+        // An algorithm can be named together with its plugin.
+        names.contains(&name.rsplit('/').next().unwrap_or_default())
+    }
+}
+
+/// Completes the specs of a row of an earlier version with the values that this version would
+/// choose differently. Rows of this version and of unknown versions are left unchanged, and so are
+/// measured rows, whose machines cannot be parsed.
+pub(crate) fn explicit(record: &mut Record) {
+    if record.swapmeet_version == THIS
+        || numbers(&record.swapmeet_version).is_none_or(|version| Some(version) > numbers(THIS))
+    {
+        return;
+    }
+    let spec = match record.machine_definition.is_empty() {
+        true => &record.machine,
+        false => &record.machine_definition,
+    };
+    let Ok(mut machine) = Machine::parse(spec) else { return };
+    let changes = changed_between(&record.swapmeet_version, THIS);
+    for change in changes.iter().filter(|change| matches!(change.of, Of::Presets(_))) {
+        // A machine whose model does not have the parameter refuses it.
+        if argument(spec, change.parameter).is_none()
+            && change.is_of(spec)
+            && let Ok(with_value) = machine.with(&[(change.parameter, change.was)])
+        {
+            machine = with_value;
+        }
+    }
+    record.machine_definition = machine.full_spec();
+    for change in &changes {
+        let is_open = change.is_of(&record.algorithm)
+            && argument(&record.algorithm, change.parameter).is_none();
+        // `flow` had one step with routes on networks with switches.
+        let had_routes = change.parameter == "form" && record.steps.is_none_or(|steps| steps < 2);
+        if matches!(change.of, Of::Algorithms(_)) && is_open && !had_routes {
+            let setting = format!("{}={}", change.parameter, change.was);
+            record.algorithm = match record.algorithm.split_once(':') {
+                Some((name, settings)) => format!("{name}:{setting},{settings}"),
+                None => format!("{}:{setting}", record.algorithm),
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row_of(version: &str, algorithm: &str, machine: &str) -> Record {
+        let mut row = Record {
+            swapmeet_version: version.to_owned(),
+            algorithm: algorithm.to_owned(),
+            machine: machine.to_owned(),
+            steps: Some(7),
+            ..Record::default()
+        };
+        explicit(&mut row);
+        row
+    }
+
+    #[test]
+    fn rows_of_an_earlier_version_keep_their_meaning() {
+        let algorithm = |given: &str| row_of("0.2.0", given, "free").algorithm;
+        assert_eq!(algorithm("direct-dispatch"), "direct-dispatch:window=1");
+        assert_eq!(algorithm("experts/direct-combine"), "experts/direct-combine:window=1");
+        assert_eq!(algorithm("direct-dispatch:window=9"), "direct-dispatch:window=9");
+        assert_eq!(algorithm("flow:segments=4"), "flow:form=steps,segments=4");
+        assert_eq!(algorithm("bruck"), "bruck");
+        let machine =
+            |given: &str| row_of("0.2.0", "bruck", given).case().setting.machine_in_full();
+        assert_eq!(machine("paragon"), "paragon (paragon:rearrangement=declared)");
+        assert_eq!(
+            machine("paragon:rearrangement=packed"),
+            "paragon:rearrangement=packed (paragon)"
+        );
+        assert_eq!(machine("fugaku"), "fugaku");
+        assert_eq!(machine("paragon:model=flat"), "paragon:model=flat", "it has no such parameter");
+        assert_eq!(machine("measured:here"), "measured:here");
+        let own = Record {
+            machine_definition: "paragon:startup_us=220".to_owned(),
+            ..row_of("", "bruck", "own")
+        };
+        let mut own = Record { swapmeet_version: "0.1.0".to_owned(), ..own };
+        explicit(&mut own);
+        assert_eq!(
+            own.case().setting.short_machine(),
+            "paragon:startup_us=220,rearrangement=declared"
+        );
+    }
+
+    #[test]
+    fn rows_of_this_version_are_unchanged() {
+        let row = row_of(THIS, "direct-dispatch", "paragon");
+        assert_eq!((&*row.algorithm, &*row.machine_definition), ("direct-dispatch", ""));
+        assert_eq!(row.earlier_defaults().len(), 0);
+    }
+
+    #[test]
+    fn earlier_defaults_are_named() {
+        let names = |row: Record| {
+            row.earlier_defaults().iter().map(|change| change.parameter).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            names(row_of("0.2.0", "direct-dispatch", "paragon")),
+            ["rearrangement", "window"]
+        );
+        assert_eq!(names(row_of("0.2.0", "bruck", "fugaku")), [""; 0]);
+        assert_eq!(
+            CHANGED_DEFAULTS[1].to_string(),
+            "`window` of `direct-dispatch`, `direct-combine`: 1 before 0.3.0, now all messages"
+        );
+    }
+
+    #[test]
+    fn the_changelog_lists_all_changed_defaults() {
+        let changelog = include_str!("../../CHANGELOG.md");
+        for change in CHANGED_DEFAULTS {
+            let release = changelog.split(&format!("## [{}]", change.version)).nth(1);
+            let release = release.and_then(|text| text.split("\n## [").next()).unwrap_or_default();
+            let (Of::Algorithms(names) | Of::Presets(names)) = change.of;
+            let is_listed = |line: &&str| {
+                line.contains("Changed results")
+                    && line.contains(&format!("`{}`", change.parameter))
+                    && names.iter().all(|name| line.contains(&format!("`{name}`")))
+            };
+            assert!(release.lines().any(|line| is_listed(&line)), "{change}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Short names of specs in tables and figures: what several specs have in common is stated once.
+
+use std::collections::BTreeSet;
+use swapmeet_core::spec::Spec;
+
+/// Divides specs into the part that all of them have in common and their own parts.
+///
+/// If the specs have different names, nothing is in common. If they differ only in arguments with
+/// keys, their own parts are these arguments. Otherwise an own part begins with the name of the
+/// spec. Machines that an experiment defines, `NAME (DEFINITION)`, are called by name if the names
+/// differ.
+///
+/// ```
+/// use swapmeet_results::without_common_parts;
+/// let (common, own) = without_common_parts(&["moe:top=2,tokens=16", "moe:top=2,tokens=64,skew=1"]);
+/// assert_eq!((&*common, &own[..]), ("moe:top=2", &["tokens=16".to_owned(), "tokens=64,skew=1".to_owned()][..]));
+/// let (common, own) = without_common_parts(&["torus:4x4,faults=1", "torus:8x8,faults=1"]);
+/// assert_eq!((&*common, &own[..]), ("faults=1", &["torus:4x4".to_owned(), "torus:8x8".to_owned()][..]));
+/// ```
+pub fn without_common_parts(specs: &[&str]) -> (String, Vec<String>) {
+    let is_same = specs.windows(2).all(|pair| pair[0] == pair[1]);
+    if is_same {
+        let common = specs.first().map_or(String::new(), |spec| (*spec).to_owned());
+        return (common, vec![String::new(); specs.len()]);
+    }
+    let names: Vec<&str> = specs.iter().map(|spec| defined_name(spec)).collect();
+    let distinct = |texts: &[&str]| texts.iter().collect::<BTreeSet<_>>().len();
+    let specs = if distinct(&names) == distinct(specs) { &names } else { specs };
+    let unchanged =
+        || (String::new(), specs.iter().map(|spec| (*spec).to_owned()).collect::<Vec<_>>());
+    let read: Option<Vec<(Spec, Vec<&str>)>> = specs.iter().map(|spec| arguments(spec)).collect();
+    let Some(read) = read else { return unchanged() };
+    let name = read[0].0.name();
+    if read.iter().any(|(spec, _)| spec.name() != name) {
+        return unchanged();
+    }
+    let is_common = |argument: &&str| read.iter().all(|(_, own)| own.contains(argument));
+    let has_key = |argument: &&str| argument.contains('=');
+    let own = |(_, arguments): &(Spec, Vec<&str>)| -> Vec<String> {
+        arguments.iter().filter(|arg| !is_common(arg)).map(|arg| (*arg).to_owned()).collect()
+    };
+    let common: Vec<&str> = read[0].1.iter().filter(|arg| is_common(arg)).copied().collect();
+    let all_have_keys =
+        read.iter().all(|(_, own)| own.iter().all(|arg| is_common(arg) || has_key(arg)));
+    let named = |arguments: &[String]| match arguments {
+        [] => name.to_owned(),
+        arguments => format!("{name}:{}", arguments.join(",")),
+    };
+    if all_have_keys {
+        let own = read.iter().map(own).map(|arguments| match &arguments[..] {
+            [] => format!("{name} as it is"),
+            arguments => arguments.join(","),
+        });
+        let common: Vec<String> = common.into_iter().map(str::to_owned).collect();
+        let common = if common.is_empty() { String::new() } else { named(&common) };
+        return (common, own.collect());
+    }
+    (common.join(","), read.iter().map(|spec| named(&own(spec))).collect())
+}
+
+/// Returns a spec and the texts of its arguments. Returns `None` if it does not follow the grammar.
+fn arguments(text: &str) -> Option<(Spec, Vec<&str>)> {
+    let spec = Spec::parse("spec", text).ok()?;
+    let texts: Option<Vec<&str>> =
+        spec.args().iter().map(|arg| text.get(arg.at()..arg.at() + arg.len())).collect();
+    texts.map(|texts| (spec, texts))
+}
+
+/// Returns the name of a machine that an experiment defines; other texts are returned unchanged.
+pub fn defined_name(text: &str) -> &str {
+    text.split_once(" (").map_or(text, |(name, _)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own(specs: &[&str]) -> Vec<String> {
+        without_common_parts(specs).1
+    }
+
+    #[test]
+    fn own_parts_have_only_the_arguments_that_differ() {
+        let machine = |startup: &str| format!("free:startup_us={startup},byte_us=0.002,ports=all");
+        let (slow, fast) = (machine("9"), machine("3"));
+        let (common, parts) = without_common_parts(&[&slow, &fast]);
+        assert_eq!(
+            (&*common, parts),
+            (
+                "free:byte_us=0.002,ports=all",
+                vec!["startup_us=9".to_owned(), "startup_us=3".to_owned()]
+            )
+        );
+        assert_eq!(own(&["ring:4", "ring:8"]), ["ring:4", "ring:8"]);
+        assert_eq!(own(&["paragon", "delta"]), ["paragon", "delta"]);
+        assert_eq!(own(&["paragon", "paragon:byte_us=1"]), ["paragon as it is", "byte_us=1"]);
+        assert_eq!(own(&["mine (sp2)", "yours (sp2)"]), ["mine", "yours"]);
+        let nested = ["rdn:1(torus:4x4)", "rdn:2(torus:4x4)"];
+        assert_eq!(own(&nested), nested);
+        assert_eq!(
+            without_common_parts(&["sp2", "sp2"]),
+            ("sp2".to_owned(), vec![String::new(); 2])
+        );
+    }
+}

@@ -1,0 +1,309 @@
+//! Tables of algorithms over the values of an axis, such as block sizes: one table for all cases
+//! that differ only in these two.
+
+use super::{Cell, Section, single_line};
+use crate::analysis::{Axis, CommonSettings, Curve, Family, families};
+use crate::compare::{CHARGED_LESS, Comparison};
+use serde::Serialize;
+
+/// The times of the cases of a family.
+#[derive(Debug, Serialize)]
+pub(super) struct Pivot {
+    #[serde(flatten)]
+    settings: CommonSettings,
+    axis: &'static str,
+    /// The values of the axis.
+    values: Vec<f64>,
+    algorithms: Vec<Line>,
+    /// Whether several cases of the family have the same value. The table has the fastest of them.
+    #[serde(skip)]
+    has_shared_values: bool,
+}
+
+/// The times of an algorithm.
+#[derive(Debug, Serialize)]
+struct Line {
+    algorithm: String,
+    /// For each value, the mean time in microseconds; `None` if there is none.
+    mean_us: Vec<Option<f64>>,
+    /// For each value, whether the algorithm is the fastest, or is not told apart from it.
+    fastest: Vec<bool>,
+    /// Whether the machine charges the algorithm less than others in some case.
+    #[serde(skip)]
+    is_charged_less: bool,
+}
+
+/// Returns a table for each family along an axis.
+pub(super) fn pivots(comparison: &Comparison, axis: Axis) -> Vec<Pivot> {
+    let families = families(comparison, axis).families;
+    families.iter().map(|family| pivot(comparison, family)).collect()
+}
+
+fn pivot(comparison: &Comparison, family: &Family) -> Pivot {
+    let values = family.xs();
+    let line = |curve: &Curve| {
+        let points = values.iter().map(|x| {
+            let points = curve.points.iter().filter(|point| point.x == *x);
+            points.min_by(|a, b| a.time.total_cmp(&b.time))
+        });
+        let points: Vec<_> = points.collect();
+        let is_fastest = |point: &crate::analysis::Point| {
+            let group = &comparison.groups[point.group];
+            let algorithm = &group.lines[point.line].algorithm;
+            group.winner.as_ref().is_some_and(|winner| {
+                winner.algorithm == *algorithm || winner.tied.contains(algorithm)
+            })
+        };
+        let is_least = |point: &crate::analysis::Point| {
+            let others = family.curves.iter().filter_map(|curve| curve.time_at(point.x));
+            others.fold(f64::INFINITY, f64::min) >= point.time
+        };
+        // If the axis is a parameter of algorithms, the cases of a column are lines of the same
+        // group, and the fastest of them need not be the fastest of the group.
+        let is_best = |point: &crate::analysis::Point| {
+            if family.axis.is_of_algorithms() { is_least(point) } else { is_fastest(point) }
+        };
+        let is_charged_less = points.iter().flatten().any(|point| {
+            let group = &comparison.groups[point.group];
+            group.is_charged_less(&group.lines[point.line])
+        });
+        Line {
+            algorithm: curve.algorithm.clone(),
+            mean_us: points.iter().map(|point| point.map(|point| point.time)).collect(),
+            fastest: points.iter().map(|point| point.is_some_and(is_best)).collect(),
+            is_charged_less,
+        }
+    };
+    Pivot {
+        settings: family.settings.clone(),
+        axis: family.axis.label(),
+        algorithms: family.curves.iter().map(line).collect(),
+        has_shared_values: !family.shared_xs.is_empty(),
+        values,
+    }
+}
+
+/// Returns the rows of a CSV file. The first one has the names of the columns: those of the
+/// settings, then the algorithm, then the mean times for the values of the axis, in microseconds.
+pub(super) fn csv(axis: Axis, tables: &[Pivot]) -> Vec<Vec<String>> {
+    let mut values: Vec<f64> = tables.iter().flat_map(|table| &table.values).copied().collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    let names = ["topology", "workload", "machine", "model", "inputs", "algorithm"];
+    let names = names.map(str::to_owned).into_iter();
+    let header = names.chain(values.iter().map(|value| format!("{}={value}", axis.label())));
+    let lines =
+        tables.iter().flat_map(|table| table.algorithms.iter().map(move |line| (table, line)));
+    let row = |(table, line): (&Pivot, &Line)| {
+        let CommonSettings { topology, workload, machine, model, inputs } = &table.settings;
+        let time = |value: &f64| {
+            let at = table.values.iter().position(|own| own == value)?;
+            line.mean_us[at].map(|time| time.to_string())
+        };
+        let texts = [topology, workload, machine, model, inputs, &line.algorithm].map(Clone::clone);
+        texts.into_iter().chain(values.iter().map(|v| time(v).unwrap_or_default())).collect()
+    };
+    [header.collect()].into_iter().chain(lines.map(row)).collect()
+}
+
+/// Returns a section for each family. The algorithms are the rows of the table. If it is wider than
+/// 80 characters then, and narrower with the algorithms as columns, they are its columns.
+pub(super) fn sections(
+    comparison: &Comparison,
+    axis: Axis,
+) -> impl Iterator<Item = Section> + use<> {
+    pivots(comparison, axis).into_iter().map(move |table| section(axis, &table))
+}
+
+fn section(axis: Axis, table: &Pivot) -> Section {
+    /// The width of a table that needs no other form, in characters.
+    const WIDE: usize = 80;
+    // Each value has the unit that suits its fastest time, so that the numbers are short.
+    let least = |at: usize| {
+        let times = table.algorithms.iter().filter_map(|line| line.mean_us[at]);
+        times.fold(f64::INFINITY, f64::min)
+    };
+    let units: Vec<(f64, &str)> = (0..table.values.len()).map(|at| time_unit(least(at))).collect();
+    let is_one_unit = units.windows(2).all(|pair| pair[0] == pair[1]);
+    let value = |at: usize| {
+        let text = axis.position(table.values[at]);
+        if is_one_unit { text } else { format!("{text}, {}", units[at].1) }
+    };
+    let name = |line: &Line| {
+        single_line(&line.algorithm) + if line.is_charged_less { CHARGED_LESS } else { "" }
+    };
+    let cell = |line: &Line, at: usize| Cell {
+        text: line.mean_us[at].map_or("-".to_owned(), |time| three_digits(time / units[at].0)),
+        is_best: line.fastest[at],
+    };
+    let values: Vec<String> = (0..table.values.len()).map(value).collect();
+    let names: Vec<String> = table.algorithms.iter().map(name).collect();
+    let cells: Vec<Vec<Cell>> = table
+        .algorithms
+        .iter()
+        .map(|line| (0..values.len()).map(|at| cell(line, at)).collect())
+        .collect();
+    let length = |text: &str| text.chars().count();
+    let longest = |texts: &[String]| texts.iter().map(|text| length(text)).max().unwrap_or(0);
+    // The width of a table is that of its first column and of its other columns.
+    let widest = |at: usize| cells.iter().map(|line| length(&line[at].text)).max().unwrap_or(0);
+    let with_values = longest(&names)
+        + (0..values.len()).map(|at| widest(at).max(length(&values[at])) + 2).sum::<usize>();
+    let of_line = |line: &Vec<Cell>| line.iter().map(|cell| length(&cell.text)).max().unwrap_or(0);
+    let with_names = longest(&values)
+        + names
+            .iter()
+            .zip(&cells)
+            .map(|(name, line)| length(name).max(of_line(line)) + 2)
+            .sum::<usize>();
+    let head = |text: String| (text.into(), true);
+    let (first, header, lines): (_, _, Vec<Vec<Cell>>) = if with_values <= WIDE.max(with_names) {
+        let lines = names.into_iter().zip(cells);
+        let lines = lines.map(|(name, cells)| [name.into()].into_iter().chain(cells).collect());
+        ("algorithm".to_owned(), values.into_iter().map(head).collect::<Vec<_>>(), lines.collect())
+    } else {
+        let lines = values.into_iter().enumerate().map(|(at, value)| {
+            let times = cells.iter().map(|line| line[at].clone());
+            [value.into()].into_iter().chain(times).collect()
+        });
+        (axis.label().to_owned(), names.into_iter().map(head).collect::<Vec<_>>(), lines.collect())
+    };
+    let CommonSettings { topology, workload, machine, model, .. } = &table.settings;
+    let unit = units
+        .first()
+        .filter(|_| is_one_unit)
+        .map_or(String::new(), |(_, unit)| format!(" in {unit}"));
+    let shared = table
+        .has_shared_values
+        .then(|| format!("Several cases have the same {}: the fastest is shown.", axis.label()));
+    Section {
+        title: single_line(&format!(
+            "Completion time{unit} of {workload} on {topology}, machine {machine} (model {model})"
+        )),
+        header: [(first.into(), false)].into_iter().chain(header).collect(),
+        lines,
+        sentences: shared.into_iter().collect(),
+    }
+}
+
+/// Returns the unit for a time: the number of microseconds in it, and its name.
+fn time_unit(us: f64) -> (f64, &'static str) {
+    match us {
+        us if us < 1e3 => (1.0, "µs"),
+        us if us < 1e6 => (1e3, "ms"),
+        us if us.is_finite() => (1e6, "s"),
+        _ => (1.0, "µs"),
+    }
+}
+
+/// Formats a number with three digits, or with all digits of its integer part if these are more.
+fn three_digits(value: f64) -> String {
+    let decimals = match value {
+        v if v < 9.995 => 2,
+        v if v < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::compare;
+    use crate::compare::tests::{failed, files, row};
+    use crate::record::{Record, Status};
+    use crate::render::tests::text_of;
+    use crate::render::{View, write_csv, write_json, write_latex, write_markdown, write_table};
+
+    /// `start` takes 5 µs, and `rate` 1 µs for every 100 B, so they are equal at 500 B.
+    fn comparison() -> Comparison {
+        let sized = |bytes: u32, name: &str, time| Record {
+            workload: format!("uniform:{bytes}"),
+            ..row(name, 0, time)
+        };
+        let rows = [100, 400, 500, 1600].into_iter().flat_map(|bytes| {
+            [sized(bytes, "start", 5.0), sized(bytes, "rate", f64::from(bytes) / 100.0)]
+        });
+        let odd = Record {
+            workload: "uniform:400".to_owned(),
+            ..failed("odd", 0, Status::Unsupported, "an odd side")
+        };
+        compare(&files(rows.chain([odd]).collect()), None).unwrap()
+    }
+
+    fn printed(
+        write: impl FnOnce(&Comparison, View, &mut dyn std::io::Write) -> std::io::Result<()>,
+    ) -> String {
+        text_of(|all, out| write(all, View::Pivot(Axis::Block), out), &comparison())
+    }
+
+    #[test]
+    fn a_study_of_several_sizes_is_one_table() {
+        insta::assert_snapshot!(printed(write_markdown), @r"
+        ### Completion time in µs of uniform on torus:4x4, machine paragon (model wormhole)
+
+        | algorithm | 100 B | 400 B | 500 B | 1.56 KiB |
+        | --- | ---: | ---: | ---: | ---: |
+        | rate | **1.00** | **4.00** | **5.00** | 16.0 |
+        | start | 5.00 | 5.00 | **5.00** | **5.00** |
+
+
+        Note: Every case is deterministic and was run once: times and ratios are exact.
+        ");
+        let table = printed(write_table);
+        assert!(
+            table.lines().any(|line| line.starts_with("start") && line.contains("5.00*")),
+            "{table}"
+        );
+    }
+
+    #[test]
+    fn a_latex_table_has_a_caption_and_bold_times() {
+        let text = printed(|all, view, out| write_latex(all, view, "\\columnwidth", out));
+        for line in [
+            "% Preamble: \\usepackage{booktabs,graphicx}",
+            "\\caption{Completion time in $\\mu$s of uniform on torus:4x4, machine paragon (model wormhole). Bold times are the fastest, or are not told apart from the fastest.}",
+            "\\resizebox{\\ifdim\\width>\\columnwidth \\columnwidth\\else\\width\\fi}{!}{%",
+            "algorithm & 100 B & 400 B & 500 B & 1.56 KiB \\\\",
+            "rate & \\textbf{1.00} & \\textbf{4.00} & \\textbf{5.00} & 16.0 \\\\",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}: {text}");
+        }
+        assert_eq!(text.matches("\\begin{tabular}").count(), 1);
+    }
+
+    /// Every value of the table is the mean time of the case.
+    #[test]
+    fn csv_and_json_have_the_times_in_microseconds() {
+        let csv = printed(write_csv);
+        assert_eq!(
+            csv.lines().next(),
+            Some(
+                "topology,workload,machine,model,inputs,algorithm,block size=100,block size=400,block size=500,block size=1600"
+            )
+        );
+        assert_eq!(csv.lines().nth(1), Some("torus:4x4,uniform,paragon,wormhole,,rate,1,4,5,16"));
+        let json: serde_json::Value = serde_json::from_str(&printed(write_json)).unwrap();
+        assert_eq!(json[0]["values"], serde_json::json!([100.0, 400.0, 500.0, 1600.0]));
+        assert_eq!(json[0]["algorithms"][1]["mean_us"], serde_json::json!([5.0, 5.0, 5.0, 5.0]));
+        assert_eq!(
+            json[0]["algorithms"][1]["fastest"],
+            serde_json::json!([false, false, true, true])
+        );
+    }
+
+    /// Long names are columns only if the table is narrower then.
+    #[test]
+    fn the_narrower_table_is_written() {
+        let sized = |bytes: u32, name: &str| Record {
+            workload: format!("uniform:{bytes}"),
+            ..row(name, 0, 5e6)
+        };
+        let many: Vec<Record> =
+            (4..24).flat_map(|power| [sized(1 << power, "a"), sized(1 << power, "b")]).collect();
+        let table = pivots(&compare(&files(many), None).unwrap(), Axis::Block).remove(0);
+        let header: Vec<String> =
+            section(Axis::Block, &table).header.iter().map(|(name, _)| name.to_string()).collect();
+        assert_eq!(header, ["block size", "a", "b"]);
+    }
+}

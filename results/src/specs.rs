@@ -1,0 +1,53 @@
+//! Texts of specs in rows.
+
+use std::borrow::Cow;
+use swapmeet_core::cost::machine::Machine;
+use swapmeet_core::spec::Spec;
+
+/// Returns the value of an argument at the outermost level of a spec.
+pub(crate) fn argument<'a>(spec: &'a str, key: &str) -> Option<&'a str> {
+    let parsed = Spec::parse("spec", spec).ok()?;
+    let arg = parsed.args().iter().find(|arg| arg.key() == Some(key))?;
+    spec.get(arg.value_at()..arg.value_at() + arg.value().len())
+}
+
+/// Returns a spec without one of the arguments at its outermost level.
+pub(crate) fn without<'a>(spec: &'a str, key: &str) -> Cow<'a, str> {
+    let Ok(parsed) = Spec::parse("spec", spec) else { return Cow::Borrowed(spec) };
+    if parsed.args().iter().all(|arg| arg.key() != Some(key)) {
+        return Cow::Borrowed(spec);
+    }
+    let others = parsed.args().iter().filter(|arg| arg.key() != Some(key));
+    let kept: Vec<&str> =
+        others.filter_map(|arg| spec.get(arg.at()..arg.at() + arg.len())).collect();
+    let name = parsed.name();
+    Cow::Owned(if kept.is_empty() { name.to_owned() } else { format!("{name}:{}", kept.join(",")) })
+}
+
+/// Returns a machine's spec without the values that its preset has anyway. Returns a text that is
+/// not a machine's spec unchanged.
+pub(crate) fn short_machine(spec: &str) -> Cow<'_, str> {
+    Machine::parse(spec).map_or(Cow::Borrowed(spec), |machine| Cow::Owned(machine.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_removed_from_specs() {
+        let topology = "torus:8x8,place=random:3,routing=ecmp";
+        assert_eq!(argument(topology, "place"), Some("random:3"));
+        assert_eq!(without(topology, "place"), "torus:8x8,routing=ecmp");
+        assert_eq!(without("paragon:model=circuit", "model"), "paragon");
+        assert_eq!(without("paragon", "model"), "paragon");
+    }
+
+    /// An argument of a nested spec is not an argument of the outer one.
+    #[test]
+    fn nested_specs_keep_their_arguments() {
+        let nested = "rdn:1(jellyfish:8x3x1,seed=2),ranks=2";
+        assert_eq!((argument(nested, "seed"), argument(nested, "ranks")), (None, Some("2")));
+        assert_eq!(without(nested, "ranks"), "rdn:1(jellyfish:8x3x1,seed=2)");
+    }
+}

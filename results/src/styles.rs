@@ -1,0 +1,241 @@
+//! The styles of algorithms. A style is a number, from which plots derive a colour, a marker and
+//! dashes, and the dashboard a colour and a mark. The numbers of the bundled algorithms are fixed, so
+//! that an algorithm looks the same in all views, figures and reports, and in every call.
+
+use std::collections::BTreeSet;
+
+/// The bundled algorithms. The index of an algorithm's list is the number of its style. Two
+/// algorithms that support the same collective are in different lists. The lists with the lowest
+/// numbers contain the algorithms that are compared most often, because the styles with the lowest
+/// numbers differ most.
+const BUNDLED: [&[&str]; 36] = [
+    &[
+        "suh-shin",
+        "ring-allreduce",
+        "binomial-broadcast",
+        "torus-gather",
+        "torus-gossip",
+        "torus-permutation",
+        "torus-scatter",
+        "bine-reduce",
+        "bine-reduce-scatter",
+        "direct-combine",
+        "direct-dispatch",
+    ],
+    &[
+        "retri",
+        "recursive-doubling-allreduce",
+        "scatter-allgather",
+        "rdn-allgather",
+        "rdn-scatter",
+        "bine-gather",
+        "hierarchical-combine",
+        "hierarchical-dispatch",
+        "binomial-reduce",
+        "circulant-reduce-scatter",
+    ],
+    &[
+        "pairwise",
+        "rabenseifner-allreduce",
+        "hypercube-broadcast",
+        "bine-allgather",
+        "bine-scatter",
+        "binomial-gather",
+        "chain-reduce",
+        "pat-reduce-scatter",
+    ],
+    &[
+        "pex",
+        "two-tree-allreduce",
+        "torus-broadcast",
+        "hypercube-allgather",
+        "hypercube-scatter",
+        "recursive-halving-reduce-scatter",
+    ],
+    &["linear"],
+    &[
+        "torus-multiscatter",
+        "swing-allreduce",
+        "rdn-broadcast",
+        "binomial-scatter",
+        "neighbour-allgather",
+        "ring-reduce-scatter",
+    ],
+    &[
+        "direct",
+        "bucket-allreduce",
+        "bine-broadcast",
+        "recursive-doubling-allgather",
+        "greedy-reduce-scatter",
+    ],
+    &["bruck", "bine-allreduce", "chain-broadcast"],
+    &["row-column", "trivance-allreduce", "sparbit-allgather", "greedy-broadcast"],
+    &["ring", "circulant-allreduce"],
+    &["gen", "hierarchical-allreduce", "pat-allgather"],
+    &["two-stage", "greedy-allgather", "greedy-allreduce"],
+    &["schedule"],
+    &["msccl"],
+    &["flow"],
+    &["pex-gen"],
+    &["pex-gen-shift"],
+    &["four-stage"],
+    &["rdn-alltoall"],
+    &["bine-alltoall"],
+    &["hypercube-alltoall"],
+    &["binary-exchange"],
+    &["cyclic-exchange"],
+    &["hierarchical"],
+    &["linear-sync"],
+    &["tuna"],
+    &["by-dimension"],
+    &["birkhoff"],
+    &["fast"],
+    &["node-aware"],
+    &["padded-bruck"],
+    &["two-phase-bruck"],
+    &["dim-rotation"],
+    &["folded-ring"],
+    &["half-ring"],
+    &["tseng-gupta-panda"],
+];
+
+/// The marks of the styles in texts. None of them is a shade character, also not after the
+/// replacement by ASCII characters, because the dashboard draws marks next to shades.
+const MARKS: [char; 48] = [
+    '●', '■', '▲', '◆', '▼', '✖', '★', '✚', '○', '□', '△', '◇', '▽', '☆', 'b', 'c', 'd', 'e', 'f',
+    'g', 'h', 'k', 'm', 'n', 'p', 'q', 'r', 's', 't', 'y', 'B', 'C', 'D', 'E', 'G', 'J', 'K', 'L',
+    'M', 'N', 'P', 'Q', 'R', 'S', 'U', 'W', 'Y', 'Z',
+];
+
+/// The number of different styles.
+pub const STYLES: usize = MARKS.len();
+
+/// The algorithms that are shown together, each with the number of its style.
+///
+/// Algorithms of other authors have no fixed number. They get numbers that no bundled algorithm has,
+/// or else numbers that none of the known algorithms has. The number depends on a hash of the name,
+/// so that in most cases it is the same in every call.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AlgorithmStyles(Vec<(String, usize)>);
+
+impl AlgorithmStyles {
+    /// Assigns styles to the algorithms. The order of the names has no influence.
+    pub fn new<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut styles = Self::default();
+        styles.add(names);
+        styles
+    }
+
+    /// Adds algorithms. The styles of the algorithms that have been added before do not change.
+    pub fn add<'a>(&mut self, names: impl IntoIterator<Item = &'a str>) {
+        let new: BTreeSet<&str> = names.into_iter().filter(|name| !self.has(name)).collect();
+        let (bundled, others): (Vec<&str>, Vec<&str>) =
+            new.into_iter().partition(|name| bundled(name).is_some());
+        self.0.extend(bundled.into_iter().map(|name| (name.to_owned(), self::number(name))));
+        for name in others {
+            let number = self.free_number(name);
+            self.0.push((name.to_owned(), number));
+        }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(known, _)| known == name)
+    }
+
+    fn free_number(&self, name: &str) -> usize {
+        let own = BUNDLED.len()..STYLES;
+        let first = digest(name) % own.len();
+        let preferred = (0..own.len()).map(|step| own.start + (first + step) % own.len());
+        let is_free = |number: &usize| self.0.iter().all(|(_, taken)| taken != number);
+        let mut numbers = preferred.chain((0..own.start).rev());
+        numbers.find(is_free).unwrap_or(own.start + first)
+    }
+
+    /// Returns the number of an algorithm's style, which is less than [`STYLES`].
+    pub fn number(&self, name: &str) -> usize {
+        let known = self.0.iter().find(|(known, _)| known == name);
+        known.map_or_else(|| number(name), |(_, number)| *number)
+    }
+
+    /// Returns the mark of an algorithm in texts.
+    pub fn mark(&self, name: &str) -> char {
+        mark(self.number(name))
+    }
+
+    /// Returns the algorithms, each with the number of its style.
+    pub fn numbers(&self) -> &[(String, usize)] {
+        &self.0
+    }
+}
+
+/// Returns the mark of a style in texts.
+pub fn mark(style: usize) -> char {
+    MARKS[style % STYLES]
+}
+
+/// Returns whether an algorithm has a fixed style.
+pub fn has_fixed_style(name: &str) -> bool {
+    bundled(name).is_some()
+}
+
+fn bundled(name: &str) -> Option<usize> {
+    BUNDLED.iter().position(|names| names.contains(&name))
+}
+
+/// Returns the number of the style that an algorithm prefers.
+fn number(name: &str) -> usize {
+    let others = STYLES - BUNDLED.len();
+    bundled(name).unwrap_or_else(|| BUNDLED.len() + digest(name) % others)
+}
+
+/// Returns a hash of the name that is the same on every platform and in every version (FNV-1a).
+fn digest(name: &str) -> usize {
+    let hash = name
+        .bytes()
+        .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    (hash >> 4) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers of 48 algorithms of other authors are those from 0 to 47, whatever their names.
+    #[test]
+    fn every_style_is_used_once() {
+        let names: Vec<String> = (0..STYLES).map(|number| format!("algorithm-{number}")).collect();
+        let styles = AlgorithmStyles::new(names.iter().map(String::as_str));
+        let numbers: BTreeSet<usize> = styles.numbers().iter().map(|(_, number)| *number).collect();
+        assert_eq!(numbers, (0..STYLES).collect());
+        assert_eq!(styles, AlgorithmStyles::new(names.iter().rev().map(String::as_str)));
+    }
+
+    #[test]
+    fn a_bundled_algorithm_has_the_same_style_next_to_any_others() {
+        let others: Vec<String> = (0..STYLES).map(|number| format!("other-{number}")).collect();
+        let mut styles = AlgorithmStyles::new(others.iter().map(String::as_str).chain(["bruck"]));
+        styles.add(["suh-shin", "other-1"]);
+        for name in ["bruck", "suh-shin", "pairwise"] {
+            assert_eq!(styles.number(name), AlgorithmStyles::new([name]).number(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn algorithms_keep_their_styles_when_others_are_added() {
+        let names: Vec<String> = (0..24).map(|number| format!("algorithm-{number}")).collect();
+        let (first, later) = names.split_at(8);
+        let mut styles = AlgorithmStyles::new(first.iter().map(String::as_str));
+        let before = styles.clone();
+        styles.add(later.iter().map(String::as_str));
+        assert!(first.iter().all(|name| styles.number(name) == before.number(name)));
+        let numbers: BTreeSet<usize> = styles.numbers().iter().map(|(_, number)| *number).collect();
+        assert_eq!(numbers.len(), 24);
+    }
+
+    #[test]
+    fn marks_and_names_are_unique() {
+        assert_eq!(MARKS.iter().collect::<BTreeSet<_>>().len(), STYLES);
+        let names: Vec<&&str> = BUNDLED.iter().copied().flatten().collect();
+        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
+    }
+}

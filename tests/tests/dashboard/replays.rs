@@ -1,0 +1,133 @@
+//! Replays of sessions in which the dashboard was once wrong. Each file has the experiment (`#:`), the
+//! keys, and texts that the screen must or must not show.
+//!
+//! Other defects of the same list are tested elsewhere: A6 by the crossovers of plots, A10 by the
+//! tests of themes and styles, A11 by `cancelled_cases_can_be_resumed`, A13 by
+//! `failed_cases_run_again`, A15 by `a_range_of_counts_has_no_units`, A16 by `small_losses_are_not_red`,
+//! B1 by `rows_from_files_are_compared_and_rendered`, B3 by `failed_cases_run_again`, C2 by
+//! `columns_keep_their_places_during_a_run`, C6 by `small_maps_have_rows`, C8 by
+//! `every_link_of_16x16_has_a_mark`, and C10 by the axes of `results`. A17 was in the docs.
+
+use super::sessions::Session;
+use crossterm::event::{KeyCode, KeyEvent};
+use swapmeet_tui::{Script, Step};
+
+/// The sizes of terminals at which the texts are searched.
+const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
+
+fn replay(text: &str) {
+    let experiment: String = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("#: "))
+        .map(|l| format!("{l}\n"))
+        .collect();
+    let mut session = Session::new(&experiment);
+    let script = Script::parse(text).unwrap();
+    for step in script.steps() {
+        let screens = |session: &mut Session| {
+            session.settle();
+            SIZES.map(|(width, height)| session.screen(width, height))
+        };
+        match step {
+            Step::Key(event) => {
+                session.app.key(event);
+                session.settle();
+            }
+            Step::Expect(words) => {
+                for screen in screens(&mut session) {
+                    assert!(screen.contains(words.as_str()), "no `{words}` in\n{screen}");
+                }
+            }
+            Step::Absent(words) => {
+                for screen in screens(&mut session) {
+                    assert!(!screen.contains(words.as_str()), "`{words}` in\n{screen}");
+                }
+            }
+        }
+    }
+}
+
+macro_rules! replays {
+    ($($name:ident),+ $(,)?) => {$(
+        #[test]
+        fn $name() {
+            replay(include_str!(concat!("replays/", stringify!($name), ".txt")));
+        }
+    )+};
+}
+
+replays!(a1, a2, a3, a4, a5, a7, a8, a9, a12, b2, b4, b5, c1, c3, c4, c5, c7, c9, c11, c12);
+
+const ONE: &str = "topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\", \"bruck\"]\nworkloads = [\"uniform:64\", \"uniform:4KiB\"]";
+
+/// The columns of the table are at the same places while cases wait and after they have run.
+#[test]
+fn columns_keep_their_places_during_a_run() {
+    let mut session = Session::new(ONE);
+    session.type_and_wait("fR2");
+    let places = |session: &mut Session| {
+        let screen = session.screen(120, 40);
+        let head = screen.lines().find(|line| line.contains("workload")).unwrap().to_owned();
+        ["algorithm", "time"].map(|title| head[head.find("workload").unwrap()..].find(title))
+    };
+    let waiting = places(&mut session);
+    session.type_and_wait("f");
+    assert_eq!(places(&mut session), waiting);
+    assert!(waiting.iter().all(Option::is_some));
+}
+
+/// Even on the smallest screen, the map has a row.
+#[test]
+fn small_maps_have_rows() {
+    let mut session = Session::run(ONE);
+    session.keys("3m");
+    let screen = session.screen(44, 12);
+    assert!(
+        screen.lines().any(|line| line.contains("torus:4x4") && line.contains('[')),
+        "{screen}"
+    );
+}
+
+/// From the start of the program to the fastest algorithm and the reason: at most eight keys.
+#[test]
+fn the_answer_and_the_reason_take_few_keys() {
+    let mut session = Session::new(
+        "topologies = [\"torus:8x8\"]\nalgorithms = [\"suh-shin\", \"bruck\", \"linear\"]\nworkloads = [\"uniform:64..1MiB*4\"]",
+    );
+    session.type_and_wait("R3");
+    let answer = session.screen(100, 30);
+    assert!(answer.contains("All-to-all on torus:8x8, paragon: "), "{answer}");
+    // To 1 KiB, and why.
+    let script =
+        Script::parse("key Right\nkey Right\nkey 4\nexpect beats\nexpect instead of").unwrap();
+    assert!(script.keys() <= 8);
+    for step in script.steps() {
+        match step {
+            Step::Key(event) => session.app.key(event),
+            Step::Expect(text) => {
+                session.settle();
+                let screen = session.screen(100, 30);
+                assert!(
+                    screen.contains(text.as_str()) && screen.contains("uniform:1KiB"),
+                    "{screen}"
+                );
+            }
+            Step::Absent(_) => unreachable!(),
+        }
+    }
+}
+
+/// The selection and the view of a session are restored in the next one.
+#[test]
+fn the_state_of_a_session_can_be_restored() {
+    let mut session = Session::run(ONE);
+    session.type_and_wait("2/pex 4KiB");
+    session.key(KeyCode::Enter);
+    session.type_and_wait("g4n");
+    let state = session.app.state();
+    let mut again = Session::with_state(ONE, &state);
+    again.app.key(&KeyEvent::from(KeyCode::Char('R')));
+    again.settle();
+    let screen = again.screen(120, 40);
+    assert!(screen.contains("4 Network: pex on torus:4x4, uniform:4KiB"), "{screen}");
+}

@@ -1,0 +1,233 @@
+//! A study of mixtures of experts over tokens and skew on two networks. A researcher could not draw
+//! it, because its cases have the same block size. Its experiment file, its figures, its table and
+//! its report are tested here.
+
+use super::{drawn, text_of_html};
+use crate::support::{swapmeet, texts_of, words};
+use predicates::prelude::*;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use tempfile::{TempDir, tempdir};
+
+/// The experiment. Its networks are smaller than those of the researcher, which had 512 nodes.
+const EXPERIMENT: &str = r#"
+name = "moe-study"
+topologies = ["torus:4x4x2", "dragonfly:4x4x2"]
+algorithms = ["linear", "pairwise", "tuna", "two-phase-bruck"]
+machines = ["slingshot-11:startup_us=2"]
+repetitions = 4
+workloads = [
+    "moe:experts=32,top=4,tokens=1,bytes=2KiB",
+    "moe:experts=32,top=4,tokens=8,bytes=2KiB",
+    "moe:experts=32,top=4,tokens=64,bytes=2KiB",
+    "moe:experts=32,top=4,tokens=1,bytes=2KiB,skew=1",
+    "moe:experts=32,top=4,tokens=8,bytes=2KiB,skew=1",
+    "moe:experts=32,top=4,tokens=64,bytes=2KiB,skew=1",
+]
+"#;
+
+/// The rows of the study, which are the same for all tests.
+fn rows(dir: &TempDir) -> PathBuf {
+    static ROWS: LazyLock<String> = LazyLock::new(|| {
+        let dir = tempdir().unwrap();
+        let [experiment, out] = ["study.toml", "rows.csv"].map(|name| dir.path().join(name));
+        std::fs::write(&experiment, EXPERIMENT).unwrap();
+        swapmeet(&["run", "--quiet"]).arg(&experiment).arg("--out").arg(&out).assert().success();
+        std::fs::read_to_string(out).unwrap()
+    });
+    let out = dir.path().join("rows.csv");
+    std::fs::write(&out, ROWS.as_str()).unwrap();
+    out
+}
+
+/// Returns the texts of an SVG with the x coordinates of their positions.
+fn texts(svg: &str) -> Vec<(f64, String)> {
+    let text = |rest: &str| {
+        let x = rest.split('"').nth(1)?.parse().ok()?;
+        Some((x, rest.split_once('>')?.1.split("</text>").next()?.to_owned()))
+    };
+    svg.split("<text x=").skip(1).filter_map(|rest| text(&format!("x={rest}"))).collect()
+}
+
+/// Returns the x coordinates of the rings, which mark crossovers.
+fn rings(svg: &str) -> Vec<f64> {
+    let rings = svg.split("<circle ").filter(|circle| circle.contains("fill=\"none\""));
+    rings.filter_map(|ring| ring.split("cx=\"").nth(1)?.split('"').next()?.parse().ok()).collect()
+}
+
+/// Returns the colour of an algorithm in the legend of a figure: that of the last line before its
+/// name.
+fn colour(svg: &str, name: &str) -> String {
+    let (before, _) = svg.rsplit_once(&format!(">{name}</text>")).unwrap();
+    before.rsplit_once("<polyline").unwrap().1.split("stroke=\"").nth(1).unwrap()[..7].to_owned()
+}
+
+fn plotted(rows: &Path, flags: &str) -> (String, String) {
+    let out = rows.with_extension("svg");
+    let (kind, flags): (Vec<&str>, Vec<&str>) =
+        words(flags).into_iter().partition(|word| ["winners", "heat", "curves"].contains(word));
+    let plot = swapmeet(&[&["plot"], &kind[..]].concat())
+        .arg(rows)
+        .args(["--force", "--out", out.to_str().unwrap()])
+        .args(flags)
+        .assert()
+        .success();
+    let [_, message] = texts_of(plot);
+    (std::fs::read_to_string(out).unwrap(), message)
+}
+
+/// Without flags, the axis is the number with the most values, and every panel has at least three
+/// labels, also in a column of a journal.
+#[test]
+fn curves_over_tokens_have_an_axis_and_crossovers() {
+    let dir = tempdir().unwrap();
+    let rows = rows(&dir);
+    let (svg, message) = plotted(&rows, "curves --width 84mm --font 10pt");
+    assert_eq!(plotted(&rows, "--x tokens --width 84mm --font 10pt").0, svg);
+    let texts = texts(&svg);
+    let at = |words: &str| -> Vec<f64> {
+        texts.iter().filter(|(_, text)| text == words).map(|(x, _)| *x).collect()
+    };
+    // There is a panel for each network and skew.
+    assert_eq!(at("tokens").len(), 4, "{texts:?}");
+    let ticks = ["1", "8", "64"].map(at);
+    assert!(ticks.iter().all(|ticks| ticks.len() == 4), "{ticks:?}");
+    // A ring is at the position of the value in the text. Both axes of this page are logarithmic.
+    let crossovers: Vec<(String, f64)> = message
+        .lines()
+        .filter_map(|line| {
+            let (panel, rest) = line.split_once(": ")?;
+            let value = rest.split_once(" is fastest up to about tokens=")?.1;
+            let value = value.split([' ', ',']).next()?.parse().ok()?;
+            Some((panel.to_owned(), value))
+        })
+        .collect();
+    assert!(!crossovers.is_empty(), "{message}");
+    let rings = rings(&svg);
+    assert_eq!(rings.len(), crossovers.len(), "{message}");
+    for (ring, (panel, value)) in rings.iter().zip(&crossovers) {
+        // The panels of a narrow figure are below each other, so their axes are the same.
+        let (left, right) = (ticks[0][0], ticks[2][0]);
+        let expected = left + (right - left) * (value.ln() / 64_f64.ln());
+        assert!((ring - expected).abs() < 2.0, "{panel}: {value} at {ring}, not {expected}");
+    }
+}
+
+/// The other number is an axis, too, and one of a machine. A name that no spec has is refused.
+#[test]
+fn numbers_of_other_specs_are_axes() {
+    let dir = tempdir().unwrap();
+    let rows = rows(&dir);
+    let (svg, _) = plotted(&rows, "curves --x skew --topology torus:4x4x2");
+    assert_eq!(texts(&svg).iter().filter(|(_, text)| text == "skew").count(), 3);
+    let (svg, _) = plotted(&rows, "winners --axes tokens,skew");
+    assert!(svg.contains(">skew<") && svg.contains(">tokens<"), "{svg}");
+    // The map of each network has a row for skew 0, which no spec states, and for skew 1.
+    let rows_of_skew = |value: &str| texts(&svg).iter().filter(|(_, text)| text == value).count();
+    assert_eq!((rows_of_skew("0"), rows_of_skew("1")), (2, 4), "1 is also a number of tokens");
+    let (own, _) = plotted(&rows, "winners");
+    assert_eq!(own, svg, "the map of a study of tokens and skew is over these");
+    let (svg, _) = plotted(&rows, "heat --axes tokens,algorithm --topology torus:4x4x2");
+    assert!(svg.contains(">tokens<") && svg.contains(">completion time, "), "{svg}");
+    // What all workloads have in common is in the title, and not in the labels.
+    let (svg, _) = plotted(&rows, "heat --axes workload,algorithm --topology torus:4x4x2");
+    let labels = texts(&svg);
+    assert!(labels.iter().any(|(_, text)| text == "tokens=8,skew=1"), "{labels:?}");
+    assert_eq!(labels.iter().filter(|(_, text)| text.contains("experts=32")).count(), 1);
+    for (flags, message) in [
+        ("curves --x tokns", "did you mean `tokens`?"),
+        ("heat --axes tokns,skew", "did you mean `tokens`?"),
+        ("winners --axes tokens,nothing", "no spec of these rows has a number `nothing`"),
+    ] {
+        let flags = words(flags);
+        let out = dir.path().join("figure.svg");
+        let mut plot = swapmeet(&["plot", flags[0]]);
+        plot.arg(&rows).args(&flags[1..]).arg("--out").arg(&out);
+        plot.assert().code(2).stderr(predicate::str::contains(message));
+    }
+}
+
+/// In two calls with different algorithms, an algorithm has the same colour.
+#[test]
+fn colours_are_the_same_in_two_calls() {
+    let dir = tempdir().unwrap();
+    let rows = rows(&dir);
+    let (all, _) = plotted(&rows, "curves --topology torus:4x4x2");
+    let other = dir.path().join("other.csv");
+    let text = std::fs::read_to_string(&rows).unwrap();
+    let kept = text.lines().filter(|line| !line.contains(",linear,") && !line.contains(",tuna,"));
+    std::fs::write(&other, kept.collect::<Vec<_>>().join("\n") + "\n").unwrap();
+    let some = drawn(&other, &dir.path().join("some.svg"), &["curves"]);
+    for name in ["pairwise", "two-phase-bruck"] {
+        assert_eq!(colour(&all, name), colour(&some, name), "{name}");
+    }
+    assert_ne!(colour(&all, "pairwise"), colour(&all, "linear"));
+}
+
+/// The summary of twelve groups fits on a screen. The study is one table for each network and skew,
+/// and not one for each value.
+#[test]
+fn the_summary_fits_on_a_screen_and_the_table_has_all_tokens() {
+    let dir = tempdir().unwrap();
+    let rows = rows(&dir);
+    let compare = |flags: &str| {
+        let [text, _] = texts_of(swapmeet(&["compare"]).arg(&rows).args(words(flags)).assert());
+        text
+    };
+    let summary = compare("");
+    assert!(summary.lines().count() <= 40, "{summary}");
+    assert!(summary.lines().all(|line| line.chars().count() <= 100), "{summary}");
+    assert_eq!(summary.lines().filter(|line| line.contains("tokens=")).count(), 12, "{summary}");
+    assert!(compare("--details").lines().count() > 80);
+    let pivot = compare("--pivot --format latex");
+    assert_eq!(pivot, compare("--pivot tokens --format latex"));
+    assert_eq!(pivot.matches("\\begin{tabular}{lrrr}").count(), 4, "{pivot}");
+    for part in
+        ["\\caption{Completion time", "torus:4x4x2", "slingshot-11:startup\\_us=2", "\\textbf{"]
+    {
+        assert!(pivot.contains(part), "{part}: {pivot}");
+    }
+    // The values are the means of the rows.
+    let csv = compare("--pivot tokens --format csv");
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let first = reader.records().next().unwrap().unwrap();
+    let times: Vec<f64> = swapmeet_results::read_file(&rows)
+        .unwrap()
+        .iter()
+        .filter(|row| row.topology == first[0] && row.algorithm == first[5])
+        .filter(|row| row.workload == "moe:experts=32,top=4,tokens=1,bytes=2KiB")
+        .filter_map(|row| row.time_us)
+        .collect();
+    assert_eq!(times.len(), 4);
+    let mean = times.iter().sum::<f64>() / 4.0;
+    assert!((first[6].parse::<f64>().unwrap() / mean - 1.0).abs() < 1e-9, "{csv}");
+    // The ratio of 64 tokens to 1 token is a ratio of times of the same algorithm.
+    let by = compare("--by tokens --baseline 1 --format csv");
+    let mut reader = csv::Reader::from_reader(by.as_bytes());
+    let columns = reader.headers().unwrap().clone();
+    let line = reader.records().next().unwrap().unwrap();
+    let field = |name: &str| &line[columns.iter().position(|column| column == name).unwrap()];
+    assert_eq!(
+        (field("workload"), field("tokens")),
+        ("moe:experts=32,top=4,bytes=2KiB", "1"),
+        "{by}"
+    );
+}
+
+/// The report has a map over both numbers, and curves over each of them.
+#[test]
+fn the_report_has_curves_and_a_map() {
+    let dir = tempdir().unwrap();
+    let (rows, out) = (rows(&dir), dir.path().join("report.html"));
+    swapmeet(&["report"]).arg(&rows).arg("--out").arg(&out).assert().success();
+    let page = std::fs::read_to_string(out).unwrap();
+    let text = text_of_html(&page);
+    for caption in
+        ["Fastest algorithms.", "Completion time against tokens:", "Completion time against skew:"]
+    {
+        assert!(text.contains(caption), "{caption}: {text}");
+    }
+    // There is no figure over the block size, which is the same in all cases.
+    assert!(!text.contains("against block size"), "{text}");
+    assert!(text.contains("moe:experts=32,top=4,bytes=2KiB,skew=1 "), "{text}");
+}

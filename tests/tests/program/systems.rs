@@ -1,0 +1,117 @@
+//! `--system` and `list systems`: names that stand for a topology and a machine.
+
+use crate::support::{swapmeet, words};
+use swapmeet_core::system;
+use swapmeet_results::Record;
+
+fn output_of(args: &[&str]) -> (String, String) {
+    let output = swapmeet(args).output().unwrap();
+    (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+}
+
+/// Returns the rows of a command in a folder, which writes them to `rows.csv`.
+fn rows(folder: &std::path::Path, args: &str) -> Vec<Record> {
+    let file = folder.join("rows.csv");
+    let args = format!("{args} --out rows.csv --force --quiet");
+    let output = swapmeet(&words(&args)).current_dir(folder).output().unwrap();
+    assert!(output.status.success(), "{args}: {}", String::from_utf8_lossy(&output.stderr));
+    swapmeet_results::read_file(&file).unwrap()
+}
+
+/// Rows of a system have the same specs and times as those of its topology and machine.
+#[test]
+fn a_system_stands_for_a_topology_and_a_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    let case = "--algorithm ring-allreduce --workload allreduce/uniform:1MiB";
+    let system = "h100-ib:2x4,floor_us=3";
+    let of_system = rows(folder.path(), &format!("run --system {system} {case}"));
+    let system::Expanded { topology, machine } = system::expand(system).unwrap();
+    assert_eq!(
+        (of_system[0].topology.as_str(), of_system[0].machine.as_str()),
+        (topology.as_str(), machine.as_str())
+    );
+    let plain =
+        rows(folder.path(), &format!("run --topology {topology} --machine {machine} {case}"));
+    let values = |row: &Record| (row.time_us, row.protocol.clone(), row.lower_bound_us);
+    assert_eq!(values(&of_system[0]), values(&plain[0]));
+    assert_eq!(of_system[0].protocol, "LL128");
+}
+
+/// The systems of a file and its lists give the rows of both. A flag replaces the list of systems.
+#[test]
+fn files_list_systems_beside_topologies() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(
+        folder.path().join("e.toml"),
+        "topologies = [\"ring:4\"]\nalgorithms = [\"ring-allreduce\"]\n\
+         workloads = [\"allreduce/uniform:64\"]\nmachines = [\"paragon\"]\n\
+         systems = [\"p5:2x2\", \"a4:1x4\"]\n",
+    )
+    .unwrap();
+    let topologies = |args: &str| -> Vec<String> {
+        let rows = rows(folder.path(), args);
+        rows.into_iter().map(|row| format!("{} on {}", row.machine, row.topology)).collect()
+    };
+    let expanded = |spec: &str| {
+        let system::Expanded { topology, machine } = system::expand(spec).unwrap();
+        format!("{machine} on {topology}")
+    };
+    let expected = ["paragon on ring:4".to_owned(), expanded("p5:2x2"), expanded("a4:1x4")];
+    let mut found = topologies("run e.toml");
+    found.sort_unstable();
+    let mut expected = expected.to_vec();
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+    let found = topologies("run e.toml --system b300:1x2");
+    assert_eq!(found.len(), 2);
+    assert!(found.contains(&expanded("b300:1x2")), "{found:?}");
+}
+
+#[test]
+fn other_commands_accept_systems() {
+    let (trace, error) = output_of(&words(
+        "trace --system h100-ib:2x2 --algorithm ring --workload allgather/uniform:64 --summary",
+    ));
+    assert!(trace.contains("groups:2x2,inside=7.071,nics=2"), "{trace}{error}");
+    let (optimum, error) = output_of(&words(
+        "optimum --system h100-ib:2x2 --workload allgather/uniform:1MiB --format json --timeout 20",
+    ));
+    let optimum: serde_json::Value = serde_json::from_str(&optimum).expect(&error);
+    // Each rank receives one block of its group by NVLink, and two blocks for each rank of a group
+    // cross its two ports: 2 MiB for each port at 49 GB/s.
+    let lower = optimum["lower_us"].as_f64().unwrap();
+    let ports = 2.0 * 1_048_576.0 * 0.00002041;
+    assert!((lower / ports - 1.0).abs() < 0.02, "{lower} us, by ports {ports} us");
+}
+
+#[test]
+fn systems_are_listed_with_their_measurements() {
+    let (table, _) = output_of(&["list", "systems"]);
+    let (json, _) = output_of(&["list", "systems", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let rows = json.as_array().unwrap();
+    assert_eq!(rows.len(), system::systems().len());
+    for (row, system) in rows.iter().zip(system::systems()) {
+        assert!(table.contains(system.name), "{table}");
+        assert_eq!(row["measured"], system.measured);
+        // The listed specs are those of the example.
+        let expanded = system::expand(row["example"].as_str().unwrap()).unwrap();
+        assert_eq!(row["topology"], expanded.topology.as_str());
+    }
+    assert!(table.contains(system::DATA_SHEET_ONLY), "{table}");
+}
+
+#[test]
+fn bad_systems_are_explained() {
+    let error = |args: &str| output_of(&words(args)).1;
+    let unknown = error("run --system h100:2x8 --algorithm ring");
+    assert!(unknown.contains("--system:1:1") && unknown.contains("did you mean"), "{unknown}");
+    let large = error("run --system p5:2x16 --algorithm ring");
+    assert!(large.contains("at most 8 GPUs in a domain of p5"), "{large}");
+    let twice = error("run --system p5:2x8 --system p5:2x8 --algorithm ring");
+    assert!(twice.contains("already in the list"), "{twice}");
+    let both = error("trace --system p5:2x8 --topology ring:4 --algorithm ring");
+    assert!(both.contains("cannot be used with"), "{both}");
+    let none = error("run --algorithm ring");
+    assert!(none.contains("--topology") && none.contains("--system"), "{none}");
+}
