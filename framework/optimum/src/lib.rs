@@ -38,7 +38,7 @@ pub enum OptimumError {
     #[error("a {0} has no optimum: expected a collective of blocks, such as alltoall")]
     Tokens(&'static str),
     #[error(
-        "no optimum is known for a {0} in several communicators (`over=`): expected a collective without copies and sums, such as alltoall"
+        "no optimum is known for {0} in several communicators (`over=`): expected a collective without copies and sums, such as alltoall"
     )]
     Communicators(&'static str),
     /// Switches that copy or add data reduce what links carry. The packings of trees only know nodes

@@ -87,7 +87,7 @@ fn axes_that_do_not_fit_are_explained() {
         ("torus:4x4,mesh=orders(dp:4/ep:2)", "uniform:1", "multiply to 16, the number of ranks"),
         ("torus:4x4,mesh=all(dp:16)", "uniform:1", "orders(..) or shapes(..)"),
         ("torus:4x4,mesh=dp", "uniform:1", "axes with sizes, as in `dp:4/ep:32/tp:4`"),
-        ("torus:4x4,mesh=dp:16", "uniform:1,over=", "axes of the topology's mesh"),
+        ("torus:4x4,mesh=dp:16", "uniform:1,over=", "the value after `=` is missing"),
         ("torus:4x4,mesh=dp:16", "uniform:1,over=size:0", "as in `size:64`"),
     ] {
         let message = message(topology, workload);
@@ -97,7 +97,11 @@ fn axes_that_do_not_fit_are_explained() {
         ("torus:4x4", "uniform:1,over=ep", "name them, as in `mesh=ep:8/other:-1`"),
         ("torus:4x4,mesh=dp:4/ep:4", "uniform:1,over=tp", "but the axes are dp, ep"),
         ("torus:4x4", "uniform:1,over=size:5", "do not divide the 16 ranks"),
-        ("torus:4x4", "irregular:mean=9,cv=1,over=size:4", "use sizes without a random draw"),
+        (
+            "torus:4x4",
+            "irregular:dist=lognormal,mean=9,cv=1,over=size:4",
+            "use sizes without a random draw",
+        ),
         ("torus:4x4,mesh=dp:4/ep:4", "uniform:1,over=dp,root=4", "root"),
     ] {
         let args = ["--topology", topology, "--algorithm", "linear", "--workload", workload];
