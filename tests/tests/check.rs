@@ -213,7 +213,7 @@ fn the_report_is_readable() {
     let steady: Vec<&str> =
         text.lines().filter(|l| !l.starts_with("  time ") && !l.starts_with("  memory ")).collect();
     insta::assert_snapshot!(steady.join("\n"), @r"
-        ring-c 0.1.0, plugin ABI 1.1, MIT OR Apache-2.0
+        ring-c 0.1.0, plugin ABI 1.2, MIT OR Apache-2.0
 
         c-ring (alltoall)
           verified  24 of 24 cases, every block, up to 96 nodes

@@ -109,7 +109,7 @@ pub(crate) enum Command {
     /// Rank the placements of axes of ranks on a network.
     #[command(after_help = PLACE_EXAMPLES)]
     Place(PlaceArgs),
-    /// Say whether measured times of a collective are right, and what limits them.
+    /// Say whether measured times are right, and what limits them.
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(ExplainArgs),
     /// Print the times that a collective should take on a system.

@@ -18,7 +18,7 @@ use swapmeet_workloads::Workload;
 /// Topologies whose sides are odd, even, powers of two and of three, or multiples of four and two.
 /// Together they use every method of counting link loads: by orbits of links, by lines of a grid,
 /// and one message at a time.
-pub(super) const TOPOLOGIES: [&str; 29] = [
+pub(super) const TOPOLOGIES: [&str; 31] = [
     "ring:1",
     "ring:2",
     "ring:3",
@@ -48,6 +48,8 @@ pub(super) const TOPOLOGIES: [&str; 29] = [
     "twisted-torus:2x4",
     "tofu:1x1x1",
     "tofu:1x1x1,place=fold:4x2",
+    "groups:1x4,reduce=switch",
+    "groups:2x2,reduce=switch",
 ];
 
 /// Workload specs without the name of the collective, which precedes each of them. Combinations

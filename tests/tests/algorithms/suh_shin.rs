@@ -11,7 +11,9 @@ fn fixture() -> Value {
 
 fn run(kind: &str, size: &str) -> Record {
     // A block has one byte, so the number of bytes is the number of blocks.
-    let line = format!("--topology {kind}:{size} --algorithm suh-shin --workload uniform:1");
+    let line = format!(
+        "--topology {kind}:{size} --algorithm suh-shin --workload uniform:1 --machine paragon"
+    );
     let args = words(&line);
     rows(&args).pop().unwrap()
 }

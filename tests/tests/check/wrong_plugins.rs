@@ -240,7 +240,7 @@ const WRONG: [Wrong; 27] = [
         "wrong_tables",
         &[("TABLE", "plugin.head.abi_major = 9;")],
         "fault tables   ",
-        "built for plugin ABI 9.1, but this program supports 1.1",
+        "built for plugin ABI 9.2, but this program supports 1.2",
     ),
     (
         "wrong_version",

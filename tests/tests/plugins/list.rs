@@ -64,7 +64,7 @@ fn the_text_contains_title_and_paper_of_each_algorithm() {
     let text = printed(&["list", "plugins"]);
     let paragraph = text.split("\nthakur ").nth(1).unwrap();
     let shown: Vec<&str> = paragraph.lines().take(5).collect();
-    assert_eq!(shown[0], "0.3.0  (plugin ABI 1.1, MIT OR Apache-2.0)");
+    assert_eq!(shown[0], "0.3.0  (plugin ABI 1.2, MIT OR Apache-2.0)");
     assert!(shown[1].ends_with("  (in the program)"), "{}", shown[1]);
     assert_eq!(shown[2], "    pex: PEX: pairwise exchange by exclusive-or (Fig. 1)");
     assert_eq!(shown[3], "        on any topology with a power of two of nodes");

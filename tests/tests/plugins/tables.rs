@@ -13,13 +13,13 @@ const WRONG_TABLES: [(&str, &str, &str); 21] = [
     (
         "other_major",
         "plugin.head.abi_major = 7; plugin.head.abi_minor = 3;",
-        "FILE: built for plugin ABI 7.3, but this program supports 1.1: rebuild the plugin with a header or SDK of version 1.x",
+        "FILE: built for plugin ABI 7.3, but this program supports 1.2: rebuild the plugin with a header or SDK of version 1.x",
     ),
     (
         // If a table has a different major version, the program may read only its head.
         "other_major_shorter",
         "plugin.head.abi_major = 0; plugin.head.size = 24; plugin.algorithms = 0;",
-        "FILE: built for plugin ABI 0.1, but this program supports 1.1: rebuild the plugin with a header or SDK of version 1.x",
+        "FILE: built for plugin ABI 0.2, but this program supports 1.2: rebuild the plugin with a header or SDK of version 1.x",
     ),
     (
         "magic",
