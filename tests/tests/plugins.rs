@@ -23,7 +23,7 @@ mod version_1_1;
 fn rows_of(plugin: &Path, topology: &str, algorithm: &str) -> (i32, Vec<Record>) {
     let plugin = plugin.to_str().unwrap();
     let line = format!(
-        "run --out - --quiet --plugin-dir {plugin} --topology {topology} --algorithm {algorithm}"
+        "run --out - --quiet --plugin-dir {plugin} --topology {topology} --algorithm {algorithm} --machine paragon"
     );
     let args = words(&line);
     let output = swapmeet(&args).output().unwrap();

@@ -55,6 +55,9 @@ pub(super) fn rehearsal(
         Some((from, to, topology.bandwidth(link)))
     });
     rehearsal = rehearsal.links(&links.collect::<Vec<_>>());
+    let vertices = topology.nodes()..topology.nodes() + topology.switches();
+    let reducing = vertices.filter(|vertex| topology.can_reduce(*vertex));
+    rehearsal = rehearsal.reducing(&reducing.collect::<Vec<_>>());
     for (key, value) in params {
         rehearsal = rehearsal.param(key, value);
     }

@@ -73,7 +73,7 @@ fn common_specs_are_hidden_first() {
     session.keys("2");
     let first = |session: &mut Session| session.screen(46, 14).lines().nth(3).unwrap().to_owned();
     let line = first(&mut session);
-    assert!(line.contains("uniform:64") && line.contains("pex-gen-shift"), "{line}");
+    assert!(line.contains("│ 64 ") && line.contains("pex-gen-shift"), "{line}");
     assert!(!line.contains("torus:8x8"), "{line}");
     // A case on a second topology makes a column for the topology necessary.
     session.keys("1li");

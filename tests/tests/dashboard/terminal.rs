@@ -107,7 +107,7 @@ fn cancelled_cases_can_be_resumed() {
 fn without_arguments_an_example_runs() {
     let folder = tempfile::tempdir().unwrap();
     let mut terminal = Terminal::start(folder.path(), "swapmeet tui", 80, 24);
-    terminal.wait_for("All-to-all on torus:16x16");
+    terminal.wait_for("All-to-all on torus:");
     for (panel, content) in
         [("2", "✓ "), ("3c", "┤"), ("m", "░"), ("4", "█"), ("n", "link load"), ("5", "startup_us")]
     {

@@ -111,7 +111,7 @@ fn invalid_values_of_sliders_are_rejected() {
 #[test]
 fn sliders_update_the_ranking_and_become_a_machine() {
     let folder = tempfile::tempdir().unwrap();
-    let command = "swapmeet tui --topology torus:8x8 --algorithm suh-shin --algorithm pex --workload uniform:8..1KiB*4";
+    let command = "swapmeet tui --topology torus:8x8 --algorithm suh-shin --algorithm pex --workload uniform:8..1KiB*4 --machine paragon";
     let mut terminal = Terminal::start(folder.path(), command, 120, 40);
     terminal.wait_for("done: 8 cases verified");
     terminal.keys("5");

@@ -45,7 +45,7 @@ fn json_contains_the_full_description_of_algorithms() {
     let suh_shin = named(&list, "suh-shin");
     assert_eq!(
         (&suh_shin["abi"], &suh_shin["licence"]),
-        (&Value::from("1.1"), &Value::from("MIT OR Apache-2.0"))
+        (&Value::from("1.2"), &Value::from("MIT OR Apache-2.0"))
     );
     let algorithm = &suh_shin["algorithms"][0];
     assert_eq!(

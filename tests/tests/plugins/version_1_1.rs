@@ -21,7 +21,7 @@ fn a_plugin_of_version_1_1_runs_as_before() {
     assert_eq!((row.status, row.proved_on, row.compared_on), (Status::Ok, Some(1), Some(16)));
     assert_eq!(
         (row.steps, row.messages, &*row.note),
-        (Some(15), Some(240), "planned by version 1.1")
+        (Some(15), Some(240), "plugin: planned by version 1.1")
     );
     // Switches that add and copy data change nothing for it.
     let [with, without] = ["groups:2x4,reduce=switch", "groups:2x4"].map(|spec| run(spec).unwrap());

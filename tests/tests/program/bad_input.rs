@@ -73,7 +73,7 @@ fn bad_specs_are_shown_with_position_and_expected_input() {
 
 #[test]
 fn missing_arguments_are_requested() {
-    insta::assert_snapshot!(refused(&["run"]), @r"error: nothing to run: give --topology (such as `--topology torus:16x16`), or an experiment file that lists some");
+    insta::assert_snapshot!(refused(&["run"]), @r"error: nothing to run: give --topology (such as `--topology torus:16x16`) or --system, or an experiment file that lists some");
     insta::assert_snapshot!(refused(&["run", "--topology", "ring:4"]), @r"error: nothing to run: give --algorithm (such as `--algorithm suh-shin`), or an experiment file that lists some");
     insta::assert_snapshot!(refused(&["run", "no-such-file.toml"]), @r"error: no-such-file.toml: can't be read: No such file or directory (os error 2)");
     assert!(refused(&["run", "--plugin-dir", "no-such-folder"]).contains("nothing to run"));
@@ -235,7 +235,7 @@ fn a_list_as_csv_needs_a_kind() {
     let message = refused(&["list", "--format", "csv"]);
     assert!(
         message.contains(
-            "expected one of algorithms, topologies, workloads, machines, plugins, columns, as in `list machines --format csv`"
+            "expected one of algorithms, topologies, workloads, machines, systems, plugins, columns, as in `list machines --format csv`"
         ),
         "{message}"
     );

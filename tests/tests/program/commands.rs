@@ -52,6 +52,7 @@ run_pages! {
     readme: "README.md",
     bridges: "docs/bridges.md",
     clusters: "docs/clusters.md",
+    communicators: "docs/communicators.md",
     faults: "docs/faults.md",
     figures: "docs/figures.md",
     gpu: "docs/gpu.md",

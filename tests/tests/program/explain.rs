@@ -99,7 +99,7 @@ fn trees_beat_rings_between_three_partitions() {
         let args = ["--system", "gb200-a4x:3x4", "--algorithm", algorithm];
         document(&log, &args).1["sizes"][0]["expected_us"].as_f64().unwrap()
     };
-    let ratio = expected("ring-allreduce") / expected("two-tree-allreduce:group=4,segments=auto");
+    let ratio = expected("ring-allreduce") / expected("two-tree-allreduce:group=4,segments=2");
     assert!((ratio / 1.22 - 1.0).abs() < 0.1, "{ratio}");
 }
 
@@ -116,7 +116,7 @@ fn healthy_logs_are_as_expected() {
         ("google", "a3-ultra:2x8", "all_gather", (16, 2), "NVIDIA H200"),
     ] {
         let own = rows.iter().filter(|row| row["set"] == set && row["system"] == system);
-        let own = own.filter(|row| row["algorithm"].is_empty() && row["note"].is_empty());
+        let own = own.filter(|row| row["algorithm"].is_empty() || set == "google");
         let mut times: Vec<(u64, f64)> = own
             .map(|row| (row["bytes"].parse().unwrap(), row["time_us"].parse().unwrap()))
             .collect();

@@ -39,6 +39,10 @@ fn the_optimum_of_a_mesh_is_its_bisection() {
         side(*from) != side(*to)
     };
     assert!(!links.is_empty() && links.iter().all(crosses), "{links:?}");
+    // A search that cannot reach the requested gap says so.
+    let args = format!(
+        "--topology mesh:4x4 --workload irregular:dist=pareto,mean=100,cv=1 --machine {machine}"
+    );
     let text = swapmeet(&["optimum", "--gap", "0.001"]).args(words(&args)).assert().success();
     let text = String::from_utf8(text.get_output().stdout.clone()).unwrap();
     assert!(
@@ -47,7 +51,7 @@ fn the_optimum_of_a_mesh_is_its_bisection() {
     );
     assert!(
         text.starts_with(
-            "mesh:4x4, uniform:100 on free:startup_us=2,byte_us=1,ports=all\nbytes alone take "
+            "mesh:4x4, irregular:dist=pareto,mean=100,cv=1 on free:startup_us=2,byte_us=1,ports=all\nbytes alone take "
         ),
         "{text}"
     );

@@ -72,7 +72,7 @@ fn other_commands_accept_systems() {
     let (trace, error) = output_of(&words(
         "trace --system h100-ib:2x2 --algorithm ring --workload allgather/uniform:64 --summary",
     ));
-    assert!(trace.contains("groups:2x2,inside=7.071,nics=2,reduce=switch"), "{trace}{error}");
+    assert!(error.contains("groups:2x2,inside=7.071,nics=2,reduce=switch"), "{trace}{error}");
     let (optimum, error) = output_of(&words(
         "optimum --system h100-ib:2x2 --workload allgather/uniform:1MiB --format json --timeout 20",
     ));

@@ -271,7 +271,7 @@ fn another_experiment_is_refused_with_the_difference() {
         again(&["--algorithm", "pairwise"]).contains("its columns are not those of this version")
     );
     assert_eq!(
-        refused(&["run", "--resume", "--topology", "ring:5", "--algorithm", "gen"]),
+        refused(&words("run --resume --topology ring:5 --algorithm gen --machine paragon")),
         "error: --resume continues a file: give it with --out\n"
     );
 }
@@ -284,8 +284,21 @@ fn a_second_run_on_the_same_file_is_refused() {
     other.lock().unwrap();
     let out = out.to_str().unwrap();
     for more in [&["--resume"][..], &[]] {
-        let args =
-            [&["run", "--out", out, "--topology", "ring:5", "--algorithm", "gen"], more].concat();
+        let args = [
+            &[
+                "run",
+                "--out",
+                out,
+                "--topology",
+                "ring:5",
+                "--algorithm",
+                "gen",
+                "--machine",
+                "paragon",
+            ],
+            more,
+        ]
+        .concat();
         assert_eq!(refused(&args), format!("error: {out}: another run is writing to it\n"));
     }
     drop(other);
@@ -363,10 +376,10 @@ fn an_interrupt_keeps_all_finished_rows() {
 fn a_failed_case_is_repeated_only_on_request() {
     let dir = tempdir().unwrap();
     let out = dir.path().join("rows.csv");
-    let run =
-        ["run", "--out", out.to_str().unwrap(), "--topology", "ring:5", "--topology", "ring:6"];
+    let flags = "--topology ring:5 --topology ring:6 --algorithm gen --algorithm pairwise --machine paragon";
+    let run = [&["run", "--out", out.to_str().unwrap()], &words(flags)[..]].concat();
     let run = |more: &[&str]| {
-        let all = [&run[..], &["--algorithm", "gen", "--algorithm", "pairwise"], more].concat();
+        let all = [&run[..], more].concat();
         let output = swapmeet(&all).output().unwrap();
         (output.status.code(), String::from_utf8(output.stderr).unwrap())
     };

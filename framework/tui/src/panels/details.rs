@@ -80,6 +80,16 @@ impl Panel for Details {
         self.list.cursor = self.list.cursor.min(farthest);
         let first = self.list.cursor;
         let mut y = 0;
+        // On the last page, the end of the previous value fills the lines that are left.
+        if first > 0 && first == farthest {
+            let shown: usize = texts[first..].iter().map(Vec::len).sum();
+            let left = usize::from(area.height).saturating_sub(shown);
+            let previous = &texts[first - 1];
+            for line in &previous[previous.len().saturating_sub(left)..] {
+                painter.put(area, names + 3, y, line, theme.text);
+                y += 1;
+            }
+        }
         // An entry without a value whose name is in capitals is the heading of a group of entries.
         for (entry, lines) in all.iter().zip(&texts).skip(first) {
             if y >= area.height {

@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(moved("virtual_channels", "2", true, StepSize::Small).as_deref(), Some("3"));
         assert_eq!(moved("virtual_channels", "1", false, StepSize::Small), None);
         assert_eq!(moved("free_contention", "1", false, StepSize::Large), None);
-        for [from, to] in [["declared", "exchanges"], ["exchanges", "packed"]] {
+        for [from, to] in [["declared", "packed"], ["packed", "exchanges"]] {
             assert_eq!(moved("rearrangement", from, true, StepSize::Small).as_deref(), Some(to));
         }
         let circuit = moved("model", "wormhole", true, StepSize::Small).unwrap();
