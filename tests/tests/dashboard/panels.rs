@@ -320,7 +320,7 @@ fn filters_apply_to_every_panel() {
         ("2g", "8x8 16KiB pex", "pex", "bruck"),
         ("3c", "bruck", "✚ bruck", "pex"),
         ("4p", "pex", "pex", "│ bruck"),
-        ("2d", "bytes", "peak_node_bytes", "Bruck"),
+        ("2d", "bytes", "peak_node_bytes", "Phase 3"),
         ("L", "done", "72 cases verified", "not a power of two"),
     ] {
         session.type_and_wait(panel);

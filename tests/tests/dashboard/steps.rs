@@ -170,7 +170,7 @@ fn two_schedules_are_aligned_by_step_or_by_time() {
     session.type_and_wait("p]n");
     let screen = session.screen(160, 50);
     assert!(screen.contains("kept: pex, torus:4x4") && screen.contains(", mesh:4x4"), "{screen}");
-    session.type_and_wait("2g4nc");
+    session.type_and_wait("2gj4nc");
     session.key(KeyCode::Down);
     session.settle();
     let screen = session.screen(160, 50);
@@ -215,7 +215,7 @@ fn repetitions_are_interleaved_and_their_spread_is_shown() {
     let folder = tempfile::tempdir().unwrap();
     let workloads = "--workload irregular:dist=lognormal,mean=64,cv=2 --workload irregular:dist=lognormal,mean=4KiB,cv=2";
     let command = format!(
-        "swapmeet tui --jobs 1 --out rows.csv --topology torus:4x4 --algorithm pex --algorithm suh-shin {workloads} --repetitions 3"
+        "swapmeet tui --jobs 1 --out rows.csv --topology torus:4x4 --algorithm pex --algorithm suh-shin {workloads} --repetitions 3 --machine paragon"
     );
     let mut terminal = Terminal::start(folder.path(), &command, 120, 40);
     terminal.wait_for("done: 12 cases verified");

@@ -151,7 +151,7 @@ fn the_order_of_times_changes_at_a_crossover() {
     };
     run(&["64".to_owned(), "1024".to_owned()], &rows);
     let [_, message] = texts_of(plot(&rows, &dir.path().join("f.svg"), &[]));
-    let bytes = message.trim().strip_prefix("bruck is fastest up to about ").unwrap();
+    let bytes = message.trim().strip_prefix("bruck † is fastest up to about ").unwrap();
     let at: f64 = bytes.split(' ').next().unwrap().parse().unwrap();
     let sides = [format!("{}", at.floor() as u64 - 1), format!("{}", at.ceil() as u64 + 1)];
     let near = dir.path().join("near.csv");

@@ -74,10 +74,10 @@ fn other_commands_accept_systems() {
     ));
     assert!(error.contains("groups:2x2,inside=7.071,nics=2,reduce=switch"), "{trace}{error}");
     let (optimum, error) = output_of(&words(
-        "optimum --system h100-ib:2x2 --workload allgather/uniform:1MiB --format json --timeout 20",
+        "optimum --system h100-ib:2x2 --workload uniform:1MiB --format json --timeout 20",
     ));
     let optimum: serde_json::Value = serde_json::from_str(&optimum).expect(&error);
-    // Each rank receives one block of its group by NVLink, and two blocks for each rank of a group
+    // Each rank sends one block to its group by NVLink, and two blocks for each rank of a group
     // cross its two ports: 2 MiB for each port at 49 GB/s.
     let lower = optimum["lower_us"].as_f64().unwrap();
     let ports = 2.0 * 1_048_576.0 * 0.00002041;
