@@ -90,6 +90,10 @@ pub(crate) trait Panel {
         self.list_mut().cursor = line.min(self.lines(session).saturating_sub(1));
         Requests::new()
     }
+    /// Returns the line under the cursor, if there is one.
+    fn current_line(&self, _session: &Session) -> Option<usize> {
+        Some(self.list().cursor)
+    }
     /// Opens the line under the cursor, after the user has clicked on this line a second time.
     fn open(&mut self, _session: &Session) -> Requests {
         Requests::new()

@@ -400,8 +400,9 @@ impl App {
         match target {
             ClickTarget::Key(key) => self.command_key(&key.event()),
             ClickTarget::Panel(panel, position) => {
-                let again = self.has_keys(panel)
-                    && position == PanelPosition::Line(self.panel().list().cursor);
+                let current = self.panel().current_line(&self.session);
+                let again =
+                    self.has_keys(panel) && current.map(PanelPosition::Line) == Some(position);
                 if panel < VIEWS {
                     self.overlay = None;
                     self.activate(panel);

@@ -38,6 +38,11 @@ impl Session {
         }
     }
 
+    /// Returns whether rows wait for a comparison.
+    pub(crate) fn is_comparing(&self) -> bool {
+        self.analysis.is_due()
+    }
+
     /// Starts the analysis if it is due. Returns whether a result has arrived.
     pub(super) fn poll_analysis(&mut self) -> bool {
         let analysis = &mut self.analysis;

@@ -336,7 +336,7 @@ impl Network {
         let has_costs = session
             .selected_row()
             .is_some_and(|(_, row)| session.compared.link_costs(&row.key).is_some());
-        if self.view.quantity == Quantity::Loss && !has_costs {
+        if self.view.quantity == Quantity::Loss && !has_costs && !session.is_comparing() {
             self.view.quantity = Quantity::Messages;
             let hint =
                 "open a file of `swapmeet links --out FILE` to see what the loss of a link costs";

@@ -122,6 +122,10 @@ impl Panel for Table {
         entry.map(|entry| Request::Select(case_of(*entry, session))).into_iter().collect()
     }
 
+    fn current_line(&self, session: &Session) -> Option<usize> {
+        self.cursor(session)
+    }
+
     /// If the filter hides the selected case, the first step goes to the first line.
     fn step(&mut self, by: isize, session: &Session) -> Requests {
         let at = self.cursor(session);
