@@ -25,6 +25,7 @@
 //!   `(n - 1)/n m` bytes. In a reduce-scatter a node reduces n - 1 times the size of its result.
 //!   For an allreduce, at least `2 (n - 1)/n m` bytes must also pass through a node's ports. The
 //!   two bounds together are the bound of Chan et al. (2007).
+//!
 //! Switches that can add and copy data (`reduce=switch`) change three of these bounds. Data can
 //! reach all nodes in one step, nodes need not add, and in an allreduce a node only has to send and
 //! receive m bytes: each byte of its own vector or of the result, and each byte of the result.

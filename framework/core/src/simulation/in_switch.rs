@@ -113,7 +113,7 @@ fn append(axis: Axis<'_>, list: &mut Vec<u64>) {
     match axis {
         Axis::All => list.push(0),
         Axis::Range { first, stride, count } => {
-            list.extend([1, first, stride, count].map(u64::from))
+            list.extend([1, first, stride, count].map(u64::from));
         }
         Axis::Bits(words) => {
             list.extend([2, words.len() as u64]);

@@ -32,15 +32,18 @@ impl fmt::Display for ValueId {
 /// The nodes of the grid that have contributed to a value.
 type Contributions = BTreeSet<u64>;
 
+/// The values of a send: the receiver, whether the receiver adds them to its own, whether a switch
+/// has added them to those of an earlier send, and the values.
+type Arriving = (u64, (bool, bool), BTreeMap<ValueId, Contributions>);
+
 pub(super) struct Values<'a> {
     goal: &'a Goal<'a>,
     places: &'a Placement,
     segments: u64,
     in_parts: bool,
     held: Vec<BTreeMap<ValueId, Contributions>>,
-    /// For each send, in order: the receiver, whether the receiver adds the values to its own,
-    /// whether a switch has added them to those of an earlier send, and the values.
-    arriving: Vec<(u64, (bool, bool), BTreeMap<ValueId, Contributions>)>,
+    /// The values of each send, in order.
+    arriving: Vec<Arriving>,
     /// Bytes that each node of the machine added to its own values in the last step.
     summed: BTreeMap<u64, u128>,
 }
