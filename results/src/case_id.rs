@@ -80,7 +80,7 @@ texts! {
         machine,
         /// The machine, written as a preset with the value of each parameter. In rows of versions
         /// before 0.3, it was empty for a preset, and had only the changed values for a machine of
-        /// the experiment; [`crate::changed_defaults`] completes it when rows are read.
+        /// the experiment; it is completed when such rows are read.
         machine_definition,
         /// The cost model of the machine.
         model,
