@@ -228,7 +228,7 @@ mod tests {
              uniform:64,element=0 => element: expected a size of at least 1, found `0`
              uniform:64,size=8 => unknown key `size`, expected one of element, empty, over
              uniform:64,root=3 => unknown key `root`, expected one of element, empty
-             gather/uniform:64,size=8 => unknown key `size`, expected one of root, element, empty
+             gather/uniform:64,size=8 => unknown key `size`, expected one of root, element, empty, over
              gather/uniform:64,root=-1 => root: expected a node's number, found `-1`
              uniform:64,empty=yes => empty: expected send or skip, found `yes`
              one-spike:max=8 => `rest=` is missing
