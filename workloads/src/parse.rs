@@ -227,7 +227,7 @@ mod tests {
              uniform:63,element=8 => expected a multiple of the element, 8 bytes, found `63`
              uniform:64,element=0 => element: expected a size of at least 1, found `0`
              uniform:64,size=8 => unknown key `size`, expected one of element, empty, over
-             uniform:64,root=3 => unknown key `root`, expected one of element, empty
+             uniform:64,root=3 => unknown key `root`, expected one of element, empty, over
              gather/uniform:64,size=8 => unknown key `size`, expected one of root, element, empty, over
              gather/uniform:64,root=-1 => root: expected a node's number, found `-1`
              uniform:64,empty=yes => empty: expected send or skip, found `yes`
