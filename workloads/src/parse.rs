@@ -238,9 +238,9 @@ mod tests {
              permutation/axes:8,to=x.z => to: expected each of x, y, .. once, as in `y.-x.z`, found `x.z`
              permutation/transpose-1d:8,axis=-1 => axis: expected a dimension's number from 0 to 31, found `-1`
              permutation/shear-2d:8,by=x => by: expected a whole number, as in `2`, found `x`
-             permutation/reflect:8,by=1 => unknown key `by`, expected one of element, empty
+             permutation/reflect:8,by=1 => unknown key `by`, expected one of element, empty, over
              permutation/reflect => expected a size, as in `permutation/transpose-2d:64`
-             transpose:max=8,rest=1,most=3 => unknown key `most`, expected one of max, rest, element, empty
+             transpose:max=8,rest=1,most=3 => unknown key `most`, expected one of max, rest, element, empty, over
              irregular:dist=lognorm,mean=8,cv=1 => dist: expected one of uniform, exponential, lognormal, pareto, bimodal, zipf, found `lognorm`; did you mean `lognormal`?
              irregular:dist=pareto,mean=8 => `cv=` is missing
              irregular:dist=zipf,mean=8,cv=1 => sizes of dist=zipf have an `exponent` instead of a `cv`
