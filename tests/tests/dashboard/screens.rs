@@ -169,6 +169,7 @@ fn equal_curves_are_drawn_once() {
     let (_folder, mut terminal) =
         done(&format!("--topology torus:8x8 {algorithms} {sizes}"), 80, 24);
     terminal.keys("3c");
+    terminal.wait_for("● suh-shin");
     terminal.wait_for("▲ pairwise = pex");
     // The curve is flat at its start, so the cell after the marker belongs to the line.
     let line = terminal.line("│▲");

@@ -199,14 +199,24 @@ impl Panel for Table {
                 painter.put(area, 0, y, UNCHARGED, if here { style } else { painter.theme.warn });
             }
             let mut x = 1;
-            for placed in &layout.columns {
-                let (text, own) = cell(painter, session, *entry, placed.column, begins);
+            let cells: Vec<_> = layout
+                .columns
+                .iter()
+                .map(|placed| cell(painter, session, *entry, placed.column, begins))
+                .collect();
+            for (number, (placed, (text, own))) in layout.columns.iter().zip(&cells).enumerate() {
                 let style = if here { style } else { own.unwrap_or(plain) };
-                let cell = Rect { width: (x + placed.wide).min(area.width), ..area };
+                // The reason of a failure also uses the empty columns after it.
+                let is_last = cells[number + 1..].iter().all(|(text, _)| text.is_empty());
+                let end = match placed.column {
+                    Column::Verified if is_last => 1 + room,
+                    _ => (x + placed.wide).min(area.width),
+                };
+                let cell = Rect { width: end, ..area };
                 if placed.column.is_number() {
-                    painter.put_right(cell, x + placed.wide, y, &text, style);
+                    painter.put_right(cell, x + placed.wide, y, text, style);
                 } else {
-                    painter.put(cell, x, y, placed.shorten(&text), style);
+                    painter.put(cell, x, y, placed.shorten(text), style);
                 }
                 x += placed.wide + layout.gap;
             }
