@@ -28,6 +28,10 @@ type Piece = (u64, u64, u64);
 /// the node of the machine, or 0 if it was there at the start.
 type Held = BTreeMap<Piece, u64>;
 
+/// What distinguishes the messages of a step: sender, receiver and route, the switches that add or
+/// copy the data, and whether they join it with that of an earlier message.
+type Message<'a> = (u64, u64, &'a RehearsedRoute, (u64, u64), bool);
+
 /// Follows every piece of a schedule. Returns for each step the latest arrival of the data of each
 /// message. Messages are in the order in which the schedule first names them.
 fn follow(task: &Task, schedule: &Rehearsed) -> Vec<Vec<u32>> {
@@ -61,7 +65,8 @@ fn follow(task: &Task, schedule: &Rehearsed) -> Vec<Vec<u32>> {
     }
     let mut latest = Vec::new();
     for (number, step) in (1..).zip(&schedule.steps) {
-        let mut messages: Vec<((u64, u64, &RehearsedRoute), u32)> = Vec::new();
+        let mut messages: Vec<(Message<'_>, u32)> = Vec::new();
+        let mut in_switches = BTreeSet::new();
         let mut in_flight: Vec<(&RehearsedSend, Held)> = Vec::new();
         for send in &step.sends {
             let is_selected = |(origin, destination, segment): &Piece| {
@@ -79,9 +84,14 @@ fn follow(task: &Task, schedule: &Rehearsed) -> Vec<Vec<u32>> {
                 holds.retain(|piece, _| !sent.contains_key(piece));
             }
             let [from, to] = [send.from, send.to].map(|node| physical[node as usize]);
-            let is_message = from != to;
+            // Of the sends that a switch adds, or copies, only the first one uses the whole route.
+            let switches = (send.reducer, send.multicaster);
+            let end = if send.reducer > 0 { to } else { from };
+            let data = (&send.origins, &send.destinations, &send.segments);
+            let joined = switches != (0, 0) && !in_switches.insert((switches, end, data));
+            let is_message = from != to || switches != (0, 0);
             if is_message {
-                let key = (from, to, &send.route);
+                let key = (from, to, &send.route, switches, joined);
                 let at =
                     messages.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
                         messages.push((key, 0));
@@ -199,11 +209,7 @@ fn compare(problem: &MatrixProblem<'_>) -> bool {
     let Ok(schedule) = (unsafe { rehearsal(&task, params, inputs).rehearse_table(table) }) else {
         return false;
     };
-    // The naive simulation does not follow data in switches that add or copy it.
-    let in_switch = |send: &RehearsedSend| send.reducer > 0 || send.multicaster > 0;
-    if schedule.moves_byte_counts
-        || schedule.steps.iter().flat_map(|step| &step.sends).any(in_switch)
-    {
+    if schedule.moves_byte_counts {
         return false;
     }
     let case = problem.to_string();
