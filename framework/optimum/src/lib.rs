@@ -44,7 +44,7 @@ pub enum OptimumError {
     /// Switches that copy or add data reduce what links carry. The packings of trees only know nodes
     /// that do.
     #[error(
-        "no optimum is known for a {0} on a network whose switches add and copy data: expected one without reduce=switch"
+        "no optimum is known for {0} on a network whose switches add and copy data: expected one without reduce=switch"
     )]
     ReducingSwitches(&'static str),
     /// The machine moves any amount of data in no time, so there is nothing to optimize.

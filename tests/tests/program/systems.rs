@@ -73,15 +73,25 @@ fn other_commands_accept_systems() {
         "trace --system h100-ib:2x2 --algorithm ring --workload allgather/uniform:64 --summary",
     ));
     assert!(error.contains("groups:2x2,inside=7.071,nics=2,reduce=switch"), "{trace}{error}");
-    let (optimum, error) = output_of(&words(
-        "optimum --system h100-ib:2x2 --workload uniform:1MiB --format json --timeout 20",
-    ));
-    let optimum: serde_json::Value = serde_json::from_str(&optimum).expect(&error);
-    // Each rank sends one block to its group by NVLink, and two blocks for each rank of a group
-    // cross its two ports: 2 MiB for each port at 49 GB/s.
-    let lower = optimum["lower_us"].as_f64().unwrap();
-    let ports = 2.0 * 1_048_576.0 * 0.00002041;
-    assert!((lower / ports - 1.0).abs() < 0.02, "{lower} us, by ports {ports} us");
+    // The switches of a computer can copy data, so the optimum of an allgather is not known there.
+    let copies = "optimum --workload allgather/uniform:1MiB --format json --timeout 20";
+    let (_, refused) = output_of(&[words(copies), words("--system h100-ib:2x2")].concat());
+    assert!(refused.contains("expected one without reduce=switch"), "{refused}");
+    // Two blocks of 1 MiB enter each group by its two ports for an allgather, and four for an
+    // all-to-all, at 49 GB/s.
+    let plain = "--topology groups:2x2,inside=7.071,nics=2 --machine nccl:fabric_factor=0.4,byte_us=0.00002041,floor_us=40";
+    for (flags, workload, blocks) in [
+        (plain, "allgather/uniform:1MiB", 1.0),
+        (plain, "uniform:1MiB", 2.0),
+        ("--system h100-ib:2x2", "uniform:1MiB", 2.0),
+    ] {
+        let args = format!("optimum {flags} --workload {workload} --format json --timeout 20");
+        let (optimum, error) = output_of(&words(&args));
+        let optimum: serde_json::Value = serde_json::from_str(&optimum).expect(&error);
+        let lower = optimum["lower_us"].as_f64().unwrap();
+        let ports = blocks * 1_048_576.0 * 0.00002041;
+        assert!((lower / ports - 1.0).abs() < 0.02, "{workload}: {lower} us, by ports {ports} us");
+    }
 }
 
 #[test]
