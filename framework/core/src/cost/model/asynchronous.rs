@@ -878,7 +878,12 @@ impl<M: RankModel> Evaluator for M {
         let parts = path.parts(|kind| match kind {
             Kind::Rearrangement => false,
             Kind::Reduction => self.progress().steps.has_sums(),
-            _ => true,
+            Kind::Startup
+            | Kind::Transmission
+            | Kind::Propagation
+            | Kind::Barrier
+            | Kind::Contention
+            | Kind::Peer => true,
         });
         Ok(Cost { parts, ranks, ..Cost::default() })
     }
