@@ -2,19 +2,19 @@
 //! predictions for them. Every row names a system, which stands for a topology and a machine.
 //!
 //! The library chooses an algorithm and a protocol, unless the row states them. The prediction is
-//! then the shortest time of all candidates. Each candidate is a run of a verified schedule, except
-//! those of [`nvls_us`].
+//! then the shortest time of all candidates. Each candidate is a run of a verified schedule.
 
 use crate::bench::ReproduceError;
 use crate::engine::{Engine, Specs};
 use crate::formula::Value;
 use crate::judge;
-use crate::library::{Algorithm, Place};
+use crate::library::{Algorithm, Candidate, Place};
 use crate::nccl;
 use std::collections::{BTreeMap, BTreeSet};
 use swapmeet_bridges::fit::linear::error_factor;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::spec::format_size;
+use swapmeet_core::system::LibraryAlgorithm;
 
 const TIMES: &str = include_str!("../../../results/measured/gpu/nccl-tests.csv");
 const WINNERS: &str = include_str!("../../../results/measured/gpu/aws-winners.csv");
@@ -56,135 +56,53 @@ pub(crate) fn call(
 /// A time with the algorithm and the protocol that reach it.
 type Choice = (f64, Algorithm, String);
 
-/// Constants that replace those of the preset `nccl`.
-#[derive(Debug, Clone)]
-struct Constants {
-    /// The settings of a machine as a spec lists them, such as `launch_us=9,protocols=LL:..`.
-    settings: String,
-    /// The start-up of NVLS in µs, and the fraction of the data sheet's bandwidth that it reaches.
-    nvls: [f64; 2],
-}
-
-impl Constants {
-    /// Reads settings such as `launch_us=9;nvls=34/0.7`. Both parts may be missing.
-    fn read(text: &str) -> Result<Self, String> {
-        let (settings, nvls) = text.split_once(";nvls=").unwrap_or((text, "34/0.7"));
-        let nvls: Vec<f64> = nvls.split('/').filter_map(|number| number.parse().ok()).collect();
-        let nvls = nvls.try_into().map_err(|_| format!("`{text}` has no values of NVLS"))?;
-        Ok(Self { settings: settings.to_owned(), nvls })
-    }
-
-    /// Returns the machine of a place, with some of the protocols only.
-    fn machine(
-        &self,
-        place: &Place,
-        floor_us: Option<f64>,
-        protocols: &[&str],
-    ) -> Result<Machine, ReproduceError> {
-        let spec = format!("{},{}", place.kind.machine(place.domains), self.settings);
-        let machine = Machine::parse(spec.trim_end_matches(',')).map_err(|e| e.to_string())?;
-        let list = machine.values().into_iter().find(|value| value.parameter.key() == "protocols");
-        let list = list.ok_or_else(|| format!("{spec} has no protocols"))?.text;
-        let kept: Vec<&str> = list
-            .split('+')
-            .filter(|one| one.split_once(':').is_some_and(|(name, _)| protocols.contains(&name)))
-            .collect();
-        let kept = kept.join("+");
-        let mut settings = vec![("protocols", kept.as_str())];
-        let floor = floor_us.map(|us| us.to_string());
-        settings.extend(floor.as_deref().map(|us| ("floor_us", us)));
-        machine.with(&settings).map_err(|(_, e)| e.to_string().into())
-    }
-}
-
-/// Returns the time of NVLS, of which this project has no schedule yet. The formula has the terms of
-/// the model `pipelined`: the longest chain of start-ups, the bytes on the busiest link, and the
-/// pipeline. A GPU sends S (1 + 1/g) to the switch of its domain and receives as much, at a fraction
-/// of the bandwidth of its own. Between domains are NCCL's two trees, in which a domain has K edges:
-/// 1, 1.5 and 2 for 2, 3, and more domains. So K S leave it.
-fn nvls_us(
+/// Returns the machine of an algorithm at a place. `constants` replace those of the preset `nccl`; a
+/// spec lists them, such as `launch_us=9,protocols=LL:..`.
+fn machine(
     place: &Place,
-    machine: &Machine,
-    [startup_us, fraction]: [f64; 2],
-) -> Result<f64, ReproduceError> {
-    let number = |key| machine.number(key).ok_or_else(|| format!("{machine} has no `{key}`"));
-    let list = machine.values().into_iter().find(|value| value.parameter.key() == "protocols");
-    let text = list.map(|value| value.text).unwrap_or_default();
-    let outside = text.split('/').nth(1).and_then(|us| us.parse::<f64>().ok());
-    let outside_us = outside.ok_or_else(|| format!("{machine} has no protocol"))?;
-    let (size, d, g) = (place.bytes as f64, place.domains as f64, place.gpus as f64);
-    let edges = match place.domains {
-        1 => 0.0,
-        2 => 1.0,
-        3 => 1.5,
-        _ => 2.0,
-    };
-    let ports = place.kind.ports_per_host as f64 / place.kind.gpus_per_host as f64 * g;
-    let by_ports = size / ports * number("byte_us")?;
-    let inside = size / (place.kind.inside_gbps * 1e3 * fraction);
-    let hops = 2.0 * d.log2().ceil();
-    let chain_us = startup_us + hops * outside_us * number("fabric_factor")?;
-    let bytes_us = (inside * (1.0 + 1.0 / g)).max(edges * by_ports);
-    let filling_us = (2.0 * inside + hops * by_ports - bytes_us).max(0.0);
-    let interval_us = number("chunk_startups")? * chain_us / (1.0 + hops);
-    let pipeline_us = match filling_us > interval_us {
-        true => 2.0 * (filling_us * interval_us).sqrt() - interval_us,
-        false => filling_us,
-    };
-    let total = number("launch_us")? + chain_us + bytes_us + pipeline_us;
-    Ok(total.max(number("floor_us")?))
+    (constants, floor_us): (&str, Option<f64>),
+    algorithm: &LibraryAlgorithm,
+) -> Result<Machine, ReproduceError> {
+    let spec = format!("{},{constants}", place.kind.machine(place.domains));
+    let machine = Machine::parse(spec.trim_end_matches(',')).map_err(|e| e.to_string())?;
+    let machine = algorithm.machine(&machine);
+    let Some(floor) = floor_us.map(|us| us.to_string()) else { return Ok(machine) };
+    machine.with(&[("floor_us", &*floor)]).map_err(|(_, e)| e.to_string().into())
 }
 
 /// A place whose times are predicted: its constants, its floor if it is known, and the algorithms
-/// and protocols that the library can choose.
-type Wanted = (Place, Constants, Option<f64>, Vec<(Algorithm, Vec<String>)>);
+/// that the library can choose.
+type Wanted = (Place, String, Option<f64>, Vec<Candidate>);
 
 /// Predicts the times of places: for each place, the candidates with their times, the fastest
 /// first.
 fn predict(engine: &Engine<'_>, wanted: &[Wanted]) -> Result<Vec<Vec<Choice>>, ReproduceError> {
     // First collect all runs, so that those with the same schedule are run together.
-    let mut runs = BTreeSet::new();
     let mut candidates = Vec::new();
     for (place, constants, floor_us, algorithms) in wanted {
         let mut of_place = Vec::new();
-        for (algorithm, protocols) in algorithms {
-            let names: Vec<&str> = protocols.iter().map(String::as_str).collect();
-            match algorithm.spec(place) {
-                Some(spec) => {
-                    let machine = constants.machine(place, *floor_us, &names)?;
-                    let specs = Specs {
-                        topology: place.kind.topology(place.domains, place.gpus),
-                        algorithm: spec,
-                        workload: place.workload(),
-                        machine: machine.to_string(),
-                        seeds: 1,
-                    };
-                    runs.insert(specs.clone());
-                    of_place.push((*algorithm, Err(specs)));
-                }
-                None => {
-                    let machine = constants.machine(place, *floor_us, &names)?;
-                    let us = nvls_us(place, &machine, constants.nvls)?;
-                    of_place.push((*algorithm, Ok((us, names.concat()))));
-                }
-            }
+        for (algorithm, own) in algorithms {
+            let specs = Specs {
+                topology: place.kind.topology(place.domains, place.gpus),
+                algorithm: own.spec.clone(),
+                workload: place.workload(),
+                machine: machine(place, (constants, *floor_us), own)?.to_string(),
+                seeds: 1,
+            };
+            of_place.push((*algorithm, specs));
         }
         candidates.push(of_place);
     }
+    let runs: BTreeSet<Specs> = candidates.iter().flatten().map(|(_, run)| run.clone()).collect();
     engine.run_all(runs)?;
     let mut predicted = Vec::new();
     for of_place in candidates {
         let mut choices: Vec<Choice> = Vec::new();
-        for (algorithm, run) in of_place {
-            choices.push(match run {
-                Ok((us, protocol)) => (us, algorithm, protocol),
-                Err(specs) => {
-                    let outcome = engine.outcome(&specs)?;
-                    let row = &outcome.0[0];
-                    let us = row.time_us.ok_or_else(|| format!("{specs:?} has no time"))?;
-                    (us, algorithm, row.protocol.clone())
-                }
-            });
+        for (algorithm, specs) in of_place {
+            let outcome = engine.outcome(&specs)?;
+            let row = &outcome.0[0];
+            let us = row.time_us.ok_or_else(|| format!("{specs:?} has no time: {}", row.reason))?;
+            choices.push((us, algorithm, row.protocol.clone()));
         }
         choices.sort_by(|a, b| a.0.total_cmp(&b.0));
         predicted.push(choices);
@@ -198,10 +116,10 @@ fn table(text: &str) -> Result<Vec<BTreeMap<String, String>>, String> {
     reader.deserialize().collect::<Result<_, _>>().map_err(|e| e.to_string())
 }
 
-fn settings(constants: &Value, key: &str) -> Result<Constants, String> {
+fn settings(constants: &Value, key: &str) -> Result<String, String> {
     let Value::Map(all) = constants else { return Err("constants are no map".to_owned()) };
     let settings = all.get(key).or_else(|| all.get("all"));
-    Constants::read(&settings.ok_or_else(|| format!("there are no constants for `{key}`"))?.text())
+    Ok(settings.ok_or_else(|| format!("there are no constants for `{key}`"))?.text())
 }
 
 /// Returns the time by the data sheet: the bytes at its bandwidths, and nothing else.
@@ -255,17 +173,15 @@ fn points(engine: &Engine<'_>, constants: &Value) -> Result<Value, ReproduceErro
     let mut wanted = Vec::new();
     for row in &rows {
         let place = Place::of(&row["system"], &row["collective"], &row["bytes"])?;
-        let algorithms = match Algorithm::named(&row["algorithm"]) {
-            Some(stated) => vec![stated],
-            None => place.library(),
-        };
-        let protocols = |algorithm: Algorithm| {
-            let all = algorithm.protocols();
-            let stated = all.iter().filter(|name| **name == row["protocol"]).collect::<Vec<_>>();
-            let names = if stated.is_empty() { all.iter().collect() } else { stated };
-            names.into_iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()
-        };
-        let algorithms: Vec<_> = algorithms.into_iter().map(|a| (a, protocols(a))).collect();
+        let mut algorithms = place.library();
+        if let Some(stated) = Algorithm::named(&row["algorithm"]) {
+            algorithms.retain(|(algorithm, _)| *algorithm == stated);
+        }
+        for (_, own) in &mut algorithms {
+            if own.protocols.contains(&row["protocol"].as_str()) {
+                own.protocols.retain(|name| *name == row["protocol"]);
+            }
+        }
         wanted.push((place, settings(constants, &row["set"])?, floor(row), algorithms));
     }
     let predicted = predict(engine, &wanted)?;
@@ -274,9 +190,9 @@ fn points(engine: &Engine<'_>, constants: &Value) -> Result<Value, ReproduceErro
         rows.into_iter().zip(&wanted).zip(predicted)
     {
         let (predicted_us, algorithm, protocol) = choices[0].clone();
-        let candidates = algorithms.iter().flat_map(|(algorithm, protocols)| {
-            protocols.iter().map(move |protocol| (*algorithm, protocol.as_str()))
-        });
+        let candidates = algorithms
+            .iter()
+            .flat_map(|(algorithm, own)| own.protocols.iter().map(|name| (*algorithm, *name)));
         let rival = candidates.filter_map(|(a, p)| nccl::time_us(place, a, p));
         let rival = rival.reduce(f64::min).map(|us| us.max(floor_us.unwrap_or(0.0)));
         let text = |key: &str| Value::from(row[key].as_str());
@@ -335,12 +251,10 @@ fn winners(
     let mut wanted = Vec::new();
     for (row, platform) in rows.iter().zip(&platforms) {
         let place = Place::of(&row["system"], &row["collective"], &row["bytes"])?;
-        let protocols = |algorithm: Algorithm| {
-            let all = algorithm.protocols().iter();
-            let kept = all.filter(|name| named.contains(&(platform.as_str(), **name)));
-            kept.map(|name| (*name).to_owned()).collect::<Vec<_>>()
-        };
-        let algorithms: Vec<_> = place.library().into_iter().map(|a| (a, protocols(a))).collect();
+        let mut algorithms = place.library();
+        for (_, own) in &mut algorithms {
+            own.protocols.retain(|name| named.contains(&(platform.as_str(), *name)));
+        }
         wanted.push((place, settings(constants, platform)?, Some(0.0), algorithms));
     }
     let predicted = predict(engine, &wanted)?;
@@ -349,9 +263,9 @@ fn winners(
         rows.iter().zip(&platforms).zip(&wanted).zip(predicted)
     {
         let (_, algorithm, protocol) = &choices[0];
-        let candidates = algorithms.iter().flat_map(|(algorithm, protocols)| {
-            protocols.iter().map(move |protocol| (*algorithm, protocol.as_str()))
-        });
+        let candidates = algorithms
+            .iter()
+            .flat_map(|(algorithm, own)| own.protocols.iter().map(|name| (*algorithm, *name)));
         let rival = candidates
             .filter_map(|(a, p)| Some((nccl::time_us(place, a, p)?, a, p)))
             .min_by(|a, b| a.0.total_cmp(&b.0));
@@ -398,24 +312,6 @@ mod tests {
                 let is_address = source.starts_with("https://") || source.contains('/');
                 assert!(is_address && !source.contains("id "), "{row:?}");
             }
-        }
-    }
-
-    /// On H200, algorithm bandwidth times (1 + 1/g) is nearly constant: 311, 305, 307 and 304 GB/s
-    /// for 5 to 8 GPUs, as measured by S. Bekman, Machine Learning Engineering (network/README.md).
-    /// The constants are not fitted to these values. They give 5 to 7 % less, because they charge the
-    /// filling of the pipeline.
-    #[test]
-    fn the_bandwidth_of_nvls_follows_the_number_of_gpus() {
-        let constants = Constants::read("").unwrap();
-        for (gpus, gbps) in [(5, 311.0), (6, 305.0), (7, 307.0), (8, 304.0)] {
-            let system = format!("p5en:1x{gpus}");
-            let place = Place::parse(&system, "allreduce", 1 << 33);
-            let machine = constants.machine(&place, None, &["Simple"]).unwrap();
-            let us = nvls_us(&place, &machine, constants.nvls).unwrap();
-            let found = 8_589_934_592.0 / us / 1e3 * (1.0 + 1.0 / gpus as f64);
-            let difference: f64 = found / gbps - 1.0;
-            assert!((-0.08..0.0).contains(&difference), "{gpus}: {found} GB/s");
         }
     }
 

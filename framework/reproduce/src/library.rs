@@ -1,7 +1,7 @@
 //! The algorithms of NCCL and RCCL, and the places at which they were measured.
 
 use swapmeet_core::spec::format_size;
-use swapmeet_core::system::{self, System};
+use swapmeet_core::system::{self, LibraryAlgorithm, System};
 
 /// The algorithms of a library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,7 +20,7 @@ impl Algorithm {
         Some(match name {
             "ring" => Self::Ring,
             "tree" => Self::Tree,
-            "nvls" | "nvls-tree" => Self::Nvls,
+            "nvls" | "nvls-tree" | "nvlstree" => Self::Nvls,
             "pat" => Self::Pat,
             "p2p" => Self::PointToPoint,
             _ => return None,
@@ -34,33 +34,6 @@ impl Algorithm {
             Self::Nvls => "nvls",
             Self::Pat => "pat",
             Self::PointToPoint => "p2p",
-        }
-    }
-
-    /// Returns the spec of the algorithm of this project that sends the same messages; `None` if
-    /// there is none.
-    pub(crate) fn spec(self, place: &Place) -> Option<String> {
-        Some(match (self, place.collective.as_str()) {
-            (Self::Ring, "allreduce") => "ring-allreduce".to_owned(),
-            (Self::Ring, "allgather") => "ring".to_owned(),
-            (Self::Ring, "reduce-scatter") => "ring-reduce-scatter".to_owned(),
-            (Self::Pat, "allgather") => "pat-allgather".to_owned(),
-            (Self::Pat, "reduce-scatter") => "pat-reduce-scatter".to_owned(),
-            (Self::PointToPoint, "alltoall") => "linear".to_owned(),
-            // The model cuts messages into chunks itself, so there is one segment for each tree.
-            (Self::Tree, "allreduce") => match place.gpus {
-                1 => "two-tree-allreduce:segments=2".to_owned(),
-                gpus => format!("two-tree-allreduce:segments=2,group={gpus}"),
-            },
-            _ => return None,
-        })
-    }
-
-    /// Returns the protocols in which NCCL has the algorithm.
-    pub(crate) fn protocols(self) -> &'static [&'static str] {
-        match self {
-            Self::Ring | Self::Tree => &["LL", "LL128", "Simple"],
-            Self::Nvls | Self::Pat | Self::PointToPoint => &["Simple"],
         }
     }
 }
@@ -103,11 +76,6 @@ impl Place {
         self.domains * self.gpus
     }
 
-    /// Returns whether the system has AMD's GPUs, on which RCCL runs.
-    pub(crate) fn is_amd(&self) -> bool {
-        self.kind.name.starts_with("mi")
-    }
-
     pub(crate) fn workload(&self) -> String {
         let block = match self.collective.as_str() {
             "allreduce" => self.bytes,
@@ -117,14 +85,16 @@ impl Place {
     }
 
     /// Returns the algorithms that the library can choose.
-    pub(crate) fn library(&self) -> Vec<Algorithm> {
-        let has_nvls = !self.is_amd() && self.kind.inside_gbps > 300.0 && self.gpus > 1;
-        match self.collective.as_str() {
-            "alltoall" => vec![Algorithm::PointToPoint],
-            "allreduce" if has_nvls => vec![Algorithm::Ring, Algorithm::Tree, Algorithm::Nvls],
-            "allreduce" => vec![Algorithm::Ring, Algorithm::Tree],
-            _ if self.gpus == 1 => vec![Algorithm::Ring, Algorithm::Pat],
-            _ => vec![Algorithm::Ring],
-        }
+    pub(crate) fn library(&self) -> Vec<Candidate> {
+        let all = self.kind.library(&self.collective, self.domains, self.gpus);
+        all.into_iter()
+            .map(|own| {
+                let algorithm = Algorithm::named(own.name);
+                (algorithm.unwrap_or_else(|| unreachable!("{} has a row", own.name)), own)
+            })
+            .collect()
     }
 }
+
+/// An algorithm of a library, and the algorithm of this project that sends the same messages.
+pub(crate) type Candidate = (Algorithm, LibraryAlgorithm);

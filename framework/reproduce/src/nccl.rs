@@ -184,7 +184,7 @@ pub(crate) fn time_us(place: &Place, algorithm: Algorithm, protocol: &str) -> Op
             0.8, 0.7, 0.7, 0.8, 0.9, 0.9,
         ],
     ];
-    if place.is_amd() || place.collective == "alltoall" {
+    if place.kind.is_amd() || place.collective == "alltoall" {
         return None;
     }
     let protocol = NAMES.iter().position(|name| *name == protocol)?;
@@ -225,7 +225,7 @@ pub(crate) fn time_us(place: &Place, algorithm: Algorithm, protocol: &str) -> Op
     let is_corrected = match algorithm {
         Algorithm::Tree => true,
         Algorithm::Nvls => chip == Chip::Blackwell && place.domains > 1,
-        _ => false,
+        Algorithm::Ring | Algorithm::Pat | Algorithm::PointToPoint => false,
     };
     let correction = power.filter(|_| is_corrected).and_then(|power| TREE[protocol].get(power));
     let is_plateau = algorithm == Algorithm::Ring

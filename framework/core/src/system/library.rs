@@ -12,7 +12,7 @@ pub struct LibraryAlgorithm {
     /// The spec of the algorithm of this project.
     pub spec: String,
     /// The protocols in which the library has the algorithm.
-    pub protocols: &'static [&'static str],
+    pub protocols: Vec<&'static str>,
 }
 
 impl LibraryAlgorithm {
@@ -50,20 +50,18 @@ impl System {
             name,
             spec: spec.to_owned(),
             protocols: match name {
-                "ring" | "tree" => &["LL", "LL128", "Simple"],
-                _ => &["Simple"],
+                "ring" | "tree" => vec!["LL", "LL128", "Simple"],
+                _ => vec!["Simple"],
             },
         };
         match collective {
             "alltoall" => vec![own("p2p", "linear")],
             "allreduce" => {
-                let mut all = vec![own("ring", "ring-allreduce")];
-                if domains > 1 {
-                    all.push(own("tree", &format!("two-tree-allreduce:group={gpus},segments=2")));
-                }
+                // The model cuts messages into chunks, so each share has one segment, or one for each
+                // tree.
+                let tree = format!("two-tree-allreduce:group={gpus},segments=2");
+                let mut all = vec![own("ring", "ring-allreduce"), own("tree", &tree)];
                 if self.reduces_in_switch() && gpus > 1 {
-                    // The model cuts messages into chunks, so each share has one segment, or one for
-                    // each tree.
                     all.push(match domains {
                         1 => own("nvls", "nvls-allreduce:segments=1"),
                         _ => {
