@@ -51,6 +51,41 @@ fn every_algorithm_delivers_unequal_blocks() {
     }
 }
 
+/// A matrix whose blocks all have 512 bytes costs what uniform blocks of 512 bytes cost, under the
+/// default machine, too, which charges the rearrangement of each block. Schedules of byte counts
+/// have no price there, because their blocks are not counted.
+#[test]
+fn a_matrix_of_equal_blocks_costs_what_uniform_blocks_cost() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("sizes.csv");
+    std::fs::write(&file, format!("{}512\n", "512,".repeat(15)).repeat(16)).unwrap();
+    let matrix = format!("matrix:{}", file.display());
+    let algorithms = "suh-shin gen pex pex-gen direct four-stage row-column two-stage \
+        torus-multiscatter bine-alltoall bruck linear pairwise retri ring binary-exchange \
+        cyclic-exchange hierarchical tuna by-dimension dim-rotation tseng-gupta-panda";
+    let of = |workload: &str| {
+        let mut args = vec!["--topology", "torus:4x4", "--workload", workload];
+        args.extend(algorithms.split_whitespace().flat_map(|name| ["--algorithm", name]));
+        rows(&args)
+    };
+    let (uniform, matrix) = (of("uniform:512"), of(&matrix));
+    assert_eq!(uniform.len(), matrix.len());
+    let mut priced = 0;
+    for (one, other) in uniform.iter().zip(&matrix) {
+        assert_eq!(one.algorithm, other.algorithm);
+        let case = format!("{}: {} and {}", one.algorithm, one.reason, other.reason);
+        if ["four-stage", "two-stage"].contains(&one.algorithm.as_str()) {
+            assert_eq!([one.status, other.status], [Status::Unsupported; 2], "{case}");
+            assert!(other.reason.contains("set rearrange_block_us=0"), "{case}");
+            continue;
+        }
+        let [us, found] = [one, other].map(|row| row.time_us.expect(&case));
+        assert!((found / us - 1.0).abs() < 1e-9, "{case}: {found} us, uniform {us} us");
+        priced += usize::from(other.rearrangement_us > Some(0.0));
+    }
+    assert!(priced >= 5, "{priced} algorithms join blocks");
+}
+
 /// Padding and sizes of blocks are part of messages. On 16 ranks, Bruck's algorithm sends 32 blocks
 /// from each rank. `padded-bruck` pads all of these blocks to the largest size, and also sends this
 /// size, with 4 bytes in each of 4 steps.

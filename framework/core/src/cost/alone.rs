@@ -52,7 +52,11 @@ impl WithAlone {
             mean_hops: self.statistics.mean_hops(),
             busiest_links: self.statistics.busiest_links(),
             // All communicators pack the same data.
-            facts: StepFacts { max_packed_load: step.facts.max_packed_load, ..facts },
+            facts: StepFacts {
+                max_packed_load: step.facts.max_packed_load,
+                max_packed_blocks: step.facts.max_packed_blocks,
+                ..facts
+            },
             ..*step
         }));
     }

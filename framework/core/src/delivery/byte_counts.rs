@@ -196,7 +196,7 @@ impl<T: ElementCount> ByteCounts<T> {
             receivers: Vec::new(),
             last_receipts: vec![0; nodes],
             latest_arrival: 0,
-            contents: Contents::Nothing,
+            contents: Contents::NOTHING,
             loads: Loads::new(held),
             step: 0,
             total_buckets: 0,
@@ -341,8 +341,8 @@ pub(crate) trait TracedBytes: Traced {
     fn send(&mut self, send: &ByteSend<'_>) -> Result<Option<u64>, Fault>;
 
     /// Returns the contents of the most recent send. All data for one destination counts as one
-    /// block, because its origins are not tracked. The contents of a bucket are always
-    /// [`Contents::Several`], because the data in a bucket usually has several destinations.
+    /// block, because its origins are not tracked. A bucket is always several blocks without a
+    /// number ([`Contents::UNCOUNTED`]), because its data usually has several destinations.
     fn contents(&self) -> Contents;
 
     fn layout(&self) -> &BitLayout;
@@ -436,7 +436,7 @@ impl<T: ElementCount> ByteCounts<T> {
         }
         *receiver = to as u32;
         self.latest_arrival = redistributed.latest_arrival;
-        self.contents = Contents::Several;
+        self.contents = Contents::UNCOUNTED;
         redistributed.steps[bucket as usize] = u32::try_from(step).unwrap_or(u32::MAX);
         if self.unsettled == 0 {
             self.unsettled_since = step;
@@ -459,7 +459,7 @@ impl<T: ElementCount> ByteCounts<T> {
         let bad = |what: String| Fault::Send(step, SendFault::BadByteSend { from, to, what });
         // Move the listed bytes from the row into flight.
         let mut sum = 0;
-        self.contents = Contents::Nothing;
+        self.contents = Contents::NOTHING;
         for &(destination, bytes) in byte_counts {
             if destination >= nodes {
                 return Err(bad(format!(
@@ -484,7 +484,7 @@ impl<T: ElementCount> ByteCounts<T> {
             *held = T::of(rest);
             sum += elements;
             if elements > 0 {
-                self.contents = self.contents.and(Contents::One(0, destination));
+                self.contents = self.contents.and(Contents::one(0, destination, 1.0));
             }
             self.arriving.push((to as u32, destination as u32, elements));
         }

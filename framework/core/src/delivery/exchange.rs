@@ -327,8 +327,14 @@ impl<L: Layout> Exchange<L> {
 
     /// Returns the contents of the boxes in flight, from box number `first` on.
     pub(crate) fn in_flight_contents(&self, first: usize) -> Contents {
-        let boxes = self.in_flight(first);
-        boxes.fold(Contents::Nothing, |all, (_, a)| all.and(self.inventory.contents(a)))
+        let boxes = self.in_flight(first).map(|(_, a)| a);
+        let add = |all: Contents, a: &[L::Element]| all.and(self.inventory.contents(a));
+        if !self.inventory.sums() {
+            return boxes.fold(Contents::NOTHING, add);
+        }
+        // Contributions to the same value are one value.
+        let values = self.inventory.all_contributions(boxes);
+        values.iter().map(Vec::as_slice).fold(Contents::NOTHING, add)
     }
 }
 

@@ -156,10 +156,16 @@ impl Loads {
 ///
 /// Here, a block is the data of one node for another node, or for all other nodes. In a reduction
 /// it is one value, whatever contributions the value contains. Segments and parts belong to a block
-/// and are not counted separately. Blocks of 0 bytes are not counted.
+/// are fractions of a block. Blocks of 0 bytes are not counted.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Contents {
+    of: Blocks,
+    /// The number of blocks; `NaN` if it is not known.
+    count: f64,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Contents {
-    /// No block that has any bytes.
+enum Blocks {
     #[default]
     Nothing,
     /// One block, or pieces of one block. The two numbers are its origin and its destination. If
@@ -170,13 +176,34 @@ pub(crate) enum Contents {
 }
 
 impl Contents {
+    pub(crate) const NOTHING: Self = Self { of: Blocks::Nothing, count: 0.0 };
+
+    /// Several blocks, of which nobody knows the number.
+    pub(crate) const UNCOUNTED: Self = Self { of: Blocks::Several, count: f64::NAN };
+
+    /// A fraction of the block between two nodes.
+    pub(crate) fn one(origin: u64, destination: u64, count: f64) -> Self {
+        Self { of: Blocks::One(origin, destination), count }
+    }
+
+    pub(crate) fn several(count: f64) -> Self {
+        Self { of: Blocks::Several, count }
+    }
+
     /// Returns the contents of one message that consists of two sends.
     #[must_use]
     pub(crate) fn and(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Nothing, rest) | (rest, Self::Nothing) => rest,
+        let of = match (self.of, other.of) {
+            (Blocks::Nothing, rest) | (rest, Blocks::Nothing) => rest,
             (one, other) if one == other => one,
-            _ => Self::Several,
-        }
+            _ => Blocks::Several,
+        };
+        Self { of, count: self.count + other.count }
+    }
+
+    /// Returns the number of blocks if the message has several, and must thus be rearranged; `NaN`
+    /// if the number is not known.
+    pub(crate) fn rearranged(self) -> Option<f64> {
+        (self.of == Blocks::Several).then_some(self.count)
     }
 }

@@ -309,7 +309,7 @@ mod tests {
                     let to = (from + distance) % 5;
                     let latest_arrival = step * 7 % 11;
                     let sent = Transfer { from, to, route, hops: 0, load };
-                    let contents = Contents::One(load, 0);
+                    let contents = Contents::one(load, 0, load as f64);
                     messages.add(number, sent, SendNotes { contents, latest_arrival });
                     let ends = |t: &Transfer| (t.from, t.to, t.route.min(2));
                     match expected.iter_mut().find(|(t, ..)| ends(t) == ends(&sent)) {

@@ -348,7 +348,7 @@ impl Running {
             Payload::Tokens(exchange) => {
                 let load = exchange.send(rule);
                 // The tokens of a class count as several blocks.
-                load.map(|load| (0, load.map(|load| (load, Contents::Several))))
+                load.map(|load| (0, load.map(|load| (load, Contents::UNCOUNTED))))
             }
             Payload::ByteCounts(_) => {
                 let message = "the schedule sends blocks, but declared byte counts";
@@ -549,7 +549,7 @@ fn send_and_note<L: Layout>(
     let first = exchange.latest_box();
     let Some(load) = load else { return Ok((first, None)) };
     let contents =
-        if wants_blocks { exchange.in_flight_contents(first) } else { Contents::Nothing };
+        if wants_blocks { exchange.in_flight_contents(first) } else { Contents::NOTHING };
     Ok((first, Some((load, contents))))
 }
 
@@ -640,7 +640,7 @@ impl Expansion {
             contents: if wants_blocks {
                 exchange.in_flight_contents(first)
             } else {
-                Contents::Nothing
+                Contents::NOTHING
             },
             boxes: if follows_boxes { exchange.sent_boxes(first) } else { SentBoxes::default() },
             route,

@@ -39,6 +39,10 @@ pub struct StepFacts {
     /// The largest packed load of a node. This is the total load that the node sends and receives
     /// in messages of several blocks. `None` unless a listener needs it.
     pub max_packed_load: Option<u64>,
+    /// The largest number of blocks that a node sends and receives in messages of several blocks.
+    /// A part of a block counts as a fraction. `None` unless a listener needs it, or if a schedule
+    /// does not tell blocks apart: if it moves byte counts, or tokens.
+    pub max_packed_blocks: Option<f64>,
     /// Whether any node sends to one node and receives from a different node. Otherwise, each node
     /// only sends, only receives, or exchanges messages with a single node.
     pub one_directional: bool,
@@ -181,6 +185,15 @@ pub struct Step<'a> {
 }
 
 impl<'a> Step<'a> {
+    /// Returns the largest number of blocks that a node sends and receives in messages of several
+    /// blocks, if it is known. If all blocks have the same size (`counted`), it is the load.
+    pub(crate) fn packed_blocks(&self, counted: bool) -> Option<f64> {
+        if counted && self.proof != Proof::ByteCounts {
+            return Some(self.facts.max_packed_load.unwrap_or(0) as f64 / self.segments as f64);
+        }
+        self.facts.max_packed_blocks
+    }
+
     /// Creates a step without number and phase, and without the fields that listeners must request.
     pub(crate) fn of(
         proof: Proof,

@@ -48,8 +48,9 @@ pub(crate) struct StepStatistics {
     traffic: Vec<NodeTraffic>,
     /// For each rank, its node. Empty if ranks do not share nodes.
     hosts: Vec<u32>,
-    /// For each node, the load in messages of several blocks; 0 between steps.
-    packed: Vec<u64>,
+    /// For each node, the load and the number of blocks in messages of several blocks; 0 between
+    /// steps.
+    packed: Vec<(u64, f64)>,
     busiest_links: Vec<(u64, f64)>,
     inverse_bandwidth: Vec<f64>,
     mean_hops: Vec<f64>,
@@ -72,7 +73,7 @@ impl StepStatistics {
             link_loads: None,
             traffic: vec![NodeTraffic::default(); nodes],
             hosts: (0..ranks).map(|rank| topology.physical_node(rank) as u32).collect(),
-            packed: vec![0; if interests.packing { nodes } else { 0 }],
+            packed: vec![(0, 0.0); if interests.packing { nodes } else { 0 }],
             busiest_links: Vec::new(),
             inverse_bandwidth: Vec::new(),
             mean_hops: Vec::new(),
@@ -150,7 +151,9 @@ impl StepStatistics {
         facts.max_multiplexed_load = multiplexing.then_some(multiplexed);
 
         if let Some(contents) = contents {
-            facts.max_packed_load = Some(self.max_packed_load(transfers, contents, routes));
+            let (load, blocks) = self.max_packed(transfers, contents, routes);
+            facts.max_packed_load = Some(load);
+            facts.max_packed_blocks = blocks;
         }
         self.mean_hops.clear();
         if self.topology.random_routing().is_some() {
@@ -386,27 +389,30 @@ impl StepStatistics {
         loads.into_values().max().or((!self.hosts.is_empty()).then_some(0))
     }
 
-    /// Returns the largest load of a node in messages of several blocks, which the node packs
-    /// before sending or unpacks after arrival.
-    fn max_packed_load(
+    /// Returns the largest load and the largest number of blocks of a node in messages of several
+    /// blocks, which the node packs before sending or unpacks after arrival.
+    fn max_packed(
         &mut self,
         transfers: &[Transfer],
         contents: &[Contents],
         routes: &[Route],
-    ) -> u64 {
-        let is_packed = |(_, contents): &(&Transfer, &Contents)| **contents == Contents::Several;
-        let packed = || transfers.iter().zip(contents).filter(is_packed).map(|(t, _)| t);
-        let mut most = 0;
-        for t in packed() {
+    ) -> (u64, Option<f64>) {
+        let packed = || {
+            let messages = transfers.iter().zip(contents);
+            messages.filter_map(|(t, contents)| Some((t, contents.rearranged()?)))
+        };
+        let mut most: (u64, Option<f64>) = (0, Some(0.0));
+        for (t, blocks) in packed() {
             let ends = [t.from, t.to].into_iter().zip(t.ends(routes));
             for (node, _) in ends.filter(|(_, is_used)| *is_used) {
                 let sum = &mut self.packed[node as usize];
-                *sum = sum.saturating_add(t.load);
-                most = most.max(*sum);
+                *sum = (sum.0.saturating_add(t.load), sum.1 + blocks);
+                let counted = (!sum.1.is_nan()).then_some(sum.1);
+                most = (most.0.max(sum.0), most.1.zip(counted).map(|(a, b)| a.max(b)));
             }
         }
-        packed().for_each(|t| {
-            [t.from, t.to].into_iter().for_each(|node| self.packed[node as usize] = 0);
+        packed().for_each(|(t, _)| {
+            [t.from, t.to].into_iter().for_each(|node| self.packed[node as usize] = (0, 0.0));
         });
         most
     }
@@ -748,11 +754,12 @@ mod tests {
         let mut statistics = StepStatistics::new(parse("ring:4").unwrap(), interests);
         for _ in 0..2 {
             let mut transfers = [send(0, 1, 5), send(1, 2, 7), send(2, 0, 100)];
-            let contents = [Contents::Several, Contents::Several, Contents::One(2, 0)];
+            let several = Contents::several;
+            let contents = [several(2.0), several(3.5), Contents::one(2, 0, 1.0)];
             let facts = statistics.measure(1, &mut transfers, Some(&contents), &[]).unwrap();
             assert_eq!(
-                facts.max_packed_load,
-                Some(12),
+                (facts.max_packed_load, facts.max_packed_blocks),
+                (Some(12), Some(5.5)),
                 "the load of node 1; the message of one block is not packed"
             );
         }

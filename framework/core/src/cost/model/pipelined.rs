@@ -26,7 +26,7 @@
 //! Messages of several blocks are packed and unpacked: `rearrange_byte_us` per byte and
 //! `rearrange_block_us` per block, for the busiest node of each step.
 
-use super::synchronous::REARRANGE_BLOCK_US;
+use super::synchronous::{REARRANGE_BLOCK_US, UNCOUNTED_BLOCKS};
 use super::{Cost, Evaluator, Model, ModelKind, NetworkRates, PricingContext, segment_bytes};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::kind::{Kind, Times};
@@ -35,7 +35,6 @@ use crate::cost::parameter::{
     parse_number,
 };
 use crate::cost::settings::parameters;
-use crate::delivery::traced::Proof;
 use crate::network::topology::Network;
 use crate::simulation::listener::{Detail, Interests, Listener, ScheduleEvent};
 use crate::simulation::step::{Step, Transfer};
@@ -315,7 +314,8 @@ struct Pipeline {
     /// For each protocol, the sum over all steps of the time of the busiest link in the step.
     step_by_step_us: Vec<f64>,
     rearrangement_us: f64,
-    has_byte_loads: bool,
+    counted: bool,
+    rearranges_uncounted_blocks: bool,
 }
 
 impl Pipeline {
@@ -334,7 +334,8 @@ impl Pipeline {
             times: vec![0.0; links as usize],
             step_by_step_us: vec![0.0; protocols.len()],
             rearrangement_us: 0.0,
-            has_byte_loads: false,
+            counted: context.counted,
+            rearranges_uncounted_blocks: false,
             model: model.clone(),
             protocols,
             topology: Arc::clone(context.topology),
@@ -359,10 +360,10 @@ impl Pipeline {
         self.arrive(step.schedule_step);
         self.add_step();
         let packed = step.facts.max_packed_load.unwrap_or(0) as f64;
-        let blocks = packed / step.segments as f64;
-        self.has_byte_loads |= step.proof == Proof::ByteCounts;
+        let blocks = step.packed_blocks(self.counted);
+        self.rearranges_uncounted_blocks |= packed > 0.0 && blocks.is_none();
         self.rearrangement_us += packed * unit_bytes * self.model.rearrange_byte_us
-            + blocks * self.model.rearrange_block_us;
+            + blocks.unwrap_or(0.0) * self.model.rearrange_block_us;
     }
 
     /// Computes the routes of the messages of a step: their tiers, and the times of their links.
@@ -490,8 +491,8 @@ impl Listener for Pipeline {
 
 impl Evaluator for Pipeline {
     fn cost(&mut self) -> Result<Cost, String> {
-        if self.model.rearrange_block_us > 0.0 && self.has_byte_loads {
-            return Err("rearrange_block_us needs blocks of one size".to_owned());
+        if self.model.rearrange_block_us > 0.0 && self.rearranges_uncounted_blocks {
+            return Err(UNCOUNTED_BLOCKS.to_owned());
         }
         let mut busiest = [0.0_f64; 2];
         for (link, time) in (0..).zip(&self.on_links).filter(|(_, time)| **time > 0.0) {

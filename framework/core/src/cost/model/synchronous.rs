@@ -14,7 +14,6 @@ use crate::cost::parameter::{
     REDUCE_BYTE_US, TypedParameter, parse_word,
 };
 use crate::cost::settings::{parameters, word_enum};
-use crate::delivery::traced::Proof;
 use crate::network::topology::Network;
 use crate::simulation::listener::{Detail, Interests, Listener, ScheduleEvent, Summed};
 use crate::simulation::step::{Step, StepFacts};
@@ -114,7 +113,7 @@ static REARRANGEMENT: TypedParameter<Rearrangement> = TypedParameter {
 
 pub(super) static REARRANGE_BLOCK_US: TypedParameter<f64> = TypedParameter::micros(
     "rearrange_block_us",
-    "rearrangement of a block within a node, in addition to that of its bytes; messages of several blocks then need blocks of one size",
+    "rearrangement of a block within a node, in addition to that of its bytes; the blocks of byte counts and of tokens are not counted, so messages of several then have no price",
     "",
 );
 
@@ -218,6 +217,10 @@ impl<M: StepModel> Synchronous<M> {
 /// rearrangement.
 pub const UNDECLARED: &str = "declares no rearrangement, though messages are of several blocks";
 
+/// The reason why a schedule of byte counts or tokens has no price, because its blocks are not told
+/// apart.
+pub(super) const UNCOUNTED_BLOCKS: &str = "rearrange_block_us needs the number of blocks in a message, which is not known here: set rearrange_block_us=0 to price only their bytes";
+
 /// The remark on results that consist of expected values over random routes.
 const EXPECTED: &str = "loads of links and hops are expected values over the random routes";
 const DRAWN: &str = "one random route per pair, chosen by the seed";
@@ -270,8 +273,7 @@ impl<M: StepModel> Synchronous<M> {
             Rearrangement::Declared => false,
         };
         if is_charged {
-            self.rearranges_uncounted_blocks |= packed > 0 && step.proof == Proof::ByteCounts;
-            self.rearrange(packed, step.segments);
+            self.rearrange(packed as f64 * unit_bytes, step.packed_blocks(self.counted));
         }
         let cost = self.model.step_cost(step, self.topology.as_ref(), unit_bytes, rounds);
         let unit_us = unit_bytes * self.common_costs.injection_byte_us;
@@ -293,17 +295,18 @@ impl<M: StepModel> Synchronous<M> {
     fn rearranged(&mut self, most: u64, segments: u64) {
         self.declared += 1;
         if self.common_costs.rearrangement == Rearrangement::Declared {
-            self.rearrange(most, segments);
+            let bytes = most as f64 * segment_bytes(self.unit_bytes, segments);
+            let blocks = self.counted.then_some(most as f64 / segments as f64);
+            self.rearrange(bytes, blocks);
         }
     }
 
-    /// Charges the rearrangement of a load, which is counted in segments of blocks.
-    fn rearrange(&mut self, load: u64, segments: u64) {
+    /// Charges the rearrangement of bytes and of a number of blocks, if it is known.
+    fn rearrange(&mut self, bytes: f64, blocks: Option<f64>) {
         let CommonCosts { rearrange_byte_us, rearrange_block_us, .. } = self.common_costs;
-        self.rearranges_uncounted_blocks |= load > 0 && !self.counted;
-        let bytes = load as f64 * segment_bytes(self.unit_bytes, segments);
-        let blocks = load as f64 / segments as f64;
-        self.total[Kind::Rearrangement] += bytes * rearrange_byte_us + blocks * rearrange_block_us;
+        self.rearranges_uncounted_blocks |= bytes > 0.0 && blocks.is_none();
+        self.total[Kind::Rearrangement] +=
+            bytes * rearrange_byte_us + blocks.unwrap_or(0.0) * rearrange_block_us;
     }
 }
 
@@ -339,8 +342,7 @@ impl<M: StepModel> Listener for Synchronous<M> {
 impl<M: StepModel> Evaluator for Synchronous<M> {
     fn cost(&mut self) -> Result<Cost, String> {
         if self.common_costs.rearrange_block_us > 0.0 && self.rearranges_uncounted_blocks {
-            let why = "rearrange_block_us needs blocks of one size if messages have several blocks: set rearrange_block_us=0 to price only their bytes";
-            return Err(why.to_owned());
+            return Err(UNCOUNTED_BLOCKS.to_owned());
         }
         let (ports, simultaneous) = (self.common_costs.ports, self.max_simultaneous);
         let mut reasons = Vec::new();

@@ -217,25 +217,35 @@ impl<L: Layout> Inventory<L> {
 
     /// Returns the contents of a box, which must not be empty.
     pub(super) fn contents(&self, a: &[L::Element]) -> Contents {
+        let parts = match self.division.in_parts {
+            true => self.layout.members_of(Side::Destinations, a),
+            false => 1,
+        };
+        // The fraction of each block that is in the box.
+        let fraction = (parts * self.layout.segments_of(a)) as f64 / self.units() as f64;
         if let Some(sizes) = &self.sizes {
             let [origins, destinations] = self.ends(a);
             let pairs = origins.iter().flat_map(|o| destinations.iter().map(move |d| (*o, *d)));
             let mut blocks = pairs.filter(|(o, d)| sizes.bytes(*o, *d) > 0);
-            return match (blocks.next(), blocks.next()) {
-                (None, _) => Contents::Nothing,
-                (Some((origin, destination)), None) => Contents::One(origin, destination),
-                (Some(_), Some(_)) => Contents::Several,
+            let Some((origin, destination)) = blocks.next() else { return Contents::NOTHING };
+            return match blocks.count() {
+                0 => Contents::one(origin, destination, fraction),
+                more => Contents::several(fraction * (more + 1) as f64),
             };
         }
         let sides = [Side::Origins, Side::Destinations];
-        if sides.iter().any(|side| self.identifies(*side) && self.layout.members_of(*side, a) > 1) {
-            return Contents::Several;
+        let members = sides.map(|side| match self.identifies(side) {
+            true => self.layout.members_of(side, a),
+            false => 1,
+        });
+        if members != [1, 1] {
+            return Contents::several(fraction * members[0] as f64 * members[1] as f64);
         }
         let [origin, destination] = sides.map(|side| match self.identifies(side) {
             true => self.layout.first_of(side, a),
             false => 0,
         });
-        Contents::One(origin, destination)
+        Contents::one(origin, destination, fraction)
     }
 
     /// Returns the number and the load of the values of a reduction to which these boxes
@@ -262,7 +272,7 @@ impl<L: Layout> Inventory<L> {
 
     /// Returns disjoint boxes of all contributions to the values to which the given boxes
     /// contribute.
-    fn all_contributions<'a>(
+    pub(super) fn all_contributions<'a>(
         &self,
         boxes: impl Iterator<Item = &'a [L::Element]>,
     ) -> Vec<Vec<L::Element>>

@@ -500,7 +500,7 @@ fn boxes_of_the_latest_send_are_found_after_others_were_joined() {
         x.send(&block(from, to, from, to)).unwrap();
         let latest: Vec<_> = x.in_flight(x.latest_box()).collect();
         assert_eq!((latest.len(), latest[0].0), (1, to));
-        assert_eq!(x.in_flight_contents(x.latest_box()), Contents::One(from, to));
+        assert_eq!(x.in_flight_contents(x.latest_box()), Contents::one(from, to, 1.0));
     }
 }
 
