@@ -113,6 +113,25 @@ fn every_algorithm_delivers_tokens_of_random_routing() {
     }
 }
 
+/// `rearrange_block_us` is a time of blocks, so tokens are charged by their bytes alone.
+#[test]
+fn tokens_are_packed_by_their_bytes() {
+    let workload = "dispatch/moe:experts=32,top=8,tokens=64,bytes=7KiB,skew=1";
+    for machine in
+        ["nccl:byte_us=0.00002041", "free:startup_us=2,byte_us=0.001,rearrange_byte_us=1"]
+    {
+        for algorithm in ["direct-dispatch", "hierarchical-dispatch"] {
+            let [with, without] = [1.25, 0.0].map(|us| {
+                let machine = format!("{machine},rearrange_block_us={us}");
+                row_of("groups:2x8,inside=7.071,nics=8", algorithm, workload, &machine)
+            });
+            assert!(with.time_us > Some(0.0), "{}", with.reason);
+            assert_eq!(with.time_us, without.time_us, "{algorithm} on {machine}");
+            assert!(with.rearrangement_us > Some(0.0), "{algorithm} on {machine}");
+        }
+    }
+}
+
 /// A schedule file keeps the tokens of every message, and a second arrival of a token is a fault.
 #[test]
 fn schedules_of_tokens_are_read_from_files() {

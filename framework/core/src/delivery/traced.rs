@@ -155,8 +155,8 @@ impl Loads {
 /// gathers them and the receiver scatters them.
 ///
 /// Here, a block is the data of one node for another node, or for all other nodes. In a reduction
-/// it is one value, whatever contributions the value contains. Segments and parts belong to a block
-/// are fractions of a block. Blocks of 0 bytes are not counted.
+/// it is one value, whatever contributions the value contains. Segments and parts are fractions of a
+/// block. Blocks of 0 bytes are not counted.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Contents {
     of: Blocks,

@@ -347,8 +347,9 @@ impl Running {
             Payload::Orbits(exchange) => send_and_note(exchange, rule, wants_blocks),
             Payload::Tokens(exchange) => {
                 let load = exchange.send(rule);
-                // The tokens of a class count as several blocks.
-                load.map(|load| (0, load.map(|load| (load, Contents::UNCOUNTED))))
+                // The tokens of a class are packed. Nobody has measured a time for each token, so
+                // they are charged by their bytes alone.
+                load.map(|load| (0, load.map(|load| (load, Contents::several(0.0)))))
             }
             Payload::ByteCounts(_) => {
                 let message = "the schedule sends blocks, but declared byte counts";

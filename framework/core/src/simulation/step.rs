@@ -40,8 +40,8 @@ pub struct StepFacts {
     /// in messages of several blocks. `None` unless a listener needs it.
     pub max_packed_load: Option<u64>,
     /// The largest number of blocks that a node sends and receives in messages of several blocks.
-    /// A part of a block counts as a fraction. `None` unless a listener needs it, or if a schedule
-    /// does not tell blocks apart: if it moves byte counts, or tokens.
+    /// A part of a block counts as a fraction, and tokens do not count. `None` unless a listener
+    /// needs it, and for schedules of byte counts, which do not tell blocks apart.
     pub max_packed_blocks: Option<f64>,
     /// Whether any node sends to one node and receives from a different node. Otherwise, each node
     /// only sends, only receives, or exchanges messages with a single node.

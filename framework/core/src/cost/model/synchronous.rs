@@ -113,7 +113,7 @@ static REARRANGEMENT: TypedParameter<Rearrangement> = TypedParameter {
 
 pub(super) static REARRANGE_BLOCK_US: TypedParameter<f64> = TypedParameter::micros(
     "rearrange_block_us",
-    "rearrangement of a block within a node, in addition to that of its bytes; the blocks of byte counts and of tokens are not counted, so messages of several then have no price",
+    "rearrangement of a block within a node, in addition to that of its bytes; tokens are charged by their bytes alone, and schedules of byte counts, whose blocks are not counted, then have no price",
     "",
 );
 
@@ -217,9 +217,8 @@ impl<M: StepModel> Synchronous<M> {
 /// rearrangement.
 pub const UNDECLARED: &str = "declares no rearrangement, though messages are of several blocks";
 
-/// The reason why a schedule of byte counts or tokens has no price, because its blocks are not told
-/// apart.
-pub(super) const UNCOUNTED_BLOCKS: &str = "rearrange_block_us needs the number of blocks in a message, which is not known here: set rearrange_block_us=0 to price only their bytes";
+/// The reason why a schedule of byte counts has no price.
+pub(super) const UNCOUNTED_BLOCKS: &str = "rearrange_block_us needs the number of blocks in each message, and this schedule counts only bytes: set rearrange_block_us=0 to price only their bytes";
 
 /// The remark on results that consist of expected values over random routes.
 const EXPECTED: &str = "loads of links and hops are expected values over the random routes";
