@@ -341,8 +341,8 @@ pub(crate) trait TracedBytes: Traced {
     fn send(&mut self, send: &ByteSend<'_>) -> Result<Option<u64>, Fault>;
 
     /// Returns the contents of the most recent send. All data for one destination counts as one
-    /// block, because its origins are not tracked. A bucket is always several blocks without a
-    /// number ([`Contents::UNCOUNTED`]), because its data usually has several destinations.
+    /// block, because its origins are not tracked. A bucket always counts as several blocks,
+    /// because its data usually has several destinations.
     fn contents(&self) -> Contents;
 
     fn layout(&self) -> &BitLayout;
@@ -436,7 +436,7 @@ impl<T: ElementCount> ByteCounts<T> {
         }
         *receiver = to as u32;
         self.latest_arrival = redistributed.latest_arrival;
-        self.contents = Contents::UNCOUNTED;
+        self.contents = Contents::several(redistributed.blocks[bucket as usize].into());
         redistributed.steps[bucket as usize] = u32::try_from(step).unwrap_or(u32::MAX);
         if self.unsettled == 0 {
             self.unsettled_since = step;

@@ -160,7 +160,7 @@ impl Loads {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Contents {
     of: Blocks,
-    /// The number of blocks; `NaN` if it is not known.
+    /// The number of blocks.
     count: f64,
 }
 
@@ -177,9 +177,6 @@ enum Blocks {
 
 impl Contents {
     pub(crate) const NOTHING: Self = Self { of: Blocks::Nothing, count: 0.0 };
-
-    /// Several blocks, of which nobody knows the number.
-    pub(crate) const UNCOUNTED: Self = Self { of: Blocks::Several, count: f64::NAN };
 
     /// A fraction of the block between two nodes.
     pub(crate) fn one(origin: u64, destination: u64, count: f64) -> Self {
@@ -201,8 +198,7 @@ impl Contents {
         Self { of, count: self.count + other.count }
     }
 
-    /// Returns the number of blocks if the message has several, and must thus be rearranged; `NaN`
-    /// if the number is not known.
+    /// Returns the number of blocks if the message has several, and must thus be rearranged.
     pub(crate) fn rearranged(self) -> Option<f64> {
         (self.of == Blocks::Several).then_some(self.count)
     }

@@ -40,8 +40,8 @@ pub struct StepFacts {
     /// in messages of several blocks. `None` unless a listener needs it.
     pub max_packed_load: Option<u64>,
     /// The largest number of blocks that a node sends and receives in messages of several blocks.
-    /// A part of a block counts as a fraction, and tokens do not count. `None` unless a listener
-    /// needs it, and for schedules of byte counts, which do not tell blocks apart.
+    /// A part of a block counts as a fraction. In a schedule of byte counts, the data for one
+    /// destination is a block. Tokens do not count. `None` unless a listener needs it.
     pub max_packed_blocks: Option<f64>,
     /// Whether any node sends to one node and receives from a different node. Otherwise, each node
     /// only sends, only receives, or exchanges messages with a single node.
@@ -186,12 +186,12 @@ pub struct Step<'a> {
 
 impl<'a> Step<'a> {
     /// Returns the largest number of blocks that a node sends and receives in messages of several
-    /// blocks, if it is known. If all blocks have the same size (`counted`), it is the load.
-    pub(crate) fn packed_blocks(&self, counted: bool) -> Option<f64> {
+    /// blocks. If all blocks have the same size (`counted`), it is the load.
+    pub(crate) fn packed_blocks(&self, counted: bool) -> f64 {
         if counted && self.proof != Proof::ByteCounts {
-            return Some(self.facts.max_packed_load.unwrap_or(0) as f64 / self.segments as f64);
+            return self.facts.max_packed_load.unwrap_or(0) as f64 / self.segments as f64;
         }
-        self.facts.max_packed_blocks
+        self.facts.max_packed_blocks.unwrap_or(0.0)
     }
 
     /// Creates a step without number and phase, and without the fields that listeners must request.

@@ -152,8 +152,7 @@ impl StepStatistics {
 
         if let Some(contents) = contents {
             let (load, blocks) = self.max_packed(transfers, contents, routes);
-            facts.max_packed_load = Some(load);
-            facts.max_packed_blocks = blocks;
+            (facts.max_packed_load, facts.max_packed_blocks) = (Some(load), Some(blocks));
         }
         self.mean_hops.clear();
         if self.topology.random_routing().is_some() {
@@ -396,19 +395,18 @@ impl StepStatistics {
         transfers: &[Transfer],
         contents: &[Contents],
         routes: &[Route],
-    ) -> (u64, Option<f64>) {
+    ) -> (u64, f64) {
         let packed = || {
             let messages = transfers.iter().zip(contents);
             messages.filter_map(|(t, contents)| Some((t, contents.rearranged()?)))
         };
-        let mut most: (u64, Option<f64>) = (0, Some(0.0));
+        let mut most: (u64, f64) = (0, 0.0);
         for (t, blocks) in packed() {
             let ends = [t.from, t.to].into_iter().zip(t.ends(routes));
             for (node, _) in ends.filter(|(_, is_used)| *is_used) {
                 let sum = &mut self.packed[node as usize];
                 *sum = (sum.0.saturating_add(t.load), sum.1 + blocks);
-                let counted = (!sum.1.is_nan()).then_some(sum.1);
-                most = (most.0.max(sum.0), most.1.zip(counted).map(|(a, b)| a.max(b)));
+                most = (most.0.max(sum.0), most.1.max(sum.1));
             }
         }
         packed().for_each(|(t, _)| {

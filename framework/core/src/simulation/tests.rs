@@ -197,6 +197,9 @@ fn blocks_are_charged_at_both_ends_of_an_exchange() {
             simulation.step().unwrap();
             simulation.send(&Rule::new(from, to), None).unwrap();
         }
+        if machine.contains("declared") {
+            simulation.rearrange().unwrap();
+        }
         let _ = simulation.finish();
         evaluator.cost().map(|cost| cost.parts[Kind::Rearrangement].unwrap())
     };
@@ -207,8 +210,12 @@ fn blocks_are_charged_at_both_ends_of_an_exchange() {
         let machine = format!("{both},rearrangement=exchanges");
         assert_eq!(price(&machine, exchanges, true), Ok(us));
     }
-    // Blocks of explicit sizes are counted, too.
+    // Blocks of explicit sizes are counted, too, but not those that a schedule declares.
     assert_eq!(price(both, true, false), Ok(16.0));
+    let declared = format!("{both},rearrangement=declared");
+    assert_eq!(price(&declared, true, true), Ok(16.0), "node 1 holds eight blocks");
+    let refused = price(&declared, true, false).unwrap_err();
+    insta::assert_snapshot!(refused, @"rearrange_block_us needs blocks of one size if the schedule declares what it rearranges: set rearrange_block_us=0 to price only bytes, or rearrangement=packed");
 }
 
 // Compares symmetric schedules, which are traced on one node of each orbit, with the same

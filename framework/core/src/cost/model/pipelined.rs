@@ -26,7 +26,7 @@
 //! Messages of several blocks are packed and unpacked: `rearrange_byte_us` per byte and
 //! `rearrange_block_us` per block, for the busiest node of each step.
 
-use super::synchronous::{REARRANGE_BLOCK_US, UNCOUNTED_BLOCKS};
+use super::synchronous::REARRANGE_BLOCK_US;
 use super::{Cost, Evaluator, Model, ModelKind, NetworkRates, PricingContext, segment_bytes};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::kind::{Kind, Times};
@@ -315,7 +315,6 @@ struct Pipeline {
     step_by_step_us: Vec<f64>,
     rearrangement_us: f64,
     counted: bool,
-    rearranges_uncounted_blocks: bool,
 }
 
 impl Pipeline {
@@ -335,7 +334,6 @@ impl Pipeline {
             step_by_step_us: vec![0.0; protocols.len()],
             rearrangement_us: 0.0,
             counted: context.counted,
-            rearranges_uncounted_blocks: false,
             model: model.clone(),
             protocols,
             topology: Arc::clone(context.topology),
@@ -361,9 +359,8 @@ impl Pipeline {
         self.add_step();
         let packed = step.facts.max_packed_load.unwrap_or(0) as f64;
         let blocks = step.packed_blocks(self.counted);
-        self.rearranges_uncounted_blocks |= packed > 0.0 && blocks.is_none();
         self.rearrangement_us += packed * unit_bytes * self.model.rearrange_byte_us
-            + blocks.unwrap_or(0.0) * self.model.rearrange_block_us;
+            + blocks * self.model.rearrange_block_us;
     }
 
     /// Computes the routes of the messages of a step: their tiers, and the times of their links.
@@ -491,9 +488,6 @@ impl Listener for Pipeline {
 
 impl Evaluator for Pipeline {
     fn cost(&mut self) -> Result<Cost, String> {
-        if self.model.rearrange_block_us > 0.0 && self.rearranges_uncounted_blocks {
-            return Err(UNCOUNTED_BLOCKS.to_owned());
-        }
         let mut busiest = [0.0_f64; 2];
         for (link, time) in (0..).zip(&self.on_links).filter(|(_, time)| **time > 0.0) {
             let tier = usize::from(!self.topology.is_inside(link));

@@ -113,7 +113,7 @@ static REARRANGEMENT: TypedParameter<Rearrangement> = TypedParameter {
 
 pub(super) static REARRANGE_BLOCK_US: TypedParameter<f64> = TypedParameter::micros(
     "rearrange_block_us",
-    "rearrangement of a block within a node, in addition to that of its bytes; tokens are charged by their bytes alone, and schedules of byte counts, whose blocks are not counted, then have no price",
+    "rearrangement of a block within a node, in addition to that of its bytes; tokens are charged by their bytes alone",
     "",
 );
 
@@ -217,9 +217,6 @@ impl<M: StepModel> Synchronous<M> {
 /// rearrangement.
 pub const UNDECLARED: &str = "declares no rearrangement, though messages are of several blocks";
 
-/// The reason why a schedule of byte counts has no price.
-pub(super) const UNCOUNTED_BLOCKS: &str = "rearrange_block_us needs the number of blocks in each message, and this schedule counts only bytes: set rearrange_block_us=0 to price only their bytes";
-
 /// The remark on results that consist of expected values over random routes.
 const EXPECTED: &str = "loads of links and hops are expected values over the random routes";
 const DRAWN: &str = "one random route per pair, chosen by the seed";
@@ -295,17 +292,14 @@ impl<M: StepModel> Synchronous<M> {
         self.declared += 1;
         if self.common_costs.rearrangement == Rearrangement::Declared {
             let bytes = most as f64 * segment_bytes(self.unit_bytes, segments);
-            let blocks = self.counted.then_some(most as f64 / segments as f64);
-            self.rearrange(bytes, blocks);
+            self.rearranges_uncounted_blocks |= most > 0 && !self.counted;
+            self.rearrange(bytes, most as f64 / segments as f64);
         }
     }
 
-    /// Charges the rearrangement of bytes and of a number of blocks, if it is known.
-    fn rearrange(&mut self, bytes: f64, blocks: Option<f64>) {
+    fn rearrange(&mut self, bytes: f64, blocks: f64) {
         let CommonCosts { rearrange_byte_us, rearrange_block_us, .. } = self.common_costs;
-        self.rearranges_uncounted_blocks |= bytes > 0.0 && blocks.is_none();
-        self.total[Kind::Rearrangement] +=
-            bytes * rearrange_byte_us + blocks.unwrap_or(0.0) * rearrange_block_us;
+        self.total[Kind::Rearrangement] += bytes * rearrange_byte_us + blocks * rearrange_block_us;
     }
 }
 
@@ -341,7 +335,8 @@ impl<M: StepModel> Listener for Synchronous<M> {
 impl<M: StepModel> Evaluator for Synchronous<M> {
     fn cost(&mut self) -> Result<Cost, String> {
         if self.common_costs.rearrange_block_us > 0.0 && self.rearranges_uncounted_blocks {
-            return Err(UNCOUNTED_BLOCKS.to_owned());
+            let why = "rearrange_block_us needs blocks of one size if the schedule declares what it rearranges: set rearrange_block_us=0 to price only bytes, or rearrangement=packed";
+            return Err(why.to_owned());
         }
         let (ports, simultaneous) = (self.common_costs.ports, self.max_simultaneous);
         let mut reasons = Vec::new();

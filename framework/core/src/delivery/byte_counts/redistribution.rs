@@ -23,6 +23,8 @@ pub(super) struct Redistributed<T> {
     pub(super) first: u32,
     /// The number of elements in each bucket.
     pub(super) sizes: Vec<u64>,
+    /// The number of destinations for which each bucket has elements.
+    pub(super) blocks: Vec<u32>,
     /// For each bucket, its receiver, or [`UNSENT`] or [`SETTLED`].
     pub(super) receivers: Vec<u32>,
     /// The step in which each bucket was sent.
@@ -113,18 +115,24 @@ impl<T: ElementCount> ByteCounts<T> {
         self.settle(self.step + 1)?;
         let elements = self.take_holdings(node)?;
         let pattern = self.shared_pattern(redistribution);
-        let (first, mut tally) = (redistribution.first as u32, Tally::new(pattern.buckets));
+        let (first, buckets) = (redistribution.first as u32, pattern.buckets as usize);
+        let [mut tally, mut destinations] = [(); 2].map(|()| Tally::new(pattern.buckets));
         for (destination, count) in elements.iter().enumerate() {
-            pattern.redistribute(first, destination, (*count).into(), &mut tally);
+            let count = (*count).into();
+            pattern.redistribute(first, destination, count, &mut tally);
+            pattern.for_each_range(first, destination, count, |from, to| {
+                destinations.add_interval(from, to, 1);
+            });
         }
-        let mut sizes = vec![0; pattern.buckets as usize];
+        let (mut sizes, mut blocks) = (vec![0; buckets], vec![0; buckets]);
         tally.for_each(|bucket, size| sizes[bucket] = size);
-        let buckets = sizes.len();
+        destinations.for_each(|bucket, count| blocks[bucket] = count as u32);
         self.redistributed[node] = Some(Redistributed {
             elements,
             pattern,
             first,
             sizes,
+            blocks,
             receivers: vec![UNSENT; buckets],
             steps: vec![0; buckets],
             latest_arrival: self.last_receipts[node],
@@ -451,6 +459,43 @@ impl Pattern {
         }
     }
 
+    /// Calls `each` with ranges of numbers that contain every bucket with any of these elements
+    /// once. The bucket of a number is this number modulo the number of buckets.
+    fn for_each_range(
+        &self,
+        first: u32,
+        destination: usize,
+        count: u64,
+        mut each: impl FnMut(u64, u64),
+    ) {
+        let buckets = u64::from(self.buckets);
+        let (mut intervals, mut length) = ([(0, 0); 3], 0);
+        self.for_each_interval(first, destination, count, |from, to, _| {
+            intervals[length] = (from, to);
+            length += 1;
+        });
+        let (from, to) = intervals[0];
+        if to - from >= buckets {
+            return each(0, buckets);
+        }
+        let is_whole_cycle = to - from == u64::from(self.cycle);
+        if length < 2 || is_whole_cycle {
+            return each(from, to);
+        }
+        // The end of a cycle, and the beginning of the next one. Count from this beginning.
+        let (base, end) = intervals[1];
+        let (wraps, start) = (end - base, (from - base) % buckets);
+        let stop = start + to - from;
+        match stop.checked_sub(buckets) {
+            Some(rest) => each(base + start, base + buckets + rest.max(wraps).min(start)),
+            None if start <= wraps => each(base, base + stop.max(wraps).min(buckets)),
+            None => {
+                each(base + start, base + stop);
+                each(base, end);
+            }
+        }
+    }
+
     /// Returns the number of elements in one bucket, without a tally of all buckets.
     pub(super) fn bucket_elements(
         &self,
@@ -494,6 +539,11 @@ mod tests {
             let mut redistributed = vec![0; buckets as usize];
             tally.for_each(|bucket, elements| redistributed[bucket] = elements);
             prop_assert_eq!(&redistributed, &expected);
+            let mut ranges = Tally::new(buckets);
+            pattern.for_each_range(first, 1, count, |from, to| ranges.add_interval(from, to, 1));
+            ranges.for_each(|bucket, times| redistributed[bucket] = times);
+            let any: Vec<u64> = expected.iter().map(|count| u64::from(*count > 0)).collect();
+            prop_assert_eq!(&redistributed, &any);
             for bucket in 0..buckets {
                 prop_assert_eq!(pattern.bucket_elements(first, 1, count, bucket), expected[bucket as usize]);
             }
