@@ -307,7 +307,7 @@ impl PlanInputs {
             ports: case.machine.planning().ports().count(),
             virtual_channels: case.machine.planning().virtual_channels(),
             element_bytes: case.workload.element_bytes(),
-            startup_us: case.machine.number("startup_us").unwrap_or_default(),
+            startup_us: case.machine.message_us(),
             hop_us: case.machine.number("hop_us").unwrap_or_default(),
             byte_us: case.machine.number("byte_us").unwrap_or_default(),
             shares_routes: case.machine.shares_routes(),

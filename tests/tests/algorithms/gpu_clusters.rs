@@ -101,6 +101,23 @@ fn the_bandwidth_of_nvls_follows_the_number_of_gpus() {
     }
 }
 
+/// `segments=auto` chooses by the start-up of the machine's last protocol, because a cluster has no
+/// `startup_us`. No other number of segments is much better.
+#[test]
+fn automatic_segments_are_nearly_the_best_on_gpus() {
+    let system = swapmeet_core::system::expand("h100-ib:4x8").unwrap();
+    for size in ["1KiB", "1MiB", "16MiB", "256MiB", "4GiB"] {
+        let us = |segments: &str| {
+            let algorithm = format!("two-tree-allreduce:group=8,segments={segments}");
+            let workload = format!("allreduce/uniform:{size}");
+            row_of(&system.topology, &algorithm, &workload, &system.machine).time_us.unwrap()
+        };
+        let best =
+            ["1", "2", "4", "8", "16", "64"].map(us).into_iter().fold(f64::INFINITY, f64::min);
+        assert!(us("auto") <= 1.1 * best, "{size}: {} us, best {best} us", us("auto"));
+    }
+}
+
 /// NVIDIA's rule: a GPU sends and receives `(1 + 1/g) m` bytes. With s segments, the first and the
 /// last step move m/s, and each step between them `(1 + 1/g) m/s`.
 #[test]

@@ -256,6 +256,12 @@ impl Machine {
         self.planning
     }
 
+    /// Returns the time of a message without data, by which algorithms choose the number of their
+    /// segments.
+    pub fn message_us(&self) -> f64 {
+        self.pricing.message_us().or_else(|| self.number("startup_us")).unwrap_or(0.0)
+    }
+
     /// Returns whether a message over several links crosses all of them at once and shares each of
     /// them with other messages, so that forwarding by the nodes between them gains nothing.
     pub fn shares_routes(&self) -> bool {

@@ -108,6 +108,12 @@ pub trait Model: Debug + Send + Sync {
         true
     }
 
+    /// Returns the time of a message without data, by which algorithms choose the number of their
+    /// segments, in a model without one `startup_us`.
+    fn message_us(&self) -> Option<f64> {
+        None
+    }
+
     /// Returns the name of the file with background traffic ([`PricingContext::background`]), if
     /// there is one.
     fn background_file(&self) -> Option<&str> {

@@ -100,6 +100,10 @@ impl Model for LogGp {
         self.order == Order::Data
     }
 
+    fn message_us(&self) -> Option<f64> {
+        Some(self.latency_us + 2.0 * self.overhead_us)
+    }
+
     fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {
         match self.late.ranks(context.topology.nodes(), context.seed) {
             Ok(late) => Box::new(BothOrders::new(Simulation::new(self, context, &late))),

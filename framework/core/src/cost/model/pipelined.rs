@@ -223,6 +223,11 @@ impl Model for Pipelined {
         true
     }
 
+    /// That of the last protocol, which is the one for large messages, between domains.
+    fn message_us(&self) -> Option<f64> {
+        self.all_protocols().last().map(|protocol| protocol.startup_us[1])
+    }
+
     fn detail(&self) -> Detail {
         Detail::AllNodes
     }
