@@ -503,25 +503,70 @@ mod claims {
         include_str!("../../../results/reproduced/fugaku.csv"),
         include_str!("../../../results/reproduced/thakur.csv"),
     ];
+    const GPU: &str = include_str!("../../../results/reproduced/gpu.csv");
+    const GPU_PAGE: &str = include_str!("../../../docs/gpu.md");
     const PAGE: &str = include_str!("../../../docs/validation.md");
     const README: &str = include_str!("../../../README.md");
 
-    /// Returns the cells of each line of the tables "Claims", by the names of the columns.
-    fn claims() -> Vec<(String, BTreeMap<String, String>)> {
-        let mut lines: Vec<(String, BTreeMap<String, String>)> = Vec::new();
-        for text in REPRODUCED {
-            for cells in csv::Reader::from_reader(text.as_bytes()).records().map(Result::unwrap) {
-                let [row, column, ours] = [1, 2, 4].map(|i| cells[i].to_owned());
-                if &cells[0] != "Claims" {
-                    continue;
-                }
-                if lines.last().is_none_or(|(last, _)| *last != row) {
-                    lines.push((row, BTreeMap::new()));
-                }
-                lines.last_mut().unwrap().1.insert(column, ours);
+    /// The cells of a line of a table, by the names of the columns.
+    type Line = (String, BTreeMap<String, String>);
+
+    fn lines_of(table: &str, text: &str) -> Vec<Line> {
+        let mut lines: Vec<Line> = Vec::new();
+        for cells in csv::Reader::from_reader(text.as_bytes()).records().map(Result::unwrap) {
+            let [row, column, ours] = [1, 2, 4].map(|i| cells[i].to_owned());
+            if &cells[0] != table {
+                continue;
             }
+            if lines.last().is_none_or(|(last, _)| *last != row) {
+                lines.push((row, BTreeMap::new()));
+            }
+            lines.last_mut().unwrap().1.insert(column, ours);
         }
         lines
+    }
+
+    /// Returns all comparisons with measurements: the lines of the tables "Claims", and one of all
+    /// clusters of GPUs.
+    fn claims() -> Vec<Line> {
+        let mut lines: Vec<Line> =
+            REPRODUCED.iter().flat_map(|text| lines_of("Claims", text)).collect();
+        let (factors, choices) = (lines_of("Error factors", GPU), lines_of("Choices", GPU));
+        let [(_, all), (_, chosen)] = [&factors[0], &choices[0]];
+        let rounded = |number: &str| format!("{:.2}", number.parse::<f64>().unwrap());
+        let first = |both: &str| rounded(both.split(',').next().unwrap());
+        let cells = [
+            ("fitted on", "all other sets".to_owned()),
+            ("error factor", rounded(&all["set left out"])),
+            ("ordered pairs", chosen["ordered pairs"].clone()),
+            ("mean regret", first(&chosen["regret, mean and largest"])),
+            ("data sheet: error factor", rounded(&all["data sheet"])),
+            ("same algorithm: ordered pairs", chosen["ordered pairs, best fixed choice"].clone()),
+            ("same algorithm: mean regret", first(&chosen["regret, best fixed choice"])),
+        ];
+        let row = format!("`nccl`: {} times on clusters of GPUs, each set left out", all["points"]);
+        lines.push((row, cells.map(|(column, cell)| (column.to_owned(), cell)).into()));
+        lines
+    }
+
+    #[test]
+    fn the_page_of_gpu_clusters_has_its_values() {
+        let header = ["points", "set left out", "NCCL's model, its points", "data sheet"];
+        let rows = lines_of("Error factors", GPU)
+            .into_iter()
+            .map(|(row, cells)| [&[row][..], &header.map(|column| cells[column].clone())].concat());
+        let expected = table(&[&["error factor"][..], &header].concat(), rows.collect());
+        assert!(GPU_PAGE.contains(&expected), "docs/gpu.md does not have this table:\n{expected}");
+        let header = ["other platform", "NCCL model", "always ring"];
+        let rows = lines_of("Winners", GPU).into_iter().map(|(row, cells)| {
+            let of = |start: &str| {
+                let (_, both) = cells.iter().find(|(column, _)| column.starts_with(start)).unwrap();
+                both.split(',').next().unwrap().to_owned()
+            };
+            [&[row][..], &header.map(of)].concat()
+        });
+        let expected = table(&[&["winners"][..], &header].concat(), rows.collect());
+        assert!(GPU_PAGE.contains(&expected), "docs/gpu.md does not have this table:\n{expected}");
     }
 
     fn table(header: &[&str], rows: Vec<Vec<String>>) -> String {
