@@ -92,6 +92,10 @@ pub struct ComparisonLine {
     /// The optimum of the cases; `None` if no row has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub optimum: Option<LineOptimum>,
+    /// The mean time of all communicators, divided by the mean time of one of them without the others
+    /// (`alone_us`). `None` without communicators.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio_to_alone: Option<f64>,
     /// The bandwidths of the mean time; `None` if nccl-tests defines none for the collective.
     pub bandwidths: Option<Bandwidths>,
     /// The times of the `ok` rows, in the order of the files.

@@ -54,7 +54,7 @@ impl View {
 }
 
 /// The columns of the table of a group.
-const HEADER: [&str; 14] = [
+const HEADER: [&str; 15] = [
     "algorithm",
     "rows",
     "verified",
@@ -69,6 +69,7 @@ const HEADER: [&str; 14] = [
     "rank p",
     "algbw, GB/s",
     "busbw, GB/s",
+    "time/alone",
 ];
 
 /// The number of text columns in [`HEADER`], which are its first columns.
@@ -204,7 +205,13 @@ fn line_cells(
         p(rank_p),
         bandwidth(line.bandwidths.map(|b| b.algorithm)),
         bandwidth(line.bandwidths.map(|b| b.bus)),
+        to_alone(line),
     ]
+}
+
+/// Returns the time of all communicators divided by the time of one alone.
+fn to_alone(line: &ComparisonLine) -> String {
+    line.ratio_to_alone.map(|ratio| format!("{ratio:.2}")).unwrap_or_default()
 }
 
 /// Returns a line for each group: the settings in which it differs from the other groups, the
@@ -249,22 +256,23 @@ fn summary(comparison: &Comparison) -> Section {
         group.winner.as_ref().is_some_and(|won| group.baseline.as_ref() != Some(&won.algorithm))
     };
     let baseline = baselines.first().filter(|_| baselines.len() == 1 && groups().any(is_chosen));
-    let results: Vec<[String; 6]> =
+    let results: Vec<[String; 7]> =
         groups().map(|group| summary_cells(group, baseline.copied())).collect();
     let fastest = match comparison.by {
         By::Algorithm => "fastest".to_owned(),
         by => format!("fastest {}", by.label()),
     };
     let ratio = baseline.map_or(String::new(), |name| format!("time / {name}"));
-    let names = [&fastest, "time", &ratio, "next", "takes", "differs, p"].map(str::to_owned);
-    let is_exact = |cells: &[String; 6]| matches!(&*cells[5], "" | EXACT);
+    let names = [&fastest, "time", &ratio, "next", "takes", "differs, p", "time/alone"];
+    let names = names.map(str::to_owned);
+    let is_exact = |cells: &[String; 7]| matches!(&*cells[5], "" | EXACT);
     let is_shown = |column: usize| match column {
         5 => !results.iter().all(is_exact),
         _ => results.iter().any(|cells| !cells[column].is_empty()),
     };
     let shown: Vec<usize> = (0..names.len()).filter(|column| is_shown(*column)).collect();
     let header = columns.iter().map(|(name, _)| ((*name).into(), false));
-    let line = |(number, results): (usize, &[String; 6])| {
+    let line = |(number, results): (usize, &[String; 7])| {
         let settings = columns.iter().map(|(_, own)| single_line(&own[number]));
         settings.chain(shown.iter().map(|at| results[*at].clone())).map(Cell::from).collect()
     };
@@ -272,7 +280,7 @@ fn summary(comparison: &Comparison) -> Section {
     Section {
         title: common.join(", "),
         header: header
-            .chain(shown.iter().map(|at| (names[*at].clone().into(), matches!(at, 1 | 2 | 4))))
+            .chain(shown.iter().map(|at| (names[*at].clone().into(), matches!(at, 1 | 2 | 4 | 6))))
             .collect(),
         lines: results.iter().enumerate().map(line).collect(),
         sentences: failed(comparison).into_iter().collect(),
@@ -283,13 +291,14 @@ fn summary(comparison: &Comparison) -> Section {
 const EXACT: &str = "exact";
 
 /// Returns the fastest algorithm of a group, its time, the ratio of this time to that of the
-/// baseline, the next algorithm, the factor by which it takes longer, and whether the two times
-/// differ significantly.
-fn summary_cells(group: &Group, baseline: Option<&str>) -> [String; 6] {
+/// baseline, the next algorithm, the factor by which it takes longer, whether the two times differ
+/// significantly, and the ratio of the fastest time to that of one communicator alone.
+fn summary_cells(group: &Group, baseline: Option<&str>) -> [String; 7] {
     let Some(winner) = &group.winner else {
         return std::array::from_fn(|at| if at == 0 { "none".to_owned() } else { String::new() });
     };
     let named = |name: &str| single_line(name) + group.mark(name);
+    let line = group.lines.iter().find(|line| line.algorithm == winner.algorithm);
     let of_baseline = baseline.and_then(|name| {
         let line = group.lines.iter().find(|line| line.algorithm == name)?;
         let ratio = winner.time.mean / line.mean()?;
@@ -307,6 +316,7 @@ fn summary_cells(group: &Group, baseline: Option<&str>) -> [String; 6] {
         second.map(|second| named(&second.algorithm)).unwrap_or_default(),
         takes.unwrap_or_default(),
         evidence(group, winner),
+        line.map(to_alone).unwrap_or_default(),
     ]
 }
 

@@ -82,7 +82,7 @@ pub static FORMATS: [Format; 5] = [
         output: OutputKind::Folder,
         wants_sizes: false,
         wants_routes: false,
-        over: Over::Unsupported,
+        over: Over::OneCommunicator,
         start: |head, folder| Ok(Box::new(chakra::Chakra::new(head, folder)?)),
     },
     Format {

@@ -76,7 +76,11 @@ pub struct Measurement {
     pub collective: String,
     pub size_of: SizeOf,
     pub size: u64,
+    /// The number of all ranks.
     pub ranks: Option<u64>,
+    /// The ranks of each communicator; empty if the file does not state them. All communicators ran
+    /// the collective at the same time.
+    pub communicators: Vec<Vec<u64>>,
     pub topology: Option<String>,
     pub algorithm: Option<String>,
     /// The mean time of a call in µs. If the program reports no mean, this is the median or the
@@ -176,7 +180,8 @@ pub fn medians(measurements: Vec<Measurement>) -> Vec<Measurement> {
 impl Measurement {
     /// Returns the number of bytes of a block. Workloads use the same definition of a block, which
     /// depends on the collective. A block is the data for a pair of ranks, the data of one rank,
-    /// the whole vector of a reduction, or the result of one rank in a reduce-scatter.
+    /// the whole vector of a reduction, or the result of one rank in a reduce-scatter. `ranks` is
+    /// the number of ranks of a communicator.
     pub fn block_bytes(&self, ranks: u64) -> Result<u64, ParseError> {
         let is_split = match (self.collective.as_str(), self.size_of) {
             ("broadcast" | "reduce" | "allreduce", _) => false,

@@ -110,6 +110,7 @@ fn line(all: &ComparedRows, sample: &Sample<'_>, baseline: Option<&Sample<'_>>) 
         ratio: ratio.or_else(|| to_itself().map(|_| Ratio { value: 1.0, interval: None })),
         tests: tests.map(Box::new),
         optimum: LineOptimum::of(&sample.rows),
+        ratio_to_alone: ratio_to_alone(sample),
         bandwidths: timed
             .zip(sample.time.as_ref())
             .and_then(|(row, time)| all.bandwidths(row, time.mean)),
@@ -117,6 +118,14 @@ fn line(all: &ComparedRows, sample: &Sample<'_>, baseline: Option<&Sample<'_>>) 
         members: sample.rows.iter().map(|row| row.location).collect(),
         declares_none: sample.rows.iter().any(|row| row.declares_none),
     }
+}
+
+/// Returns the time of all communicators divided by the time of one alone, over the rows that have
+/// both.
+fn ratio_to_alone(sample: &Sample<'_>) -> Option<f64> {
+    let known = sample.rows.iter().filter_map(|row| Some((row.run()?.time_us, row.alone_us?)));
+    let (time, alone) = known.fold((0.0, 0.0), |(time, alone), (t, a)| (time + t, alone + a));
+    (alone > 0.0).then(|| time / alone)
 }
 
 #[cfg(test)]

@@ -30,6 +30,7 @@ pub(crate) struct ComparedRow {
     pub(crate) compared_on: Option<u64>,
     block_bytes: Option<u64>,
     pub(crate) time_us: Option<f64>,
+    pub(crate) alone_us: Option<f64>,
     pub(crate) optimum_us: Option<f64>,
     pub(crate) optimum_gap: Option<f64>,
     /// A hash of all values that two rows of the same case have in common
@@ -80,6 +81,7 @@ impl ComparedRows {
             compared_on: record.compared_on,
             block_bytes: record.block_bytes,
             time_us: record.time_us,
+            alone_us: record.alone_us,
             optimum_us: record.optimum_us,
             optimum_gap: record.optimum_gap,
             content: record.hash_comparable(&self.hasher),

@@ -5,12 +5,18 @@
 //! ASTRA-sim uses the message sizes in the file, not the sizes of its workload. Therefore, each
 //! block size needs a separate export. The schema (`et_def.proto`) has many fields. Only the fields
 //! that ASTRA-sim's feeder reads are written.
+//!
+//! If several communicators run the schedule, the ranks in the traces are members. ASTRA-sim reads
+//! the trace of a rank's position among its communicator, and replaces members by ranks
+//! (`CustomAlgorithm.cc`). The communicators are in a file for `--comm-group-configuration`
+//! (`Workload::initialize_comm_groups`).
 
 use super::spool::{Spool, SpoolItem, state_of};
 use super::{Export, ExportError, OutputFolder, Step};
 use std::io::Write as _;
 use swapmeet_interchange::append;
 use swapmeet_interchange::schedule::Header;
+use swapmeet_interchange::text::append_list;
 
 /// The numbers of two node types of the schema (a node is an operation), and of two wire types of
 /// the protobuf encoding.
@@ -18,6 +24,9 @@ const COMM_SEND: u64 = 5;
 const COMM_RECV: u64 = 6;
 const VARINT: u64 = 0;
 const BYTES: u64 = 2;
+
+/// The name of the file with the ranks of all communicators.
+const GROUPS: &str = "comm_group.json";
 
 pub(super) struct Chakra {
     folder: OutputFolder,
@@ -49,6 +58,16 @@ impl Chakra {
         };
         if head.nodes > i32::MAX as u64 {
             return Err(too_large("ranks", i32::MAX as u64).into());
+        }
+        // ASTRA-sim takes the position of a rank from the sorted list of ranks, but the rank at a
+        // position from the list as it is written (`CommunicatorGroup.cc`).
+        if head.communicators.iter().any(|ranks| !ranks.is_sorted()) {
+            return Err("its communicators list ranks in another order than by number, in which ASTRA-sim counts members: name the axes of `over=` in the order of `mesh=`".into());
+        }
+        if !head.communicators.is_empty() {
+            let mut out = folder.create(GROUPS)?;
+            writeln!(out, "{}", groups(&head.communicators))?;
+            out.flush()?;
         }
         let mut spool = Spool::new(&folder.0, head.nodes)?;
         // Write a `GlobalMetadata` message. Its field 1 is the version.
@@ -142,6 +161,18 @@ impl Export for Chakra {
         })?;
         Ok(())
     }
+}
+
+/// Returns a JSON object with the ranks of each communicator. Communicators are numbered from 1,
+/// because ASTRA-sim's number 0 is the communicator of all ranks.
+fn groups(communicators: &[Vec<u64>]) -> String {
+    let mut text = "{".to_owned();
+    append_list(&mut text, ",", (1..).zip(communicators), |text, (number, ranks): (u64, _)| {
+        append!(text, "\"", number, "\":[");
+        append_list(text, ",", ranks, |text, rank| append!(text, *rank));
+        text.push(']');
+    });
+    text + "}"
 }
 
 fn varint(out: &mut Vec<u8>, mut value: u64) {

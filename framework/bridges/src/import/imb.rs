@@ -1,5 +1,9 @@
 //! Output of the Intel MPI Benchmarks. Each section contains the name of a benchmark, the number of
 //! processes, and a table of times in microseconds.
+//!
+//! With `-multi`, groups of ranks run the benchmark at the same time, and the section lists the
+//! ranks of each group. With `-multi 0`, the average is that over the ranks of all groups. With
+//! `-multi 1`, each group has a line, whose average over groups is the same time.
 
 use super::{Measurement, MeasurementFile, NumericLine, ParseError, SizeOf, collective, error_at};
 
@@ -11,19 +15,33 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
     // The lines above each table state the benchmark, the number of processes and the columns.
     let (mut collective_name, mut ranks, mut columns): (Option<String>, _, Vec<&str>) =
         (None, None, Vec::new());
-    let mut list = Vec::new();
+    let mut groups = Groups::default();
+    let mut list: Vec<Measurement> = Vec::new();
     for (number, line) in (1..).zip(source.text.lines()) {
         if let Some(name) = line.strip_prefix("# Benchmarking ") {
             // Skip benchmarks that do not measure a collective, such as PingPong.
-            collective_name = collective(name.trim()).map(str::to_owned);
-            (ranks, columns) = (None, Vec::new());
+            let name = name.trim();
+            collective_name =
+                collective(name.strip_prefix("Multi-").unwrap_or(name)).map(str::to_owned);
+            (ranks, columns, groups) = (None, Vec::new(), Groups::default());
+        } else if let Some(size) = size_of_groups(line) {
+            groups.size = Some(size.ok_or_else(|| {
+                error_at(number, "expected numbers, as in `# ( 2 groups of 4 processes each ..`")
+            })?);
+        } else if groups.size.is_some() && columns.is_empty() && groups.add(line) {
+            // The list of ranks is complete when the table begins.
         } else if let Some(count) = line.strip_prefix("# #processes =") {
             let count = count.split_whitespace().next().unwrap_or_default();
             ranks = Some(count.parse().map_err(|_| {
                 error_at(number, format!("`{count}` processes, expected a whole number"))
             })?);
-        } else if line.trim_start().starts_with("#bytes") {
+        } else if line.split_whitespace().any(|word| word == "#bytes") {
             columns = line.split_whitespace().collect();
+            if let Some(size) = groups.size {
+                let wrong = || format!("the list of ranks above has no groups of {size} ranks");
+                groups.all = groups.listed(size).ok_or_else(|| error_at(number, wrong()))?;
+                ranks = Some(groups.ranks.len() as u64);
+            }
         } else if let (Some(collective), Some(cells)) =
             (&collective_name, NumericLine::parse(number, line))
         {
@@ -37,15 +55,34 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
                     format!("{} numbers, expected {}", cells.len(), columns.len()),
                 ));
             }
-            let more = columns.iter().zip(0..).filter(|(_, at)| *at > 0 && *at != time).filter_map(
-                |(name, at)| Some(format!("{} {}", name.trim_start_matches('#'), cells.word(at)?)),
-            );
+            let column = |name: &str| columns.iter().position(|column| *column == name);
+            let (group, bytes) = (column("Group"), column("#bytes").unwrap_or_default());
+            let size = cells.whole(bytes, "#bytes")?;
+            let time_us = cells.time(time, "t_avg[usec]")?;
+            let group = group.map(|at| cells.whole(at, "Group")).transpose()?.unwrap_or_default();
+            if group > 0 {
+                let first = list.last_mut().filter(|first| first.size == size);
+                let first = first.ok_or_else(|| {
+                    error_at(number, format!("group {group} has no line of group 0 above it"))
+                })?;
+                // The mean of this group and of those before it.
+                let before = group as f64;
+                first.time_us = (first.time_us * before + time_us) / (before + 1.0);
+                first.note = format!("mean of {} groups", group + 1);
+                continue;
+            }
+            let is_other = |at: usize| at != bytes && at != time && columns[at] != "Group";
+            let more =
+                columns.iter().zip(0..).filter(|(_, at)| is_other(*at)).filter_map(|(name, at)| {
+                    Some(format!("{} {}", name.trim_start_matches('#'), cells.word(at)?))
+                });
             list.push(Measurement {
                 collective: collective.clone(),
                 size_of: SizeOf::Count,
-                size: cells.whole(0, "#bytes")?,
+                size,
                 ranks,
-                time_us: cells.time(time, "t_avg[usec]")?,
+                communicators: groups.all.clone(),
+                time_us,
                 note: more.collect::<Vec<_>>().join(", "),
                 line: number,
                 ..Measurement::default()
@@ -53,4 +90,48 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
         }
     }
     Ok(list)
+}
+
+/// The groups of a section of `-multi`.
+#[derive(Default)]
+struct Groups {
+    /// The number of ranks of a group; `None` without `-multi`.
+    size: Option<u64>,
+    /// The ranks of all groups in the order of the file, and whether all of them are listed.
+    ranks: Vec<u64>,
+    is_shortened: bool,
+    all: Vec<Vec<u64>>,
+}
+
+impl Groups {
+    /// Adds the ranks of a line of the list, such as `# Group  1:     4    5`, or of its
+    /// continuation, which has only ranks. Returns whether it is such a line.
+    fn add(&mut self, line: &str) -> bool {
+        let Some(text) = line.strip_prefix('#') else { return false };
+        let text = match text.trim_start().strip_prefix("Group") {
+            Some(group) => group.split_once(':').map_or("", |(_, ranks)| ranks),
+            None => text,
+        };
+        let words: Vec<&str> = text.split_whitespace().collect();
+        self.is_shortened |= words.iter().any(|word| matches!(*word, "..." | "."));
+        let ranks: Option<Vec<u64>> = words.iter().map(|word| word.parse().ok()).collect();
+        let is_list = ranks.as_ref().is_some_and(|ranks| !ranks.is_empty());
+        self.ranks.extend(ranks.unwrap_or_default());
+        is_list
+    }
+
+    /// Returns the ranks of each group; `None` if some are not listed.
+    fn listed(&self, size: u64) -> Option<Vec<Vec<u64>>> {
+        let size = usize::try_from(size).ok().filter(|size| *size > 0)?;
+        let is_whole = !self.ranks.is_empty() && self.ranks.len().is_multiple_of(size);
+        let groups = self.ranks.chunks(size).map(<[u64]>::to_vec);
+        (is_whole && !self.is_shortened).then(|| groups.collect())
+    }
+}
+
+/// Returns the number of ranks of a group from a line such as `# ( 2 groups of 4 processes each
+/// running simultaneous )`: `None` for any other line, and `Some(None)` if the number is missing.
+fn size_of_groups(line: &str) -> Option<Option<u64>> {
+    let (_, rest) = line.strip_prefix("# (")?.split_once(" groups of ")?;
+    Some(rest.split_whitespace().next().and_then(|size| size.parse().ok()))
 }

@@ -1,6 +1,9 @@
 //! Output of nccl-tests, as text or as JSON of version 3. A size is the number of bytes of the send
 //! buffer or the receive buffer, whichever is larger. Only times of out-of-place operations are
 //! imported.
+//!
+//! With `NCCL_TESTS_SPLIT`, ranks of the same group are a communicator, and all communicators run at
+//! the same time. Sizes are those of one communicator.
 
 use super::{
     Measurement, MeasurementFile, NumericLine, ParseError, SizeOf, collective, error_at,
@@ -41,13 +44,17 @@ pub(super) fn is_like_text(text: &str) -> bool {
 
 pub(super) fn read_text(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, ParseError> {
     let mut list = Vec::new();
-    let ranks = source.text.lines().filter(|line| {
-        let words: Vec<&str> = line.trim_start_matches('#').split_whitespace().collect();
-        line.starts_with('#')
-            && words.first() == Some(&"Rank")
-            && words.get(1).is_some_and(|n| n.parse::<u64>().is_ok())
-    });
-    let ranks = Some(ranks.count() as u64).filter(|ranks| *ranks > 0);
+    // A line such as `#  Rank  3 Group  1 Pid 4711 on host device 3`; old versions have no groups.
+    let device = |line: &str| {
+        let words: Vec<&str> = line.strip_prefix('#')?.split_whitespace().collect();
+        let number = |at: usize, name| {
+            (words.get(at) == Some(&name)).then(|| words.get(at + 1)?.parse::<u64>().ok())?
+        };
+        Some((number(0, "Rank")?, number(2, "Group")))
+    };
+    let devices: Vec<(u64, Option<u64>)> = source.text.lines().filter_map(device).collect();
+    let ranks = Some(devices.len() as u64).filter(|ranks| *ranks > 0);
+    let communicators = communicators(&devices);
     for (number, line) in (1..).zip(source.text.lines()) {
         // The columns are size, count, type, redop, root, time, algbw, busbw and #wrong. The last
         // four of these columns are repeated for in-place operations.
@@ -68,6 +75,7 @@ pub(super) fn read_text(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>
             size_of: SizeOf::Buffer,
             size: cells.whole(0, "the size")?,
             ranks,
+            communicators: communicators.clone(),
             time_us: cells.time(5, "the time")?,
             in_place_us: cells.time(9, "the in-place time").ok(),
             note: cells.word(7).map(|busbw| format!("busbw {busbw} GB/s")).unwrap_or_default(),
@@ -97,6 +105,18 @@ struct Config {
 #[derive(Deserialize)]
 struct Device {
     rank: u64,
+    group: Option<u64>,
+}
+
+/// Returns the ranks of each group, in the order of groups. Each device has its rank and its group.
+/// If a group is unknown, nothing is known about communicators.
+fn communicators(devices: &[(u64, Option<u64>)]) -> Vec<Vec<u64>> {
+    let mut groups: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    for (rank, group) in devices {
+        let Some(group) = group else { return Vec::new() };
+        groups.entry(*group).or_default().push(*rank);
+    }
+    groups.into_values().collect()
 }
 
 #[derive(Deserialize)]
@@ -134,6 +154,9 @@ pub(super) fn read_json(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>
     // command line and the devices.
     let collective = collective_of(source, 0, &document.args.join(" "))?;
     let ranks = document.config.devices.iter().map(|device| device.rank.saturating_add(1)).max();
+    let devices: Vec<(u64, Option<u64>)> =
+        document.config.devices.iter().map(|device| (device.rank, device.group)).collect();
+    let communicators = communicators(&devices);
     let mut list = Vec::new();
     // Import only the out-of-place times, because MPI benchmarks also measure out-of-place
     // operations.
@@ -162,6 +185,7 @@ pub(super) fn read_json(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>
             size_of: SizeOf::Buffer,
             size: result.size,
             ranks,
+            communicators: communicators.clone(),
             time_us: times.time,
             in_place_us: result.in_place.map(|times| times.time).filter(|us| us.is_finite()),
             note: note.collect::<Vec<_>>().join(", "),

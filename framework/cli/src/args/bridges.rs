@@ -52,6 +52,13 @@ pub(crate) struct ImportArgs {
     /// Set the number of ranks if neither the file nor --topology gives it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub ranks: Option<u64>,
+    /// Record communicators over these axes of the mesh, or over size:K [default: the groups in the
+    /// file, if each has consecutive ranks].
+    #[arg(long = "over", value_name = "AXES")]
+    pub axes: Option<String>,
+    /// Name the digits of rank numbers for --over, as in node:-1/gpu:8.
+    #[arg(long, value_name = "MESH", requires = "axes")]
+    pub mesh: Option<String>,
     /// Record this algorithm [default: the one named in the file, otherwise `library`].
     #[arg(long, value_name = "NAME")]
     pub algorithm: Option<String>,

@@ -53,12 +53,6 @@ pub(super) fn write(args: &TraceArgs, cases: &[Case]) -> Result<ExitStatus, Fail
             cases.len()
         )));
     }
-    if let Some(case) = cases.iter().find(|case| case.workload.over().is_some()) {
-        return Err(Failure::Usage(format!(
-            "--format html: `{}` runs in several communicators (`over=`), which a page does not have yet: expected --format text, json or perfetto",
-            case.workload
-        )));
-    }
     let (mut schedules, mut status) = (Vec::new(), SUCCESS);
     for case in cases {
         let Some(schedule) = schedule(args, case)? else {

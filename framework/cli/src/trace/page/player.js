@@ -259,6 +259,13 @@ function createPane(schedule, state, goTo, chooseNode) {
     }
     const { origin, destination, segment } = state.block;
     const names = [by.origins && `from ${origin}`, by.destinations && `${schedule.inParts ? ", part" : " for"} ${destination}`, schedule.segments > 1 && `, segment ${segment}`];
+    const isPair = by.origins && by.destinations;
+    if (isPair && !communicatorOf(schedule, origin).includes(destination)) {
+      write(".block-title", "Block");
+      write(".where", `There is no block from ${origin} for ${destination}, because they are not in the same communicator.`);
+      fillList(".route", []);
+      return [];
+    }
     const { holders, route } = journey(schedule, state.block, k);
     write(".block-title", `Block ${names.filter(Boolean).join("").replace(/^[ ,]+/, "")}`);
     write(".where", `Held by ${holders.length > 1 ? "nodes" : "node"} ${rangesText(holders)}${k ? ` after step ${k}` : " at the start"}.`);
@@ -289,7 +296,7 @@ async function start() {
   const last = Math.max(...schedules.map((schedule) => schedule.frames.length));
   // A page with a wrong schedule begins at the fault, which is in the last step.
   const isWrong = schedules.some((schedule) => schedule.trace.outcome.status !== "ok");
-  const state = { step: isWrong ? last : 0, playing: false, quantity: "messages", picture: "network", node: 0, block: { origin: 0, destination: 1, segment: 0 } };
+  const state = { step: isWrong ? last : 0, playing: false, quantity: "messages", picture: "network", node: 0, block: { origin: 0, destination: communicatorOf(schedules[0], 0)[1] || 1, segment: 0 } };
   let timer = 0;
   byId("player").hidden = false;
 

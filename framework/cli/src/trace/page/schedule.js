@@ -24,11 +24,12 @@ function prepare(schedule) {
   }
   const layout = (events.find((event) => event.layout) || { layout: {} }).layout;
   const box = frames.flatMap((frame) => frame.sends).find((send) => send.blocks && send.blocks.length);
-  const nodes = schedule.trace.schedule.nodes;
+  const { nodes, communicators = [Array.from({ length: nodes }, (_, rank) => rank)] } = schedule.trace.schedule;
   return {
     ...schedule,
     frames,
     nodes,
+    communicators,
     segments: layout.segments || 1,
     // The coordinates that distinguish blocks. A schedule of byte counts has none.
     by: box ? { origins: !!box.blocks[0].origins, destinations: !!box.blocks[0].destinations } : null,
@@ -58,6 +59,9 @@ function loadsOf(frame) {
   return (frame.loads = loads);
 }
 
+// Returns the ranks of the communicator of a node, in the order of its members.
+const communicatorOf = (schedule, node) => schedule.communicators.find((ranks) => ranks.includes(node)) || [];
+
 const within = (ranges, number) => !ranges || ranges.some(([first, last]) => first <= number && number <= last);
 
 // Returns whether a send moves a block.
@@ -83,7 +87,10 @@ function replay(schedule, count, leave, arrive) {
 
 // Returns the nodes that hold a block after `count` steps, and the sends that have moved it.
 function journey(schedule, block, count) {
-  const holders = new Set([schedule.starts_at_root ? schedule.trace.schedule.root : block.origin]);
+  // A root is a member of a communicator. Blocks without a destination are those of all communicators.
+  const { by, communicators } = schedule;
+  const those = by.destinations ? [communicatorOf(schedule, block.destination)] : communicators;
+  const holders = new Set(schedule.starts_at_root ? those.map((ranks) => ranks[schedule.trace.schedule.root]) : [block.origin]);
   const route = [];
   replay(
     schedule,
@@ -120,8 +127,9 @@ function holdings(schedule, node, count) {
     held.get(origin).add(rest);
   };
   const remove = (origin, rest) => held.has(origin) && held.get(origin).delete(rest);
-  const all = [[0, nodes - 1]];
-  const starts = schedule.starts_at_root ? node === schedule.trace.schedule.root : true;
+  const members = communicatorOf(schedule, node);
+  const all = runsOf([...members].sort((a, b) => a - b));
+  const starts = schedule.starts_at_root ? node === members[schedule.trace.schedule.root] : true;
   if (starts) {
     const own = schedule.starts_at_root ? all : [[node, node]];
     each({ origins: by.origins && own, destinations: by.destinations && all, segments: segments > 1 && [[0, segments - 1]] }, add);
@@ -153,16 +161,19 @@ function timeText(time) {
   return us >= 1e3 ? `${+(us / 1e3).toPrecision(4)} ms` : `${+us.toPrecision(4)} µs`;
 }
 
-// Formats numbers as ranges, such as `0-3, 7`.
-function rangesText(sorted) {
+// Returns the first and the last number of each run of consecutive numbers.
+function runsOf(sorted) {
   const runs = [];
   for (const n of sorted) {
     const run = runs[runs.length - 1];
     if (run && run[1] === n - 1) run[1] = n;
     else runs.push([n, n]);
   }
-  return runs.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(", ");
+  return runs;
 }
+
+// Formats numbers as ranges, such as `0-3, 7`.
+const rangesText = (sorted) => runsOf(sorted).map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(", ");
 
 // Returns the name of a vertex: its number and, in a grid, its coordinates.
 function nameOf(schedule, vertex) {
