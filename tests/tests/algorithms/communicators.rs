@@ -94,7 +94,13 @@ fn one_communicator_of_all_ranks_gives_the_row_without_communicators() {
             }
         }
     }
+    let missing: Vec<&str> = bundled()
+        .iter()
+        .map(|algorithm| &*algorithm.name)
+        .filter(|name| !compared.contains(*name))
+        .collect();
     assert!(compared.len() >= 70, "{} algorithms: {compared:?}", compared.len());
+    assert_eq!(missing, [""; 0]);
 }
 
 /// No schedule is faster than its bound, and one communicator alone is not slower than all of them
@@ -210,13 +216,20 @@ fn a_naive_host_follows_the_data_of_all_communicators() {
         ("alltoall", &["linear", "pairwise", "bruck", "ring", "half-ring", "direct"][..]),
         ("allgather", &["recursive-doubling-allgather", "neighbour-allgather", "ring"]),
         ("reduce-scatter", &["ring-reduce-scatter", "circulant-reduce-scatter"]),
+        ("allreduce", &["ring-allreduce", "rabenseifner-allreduce", "swing-allreduce"]),
+        ("reduce", &["binomial-reduce"]),
+        ("broadcast", &["binomial-broadcast", "scatter-allgather", "torus-broadcast"]),
+        ("scatter", &["linear", "torus-scatter"]),
+        ("gather", &["linear", "torus-gather"]),
     ];
-    let mut followed = 0;
+    let mut followed: BTreeMap<&str, u32> = BTreeMap::new();
     for (network, over, size) in networks {
         let all = |algorithms: &'static [&str]| algorithms.iter().copied();
         let pairs = algorithms.iter().flat_map(|(word, names)| all(names).map(move |n| (*word, n)));
         for (word, algorithm) in pairs {
-            let workload = format!("{word}/uniform:24,over={over}");
+            let is_rooted = ["reduce", "broadcast", "scatter", "gather"].contains(&word);
+            let root = if is_rooted { ",root=1" } else { "" };
+            let workload = format!("{word}/uniform:24,over={over}{root}");
             let output = swapmeet(&["trace", "--format", "json", "--topology", network])
                 .args(["--algorithm", algorithm, "--workload", &workload])
                 .output()
@@ -226,10 +239,11 @@ fn a_naive_host_follows_the_data_of_all_communicators() {
                 continue;
             }
             follow(&document, word, size);
-            followed += 1;
+            *followed.entry(word).or_default() += 1;
         }
     }
-    assert!(followed >= 40, "{followed} schedules");
+    assert!(followed.values().sum::<u32>() >= 80, "{followed:?}");
+    assert_eq!(followed.len(), algorithms.len(), "{followed:?}");
 }
 
 fn follow(document: &Value, word: &str, size: usize) {
@@ -242,17 +256,30 @@ fn follow(document: &Value, word: &str, size: usize) {
     let events = document["events"].as_array().unwrap();
     let layout = events.iter().find(|event| event["layout"].is_object()).unwrap();
     let segments = layout["layout"]["segments"].as_u64().unwrap();
-    // The pieces of a rank at the start and at the end.
+    let sends: Vec<&Value> = events.iter().filter(|event| event["from"].is_u64()).collect();
+    let root = case["root"].as_u64().unwrap() as usize;
+    let of_side = |key: &str| sends[0]["blocks"][0][key].is_array();
+    let (has_origins, has_destinations) = (of_side("origins"), of_side("destinations"));
+    // The pieces of a rank at the start and at the end: all pairs of these origins and destinations.
     let sets = |rank: u64, ranks: &[u64], at_end: bool| -> BTreeSet<Piece> {
-        let pairs: Vec<[u64; 2]> = match (word, at_end) {
-            ("alltoall", false) => ranks.iter().map(|other| [rank, *other]).collect(),
-            ("alltoall", true) => ranks.iter().map(|other| [*other, rank]).collect(),
-            ("allgather", false) => vec![[rank, 0]],
-            ("allgather", true) => ranks.iter().map(|other| [*other, 0]).collect(),
-            (_, false) => ranks.iter().map(|other| [rank, *other]).collect(),
-            (_, true) => ranks.iter().map(|other| [*other, rank]).collect(),
+        let (own, all, none) = (&[rank][..], ranks, &[][..]);
+        let of_root = if rank == ranks[root] { all } else { none };
+        let (origins, destinations) = match (word, at_end) {
+            (
+                "alltoall" | "allgather" | "reduce-scatter" | "allreduce" | "reduce" | "gather",
+                false,
+            ) => (own, all),
+            ("broadcast" | "scatter", false) => (&ranks[root..=root], of_root),
+            ("alltoall" | "reduce-scatter", true) => (all, own),
+            ("allgather" | "allreduce", true) => (all, all),
+            ("reduce" | "gather", true) => (of_root, all),
+            ("broadcast", true) => (&ranks[root..=root], all),
+            ("scatter", true) => (&ranks[root..=root], own),
+            (other, _) => panic!("{other}"),
         };
-        pairs.iter().flat_map(|[o, d]| (0..segments).map(|s| [*o, *d, s])).collect()
+        let pair = |o: u64, d: u64| [u64::from(has_origins) * o, u64::from(has_destinations) * d];
+        let pairs = origins.iter().flat_map(|o| destinations.iter().map(move |d| pair(*o, *d)));
+        pairs.flat_map(|[o, d]| (0..segments).map(move |s| [o, d, s])).collect()
     };
     let mut held = BTreeMap::new();
     for ranks in &communicators {
@@ -260,7 +287,6 @@ fn follow(document: &Value, word: &str, size: usize) {
         held.extend(ranks.iter().map(|rank| (*rank, sets(*rank, ranks, false))));
     }
     assert_eq!(held.len() as u64, case["nodes"].as_u64().unwrap(), "every rank has a place");
-    let sends: Vec<&Value> = events.iter().filter(|event| event["from"].is_u64()).collect();
     let mut messages = BTreeSet::new();
     for step in sends.chunk_by(|a, b| a["step"] == b["step"]) {
         let mut arriving = Vec::new();

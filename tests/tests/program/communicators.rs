@@ -44,16 +44,68 @@ fn exports_have_all_communicators_or_are_refused() {
     let mpi = std::fs::read_to_string(export("mpi").join("schedule.txt")).unwrap();
     assert!(mpi.contains("\nnodes 4 0 4 8 12 1 5 9 13 2 6 10 14 3 7 11 15\n"), "{mpi}");
     assert_eq!(mpi.lines().filter(|line| line.starts_with("s ")).count(), messages / 4);
-    for format in ["chakra", "msccl"] {
-        let out = dir.path().join(format);
-        let line = format!("export --format {format} {case} --out {}", out.display());
-        let message = refused(&words(&line));
-        let expected =
-            "which this format does not have: expected --format goal, mpi, simgrid, json";
-        assert!(message.contains(expected), "{message}");
+    // ASTRA-sim numbers communicators from 1, and reads one trace for each member.
+    let chakra = export("chakra");
+    let groups = std::fs::read_to_string(chakra.join("comm_group.json")).unwrap();
+    let expected = r#"{"1":[0,4,8,12],"2":[1,5,9,13],"3":[2,6,10,14],"4":[3,7,11,15]}"#;
+    assert_eq!(groups.trim_end(), expected);
+    let mut files: Vec<String> = std::fs::read_dir(&chakra)
+        .unwrap()
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .collect();
+    files.sort();
+    let traces = (0..4).map(|member| format!("schedule.{member}.et"));
+    let expected: Vec<String> =
+        std::iter::once("comm_group.json".to_owned()).chain(traces).collect();
+    assert_eq!(files, expected);
+    let refusal = |format: &str, case: &str| {
+        let out = dir.path().join(format!("{format}-refused"));
+        refused(&words(&format!("export --format {format} {case} --out {}", out.display())))
+    };
+    let message = refusal("msccl", case);
+    let expected =
+        "which this format does not have: expected --format goal, chakra, mpi, simgrid, json";
+    assert!(message.contains(expected), "{message}");
+    let message = refusal("chakra", &case.replace("over=dp", "over=ep+dp"));
+    assert!(message.contains("name the axes of `over=` in the order of `mesh=`"), "{message}");
+}
+
+/// All tables of `compare` show the time divided by that of one communicator alone.
+#[test]
+fn compare_shows_the_time_of_one_communicator_alone() {
+    let dir = tempdir().unwrap();
+    let out = dir.path().join("rows.csv");
+    let line = "run --topology torus:4x4x4,mesh=orders(dp:2/ep:8/tp:4) --machine tpu-v5p --quiet \
+        --algorithm linear --algorithm pairwise --workload uniform:1MiB,over=ep --out";
+    swapmeet(&words(line)).arg(&out).assert().success();
+    let path = out.to_str().unwrap();
+    let ratio = |row: &swapmeet_results::Record| {
+        format!("{:.2}", row.time_us.unwrap() / row.alone_us.unwrap())
+    };
+    let rows = swapmeet_results::read_file(&out).unwrap();
+    // The summary of placements has the ratio of the fastest placement, and the details have all.
+    let summary = printed(&["compare", path, "--by", "placement"]);
+    let details = printed(&["compare", path, "--by", "placement", "--details"]);
+    let last = |text: &str, head: &str| {
+        let line = text.lines().find(|line| line.split_whitespace().next() == Some(head));
+        line.and_then(|line| line.split_whitespace().next_back()).map(str::to_owned)
+    };
+    assert_eq!(last(&summary, "algorithm").as_deref(), Some("time/alone"), "{summary}");
+    for algorithm in ["linear", "pairwise"] {
+        let own = rows.iter().filter(|row| row.algorithm == algorithm);
+        let fastest = own.min_by(|a, b| a.time_us.unwrap().total_cmp(&b.time_us.unwrap())).unwrap();
+        assert_eq!(last(&summary, algorithm), Some(ratio(fastest)), "{summary}");
     }
-    let page = refused(&words(&format!("trace --format html {case}")));
-    assert!(page.contains("expected --format text, json or perfetto"), "{page}");
+    for row in rows.iter().filter(|row| row.algorithm == "linear") {
+        let mesh = row.topology.split("mesh=").nth(1).unwrap();
+        assert_eq!(last(&details, mesh), Some(ratio(row)), "{details}");
+    }
+    let distinct: std::collections::BTreeSet<String> = rows.iter().map(ratio).collect();
+    assert!(distinct.len() > 1, "{distinct:?}");
+    let json: serde_json::Value =
+        serde_json::from_str(&printed(&["compare", path, "--format", "json"])).unwrap();
+    let line = &json["groups"][0]["lines"][0]["ratio_to_alone"];
+    assert_eq!(format!("{:.2}", line.as_f64().unwrap()), ratio(&rows[0]));
 }
 
 /// Text has the messages of the first communicator, or of that of the selected rank.

@@ -114,3 +114,115 @@ fn published_measurements_are_rows() {
         assert!(rows.iter().all(|row| row.status == Status::Ok && row.model == "measured"));
     }
 }
+
+/// The lines of nccl-tests for eight ranks in two groups. `group` is the group of a rank.
+fn split_log(group: fn(u64) -> u64) -> String {
+    let device = |rank: u64| {
+        let group = group(rank);
+        format!(
+            "#  Rank {rank:2} Group {group:2} Pid   4711 on       host device {rank:2} [0000:1b:00] H100\n"
+        )
+    };
+    let devices: String = (0..8).map(device).collect();
+    format!(
+        "# Collective test starting: all_reduce_perf\n# Using devices\n{devices}#\n\
+         #       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong\n\
+         \x20       1024           256     float     sum      -1    21.50    0.05    0.07      0    21.00    0.05    0.07      0\n"
+    )
+}
+
+/// A section of IMB with `-multi`: two groups of four ranks.
+const MULTI: &str = "\
+# Benchmarking Multi-Alltoall 
+# ( 2 groups of 4 processes each running simultaneous ) 
+# Group  0:     0    1    2    3
+# 
+# Group  1:     4    5    6    7
+# 
+#----------------------------------------------------------------
+";
+
+/// Several communicators that ran at the same time become rows with `over=`, whose sizes are those
+/// of one communicator.
+#[test]
+fn measured_communicators_become_rows_with_over() {
+    let dir = tempdir().unwrap();
+    let file = dir.path().join("log.txt");
+    let path = file.to_str().unwrap();
+    let import = |text: &str, more: &str| {
+        let out = dir.path().join("rows.csv");
+        std::fs::write(&file, text).unwrap();
+        let line = format!("{more} --name cluster --force --out {}", out.display());
+        swapmeet(&[&["import", path], &words(&line)[..]].concat()).assert().success();
+        let row = read_file(&out).unwrap().remove(0);
+        let topology = row.topology.clone();
+        (topology, row.workload.clone(), row.time_us, row.nodes, row.communicators, row.members)
+    };
+    // The groups of NCCL_TESTS_SPLIT="MOD 2".
+    let modulo = split_log(|rank| rank % 2);
+    let named = "--topology groups:4x2 --mesh node:-1/gpu:2 --over node";
+    let topology = "groups:4x2,mesh=node:4/gpu:2".to_owned();
+    assert_eq!(
+        import(&modulo, named),
+        (topology, "allreduce/uniform:1KiB,over=node".to_owned(), Some(21.5), 8, Some(2), Some(4))
+    );
+    // The size of a reduce-scatter is the buffer of a rank, of which each member has a fourth.
+    let scattered = import(&modulo.replace("all_reduce", "reduce_scatter"), named);
+    assert_eq!(scattered.1, "reduce-scatter/uniform:256,over=node");
+    // The groups of NCCL_TESTS_SPLIT="DIV 4" have consecutive ranks.
+    let divided = import(&split_log(|rank| rank / 4), "");
+    assert_eq!(divided.0, "fully-connected:8");
+    assert_eq!(divided.1, "allreduce/uniform:1KiB,over=size:4");
+    // One group is one communicator of all ranks.
+    let whole = import(&split_log(|_| 0), "");
+    assert_eq!((whole.1.as_str(), whole.4), ("allreduce/uniform:1KiB", None));
+    let devices: String = (0..8)
+        .map(|rank| {
+            format!("{}{{\"rank\":{rank},\"group\":{}}}", if rank > 0 { "," } else { "" }, rank % 2)
+        })
+        .collect();
+    let json = format!(
+        "{{\"version\":3,\"args\":[\"all_reduce_perf\"],\"nccl_version\":22705,\"config\":{{\"devices\":[{devices}]}},\
+         \"results\":[{{\"size\":1024,\"out_of_place\":{{\"time\":21.5}}}}]}}"
+    );
+    assert_eq!(import(&json, named), import(&modulo, named));
+    let table = "       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n\
+                 \x20          64         1000         4.00         6.00         5.00\n";
+    let of_all = import(&format!("{MULTI}{table}"), "--topology torus:4x2");
+    let expected = "uniform:64,over=size:4".to_owned();
+    assert_eq!(of_all, ("torus:4x2".to_owned(), expected, Some(5.0), 8, Some(2), Some(4)));
+    // With `-multi 1`, each group has a line.
+    let table = "        Group       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n\
+                 \x20           0           64         1000         3.00         5.00         4.00\n\
+                 \x20           1           64         1000         5.00         7.00         6.00\n";
+    assert_eq!(import(&format!("{MULTI}{table}"), "--topology torus:4x2"), of_all);
+    // Bad input.
+    for (text, more, expected) in [
+        (&modulo, "", "name their axes, as in `--mesh node:-1/gpu:8 --over node`"),
+        (&modulo, "--over gpu", "is over the axis `gpu`, but `fully-connected:8` has no axes"),
+        (
+            &modulo,
+            "--mesh node:4/gpu:2 --over gpu",
+            "its ranks 0, 2, 4, 6 are a communicator, but those over `gpu` have other ranks, such as 0, 1",
+        ),
+        (&modulo, "--mesh node:4/gpu:3 --over gpu", "multiply to 8, the number of ranks"),
+        (&modulo, "--mesh node:4/gpu:2", "--over <AXES>"),
+        (
+            &format!("{}{table}", MULTI.replace("    6    7", " ...")),
+            "",
+            "line 8: the list of ranks above has no groups of 4 ranks",
+        ),
+        (
+            &format!(
+                "{MULTI}{}",
+                table.replace("           0           64", "           0           32")
+            ),
+            "",
+            "line 10: group 1 has no line of group 0 above it",
+        ),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        let message = refused(&[&["import", path, "--name", "cluster"], &words(more)[..]].concat());
+        assert!(message.contains(expected), "{more}: {message}");
+    }
+}

@@ -158,7 +158,7 @@ fn compare_steps(page: &Value, context: &str) {
 
 /// Schedules of all kinds: virtual nodes, byte counts, reductions, segments, synthesis, switches,
 /// ranks that share nodes, dispatch, and a schedule from a file.
-const SCHEDULES: [&str; 11] = [
+const SCHEDULES: [&str; 14] = [
     "--topology torus:3x5 --algorithm suh-shin --workload uniform:64",
     "--topology mesh:2x4 --algorithm pex --workload irregular:dist=uniform,mean=64,cv=0.5",
     "--topology ring:6 --algorithm ring-allreduce --workload allreduce/uniform:384",
@@ -170,6 +170,9 @@ const SCHEDULES: [&str; 11] = [
     "--topology mesh:2x2 --algorithm linear --workload uniform:64 --machine free:model=fluid,startup_us=3,byte_us=0.5",
     "--topology ring:4 --algorithm schedule:file=own.json --workload uniform:64",
     "--topology ring:5 --algorithm ring --workload allgather/uniform:64",
+    "--topology mesh:2x4,mesh=a:2/b:4 --algorithm bruck --workload uniform:64,over=b",
+    "--topology torus:4x4,mesh=a:4/b:4 --algorithm linear --workload scatter/uniform:64,over=a,root=1",
+    "--topology fat-tree:4x2,mesh=a:4/b:4 --algorithm scatter-allgather --workload broadcast/uniform:64,over=a",
 ];
 
 fn folder() -> TempDir {
