@@ -237,6 +237,8 @@ pub fn mpich(data: &[u8]) {
         ranks: 4,
         bytes,
         algorithm: algorithm.to_owned(),
+        protocol: String::new(),
+        system: None,
         time_us,
     };
     let cells = [cell(8, "bruck", 1.0), cell(8, "pairwise", 2.0), cell(4096, "pairwise", 3.0)];

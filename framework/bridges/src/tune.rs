@@ -1,4 +1,4 @@
-//! Makes decision tables from a sweep. A decision table tells an MPI library or NCCL which
+//! Makes decision tables from a sweep. A decision table tells an MPI library, NCCL or a similar library which
 //! algorithm to use, depending on the number of ranks and bytes. Each library is one file and one
 //! entry of [`LIBRARIES`].
 //!
@@ -7,7 +7,10 @@
 //! larger size.
 
 use std::collections::{BTreeMap, BTreeSet};
+use swapmeet_core::spec::Spec;
+use swapmeet_core::system::{LibraryAlgorithm, System};
 
+mod environment;
 mod mpich;
 mod nccl;
 mod openmpi;
@@ -41,7 +44,7 @@ struct Choice {
     theirs: String,
 }
 
-pub static LIBRARIES: [Library; 5] = [
+pub static LIBRARIES: [Library; 8] = [
     Library {
         name: "openmpi",
         help: "Open MPI's rules file, as every release reads it (coll_tuned_dynamic_rules_filename)",
@@ -84,6 +87,38 @@ pub static LIBRARIES: [Library; 5] = [
         defaults: |_| Ok(None),
     },
     Library {
+        name: "ncclx",
+        help: "the CSV of the tuner in Meta's NCCLX, which does not cover all-to-all; needs --system",
+        algorithms: &nccl::ALGORITHMS,
+        limits_requests: false,
+        is_patch: false,
+        write: |tables, _| nccl::ncclx(tables),
+        default_source: "NCCLX",
+        defaults: |_| Ok(None),
+    },
+    Library {
+        name: "oneccl",
+        help: "settings of oneCCL's environment variables, such as CCL_ALLREDUCE",
+        algorithms: &environment::ONECCL,
+        limits_requests: false,
+        is_patch: false,
+        write: |tables, _| environment::oneccl(tables),
+        default_source: "oneCCL",
+        // The default depends on the transport and on the place of the buffers.
+        defaults: |_| Ok(None),
+    },
+    Library {
+        name: "ucc",
+        help: "UCC's environment variable UCC_TL_UCP_TUNE",
+        algorithms: &environment::UCC,
+        limits_requests: false,
+        is_patch: false,
+        write: |tables, _| Ok(environment::ucc(tables)),
+        default_source: "UCC",
+        // The default depends on the kind of processor (contrib/ucc.conf).
+        defaults: |_| Ok(None),
+    },
+    Library {
         name: "mpich",
         help: "MPICH's selection JSON: the table given with --base, changed by the new rules",
         algorithms: &mpich::ALGORITHMS,
@@ -100,12 +135,16 @@ pub fn library(name: &str) -> Option<&'static Library> {
 }
 
 /// The time of one algorithm in a sweep, for one number of ranks and one block size.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct TimedCase {
     pub collective: String,
     pub ranks: u64,
     pub bytes: u64,
     pub algorithm: String,
+    /// The protocol of NCCL, such as `LL128`; empty if the machine has none.
+    pub protocol: String,
+    /// The system with its domains and the GPUs of each, if it is known.
+    pub system: Option<(&'static System, u64, u64)>,
     /// The time of the case as one value for all repetitions, such as their mean.
     pub time_us: f64,
 }
@@ -166,6 +205,17 @@ impl Library {
     /// parameters. `None` if no rule can do this.
     fn rule(&self, case: &TimedCase) -> Option<Rule> {
         self.algorithms.iter().find_map(|algorithm| algorithm.rule(case, self.limits_requests))
+    }
+
+    /// Returns the library's name of the algorithm of a case; `None` if no rule can express the case.
+    pub fn name_of(&self, case: &TimedCase) -> Option<&'static str> {
+        self.rule(case).map(|rule| rule.algorithm.name)
+    }
+
+    /// Returns the collectives whose algorithms depend on a system.
+    pub fn collectives_of_systems(&self) -> BTreeSet<&'static str> {
+        let of_system = |a: &&Algorithm| a.parameter == Some(Parameter::OfSystem);
+        self.algorithms.iter().filter(of_system).map(|a| a.collective).collect()
     }
 
     /// Finds the fastest algorithm for each number of ranks and each block size in the sweep, and
@@ -304,6 +354,9 @@ enum Parameter {
     Segments(u64),
     /// The parameter `window`, the number of messages that a rank sends at the same time.
     Window(u64),
+    /// The parameters with which [`System::library`] names the algorithm. Only a ring has the same
+    /// parameters on all systems.
+    OfSystem,
 }
 
 /// An algorithm with the parameters that a library's rule states.
@@ -314,12 +367,17 @@ pub struct Rule {
     segment_bytes: u64,
     /// The maximum number of messages in flight; 0 if there is no limit.
     max_requests: u64,
+    /// The protocol of NCCL; empty in rules of other libraries.
+    protocol: &'static str,
+    /// The domains and the GPUs of each, if the system is known.
+    domains: Option<[u64; 2]>,
 }
 
 impl From<Algorithm> for Rule {
     /// Returns a rule that divides no messages and does not limit the number of messages in flight.
     fn from(algorithm: Algorithm) -> Self {
-        Self { algorithm, segment_bytes: 0, max_requests: 0 }
+        let (segment_bytes, max_requests) = (0, 0);
+        Self { algorithm, segment_bytes, max_requests, protocol: "", domains: None }
     }
 }
 
@@ -356,6 +414,21 @@ impl Algorithm {
                     _ => Some(Rule { segment_bytes, ..rule }),
                 }
             }
+            Some(Parameter::OfSystem) => {
+                let Some((system, domains, gpus)) = case.system else {
+                    let is_ring = self.name == "ring" && parameters.is_none();
+                    return is_ring.then_some(Rule { protocol: "Simple", ..rule });
+                };
+                let all = system.library(self.collective, domains, gpus);
+                let own = all.iter().find(|own| own.name == self.name)?;
+                // A protocol that the library does not have for this algorithm has no rule.
+                let protocol = match &*case.protocol {
+                    "" => "Simple",
+                    given => own.protocols.iter().find(|protocol| **protocol == given)?,
+                };
+                let domains = Some([domains, gpus]);
+                is_run_by(own, &case.algorithm).then_some(Rule { protocol, domains, ..rule })
+            }
             Some(Parameter::Window(default)) => {
                 let window = value("window", default)?;
                 match window >= case.ranks.saturating_sub(1) {
@@ -365,6 +438,18 @@ impl Algorithm {
             }
         }
     }
+}
+
+/// Returns whether the spec of an algorithm, with its parameters in any order, is that which sends
+/// the messages of an algorithm of the library.
+fn is_run_by(own: &LibraryAlgorithm, spec: &str) -> bool {
+    let sorted = |text: &str| {
+        let spec = Spec::parse("algorithm", text).ok()?;
+        let arguments: BTreeSet<String> =
+            spec.args().iter().map(|arg| format!("{:?}={}", arg.key(), arg.value())).collect();
+        Some((spec.name().to_owned(), arguments))
+    };
+    sorted(spec).is_some_and(|spec| sorted(&own.spec) == Some(spec))
 }
 
 #[cfg(test)]

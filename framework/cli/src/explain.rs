@@ -8,12 +8,12 @@ use log::Log;
 use prediction::{Limit, Place, Prediction, bus_factor, floor_us, predict};
 use serde_json::json;
 use std::collections::BTreeMap;
-use swapmeet_core::spec::format_size;
+use swapmeet_core::spec::{format_size, parse_size};
 use swapmeet_core::system;
 use swapmeet_results::duration;
 
 mod log;
-mod prediction;
+pub(crate) mod prediction;
 
 /// The bounds of the ratio of expected and measured time. In sets of measurements to which nothing
 /// was fitted, 80 % of large sizes lie within 0.83 to 1.22, and 3 % below 0.7.
@@ -391,19 +391,7 @@ fn json(explained: &Explained) -> serde_json::Value {
 
 pub(crate) fn expect(args: &ExpectArgs) -> Result<ExitStatus, Failure> {
     let place = Place::of_system(&args.system)?;
-    let specs = swapmeet_workloads::expand(&format!("uniform:{}", args.sizes));
-    let wrong = || {
-        Failure::Usage(format!(
-            "--sizes `{}`: expected a size or a range, such as 8..16GiB",
-            args.sizes
-        ))
-    };
-    let sizes: Vec<u64> = specs
-        .map_err(|_| wrong())?
-        .iter()
-        .map(|spec| swapmeet_core::spec::parse_size(spec.trim_start_matches("uniform:")))
-        .collect::<Result<_, _>>()
-        .map_err(|_| wrong())?;
+    let sizes = sizes_of(&args.sizes)?;
     let collective = args.collective.replace('_', "-");
     let collective = match collective.as_str() {
         "all-reduce" => "allreduce",
@@ -416,6 +404,17 @@ pub(crate) fn expect(args: &ExpectArgs) -> Result<ExitStatus, Failure> {
     };
     output::print(&expected(args.format, &place, collective, &predictions))?;
     Ok(SUCCESS)
+}
+
+/// Returns the sizes of a range such as `8..16GiB`.
+pub(crate) fn sizes_of(range: &str) -> Result<Vec<u64>, Failure> {
+    let wrong = || {
+        let expected = "expected a size or a range, such as 8..16GiB";
+        Failure::Usage(format!("--sizes `{range}`: {expected}"))
+    };
+    let specs = swapmeet_workloads::expand(&format!("uniform:{range}")).map_err(|_| wrong())?;
+    let size = |spec: &String| parse_size(spec.trim_start_matches("uniform:"));
+    specs.iter().map(size).collect::<Result<_, _>>().map_err(|_| wrong())
 }
 
 /// Returns expected times in a format.

@@ -1,12 +1,17 @@
 //! `swapmeet tune`: converts the rows of a sweep to a decision table for an MPI library or NCCL.
 
 use crate::args::TuneArgs;
-use crate::failure::{ExitStatus, Failure, SUCCESS};
+use crate::explain::prediction::{Place, library_rows};
+use crate::explain::sizes_of;
+use crate::failure::{ExitStatus, Failure, INTERRUPTED, SUCCESS};
 use crate::say::say;
 use crate::{output, result_files};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use swapmeet_bridges::tune::{DefaultLosses, Loss, TimedCase, Uncompared, library};
+use swapmeet_bridges::tune::{DefaultLosses, Library, Loss, TimedCase, Uncompared, library};
+use swapmeet_core::cost::machine::Machine;
+use swapmeet_core::system::System;
+use swapmeet_reproduce::{AWS_SOURCE, aws_winners};
 use swapmeet_results::stats::Summary;
 use swapmeet_results::{Record, Status, is_measured};
 use swapmeet_workloads::file::read_bounded;
@@ -20,14 +25,26 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitStatus, Failure> {
         return Err(Failure::Usage(format!("--format {}: unknown", args.format)));
     };
     output::may_write(&args.out, args.over, &args.files)?;
-    let mut rows = result_files::rows(&args.files)?;
-    rows.retain(|row| {
-        row.status == Status::Ok
-            && args.machine.as_ref().is_none_or(|machine| *machine == row.machine)
-    });
-    rows.retain(|row| args.topology.is_empty() || args.topology.contains(&row.topology));
+    let place = args.system.as_deref().map(Place::of_system).transpose()?;
+    let rows = match &place {
+        Some(place) => match rows_of_system(args, library, place)? {
+            Some(rows) => rows,
+            None => return Ok(INTERRUPTED),
+        },
+        None => {
+            let mut rows = result_files::rows(&args.files)?;
+            rows.retain(|row| {
+                row.status == Status::Ok
+                    && args.machine.as_ref().is_none_or(|machine| *machine == row.machine)
+                    && (args.topology.is_empty() || args.topology.contains(&row.topology))
+            });
+            one_machine(&rows)?;
+            rows
+        }
+    };
     // The fastest algorithm of each case becomes a rule of the table.
-    let cells = cells(&rows)?;
+    let system = place.as_ref().and_then(|place| place.system);
+    let cells = cells(&rows, system)?;
     let tables = library.decide(&cells).map_err(Failure::Usage)?;
     for Uncompared { collective, algorithm, has_others } in library.uncompared(&cells) {
         let why = if has_others {
@@ -45,6 +62,9 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitStatus, Failure> {
     }
     let text = library.written(&tables, base.as_deref()).map_err(Failure::Usage)?;
     output::text(&args.out, &text)?;
+    if let Some((place, system)) = place.as_ref().zip(system) {
+        compare_with_aws(library, &cells, place, system);
+    }
     // Print how much time would be lost if one algorithm were used for all cases.
     if let Some(default) = &args.default {
         let lost = library.losses(&cells, default);
@@ -69,10 +89,99 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
-/// Returns one time per case. All rows must have the same machine, and all rows with the same
-/// number of nodes must have the same topology. The time of a case is the mean of its predictions.
-/// For measurements it is the median, because background activity of the machine causes outliers.
-fn cells(rows: &[Record]) -> Result<Vec<TimedCase>, Failure> {
+/// Returns the rows of a system: those in the files, or calculated ones of the algorithms of NCCL.
+/// `None` after an interrupt.
+fn rows_of_system(
+    args: &TuneArgs,
+    library: &Library,
+    place: &Place,
+) -> Result<Option<Vec<Record>>, Failure> {
+    if args.files.is_empty() {
+        let sizes = sizes_of(args.sizes.as_deref().unwrap_or("8..16GiB"))?;
+        let mut all = Vec::new();
+        for collective in library.collectives_of_systems() {
+            let Some(rows) = library_rows(place, collective, &sizes, &args.plugins)? else {
+                return Ok(None);
+            };
+            all.extend(rows);
+        }
+        if all.is_empty() {
+            return Err(Failure::Usage(format!(
+                "--system: --format {} has no algorithm of NCCL: give rows of its algorithms",
+                library.name
+            )));
+        }
+        return Ok(Some(all));
+    }
+    // The machine of a row has all protocols, or those that the library has for the algorithm.
+    let machine = Machine::parse(&place.machine).map_err(Failure::usage)?;
+    let without_protocols = |machine: &Machine| {
+        let values = machine.values().into_iter();
+        let others = values.filter(|value| value.parameter.key() != "protocols");
+        others.map(|value| (value.parameter.key().to_owned(), value.text)).collect::<Vec<_>>()
+    };
+    let own = without_protocols(&machine);
+    let mut rows = result_files::rows(&args.files)?;
+    rows.retain(|row| {
+        row.status == Status::Ok
+            && row.topology == place.topology
+            && Machine::parse(&row.machine).is_ok_and(|other| without_protocols(&other) == own)
+    });
+    match rows.is_empty() {
+        true => Err(Failure::Usage(format!(
+            "no row has the topology and the machine of {}: {} and {}",
+            place.name, place.topology, place.machine
+        ))),
+        false => Ok(Some(rows)),
+    }
+}
+
+/// Compares the choices for a system with AWS's tables of the fastest algorithm and protocol, which
+/// AWS measured.
+fn compare_with_aws(
+    library: &Library,
+    cases: &[TimedCase],
+    place: &Place,
+    (system, domains, gpus): (&'static System, u64, u64),
+) {
+    let shape = format!("{}:{domains}x{gpus}", system.name);
+    let (mut compared, mut same, mut with_protocol, mut regrets) = (0, 0, 0, Vec::new());
+    for winner in aws_winners(&shape) {
+        let block = match winner.collective.as_str() {
+            "allreduce" => winner.bytes,
+            _ => winner.bytes.div_ceil(place.ranks),
+        };
+        let of_cell = |case: &&TimedCase| {
+            (&case.collective, case.bytes) == (&winner.collective, block)
+                && library.name_of(case).is_some()
+        };
+        let fastest = cases.iter().filter(of_cell).min_by(|a, b| a.time_us.total_cmp(&b.time_us));
+        let Some((ours, name)) = fastest.and_then(|case| Some((case, library.name_of(case)?)))
+        else {
+            continue;
+        };
+        compared += 1;
+        let is_same = name == winner.algorithm;
+        same += u64::from(is_same);
+        with_protocol += u64::from(is_same && ours.protocol == winner.protocol);
+        let is_theirs = |case: &&TimedCase| library.name_of(case) == Some(&winner.algorithm);
+        if let Some(theirs) = cases.iter().filter(of_cell).find(is_theirs) {
+            regrets.push(theirs.time_us / ours.time_us);
+        }
+    }
+    if compared == 0 {
+        return;
+    }
+    let mean = (regrets.iter().map(|regret| regret.ln()).sum::<f64>() / regrets.len() as f64).exp();
+    let most = regrets.iter().copied().fold(1.0, f64::max);
+    say!(
+        "AWS's tables for {shape} ({AWS_SOURCE}): the same algorithm in {same} of {compared} cases, also with the same protocol in {with_protocol}; by our prediction, AWS's choices take {mean:.2} times as long (geometric mean), at most {most:.2} times"
+    );
+}
+
+/// Returns an error unless all rows have the same machine, and all rows with the same number of
+/// nodes the same topology.
+fn one_machine(rows: &[Record]) -> Result<(), Failure> {
     // Times on different machines or topologies cannot be compared, so mixed rows are an error.
     let one = |texts: BTreeSet<&str>, what: &str, flag: &str| {
         let list: Vec<&str> = texts.into_iter().collect();
@@ -92,14 +201,23 @@ fn cells(rows: &[Record]) -> Result<Vec<TimedCase>, Failure> {
     for (nodes, of) in topologies {
         one(of, &format!("topologies of {nodes} nodes"), "--topology")?;
     }
+    Ok(())
+}
+
+/// Returns one time per case. The time of a case is the mean of its predictions. For measurements
+/// it is the median, because background activity of the machine causes outliers.
+fn cells(
+    rows: &[Record],
+    system: Option<(&'static System, u64, u64)>,
+) -> Result<Vec<TimedCase>, Failure> {
     // Collect the times of the repetitions of each case.
-    let mut times: BTreeMap<(&str, u64, u64, &str), Vec<f64>> = BTreeMap::new();
+    let mut times: BTreeMap<(&str, u64, u64, &str, &str), Vec<f64>> = BTreeMap::new();
     for row in rows {
         // Leave out irregular workloads, because their blocks differ in size and an entry of the
         // table has a single block size.
         if let (Some(time), Some(bytes)) = (row.time_us, row.block_bytes) {
             times
-                .entry((&row.collective, row.nodes, bytes, &row.algorithm))
+                .entry((&row.collective, row.nodes, bytes, &row.algorithm, &row.protocol))
                 .or_default()
                 .push(time);
         }
@@ -109,17 +227,18 @@ fn cells(rows: &[Record]) -> Result<Vec<TimedCase>, Failure> {
     }
     // Combine the repetitions of each case into one time.
     let is_measured = rows.first().is_some_and(is_measured);
-    let cell =
-        |((collective, ranks, bytes, algorithm), times): ((&str, u64, u64, &str), Vec<f64>)| {
-            let all = Summary::of(&times)?;
-            Some(TimedCase {
-                collective: collective.to_owned(),
-                ranks,
-                bytes,
-                algorithm: algorithm.to_owned(),
-                time_us: if is_measured { all.median } else { all.mean },
-            })
-        };
+    let cell = |((collective, ranks, bytes, algorithm, protocol), times): (_, Vec<f64>)| {
+        let all = Summary::of(&times)?;
+        Some(TimedCase {
+            collective: str::to_owned(collective),
+            ranks,
+            bytes,
+            algorithm: str::to_owned(algorithm),
+            protocol: str::to_owned(protocol),
+            system,
+            time_us: if is_measured { all.median } else { all.mean },
+        })
+    };
     Ok(times.into_iter().filter_map(cell).collect())
 }
 

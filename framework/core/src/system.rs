@@ -8,7 +8,7 @@
 
 mod library;
 
-pub use library::LibraryAlgorithm;
+pub use library::{COUNTERPARTS, Counterpart, LibraryAlgorithm};
 
 use crate::cost::machine::Machine;
 use crate::spec::{Spec, SpecError};

@@ -19,6 +19,34 @@ use swapmeet_core::system::LibraryAlgorithm;
 const TIMES: &str = include_str!("../../../results/measured/gpu/nccl-tests.csv");
 const WINNERS: &str = include_str!("../../../results/measured/gpu/aws-winners.csv");
 
+/// The source of [`aws_winners`].
+pub const AWS_SOURCE: &str = "aws/aws-ofi-nccl 2daf7d3, Apache-2.0";
+
+/// The algorithm and the protocol that were the fastest in a measurement by AWS.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Winner {
+    pub collective: String,
+    /// The size as in nccl-tests: the vector of an allreduce, otherwise the larger buffer.
+    pub bytes: u64,
+    /// The name in [`swapmeet_core::system::Counterpart`].
+    pub algorithm: String,
+    pub protocol: String,
+}
+
+/// Returns the cells of AWS's tables for a system such as `p5:2x8`; empty if there is none.
+pub fn aws_winners(system: &str) -> Vec<Winner> {
+    let rows = table(WINNERS).expect("the committed table can be read");
+    let of_system = rows.into_iter().filter(|row| row["system"] == system);
+    of_system
+        .map(|row| Winner {
+            collective: row["collective"].clone(),
+            bytes: row["bytes"].parse().expect("a size is a number"),
+            algorithm: row["algorithm"].replace("nvls-tree", "nvlstree"),
+            protocol: row["protocol"].clone(),
+        })
+        .collect()
+}
+
 /// - `gpu.points(constants)`: the measured rows with their predictions. `constants` has the settings
 ///   of the machine `nccl`: those of the set of a row, if it has any, otherwise those of the key
 ///   `all`. The keys of a point are `set`, `system`, `collective`, `algorithm`, `protocol`, `bytes`,

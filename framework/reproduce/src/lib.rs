@@ -29,6 +29,7 @@ mod thakur;
 
 pub use bench::{Bench, ReproduceError, Run};
 pub use engine::Paper;
+pub use gpu::{AWS_SOURCE, Winner, aws_winners};
 pub use li::Published;
 pub use report::{Cell, Kind, Report, Table, Verdict, overview};
 

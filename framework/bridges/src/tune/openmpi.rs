@@ -248,6 +248,8 @@ mod tests {
             ranks,
             bytes,
             algorithm: String::new(),
+            protocol: String::new(),
+            system: None,
             time_us: 1.0,
         };
         chooser().unwrap()(&case).unwrap().theirs

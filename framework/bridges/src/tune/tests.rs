@@ -6,6 +6,8 @@ fn case(collective: &str, ranks: u64, bytes: u64, algorithm: &str, time_us: f64)
         ranks,
         bytes,
         algorithm: algorithm.to_owned(),
+        protocol: String::new(),
+        system: None,
         time_us,
     }
 }
@@ -98,7 +100,11 @@ fn collectives_with_times_of_one_algorithm_are_reported() {
         let (collective, algorithm) = ("allgather".to_owned(), "ring".to_owned());
         vec![Uncompared { collective, algorithm, has_others }]
     };
-    assert_eq!(library("nccl").unwrap().uncompared(&cases), only(false));
+    assert_eq!(library("nccl").unwrap().uncompared(&cases), only(true));
+    let cases = [case("reduce-scatter", 8, 64, "ring-reduce-scatter", 1.0)];
+    let only_one = &library("ucc").unwrap().uncompared(&cases)[0];
+    assert!(!only_one.has_others, "UCC has one reduce-scatter of this project");
+    let cases = [case("allgather", 8, 64, "ring", 1.0), case("allgather", 8, 64, "bruck", 2.0)];
     assert_eq!(library("openmpi").unwrap().uncompared(&cases), []);
     assert_eq!(library("openmpi").unwrap().uncompared(&cases[..1]), only(true));
 }
@@ -128,12 +134,10 @@ fn nccl_lines_have_no_spaces_and_whole_buffers() {
     let library = library("nccl").unwrap();
     let cases = [case("allgather", 8, 64, "ring", 1.0), case("allgather", 8, 128, "ring", 2.0)];
     let text = library.written(&library.decide(&cases).unwrap(), None).unwrap();
-    assert_eq!(text.lines().nth(1), Some("allgather,0,4294967295,ring,simple,-1,-1,8"));
+    assert_eq!(text.lines().nth(1), Some("allgather,0,18446744073709551615,ring,simple,-1,-1,8"));
     let why = library.decide(&sweep()).unwrap_err();
-    assert_eq!(
-        why,
-        "no row has a time of an algorithm that the library's rules can express: ring (allgather), ring-allreduce (allreduce)"
-    );
+    let beginning = "no row has a time of an algorithm that the library's rules can express: nvls-allreduce (allreduce), nvls-tree-allreduce (allreduce), pat-allgather (allgather), pat-reduce-scatter (reduce-scatter), ring (allgather), ring-allreduce (allreduce)";
+    assert!(why.starts_with(beginning), "{why}");
 }
 
 #[test]
@@ -235,4 +239,90 @@ fn losses_by_open_mpis_default_choices() {
         assert_eq!(without_a_time, of_others.map(|(name, times)| (name.to_owned(), times)).into());
     }
     assert_eq!(library("nccl").unwrap().losses_of_defaults(&cases, None).unwrap(), None);
+}
+
+/// A sweep on two domains of eight H100. NVLS has no protocol LL, so that its first row has no rule.
+/// The parameters of trees are those of domains of eight GPUs, in any order.
+fn sweep_of_a_system() -> Vec<TimedCase> {
+    let p5 = swapmeet_core::system::systems().iter().find(|system| system.name == "p5").unwrap();
+    let row = |bytes, algorithm: &str, protocol: &str, time_us| TimedCase {
+        protocol: protocol.to_owned(),
+        system: Some((p5, 2, 8)),
+        ..case("allreduce", 16, bytes, algorithm, time_us)
+    };
+    let nvls = "nvls-tree-allreduce:group=8,segments=2";
+    vec![
+        row(8, nvls, "LL", 1.0),
+        row(8, "two-tree-allreduce:segments=2,group=8", "LL", 5.0),
+        row(8, "two-tree-allreduce:segments=2,group=4", "LL", 4.0),
+        row(1 << 20, "two-tree-allreduce:segments=2,group=8", "LL128", 20.0),
+        row(1 << 20, "ring-allreduce", "LL128", 30.0),
+        row(8 << 30, nvls, "Simple", 90.0),
+        row(8 << 30, "ring-allreduce", "Simple", 99.0),
+    ]
+}
+
+/// The lines are read by the parsers of NVIDIA/nccl (plugins/tuner/example/plugin.c, which reads
+/// the sizes with strtoull and compares names with `strcmp`) and meta-pytorch/torchcomms
+/// (comms/ncclx/meta/tuner/ConfigParse.h), whose size is that of a rank's share.
+#[test]
+fn rows_of_a_system_name_algorithms_and_protocols() {
+    let written = |name: &str| {
+        let library = library(name).unwrap();
+        let text = library.written(&library.decide(&sweep_of_a_system()).unwrap(), None).unwrap();
+        text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        written("nccl"),
+        [
+            "allreduce,0,1048575,tree,ll,-1,2,16",
+            "allreduce,1048576,8589934591,tree,ll128,-1,2,16",
+            "allreduce,8589934592,18446744073709551615,nvls_tree,simple,-1,2,16",
+        ]
+    );
+    assert_eq!(
+        written("ncclx"),
+        [
+            "allreduce,[0,65535],tree,ll,-1,2,8",
+            "allreduce,[65536,536870911],tree,ll128,-1,2,8",
+            "allreduce,[536870912,),nvls_tree,simple,-1,2,8",
+        ]
+    );
+    let ncclx = library("ncclx").unwrap();
+    let unknown = [case("allgather", 8, 64, "ring", 1.0)];
+    let why = ncclx.written(&ncclx.decide(&unknown).unwrap(), None).unwrap_err();
+    assert!(why.contains("--system"), "{why}");
+}
+
+/// The forms are those of oneCCL's guide (`CCL_ALLREDUCE="recursive_doubling:0-8192;..ring:..-max"`)
+/// and of UCC's (`allreduce:0-4k:[4]:@ring`, contrib/ucc.conf and docs/user_guide.md). oneCCL's ranges
+/// contain their last size, and those of UCC end before it.
+#[test]
+fn settings_of_oneccl_and_ucc_are_single_lines() {
+    let cases = [
+        case("allreduce", 4, 64, "recursive-doubling-allreduce", 1.0),
+        case("allreduce", 4, 64, "ring-allreduce", 2.0),
+        case("allreduce", 4, 4096, "recursive-doubling-allreduce", 9.0),
+        case("allreduce", 4, 4096, "ring-allreduce", 5.0),
+        case("alltoall", 4, 64, "bruck", 1.0),
+        case("alltoall", 4, 64, "pairwise", 2.0),
+        case("alltoall", 4, 4096, "bruck", 9.0),
+        case("alltoall", 4, 4096, "pairwise", 5.0),
+        case("alltoall", 4, 4096, "linear", 6.0),
+    ];
+    let written = |name: &str, cases: &[TimedCase]| {
+        let library = library(name).unwrap();
+        library.written(&library.decide(cases).unwrap(), None)
+    };
+    assert_eq!(
+        written("oneccl", &cases).unwrap(),
+        "CCL_ALLREDUCE=\"recursive_doubling:0-4095;ring:4096-max\"\nCCL_ALLTOALL=\"naive:0-max\"\n"
+    );
+    assert_eq!(
+        written("ucc", &cases).unwrap(),
+        "UCC_TL_UCP_TUNE=allreduce:0-inf:[4]:@ring#alltoall:0-16384:[4]:@bruck#alltoall:16384-inf:[4]:@pairwise\n"
+    );
+    let two = [&cases[..], &[case("allreduce", 8, 64, "ring-allreduce", 1.0)]].concat();
+    let why = written("oneccl", &two).unwrap_err();
+    assert!(why.contains("all numbers of ranks, and the rows have 4, 8"), "{why}");
 }

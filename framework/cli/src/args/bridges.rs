@@ -172,8 +172,15 @@ pub(crate) struct RealRanks {
 #[derive(Debug, Args)]
 pub(crate) struct TuneArgs {
     /// Read predicted or measured rows.
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required_unless_present = "system")]
     pub files: Vec<PathBuf>,
+    /// Use only rows of this system (see `swapmeet list systems`), so that NCCL's rules name trees,
+    /// NVLS and protocols. Without FILE, the rows are calculated.
+    #[arg(long, value_name = "SPEC", conflicts_with_all = ["machine", "topology"])]
+    pub system: Option<String>,
+    /// Calculate rows of these sizes, which are those of nccl-tests [default: 8..16GiB].
+    #[arg(long, value_name = "RANGE", requires = "system", conflicts_with = "files")]
+    pub sizes: Option<String>,
     /// Select the library.
     #[arg(long, value_name = "LIBRARY", value_parser = libraries())]
     pub format: String,
@@ -196,6 +203,9 @@ pub(crate) struct TuneArgs {
     /// Option for existing output files.
     #[command(flatten)]
     pub over: Overwrite,
+    /// Options of plugin discovery.
+    #[command(flatten)]
+    pub plugins: PluginArgs,
 }
 
 #[derive(Debug, Args)]

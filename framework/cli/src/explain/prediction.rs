@@ -107,15 +107,9 @@ pub(crate) fn predict(
     let every = run::algorithms_of(&registry, collective);
     let library = library(place, collective, algorithm, &registry, &every)?;
     let specs: Vec<String> = library.iter().map(|of| of.spec.clone()).collect();
-    let mut of_library = Vec::new();
-    for of in &library {
-        let place = Place { machine: of.machine.clone(), ..place.clone() };
-        let specs = std::slice::from_ref(&of.spec);
-        let Some(rows) = rows(&place, collective, sizes, specs, plugins, &registry)? else {
-            return Ok(None);
-        };
-        of_library.extend(rows);
-    }
+    let Some(of_library) = rows_of(place, collective, sizes, &library, plugins, &registry)? else {
+        return Ok(None);
+    };
     let Some(of_all) = rows(place, collective, sizes, &every, plugins, &registry)? else {
         return Ok(None);
     };
@@ -154,6 +148,40 @@ pub(crate) fn predict(
         );
     }
     Ok(Some(predictions))
+}
+
+/// Returns the rows of the algorithms from which the library chooses on a system, each with the
+/// protocols that the library has for it: for each algorithm, those of all sizes.
+pub(crate) fn library_rows(
+    place: &Place,
+    collective: &str,
+    sizes: &[u64],
+    plugins: &PluginArgs,
+) -> Result<Option<Vec<Record>>, Failure> {
+    let registry = run::registry(plugins)?;
+    let library = library(place, collective, None, &registry, &[])?;
+    rows_of(place, collective, sizes, &library, plugins, &registry)
+}
+
+/// Returns the rows of candidates: for each of them, those of all sizes.
+fn rows_of(
+    place: &Place,
+    collective: &str,
+    sizes: &[u64],
+    candidates: &[Candidate],
+    plugins: &PluginArgs,
+    registry: &Registry,
+) -> Result<Option<Vec<Record>>, Failure> {
+    let mut all = Vec::new();
+    for of in candidates {
+        let place = Place { machine: of.machine.clone(), ..place.clone() };
+        let specs = std::slice::from_ref(&of.spec);
+        let Some(rows) = rows(&place, collective, sizes, specs, plugins, registry)? else {
+            return Ok(None);
+        };
+        all.extend(rows);
+    }
+    Ok(Some(all))
 }
 
 /// Returns whether a row's algorithm is that of a spec, whose parameters may be defaults.

@@ -15,6 +15,42 @@ pub struct LibraryAlgorithm {
     pub protocols: Vec<&'static str>,
 }
 
+/// An algorithm of NCCL and RCCL with the algorithm of this project that sends the same messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counterpart {
+    /// The word of the collective.
+    pub collective: &'static str,
+    /// The library's name, such as `ring`.
+    pub name: &'static str,
+    /// The algorithm of this project, without parameters.
+    pub ours: &'static str,
+    /// Its parameters, in which `{gpus}` is the number of GPUs of a domain.
+    parameters: &'static str,
+}
+
+const fn counterpart(
+    collective: &'static str,
+    name: &'static str,
+    ours: &'static str,
+    parameters: &'static str,
+) -> Counterpart {
+    Counterpart { collective, name, ours, parameters }
+}
+
+/// The algorithms of NCCL and RCCL. The model cuts messages into chunks, so each share has one
+/// segment, or one for each tree.
+pub const COUNTERPARTS: [Counterpart; 9] = [
+    counterpart("alltoall", "p2p", "linear", ""),
+    counterpart("allreduce", "ring", "ring-allreduce", ""),
+    counterpart("allreduce", "tree", "two-tree-allreduce", "group={gpus},segments=2"),
+    counterpart("allreduce", "nvls", "nvls-allreduce", "segments=1"),
+    counterpart("allreduce", "nvlstree", "nvls-tree-allreduce", "segments=2,group={gpus}"),
+    counterpart("allgather", "ring", "ring", ""),
+    counterpart("allgather", "pat", "pat-allgather", ""),
+    counterpart("reduce-scatter", "ring", "ring-reduce-scatter", ""),
+    counterpart("reduce-scatter", "pat", "pat-reduce-scatter", ""),
+];
+
 impl LibraryAlgorithm {
     /// Returns the machine with only the protocols of this algorithm. Machines without `protocols`
     /// stay the same.
@@ -46,40 +82,26 @@ impl System {
     /// `gpus` GPUs each. `collective` is its word, such as `allreduce`. Empty if the collective is
     /// not modelled.
     pub fn library(&self, collective: &str, domains: u64, gpus: u64) -> Vec<LibraryAlgorithm> {
-        let own = |name, spec: &str| LibraryAlgorithm {
-            name,
-            spec: spec.to_owned(),
-            protocols: match name {
-                "ring" | "tree" => vec!["LL", "LL128", "Simple"],
-                _ => vec!["Simple"],
-            },
-        };
-        match collective {
-            "alltoall" => vec![own("p2p", "linear")],
-            "allreduce" => {
-                // The model cuts messages into chunks, so each share has one segment, or one for each
-                // tree.
-                let tree = format!("two-tree-allreduce:group={gpus},segments=2");
-                let mut all = vec![own("ring", "ring-allreduce"), own("tree", &tree)];
-                if self.reduces_in_switch() && gpus > 1 {
-                    all.push(match domains {
-                        1 => own("nvls", "nvls-allreduce:segments=1"),
-                        _ => {
-                            own("nvlstree", &format!("nvls-tree-allreduce:segments=2,group={gpus}"))
-                        }
-                    });
-                }
-                all
+        let in_switch = self.reduces_in_switch() && gpus > 1;
+        let all = COUNTERPARTS.iter().filter(|own| own.collective == collective);
+        all.filter(|own| match own.name {
+            "nvls" => in_switch && domains == 1,
+            "nvlstree" => in_switch && domains > 1,
+            "pat" => gpus == 1,
+            _ => true,
+        })
+        .map(|own| {
+            let parameters = own.parameters.replace("{gpus}", &gpus.to_string());
+            let colon = if parameters.is_empty() { "" } else { ":" };
+            LibraryAlgorithm {
+                name: own.name,
+                spec: format!("{}{colon}{parameters}", own.ours),
+                protocols: match own.name {
+                    "ring" | "tree" => vec!["LL", "LL128", "Simple"],
+                    _ => vec!["Simple"],
+                },
             }
-            "allgather" => {
-                let pat = (gpus == 1).then(|| own("pat", "pat-allgather"));
-                [own("ring", "ring")].into_iter().chain(pat).collect()
-            }
-            "reduce-scatter" => {
-                let pat = (gpus == 1).then(|| own("pat", "pat-reduce-scatter"));
-                [own("ring", "ring-reduce-scatter")].into_iter().chain(pat).collect()
-            }
-            _ => Vec::new(),
-        }
+        })
+        .collect()
     }
 }
