@@ -12,6 +12,7 @@ use std::fs::File;
 use std::hash::BuildHasher;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
+use swapmeet_core::liveness::Deadlock;
 use swapmeet_interchange::schedule::{
     BlockSet, DocumentEvent, EventHandler, HandlerError, Header, Layout, Runs, Send, distinct_sums,
     is_reduction, merge_runs,
@@ -173,6 +174,12 @@ pub trait Export {
     /// Exports a step. The step has at least one message.
     fn step(&mut self, step: &Step) -> Result<(), ExportError>;
 
+    /// Returns the deadlock of the exported program if the target's connections are FIFOs of a fixed
+    /// depth that is too small for it. This is called after the last step.
+    fn deadlock(&self) -> Option<Deadlock> {
+        None
+    }
+
     /// Ends the export after all steps of a verified schedule. `row` contains the columns and texts
     /// of a result row. The program that executes the schedule replaces the placeholders in this
     /// row by its measurements. The placeholders are `@NAME@`, `@REPETITION@`, `@TIME@`, `@FIRST@`
@@ -308,10 +315,14 @@ impl Exporter {
         self.export()?.background(flow)
     }
 
-    /// Ends the export. This must be called when a verified schedule has no more events.
-    pub fn finish(mut self, row: &[(&str, String)]) -> Result<(), ExportError> {
+    /// Ends the export. This must be called when a verified schedule has no more events. Returns the
+    /// deadlock that is possible in the target, if any.
+    pub fn finish(mut self, row: &[(&str, String)]) -> Result<Option<Deadlock>, ExportError> {
         self.end_step()?;
-        self.export.ok_or("it has no schedule")?.finish(row)
+        let export = self.export.ok_or("it has no schedule")?;
+        let deadlock = export.deadlock();
+        export.finish(row)?;
+        Ok(deadlock)
     }
 
     fn export(&mut self) -> Result<&mut Box<dyn Export>, ExportError> {

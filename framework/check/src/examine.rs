@@ -24,6 +24,7 @@ use swapmeet_workloads::Workload;
 /// Examines a plugin on a bench. `file` is the name of the plugin file in the report, and
 /// `topologies` are the networks of the test cases. `wanted` are the algorithms to examine, with
 /// their parameters; if it is empty, all algorithms are examined with default parameters.
+/// `fifo_depth` is the depth of the FIFOs with which a schedule must not deadlock, if any.
 ///
 /// Returns an error of the kind [`io::ErrorKind::InvalidInput`] if the plugin does not have one of
 /// these algorithms or parameters.
@@ -32,6 +33,7 @@ pub fn examine(
     file: &str,
     topologies: &[&str],
     wanted: &[Spec],
+    fifo_depth: Option<u64>,
 ) -> io::Result<Report> {
     let mut report =
         Report { file: file.to_owned(), about: None, algorithms: Vec::new(), findings: Vec::new() };
@@ -63,7 +65,7 @@ pub fn examine(
     // findings about others.
     let about = report.about.as_ref().map_or(&[][..], |about| &about.algorithms);
     for (algorithm, params) in chosen(about, wanted)? {
-        let mut examiner = Examiner::new(bench, algorithm, params);
+        let mut examiner = Examiner { fifo_depth, ..Examiner::new(bench, algorithm, params) };
         examiner.examine_all(topologies)?;
         if let Some(why) = examiner.misprint() {
             let why = format!("`{}`: {why}", examiner.done.algorithm);
@@ -124,6 +126,7 @@ struct Examiner<'a> {
     /// The number of cases whose process was killed at the time limit. Each takes the whole time
     /// limit, so the examination ends early after [`ENOUGH_HUNG`] of them.
     pub hung: u32,
+    pub fifo_depth: Option<u64>,
 }
 
 /// The number of killed cases after which the examination of an algorithm ends early.
@@ -139,7 +142,8 @@ impl<'a> Examiner<'a> {
             collectives,
             ..AlgorithmReport::default()
         };
-        Self { bench, about, params, done, findings: Vec::new(), steady: Vec::new(), hung: 0 }
+        let (findings, steady) = (Vec::new(), Vec::new());
+        Self { bench, about, params, done, findings, steady, hung: 0, fifo_depth: None }
     }
 
     fn fault(&mut self, test: &'static str, at: &Subject<'_>, what: String) {
@@ -568,6 +572,9 @@ impl Examiner<'_> {
                 {
                     self.remark_once("waste", at, first.waste.join("; "));
                 }
+                if let Some(depth) = self.fifo_depth.filter(|_| is_plain) {
+                    self.liveness(case, at, depth)?;
+                }
                 if first.threads > 0 {
                     let what = format!(
                         "{} outlived the plan: end it before the plan returns",
@@ -629,6 +636,28 @@ impl Examiner<'_> {
                 }
                 _ => self.steady.push((case.clone(), place.to_owned(), first.clone())),
             }
+        }
+        Ok(())
+    }
+
+    /// Finds deadlocks if the connections between nodes are FIFOs, in which each node executes the
+    /// sends of a step and then the receives. The first deadlock of an algorithm is reported.
+    fn liveness(&mut self, case: &TestCase, at: &Subject<'_>, depth: u64) -> io::Result<()> {
+        if self.findings.iter().any(|finding| finding.test == "liveness") {
+            return Ok(());
+        }
+        let reply = self.ask(&Request::Liveness(case.clone(), depth), at)?;
+        let Some(Reply::Liveness(found)) = reply else { return Ok(()) };
+        if found.is_too_large {
+            self.remark("liveness", at, "not examined: it has too many messages".to_owned());
+        } else if let Some(deadlock) = found.of_messages {
+            let what = format!("deadlock with {depth} slots, one for each message: {deadlock}");
+            self.fault("liveness", at, what);
+        } else if let Some(deadlock) = found.of_blocks {
+            let what = format!(
+                "deadlock with {depth} slots, one for each block, but not with one for each message: {deadlock}"
+            );
+            self.remark("liveness", at, what);
         }
         Ok(())
     }

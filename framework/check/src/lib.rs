@@ -14,6 +14,7 @@
 pub mod bench;
 mod examine;
 mod ladder;
+mod liveness;
 mod reply;
 mod report;
 mod request;

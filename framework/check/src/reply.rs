@@ -1,5 +1,6 @@
 //! The code of the child process, which loads the plugin and replies to one request about it.
 
+use crate::liveness::MessageOrder;
 use crate::request::About;
 use crate::request::{Plan, Reply, Request, RunResult, SequencePlan, Symmetry, TestCase};
 use crate::watch::Watch;
@@ -39,6 +40,13 @@ pub fn reply(plugin: &Path, request: &Request, timeout: Duration, two: &dyn Fn()
             .map_or_else(Reply::BadRequest, |case| Reply::Run(run(&case, two))),
         Request::RunOnce(case) => resolve(&plugin, case, timeout)
             .map_or_else(Reply::BadRequest, |case| Reply::Run(run_once(&case).0)),
+        Request::Liveness(case, depth) => {
+            resolve(&plugin, case, timeout).map_or_else(Reply::BadRequest, |case| {
+                let mut order = MessageOrder::default();
+                session::run_group(&[case], &mut [&mut order]);
+                Reply::Liveness(order.liveness(*depth))
+            })
+        }
         Request::Sequence(cases) => {
             let cases: Result<Vec<Case>, String> =
                 cases.iter().map(|case| resolve(&plugin, case, timeout)).collect();

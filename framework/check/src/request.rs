@@ -23,6 +23,9 @@ pub enum Request {
     RunOnce(TestCase),
     /// A request to run these cases one after another in one process, in several orders.
     Sequence(Vec<TestCase>),
+    /// A request to run this case once and to find deadlocks if the connections between nodes are
+    /// FIFOs of this depth.
+    Liveness(TestCase, u64),
 }
 
 impl Request {
@@ -31,7 +34,9 @@ impl Request {
     pub fn inputs(&self) -> Vec<PathBuf> {
         let cases = match self {
             Self::About => &[][..],
-            Self::Run(case) | Self::RunOnce(case) => std::slice::from_ref(case),
+            Self::Run(case) | Self::RunOnce(case) | Self::Liveness(case, _) => {
+                std::slice::from_ref(case)
+            }
             Self::Sequence(cases) => cases,
         };
         let of_topology = |case: &TestCase| {
@@ -46,7 +51,7 @@ impl Request {
     /// Returns the maximum number of schedules that the child process makes for its reply.
     pub fn plans(&self) -> u32 {
         match self {
-            Self::About | Self::RunOnce(_) => 1,
+            Self::About | Self::RunOnce(_) | Self::Liveness(..) => 1,
             Self::Run(_) => 6,
             Self::Sequence(cases) => 4 * u32::try_from(cases.len()).unwrap_or(u32::MAX / 4),
         }
@@ -99,6 +104,19 @@ pub enum Reply {
     BadRequest(String),
     Run(RunResult),
     Sequence(Vec<SequencePlan>),
+    Liveness(Liveness),
+}
+
+/// Whether a schedule can end if the connections between nodes are FIFOs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Liveness {
+    /// The deadlock if each message takes a slot.
+    pub of_messages: Option<String>,
+    /// The deadlock if each block, or each segment of a block, takes a slot. Always `None` for
+    /// schedules of byte counts.
+    pub of_blocks: Option<String>,
+    /// Whether the schedule has too many messages for an answer.
+    pub is_too_large: bool,
 }
 
 /// A plan of one of several cases that a process runs one after another.

@@ -54,7 +54,8 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitStatus, Failure> {
     // The report lists the findings of the conformance tests first, and then the algorithms whose
     // names other plugins also use.
     let bench = BenchWithProgress::new(processes);
-    let report = examine(&bench, &args.plugin.display().to_string(), &topologies, &wanted);
+    let file = args.plugin.display().to_string();
+    let report = examine(&bench, &file, &topologies, &wanted, args.fifo_depth);
     bench.bar.finish_and_clear();
     let mut report = report.map_err(|e| match e.kind() {
         io::ErrorKind::InvalidInput => Failure::Usage(format!("--algorithm: {e}")),
@@ -137,7 +138,7 @@ impl BenchWithProgress {
 impl Bench for BenchWithProgress {
     fn ask(&self, request: &Request) -> io::Result<ProcessEnd> {
         match request {
-            Request::Run(case) | Request::RunOnce(case) => {
+            Request::Run(case) | Request::RunOnce(case) | Request::Liveness(case, _) => {
                 self.bar.set_message(format!(
                     "{} on {}, {}",
                     case.algorithm, case.topology, case.workload

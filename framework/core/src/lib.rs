@@ -65,6 +65,7 @@
 pub mod cost;
 pub mod delivery;
 pub mod limits;
+pub mod liveness;
 pub mod network;
 mod places;
 pub mod simulation;

@@ -326,13 +326,16 @@ static SYSTEMS: &[System] = &[
         Fabric::Roce,
         "2 and 8 computers of a rack",
     ),
-    nvl72(
-        "gb300-nvl72",
-        "GB300, racks of 72 GPUs, a port of 800 Gb/s RoCE for each GPU",
-        100.0,
-        Fabric::Roce,
-        "4 to 128 GPUs, large sizes",
-    ),
+    System {
+        ports_per_host: 8,
+        ..nvl72(
+            "gb300-nvl72",
+            "GB300, racks of 72 GPUs, two ports of 400 Gb/s RoCE for each GPU",
+            50.0,
+            Fabric::Roce,
+            "4 to 128 GPUs, large sizes",
+        )
+    },
     nvl72(
         "gb300-a4x-max",
         "Google A4X Max: GB300, racks of 72 GPUs, a port of 800 Gb/s RoCE for each GPU",

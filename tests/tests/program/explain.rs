@@ -54,7 +54,8 @@ fn assert_verdict(document: &Value, verdict: &str, bound_by: &str, ratio: f64) {
 
 /// The README of oracle-quickstart/oci-gpu-quickstarts (6a0abdc, README-GB300.md, UPL-1.0) has an
 /// all-to-all between two racks of 64 GPUs: 357,610 us for 16 GiB. The log is rebuilt from this
-/// value. Each GPU sends 8.6 GB to the other rack at 24.0 GB/s, a quarter of its ports. The limit
+/// value. Each GPU sends 8.6 GB to the other rack at 24.0 GB/s, a quarter of its ports. A host has eight
+/// ports of 400 Gb/s. The limit
 /// follows from the bytes: (n - g)/n of the buffer leave the rack.
 #[test]
 fn an_all_to_all_that_uses_a_quarter_of_the_ports_is_low() {
@@ -63,7 +64,7 @@ fn an_all_to_all_that_uses_a_quarter_of_the_ports_is_low() {
     assert_verdict(&document, "low", "NIC", 0.25);
     assert_eq!((status, &document["collective"]), (1, &"alltoall".into()));
     let usage = document["sizes"][0]["usage"].as_str().unwrap();
-    assert!(usage.starts_with("NIC 24.0 of 100 GB/s = "), "{usage}");
+    assert_eq!(usage, "NIC 24.0 of 100 GB/s = 1.92 of 8 ports");
 }
 
 /// A page on P6-B200 (aws-samples/awsome-distributed-training 7217859f, CC BY-SA; the value alone is

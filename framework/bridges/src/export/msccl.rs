@@ -11,6 +11,7 @@
 use super::{BlockTransfer, Export, ExportError, Message, OutputFolder, Part, Step};
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write as _;
+use swapmeet_core::liveness::{Deadlock, Operation, Programs};
 use swapmeet_interchange::msccl::{
     self, Buffer, ChunkLocation, Collective, Gpu, Program, StepKind, ThreadBlock,
 };
@@ -26,6 +27,9 @@ const MAX_THREAD_BLOCKS: usize = 64;
 const BLOCKS_PER_CHANNEL: u64 = 32;
 const MAX_CHANNELS: u64 = 32;
 const MAX_CHUNKS_PER_STEP: usize = 71;
+
+/// The slots of a connection (`NCCL_STEPS` in NVIDIA/nccl 5067397, src/include/device.h).
+const SLOTS: u64 = 8;
 
 pub(super) struct Msccl {
     folder: OutputFolder,
@@ -457,6 +461,65 @@ impl Export for Msccl {
             state.last_steps = std::mem::take(&mut state.current_steps);
         }
         Ok(())
+    }
+
+    /// Each thread block is a process. Large chunks take a slot each, so this is assumed for all.
+    fn deadlock(&self) -> Option<Deadlock> {
+        let mut firsts = Vec::new();
+        let mut gpu_of = Vec::new();
+        for (gpu, state) in self.gpus.iter().enumerate() {
+            firsts.push(gpu_of.len());
+            gpu_of.extend(state.blocks.iter().map(|_| gpu));
+        }
+        let operations = |step: &msccl::Step| {
+            usize::from(step.dependency.is_some())
+                + usize::from(step.kind.receives)
+                + usize::from(step.kind.sends)
+        };
+        let mut programs = Programs::default();
+        for (gpu, state) in self.gpus.iter().enumerate() {
+            for (block, thread) in state.blocks.iter().enumerate() {
+                let process = firsts[gpu] + block;
+                // The thread block of another GPU at the other end of the connection.
+                let other = |peer: Option<u64>, end: fn(&ThreadBlock) -> Option<u64>| {
+                    let is_end =
+                        |b: &ThreadBlock| b.channel == thread.channel && end(b) == Some(gpu as u64);
+                    let found = peer.and_then(|peer| {
+                        let block = self.gpus[peer as usize].blocks.iter().position(is_end);
+                        Some(firsts[peer as usize] + block?)
+                    });
+                    found.unwrap_or_else(|| unreachable!("a connection has two ends"))
+                };
+                for step in &thread.steps {
+                    if let Some((block, last)) = step.dependency {
+                        let before = &state.blocks[block as usize].steps[..=last as usize];
+                        let operations = before.iter().map(operations).sum();
+                        let wait =
+                            Operation::Wait { process: firsts[gpu] + block as usize, operations };
+                        programs.push(process, wait);
+                    }
+                    let slots = step.count;
+                    if step.kind.receives {
+                        let from = other(thread.receive, |block| block.send);
+                        let connection = programs.connection(from, process);
+                        programs.push(process, Operation::Receive { connection, slots });
+                    }
+                    if step.kind.sends {
+                        let to = other(thread.send, |block| block.receive);
+                        let connection = programs.connection(process, to);
+                        programs.push(process, Operation::Send { connection, slots });
+                    }
+                }
+            }
+        }
+        let mut deadlock = programs.deadlock(SLOTS)?;
+        deadlock.cycle = deadlock
+            .cycle
+            .into_iter()
+            .map(|(process, other, is_full)| (gpu_of[process], gpu_of[other], is_full))
+            .filter(|(gpu, other, _)| gpu != other)
+            .collect();
+        Some(deadlock)
     }
 
     fn finish(mut self: Box<Self>, _: &[(&str, String)]) -> Result<(), ExportError> {

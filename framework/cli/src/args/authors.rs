@@ -24,6 +24,7 @@ Examples:
   swapmeet check target/release/libmy_ring.so
   swapmeet check libmy-ring.so --topology torus:16x16 --topology graph:mine.txt
   swapmeet check libmy-ring.so --algorithm my-ring --algorithm my-ring:way=back
+  swapmeet check libmy-ring.so --fifo-depth 8
   swapmeet check libmy-ring.so --timeout 2 --memory-limit 256MiB --format json
 
 Each case runs in its own process, so a crash is reported and the check goes on.
@@ -64,6 +65,10 @@ pub(crate) struct CheckArgs {
     /// Limit the memory of the process of each case.
     #[arg(long, value_name = "SIZE", value_parser = memory, default_value = "1GiB")]
     pub memory_limit: u64,
+    /// Also find deadlocks on connections that are FIFOs with N slots, such as the 8 slots of NCCL.
+    /// Each node executes the sends of a step, and then the receives.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub fifo_depth: Option<u64>,
     /// Select the format of the report.
     #[arg(long, default_value = "text")]
     pub format: ReportFormat,
