@@ -252,14 +252,25 @@ fn is_bare(args: &CaseArgs, files: &[PathBuf]) -> bool {
         && lists.iter().all(|list| list.is_empty())
 }
 
-/// Returns the experiment that the dashboard runs if the user selects none: `quick-start` with the
-/// default machine and sizes up to 1 MiB, so that it answers a common question at once.
+/// Returns the experiment that the dashboard runs if the user selects none: the algorithms of
+/// `quick-start` on the default network and machine with sizes up to 1 MiB, so that it answers a
+/// common question at once.
 fn example() -> Result<Experiment, InputError> {
     let example = shipped().iter().find(|study| study.name == "quick-start");
     let example = example.unwrap_or_else(|| unreachable!("quick-start is bundled"));
     let sizes = Text::flag("--workload", "uniform:64..1MiB*4");
     let experiment = Experiment::parse(example.name, example.text)?;
-    Ok(Experiment { workloads: vec![sizes], machines: Vec::new(), baseline: None, ..experiment })
+    Ok(Experiment {
+        topologies: vec![default_topology()],
+        workloads: vec![sizes],
+        machines: Vec::new(),
+        baseline: None,
+        ..experiment
+    })
+}
+
+fn default_topology() -> Text {
+    Text::flag("--topology", "torus:16x16")
 }
 
 /// Adds the default topology, workload and machine if the experiment has none. Returns a remark that
@@ -267,7 +278,7 @@ fn example() -> Result<Experiment, InputError> {
 fn fill_in(experiment: &mut Experiment) -> Result<Option<String>, Failure> {
     if experiment.topologies.is_empty() && !experiment.is_named_by_tables(|table| &table.topologies)
     {
-        experiment.topologies.push(Text::flag("--topology", "torus:16x16"));
+        experiment.topologies.push(default_topology());
     }
     run::fill_in(experiment)
 }

@@ -1,9 +1,12 @@
-//! Scripts of the dashboard: keys with their times, which `--record` writes and `--replay` repeats,
-//! and texts that the screen must or must not show. Each line has an optional time in seconds, a
-//! word and the rest of the line, such as `1.25 key Down` or `expect 42 cases`.
+//! Scripts of the dashboard: keys and clicks with their times, which `--record` writes and `--replay`
+//! repeats, and texts that the screen must or must not show. Each line has an optional time in
+//! seconds, a word and the rest of the line, such as `1.25 key Down`, `click 12 5` (column and row
+//! from 0) or `expect 42 cases`.
 
 use crate::keys::Key;
-use crossterm::event::{Event, KeyEvent, KeyEventKind};
+use crossterm::event::{
+    Event, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -12,12 +15,20 @@ use std::time::{Duration, Instant};
 /// A step of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    Key(KeyEvent),
+    /// A key, a click, a movement of the wheel, or a pasted text.
+    Input(Event),
     /// Wait until the screen shows this text.
     Expect(String),
     /// The screen must not show this text.
     Absent(String),
 }
+
+/// The words of a script for the events of the mouse.
+const MOUSE: [(&str, MouseEventKind); 3] = [
+    ("click", MouseEventKind::Down(MouseButton::Left)),
+    ("wheel-up", MouseEventKind::ScrollUp),
+    ("wheel-down", MouseEventKind::ScrollDown),
+];
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Script(Vec<(Duration, Step)>);
@@ -45,7 +56,17 @@ impl Script {
                 let key = Key::parse(name).ok_or_else(|| {
                     format!("line {number}: `{name}` is no key: expected a name as in the help (?)")
                 })?;
-                Ok::<_, String>((at, Step::Key(key.event())))
+                Ok::<_, String>((at, Step::Input(Event::Key(key.event()))))
+            };
+            let mouse = |kind: MouseEventKind| {
+                let place = rest.split_once(' ').and_then(|(column, row)| {
+                    Some((column.parse::<u16>().ok()?, row.parse::<u16>().ok()?))
+                });
+                let (column, row) = place.ok_or_else(|| {
+                    format!("line {number}: expected a column and a row, found `{rest}`")
+                })?;
+                let event = MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE };
+                Ok::<_, String>((at, Step::Input(Event::Mouse(event))))
             };
             match word {
                 "key" => steps.push(key(rest)?),
@@ -58,13 +79,17 @@ impl Script {
                         })?);
                     }
                 }
+                "paste" => steps.push((at, Step::Input(Event::Paste(rest.to_owned())))),
                 "expect" => steps.push((at, Step::Expect(rest.to_owned()))),
                 "absent" => steps.push((at, Step::Absent(rest.to_owned()))),
-                other => {
-                    return Err(format!(
-                        "line {number}: expected `key`, `type`, `expect` or `absent`, found `{other}`"
-                    ));
-                }
+                other => match MOUSE.iter().find(|(name, _)| *name == other) {
+                    Some((_, kind)) => steps.push(mouse(*kind)?),
+                    None => {
+                        return Err(format!(
+                            "line {number}: expected `key`, `type`, `click`, `wheel-up`, `wheel-down`, `paste`, `expect` or `absent`, found `{other}`"
+                        ));
+                    }
+                },
             }
         }
         Ok(Self(steps))
@@ -76,7 +101,7 @@ impl Script {
 
     /// Returns the number of keys that the user presses.
     pub fn keys(&self) -> usize {
-        self.steps().filter(|step| matches!(step, Step::Key(_))).count()
+        self.steps().filter(|step| matches!(step, Step::Input(Event::Key(_)))).count()
     }
 }
 
@@ -96,18 +121,18 @@ impl Player {
         Self { steps, next, waits: None }
     }
 
-    /// Returns the keys that are due. `shows` tells whether the screen shows a text. The error says
+    /// Returns the event that is due. `shows` tells whether the screen shows a text. The error says
     /// which text the screen does not show, or should not show.
     pub(crate) fn due(
         &mut self,
         now: Duration,
         shows: impl Fn(&str) -> bool,
-    ) -> Result<Option<KeyEvent>, String> {
+    ) -> Result<Option<Event>, String> {
         /// The time within which the screen must show an expected text.
         const PATIENCE: Duration = Duration::from_secs(30);
         while let Some((_, step)) = self.next.take_if(|(at, _)| *at <= now) {
             match step {
-                Step::Key(event) => {
+                Step::Input(event) => {
                     self.next = self.steps.next();
                     return Ok(Some(event));
                 }
@@ -131,26 +156,33 @@ impl Player {
     }
 }
 
-/// Writes the keys of a session to a file.
+/// Writes the keys and clicks of a session to a file.
 #[derive(Debug)]
 pub(crate) struct Recorder(File);
 
 impl Recorder {
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         let mut file = File::create_new(path)?;
-        writeln!(
-            file,
-            "# seconds, `key`, and the name of the key: swapmeet tui --replay repeats it"
-        )?;
+        writeln!(file, "# seconds, and a key or a click: swapmeet tui --replay repeats it")?;
         Ok(Self(file))
     }
 
     pub(crate) fn record(&mut self, now: Duration, event: &Event) -> io::Result<()> {
-        let Event::Key(key) = event else { return Ok(()) };
-        if key.kind == KeyEventKind::Release {
-            return Ok(());
-        }
-        writeln!(self.0, "{:.3} key {}", now.as_secs_f64(), Key::of(key).name())
+        let text = match event {
+            Event::Key(key) if key.kind != KeyEventKind::Release => {
+                format!("key {}", Key::of(key).name())
+            }
+            Event::Mouse(mouse) => match MOUSE.iter().find(|(_, kind)| *kind == mouse.kind) {
+                Some((word, _)) => format!("{word} {} {}", mouse.column, mouse.row),
+                None => return Ok(()),
+            },
+            // A script has one line for each step.
+            Event::Paste(text) => format!("paste {}", text.replace(['\r', '\n'], " ")),
+            Event::Key(_) | Event::Resize(..) | Event::FocusGained | Event::FocusLost => {
+                return Ok(());
+            }
+        };
+        writeln!(self.0, "{:.3} {text}", now.as_secs_f64())
     }
 }
 
@@ -167,9 +199,38 @@ mod tests {
         assert!(why.starts_with("line 2: `Hyper` is no key"), "{why}");
         let why = Script::parse("press x").unwrap_err();
         assert!(
-            why.contains("expected `key`, `type`, `expect` or `absent`, found `press`"),
+            why.contains("expected `key`, `type`, `click`") && why.ends_with("found `press`"),
             "{why}"
         );
+    }
+
+    /// What a recorder writes, a script repeats.
+    #[test]
+    fn recorded_events_are_those_of_the_script() {
+        let folder = std::env::temp_dir().join(format!("swapmeet-script-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("session.txt");
+        let at = |kind, column, row| {
+            Event::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE })
+        };
+        let events = [
+            Event::Key(crate::keys::ctrl('r').event()),
+            at(MouseEventKind::Down(MouseButton::Left), 12, 5),
+            at(MouseEventKind::ScrollDown, 3, 0),
+            Event::Paste("torus:4x4 mesh:4x4".to_owned()),
+        ];
+        let mut recorder = Recorder::create(&file).unwrap();
+        for (event, second) in events.iter().zip(1..) {
+            recorder.record(Duration::from_secs(second), event).unwrap();
+        }
+        // Movements of the mouse are not recorded.
+        recorder.record(Duration::from_secs(9), &at(MouseEventKind::Moved, 1, 1)).unwrap();
+        let script = Script::parse(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        let inputs = events.map(Step::Input);
+        assert_eq!(script.steps().collect::<Vec<_>>(), inputs.iter().collect::<Vec<_>>());
+        std::fs::remove_dir_all(&folder).unwrap();
+        let why = Script::parse("click 12").unwrap_err();
+        assert!(why.contains("line 1: expected a column and a row, found `12`"), "{why}");
     }
 
     #[test]
@@ -179,7 +240,7 @@ mod tests {
         let second = Duration::from_secs(1);
         assert_eq!(player.due(second, |_| false), Ok(None));
         let quit = player.due(second, |text| text == "done").unwrap().unwrap();
-        assert_eq!(Key::of(&quit).name(), "q");
+        assert_eq!(quit, Event::Key(crate::keys::ch('q').event()));
         assert_eq!(player.due(second, |_| true), Err("the screen shows `gone`".to_owned()));
     }
 }

@@ -32,11 +32,11 @@ const FRAME: Duration = Duration::from_millis(33);
 /// The time between two checks for signals while the screen does not change.
 const IDLE: Duration = Duration::from_millis(250);
 
-/// Keys that are read from a script or written to a file.
+/// Keys and clicks that are read from a script or written to a file.
 #[derive(Debug, Default)]
 pub struct Replay {
     pub script: Option<Script>,
-    /// The file to which the keys of the user are written. It must not exist.
+    /// The file to which the keys and clicks of the user are written. It must not exist.
     pub record: Option<PathBuf>,
 }
 
@@ -91,8 +91,8 @@ fn show(
         }
         if let Some(player) = &mut player {
             let shows = |text: &str| app.shows(text);
-            if let Some(key) = player.due(began.elapsed(), shows).map_err(io::Error::other)? {
-                app.key(&key);
+            if let Some(event) = player.due(began.elapsed(), shows).map_err(io::Error::other)? {
+                handle(app, &event, &clicks);
                 changed = true;
                 if app.exit_mode().is_none() {
                     continue;

@@ -9,11 +9,18 @@
 //! `every_link_of_16x16_has_a_mark`, and C10 by the axes of `results`. A17 was in the docs.
 
 use super::sessions::Session;
-use crossterm::event::{KeyCode, KeyEvent};
+use crossterm::event::{Event, KeyCode, KeyEvent};
 use swapmeet_tui::{Script, Step};
 
 /// The sizes of terminals at which the texts are searched.
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
+
+fn press(session: &mut Session, event: &Event) {
+    match event {
+        Event::Key(key) => session.app.key(key),
+        other => unreachable!("{other:?}: the place of a click depends on the size of the screen"),
+    }
+}
 
 fn replay(text: &str) {
     let experiment: String = text
@@ -29,8 +36,8 @@ fn replay(text: &str) {
             SIZES.map(|(width, height)| session.screen(width, height))
         };
         match step {
-            Step::Key(event) => {
-                session.app.key(event);
+            Step::Input(event) => {
+                press(&mut session, event);
                 session.settle();
             }
             Step::Expect(words) => {
@@ -103,7 +110,7 @@ fn the_answer_and_the_reason_take_few_keys() {
     assert!(script.keys() <= 8);
     for step in script.steps() {
         match step {
-            Step::Key(event) => session.app.key(event),
+            Step::Input(event) => press(&mut session, event),
             Step::Expect(text) => {
                 session.settle();
                 let screen = session.screen(100, 30);

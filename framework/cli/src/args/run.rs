@@ -32,8 +32,8 @@ Examples:
   swapmeet tui --follow shard-1.csv --follow shard-2.csv
 
 Cases given by flags or an experiment file start at once, unless result files
-are opened. If neither cases nor files are given, the cases of quick-start.toml
-start. Press `?` for the keys. With --out, each row is written as soon as its
+are opened. If neither cases nor files are given, an example starts: all-to-all
+algorithms on a 16x16 torus. Press `?` for the keys. With --out, each row is written as soon as its
 case ends. If NO_COLOR is set, no colours are used. If the locale is not UTF-8,
 only ASCII characters are used.";
 

@@ -5,7 +5,7 @@ mod form;
 
 use crate::click_map::PanelPosition;
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch, key};
-use crate::paint::{Painter, cut_middle, widest};
+use crate::paint::{Painter, cut_middle, widest, width};
 use crate::panel::{Keyed, List, Panel};
 use crate::session::chosen::{ListItem, ListKind, is_size};
 use crate::session::suggestions::ExperimentFile;
@@ -581,7 +581,16 @@ fn heading(
         (_, true) => format!("{} selected", picked.len()),
         (_, false) if by_tables => "given by the [[case]] tables".to_owned(),
         (_, false) if picked.is_empty() => "none selected".to_owned(),
-        (_, false) => picked.join(" "),
+        (_, false) => {
+            let all = picked.join(" ");
+            match &*picked {
+                // A long list has its ends and its length.
+                [first, _, .., last] if width(&all) + x.max(14) + 1 > area.width => {
+                    format!("{first} .. {last} ({} selected)", picked.len())
+                }
+                _ => all,
+            }
+        }
     };
     // If nothing is selected in this list, no case can run, so the text has the style of a warning.
     let has_specs = ListKind::SPECS.contains(&kind);

@@ -395,8 +395,7 @@ fn legend(painter: &mut Painter<'_, '_>, session: &Session, map: &WinnerMap, are
         [mark(look).to_string(), name.to_owned()].map(|text| (text, theme.series(look)))
     };
     let y = painter.legend(area, map.winners().into_iter().map(entry));
-    let shades =
-        "the next one is slower by: blank not significant  ░ up to 5 %  ▒ 25 %  ▓ 100 %  █ more";
+    let shades = "lead: blank not significant  ░ up to 5 %  ▒ 25 %  ▓ 100 %  █ more  ╱ alone";
     painter.put(area, 1, y, shades, theme.dim);
     y + 1
 }

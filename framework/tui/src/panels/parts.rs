@@ -2,7 +2,7 @@
 //! such as start-up or contention.
 
 use crate::keys::{Binding, NEXT, PREVIOUS, bind, ch};
-use crate::paint::{Painter, position, widest, width};
+use crate::paint::{Painter, position, widest, width, wrap};
 use crate::panel::{Keyed, List, Panel, list_in_field, wrap_index};
 use crate::session::comparison::{Line, UNCHARGED};
 use crate::session::{RenderKind, Request, Requests, Session};
@@ -101,10 +101,13 @@ impl Panel for Parts {
             return painter.placeholder(area, text);
         }
         let why = session.compared.why(number).filter(|_| area.height > 6);
-        if let Some(why) = &why {
-            painter.put(area, 1, 0, why, painter.theme.accent);
-        }
-        let area = rest(area, u16::from(why.is_some()));
+        let why = why.unwrap_or_default();
+        let rows = match (why.is_empty(), wrap(&why, area.width.saturating_sub(2)).len()) {
+            (true, _) => 0,
+            (false, rows) => (rows as u16).min(2),
+        };
+        painter.paragraph(Rect { height: rows, ..area }, &why, painter.theme.accent);
+        let area = rest(area, rows);
         let mut left = area.height.saturating_sub(3 + lines.len() as u16 * MOST_ROWS);
         let others = (1..groups.len()).map(|offset| (number + offset) % groups.len());
         let others = others.map(|other| (other, self.timed_lines(session, other)));

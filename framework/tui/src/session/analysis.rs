@@ -45,10 +45,13 @@ impl Session {
 
     /// Starts the analysis if it is due. Returns whether a result has arrived.
     pub(super) fn poll_analysis(&mut self) -> bool {
+        // While rows arrive by themselves, pauses limit the load. A change by the user, and the last
+        // rows of a run, are analysed at once.
+        let waits = self.queue.is_busy() || self.follow.is_on();
         let analysis = &mut self.analysis;
         if analysis.is_stale
             && analysis.under_way.is_none()
-            && analysis.next.is_none_or(|next| Instant::now() >= next)
+            && analysis.next.is_none_or(|next| !waits || Instant::now() >= next)
         {
             analysis.is_stale = false;
             let queue = &self.queue;

@@ -63,9 +63,9 @@ impl Session {
         let run = self.queue.specs()[0].len();
         let algorithms = units::count(run, "algorithm");
         let fitting = self.fitting_algorithms();
-        let is_busy = self.queue.is_busy();
+        let is_busy = self.queue.is_busy() || self.is_comparing();
         match (fitting.len(), run) {
-            _ if is_busy => format!("{algorithms} so far."),
+            _ if is_busy => format!("{} of {algorithms} so far.", self.compared.algorithms.len()),
             (0, 1) => "The only algorithm that fits was run.".to_owned(),
             (0, _) => format!("All {algorithms} that fit were run."),
             (more, 1) => format!("{algorithms} was run; + runs {more} more that may fit."),

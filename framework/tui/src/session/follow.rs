@@ -27,6 +27,10 @@ impl Follow {
     pub(super) fn new(paths: Vec<PathBuf>) -> Self {
         Self { sizes: vec![0; paths.len()], paths, ..Self::default() }
     }
+
+    pub(super) fn is_on(&self) -> bool {
+        !self.paths.is_empty()
+    }
 }
 
 /// Reads all rows of the files. A file that does not exist yet, or is empty, has no rows. Returns the

@@ -93,7 +93,8 @@ impl Keyed for Network {
             Action::ZoomIn,
             &[ch('z')],
             "zoom in on ranks against time, around the displayed step",
-        ),
+        )
+        .hint("zoom"),
         bind(Action::ZoomOut, &[ch('Z')], "zoom out"),
         bind(Action::Faster, &[ch('+'), ch('=')], "play faster"),
         bind(Action::Slower, &[ch('-')], "play slower").pair("+-", "speed"),
@@ -163,7 +164,13 @@ impl Keyed for Network {
     }
 
     fn is_idle(&self, action: Action, session: &Session) -> bool {
-        matches!(action, Action::NextPlane | Action::TurnPlanes) && self.planes(session) < 2
+        let is_ranks = self.view.picture == Picture::RanksOverTime;
+        match action {
+            Action::NextPlane | Action::TurnPlanes => is_ranks || self.planes(session) < 2,
+            Action::Quantity => is_ranks,
+            Action::ZoomIn => !is_ranks,
+            _ => false,
+        }
     }
 }
 
@@ -265,8 +272,8 @@ impl Panel for Network {
             let text = "No cases yet. Choose them in 1, then press R to run them. The schedule is shown here.";
             return painter.placeholder(area, text);
         };
-        let area =
-            painter.panel(area, &title(session, row, usize::from(area.width.saturating_sub(8))));
+        let area = painter
+            .panel(area, &self.title(session, row, usize::from(area.width.saturating_sub(8))));
         let Some(recording) = session.schedule() else {
             let text = match (&row.case, row.record().and_then(|r| r.plan_ms)) {
                 (Err(why), _) => format!("The schedule is not available: {why}"),
@@ -362,6 +369,30 @@ impl Network {
         }
         (self.view.plane, self.view.turned) = (0, (self.view.turned + 1) % 3);
         Requests::new()
+    }
+
+    /// Returns the title. It contains all specs of the case or, if they do not fit, only the specs in
+    /// which the case differs from other cases.
+    fn title(&self, session: &Session, row: &CaseRow, room: usize) -> String {
+        let [algorithm, topology, workload, machine] = row.specs();
+        let what = match self.view.picture {
+            Picture::Network => "Network",
+            Picture::Matrix => "Messages",
+            Picture::RanksOverTime => "Ranks",
+        };
+        let full = format!("{what}: {algorithm} on {topology}, {workload}, {machine}");
+        let is = |group: &&Arc<Group>| {
+            let setting = group.setting.borrowed();
+            (setting.topology, setting.workload, setting.machine) == (topology, workload, machine)
+        };
+        match session.compared.groups.iter().find(is) {
+            Some(group) if full.width() > room => {
+                let head = format!("{what}: {algorithm}, ");
+                let room = room.saturating_sub(head.width());
+                head + &session.compared.group_label(group, room)
+            }
+            _ => full,
+        }
     }
 
     /// Simulates the schedule. If the case has no row yet, shows the newest step while the
@@ -477,24 +508,5 @@ fn most_of_all(session: &Session, row: &CaseRow, shown: &[&Recording], quantity:
     match quantity {
         Quantity::Messages => own.max(peaks.link_messages),
         Quantity::Bytes | Quantity::Held | Quantity::Loss => own.max(peaks.node_bytes),
-    }
-}
-
-/// Returns the title. It contains all specs of the case or, if they do not fit, only the specs in
-/// which the case differs from other cases.
-fn title(session: &Session, row: &CaseRow, room: usize) -> String {
-    let [algorithm, topology, workload, machine] = row.specs();
-    let full = format!("Network: {algorithm} on {topology}, {workload}, {machine}");
-    let is = |group: &&Arc<Group>| {
-        let setting = group.setting.borrowed();
-        (setting.topology, setting.workload, setting.machine) == (topology, workload, machine)
-    };
-    match session.compared.groups.iter().find(is) {
-        Some(group) if full.width() > room => {
-            let head = format!("Network: {algorithm}, ");
-            let room = room.saturating_sub(head.width());
-            head + &session.compared.group_label(group, room)
-        }
-        _ => full,
     }
 }

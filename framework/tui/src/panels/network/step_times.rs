@@ -29,6 +29,13 @@ pub(super) fn columns(steps: usize, room: usize) -> Vec<Range<usize>> {
         .collect()
 }
 
+/// Returns the width of a bar. A few steps have wide bars, but half of the room is left to the
+/// caption.
+fn wide(bars: usize, room: u16) -> u16 {
+    const MOST: u16 = 4;
+    (room / 2 / (bars as u16).max(1)).clamp(1, MOST)
+}
+
 /// Draws the chart. If a column represents several steps, its bar shows the longest of them. The
 /// last row marks the displayed step.
 pub(super) fn chart(
@@ -42,9 +49,12 @@ pub(super) fn chart(
     let theme = painter.theme;
     let high = area.height.saturating_sub(1);
     let time = |step: usize| recording.time(step).unwrap_or(0.0);
-    let columns = columns(recording.steps.len(), usize::from(area.width.saturating_sub(2)));
+    let room = area.width.saturating_sub(2);
+    let columns = columns(recording.steps.len(), usize::from(room));
+    let each = wide(columns.len(), room);
     // The height of a bar is measured in eighths of a row. A bar consists of the kinds of time.
-    for (x, steps) in (1_u16..).zip(&columns) {
+    for (number, steps) in (0_u16..).zip(&columns) {
+        let x = 1 + number * each;
         let longest_of = steps.clone().max_by(|a, b| time(*a).total_cmp(&time(*b)));
         let times = longest_of.and_then(|step| recording.times(step)).unwrap_or_default();
         let whole = times.total();
@@ -58,14 +68,14 @@ pub(super) fn chart(
             let part = part_at(&times, at);
             let (full, style) = theme.part(part);
             let mark = if theme.coloured { EIGHTHS[usize::from(filled) - 1] } else { full };
-            painter.dot(area, x, high - 1 - row, mark, style);
+            (x..x + each).for_each(|x| painter.dot(area, x, high - 1 - row, mark, style));
         }
         // The user can click anywhere in the column, even above a short bar.
         for y in 0..area.height {
-            painter.add_click(area, x, y, 1, PanelPosition::Mark(steps.start));
+            painter.add_click(area, x, y, each, PanelPosition::Mark(steps.start));
         }
         if steps.contains(&step) {
-            painter.dot(area, x, high, '▴', theme.accent);
+            (x..x + each).for_each(|x| painter.dot(area, x, high, '▴', theme.accent));
         }
     }
     // If there is enough space to the right of the bars, write a caption that explains the scale.
@@ -75,7 +85,7 @@ pub(super) fn chart(
         "time of each step"
     };
     let text = format!("{of_what}, maximum {} (w goes there)", duration(longest));
-    let from = columns.len() as u16 + 3;
+    let from = columns.len() as u16 * each + 3;
     if from + width(&text) < area.width {
         painter.put(area, from, high.saturating_sub(1), &text, theme.dim);
     }
@@ -137,6 +147,11 @@ mod tests {
             let all: Vec<usize> = columns(steps, room).into_iter().flatten().collect();
             assert_eq!(all, (0..steps).collect::<Vec<_>>(), "{steps} in {room}");
         }
+    }
+
+    #[test]
+    fn few_steps_have_wide_bars() {
+        assert_eq!([1, 6, 21, 60, 200].map(|bars| wide(bars, 110)), [4, 4, 2, 1, 1]);
     }
 
     #[test]

@@ -18,7 +18,10 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use std::rc::Rc;
 use std::sync::Arc;
-use swapmeet_results::Status;
+use swapmeet_results::{Status, duration};
+
+/// In a narrower table, the state of a case has no steps, so that names have more room.
+const WIDE: u16 = 90;
 
 /// The maximum number of rows for the reason of a failure. The details show the full text.
 const MOST_REASON_LINES: usize = 3;
@@ -179,7 +182,9 @@ impl Panel for Table {
         let shown = &lines[first..(first + height).min(lines.len())];
         let bar = u16::from(lines.len() > height);
         let room = area.width.saturating_sub(2 + bar);
-        let layout = layout(self.candidates(session, shown), room, self.sort, self.across);
+        let is_wide = area.width >= WIDE;
+        let candidates = self.candidates(session, shown, is_wide);
+        let layout = layout(candidates, room, self.sort, self.across);
         self.farthest = layout.farthest;
         self.in_sight = layout.columns.iter().map(|placed| placed.column).collect();
         self.across = self.across.min(self.farthest);
@@ -202,7 +207,7 @@ impl Panel for Table {
             let cells: Vec<_> = layout
                 .columns
                 .iter()
-                .map(|placed| cell(painter, session, *entry, placed.column, begins))
+                .map(|placed| cell(painter, session, *entry, placed.column, (begins, is_wide)))
                 .collect();
             for (number, (placed, (text, own))) in layout.columns.iter().zip(&cells).enumerate() {
                 let style = if here { style } else { own.unwrap_or(plain) };
@@ -247,7 +252,7 @@ fn cell(
     session: &Session,
     entry: Entry,
     column: Column,
-    begins: bool,
+    (begins, is_wide): (bool, bool),
 ) -> (String, Option<Style>) {
     match entry {
         Entry::Line(line) => {
@@ -261,9 +266,14 @@ fn cell(
         }
         Entry::Open(index) => {
             let case = &session.queue.rows()[index];
-            let (word, style) = state(painter, session, case);
+            let (word, style) = state(painter, session, case, is_wide);
             match column {
                 Column::State => (word, Some(style)),
+                // A row that is not part of the analysis yet already has a time.
+                Column::Time => {
+                    let time = case.record().and_then(|record| record.time_us);
+                    (time.map(duration).unwrap_or_default(), None)
+                }
                 _ => (column.text_of_case(case), Some(painter.theme.dim)),
             }
         }
@@ -272,7 +282,12 @@ fn cell(
 
 /// Returns the state of a case in words. A running case has its step and the elapsed time, which is
 /// time on this computer.
-fn state(painter: &Painter<'_, '_>, session: &Session, case: &CaseRow) -> (String, Style) {
+fn state(
+    painter: &Painter<'_, '_>,
+    session: &Session,
+    case: &CaseRow,
+    is_wide: bool,
+) -> (String, Style) {
     let theme = painter.theme;
     match &case.state {
         CaseState::Waiting => ("· waiting".to_owned(), theme.dim),
@@ -280,8 +295,8 @@ fn state(painter: &Painter<'_, '_>, session: &Session, case: &CaseRow) -> (Strin
         CaseState::Running(since) => {
             let since = clock(session.now.saturating_sub(*since));
             let step = match case.pace.steps {
-                0 => String::new(),
-                step => format!("step {step}, "),
+                step if step > 0 && is_wide => format!("step {step}, "),
+                _ => String::new(),
             };
             (format!("▸ {step}{since}"), theme.warn)
         }
@@ -388,7 +403,7 @@ impl Table {
 
     /// Returns the columns that the table may show, with the widths that they need. The widths do
     /// not depend on the rows that arrive during a run, unless a value is unusually long.
-    fn candidates(&self, session: &Session, shown: &[Entry]) -> Vec<Candidate> {
+    fn candidates(&self, session: &Session, shown: &[Entry], is_wide: bool) -> Vec<Candidate> {
         /// The maximum number of different texts of a spec for which all texts are considered. With
         /// more texts, only the visible ones are.
         const MOST: usize = 64;
@@ -424,8 +439,8 @@ impl Table {
                 if all.len() <= MOST { all.clone() } else { shown.iter().map(text).collect() }
             });
             let least = match column {
-                Column::State if tally.open() > 0 => 18,
-                Column::State => 9,
+                Column::State if tally.open() > 0 && is_wide => 18,
+                Column::State => 10,
                 Column::Time => 11,
                 Column::Ratio => 6,
                 Column::Verified => 15,
