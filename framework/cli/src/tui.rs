@@ -10,8 +10,8 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use swapmeet_plot::{
-    Drawable, Figure, FigureFormat, FigureOptions, Paper, Quantity, Scales, StackKind, StackedBars,
-    Styles, WinnerFigure,
+    Colour, Drawable, Figure, FigureFormat, FigureOptions, Paper, Quantity, Scales, ScreenRun,
+    StackKind, StackedBars, Styles, WinnerFigure,
 };
 use swapmeet_results::units::count;
 use swapmeet_results::{Record, read_files};
@@ -20,8 +20,8 @@ use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::{InputError, Text};
 use swapmeet_runner::lookup::experiment_of;
 use swapmeet_tui::{
-    Appearance, Background, Options, RenderKind, RenderRequest, Replay, Script, SessionResult,
-    Setup, Theme, is_ascii_terminal,
+    Appearance, Background, Options, RenderKind, RenderRequest, Replay, ScreenPicture, Script,
+    SessionResult, Setup, Theme, is_ascii_terminal,
 };
 use swapmeet_workloads::experiments::shipped;
 use swapmeet_workloads::file::read_regular;
@@ -288,10 +288,12 @@ fn render(request: &RenderRequest, rows: Vec<Record>) -> Result<Vec<u8>, String>
     let files = [(String::new(), rows)];
     let baseline = request.baseline.as_deref();
     let styles = Styles::numbered(&request.styles);
-    let drawn: Box<dyn Drawable> = match request.kind {
+    let format = FigureFormat::of_path(&request.path).unwrap_or(FigureFormat::Svg);
+    let drawn: Box<dyn Drawable> = match &request.kind {
         RenderKind::Report => return crate::report::page_of(&files, baseline),
+        RenderKind::Screen(screen) => return picture(screen, format),
         RenderKind::Curves(x) => {
-            let wanted = FigureOptions { baseline, ..FigureOptions::new(x, Quantity::Time) };
+            let wanted = FigureOptions { baseline, ..FigureOptions::new(*x, Quantity::Time) };
             Box::new(Figure {
                 styles,
                 ..Figure::from_rows(&files, &wanted).map_err(|e| e.to_string())?
@@ -312,6 +314,25 @@ fn render(request: &RenderRequest, rows: Vec<Record>) -> Result<Vec<u8>, String>
             .map_err(|e| e.to_string())?,
         ),
     };
-    let format = FigureFormat::of_path(&request.path).unwrap_or(FigureFormat::Svg);
     drawn.file(format, &Paper::default(), 2.0).map_err(|e| e.to_string())
+}
+
+/// Returns the file of a view as it is on the screen.
+fn picture(screen: &ScreenPicture, format: FigureFormat) -> Result<Vec<u8>, String> {
+    let colour = |[red, green, blue]: [u8; 3]| Colour(red, green, blue);
+    let run = |run: &swapmeet_tui::ScreenRun| ScreenRun {
+        at: run.at,
+        words: run.words.clone(),
+        columns: run.columns,
+        front: colour(run.front),
+        back: colour(run.back),
+        is_bold: run.is_bold,
+    };
+    let picture = swapmeet_plot::ScreenPicture {
+        columns: screen.columns,
+        rows: screen.rows,
+        ground: colour(screen.ground),
+        runs: screen.runs.iter().map(run).collect(),
+    };
+    picture.file(format, 2.0).map_err(|e| e.to_string())
 }

@@ -18,16 +18,17 @@ mod memo;
 mod paint;
 mod panel;
 mod panels;
+mod picture;
 mod screen;
 mod script;
 mod session;
-mod svg;
 pub mod terminal;
 mod theme;
 
 pub use app::{App, Appearance, ExitMode, SessionResult};
 pub use background::Background;
 pub use click_map::ClickMap;
+pub use picture::{ScreenPicture, ScreenRun};
 pub use screen::{draw, draw_panel};
 pub use script::{Script, Step};
 pub use session::{Options, RenderKind, RenderRequest, RenderRows, RowSink, Setup};

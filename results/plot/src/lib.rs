@@ -16,6 +16,7 @@ mod marks;
 mod page;
 mod pgfplots;
 mod quantity;
+mod screen;
 mod stacked;
 mod style;
 mod titles;
@@ -32,6 +33,7 @@ pub use marks::scene::Colour;
 pub use marks::{DrawError, Length, Paper, Picture};
 pub use page::{Link, Page, PageOptions};
 pub use quantity::{LogAxes, Point, Quantity};
+pub use screen::{ScreenPicture, ScreenRun};
 
 pub use stacked::{Bar, BarPanel, Scales, StackKind, StackedBars};
 pub use style::Styles;

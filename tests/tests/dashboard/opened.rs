@@ -44,6 +44,8 @@ fn rows_from_files_are_compared_and_rendered() {
         ("4pF", "parts.png"),
         ("2F", "all.html"),
         ("4nF", "network.svg"),
+        ("F", "network.png"),
+        ("rF", "ranks.pdf"),
     ] {
         terminal.keys(&format!("{keys}\u{15}{name}\r"));
         terminal.wait_for(&format!("saved {name}"));

@@ -6,10 +6,10 @@ use crate::filter::Filter;
 use crate::keys::{Binding, ENTER, KeyRow, bind, ctrl, find, key};
 use crate::panel::AnyPanel;
 use crate::panel::wrap_index;
+use crate::picture::ScreenPicture;
 use crate::session::RenderKind;
 use crate::session::chosen::Chosen;
-use crate::session::files::{OutputFile, refusal, rendered_file, save, screen_file};
-use crate::svg::svg;
+use crate::session::files::{OutputFile, refusal, rendered_file, save};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -226,9 +226,6 @@ impl App {
             return Ok(vec![session.experiment_file(name), session.rows_file(name)]);
         }
         let all = session.queue.records();
-        if all.is_empty() {
-            return Err("there are no rows to draw yet".to_owned());
-        }
         // A figure shows only the rows that are on the screen.
         let figure = self.panel().figure(session);
         let is_shown = |row: &Arc<Record>| {
@@ -236,13 +233,16 @@ impl App {
             figure.as_ref().is_none_or(|(_, groups)| group.is_some_and(|g| groups.contains(&g)))
         };
         let is_report = name.extension().is_some_and(|ending| ending == "html");
+        if all.is_empty() && (is_report || figure.is_some()) {
+            return Err("there are no rows to draw yet".to_owned());
+        }
         let rows = all.into_iter().filter(|row| is_report || is_shown(row)).collect();
         let kind = match figure {
             Some((kind, _)) => kind,
             None if is_report => RenderKind::Report,
             None => {
-                let picture = svg(&self.screen, self.appearance.theme.name == "light");
-                return screen_file(name, picture).map(|file| vec![file]);
+                let is_light = self.appearance.theme.name == "light";
+                RenderKind::Screen(ScreenPicture::new(&self.screen, is_light))
             }
         };
         let (baseline, algorithms) = (session.baseline.as_deref(), session.styles.numbers());

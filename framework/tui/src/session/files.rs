@@ -2,6 +2,7 @@
 //! rows. This module also creates the command that repeats a case.
 
 use super::Session;
+use crate::picture::ScreenPicture;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,6 +29,8 @@ pub enum RenderKind {
     /// A figure that shows the fastest algorithm for each block size and each network or machine.
     Winners,
     Parts,
+    /// A view as it is on the screen.
+    Screen(ScreenPicture),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -61,6 +64,7 @@ pub(crate) fn rendered_file(
         ("svg" | "png" | "pdf", RenderKind::Winners) => {
             (figure, "a figure of the fastest algorithms")
         }
+        ("svg" | "png" | "pdf", RenderKind::Screen(_)) => (figure, "a picture of the view"),
         ("svg" | "png" | "pdf", RenderKind::Parts) => (figure, "a figure of the parts of the time"),
         ("svg" | "png" | "pdf", RenderKind::Curves(_) | RenderKind::Report) => {
             (figure, "a figure of times")
@@ -80,35 +84,21 @@ pub(crate) fn rendered_file(
         baseline: baseline.map(str::to_owned),
         styles: styles.to_owned(),
     };
+    let is_screen = matches!(request.kind, RenderKind::Screen(_));
     let count = units::count(rows.len(), "row");
     let content = move |file: &mut dyn Write| {
         let rows = rows.iter().map(|row| (**row).clone()).collect();
         file.write_all(&render(&request, rows).map_err(io::Error::other)?)
     };
-    let (what, about) = (
-        format!("{what} of {count}"),
-        format!(
-            "{what} of {count} on the screen; .html is a report of all rows, .svg .png .pdf are figures"
-        ),
-    );
+    let what = if is_screen { what.to_owned() } else { format!("{what} of {count}") };
+    let shown = if is_screen { "" } else { " on the screen" };
+    let about = format!("{what}{shown}; .html is a report of all rows, .svg .png .pdf are figures");
     Ok(OutputFile {
         file: path.to_owned(),
         summary: what,
         preview: about,
         content: Box::new(content),
     })
-}
-
-/// Returns the file to write at a path for a view that has no figure of its own. It is a picture of
-/// the screen.
-pub(crate) fn screen_file(path: &Path, picture: String) -> Result<OutputFile, String> {
-    if path.extension().is_none_or(|ending| ending != "svg") {
-        let text = "this view is written as it is on the screen: expected a name that ends in .svg";
-        return Err(text.to_owned());
-    }
-    let what = "a picture of the view".to_owned();
-    let content = Box::new(move |file: &mut dyn Write| file.write_all(picture.as_bytes()));
-    Ok(OutputFile { file: path.to_owned(), summary: what.clone(), preview: what, content })
 }
 
 /// Returns the reason why the files may not be written; `None` if they may be written. `over`

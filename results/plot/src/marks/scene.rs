@@ -2,7 +2,7 @@
 //! inch. The y axis points downwards.
 
 use super::outline::{Outline, Point};
-use super::text::{outline, width};
+use super::text::{outline, outline_of_cells, width};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Colour(pub u8, pub u8, pub u8);
@@ -78,9 +78,28 @@ pub(crate) struct Text {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Mark {
-    Lines { points: Vec<Point>, closed: bool, look: ShapeStyle, hint: Option<String> },
-    Circle { centre: Point, radius: f64, look: ShapeStyle, hint: Option<String> },
+    Lines {
+        points: Vec<Point>,
+        closed: bool,
+        look: ShapeStyle,
+        hint: Option<String>,
+    },
+    Circle {
+        centre: Point,
+        radius: f64,
+        look: ShapeStyle,
+        hint: Option<String>,
+    },
     Text(Text),
+    /// Characters of the same width, as on a terminal. `at` is the start of the first one, on the
+    /// base line, and `length` the width of all of them.
+    Cells {
+        at: Point,
+        words: String,
+        length: f64,
+        colour: Colour,
+        is_bold: bool,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -176,6 +195,12 @@ impl Scene {
             }
             Mark::Circle { centre, radius, look, .. } => {
                 vec![Shape { outline: Outline::of_circle(*centre, *radius), look: *look }]
+            }
+            Mark::Cells { at, words, colour, is_bold, .. } => {
+                // The font has one weight, so an edge makes letters bold.
+                let edge = Stroke { colour: *colour, width: 0.6, dashes: &[] };
+                let look = ShapeStyle { fill: Some(*colour), stroke: is_bold.then_some(edge) };
+                vec![Shape { outline: outline_of_cells(words, *at), look }]
             }
             Mark::Text(text) => {
                 let edge = Stroke { colour: WHITE, width: 0.25 * text.size, dashes: &[] };

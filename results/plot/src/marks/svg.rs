@@ -1,6 +1,7 @@
 //! SVG output. Texts are written as text elements, and marks have tooltips.
 
 use super::scene::{Anchor, Colour, Mark, Scene, ShapeStyle};
+use super::text::CELL_FONT;
 use std::fmt::Write as _;
 use swapmeet_results::escaped;
 
@@ -39,6 +40,19 @@ fn mark(out: &mut String, mark: &Mark, dash: f64) {
                 "<circle cx=\"{x}\" cy=\"{y}\" r=\"{r}\"{}{}",
                 attributes(look, dash),
                 end("circle", hint.as_deref())
+            )
+        }
+        Mark::Cells { at: (x, y), words, length, colour: front, is_bold } => {
+            let (x, y, length) = (number(*x), number(*y), number(*length));
+            let bold = if *is_bold { " font-weight=\"bold\"" } else { "" };
+            writeln!(
+                out,
+                "<text x=\"{x}\" y=\"{y}\" textLength=\"{length}\" lengthAdjust=\"spacingAndGlyphs\" \
+                 font-family=\"'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"{}\" \
+                 style=\"white-space:pre\" fill=\"{}\"{bold}>{}</text>",
+                number(CELL_FONT),
+                colour(*front),
+                escaped(words)
             )
         }
         Mark::Text(text) => {

@@ -96,6 +96,35 @@ pub(super) fn outline(
     Outline(pen.steps)
 }
 
+/// The width and the height of a cell of a terminal, in pixels.
+pub(crate) const CELL: [f64; 2] = [8.0, 17.0];
+
+/// The font size at which a character of DejaVu Sans Mono, which is 1233/2048 of it wide, fills a
+/// cell.
+pub(crate) const CELL_FONT: f64 = CELL[0] * 2048.0 / 1233.0;
+
+/// Returns the outlines of characters that each fill a cell. DejaVu Sans Mono has no Braille
+/// patterns, so these are taken from DejaVu Sans, and moved to the middle of their cells.
+pub(super) fn outline_of_cells(words: &str, (x, y): Point) -> Outline {
+    static MONO: OnceLock<Option<Face<'static>>> = OnceLock::new();
+    let mono = MONO.get_or_init(|| Face::parse(dejavu::sans_mono::regular(), 0).ok()).as_ref();
+    let (Some(mono), Some(sans)) = (mono, face()) else { return Outline::default() };
+    let mut steps = Vec::new();
+    for (number, letter) in (0_u32..).zip(words.chars().take(MOST_LETTERS)) {
+        let face = if mono.glyph_index(letter).is_some() { mono } else { sans };
+        let Some(glyph) = face.glyph_index(letter) else { continue };
+        let scale = CELL_FONT / f64::from(face.units_per_em());
+        let advance = f64::from(face.glyph_hor_advance(glyph).unwrap_or_default()) * scale;
+        let place = |along: f64, up: f64| (x + along, y - up);
+        let from = f64::from(number) * CELL[0] + (CELL[0] - advance) / 2.0;
+        let mut pen = Pen { steps, last: (0.0, 0.0), place, scale, from };
+        // A space has no outline.
+        let _ = face.outline_glyph(glyph, &mut pen);
+        steps = pen.steps;
+    }
+    Outline(steps)
+}
+
 /// A pen that converts the outline of a letter to positions on the page. In the font, outlines have
 /// units of their own and a y axis that points upwards.
 struct Pen<P> {
