@@ -134,8 +134,15 @@ impl Workload {
                 "`{self}` draws sizes at random, which communicators (`over=`) do not support yet: use sizes without a random draw, such as uniform"
             ));
         }
-        let communicators = Communicators::over(over, topology);
-        Ok(Some(Arc::new(communicators.map_err(|why| format!("`{self}` {why}"))?)))
+        let all = Communicators::over(over, topology).map_err(|why| format!("`{self}` {why}"))?;
+        let (root, members) = (self.root, all.size());
+        if root >= members {
+            return Err(format!(
+                "`{self}` has its root at member {root}, but the members of a communicator are 0 to {}",
+                members - 1
+            ));
+        }
+        Ok(Some(Arc::new(all)))
     }
 
     /// Creates the task of this workload on a topology. `Err` is the reason why there is no task.

@@ -10,7 +10,7 @@ use swapmeet_core::network::mesh::{Mesh, expand_mesh};
 use swapmeet_results::{CsvSink, Record, Sink, Status, duration};
 use swapmeet_runner::case::spec_error;
 use swapmeet_runner::input::Text;
-use swapmeet_runner::registry::Registry;
+use swapmeet_runner::registry::{NoAlgorithm, Registry};
 use swapmeet_runner::topology;
 use swapmeet_workloads::Workload;
 
@@ -41,6 +41,9 @@ pub(crate) fn place(args: &PlaceArgs) -> Result<ExitStatus, Failure> {
     }
     let bad_mesh =
         |expected: String| Failure::Usage(format!("--mesh `{}`: expected {expected}", args.mesh));
+    if args.mesh.contains('(') && !args.mesh.ends_with(')') {
+        return Err(bad_mesh("a `)` at the end".to_owned()));
+    }
     let inner = args.mesh.split_once('(').map_or(&*args.mesh, |(_, inner)| inner);
     let own = Mesh::parse(inner.trim_end_matches(')'), network.nodes()).map_err(bad_mesh)?;
     let own = own.to_string();
@@ -126,8 +129,13 @@ fn algorithms(
     }
     let name = |spec: &str| spec.split_once(':').map_or(spec, |(name, _)| name).to_owned();
     let of_word: BTreeSet<String> = all.iter().map(|spec| name(spec)).collect();
-    let given: Vec<String> =
-        args.algorithms.iter().filter(|spec| of_word.contains(&name(spec))).cloned().collect();
+    // An unknown name is kept, so that it is reported with its position.
+    let is_candidate = |spec: &&String| {
+        let name = name(spec);
+        of_word.contains(&name)
+            || matches!(registry.algorithm(&name), Err(NoAlgorithm::Unknown { .. }))
+    };
+    let given: Vec<String> = args.algorithms.iter().filter(is_candidate).cloned().collect();
     if given.is_empty() {
         return Err(Failure::Usage(format!(
             "no --algorithm implements the {word} of `{workload}`"
@@ -181,7 +189,12 @@ fn ranked(
 fn text(own: &str, jobs: &[Job], ranking: &[Placement]) -> String {
     /// The maximum number of placements in the table.
     const MAX: usize = 20;
-    let ratio = |a: f64, b: f64| if b > 0.0 { format!("{:.2}", a / b) } else { String::new() };
+    // Equal times, also those of 0, have the ratio 1.
+    let ratio = |a: f64, b: f64| match a == b {
+        true => "1.00".to_owned(),
+        false if b > 0.0 => format!("{:.2}", a / b),
+        false => String::new(),
+    };
     let best = ranking[0].together_us;
     let line = |(rank, placement): (usize, &Placement)| {
         let Placement { mesh, rows, together_us, alone_us, bound_us } = placement;
@@ -212,19 +225,20 @@ fn text(own: &str, jobs: &[Job], ranking: &[Placement]) -> String {
         text += &format!(
             "for one communicator alone, {} is the best placement{} ({}): together, it is number {} of {}, {} times the best{}\n",
             fastest.mesh,
-            if alone.len() > 1 {
-                format!(", as are {} others", alone.len() - 1)
-            } else {
-                String::new()
+            match alone.len() - 1 {
+                0 => String::new(),
+                1 => ", as is another one".to_owned(),
+                others => format!(", as are {others} others"),
             },
             duration(least),
             first + 1,
             ranking.len(),
             ratio(fastest.together_us, best),
-            if alone.len() > 1 {
-                format!(", and the others are up to {} times", ratio(slowest.together_us, best))
-            } else {
-                String::new()
+            match alone.len() - 1 {
+                0 => String::new(),
+                1 => format!(", and the other one is {} times", ratio(slowest.together_us, best)),
+                _ =>
+                    format!(", and the others are up to {} times", ratio(slowest.together_us, best)),
             },
         );
     }

@@ -11,7 +11,7 @@ mod library;
 pub use library::{COUNTERPARTS, Counterpart, LibraryAlgorithm};
 
 use crate::cost::machine::Machine;
-use crate::spec::{Spec, SpecError};
+use crate::spec::{Arg, Spec, SpecError};
 
 /// A kind of cluster.
 #[derive(Debug)]
@@ -128,13 +128,15 @@ fn rounded(value: f64) -> f64 {
 }
 
 /// Returns the topology and the machine that a spec stands for. The spec has the name of a system,
-/// its domains and the GPUs of each, and changed parameters of the machine, as in
-/// `h100-ib:4x8,floor_us=30`.
+/// its domains and the GPUs of each, changed parameters of the machine, as in
+/// `h100-ib:4x8,floor_us=30`, and names of the axes of ranks (`mesh=`).
 ///
 /// ```
 /// let system = swapmeet_core::system::expand("h100-ib:4x8,floor_us=30")?;
 /// assert_eq!(system.topology, "groups:4x8,inside=7.071,nics=8,reduce=switch");
 /// assert_eq!(system.machine, "nccl:fabric_factor=0.4,byte_us=0.00002041,floor_us=30");
+/// let system = swapmeet_core::system::expand("h100-ib:4x8,mesh=dp:4/tp:8")?;
+/// assert_eq!(system.topology, "groups:4x8,inside=7.071,nics=8,reduce=switch,mesh=dp:4/tp:8");
 /// # Ok::<(), swapmeet_core::spec::SpecError>(())
 /// ```
 ///
@@ -157,7 +159,12 @@ pub fn expand(text: &str) -> Result<Expanded, SpecError> {
         let expected = format!("at most {most} GPUs in a domain of {}", system.name);
         return Err(spec.bad_value(shape, &expected));
     }
-    let settings: Result<Vec<(&str, &str)>, SpecError> = settings
+    let is_mesh = |arg: &&Arg| arg.key() == Some("mesh");
+    let (mesh, settings): (Vec<&Arg>, Vec<&Arg>) = settings.iter().partition(is_mesh);
+    if let Some(second) = mesh.get(1) {
+        return Err(spec.error(second.at(), second.len(), "`mesh` is given twice"));
+    }
+    let pairs: Result<Vec<(&str, &str)>, SpecError> = settings
         .iter()
         .map(|arg| {
             let key = arg.key().ok_or_else(|| spec.bad_value(arg, "key=value"))?;
@@ -165,12 +172,14 @@ pub fn expand(text: &str) -> Result<Expanded, SpecError> {
         })
         .collect();
     let machine = Machine::parse(&system.machine(domains)).expect("the machine of a system");
-    let machine = machine.with(&settings?).map_err(|(index, error)| {
-        let arg = &spec.args()[index + 1];
+    let machine = machine.with(&pairs?).map_err(|(index, error)| {
+        let arg = settings[index];
         let near = error.near().to_vec();
         SpecError { near, ..spec.error(arg.at(), arg.len(), &error.to_string()) }
     })?;
-    Ok(Expanded { topology: system.topology(domains, gpus), machine: machine.to_string() })
+    let mesh = mesh.first().map_or(String::new(), |arg| format!(",mesh={}", arg.value()));
+    let topology = system.topology(domains, gpus) + &mesh;
+    Ok(Expanded { topology, machine: machine.to_string() })
 }
 
 /// The bandwidths are those of data sheets, for one direction. NVLink 3, 4 and 5 have 300, 450 and

@@ -35,7 +35,7 @@ const TUTORIAL: &str = "run --topology torus:8x8 --algorithm pairwise --algorith
     --algorithm suh-shin --workload uniform:64..256KiB*16 \
     --machine free:startup_us=2,byte_us=0.0001,hop_us=0.05 --out rows.csv";
 
-const PLOTS: [Plot; 5] = [
+const PLOTS: [Plot; 6] = [
     (
         "winners.svg",
         &[
@@ -47,6 +47,17 @@ const PLOTS: [Plot; 5] = [
     ),
     ("curves.svg", &[TUTORIAL, "plot rows.csv --out curves.svg"]),
     ("parts.svg", &[TUTORIAL, "plot parts rows.csv --out parts.svg"]),
+    (
+        "placements.svg",
+        &[
+            "run --topology torus:4x4x4,mesh=orders(dp:2/ep:8/tp:4) --machine tpu-v5p:model=fluid \
+             --algorithm ring-allreduce --algorithm rabenseifner-allreduce \
+             --algorithm recursive-doubling-allreduce --algorithm swing-allreduce \
+             --algorithm bine-allreduce --workload allreduce/uniform:1KiB..32MiB*8,over=ep \
+             --out rows.csv",
+            "plot winners rows.csv --out placements.svg",
+        ],
+    ),
     (
         "links.svg",
         &[

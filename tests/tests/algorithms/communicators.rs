@@ -64,12 +64,33 @@ fn one_communicator_of_all_ranks_gives_the_row_without_communicators() {
         ("rdn:1(ring:3)", "a:3/b:6", "a+b"),
         ("ring:9", "a:9", "a"),
         ("mesh:2x4,faults=1:3", "a:4/b:2", "a+b"),
+        ("groups:2x4,reduce=switch", "a:2/b:4", "a+b"),
     ];
+    // A token of each rank, for the next two ranks.
+    let folder = tempfile::tempdir().unwrap();
+    let tokens = |network: &str| {
+        let nodes = topology::parse(network).unwrap().nodes();
+        let file = folder.path().join(format!("{nodes}.txt"));
+        let line = |rank| format!("{rank} {} {}\n", (rank + 1) % nodes, (rank + 2) % nodes);
+        std::fs::write(&file, (0..nodes).map(line).collect::<String>()).unwrap();
+        format!("tokens:{},bytes=24", file.display())
+    };
+    let more = |algorithm: &Algorithm, network: &str| -> Vec<String> {
+        let kinds = collective::of_bits(algorithm.collectives);
+        let workload = |kind: &collective::CollectiveKind| match kind {
+            kind if kind.has_tokens => Some(format!("{}/{}", kind.word, tokens(network))),
+            kind if kind.permutes() && network == "torus:4x4" => {
+                Some("permutation/transpose-2d:24".to_owned())
+            }
+            _ => None,
+        };
+        kinds.filter_map(workload).collect()
+    };
     let mut compared = BTreeSet::new();
     for algorithm in bundled() {
         for (network, mesh, over) in networks {
             let with_mesh = format!("{network},mesh={mesh}");
-            for workload in workloads(&algorithm) {
+            for workload in [workloads(&algorithm), more(&algorithm, network)].concat() {
                 let row = |topology: &str, workload: &str| {
                     run(&algorithm, topology, workload, &MACHINES, ProofScope::Auto)
                 };
@@ -94,10 +115,10 @@ fn one_communicator_of_all_ranks_gives_the_row_without_communicators() {
             }
         }
     }
-    let missing: Vec<&str> = bundled()
+    let missing: Vec<String> = bundled()
         .iter()
-        .map(|algorithm| &*algorithm.name)
-        .filter(|name| !compared.contains(*name))
+        .map(|algorithm| algorithm.name.clone())
+        .filter(|name| !compared.contains(name))
         .collect();
     assert!(compared.len() >= 70, "{} algorithms: {compared:?}", compared.len());
     assert_eq!(missing, [""; 0]);
@@ -257,7 +278,7 @@ fn follow(document: &Value, word: &str, size: usize) {
     let layout = events.iter().find(|event| event["layout"].is_object()).unwrap();
     let segments = layout["layout"]["segments"].as_u64().unwrap();
     let sends: Vec<&Value> = events.iter().filter(|event| event["from"].is_u64()).collect();
-    let root = case["root"].as_u64().unwrap() as usize;
+    let root = case["root"].as_u64().unwrap_or(0) as usize;
     let of_side = |key: &str| sends[0]["blocks"][0][key].is_array();
     let (has_origins, has_destinations) = (of_side("origins"), of_side("destinations"));
     // The pieces of a rank at the start and at the end: all pairs of these origins and destinations.

@@ -1,7 +1,9 @@
 //! Communicators (`over=`) and names of axes (`mesh=`): the ranking of placements, exports, and bad
 //! input.
 
+use crate::support::tools::runs_all;
 use crate::support::{printed, refused, rows, swapmeet, words};
+use predicates::str::contains;
 use swapmeet_results::Status;
 use tempfile::tempdir;
 
@@ -22,6 +24,33 @@ fn the_best_placement_alone_is_not_the_best_together() {
         up to 1.76 times";
     assert!(text.contains(alone), "{text}");
     assert!(text.contains("your order dp:4/ep:4/tp:4 is number 1 of 18: 1.00 times the best"));
+}
+
+/// The other values of docs/communicators.md.
+#[test]
+fn placements_of_larger_meshes_have_the_ranking_of_the_docs() {
+    if !runs_all() {
+        return;
+    }
+    let jobs = [
+        "uniform:1MiB,over=ep * 4",
+        "allreduce/uniform:64MiB,over=dp",
+        "allreduce/uniform:64MiB,over=tp",
+    ];
+    let jobs = jobs.iter().flat_map(|job| ["--job", job]).collect::<Vec<_>>();
+    let place = |line: &str| printed(&[&words(line)[..], &jobs].concat());
+    let text =
+        place("place --topology torus:4x4x4 --mesh shapes(dp:2/ep:8/tp:4) --machine tpu-v5p");
+    let alone = "alone, dp:2/ep:8/tp:4 is the best placement (1.602 ms): together, it is number 3 of 12, 1.38 times the best\n";
+    assert!(text.contains(alone), "{text}");
+    let line = "place --topology torus:8x8x8 --mesh shapes(dp:8/ep:8/tp:8) --algorithm linear \
+        --algorithm ring-allreduce --algorithm rabenseifner-allreduce --machine tpu-v5p:model=fluid";
+    let text = place(line);
+    let alone = "as are 3 others (2.830 ms): together, it is number 23 of 300, 1.51 times the best, and the others are up to 1.51 times";
+    assert!(text.contains(alone), "{text}");
+    let text = place(&format!("{line},startup_us=1.5,hop_us=0"));
+    let alone = "as are 55 others (2.838 ms): together, it is number 25 of 300, 1.51 times the best, and the others are up to 2.58 times";
+    assert!(text.contains(alone), "{text}");
 }
 
 #[test]
@@ -155,6 +184,11 @@ fn axes_that_do_not_fit_are_explained() {
             "use sizes without a random draw",
         ),
         ("torus:4x4,mesh=dp:4/ep:4", "uniform:1,over=dp,root=4", "root"),
+        (
+            "torus:4x4,mesh=dp:4/ep:4",
+            "broadcast/uniform:1,over=dp,root=4",
+            "has its root at member 4, but the members of a communicator are 0 to 3",
+        ),
     ] {
         let args = ["--topology", topology, "--algorithm", "linear", "--workload", workload];
         let output = swapmeet(&["run", "--out", "-", "--quiet"]).args(args).output().unwrap();
@@ -174,4 +208,43 @@ fn axes_that_do_not_fit_are_explained() {
     assert!(message.contains("expected a positive weight after `*`"), "{message}");
     let message = refused(&[&words(line)[..], &["uniform:1,over=c"]].concat());
     assert!(message.contains("no placement runs every job"), "{message}");
+    let line = "place --topology ring:8 --job uniform:1,over=a --mesh";
+    let message = refused(&words(&format!("{line} shapes(a:2/b:4 --algorithm linear")));
+    assert!(message.contains("--mesh `shapes(a:2/b:4`: expected a `)` at the end"), "{message}");
+    let message = refused(&words(&format!("{line} a:2/b:4 --algorithm lnear")));
+    assert!(message.contains("did you mean `linear`"), "{message}");
+    let message = refused(&words(&format!("{line} a:2/b:4 --algorithm ring-allreduce")));
+    assert!(message.contains("no --algorithm implements the alltoall"), "{message}");
+    // A case without such communicators is unsupported, for `trace` as for `run`.
+    let line = "trace --topology ring:8 --algorithm linear --workload uniform:1,over=size:3";
+    swapmeet(&words(line)).assert().success().stderr(contains("which do not divide the 8 ranks"));
+}
+
+/// Times of 0 have ratios, too.
+#[test]
+fn placements_without_a_time_are_ranked() {
+    let line = "place --topology ring:8 --mesh a:2/b:4 --algorithm linear \
+        --machine tpu-v5p:model=loggp --job uniform:1,over=a";
+    let text = printed(&words(line));
+    assert!(text.contains("your order a:2/b:4 is number 1 of 2: 1.00 times the best"), "{text}");
+    assert!(text.contains("is the best placement, as is another one (0.000 µs)"), "{text}");
+}
+
+/// A system can name the axes of its ranks.
+#[test]
+fn systems_have_axes() {
+    let rows = rows(&words(
+        "--system h100-ib:2x4,mesh=orders(dp:2/tp:4) --algorithm ring-allreduce \
+         --workload allreduce/uniform:1MiB,over=tp",
+    ));
+    let mesh =
+        |row: &swapmeet_results::Record| row.topology.split("mesh=").nth(1).unwrap().to_owned();
+    assert_eq!(rows.iter().map(mesh).collect::<Vec<_>>(), ["dp:2/tp:4", "tp:4/dp:2"]);
+    assert!(rows.iter().all(|row| row.communicators == Some(2)));
+    // A computer is faster than the network between computers.
+    assert!(rows[0].time_us.unwrap() < rows[1].time_us.unwrap(), "{rows:?}");
+    let twice = refused(&words(
+        "run --system h100-ib:2x4,mesh=a:8,mesh=b:8 --algorithm ring --workload uniform:1 --out -",
+    ));
+    assert!(twice.contains("`mesh` is given twice"), "{twice}");
 }

@@ -50,7 +50,8 @@ pub(crate) const TRACE: ObserverKind = ObserverKind {
         };
         let out = Lines { text: Vec::new(), report: share() };
         let TraceOptions { omitted, summary, members, record, .. } = options;
-        let communicators = case.workload.communicators(&case.topology)?;
+        // If there are no such communicators, the row has the reason.
+        let communicators = case.workload.communicators(&case.topology).unwrap_or_default();
         let communicators = communicators.filter(|_| !members);
         let selection = options.selection();
         let writer: Box<dyn Writer> = match options.json {
