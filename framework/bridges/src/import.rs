@@ -60,6 +60,8 @@ pub static FORMATS: [Format; 6] = [
     },
 ];
 
+pub use nccl::without_labels;
+
 pub struct MeasurementFile<'a> {
     /// The path of the file. In some formats, the path contains information.
     pub path: &'a Path,
@@ -111,6 +113,11 @@ pub enum SizeOf {
 
 pub(crate) fn error_at(line: usize, message: impl Into<String>) -> ParseError {
     ParseError { line, message: message.into() }
+}
+
+/// Returns whether a text has one of the [`FORMATS`].
+pub fn is_like_any(text: &str) -> bool {
+    FORMATS.iter().any(|format| (format.is_like)(text))
 }
 
 /// Reads a file. `name` is the name of the format; if it is `None`, the format is detected.

@@ -1,16 +1,18 @@
 //! `swapmeet explain`: says whether measured times are those that a system should reach, what limits
 //! them, and what would be faster. `swapmeet expect` prints the expected times without a log.
 
-use crate::args::{ExpectArgs, ExpectFormat, ExplainArgs, ExplainFormat};
+use crate::args::{ExpectArgs, ExpectFormat, ExplainArgs, ExplainFormat, PluginArgs};
 use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS};
 use crate::{output, table};
 use log::Log;
 use prediction::{Limit, Place, Prediction, bus_factor, floor_us, predict};
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::Path;
 use swapmeet_core::spec::{format_size, parse_size};
 use swapmeet_core::system;
-use swapmeet_results::duration;
+use swapmeet_results::{Record, Status, Verified, duration};
 
 mod log;
 pub(crate) mod prediction;
@@ -107,6 +109,28 @@ struct Explained {
 }
 
 pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitStatus, Failure> {
+    let Some(all) = explain_log(args)? else { return Ok(INTERRUPTED) };
+    let text = match args.format {
+        ExplainFormat::Text => all.iter().map(text).collect::<Vec<_>>().join("\n"),
+        ExplainFormat::Markdown => all.iter().map(markdown).collect::<Vec<_>>().join("\n"),
+        ExplainFormat::Json => {
+            let mut documents: Vec<serde_json::Value> = all.iter().map(json).collect();
+            let document = match documents.len() {
+                1 => documents.remove(0),
+                _ => documents.into(),
+            };
+            format!("{document:#}\n")
+        }
+    };
+    output::print(&text)?;
+    let is_low = |line: &Line| line.bytes >= LARGE && line.ratio() < LOW;
+    let has_low = all.iter().flat_map(|explained| &explained.lines).any(is_low);
+    Ok(if has_low { SOME_FAILED } else { SUCCESS })
+}
+
+/// Explains a log: for each of its collectives, the measured times beside the expected ones. `None`
+/// after an interrupt.
+fn explain_log(args: &ExplainArgs) -> Result<Option<Vec<Explained>>, Failure> {
     let log = Log::read(&args.log, args.collective.as_deref())?;
     let place = match (&args.system, &args.topology, &args.machine) {
         (Some(system), ..) => Place::of_system(system)?,
@@ -127,7 +151,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitStatus, Failure> {
         let algorithm = args.algorithm.as_deref();
         let Some(mut predictions) = predict(&place, collective, &sizes, algorithm, &args.plugins)?
         else {
-            return Ok(INTERRUPTED);
+            return Ok(None);
         };
         let lines: Vec<Line> = times
             .iter()
@@ -139,22 +163,71 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitStatus, Failure> {
             .collect();
         all.push(explained(&log, collective, &place, lines));
     }
-    let text = match args.format {
-        ExplainFormat::Text => all.iter().map(text).collect::<Vec<_>>().join("\n"),
-        ExplainFormat::Markdown => all.iter().map(markdown).collect::<Vec<_>>().join("\n"),
-        ExplainFormat::Json => {
-            let mut documents: Vec<serde_json::Value> = all.iter().map(json).collect();
-            let document = match documents.len() {
-                1 => documents.remove(0),
-                _ => documents.into(),
-            };
-            format!("{document:#}\n")
-        }
+    Ok(Some(all))
+}
+
+/// Returns whether a file is the output of a benchmark.
+pub(crate) fn is_log(path: &Path) -> bool {
+    let is_other = |e: &OsStr| e.eq_ignore_ascii_case("csv") || e.eq_ignore_ascii_case("toml");
+    !path.extension().is_some_and(is_other) && Log::is_at(path)
+}
+
+/// Returns rows and notes for the dashboard: for each size of a log, a measured row and an expected
+/// one, and the verdicts. The rows of a size have the same machine, so that they are compared.
+/// `None` after an interrupt.
+pub(crate) fn rows_of_log(
+    log: &Path,
+    system: Option<&String>,
+    plugins: &PluginArgs,
+) -> Result<Option<(Vec<Record>, Vec<String>)>, Failure> {
+    let args = ExplainArgs {
+        log: log.to_owned(),
+        system: system.cloned(),
+        topology: None,
+        machine: None,
+        algorithm: None,
+        collective: None,
+        format: ExplainFormat::Text,
+        plugins: plugins.clone(),
     };
-    output::print(&text)?;
-    let is_low = |line: &Line| line.bytes >= LARGE && line.ratio() < LOW;
-    let has_low = all.iter().flat_map(|explained| &explained.lines).any(is_low);
-    Ok(if has_low { SOME_FAILED } else { SUCCESS })
+    let Some(all) = explain_log(&args)? else { return Ok(None) };
+    let row = |explained: &Explained, line: &Line| {
+        let Explained { collective, place, .. } = explained;
+        let Prediction { us, algorithm, protocol, lower_bound_us, .. } = &line.prediction;
+        let expected = Record {
+            experiment: "explain".to_owned(),
+            algorithm: "expected".to_owned(),
+            collective: collective.clone(),
+            topology: place.topology.clone(),
+            nodes: place.ranks,
+            workload: place.workload(collective, line.bytes),
+            machine: place.machine.clone(),
+            model: "pipelined".to_owned(),
+            status: Status::Ok,
+            verified: Verified::None,
+            time_us: Some(*us),
+            lower_bound_us: Some(*lower_bound_us),
+            block_bytes: Some(place.block_bytes(collective, line.bytes)),
+            protocol: protocol.clone(),
+            note: format!("{algorithm}; {}", line.limit.usage(place, &line.prediction, *us)),
+            swapmeet_version: env!("CARGO_PKG_VERSION").to_owned(),
+            ..Record::default()
+        };
+        let measured = Record {
+            algorithm: "measured".to_owned(),
+            model: "measured".to_owned(),
+            time_us: Some(line.measured_us),
+            protocol: String::new(),
+            note: log.display().to_string(),
+            ..expected.clone()
+        };
+        [measured, expected]
+    };
+    let of_one = |explained: &Explained| {
+        explained.lines.iter().flat_map(|line| row(explained, line)).collect::<Vec<_>>()
+    };
+    let rows = all.iter().flat_map(of_one).collect();
+    Ok(Some((rows, all.iter().map(Explained::sentence).collect())))
 }
 
 /// Returns the question for the system, with the systems that have the GPUs of the log.
@@ -199,6 +272,12 @@ fn explained(log: &Log, collective: &str, place: &Place, lines: Vec<Line>) -> Ex
     let ratios: Vec<(u64, f64)> = lines.iter().map(|line| (line.bytes, line.ratio())).collect();
     let verdict = Verdict::of_log(&ratios);
     let mut remarks = Vec::new();
+    if log.has_lone_processes() {
+        remarks.push(
+            "a rank is on several hosts: the program was built without MPI, so that each host measured alone"
+                .to_owned(),
+        );
+    }
     // A larger size that is faster shows that the library changes its protocol or algorithm at a
     // wrong size.
     for (line, next) in lines.iter().zip(lines.iter().skip(1)) {

@@ -5,7 +5,7 @@ use crate::args::{AppearanceArgs, CaseArgs, RunArgs, TuiArgs};
 use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS};
 use crate::run::row_file::Remarks;
 use crate::say::say;
-use crate::{config, output, result_files, run, streams, table};
+use crate::{config, explain, output, result_files, run, streams, table};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -27,7 +27,8 @@ use swapmeet_workloads::experiments::shipped;
 use swapmeet_workloads::file::read_regular;
 
 pub(crate) fn tui(args: &TuiArgs) -> Result<ExitStatus, Failure> {
-    // The first file is an experiment or a result file. A result file has the extension `.csv`.
+    // The first file is an experiment, a result file or a log of a benchmark. A result file has the
+    // extension `.csv`.
     let is_rows = |path: &&PathBuf| path.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
     let first = args.cases.experiment.as_ref().filter(is_rows);
     if let Some(other) = args.rows.iter().find(|path| !is_rows(path)) {
@@ -37,8 +38,19 @@ pub(crate) fn tui(args: &TuiArgs) -> Result<ExitStatus, Failure> {
     }
     let files: Vec<PathBuf> = first.into_iter().chain(&args.rows).cloned().collect();
     let experiment = args.cases.experiment.clone().filter(|path| !is_rows(&path));
-    open(&CaseArgs { experiment, ..args.cases.clone() }, &files, Some(args))
+    let mut cases = CaseArgs { experiment, ..args.cases.clone() };
+    let log = cases.experiment.take_if(|path| explain::is_log(path));
+    let Some(log) = log else { return open(&cases, &files, Explained::default(), Some(args)) };
+    // The system is that of the log, not of cases to run.
+    let system = std::mem::take(&mut cases.systems);
+    match explain::rows_of_log(&log, system.first(), &cases.plugins)? {
+        Some(explained) => open(&cases, &files, explained, Some(args)),
+        None => Ok(INTERRUPTED),
+    }
 }
+
+/// The rows and the verdicts of a log.
+type Explained = (Vec<Record>, Vec<String>);
 
 /// The folder of the state of the last session: `$XDG_STATE_HOME/swapmeet`, or
 /// `~/.local/state/swapmeet` if the variable is not set.
@@ -116,11 +128,16 @@ pub(crate) fn watch(args: &RunArgs) -> Result<ExitStatus, Failure> {
             "--format is for rows on standard output, which the dashboard uses".to_owned(),
         ));
     }
-    open(&args.cases, &[], None)
+    open(&args.cases, &[], Explained::default(), None)
 }
 
-/// Shows the dashboard, with the rows of files if there are any.
-fn open(args: &CaseArgs, files: &[PathBuf], tui: Option<&TuiArgs>) -> Result<ExitStatus, Failure> {
+/// Shows the dashboard, with the rows of files and of an explained log if there are any.
+fn open(
+    args: &CaseArgs,
+    files: &[PathBuf],
+    explained: Explained,
+    tui: Option<&TuiArgs>,
+) -> Result<ExitStatus, Failure> {
     run::note_threads(args.threads);
     let theme = theme(&args.appearance)?;
     let ascii = args.appearance.ascii || is_ascii_terminal();
@@ -141,12 +158,14 @@ fn open(args: &CaseArgs, files: &[PathBuf], tui: Option<&TuiArgs>) -> Result<Exi
     }
     let opened = read_files(files).map_err(Failure::usage)?;
     let mut notes: Vec<String> = opened.torn.iter().map(ToString::to_string).collect();
-    let opened: Vec<Record> = opened.files.into_iter().flat_map(|(_, rows)| rows).collect();
+    let of_files = opened.files.into_iter().flat_map(|(_, rows)| rows);
+    let opened: Vec<Record> = explained.0.into_iter().chain(of_files).collect();
+    notes.extend(explained.1);
     notes.extend(result_files::remarks(&opened));
     let (options, replay) = (options(tui)?, replay(tui)?);
     let follow = tui.map(|tui| tui.follow.clone()).unwrap_or_default();
     let mut experiment = run::experiment(args)?;
-    let is_example = is_bare(args, files) && follow.is_empty();
+    let is_example = is_bare(args, files) && opened.is_empty() && follow.is_empty();
     if is_example {
         experiment = run::with_flags(&example().map_err(Failure::usage)?, args);
     }

@@ -10,6 +10,7 @@ use super::{
     known_collective,
 };
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Returns the collective that a program measures. The program is identified by its name, such as
@@ -37,48 +38,98 @@ fn collective_of(
     }
 }
 
+/// Returns whether a line has the names of the columns. In a text that was copied from a web page,
+/// the character `#` can be missing.
+fn is_header(line: &str) -> bool {
+    line.contains("algbw") && line.contains("busbw")
+}
+
 pub(super) fn is_like_text(text: &str) -> bool {
-    text.lines()
-        .any(|line| line.starts_with('#') && line.contains("algbw") && line.contains("busbw"))
+    text.lines().any(is_header)
+}
+
+/// Returns the text without the labels with which launchers mark the lines of a rank, such as `[0]`,
+/// `0:` and `[1,0]<stdout>:`. The label is the text before the header of the columns.
+pub fn without_labels(text: &str) -> Cow<'_, str> {
+    let label = text.lines().find(|line| is_header(line)).and_then(|header| {
+        let label = header.split_once('#')?.0.trim();
+        (!label.is_empty()).then_some(label)
+    });
+    let Some(label) = label else { return Cow::Borrowed(text) };
+    // The program prints a row in several pieces, each of which can have a label.
+    let is_in_lines = label.starts_with('[');
+    let plain = |line: &str| match line.trim_start().strip_prefix(label) {
+        Some(rest) if is_in_lines => rest.replace(label, " "),
+        Some(rest) => rest.to_owned(),
+        None => line.to_owned(),
+    };
+    Cow::Owned(text.lines().map(|line| plain(line) + "\n").collect())
+}
+
+/// The positions of the columns in a row.
+struct Columns {
+    /// Whether rows have a column `root`. Releases before 2.12 have none, and no text for the
+    /// operation of a collective without reduction.
+    has_root: bool,
+    /// Whether the last column is the number of wrong results. Older releases have an error there.
+    counts_wrong: bool,
+}
+
+impl Columns {
+    fn of(text: &str) -> Self {
+        let header = text.lines().find(|line| is_header(line)).unwrap_or_default();
+        let has = |name: &str| header.split_whitespace().any(|word| word == name);
+        Self { has_root: has("root"), counts_wrong: has("#wrong") || !has("error") }
+    }
+
+    /// Returns the column of the time. The columns are size, count, type, operation, root, time,
+    /// algbw, busbw and the number of wrong results. The last four are repeated for in-place
+    /// operations.
+    fn time(&self, cells: &NumericLine<'_>) -> usize {
+        let has_operation = cells.word(3).is_some_and(|word| word.parse::<f64>().is_err());
+        if self.has_root { 5 } else { 3 + usize::from(has_operation) }
+    }
+}
+
+/// Returns the rank and, in newer versions, the group that a line such as
+/// `#  Rank  3 Group  1 Pid 4711 on host device 3` lists.
+fn listed_rank(line: &str) -> Option<(u64, Option<u64>)> {
+    let words: Vec<&str> = line.trim_start_matches('#').split_whitespace().collect();
+    let number = |at: usize, name| {
+        (words.get(at) == Some(&name)).then(|| words.get(at + 1)?.parse::<u64>().ok())?
+    };
+    Some((number(0, "Rank")?, number(2, "Group")))
 }
 
 pub(super) fn read_text(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, ParseError> {
     let mut list = Vec::new();
-    // A line such as `#  Rank  3 Group  1 Pid 4711 on host device 3`; old versions have no groups.
-    let device = |line: &str| {
-        let words: Vec<&str> = line.strip_prefix('#')?.split_whitespace().collect();
-        let number = |at: usize, name| {
-            (words.get(at) == Some(&name)).then(|| words.get(at + 1)?.parse::<u64>().ok())?
-        };
-        Some((number(0, "Rank")?, number(2, "Group")))
-    };
-    let devices: Vec<(u64, Option<u64>)> = source.text.lines().filter_map(device).collect();
+    let text = without_labels(source.text);
+    // A log can have several runs, and so can list a rank several times.
+    let devices: BTreeMap<u64, Option<u64>> = text.lines().filter_map(listed_rank).collect();
     let ranks = Some(devices.len() as u64).filter(|ranks| *ranks > 0);
-    let communicators = communicators(&devices);
-    for (number, line) in (1..).zip(source.text.lines()) {
-        // The columns are size, count, type, redop, root, time, algbw, busbw and #wrong. The last
-        // four of these columns are repeated for in-place operations.
+    let communicators = communicators(devices);
+    let columns = Columns::of(&text);
+    let program = text.lines().find(|line| line.contains("_perf")).unwrap_or_default();
+    for (number, line) in (1..).zip(text.lines()) {
         let Some(cells) = NumericLine::parse(number, line.trim_start()) else { continue };
-        let is_wrong = cells.word(8).unwrap_or("N/A");
+        let time = columns.time(&cells);
+        let is_wrong = cells.word(time + 3).filter(|_| columns.counts_wrong).unwrap_or("N/A");
         if is_wrong != "N/A" && is_wrong != "0" {
             return Err(error_at(
                 number,
                 format!("{is_wrong} results were wrong, expected 0: not a time of this collective"),
             ));
         }
+        let busbw = cells.word(time + 2);
         list.push(Measurement {
-            collective: collective_of(
-                source,
-                number,
-                source.text.lines().find(|line| line.contains("_perf")).unwrap_or_default(),
-            )?,
+            collective: collective_of(source, number, program)?,
             size_of: SizeOf::Buffer,
             size: cells.whole(0, "the size")?,
             ranks,
             communicators: communicators.clone(),
-            time_us: cells.time(5, "the time")?,
-            in_place_us: cells.time(9, "the in-place time").ok(),
-            note: cells.word(7).map(|busbw| format!("busbw {busbw} GB/s")).unwrap_or_default(),
+            time_us: cells.time(time, "the time")?,
+            in_place_us: cells.time(time + 4, "the in-place time").ok(),
+            note: busbw.map(|busbw| format!("busbw {busbw} GB/s")).unwrap_or_default(),
             is_checked: is_wrong == "0",
             line: number,
             ..Measurement::default()
@@ -110,11 +161,11 @@ struct Device {
 
 /// Returns the ranks of each group, in the order of groups. Each device has its rank and its group.
 /// If a group is unknown, nothing is known about communicators.
-fn communicators(devices: &[(u64, Option<u64>)]) -> Vec<Vec<u64>> {
+fn communicators(devices: impl IntoIterator<Item = (u64, Option<u64>)>) -> Vec<Vec<u64>> {
     let mut groups: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
     for (rank, group) in devices {
         let Some(group) = group else { return Vec::new() };
-        groups.entry(*group).or_default().push(*rank);
+        groups.entry(group).or_default().push(rank);
     }
     groups.into_values().collect()
 }
@@ -156,7 +207,7 @@ pub(super) fn read_json(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>
     let ranks = document.config.devices.iter().map(|device| device.rank.saturating_add(1)).max();
     let devices: Vec<(u64, Option<u64>)> =
         document.config.devices.iter().map(|device| (device.rank, device.group)).collect();
-    let communicators = communicators(&devices);
+    let communicators = communicators(devices);
     let mut list = Vec::new();
     // Import only the out-of-place times, because MPI benchmarks also measure out-of-place
     // operations.

@@ -115,6 +115,33 @@ fn nccl_sizes_are_of_the_whole_buffer() {
     assert_eq!(broken, "line 8: 7 results were wrong, expected 0: not a time of this collective");
 }
 
+/// Rows as people post them in issues: with the label of `srun --label` (ROCm/rccl#1490) or of
+/// `mpirun` in front of each piece of a line (NVIDIA/nccl#1453), and copied without `#`, by a release
+/// that prints errors instead of counts (NVIDIA/nccl#583, nccl-tests#78). The values are facts; the
+/// sizes are from these issues.
+#[test]
+fn nccl_tables_of_issues_are_read() {
+    let times = |text: &str, collective| {
+        let list = read_as("nccl.log", text, Some(collective)).unwrap();
+        list.iter().map(|m| (m.size, m.time_us, m.in_place_us)).collect::<Vec<_>>()
+    };
+    let srun = " 0: #       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+ 0:        65536           512     float    none      -1    107.5    0.61    0.59      0    105.6    0.62    0.60      0
+";
+    assert_eq!(times(srun, "allgather"), [(65_536, 107.5, Some(105.6))]);
+    let mpirun = "[0]#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+[0]      1048576        262144     float     sum      -1[0]    1626.5    0.64    1.24      0[0]    2302.3    0.46    0.87      0
+";
+    assert_eq!(times(mpirun, "allreduce"), [(1_048_576, 1626.5, Some(2302.3))]);
+    let copied = "       size         count    type   redop     time   algbw   busbw  error     time   algbw   busbw  error
+   268435456      67108864   float     sum   122131    2.20    4.33  2e-06   122165    2.20    4.33  2e-06
+   536870912       2097152   float           1041974    0.52    0.51  0e+00  1041299    0.52    0.51  1e+00
+";
+    let expected =
+        [(268_435_456, 122_131.0, Some(122_165.0)), (536_870_912, 1_041_974.0, Some(1_041_299.0))];
+    assert_eq!(times(copied, "allreduce"), expected);
+}
+
 const NCCL_JSON: &str = r#"{ "version": 3, "args": ["./build/all_reduce_perf", "-J", "f"], "nccl_version": 22705,
   "config": { "nthreads": 1, "devices": [ {"rank":0,"hostname":"h"}, {"rank":1,"hostname":"h"} ] },
   "results": [ { "size":1048576, "count":32768, "type":"float", "redop":"sum", "root":"-1",

@@ -294,6 +294,15 @@ fn rows_of_a_system_name_algorithms_and_protocols() {
     assert!(why.contains("--system"), "{why}");
 }
 
+/// On domains of one GPU, rows of trees have no `group=`, because one is the default.
+#[test]
+fn trees_of_single_gpus_have_a_rule() {
+    let p5 = swapmeet_core::system::systems().iter().find(|system| system.name == "p5").unwrap();
+    let tree = case("allreduce", 4, 8, "two-tree-allreduce:segments=2", 1.0);
+    let tree = TimedCase { protocol: "LL".to_owned(), system: Some((p5, 4, 1)), ..tree };
+    assert_eq!(library("nccl").unwrap().name_of(&tree), Some("tree"));
+}
+
 /// The forms are those of oneCCL's guide (`CCL_ALLREDUCE="recursive_doubling:0-8192;..ring:..-max"`)
 /// and of UCC's (`allreduce:0-4k:[4]:@ring`, contrib/ucc.conf and docs/user_guide.md). oneCCL's ranges
 /// contain their last size, and those of UCC end before it.

@@ -4,8 +4,13 @@ use crate::failure::Failure;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::Path;
-use swapmeet_bridges::import::{MeasurementFile, SizeOf, medians, read};
+use swapmeet_bridges::import::{
+    MeasurementFile, SizeOf, is_like_any, medians, read, without_labels,
+};
 use swapmeet_workloads::file::read_bounded;
+
+/// The maximum number of bytes of a log.
+const LONGEST: u64 = 256 << 20;
 
 /// The times of a size.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,13 +30,19 @@ pub(super) struct Log {
     pub gpus: BTreeSet<String>,
     /// The ranks of each host.
     hosts: BTreeMap<String, u64>,
+    /// The hosts of each rank.
+    rank_hosts: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Log {
+    /// Returns whether a file is a log that can be explained. Files that cannot be read are none.
+    pub(super) fn is_at(path: &Path) -> bool {
+        let text = read_bounded(path, LONGEST, "a log of a benchmark");
+        text.is_ok_and(|text| is_like_any(&without_terminal_codes(&text)))
+    }
+
     /// Reads a log; `-` is standard input. `collective` is its collective, if it names none.
     pub(super) fn read(path: &Path, collective: Option<&str>) -> Result<Self, Failure> {
-        /// The maximum number of bytes of a log.
-        const LONGEST: u64 = 256 << 20;
         let wrong = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
         let text = if path == Path::new("-") {
             let mut text = String::new();
@@ -57,7 +68,7 @@ impl Log {
         })?;
         let ranks = measurements.iter().find_map(|measurement| measurement.ranks);
         let mut log = Self { ranks, ..Self::default() };
-        for line in text.lines() {
+        for line in without_labels(&text).lines() {
             log.read_rank(line);
         }
         for measurement in medians(measurements) {
@@ -90,13 +101,25 @@ impl Log {
         if words.first() != Some(&"Rank") {
             return;
         }
-        let after = |word: &str| words.iter().position(|other| *other == word);
-        if let Some(host) = after("on").and_then(|at| words.get(at + 1)) {
-            *self.hosts.entry((*host).to_owned()).or_default() += 1;
+        let position = |word: &str| words.iter().position(|other| *other == word);
+        // A name that was replaced before publication can have spaces.
+        let host = position("on").zip(position("device")).filter(|(on, device)| on < device);
+        if let (Some((on, device)), Some(rank)) = (host, words.get(1)) {
+            let host = words[on + 1..device].join(" ");
+            let others = self.rank_hosts.entry((*rank).to_owned()).or_default();
+            if others.insert(host.clone()) {
+                *self.hosts.entry(host).or_default() += 1;
+            }
         }
         if let Some(at) = words.iter().position(|word| word.ends_with(']')) {
             self.gpus.insert(words[at + 1..].join(" "));
         }
+    }
+
+    /// Returns whether a rank is on several hosts. Then the program was built without MPI, and each
+    /// of its processes measured alone.
+    pub(super) fn has_lone_processes(&self) -> bool {
+        self.rank_hosts.values().any(|hosts| hosts.len() > 1)
     }
 
     /// Returns the ranks of a host, if all hosts have the same number.
@@ -148,6 +171,18 @@ mod tests {
             let times = &log.times["allreduce"];
             assert_eq!(times[&1_048_576], Times { us: 41.0, in_place_us: Some(83.0) });
         }
+    }
+
+    /// Two hosts list the rank 0, as in NVIDIA/nccl-tests#182. The names of hosts in
+    /// NVIDIA/nccl-tests#347 have a space.
+    #[test]
+    fn a_rank_on_two_hosts_shows_a_build_without_mpi() {
+        let names = LOG.replace("node1", "NODE A ").replace("node2", "NODE B");
+        let log = Log::parse(&names, Path::new("x"), None).unwrap();
+        assert_eq!((log.gpus_per_host(), log.has_lone_processes()), (Some(1), false));
+        let twice = names.replace("Rank  1", "Rank  0");
+        let log = Log::parse(&twice, Path::new("x"), None).unwrap();
+        assert_eq!((log.ranks, log.has_lone_processes()), (Some(1), true));
     }
 
     #[test]

@@ -55,9 +55,14 @@ impl Place {
         })
     }
 
+    /// Returns the bytes of a block for a size of nccl-tests.
+    pub(crate) fn block_bytes(&self, collective: &str, bytes: u64) -> u64 {
+        if is_whole(collective) { bytes } else { bytes.div_ceil(self.ranks).max(1) }
+    }
+
     /// Returns the workload of a size of nccl-tests.
     pub(crate) fn workload(&self, collective: &str, bytes: u64) -> String {
-        let block = if is_whole(collective) { bytes } else { bytes.div_ceil(self.ranks).max(1) };
+        let block = self.block_bytes(collective, bytes);
         let prefix =
             if collective == "alltoall" { String::new() } else { format!("{collective}/") };
         format!("{prefix}uniform:{}", format_size(block))

@@ -92,6 +92,10 @@ impl System {
         })
         .map(|own| {
             let parameters = own.parameters.replace("{gpus}", &gpus.to_string());
+            // Rows omit parameters that have their default value.
+            let parameters: Vec<&str> =
+                parameters.split(',').filter(|text| *text != "group=1").collect();
+            let parameters = parameters.join(",");
             let colon = if parameters.is_empty() { "" } else { ":" };
             LibraryAlgorithm {
                 name: own.name,
