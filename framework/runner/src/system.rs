@@ -73,6 +73,16 @@ pub fn total_memory() -> Option<u64> {
     u64::try_from(pages).ok()?.checked_mul(u64::try_from(size).ok()?)
 }
 
+/// Returns memory that was freed to the system. The allocator of glibc would keep it for later
+/// allocations of the threads that freed it.
+pub fn return_freed_memory() {
+    // SAFETY: the call takes no pointer.
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,6 +10,7 @@ use crate::keys::{Key, KeyRow, KeyTable, ch, digit};
 use crate::paint::Painter;
 use crate::panel::AnyPanel;
 use crate::panels::{self, Overlay, View};
+use crate::session::packed::CaseKey;
 use crate::session::{Options, Request, Requests, Session, Setup};
 use crate::theme::Theme;
 use actions::{ANYWHERE, Action};
@@ -19,7 +20,6 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 use swapmeet_results::{CaseId, Record};
 
@@ -167,7 +167,7 @@ impl App {
             view: self.active,
             pictures: self.views.iter().map(View::picture).collect(),
             expanded: self.expanded,
-            selected: self.session.selected.as_deref().cloned(),
+            selected: self.session.selected.as_ref().map(CaseKey::id),
         };
         serde_json::to_string(&state).unwrap_or_default()
     }
@@ -250,7 +250,7 @@ impl App {
         let (session, runs) = (&self.session, &self.session.runs);
         let stopped = session.queue.tally().stopped > 0 && !runs.is_example;
         SessionResult {
-            records: session.queue.records().into_iter().map(Arc::unwrap_or_clone).collect(),
+            records: session.queue.records().iter().map(|row| row.record()).collect(),
             print_rows: self.exit == Some(ExitMode::PrintRows),
             unfinished: session.is_interrupted() || stopped,
             some_failed: runs.some_failed(),

@@ -10,10 +10,10 @@ use crate::picture::ScreenPicture;
 use crate::session::RenderKind;
 use crate::session::chosen::Chosen;
 use crate::session::files::{OutputFile, refusal, rendered_file, save};
+use crate::session::packed::PackedRow;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use swapmeet_results::Record;
 use swapmeet_runner::input::{InputError, Text};
 use tui_input::{Input, InputRequest};
 
@@ -228,8 +228,8 @@ impl App {
         let all = session.queue.records();
         // A figure shows only the rows that are on the screen.
         let figure = self.panel().figure(session);
-        let is_shown = |row: &Arc<Record>| {
-            let group = session.compared.group_of(&row.case().setting.owned());
+        let is_shown = |row: &Arc<PackedRow>| {
+            let group = session.compared.group_of(&row.key.setting);
             figure.as_ref().is_none_or(|(_, groups)| group.is_some_and(|g| groups.contains(&g)))
         };
         let is_report = name.extension().is_some_and(|ending| ending == "html");

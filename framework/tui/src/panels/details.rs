@@ -120,15 +120,13 @@ impl Details {
                 detail("state", state(row)),
             ],
         };
-        all.extend(
-            row.record()
-                .into_iter()
-                .flat_map(|record| residual_lines(&session.compared.residuals, record)),
-        );
-        let faults = row.record().map(|record| record.faults.clone());
+        let record = row.record();
+        let residuals = &session.compared.residuals;
+        all.extend(record.iter().flat_map(|record| residual_lines(residuals, record)));
+        let faults = record.as_ref().map(|record| record.faults.clone());
         all.extend(faults.filter(|links| !links.is_empty()).map(|links| detail("faults", links)));
         all.extend(schedule(session));
-        if let Some(record) = row.record() {
+        if let Some(record) = record {
             all.extend([detail("", ""), detail("ALL COLUMNS", "")]);
             all.extend(columns().zip(record.fields()).map(|(name, value)| detail(name, value)));
         }

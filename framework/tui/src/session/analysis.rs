@@ -2,11 +2,12 @@
 
 use super::Session;
 use super::comparison::Compared;
+use super::packed::PackedRow;
 use super::task::{Task, take_ended};
 use crate::memo::Memo;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use swapmeet_results::Record;
+use swapmeet_runner::system::return_freed_memory;
 
 /// The state of the analysis. The analysis runs in a separate thread, which is busy for at most a
 /// fifth of the time.
@@ -17,7 +18,7 @@ pub(super) struct Analysis {
     /// The analysis in progress. Its result also contains its duration.
     under_way: Option<Task<(Compared, Duration)>>,
     /// The rows that are analysed. They are collected again only if the queue has changed.
-    records: Memo<u64, Arc<Vec<Arc<Record>>>>,
+    records: Memo<u64, Arc<Vec<Arc<PackedRow>>>>,
     next: Option<Instant>,
 }
 
@@ -75,7 +76,10 @@ impl Session {
             let old = std::mem::replace(&mut self.compared, compared);
             self.select_winner();
             // Another thread frees the old lines, because this takes a long time if there are many.
-            drop(std::thread::Builder::new().spawn(move || drop(old)));
+            drop(std::thread::Builder::new().spawn(move || {
+                drop(old);
+                return_freed_memory();
+            }));
         }
         true
     }

@@ -1,5 +1,6 @@
 //! The results of the analysis of all rows: the lines of the comparison panel, curves and maps.
 
+use super::packed::{CaseKey, PackedRow};
 use crate::abbreviate::Abbreviations;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Deref;
@@ -9,8 +10,8 @@ use swapmeet_results::analysis::{
 };
 use swapmeet_results::stats::{Interval, Summary};
 use swapmeet_results::{
-    CaseId, CompareError, CompareOptions, ComparedRows, Comparison, ComparisonLine, Group, Parts,
-    Record, Residual, Setting, Status, compare_rows, duration, parts,
+    CompareError, CompareOptions, ComparedRows, Comparison, ComparisonLine, Group, Parts, Record,
+    Residual, Setting, Status, compare_rows, duration, parts,
 };
 use unicode_width::UnicodeWidthStr;
 
@@ -29,8 +30,18 @@ pub(crate) struct Line {
     /// algorithm. The reason is that the algorithm declares no rearrangement, although its messages
     /// have several blocks.
     pub(crate) is_uncharged: bool,
-    /// One of the rows that the line summarises.
-    pub(crate) sample: Arc<Record>,
+    /// Values of one of the rows that the line summarises.
+    pub(crate) sample: Sample,
+}
+
+/// Values of a row.
+#[derive(Debug, Clone)]
+pub(crate) struct Sample {
+    pub(crate) key: CaseKey,
+    pub(crate) steps: Option<u64>,
+    pub(crate) messages: Option<u64>,
+    pub(crate) max_link_messages: Option<u64>,
+    peak_node_bytes: Option<u64>,
 }
 
 /// The statistics of a line, which its group owns.
@@ -109,8 +120,19 @@ pub(crate) const UNCHARGED_IN_WORDS: &str =
     "† not charged for rearrangement (rearrangement=packed charges all)";
 
 impl Line {
-    fn new(group: usize, stats: Stats, rows: &[&Arc<Record>]) -> Option<Self> {
-        let sample = *rows.iter().find(|r| r.status == Status::Ok).or(rows.first())?;
+    fn new(group: usize, stats: Stats, rows: &[&Arc<PackedRow>]) -> Option<Self> {
+        let key = &rows.iter().find(|r| r.status == Status::Ok).or(rows.first())?.key;
+        let rows: Vec<Record> = rows.iter().map(|row| row.record()).collect();
+        let sample = rows.iter().find(|r| r.status == Status::Ok).or(rows.first())?;
+        let sample = Sample {
+            key: key.clone(),
+            steps: sample.steps,
+            messages: sample.messages,
+            max_link_messages: sample.max_link_messages,
+            peak_node_bytes: sample
+                .peak_node_bytes
+                .map(|bytes| u64::try_from(bytes).unwrap_or(u64::MAX)),
+        };
         let mean = |value: &dyn Fn(&Record) -> Option<f64>| {
             let values: Vec<f64> = rows.iter().filter_map(|r| value(r)).collect();
             Summary::of(&values).map(|s| s.mean)
@@ -121,10 +143,10 @@ impl Line {
             is_baseline: stats.group.baseline.as_deref() == Some(&stats.algorithm),
             over_bound: stats.mean().zip(bound).map(|(time, bound)| time / bound),
             over_optimum: stats.optimum.map(|optimum| optimum.ratio),
-            parts: parts::mean(rows.iter().map(|row| &***row)),
+            parts: parts::mean(&rows),
             is_uncharged: stats.group.is_charged_less(&stats),
             stats,
-            sample: Arc::clone(sample),
+            sample,
         })
     }
 
@@ -136,8 +158,8 @@ impl Line {
         self.stats.ratio.as_ref().and_then(|ratio| ratio.interval)
     }
 
-    fn is_of(&self, case: &CaseId) -> bool {
-        self.sample.case().implementation == case.implementation.borrowed()
+    fn is_of(&self, case: &CaseKey) -> bool {
+        self.sample.key.implementation == case.implementation
     }
 }
 
@@ -155,7 +177,7 @@ impl Compared {
     }
 
     /// Returns the index of the line that summarises a case.
-    pub(crate) fn line_of(&self, case: &CaseId) -> Option<usize> {
+    pub(crate) fn line_of(&self, case: &CaseKey) -> Option<usize> {
         let group = self.group_of(&case.setting)?;
         let first = self.lines.partition_point(|line| line.group < group);
         Some(first + self.lines_of(group).iter().position(|line| line.is_of(case))?)
@@ -213,8 +235,12 @@ impl Compared {
 
     /// Returns the cost of each link's failure in a case. If links have already failed in this
     /// case, returns the costs for the same case with all links intact.
-    pub(crate) fn link_costs(&self, case: &CaseId) -> Option<&LinkCosts> {
-        self.link_costs.iter().find(|costs| costs.is_of(case))
+    pub(crate) fn link_costs(&self, case: &CaseKey) -> Option<&LinkCosts> {
+        if self.link_costs.is_empty() {
+            return None;
+        }
+        let id = case.id();
+        self.link_costs.iter().find(|costs| costs.is_of(&id))
     }
 
     pub(crate) fn peaks(&self, topology: &str, workload: &str) -> Peaks {
@@ -223,9 +249,9 @@ impl Compared {
 
     /// Compares rows. In groups in which the algorithm `baseline` has no time, the fastest algorithm
     /// is the baseline.
-    pub(crate) fn new(records: &[Arc<Record>], baseline: Option<&str>) -> Self {
+    pub(crate) fn new(records: &[Arc<PackedRow>], baseline: Option<&str>) -> Self {
         let mut rows = ComparedRows::of_files(std::iter::once(String::new()));
-        records.iter().for_each(|record| rows.add(0, record));
+        records.iter().for_each(|row| rows.add(0, &row.record()));
         let with = |baseline| {
             compare_rows(&rows, &CompareOptions { baseline, ..CompareOptions::default() })
         };
@@ -252,7 +278,7 @@ impl Compared {
         }
     }
 
-    fn join(mut comparison: Comparison, records: &[Arc<Record>]) -> Self {
+    fn join(mut comparison: Comparison, records: &[Arc<PackedRow>]) -> Self {
         let ranks = ranks(
             comparison
                 .groups
@@ -268,7 +294,7 @@ impl Compared {
             let line = |at: usize| {
                 let stats = Stats { group: Arc::clone(group), line: at };
                 let members = stats.members.iter().map(|at| &records[at.row as usize]);
-                let rows: Vec<&Arc<Record>> = members.collect();
+                let rows: Vec<&Arc<PackedRow>> = members.collect();
                 Line::new(number, stats, &rows)
             };
             (0..group.lines.len()).filter_map(line).collect::<Vec<_>>()
@@ -276,9 +302,10 @@ impl Compared {
         let lines: Vec<Line> = comparison.groups.iter().enumerate().flat_map(of_group).collect();
         let mut peaks: HashMap<[String; 2], Peaks> = HashMap::new();
         for Line { sample, .. } in &lines {
-            let key = [&sample.topology, &sample.workload].map(Clone::clone);
+            let setting = &sample.key.setting;
+            let key = [&setting.topology, &setting.workload].map(Clone::clone);
             let peaks = peaks.entry(key).or_default();
-            let bytes = u64::try_from(sample.peak_node_bytes.unwrap_or(0)).unwrap_or(u64::MAX);
+            let bytes = sample.peak_node_bytes.unwrap_or(0);
             peaks.link_messages = peaks.link_messages.max(sample.max_link_messages.unwrap_or(0));
             peaks.node_bytes = peaks.node_bytes.max(bytes);
         }
@@ -306,7 +333,14 @@ impl Compared {
             .filter(|family| family.xs().len() > 1)
             .collect();
         let maps = winner_maps(&comparison).maps;
-        let link_costs = link_costs(records.iter().map(|record| &**record));
+        // The costs of links need only the rows of networks with failed links, and of the same
+        // networks without them.
+        let has_damage = records.iter().any(|row| row.key.setting.topology.contains("down="));
+        let rows: Vec<Record> = match has_damage {
+            true => records.iter().map(|row| row.record()).collect(),
+            false => Vec::new(),
+        };
+        let link_costs = link_costs(rows.iter());
         Self {
             lines,
             texts,
@@ -390,7 +424,8 @@ pub(crate) mod tests {
     use swapmeet_results::Verified;
 
     pub(crate) fn compared(rows: Vec<Record>, baseline: Option<&str>) -> Compared {
-        Compared::new(&rows.into_iter().map(Arc::new).collect::<Vec<_>>(), baseline)
+        let packed = rows.into_iter().map(crate::session::packed::tests::packed);
+        Compared::new(&packed.map(Arc::new).collect::<Vec<_>>(), baseline)
     }
 
     pub(crate) fn row(algorithm: &str, topology: &str, repetition: u32, time: f64) -> Record {

@@ -2,6 +2,7 @@
 //! rows. This module also creates the command that repeats a case.
 
 use super::Session;
+use super::packed::PackedRow;
 use crate::picture::ScreenPicture;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -53,7 +54,7 @@ pub(crate) fn rendered_file(
     figure: RenderKind,
     baseline: Option<&str>,
     styles: &[(String, usize)],
-    rows: Vec<Arc<Record>>,
+    rows: Vec<Arc<PackedRow>>,
     render: RenderRows,
 ) -> Result<OutputFile, String> {
     // The extension decides whether the file is a report or a figure. The active panel decides the
@@ -87,7 +88,7 @@ pub(crate) fn rendered_file(
     let is_screen = matches!(request.kind, RenderKind::Screen(_));
     let count = units::count(rows.len(), "row");
     let content = move |file: &mut dyn Write| {
-        let rows = rows.iter().map(|row| (**row).clone()).collect();
+        let rows = rows.iter().map(|row| row.record()).collect();
         file.write_all(&render(&request, rows).map_err(io::Error::other)?)
     };
     let what = if is_screen { what.to_owned() } else { format!("{what} of {count}") };
@@ -142,9 +143,9 @@ pub(crate) fn save(files: &[OutputFile]) -> io::Result<String> {
     Ok(format!("saved {}", written.join(" and ")))
 }
 
-fn write_rows(file: &mut dyn Write, rows: &[Arc<Record>]) -> io::Result<()> {
+fn write_rows(file: &mut dyn Write, rows: &[Arc<PackedRow>]) -> io::Result<()> {
     let mut sink = CsvSink::new(file);
-    rows.iter().try_for_each(|row| sink.record(row)).and_then(|()| sink.finish())
+    rows.iter().try_for_each(|row| sink.record(&row.record())).and_then(|()| sink.finish())
 }
 
 impl Session {

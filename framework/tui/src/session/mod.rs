@@ -9,6 +9,7 @@ pub(crate) mod comparison;
 pub(crate) mod files;
 mod follow;
 mod log;
+pub(crate) mod packed;
 pub(crate) mod queue;
 pub(crate) mod recording;
 mod request;
@@ -28,6 +29,7 @@ pub use files::{RenderKind, RenderRequest, RenderRows};
 use follow::Follow;
 use log::Log;
 pub(crate) use log::LogLine;
+use packed::CaseKey;
 use queue::{CaseRow, Queue};
 use recording::{ALL_RANKS, FrameSelection, KeptSchedule, RecordRequest, Recording};
 pub(crate) use request::{Request, Requests};
@@ -107,11 +109,11 @@ pub(crate) struct Session {
     pub(crate) queue: Queue,
     /// The selected case, which all views follow. Neither sorting nor filtering, new rows or
     /// sliders change it. `None` if there are no cases.
-    pub(crate) selected: Option<Arc<CaseId>>,
+    pub(crate) selected: Option<CaseKey>,
     /// Whether the user has selected a case.
     has_selected: bool,
     /// The case that will be selected as soon as it is in the queue.
-    wanted: Option<Arc<CaseId>>,
+    wanted: Option<CaseKey>,
     pub(crate) default_machine: Option<String>,
     pub(crate) baseline: Option<String>,
     /// The baseline of the study that was selected last. It becomes the baseline when its cases run.
@@ -245,12 +247,12 @@ impl Session {
         let rows = self.queue.rows();
         let at = self.selected_row().map_or(0, |(index, _)| index);
         let next = at.saturating_add_signed(by).min(rows.len().saturating_sub(1));
-        if let Some(case) = rows.get(next).map(|row| Arc::clone(&row.key)) {
+        if let Some(case) = rows.get(next).map(|row| row.key.clone()) {
             self.select(case);
         }
     }
 
-    fn select(&mut self, case: Arc<CaseId>) {
+    fn select(&mut self, case: CaseKey) {
         (self.selected, self.has_selected) = (Some(case), true);
     }
 
@@ -276,8 +278,8 @@ impl Session {
     }
 
     /// Returns the identity of the first case that a line summarises.
-    pub(crate) fn case_of(&self, line: &Line) -> Arc<CaseId> {
-        Arc::new(line.sample.case().owned())
+    pub(crate) fn case_of(&self, line: &Line) -> CaseKey {
+        line.sample.key.clone()
     }
 
     /// If the selected case does not exist, selects the first case, so that rows that arrive later
@@ -287,13 +289,13 @@ impl Session {
             self.select(wanted);
         }
         if self.selected_row().is_none() {
-            self.selected = self.queue.rows().first().map(|row| Arc::clone(&row.key));
+            self.selected = self.queue.rows().first().map(|row| row.key.clone());
         }
     }
 
     /// Selects a case as soon as it is in the queue.
     pub(crate) fn select_later(&mut self, case: CaseId) {
-        self.wanted = Some(Arc::new(case));
+        self.wanted = Some(CaseKey::new(case));
         self.select_any();
     }
 
@@ -326,7 +328,7 @@ impl Session {
         let Some((_, row)) = self.selected_row() else { return };
         // If the row has no case that can run, the panel shows the reason.
         let Ok(case) = &row.case else { return };
-        let request = recording::request(frames, row.record().is_some_and(is_failure));
+        let request = recording::request(frames, row.row().is_some_and(|row| row.is_failure()));
         let workers = self.runs.workers.clone();
         self.recording = Some(match self.schedule() {
             Some(before) => before.restart(
@@ -334,7 +336,7 @@ impl Session {
                 RecordRequest { ranks: before.request().ranks, ..request },
                 workers,
             ),
-            None => Recording::start(case, Arc::clone(&row.key), request, workers),
+            None => Recording::start(case, row.key.clone(), request, workers),
         });
     }
 
@@ -363,7 +365,7 @@ impl Session {
             return self.show_message("kept schedule removed", false);
         }
         let workers = self.runs.workers.clone();
-        self.kept = Some(KeptSchedule::start(case, Arc::clone(&row.key), workers));
+        self.kept = Some(KeptSchedule::start(case, row.key.clone(), workers));
         self.show_message("schedule kept: select another case to compare it", false);
     }
 

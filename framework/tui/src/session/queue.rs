@@ -1,12 +1,13 @@
 //! The cases on screen and their states.
 
+use super::packed::{CaseKey, PackedRow, SharedTexts};
 use super::suggestions::about;
 use crate::filter::{Filter, Found, Texts};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::BitOr;
 use std::sync::Arc;
 use std::time::Duration;
-use swapmeet_results::{CaseId, Record, Status};
+use swapmeet_results::{Record, Setting, Status};
 use swapmeet_runner::case::{Case, RunOptions};
 use swapmeet_runner::event::CaseEvent;
 use swapmeet_runner::forecast::Forecast;
@@ -19,7 +20,7 @@ pub(crate) enum CaseState {
     Waiting,
     /// The case is running. The field is the session time at which it started.
     Running(Duration),
-    Done(Arc<Record>),
+    Done(Arc<PackedRow>),
     /// The case was cancelled, either before it started or while it ran.
     Stopped,
 }
@@ -28,7 +29,7 @@ pub(crate) enum CaseState {
 pub(crate) struct CaseRow {
     /// The case. For a row from a file whose case cannot be reconstructed, the reason.
     pub(crate) case: Result<Case, String>,
-    pub(crate) key: Arc<CaseId>,
+    pub(crate) key: CaseKey,
     pub(crate) state: CaseState,
     pub(crate) pace: ScheduleProgress,
     length: Option<u64>,
@@ -40,8 +41,8 @@ pub(crate) struct CaseRow {
 }
 
 impl CaseRow {
-    fn new(case: Result<Case, String>, key: Arc<CaseId>, texts: &mut Texts) -> Self {
-        let CaseId { setting, implementation, seed, .. } = &*key;
+    fn new(case: Result<Case, String>, key: CaseKey, texts: &mut Texts) -> Self {
+        let CaseKey { setting, implementation, seed, .. } = &key;
         let about = case.as_ref().map(|case| about(&case.algorithm.algorithm)).unwrap_or_default();
         let numbers = [
             texts.number(&format!("{} {about}", implementation.algorithm)),
@@ -60,27 +61,38 @@ impl CaseRow {
             texts: numbers,
             analysis: 0,
         };
-        row.enter(CaseState::Waiting, texts);
+        row.enter(CaseState::Waiting, "", texts);
         row
     }
 
-    fn enter(&mut self, state: CaseState, texts: &mut Texts) {
+    /// Changes the state. `reason` is that of the row of a case that is done.
+    fn enter(&mut self, state: CaseState, reason: &str, texts: &mut Texts) {
         self.state = state;
-        let reason = self.record().map_or("", |record| record.reason.as_str());
         self.texts[5] = texts.number(&format!("{} {reason}", self.word()));
     }
 
-    pub(crate) fn specs(&self) -> [&str; 4] {
-        let CaseId { setting, implementation, .. } = &*self.key;
-        [&implementation.algorithm, &setting.topology, &setting.workload, &setting.machine]
-            .map(String::as_str)
+    /// Ends the case with a row.
+    fn end(&mut self, record: Record, experiment: Arc<str>, texts: &mut Texts) {
+        let reason = record.reason.clone();
+        let row = PackedRow::new(self.key.clone(), experiment, record);
+        self.enter(CaseState::Done(Arc::new(row)), &reason, texts);
     }
 
-    pub(crate) fn record(&self) -> Option<&Record> {
+    pub(crate) fn specs(&self) -> [&str; 4] {
+        let (Setting { topology, workload, machine, .. }, algorithm) =
+            (&*self.key.setting, &self.key.implementation.algorithm);
+        [algorithm, topology, workload, machine].map(String::as_str)
+    }
+
+    pub(crate) fn row(&self) -> Option<&Arc<PackedRow>> {
         match &self.state {
-            CaseState::Done(record) => Some(record),
+            CaseState::Done(row) => Some(row),
             CaseState::Waiting | CaseState::Running(_) | CaseState::Stopped => None,
         }
+    }
+
+    pub(crate) fn record(&self) -> Option<Record> {
+        self.row().map(|row| row.record())
     }
 
     pub(crate) fn word(&self) -> &'static str {
@@ -103,12 +115,8 @@ impl CaseRow {
                 format!("at step {}", self.pace.steps)
             }
         };
-        let reason = self.record().map_or("", |record| record.reason.as_str());
-        [at.as_str(), reason]
-            .into_iter()
-            .filter(|text| !text.is_empty())
-            .collect::<Vec<_>>()
-            .join(": ")
+        let reason = self.record().map(|record| record.reason).unwrap_or_default();
+        [at, reason].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(": ")
     }
 }
 
@@ -118,14 +126,14 @@ impl CaseRow {
 pub(crate) struct PreparedRows {
     rows: Vec<CaseRow>,
     cases: Vec<Case>,
-    index: HashMap<Arc<CaseId>, usize>,
+    index: HashMap<CaseKey, usize>,
     specs: Specs,
     forecast: Forecast,
     texts: Texts,
 }
 
-fn index(rows: &[CaseRow]) -> HashMap<Arc<CaseId>, usize> {
-    rows.iter().zip(0..).map(|(row, at)| (Arc::clone(&row.key), at)).collect()
+fn index(rows: &[CaseRow]) -> HashMap<CaseKey, usize> {
+    rows.iter().zip(0..).map(|(row, at)| (row.key.clone(), at)).collect()
 }
 
 /// The different specs of all cases, in the order of [`CaseRow::specs`].
@@ -133,12 +141,13 @@ pub(crate) type Specs = [BTreeSet<String>; 4];
 
 impl PreparedRows {
     /// Creates rows for the cases that are not in `known`.
-    pub(crate) fn new(cases: Vec<Case>, known: Vec<Arc<CaseId>>) -> Self {
-        let mut known: HashSet<Arc<CaseId>> = known.into_iter().collect();
+    pub(crate) fn new(cases: Vec<Case>, known: Vec<CaseKey>) -> Self {
+        let mut known: HashSet<CaseKey> = known.into_iter().collect();
         let (mut rows, mut texts) = (Vec::new(), Texts::default());
+        let mut shared = SharedTexts::default();
         for case in cases {
-            let key = Arc::new(case.id());
-            if known.insert(Arc::clone(&key)) {
+            let key = shared.key(case.id());
+            if known.insert(key.clone()) {
                 rows.push(CaseRow::new(Ok(case), key, &mut texts));
             }
         }
@@ -146,27 +155,29 @@ impl PreparedRows {
     }
 
     /// Creates rows from records that were read from files, for the cases that are not in `known`. If
-    /// a case has several records, uses the first one. Reconstructs the case of each record if possible, so that it can run again.
-    pub(crate) fn opened(
-        records: Vec<Record>,
-        known: Vec<Arc<CaseId>>,
-        registry: &Registry,
-    ) -> Self {
-        let mut known: HashSet<Arc<CaseId>> = known.into_iter().collect();
+    /// a case has several records, uses the first one. Reconstructs the case of each record if
+    /// possible, so that it can run again.
+    pub(crate) fn opened(records: Vec<Record>, known: Vec<CaseKey>, registry: &Registry) -> Self {
+        let mut known: HashSet<CaseKey> = known.into_iter().collect();
         let mut again = CaseLookup::new(registry, RunOptions::default());
         let (mut rows, mut texts) = (Vec::new(), Texts::default());
+        let mut shared = SharedTexts::default();
         for record in records {
-            let key = Arc::new(record.case().owned());
-            if known.insert(Arc::clone(&key)) {
-                let mut row = CaseRow::new(again.row(&record), key, &mut texts);
-                row.enter(CaseState::Done(Arc::new(record)), &mut texts);
+            let key = shared.key(record.case().owned());
+            if known.insert(key.clone()) {
+                let experiment = shared.experiment(&record.experiment);
+                let case = again.row(&record);
+                let case = case.map(|case| Case { experiment: Arc::clone(&experiment), ..case });
+                let mut row = CaseRow::new(case, key, &mut texts);
+                row.end(record, experiment, &mut texts);
                 rows.push(row);
             }
         }
         Self::from_rows(rows, texts)
     }
 
-    fn from_rows(rows: Vec<CaseRow>, texts: Texts) -> Self {
+    fn from_rows(mut rows: Vec<CaseRow>, texts: Texts) -> Self {
+        rows.shrink_to_fit();
         let cases: Vec<Case> = open(&rows);
         let forecast = Forecast::new(&cases);
         let mut specs = Specs::default();
@@ -198,7 +209,8 @@ impl PreparedRows {
         }
         for (row, record) in self.rows.iter_mut().zip(found) {
             if let Some(record) = record {
-                row.enter(CaseState::Done(Arc::new(record)), &mut self.texts);
+                let experiment = Arc::from(record.experiment.as_str());
+                row.end(record, experiment, &mut self.texts);
             }
         }
         self.cases = open(&self.rows);
@@ -209,7 +221,7 @@ impl PreparedRows {
 
 fn open(rows: &[CaseRow]) -> Vec<Case> {
     rows.iter()
-        .filter(|row| row.record().is_none())
+        .filter(|row| row.row().is_none())
         .filter_map(|row| row.case.as_ref().ok())
         .cloned()
         .collect()
@@ -240,7 +252,7 @@ impl Tally {
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     rows: Vec<CaseRow>,
-    index: HashMap<Arc<CaseId>, usize>,
+    index: HashMap<CaseKey, usize>,
     /// The number of changes of rows and their states, so that panels notice a change.
     changes: u64,
     tally: Tally,
@@ -293,7 +305,7 @@ impl Queue {
         (0..self.rows.len()).filter(|index| passes(&self.rows[*index])).collect()
     }
 
-    pub(crate) fn index_of(&self, case: &CaseId) -> Option<usize> {
+    pub(crate) fn index_of(&self, case: &CaseKey) -> Option<usize> {
         self.index.get(case).copied()
     }
 
@@ -315,11 +327,7 @@ impl Queue {
 
     /// Returns the cases that failed.
     pub(crate) fn failed(&self) -> Vec<Case> {
-        let is_failed = |row: &&CaseRow| {
-            row.record()
-                .is_some_and(|record| !matches!(record.status, Status::Ok | Status::Unsupported))
-        };
-        let cases = self.rows.iter().filter(is_failed);
+        let cases = self.rows.iter().filter(|row| row.row().is_some_and(|row| row.is_failure()));
         cases.filter_map(|row| row.case.as_ref().ok()).cloned().collect()
     }
 
@@ -333,7 +341,7 @@ impl Queue {
     pub(super) fn remove_unsupported_of_batch(&mut self) -> BTreeSet<String> {
         let batch: HashSet<usize> = std::mem::take(&mut self.batch).into_iter().collect();
         let is_unfit =
-            |row: &CaseRow| row.record().is_some_and(|record| record.status == Status::Unsupported);
+            |row: &CaseRow| row.row().is_some_and(|row| row.status == Status::Unsupported);
         let mut unfit = BTreeSet::new();
         let mut at = 0;
         self.rows.retain(|row| {
@@ -355,10 +363,7 @@ impl Queue {
 
     /// Removes the rows of the cases that failed, so that they can run again.
     pub(super) fn remove_failed(&mut self) {
-        self.rows.retain(|row| {
-            row.record()
-                .is_none_or(|record| matches!(record.status, Status::Ok | Status::Unsupported))
-        });
+        self.rows.retain(|row| row.row().is_none_or(|row| !row.is_failure()));
         self.index = index(&self.rows);
         self.count();
     }
@@ -368,9 +373,8 @@ impl Queue {
         std::mem::replace(self, empty)
     }
 
-    pub(crate) fn known(&self) -> Vec<Arc<CaseId>> {
-        let ended = self.rows.iter().filter(|row| matches!(row.state, CaseState::Done(_)));
-        ended.map(|row| Arc::clone(&row.key)).collect()
+    pub(crate) fn known(&self) -> Vec<CaseKey> {
+        self.rows.iter().filter(|row| row.row().is_some()).map(|row| row.key.clone()).collect()
     }
 
     /// Adds rows as a new batch, which starts now, and removes the rows of cancelled cases. Returns
@@ -396,8 +400,7 @@ impl Queue {
             }));
             self.index = index(&self.rows);
         }
-        self.batch =
-            (first..self.rows.len()).filter(|at| self.rows[*at].record().is_none()).collect();
+        self.batch = (first..self.rows.len()).filter(|at| self.rows[*at].row().is_none()).collect();
         (self.began, self.forecast) = (now, prepared.forecast);
         self.count();
         prepared.cases
@@ -406,7 +409,7 @@ impl Queue {
     pub(crate) fn stop(&mut self) {
         for row in &mut self.rows {
             if matches!(row.state, CaseState::Waiting | CaseState::Running(_)) {
-                row.enter(CaseState::Stopped, &mut self.texts);
+                row.enter(CaseState::Stopped, "", &mut self.texts);
             }
         }
         self.count();
@@ -415,7 +418,9 @@ impl Queue {
     pub(crate) fn apply(&mut self, event: CaseEvent, now: Duration) {
         match event {
             CaseEvent::Started { cases } => {
-                cases.for_each(|case| self.enter(case, CaseState::Running(now)));
+                cases.for_each(|case| {
+                    self.change(case, |row, texts| row.enter(CaseState::Running(now), "", texts));
+                });
             }
             CaseEvent::Progress { case, steps, messages } => {
                 // Do not count progress as a change of the row's state, because no panel selects or
@@ -430,18 +435,25 @@ impl Queue {
                 if let Some(Ok(case)) = row.map(|row| &row.case) {
                     self.lengths.ended(case, &record);
                 }
-                self.enter(case, CaseState::Done(Arc::from(record)));
+                self.change(case, |row, texts| {
+                    let experiment = match &row.case {
+                        Ok(case) => Arc::clone(&case.experiment),
+                        Err(_) => Arc::from(record.experiment.as_str()),
+                    };
+                    row.end(*record, experiment, texts);
+                });
             }
             // This batch has no observer.
             CaseEvent::Log { .. } | CaseEvent::NoWorker { .. } | CaseEvent::Observed { .. } => {}
         }
     }
 
-    fn enter(&mut self, case: usize, state: CaseState) {
+    /// Changes the state of a case, given by its number in the batch.
+    fn change(&mut self, case: usize, enter: impl FnOnce(&mut CaseRow, &mut Texts)) {
         let Some(row) = self.batch.get(case).and_then(|i| self.rows.get_mut(*i)) else { return };
         row.length = row.case.as_ref().ok().and_then(|case| self.lengths.steps_of(case));
         *counter(&mut self.tally, &row.state) -= 1;
-        row.enter(state, &mut self.texts);
+        enter(row, &mut self.texts);
         self.changes += 1;
         *counter(&mut self.tally, &row.state) += 1;
     }
@@ -462,12 +474,8 @@ impl Queue {
         self.tally.open() > 0
     }
 
-    pub(crate) fn records(&self) -> Vec<Arc<Record>> {
-        let record = |row: &CaseRow| match &row.state {
-            CaseState::Done(record) => Some(Arc::clone(record)),
-            CaseState::Waiting | CaseState::Running(_) | CaseState::Stopped => None,
-        };
-        self.rows.iter().filter_map(record).collect()
+    pub(crate) fn records(&self) -> Vec<Arc<PackedRow>> {
+        self.rows.iter().filter_map(CaseRow::row).cloned().collect()
     }
 }
 

@@ -5,13 +5,14 @@
 //! only consecutive steps within a window are recorded with frames. To show a step outside the
 //! window, the schedule is simulated again.
 
+use super::packed::CaseKey;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 use swapmeet_core::network::topology::Network;
-use swapmeet_results::{CaseId, Record};
+use swapmeet_results::Record;
 use swapmeet_runner::case::Case;
 use swapmeet_runner::dispatch::observe;
 use swapmeet_runner::event::CaseEvent;
@@ -52,7 +53,7 @@ pub(crate) struct Recording {
     events: Receiver<RecordingEvent>,
     cancelled: Arc<AtomicBool>,
     /// The identity of the case.
-    pub(crate) key: Arc<CaseId>,
+    pub(crate) key: CaseKey,
     pub(crate) topology: Arc<Network>,
     /// What has been received of the record.
     record: ScheduleRecord,
@@ -79,7 +80,7 @@ impl Recording {
     /// Starts a worker that simulates the schedule of a case.
     pub(crate) fn start(
         case: &Case,
-        key: Arc<CaseId>,
+        key: CaseKey,
         request: RecordRequest,
         workers: Workers,
     ) -> Self {
@@ -112,7 +113,7 @@ impl Recording {
     /// Returns an empty recording that receives events. The flag cancels the simulation.
     fn new(
         (events, cancelled): (Receiver<RecordingEvent>, Arc<AtomicBool>),
-        key: Arc<CaseId>,
+        key: CaseKey,
         topology: Arc<Network>,
         request: RecordRequest,
     ) -> Self {
@@ -217,7 +218,7 @@ impl Recording {
     pub(crate) fn restart(&self, case: &Case, request: RecordRequest, workers: Workers) -> Self {
         let ranks = request.ranks.filter(|_| self.ranks.is_none());
         let mut recording =
-            Self::start(case, Arc::clone(&self.key), RecordRequest { ranks, ..request }, workers);
+            Self::start(case, self.key.clone(), RecordRequest { ranks, ..request }, workers);
         recording.record.ranks.clone_from(&self.ranks);
         recording
     }
@@ -340,7 +341,7 @@ pub(crate) struct KeptSchedule {
 }
 
 impl KeptSchedule {
-    pub(crate) fn start(case: &Case, key: Arc<CaseId>, workers: Workers) -> Self {
+    pub(crate) fn start(case: &Case, key: CaseKey, workers: Workers) -> Self {
         let request = request(FrameSelection::From(0), false);
         Self { case: case.clone(), recording: Recording::start(case, key, request, workers) }
     }
@@ -392,7 +393,7 @@ mod tests {
         let request = request(FrameSelection::From(0), false);
         let topology = swapmeet_core::network::topology::parse("ring:4").unwrap();
         let channel = (events, Arc::default());
-        (sender, Recording::new(channel, Arc::default(), topology, request))
+        (sender, Recording::new(channel, CaseKey::default(), topology, request))
     }
 
     /// If the worker or its thread stops, the panel must not say that the simulation continues.

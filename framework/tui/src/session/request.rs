@@ -1,13 +1,13 @@
 //! Requests of panels. A panel never changes the session itself: it returns requests, which the
 //! session carries out here. The application carries out the requests that concern the screen.
 
+use super::Session;
 use super::chosen::ListKind;
+use super::packed::CaseKey;
 use super::recording::FrameSelection;
 use super::suggestions::ExperimentFile;
 use super::trial::Changes;
-use super::{CaseId, Session};
 use crate::filter::Filter;
-use std::sync::Arc;
 use swapmeet_core::delivery::collective::CollectiveKind;
 use swapmeet_results::units;
 use swapmeet_runner::experiment::{OwnMachine, Setting};
@@ -23,7 +23,7 @@ pub(crate) enum Request {
     Say(String),
     Warn(String),
     /// Select a case.
-    Select(Arc<CaseId>),
+    Select(CaseKey),
     /// Select the next case of the queue (1) or the previous one (-1).
     SelectNext(isize),
     /// Select the fastest case of a group, given by its index.

@@ -4,6 +4,7 @@
 use super::batch::Batch;
 pub use super::batch::RowSink;
 use super::chosen::ListKind;
+use super::packed::CaseKey;
 use super::queue::CaseRow;
 use super::queue::PreparedRows;
 use super::task::{Task, take_ended};
@@ -439,7 +440,7 @@ impl Session {
         };
         let text = format!("machine: {wanted}");
         let on_wanted = |case: &Case| Case { machine: Arc::clone(&wanted), ..case.clone() };
-        let selected = Arc::new(on_wanted(case).id());
+        let selected = CaseKey::new(on_wanted(case).id());
         let cases: Vec<Case> = rows
             .iter()
             .filter_map(|row| row.case.as_ref().ok())

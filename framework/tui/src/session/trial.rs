@@ -255,7 +255,7 @@ impl Trial {
             return Vec::new();
         };
         let machine = Arc::new(machine);
-        let own = rows.iter().filter(|row| row.key.setting == plan.group);
+        let own = rows.iter().filter(|row| *row.key.setting == plan.group);
         let changed = own.filter_map(|row| row.case.as_ref().ok()).map(|case| Case {
             machine: Arc::clone(&machine),
             workload: Arc::clone(&workload),
@@ -333,7 +333,7 @@ impl Session {
         let plan = || {
             let (_, row) = self.selected_row()?;
             Some(Plan {
-                group: row.key.setting.clone(),
+                group: (*row.key.setting).clone(),
                 base: self.trial.base.clone()?,
                 changes: self.trial.changes.clone(),
                 rows: self.queue.tally().rows(),

@@ -19,6 +19,7 @@ use crate::click_map::PanelPosition;
 use crate::keys::{Binding, DOWN, ENTER, FIRST, LAST, LEFT, RIGHT, UP, bind, ch};
 use crate::paint::{Painter, cut_middle};
 use crate::panel::{Keyed, List, Panel, list_in_field, next_of, wrap_index};
+use crate::session::packed::CaseKey;
 use crate::session::queue::CaseRow;
 use crate::session::recording::{FrameSelection, KeptSchedule, Recording};
 use crate::session::{Request, Requests, Session};
@@ -27,7 +28,7 @@ use playback::Playback;
 use ratatui::layout::Rect;
 use schedule::ScheduleView;
 use std::sync::Arc;
-use swapmeet_results::{CaseId, Group, duration};
+use swapmeet_results::{Group, duration};
 use unicode_width::UnicodeWidthStr;
 use view::{Picture, Quantity, View};
 
@@ -46,7 +47,7 @@ pub(crate) struct Network {
     /// Whether to go to the most expensive step as soon as the times of ranks are known.
     awaits_costs: bool,
     /// The case whose schedule was displayed at the last update.
-    seen: Option<Arc<CaseId>>,
+    seen: Option<CaseKey>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -398,7 +399,7 @@ impl Network {
     /// Simulates the schedule. If the case has no row yet, shows the newest step while the
     /// simulation runs.
     fn record(&mut self, session: &Session) -> Requests {
-        let is_open = session.selected_row().is_some_and(|(_, row)| row.record().is_none());
+        let is_open = session.selected_row().is_some_and(|(_, row)| row.row().is_none());
         self.playback.follows = is_open;
         vec![Request::Record(if is_open {
             FrameSelection::Newest
@@ -479,7 +480,7 @@ fn named(
     recording: &Recording,
     area: Rect,
 ) -> Rect {
-    let CaseId { setting, implementation, .. } = &*recording.key;
+    let CaseKey { setting, implementation, .. } = &recording.key;
     let here = session.selected_row().is_some_and(|(_, row)| row.key == recording.key);
     let mark = if here { "" } else { "kept: " };
     let total =

@@ -10,6 +10,7 @@ use crate::memo::Memo;
 use crate::paint::{Painter, clock, cut, widest, width, wrap};
 use crate::panel::{Keyed, List, Panel, list_in_field};
 use crate::session::comparison::{Compared, Line, UNCHARGED, UNCHARGED_IN_WORDS};
+use crate::session::packed::CaseKey;
 use crate::session::queue::{CaseRow, CaseState};
 use crate::session::{Request, Requests, Session};
 use column::{Column, Sorted, mark, passing};
@@ -17,7 +18,6 @@ use layout::{Candidate, Layout, layout};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use std::rc::Rc;
-use std::sync::Arc;
 use swapmeet_results::{Status, duration};
 
 /// In a narrower table, the state of a case has no steps, so that names have more room.
@@ -232,10 +232,10 @@ impl Panel for Table {
 }
 
 /// Returns the identity of the (first) case of a line.
-fn case_of(entry: Entry, session: &Session) -> Arc<swapmeet_results::CaseId> {
+fn case_of(entry: Entry, session: &Session) -> CaseKey {
     match entry {
         Entry::Line(line) => session.case_of(&session.compared.lines[line]),
-        Entry::Open(index) => Arc::clone(&session.queue.rows()[index].key),
+        Entry::Open(index) => session.queue.rows()[index].key.clone(),
     }
 }
 
@@ -271,7 +271,7 @@ fn cell(
                 Column::State => (word, Some(style)),
                 // A row that is not part of the analysis yet already has a time.
                 Column::Time => {
-                    let time = case.record().and_then(|record| record.time_us);
+                    let time = case.row().and_then(|row| row.time_us);
                     (time.map(duration).unwrap_or_default(), None)
                 }
                 _ => (column.text_of_case(case), Some(painter.theme.dim)),
