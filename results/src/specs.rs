@@ -1,6 +1,8 @@
 //! Texts of specs in rows.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashMap;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::spec::Spec;
 
@@ -27,7 +29,25 @@ pub(crate) fn without<'a>(spec: &'a str, key: &str) -> Cow<'a, str> {
 /// Returns a machine's spec without the values that its preset has anyway. Returns a text that is
 /// not a machine's spec unchanged.
 pub(crate) fn short_machine(spec: &str) -> Cow<'_, str> {
-    Machine::parse(spec).map_or(Cow::Borrowed(spec), |machine| Cow::Owned(machine.to_string()))
+    /// The maximum number of machines whose short specs are kept.
+    const MOST: usize = 1_000;
+    thread_local! {
+        /// The short specs of machines. The analysis of many rows needs them several times for each
+        /// row, and to parse a machine takes longer than everything else that it does for a row.
+        static KNOWN: RefCell<HashMap<String, String>> = RefCell::default();
+    }
+    let shorten = || Machine::parse(spec).map_or_else(|_| spec.to_owned(), |m| m.to_string());
+    KNOWN.with_borrow_mut(|known| {
+        if let Some(short) = known.get(spec) {
+            return Cow::Owned(short.clone());
+        }
+        if known.len() >= MOST {
+            known.clear();
+        }
+        let short = shorten();
+        known.insert(spec.to_owned(), short.clone());
+        Cow::Owned(short)
+    })
 }
 
 #[cfg(test)]
