@@ -1,14 +1,16 @@
 //! Short names of specs in tables and figures: what several specs have in common is stated once.
 
 use std::collections::BTreeSet;
+use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::spec::Spec;
+use swapmeet_workloads::default_number;
 
 /// Divides specs into the part that all of them have in common and their own parts.
 ///
 /// If the specs have different names, nothing is in common. If they differ only in arguments with
-/// keys, their own parts are these arguments. Otherwise an own part begins with the name of the
-/// spec. Machines that an experiment defines, `NAME (DEFINITION)`, are called by name if the names
-/// differ.
+/// keys, their own parts are these arguments. A spec that states none of them has their defaults as
+/// its own part. Otherwise an own part begins with the name of the spec. Machines that an experiment
+/// defines, `NAME (DEFINITION)`, are called by name if the names differ.
 ///
 /// ```
 /// use swapmeet_results::without_common_parts;
@@ -47,8 +49,15 @@ pub fn without_common_parts(specs: &[&str]) -> (String, Vec<String>) {
         arguments => format!("{name}:{}", arguments.join(",")),
     };
     if all_have_keys {
-        let own = read.iter().map(own).map(|arguments| match &arguments[..] {
-            [] => format!("{name} as it is"),
+        let own_parts: Vec<Vec<String>> = read.iter().map(own).collect();
+        let mut keys: Vec<&str> = Vec::new();
+        for key in own_parts.iter().flatten().filter_map(|arg| arg.split('=').next()) {
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+        let own = specs.iter().zip(&own_parts).map(|(spec, arguments)| match &arguments[..] {
+            [] => defaults(spec, &keys),
             arguments => arguments.join(","),
         });
         let common: Vec<String> = common.into_iter().map(str::to_owned).collect();
@@ -56,6 +65,17 @@ pub fn without_common_parts(specs: &[&str]) -> (String, Vec<String>) {
         return (common, own.collect());
     }
     (common.join(","), read.iter().map(|spec| named(&own(spec))).collect())
+}
+
+/// Describes a spec that leaves out all of these arguments: by the values that it has without them
+/// or, if none of these is a known number, by the names of the arguments.
+fn defaults(spec: &str, keys: &[&str]) -> String {
+    let value = |key: &&str| {
+        let of_machine = || Machine::parse(spec).ok()?.number(key);
+        default_number(spec, key).or_else(of_machine).map(|value| format!("{key}={value}"))
+    };
+    let known: Vec<String> = keys.iter().filter_map(value).collect();
+    if known.is_empty() { format!("without {}", keys.join(", ")) } else { known.join(",") }
 }
 
 /// Returns a spec and the texts of its arguments. Returns `None` if it does not follow the grammar.
@@ -93,7 +113,16 @@ mod tests {
         );
         assert_eq!(own(&["ring:4", "ring:8"]), ["ring:4", "ring:8"]);
         assert_eq!(own(&["paragon", "delta"]), ["paragon", "delta"]);
-        assert_eq!(own(&["paragon", "paragon:byte_us=1"]), ["paragon as it is", "byte_us=1"]);
+        // The defaults are those of `list machines paragon` and of the generator of `moe`.
+        assert_eq!(own(&["paragon", "paragon:byte_us=1"]), ["byte_us=0.011", "byte_us=1"]);
+        assert_eq!(
+            own(&[
+                "moe:experts=8,top=2,tokens=4,bytes=7",
+                "moe:experts=8,top=2,tokens=4,bytes=7,skew=1"
+            ]),
+            ["skew=0", "skew=1"]
+        );
+        assert_eq!(own(&["torus:4x4", "torus:4x4,faults=1"]), ["without faults", "faults=1"]);
         assert_eq!(own(&["mine (sp2)", "yours (sp2)"]), ["mine", "yours"]);
         let nested = ["rdn:1(torus:4x4)", "rdn:2(torus:4x4)"];
         assert_eq!(own(&nested), nested);

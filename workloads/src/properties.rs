@@ -65,20 +65,27 @@ pub fn is_random(workload: &str) -> Option<bool> {
 }
 
 /// Returns the number that an argument of a workload has if the spec does not state it. This is the
-/// number that the canonical form of the spec leaves out. Returns `None` if the argument has no
-/// such number, or if the generator reads a file.
+/// number that the canonical form of the spec leaves out. The spec may lack one of the numbers that
+/// it needs, such as the one that varies along an axis. Returns `None` if the argument has no such
+/// number, or if the generator reads a file.
 ///
 /// ```
 /// use swapmeet_workloads::default_number;
 /// assert_eq!(default_number("moe:experts=8,top=2,tokens=16,bytes=64", "skew"), Some(0.0));
 /// assert_eq!(default_number("moe:experts=8,top=2,tokens=16,bytes=64,violation=2", "skew"), None);
+/// assert_eq!(default_number("moe:experts=8,top=2,bytes=64", "skew"), Some(0.0));
 /// assert_eq!(default_number("irregular:dist=zipf,mean=64", "density"), Some(1.0));
 /// ```
 pub fn default_number(workload: &str, key: &str) -> Option<f64> {
     let spec = Spec::parse("workload", workload).ok()?;
     // An argument without a key can be the name of a file.
-    find_generator(&spec).filter(|generator| !generator.keys.contains(&WORD))?;
-    let canonical = Workload::parse(workload).ok()?.to_string();
+    let generator = find_generator(&spec).filter(|row| !row.keys.contains(&WORD))?;
+    let lacking = generator.keys.iter().map(|key| format!("{workload},{key}=1"));
+    let mut whole = [workload.to_owned()].into_iter().chain(lacking);
+    let (workload, canonical) = whole.find_map(|spec| {
+        let canonical = Workload::parse(&spec).ok()?.to_string();
+        Some((spec, canonical))
+    })?;
     let is_default = |number: &f64| {
         let stated = Workload::parse(&format!("{workload},{key}={number}"));
         stated.is_ok_and(|stated| stated.to_string() == canonical)

@@ -120,7 +120,7 @@ mod tests {
         let found = titles(&[["ring:4", "uniform", "paragon"], ["ring:4", "uniform", "delta"]]);
         assert_eq!(found.panels, ["paragon", "delta"]);
         let found = titles(&[["r", "uniform", "paragon"], ["r", "uniform", "paragon:byte_us=1"]]);
-        assert_eq!(found.panels, ["paragon as it is", "byte_us=1"]);
+        assert_eq!(found.panels, ["byte_us=0.011", "byte_us=1"]);
     }
 
     /// A figure for print does not show digests. Contents of the same file are numbered.
