@@ -7,26 +7,36 @@ use comfy_table::{CellAlignment, ContentArrangement, Table};
 use std::io::{self, Write};
 
 /// The width of a summary, in columns of a terminal.
-const WIDTH: u16 = 100;
+const WIDTH: usize = 100;
+
+/// The distance between two columns.
+const GAP: usize = 2;
 
 /// Writes the tables of a view with their sentences, followed by the remarks. A summary is at most
 /// 100 columns wide. The fastest times of a pivot table have an asterisk.
 pub fn write_table(comparison: &Comparison, view: View, out: &mut dyn Write) -> io::Result<()> {
     let is_summary = view == View::Summary;
-    let wrapped = |text: &str| if is_summary { wrapped(text) } else { vec![text.to_owned()] };
+    let wrapped = |text: &str| {
+        if is_summary { wrapped(text, WIDTH, &[' ', ',']) } else { vec![text.to_owned()] }
+    };
     for (number, section) in sections(comparison, view).enumerate() {
         let Section { title, header, lines, sentences } = section;
+        let names = header.iter().map(|(name, _)| name.to_string()).collect();
+        let mut texts: Vec<Vec<String>> = [names]
+            .into_iter()
+            .chain(lines.iter().map(|line| line.iter().map(text).collect()))
+            .collect();
         let mut table = Table::new();
-        table
-            .load_style(NOTHING)
-            .set_header(header.iter().map(|(name, _)| &**name))
-            .add_rows(lines.iter().map(|line| line.iter().map(text)));
         // The table of measured times, which follows the summary, is as wide as it needs to be.
         if is_summary && number == 0 {
-            table.set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
+            narrow(&mut texts);
+            let width = u16::try_from(WIDTH).unwrap_or(u16::MAX);
+            table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
         }
+        let mut texts = texts.into_iter();
+        table.load_style(NOTHING).set_header(texts.next().unwrap_or_default()).add_rows(texts);
         for (column, (_, is_number)) in table.column_iter_mut().zip(&header) {
-            column.set_padding((0, 2));
+            column.set_padding((0, GAP as u16));
             if *is_number {
                 column.set_cell_alignment(CellAlignment::Right);
             }
@@ -47,15 +57,37 @@ fn text(cell: &Cell) -> String {
     if cell.is_best { format!("{}*", cell.text) } else { cell.text.clone() }
 }
 
-/// Breaks a text into lines of at most [`WIDTH`] characters, after spaces and the commas of specs.
-fn wrapped(text: &str) -> Vec<String> {
+/// Breaks the texts of the widest columns into lines, so that the table is at most [`WIDTH`] wide, as
+/// far as the punctuation of specs permits. The first line of `texts` is the header.
+fn narrow(texts: &mut [Vec<String>]) {
+    let length = |text: &String| text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+    let width = |texts: &[Vec<String>], column: usize| {
+        texts.iter().map(|line| length(&line[column])).max().unwrap_or(0)
+    };
+    let columns = texts.first().map_or(0, Vec::len);
+    let mut widest: Vec<usize> = (0..columns).collect();
+    widest.sort_by_key(|column| std::cmp::Reverse(width(texts, *column)));
+    for column in widest {
+        let whole: usize = (0..columns).map(|column| width(texts, column) + GAP).sum();
+        let excess = whole.saturating_sub(GAP + WIDTH);
+        if excess == 0 {
+            return;
+        }
+        let room = width(texts, column).saturating_sub(excess);
+        for line in texts.iter_mut() {
+            line[column] = wrapped(&line[column], room, &[' ', ',', ':']).join("\n");
+        }
+    }
+}
+
+/// Breaks a text after some characters into lines of at most `most` characters. A piece without such
+/// a character is not broken.
+fn wrapped(text: &str, most: usize, after: &[char]) -> Vec<String> {
     let mut lines = vec![String::new()];
-    for word in text.split_inclusive([' ', ',']) {
+    for word in text.split_inclusive(after) {
         let last = lines.len() - 1;
         let length = |text: &str| text.trim_end().chars().count();
-        if length(&lines[last]) > 0
-            && lines[last].chars().count() + length(word) > usize::from(WIDTH)
-        {
+        if length(&lines[last]) > 0 && lines[last].chars().count() + length(word) > most {
             lines.push(String::new());
         }
         let last = lines.len() - 1;
