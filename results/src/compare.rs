@@ -25,6 +25,7 @@ use crate::case_id::Setting;
 use crate::parameter::Parameters;
 use crate::record::{Record, Status, Verified};
 use crate::stats::{Ratio, Summary, holm};
+use crate::units::count;
 use grouping::{Contradiction, Repeated, distinct_rows, group_rows};
 use residual::{Residual, residuals};
 use serde::{Serialize, Serializer};
@@ -360,6 +361,14 @@ pub fn compare_rows(
     if let Some(contradiction) = contradiction {
         return Err(contradiction.error(rows));
     }
+    // Groups without the compared number, such as algorithms without the parameter, are omitted.
+    let all = groups.len();
+    if matches!(by, By::Parameter(_)) {
+        groups.retain(|group| group.lines.iter().any(|line| !line.subject.is_empty()));
+    }
+    let omitted = all - groups.len();
+    let omitted = (omitted > 0)
+        .then(|| format!("not compared: {} without {}", count(omitted, "case"), by.label()));
     let tested = match correction {
         Correction::All => correct(&mut groups),
         Correction::Group => groups.chunks_mut(1).map(correct).sum(),
@@ -378,7 +387,9 @@ pub fn compare_rows(
     if let Some(baseline) = baseline {
         comparison.check_baseline(baseline)?;
     }
-    Ok(comparison.with_remarks())
+    let mut comparison = comparison.with_remarks();
+    comparison.notes.extend(omitted);
+    Ok(comparison)
 }
 
 impl Comparison {
