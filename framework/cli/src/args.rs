@@ -412,7 +412,7 @@ pub(crate) enum CompareFormat {
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
     /// Read rows from these result files.
-    #[arg(required = true, value_name = "FILE.csv")]
+    #[arg(required_unless_present = "pivot", value_name = "FILE.csv")]
     pub files: Vec<PathBuf>,
     /// Compare along this axis: algorithm, topology, model, machine, placement, or any number of a
     /// spec, such as tokens. All other settings are equal within a group.

@@ -3,6 +3,7 @@
 use crate::args::{CompareArgs, CompareFormat};
 use crate::failure::{ExitStatus, Failure, SUCCESS};
 use crate::{output, result_files};
+use std::path::PathBuf;
 use swapmeet_core::spec::near_matches;
 use swapmeet_results::analysis::Axis;
 use swapmeet_results::{
@@ -13,7 +14,13 @@ use swapmeet_runner::input::Text;
 
 /// Compares the times in result files, and prints the result.
 pub(crate) fn compare(args: &CompareArgs) -> Result<ExitStatus, Failure> {
-    let rows = result_files::compared(&args.files, |_| true)?;
+    // In `--pivot FILE.csv`, the word after the flag is a file and not an axis.
+    let is_file = |axis: &&str| args.files.is_empty() && !axis.is_empty() || axis.ends_with(".csv");
+    let first_file = args.pivot.as_deref().filter(is_file);
+    let files: Vec<PathBuf> =
+        first_file.map(PathBuf::from).into_iter().chain(args.files.clone()).collect();
+    let pivot = if first_file.is_some() { Some("") } else { args.pivot.as_deref() };
+    let rows = result_files::compared(&files, |_| true)?;
     let options = CompareOptions {
         by: By::find(&args.by, &rows)
             .map_err(|error| unknown("--by", &args.by, &error, &By::ALL.map(By::label)))?,
@@ -22,7 +29,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitStatus, Failure> {
     };
     let comparison = compare_rows(&rows, &options).map_err(refused)?;
     drop(rows);
-    let view = match args.pivot.as_deref() {
+    let view = match pivot {
         Some("") => View::Pivot(Axis::main(&comparison)),
         Some(name) => View::Pivot(
             Axis::find(name, &comparison)
