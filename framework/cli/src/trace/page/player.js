@@ -226,11 +226,13 @@ function createPane(schedule, state, goTo, chooseNode) {
     const keys = times.map(([part, us]) => {
       const key = Object.assign(document.createElement("span"), { className: "key" });
       key.style.background = `var(--${part})`;
-      return [key, `${part} ${timeText(us)}`];
+      const entry = Object.assign(document.createElement("span"), { className: "part" });
+      entry.append(key, `${part} ${timeText(us)}`);
+      return entry;
     });
     const ofStep = frame ? `Step ${k}: ${timeText(total(sums))}, ends at ${timeText(until)}.` : `All steps: ${timeText(total(sums))}.`;
     const text = times.length ? ofStep : frame && frame.step.at_fault ? "" : "The model of this machine has no times of steps.";
-    find(".parts").replaceChildren(text, ...keys.flat());
+    find(".parts").replaceChildren(`${text} `, ...keys);
     find(".bars").setAttribute("aria-label", `Bar chart of the times of ${plural(frames.length, "step")}. ${find(".parts").textContent}`);
   };
 
