@@ -22,6 +22,30 @@ impl Unit {
         }
     }
 
+    /// Returns the unit in which a value has the shortest number: the number of stored units in it,
+    /// and its name.
+    ///
+    /// ```
+    /// use swapmeet_results::units::Unit;
+    /// assert_eq!(Unit::Time.suiting(1500.0), (1e3, "ms"));
+    /// assert_eq!(Unit::Bytes.suiting(1500.0), (1024.0, "KiB"));
+    /// ```
+    pub fn suiting(self, value: f64) -> (f64, &'static str) {
+        match self {
+            Self::Time => match value.abs() {
+                us if us < 1e3 => (1.0, "µs"),
+                us if us < 1e6 => (1e3, "ms"),
+                _ => (1e6, "s"),
+            },
+            Self::Bytes => {
+                const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+                let power = (value.abs().max(1.0).log2() / 10.0).floor().min(5.0);
+                ((power * 10.0).exp2(), UNITS[power as usize])
+            }
+            Self::Number => (1.0, ""),
+        }
+    }
+
     /// Formats a value with at most three digits.
     pub fn text(self, value: f64) -> String {
         self.text_to(value, 3)
@@ -43,7 +67,8 @@ impl Unit {
 /// assert_eq!(swapmeet_results::units::duration(10_394.2), "10.39 ms");
 /// ```
 pub fn duration(us: f64) -> String {
-    let (value, unit) = in_unit(us);
+    let (divisor, unit) = Unit::Time.suiting(us);
+    let value = us / divisor;
     let decimals = match value.abs() {
         v if v < 10.0 => 3,
         v if v < 100.0 => 2,
@@ -63,16 +88,8 @@ pub fn tick_duration(us: f64, digits: usize) -> String {
     if us == 0.0 {
         return "0".to_owned();
     }
-    let (value, unit) = in_unit(us);
-    format!("{} {unit}", number_to(value, digits))
-}
-
-fn in_unit(us: f64) -> (f64, &'static str) {
-    match us.abs() {
-        v if v < 1e3 => (us, "µs"),
-        v if v < 1e6 => (us / 1e3, "ms"),
-        _ => (us / 1e6, "s"),
-    }
+    let (divisor, unit) = Unit::Time.suiting(us);
+    format!("{} {unit}", number_to(us / divisor, digits))
 }
 
 /// Formats a number of bytes in the largest suitable unit (powers of 1024), with at most three
@@ -88,9 +105,8 @@ pub fn size(bytes: f64) -> String {
 
 /// Formats a number of bytes like [`size`], with at most `digits` digits.
 pub fn size_to(bytes: f64, digits: usize) -> String {
-    const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
-    let power = (bytes.abs().max(1.0).log2() / 10.0).floor().min(5.0);
-    format!("{} {}", number_to(bytes / (power * 10.0).exp2(), digits), UNITS[power as usize])
+    let (divisor, unit) = Unit::Bytes.suiting(bytes);
+    format!("{} {unit}", number_to(bytes / divisor, digits))
 }
 
 /// Formats a number with three significant digits, or with all digits of its integer part if these
@@ -117,6 +133,20 @@ pub fn number_to(value: f64, digits: usize) -> String {
     } else {
         text
     }
+}
+
+/// Formats a number with exactly three significant digits, or with all digits of its integer part if
+/// these are more. The numbers of a table have the same precision then.
+///
+/// ```
+/// use swapmeet_results::units::three_digits;
+/// assert_eq!([0.01814, 1.5, 9.996, 1866.2].map(three_digits), ["0.0181", "1.50", "10.0", "1866"]);
+/// ```
+pub fn three_digits(value: f64) -> String {
+    let rounded = format!("{value:.2e}");
+    let power: i32 = rounded.split_once('e').and_then(|(_, power)| power.parse().ok()).unwrap_or(0);
+    let decimals = (2 - power).clamp(0, 12) as usize;
+    format!("{value:.decimals$}")
 }
 
 /// Formats a count followed by a noun, to which an s is appended in the plural.

@@ -204,9 +204,9 @@ pub(crate) fn remarks(scene: &mut Scene, remarks: &[String], top: f64, font: f64
     for remark in remarks {
         top += 0.3 * font;
         // The backticks that enclose names in a remark are not drawn.
-        for line in wrapped(&remark.replace('`', ""), font, scene.width - 4.0 * font) {
+        for line in wrapped(&remark.replace('`', ""), font, scene.width - 2.0 * font) {
             top += 1.2 * font;
-            scene.text((2.0 * font, top), &line, font, Anchor::Start);
+            scene.text((font, top), &line, font, Anchor::Start);
         }
     }
     top

@@ -12,7 +12,7 @@ use crate::titles::Titles;
 use std::collections::BTreeSet;
 use swapmeet_core::network::topology::kind;
 use swapmeet_results::analysis::{Axis, CommonSettings};
-use swapmeet_results::units::{Unit, count};
+use swapmeet_results::units::{Unit, count, three_digits};
 use swapmeet_results::{
     ComparedRows, Parameter, Record, SpecKind, Status, UnknownParameter, columns, csv_table,
     grouped, without_common_parts,
@@ -112,38 +112,29 @@ impl<'a> HeatAxis<'a> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct ValueFormat {
     unit: Unit,
-    /// The number by which values are divided, the name of the resulting unit, and the number of
-    /// decimals. `None` if values differ so much that each has its own unit.
-    common: Option<(f64, &'static str, usize)>,
+    /// Whether all values are integers.
+    is_whole: bool,
+    /// The number by which values are divided, and the name of the resulting unit. `None` if values
+    /// differ so much that each has its own unit.
+    common: Option<(f64, &'static str)>,
 }
 
 impl ValueFormat {
     /// Returns the form for values in a range.
     fn of(unit: Unit, (least, most): (f64, f64), is_whole: bool) -> Self {
-        /// The ratio of values up to which they have the same unit and number of decimals.
+        /// The ratio of values up to which they have the same unit.
         const CLOSE: f64 = 1000.0;
-        const TIMES: [(f64, &str); 3] = [(1e6, "s"), (1e3, "ms"), (1.0, "µs")];
-        const SIZES: [(f64, &str); 4] =
-            [(1_073_741_824.0, "GiB"), (1_048_576.0, "MiB"), (1024.0, "KiB"), (1.0, "B")];
-        let units: &[(f64, &str)] = match unit {
-            Unit::Time => &TIMES,
-            Unit::Bytes => &SIZES,
-            Unit::Number => &[(1.0, "")],
-        };
-        let (divisor, name) =
-            *units.iter().find(|(divisor, _)| most >= *divisor).unwrap_or(&units[units.len() - 1]);
+        let (divisor, name) = unit.suiting(most);
         let is_close = least > 0.0 && most / least < CLOSE || is_whole && unit == Unit::Number;
-        // The least value has three significant digits.
-        let before = if least > 0.0 { (least / divisor).log10().floor() as i32 + 1 } else { 0 };
-        let decimals =
-            if is_whole && divisor == 1.0 { 0 } else { (3 - before).clamp(0, 4) as usize };
-        Self { unit, common: is_close.then_some((divisor, name, decimals)) }
+        Self { unit, is_whole, common: is_close.then_some((divisor, name)) }
     }
 
-    /// Formats a value for a cell, without the unit that all values have in common.
+    /// Formats a value for a cell, without the unit that all values have in common. It has three
+    /// digits, or all digits of its integer part if these are more.
     fn text(&self, value: f64) -> String {
         match self.common {
-            Some((divisor, _, decimals)) => format!("{:.decimals$}", value / divisor),
+            Some((divisor, _)) if self.is_whole && divisor == 1.0 => format!("{value:.0}"),
+            Some((divisor, _)) => three_digits(value / divisor),
             None => self.unit.text(value),
         }
     }
@@ -155,7 +146,7 @@ impl ValueFormat {
             _ => column.strip_suffix("_us").unwrap_or(column).replace('_', " "),
         };
         match self.common {
-            Some((_, unit, _)) if !unit.is_empty() => format!("{name}, {unit}"),
+            Some((_, unit)) if !unit.is_empty() => format!("{name}, {unit}"),
             _ => name,
         }
     }
@@ -639,9 +630,9 @@ mod tests {
         assert!((shown - expected).abs() < 1e-6, "{shown} {expected}");
     }
 
-    /// All cells have the same unit, which is in the legend, and the same number of decimals.
+    /// All cells have the same unit, which is in the legend, and three digits.
     #[test]
-    fn values_have_one_unit_and_number_of_decimals() {
+    fn values_have_one_unit_and_three_digits() {
         let text = |unit, range: (f64, f64), is_whole, value| {
             let format = ValueFormat::of(unit, range, is_whole);
             (format.text(value), format.name("time_us"))
@@ -651,7 +642,15 @@ mod tests {
             text(Unit::Time, (1700.0, 1880.0), false, 1700.0),
             ("1.70".to_owned(), ms.clone())
         );
-        assert_eq!(text(Unit::Time, (170.0, 1880.0), false, 170.0), ("0.170".to_owned(), ms));
+        assert_eq!(
+            text(Unit::Time, (170.0, 1880.0), false, 170.0),
+            ("0.170".to_owned(), ms.clone())
+        );
+        assert_eq!(
+            text(Unit::Time, (18.1, 14632.9), false, 14632.9),
+            ("14.6".to_owned(), ms.clone())
+        );
+        assert_eq!(text(Unit::Time, (18.1, 14632.9), false, 18.14), ("0.0181".to_owned(), ms));
         assert_eq!(text(Unit::Time, (1.0, 2e6), false, 2e6), ("2 s".to_owned(), time.clone()));
         assert_eq!(text(Unit::Number, (6.0, 126.0), true, 126.0), ("126".to_owned(), time));
     }

@@ -1,20 +1,20 @@
 //! Figures that show the fastest algorithm of each case as a map. The horizontal axis shows block
 //! sizes or the values of another axis, and the vertical axis shows networks, machines or values.
-//! The colour and the marker of a cell show its fastest algorithm. The strength of the colour shows the margin by which this algorithm
-//! is faster than the second fastest algorithm.
+//! The colour and the marker of a cell show its fastest algorithm. The strength of the colour shows
+//! the margin by which this algorithm is faster than the second fastest algorithm.
 
-use crate::appearance::Labels;
-use crate::appearance::{Appearance, LegendPlace};
+use crate::appearance::{Appearance, Labels, LegendPlace};
 use crate::draw::grid::{Grid, GridPlace};
 use crate::draw::marker::marker;
 use crate::draw::{Drawable, LegendRow, heading, remarks};
-use crate::error::{FigureError, check_panels};
+use crate::error::FigureError;
 use crate::marks::scene::{
     Anchor, BLACK, Colour, Mark, PALE, Scene, ShapeStyle, Stroke, Text, WHITE,
 };
 use crate::marks::text::{width, wrapped};
 use crate::marks::{Paper, Picture};
 use crate::style::Styles;
+use crate::titles::Titles;
 use std::collections::BTreeSet;
 use swapmeet_results::analysis::{
     Axis, MapCell, Margin, RowAxis, WinnerMap, WinnerMaps, winner_maps, winner_maps_over,
@@ -35,9 +35,11 @@ const MARGINS: [(Margin, f64, &str); 6] = [
 /// A figure of one or more maps of the fastest algorithms, drawn one below the other.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WinnerFigure {
-    /// The title. Empty if the user gave none.
+    /// The title that the user gave, or the settings that all maps have in common.
     pub title: String,
     pub maps: Vec<WinnerMap>,
+    /// For each map, the settings in which it differs from the other maps.
+    pub map_titles: Vec<String>,
     pub names: Vec<String>,
     pub labels: Labels,
     pub styles: Styles,
@@ -91,7 +93,7 @@ impl WinnerFigure {
             };
             return Err(FigureError::Nothing(needed));
         }
-        check_panels(maps.len(), "topologies (--topology) or machines (--machine)")?;
+        let titles = Titles::new(maps.iter().map(|map| &map.settings))?;
         let names: BTreeSet<&str> = maps.iter().flat_map(WinnerMap::winners).collect();
         let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
         let lines = comparison.groups.iter().flat_map(|group| &group.lines);
@@ -103,7 +105,7 @@ impl WinnerFigure {
         // Algorithms that are never the fastest also get styles, so that a figure of curves gives
         // each algorithm the same style as the map.
         let styles = appearance.styles(all_names);
-        let title = appearance.title.unwrap_or_default().to_owned();
+        let title = appearance.title.map_or(titles.common, str::to_owned);
         // If the same number of algorithms competed in every cell, a remark says so. Otherwise each
         // cell shows its own number.
         let numbers: BTreeSet<usize> = cells().map(|cell| cell.winner.competitors).collect();
@@ -135,6 +137,7 @@ impl WinnerFigure {
         Ok(Self {
             title,
             maps,
+            map_titles: titles.panels,
             names,
             labels,
             styles,
@@ -144,6 +147,20 @@ impl WinnerFigure {
             remarks,
             notes: notes.into_iter().collect(),
         })
+    }
+
+    /// Omits maps whose cases are all in earlier maps, for a page. The maps of machines are after
+    /// the maps of networks, and usually have the same cases.
+    pub(crate) fn without_known_cases(mut self) -> Result<Self, FigureError> {
+        let mut known = BTreeSet::new();
+        self.maps.retain(|map| {
+            let groups: Vec<usize> = map.groups().collect();
+            let is_new = groups.iter().any(|group| !known.contains(group));
+            known.extend(groups);
+            is_new
+        });
+        let titles = Titles::new(self.maps.iter().map(|map| &map.settings))?;
+        Ok(Self { title: titles.common, map_titles: titles.panels, ..self })
     }
 }
 
@@ -166,7 +183,7 @@ impl Drawable for WinnerFigure {
             let second = second.map(|s| s.algorithm.clone()).unwrap_or_default();
             let (time, level) = (winner.time.mean.to_string(), winner.tied.join(" "));
             [
-                map.title.clone(),
+                map.settings.title(),
                 row.clone(),
                 x.to_string(),
                 winner.algorithm.clone(),
@@ -200,7 +217,10 @@ impl Drawable for WinnerFigure {
             self.draw_legend(scene, space, top + font, font)
         };
         let body = |scene: &mut Scene, right: f64, top: f64| {
-            self.maps.iter().fold(top, |top, map| self.map(scene, map, right, top + font, font))
+            let maps = self.maps.iter().zip(&self.map_titles);
+            maps.fold(top, |top, (map, title)| {
+                self.map(scene, (map, title), right, top + font, font)
+            })
         };
         let (place, wide) = Drawable::legend(self, paper);
         let top = place.arrange(&mut scene, (top, font), wide, legend, body);
@@ -230,11 +250,18 @@ impl WinnerFigure {
         MARGINS.into_iter().filter(move |(margin, ..)| is_alone || *margin != Margin::Alone)
     }
 
-    /// Draws a map whose right end is `right`.
-    fn map(&self, scene: &mut Scene, map: &WinnerMap, right: f64, top: f64, font: f64) -> f64 {
+    /// Draws a map with its title. Its right end is `right`.
+    fn map(
+        &self,
+        scene: &mut Scene,
+        (map, title): (&WinnerMap, &str),
+        right: f64,
+        top: f64,
+        font: f64,
+    ) -> f64 {
         let small = 0.9 * font;
         let grid = Grid {
-            title: &map.title,
+            title,
             rows: &map.rows,
             columns: map.xs.len(),
             least_height: 2.2,

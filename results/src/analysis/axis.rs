@@ -61,6 +61,13 @@ impl CommonSettings {
         }
     }
 
+    /// Returns the settings in one line.
+    pub fn title(&self) -> String {
+        let Self { topology, workload, machine, model, inputs } = self;
+        let parts = [topology, workload, machine, model, inputs].map(String::as_str);
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+    }
+
     /// Returns the spec of the machine, which is its definition if the experiment defined it.
     pub(super) fn machine_spec(&self) -> &str {
         let definition = self.machine.split_once(" (").and_then(|(_, rest)| rest.strip_suffix(')'));
@@ -221,7 +228,7 @@ impl Axis {
     }
 
     /// Formats a position on the axis for a sentence.
-    pub(crate) fn position(self, x: f64) -> String {
+    pub fn position(self, x: f64) -> String {
         match self {
             Self::Parameter(parameter) => format!("{}={}", parameter.key, self.text(x)),
             Self::Block | Self::Nodes | Self::Variation | Self::Faults => self.text(x),

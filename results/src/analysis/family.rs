@@ -166,13 +166,6 @@ impl Family {
         }
     }
 
-    /// Returns the settings that all cases have in common, in one line.
-    pub fn title(&self) -> String {
-        let CommonSettings { topology, workload, machine, model, inputs } = &self.settings;
-        let parts = [topology, workload, machine, model, inputs].map(String::as_str);
-        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
-    }
-
     /// Returns the x of all points, in increasing order.
     pub fn xs(&self) -> Vec<f64> {
         distinct(self.curves.iter().flat_map(|curve| &curve.points).map(|point| point.x))
@@ -223,7 +216,7 @@ mod tests {
         );
         assert_eq!((found.families.len(), found.off_axis), (1, 1));
         let family = &found.families[0];
-        assert_eq!(family.title(), "ring:4, uniform, paragon, wormhole");
+        assert_eq!(family.settings.title(), "ring:4, uniform, paragon, wormhole");
         let points: Vec<(f64, f64, usize)> =
             family.curves[0].points.iter().map(|p| (p.x, p.time, p.group)).collect();
         assert_eq!(points, [(8.0, 2.0, 1), (64.0, 1.0, 0)]);

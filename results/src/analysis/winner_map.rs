@@ -41,8 +41,9 @@ pub struct WinnerMap {
     pub x_axis: Axis,
     /// The quantity that varies from row to row.
     pub row_axis: RowAxis,
-    /// The settings that all cases have in common, in one line.
-    pub title: String,
+    /// The settings that all cases have in common. If all networks are of the same kind, the
+    /// topology is this kind.
+    pub settings: CommonSettings,
     /// The values of the columns, in increasing order.
     pub xs: Vec<f64>,
     /// The topology, machine or value of each row, in the order that the variant of [`RowAxis`]
@@ -73,28 +74,28 @@ impl RowAxis {
         }
     }
 
-    /// Returns the row to which a group belongs, and the title of the map. `rest` is the settings
+    /// Returns the row to which a group belongs, and the settings of the map. `rest` is the settings
     /// of the group without the quantity of the columns.
-    fn place(self, group: &Group, rest: CommonSettings) -> Option<(RowKey, String)> {
-        let setting = &group.setting;
-        let (row, parts) = match self {
+    fn place(self, group: &Group, rest: CommonSettings) -> Option<(RowKey, CommonSettings)> {
+        let machine = group.setting.machine.clone();
+        let rest = CommonSettings { inputs: String::new(), ..rest };
+        Some(match self {
+            // A machine determines its model.
             Self::Machines => {
-                (RowKey::Text(setting.machine.clone()), vec![rest.topology, rest.workload])
+                let (no_machine, no_model) = (String::new(), String::new());
+                let settings = CommonSettings { machine: no_machine, model: no_model, ..rest };
+                (RowKey::Text(machine), settings)
             }
-            Self::Nodes | Self::Networks => (
-                RowKey::Text(rest.topology),
-                vec![rest.workload, setting.machine.clone(), rest.model],
-            ),
+            Self::Nodes | Self::Networks => {
+                let row = RowKey::Text(rest.topology);
+                (row, CommonSettings { topology: String::new(), machine, ..rest })
+            }
             Self::Values(axis) => {
                 // The default of a value that a spec leaves out is that of the whole spec.
                 let (y, _) = axis.place_group(group)?;
-                let rest = axis.remainder(rest, group.nodes);
-                let row = RowKey::Value(y.to_bits());
-                (row, vec![rest.topology, rest.workload, rest.machine, rest.model])
+                (RowKey::Value(y.to_bits()), axis.remainder(rest, group.nodes))
             }
-        };
-        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-        Some((row, parts.join(", ")))
+        })
     }
 }
 
@@ -130,13 +131,12 @@ pub fn winner_maps_over(comparison: &Comparison, x: Axis, rows: Option<Axis>) ->
         Some(rows) => maps_of(comparison, x, RowAxis::Values(rows)),
         None => {
             let mut maps = maps_of(comparison, x, RowAxis::Networks);
-            // If all networks of a map are of the same kind, its title names the kind.
             for map in &mut maps {
                 let kinds: BTreeSet<String> =
                     map.rows.iter().map(|topology| topology::kind(topology)).collect();
                 if let (1, Some(kind)) = (kinds.len(), kinds.first()) {
                     map.row_axis = RowAxis::Nodes;
-                    map.title = format!("{kind}, {}", map.title);
+                    map.settings.topology.clone_from(kind);
                 }
             }
             maps.extend(maps_of(comparison, x, RowAxis::Machines));
@@ -155,11 +155,11 @@ pub fn winner_maps_over(comparison: &Comparison, x: Axis, rows: Option<Axis>) ->
 fn maps_of(comparison: &Comparison, x: Axis, row_axis: RowAxis) -> Vec<WinnerMap> {
     let placed = comparison.groups.iter().enumerate().filter_map(|(number, group)| {
         let (at, rest) = x.place_group(group)?;
-        let (row, title) = row_axis.place(group, rest)?;
-        Some((title, (row, at, number)))
+        let (row, settings) = row_axis.place(group, rest)?;
+        Some((settings, (row, at, number)))
     });
-    let map = |(title, cells): (String, Vec<CasePosition>)| {
-        WinnerMap::of(comparison, (x, row_axis), title, &cells)
+    let map = |(settings, cells): (CommonSettings, Vec<CasePosition>)| {
+        WinnerMap::of(comparison, (x, row_axis), settings, &cells)
     };
     grouped(placed)
         .into_iter()
@@ -172,7 +172,7 @@ impl WinnerMap {
     fn of(
         comparison: &Comparison,
         (x_axis, row_axis): (Axis, RowAxis),
-        title: String,
+        settings: CommonSettings,
         cells: &[CasePosition],
     ) -> Self {
         let xs = distinct(cells.iter().map(|(_, x, _)| *x));
@@ -218,7 +218,7 @@ impl WinnerMap {
             }
         }
         let rows = rows.into_iter().map(|(row, _)| text(row)).collect();
-        Self { x_axis, row_axis, title, xs, rows, cells: table }
+        Self { x_axis, row_axis, settings, xs, rows, cells: table }
     }
 
     /// Returns the groups of all cells.
@@ -326,7 +326,7 @@ mod tests {
             (names(map), map.winners()),
             (vec!["- a".to_owned(), "a b".to_owned()], vec!["a", "b"])
         );
-        assert_eq!(map.title, "2D torus, uniform, paragon, wormhole");
+        assert_eq!(map.settings.title(), "2D torus, uniform, paragon, wormhole");
     }
 
     #[test]
@@ -357,7 +357,10 @@ mod tests {
         for sizes in [&["64"][..], &["64", "128"]] {
             let [map] = &of(rows(sizes), RowAxis::Networks)[..] else { panic!("no map") };
             assert_eq!(map.rows, ["torus:2x2", "torus:4x4", "fat-tree:2x2", "ring:8"]);
-            assert_eq!((map.xs.len(), &*map.title), (sizes.len(), "uniform, paragon, wormhole"));
+            assert_eq!(
+                (map.xs.len(), &*map.settings.title()),
+                (sizes.len(), "uniform, paragon, wormhole")
+            );
         }
         let mut mixed = rows(&["64", "128"]);
         let workload = "moe:experts=8,top=2,tokens=4,bytes=64".to_owned();

@@ -4,6 +4,7 @@
 use super::{Cell, Section, single_line};
 use crate::analysis::{Axis, CommonSettings, Curve, Family, families};
 use crate::compare::{CHARGED_LESS, Comparison};
+use crate::units::{Unit, three_digits};
 use serde::Serialize;
 
 /// The times of the cases of a family.
@@ -91,7 +92,8 @@ pub(super) fn csv(axis: Axis, tables: &[Pivot]) -> Vec<Vec<String>> {
     values.dedup();
     let names = ["topology", "workload", "machine", "model", "inputs", "algorithm"];
     let names = names.map(str::to_owned).into_iter();
-    let header = names.chain(values.iter().map(|value| format!("{}={value}", axis.label())));
+    let header =
+        names.chain(values.iter().map(|value| format!("mean_us at {}={value}", axis.name())));
     let lines =
         tables.iter().flat_map(|table| table.algorithms.iter().map(move |line| (table, line)));
     let row = |(table, line): (&Pivot, &Line)| {
@@ -123,7 +125,8 @@ fn section(axis: Axis, table: &Pivot) -> Section {
         let times = table.algorithms.iter().filter_map(|line| line.mean_us[at]);
         times.fold(f64::INFINITY, f64::min)
     };
-    let units: Vec<(f64, &str)> = (0..table.values.len()).map(|at| time_unit(least(at))).collect();
+    let units: Vec<(f64, &str)> =
+        (0..table.values.len()).map(|at| Unit::Time.suiting(least(at))).collect();
     let is_one_unit = units.windows(2).all(|pair| pair[0] == pair[1]);
     let value = |at: usize| {
         let text = axis.position(table.values[at]);
@@ -184,26 +187,6 @@ fn section(axis: Axis, table: &Pivot) -> Section {
         lines,
         sentences: shared.into_iter().collect(),
     }
-}
-
-/// Returns the unit for a time: the number of microseconds in it, and its name.
-fn time_unit(us: f64) -> (f64, &'static str) {
-    match us {
-        us if us < 1e3 => (1.0, "µs"),
-        us if us < 1e6 => (1e3, "ms"),
-        us if us.is_finite() => (1e6, "s"),
-        _ => (1.0, "µs"),
-    }
-}
-
-/// Formats a number with three digits, or with all digits of its integer part if these are more.
-fn three_digits(value: f64) -> String {
-    let decimals = match value {
-        v if v < 9.995 => 2,
-        v if v < 99.95 => 1,
-        _ => 0,
-    };
-    format!("{value:.decimals$}")
 }
 
 #[cfg(test)]
@@ -279,7 +262,7 @@ mod tests {
         assert_eq!(
             csv.lines().next(),
             Some(
-                "topology,workload,machine,model,inputs,algorithm,block size=100,block size=400,block size=500,block size=1600"
+                "topology,workload,machine,model,inputs,algorithm,mean_us at block=100,mean_us at block=400,mean_us at block=500,mean_us at block=1600"
             )
         );
         assert_eq!(csv.lines().nth(1), Some("torus:4x4,uniform,paragon,wormhole,,rate,1,4,5,16"));

@@ -173,7 +173,7 @@ impl Panel for Map {
             Self::TITLE,
             position(place.map, maps.len()),
             map.row_axis.label(),
-            map.title
+            map.settings.title()
         );
         let area = painter.panel(area, &title);
         // The answer and, at the bottom, the reason for the winner in the selected cell.
@@ -240,9 +240,9 @@ impl Map {
     fn place(&self, session: &Session) -> Option<Place> {
         let maps = &session.compared.maps;
         let is_chosen = |map: &WinnerMap| {
-            self.chosen
-                .as_ref()
-                .is_some_and(|(axis, title)| (*axis, title) == (map.row_axis, &map.title))
+            self.chosen.as_ref().is_some_and(|(axis, title)| {
+                (*axis, &**title) == (map.row_axis, &*map.settings.title())
+            })
         };
         let of_group = session.selected_group().and_then(|group| {
             let places = maps.iter().enumerate().filter_map(|(map, shown)| {
@@ -288,7 +288,7 @@ impl Map {
         let Some(place) = self.place(session) else { return Requests::new() };
         let next = wrap_index(place.map, by, maps.len());
         let map = &maps[next];
-        self.chosen = Some((map.row_axis, map.title.clone()));
+        self.chosen = Some((map.row_axis, map.settings.title()));
         if session.selected_group().and_then(|group| place_in(map, group)).is_some() {
             return Requests::new();
         }

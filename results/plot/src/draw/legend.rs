@@ -74,7 +74,7 @@ pub(super) fn names(
 }
 
 pub(super) fn crossovers(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> f64 {
-    let left = 2.0 * font;
+    let left = font;
     let mut top = top;
     for (number, words) in figure.crossover_texts().enumerate() {
         top += 0.3 * font;

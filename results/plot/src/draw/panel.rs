@@ -52,12 +52,15 @@ impl Axes {
 impl Frame {
     /// Draws a panel. The first crossover of the panel gets the letter with the index `letters`.
     pub(super) fn draw(&self, scene: &mut Scene, figure: &Figure, panel: &Panel, letters: usize) {
+        let axes = self.axes(figure, panel);
+        // A title is above the middle of the axes, unless it would extend beyond the panel.
+        let middle = (axes.x.ends.0 + axes.x.ends.1) / 2.0;
         for (number, line) in self.title.iter().enumerate() {
             let above = (self.title_lines - number - 1) as f64 * 1.3 + 0.7;
-            let at = (self.left + self.width / 2.0, self.top - above * self.font);
+            let last = self.left + self.width - width(line, self.font) / 2.0;
+            let at = (middle.min(last), self.top - above * self.font);
             scene.text(at, line, self.font, Anchor::Middle);
         }
-        let axes = self.axes(figure, panel);
         self.frame(scene, figure, &axes);
         for curve in &panel.curves {
             let style = figure.styles.get(&curve.name);

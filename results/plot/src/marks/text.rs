@@ -40,37 +40,34 @@ pub(crate) fn width(words: &str, size: f64) -> f64 {
 }
 
 /// Breaks a text into lines whose length is at most `most`. Lines are broken after spaces. A word
-/// that is longer than a line is also broken after the punctuation of a spec, or anywhere if
-/// necessary. Text beyond [`MOST_LETTERS`] is replaced by ` ..`.
+/// that is longer than a line is also broken after the commas of a spec, a part between commas that
+/// is too long after other punctuation, and anything else anywhere. Text beyond [`MOST_LETTERS`] is replaced by ` ..`.
 pub(crate) fn wrapped(words: &str, size: f64, most: f64) -> Vec<String> {
     if words.chars().nth(MOST_LETTERS).is_some() {
         let kept: String = words.chars().take(MOST_LETTERS - 3).collect();
         return wrapped(&format!("{kept} .."), size, most);
     }
+    /// The letters after which a text is broken. Later entries are for pieces that are too long.
+    const BREAKS: [&[char]; 3] = [&[' '], &[','], &[':', '=', '/', '(', '-']];
+    /// Returns the pieces of a text that are never broken.
+    fn pieces<'a>(text: &'a str, breaks: &[&[char]], fits: &dyn Fn(&str) -> bool) -> Vec<&'a str> {
+        match breaks.split_first() {
+            _ if fits(text) => vec![text],
+            Some((first, others)) => {
+                text.split_inclusive(*first).flat_map(|piece| pieces(piece, others, fits)).collect()
+            }
+            None => text.split_inclusive(|_| true).collect(),
+        }
+    }
+    let fits = |piece: &str| width(piece.trim_end(), size) <= most;
     let mut lines = vec![String::new()];
-    let mut line_with = |piece: &str| {
+    for piece in pieces(words, &BREAKS, &fits) {
         let last = lines.len() - 1;
-        if !lines[last].is_empty()
-            && width(&format!("{}{}", lines[last], piece.trim_end()), size) > most
-        {
+        if !lines[last].is_empty() && !fits(&format!("{}{piece}", lines[last])) {
             lines.push(String::new());
         }
         let last = lines.len() - 1;
         lines[last] += piece;
-    };
-    let fits = |piece: &str| width(piece.trim_end(), size) <= most;
-    for word in words.split_inclusive(' ') {
-        if fits(word) {
-            line_with(word);
-            continue;
-        }
-        for piece in word.split_inclusive([',', ':', '=', '/', '(', '-']) {
-            if fits(piece) {
-                line_with(piece);
-            } else {
-                piece.chars().for_each(|letter| line_with(letter.encode_utf8(&mut [0; 4])));
-            }
-        }
     }
     lines.iter().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
 }
@@ -190,6 +187,11 @@ mod tests {
             lines("with rearrangement=packed, all", 130.0),
             "with|rearrangement=packed,|all",
             "a word that fits into a line is not broken"
+        );
+        assert_eq!(
+            lines("torus:4x4x4, moe:experts=64,top=8,bytes=7KiB, free", 150.0),
+            "torus:4x4x4,|moe:experts=64,top=8,|bytes=7KiB, free",
+            "a key and its value stay together"
         );
         let letters = wrapped("aaaaaaaaaaaaaaaaaaaa", 10.0, 30.0);
         assert!(letters.len() > 3 && letters.concat().len() == 20, "{letters:?}");

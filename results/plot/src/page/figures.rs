@@ -116,17 +116,7 @@ fn of_collective(
     let mut notes = BTreeSet::new();
     let (mut visible, mut others) = (Vec::new(), Vec::new());
     let maps = drawn(comparison, MOST_ROWS, |map| map.maps.len(), &|part| {
-        let mut figure = WinnerFigure::of_comparison(part, None, &Appearance::default())?;
-        // Omit a map whose cases are all in earlier maps. The maps of machines are after the maps
-        // of networks, and usually have the same cases.
-        let mut known = BTreeSet::new();
-        figure.maps.retain(|map| {
-            let groups: Vec<usize> = map.groups().collect();
-            let is_new = groups.iter().any(|group| !known.contains(group));
-            known.extend(groups);
-            is_new
-        });
-        Ok(figure)
+        WinnerFigure::of_comparison(part, None, &Appearance::default())?.without_known_cases()
     });
     for map in maps.into_iter().flatten() {
         // An algorithm has the same style in all figures of the page.

@@ -89,7 +89,7 @@ fn won_by(algorithm: &str, axis: Axis, places: &[&Place]) -> String {
                 all if all == networks.len() && all > 1 => "all networks".to_owned(),
                 _ => of.join(", "),
             };
-            let values = if values.is_empty() { String::new() } else { format!(" {values}") };
+            let values = if values.is_empty() { String::new() } else { format!(", {values}") };
             escaped(&format!("{workload}{values}: {on}"))
         })
         .collect();
@@ -131,8 +131,8 @@ fn range(axis: Axis, range: &WonRange) -> String {
 /// Formats the values of a range on the axis; empty if it has none.
 fn values(axis: Axis, range: &WonRange) -> String {
     match range.values {
-        Some((least, most)) if least == most => axis.text(least),
-        Some((least, most)) => format!("{} to {}", axis.text(least), axis.text(most)),
+        Some((least, most)) if least == most => axis.position(least),
+        Some((least, most)) => format!("{} to {}", axis.position(least), axis.text(most)),
         None => String::new(),
     }
 }

@@ -110,7 +110,7 @@ impl Panel for Curves {
         let next = wrap_index(self.family(session), by, families.len());
         let Some(family) = families.get(next) else { return Requests::new() };
         self.list.cursor = 0;
-        self.chosen = Some((family.axis, family.title()));
+        self.chosen = Some((family.axis, family.settings.title()));
         match session.selected_group().is_some_and(|group| family.groups.contains(&group)) {
             true => Requests::new(),
             false => family
@@ -135,7 +135,7 @@ impl Panel for Curves {
             "{} against {}{which}: {}{}",
             if self.is_relative { "Time relative to the fastest" } else { "Time" },
             family.axis.label(),
-            family.title(),
+            family.settings.title(),
             filter.suffix()
         );
         let area = painter.panel(area, &title);
@@ -289,9 +289,9 @@ impl Curves {
         let families = &session.compared.families;
         let Some(group) = session.selected_group() else { return 0 };
         let is_chosen = |family: &Family| {
-            self.chosen
-                .as_ref()
-                .is_some_and(|(axis, title)| *axis == family.axis && *title == family.title())
+            self.chosen.as_ref().is_some_and(|(axis, title)| {
+                *axis == family.axis && *title == family.settings.title()
+            })
         };
         let mut own = (0..families.len()).filter(|at| families[*at].groups.contains(&group));
         let first = own.next().unwrap_or(0);
