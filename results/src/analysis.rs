@@ -8,6 +8,8 @@
 //! between ranges. Crossovers are always computed from times, even if a figure shows another
 //! quantity.
 //!
+//! [`overlaps`] compares jobs that ran at the same time with the same jobs one after the other.
+//!
 //! [`link_costs`] finds what the loss of each link of a network costs.
 
 mod axis;
@@ -15,6 +17,7 @@ mod crossover_interval;
 mod envelope;
 mod family;
 mod link_costs;
+mod overlap;
 mod overview;
 mod winner_map;
 
@@ -24,5 +27,6 @@ pub use crossover_interval::crossover_interval;
 pub use envelope::{Crossover, Envelope, FastestRange};
 pub use family::{Curve, Families, Family, Point, families};
 pub use link_costs::{DISCONNECTS, LinkCost, LinkCosts, link_costs};
+pub use overlap::{Overlap, Overlaps, overlaps};
 pub use overview::{Factors, Overview, Place, Standing, WonRange};
 pub use winner_map::{MapCell, RowAxis, WinnerMap, WinnerMaps, winner_maps, winner_maps_over};

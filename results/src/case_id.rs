@@ -84,6 +84,9 @@ texts! {
         machine_definition,
         /// The cost model of the machine.
         model,
+        /// The other jobs that run at the same time, each with its start relative to that of the
+        /// case; empty if there are none, as in rows of versions before 0.3.
+        together,
     }
 }
 
@@ -191,9 +194,15 @@ impl<'a> CaseId<&'a str> {
 
     /// Describes the case, for a message.
     pub fn in_words(&self) -> String {
-        let Setting { topology, workload, machine, .. } = self.setting;
+        let Setting { topology, workload, machine, together, .. } = self.setting;
         let (algorithm, repetition) = (self.implementation.algorithm, self.repetition);
-        format!("{algorithm} on {topology}, {workload}, {machine}, repetition {repetition}")
+        let together = match together {
+            "" => String::new(),
+            others => format!(", together with {others}"),
+        };
+        format!(
+            "{algorithm} on {topology}, {workload}, {machine}{together}, repetition {repetition}"
+        )
     }
 }
 

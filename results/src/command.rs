@@ -5,7 +5,8 @@ use crate::specs::short_machine;
 use std::borrow::Cow;
 
 /// Returns the command that reproduces the row of a case. The command writes a row with the same
-/// values, except that the experiment has no name and the repetition has the number 0.
+/// values, except that the experiment has no name and the repetition has the number 0. If other
+/// jobs run at the same time, it also writes their rows.
 pub fn command(case: &CaseId<&str>) -> String {
     format!("{} --out -", case.command())
 }
@@ -45,8 +46,10 @@ impl CaseId<&str> {
             ("--machine", &self.setting.short_machine()),
             ("--seed", &seed),
         ];
+        let companions = self.setting.together.split(" + ").filter(|job| !job.is_empty());
+        let flags = flags.into_iter().chain(companions.map(|job| ("--beside", job)));
         let flags: Vec<String> =
-            flags.iter().map(|(flag, value)| format!("{flag} {}", quoted(value))).collect();
+            flags.map(|(flag, value)| format!("{flag} {}", quoted(value))).collect();
         format!("swapmeet run {}", flags.join(" "))
     }
 }

@@ -257,6 +257,10 @@ record! {
     /// Rounds of all steps; more than `steps` if a step has more messages of a node or circuits of
     /// a link than the machine carries at a time. Empty if the model runs no step in rounds.
     outcome rounds: Option<u64>,
+    /// The other jobs that run at the same time, each as an algorithm, a workload and its start
+    /// relative to that of the row (`start_us=`); separated by ` + `. Empty without `--beside` and
+    /// `[[together]]`.
+    case together: String,
 }
 
 /// Returns the description of each column, in order.
@@ -411,7 +415,7 @@ mod tests {
             columns().collect::<Vec<_>>().join(", "),
             format!(
                 "{PROMISED}, note, send_buffer_bytes, receive_buffer_bytes, swapmeet_version, plugin_digest, machine_definition, inputs, \
-                 block_bytes, bound_kind, proved_on, reduction_us, first_rank_us, mean_rank_us, compared_on, optimum_us, optimum_gap, faults, communicators, members, alone_us, protocol, rounds"
+                 block_bytes, bound_kind, proved_on, reduction_us, first_rank_us, mean_rank_us, compared_on, optimum_us, optimum_gap, faults, communicators, members, alone_us, protocol, rounds, together"
             )
         );
     }

@@ -233,6 +233,7 @@ fn summary(comparison: &Comparison) -> Section {
     add("algorithm", of(|group| group.of_algorithm.clone().unwrap_or_default()));
     add("topology", of(|group| group.setting.topology.clone()));
     add("workload", of(|group| group.setting.workload.clone()));
+    add("together", of(|group| group.setting.together.clone()));
     let machines = of(Group::machine_in_full);
     let models = of(|group| group.setting.model.clone());
     // A machine determines its model.
@@ -243,8 +244,9 @@ fn summary(comparison: &Comparison) -> Section {
     }
     // Input files are shown only if groups differ in nothing else.
     let names = groups().map(|group| {
-        let Setting { topology, workload, machine, machine_definition, model, .. } = &group.setting;
-        (&group.of_algorithm, topology, workload, machine, machine_definition, model)
+        let Setting { topology, workload, machine, machine_definition, model, together, .. } =
+            &group.setting;
+        (&group.of_algorithm, topology, workload, machine, machine_definition, model, together)
     });
     if names.collect::<BTreeSet<_>>().len() < comparison.groups.len() {
         add("inputs", of(|group| group.setting.inputs.replace(',', ", ")));
@@ -552,11 +554,15 @@ fn factor(value: f64) -> String {
 }
 
 fn title(group: &Group) -> String {
-    let Setting { topology, collective, workload, inputs, model, .. } = &group.setting;
+    let Setting { topology, collective, workload, inputs, model, together, .. } = &group.setting;
     let collective = if collective == "alltoall" { "" } else { collective };
     let (machine, inputs) = (group.machine_in_full(), inputs.replace(',', ", "));
     let algorithm = group.of_algorithm.as_deref().unwrap_or_default();
-    let parts = [algorithm, topology, collective, workload, &machine, model, &inputs];
+    let together = match together.as_str() {
+        "" => String::new(),
+        others => format!("together with {others}"),
+    };
+    let parts = [algorithm, topology, collective, workload, &together, &machine, model, &inputs];
     single_line(&parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", "))
 }
 

@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::{Collective, CollectiveKind, TokenSizes};
 use swapmeet_core::network::communicators::Communicators;
-use swapmeet_core::network::topology::Network;
+use swapmeet_core::network::topology::{Network, SplitMix64};
 use swapmeet_core::simulation::Task;
 use swapmeet_core::spec::SpecError;
 
@@ -18,6 +18,7 @@ mod drawn;
 pub mod experiments;
 pub mod file;
 mod generator;
+mod listed;
 mod parse;
 mod properties;
 mod range;
@@ -28,6 +29,7 @@ pub use generator::distribution::{Distribution, DistributionKind};
 pub use generator::matrix::{Matrix, MatrixError};
 pub use generator::spikes::Spikes;
 pub use generator::{Generator, generators};
+use listed::Listed;
 pub use properties::{default_number, is_random};
 pub use range::{expand, unreached_end};
 
@@ -47,8 +49,11 @@ pub struct Workload {
     element: u64,
     skip_empty: bool,
     /// The axes of the communicators that run the collective at the same time, such as `dp+cp`, or
-    /// their size, such as `size:64`; `None` if all ranks are one communicator.
+    /// their size, such as `size:64`, or a file with them, such as `file:F`; `None` if all ranks are
+    /// one communicator.
     over: Option<String>,
+    /// The communicators that the file of `over` lists.
+    listed: Option<Arc<Listed>>,
 }
 
 impl Workload {
@@ -90,9 +95,10 @@ impl Workload {
         self.element
     }
 
-    /// Returns the file that contains the sizes, if there is one.
-    pub fn input(&self) -> Option<&InputDigest> {
-        self.pattern.input()
+    /// Returns the files with sizes and with communicators.
+    pub fn inputs(&self) -> impl Iterator<Item = &InputDigest> {
+        let listed = self.listed.iter().map(|listed| &listed.input);
+        self.pattern.input().into_iter().chain(listed)
     }
 
     /// If each repetition has its own file, returns the number of repetitions.
@@ -128,21 +134,72 @@ impl Workload {
         &self,
         topology: &Arc<Network>,
     ) -> Result<Option<Arc<Communicators>>, String> {
-        let Some(over) = &self.over else { return Ok(None) };
-        if self.generator.random {
+        let mut all = self.all_communicators(topology)?;
+        if self.differ(&all) {
             return Err(format!(
-                "`{self}` draws sizes at random, which communicators (`over=`) do not support yet: use sizes without a random draw, such as uniform"
+                "`{self}` has communicators with different schedules, which only `run` supports"
             ));
         }
-        let all = Communicators::over(over, topology).map_err(|why| format!("`{self}` {why}"))?;
-        let (root, members) = (self.root, all.size());
-        if root >= members {
+        Ok(all.pop())
+    }
+
+    /// Returns all communicators, in one entry for each schedule: communicators with the same view
+    /// and the same sizes run images of one schedule. Returns nothing if there is no `over=`. `Err`
+    /// is the reason if the topology has no such communicators.
+    pub fn all_communicators(
+        &self,
+        topology: &Arc<Network>,
+    ) -> Result<Vec<Arc<Communicators>>, String> {
+        let Some(over) = &self.over else { return Ok(Vec::new()) };
+        let apart = self.generator.random;
+        let communicators = match &self.listed {
+            Some(listed) => Communicators::listed(&listed.communicators, topology, apart),
+            None => Communicators::over(over, topology).and_then(|all| match apart {
+                true => {
+                    let lists: Vec<Vec<u32>> = all.all().map(<[u32]>::to_vec).collect();
+                    Communicators::listed(&lists, topology, apart)
+                }
+                false => Ok(vec![all]),
+            }),
+        };
+        let communicators = communicators.map_err(|why| format!("`{self}` {why}"))?;
+        let root = self.root;
+        if let Some(few) = communicators.iter().find(|all| root >= all.size()) {
             return Err(format!(
                 "`{self}` has its root at member {root}, but the members of a communicator are 0 to {}",
-                members - 1
+                few.size() - 1
             ));
         }
-        Ok(Some(Arc::new(all)))
+        Ok(communicators.into_iter().map(Arc::new).collect())
+    }
+
+    /// Returns whether communicators differ in their schedules, or do not contain all ranks.
+    fn differ(&self, all: &[Arc<Communicators>]) -> bool {
+        all.len() > 1 || all.iter().any(|all| !all.has_all_ranks())
+    }
+
+    /// Returns whether communicators of this workload differ in their schedules, or do not contain
+    /// all ranks.
+    pub fn has_unequal_communicators(&self, topology: &Arc<Network>) -> bool {
+        (self.generator.random || self.listed.is_some())
+            && self.all_communicators(topology).is_ok_and(|all| self.differ(&all))
+    }
+
+    /// Creates the tasks of this workload on a topology, one for each schedule
+    /// ([`Workload::all_communicators`]). `Err` is the reason why there are none.
+    ///
+    /// Random sizes of different communicators are drawn from different seeds; those of the first
+    /// communicator are drawn from `seed`.
+    pub fn tasks(&self, topology: &Arc<Network>, seed: u64) -> Result<Vec<Task>, String> {
+        let all = self.all_communicators(topology)?;
+        if !self.differ(&all) {
+            return Ok(vec![self.task(topology, seed)?]);
+        }
+        let task = |(number, communicators): (u64, Arc<Communicators>)| {
+            let task = self.task_of_one(communicators.view(), seed_of(seed, number))?;
+            Ok(Task { communicators: Some(communicators), ..task })
+        };
+        (0..).zip(all).map(task).collect()
     }
 
     /// Creates the task of this workload on a topology. `Err` is the reason why there is no task.
@@ -235,11 +292,19 @@ impl Workload {
     }
 }
 
+/// Returns the seed of a communicator. The first one has the seed of the case.
+fn seed_of(seed: u64, communicator: u64) -> u64 {
+    match communicator {
+        0 => seed,
+        _ => seed ^ SplitMix64::new(communicator).bits(),
+    }
+}
+
 /// Two workloads are equal if their specs and the contents of their files are equal.
 impl PartialEq for Workload {
     fn eq(&self, other: &Self) -> bool {
         self.spec == other.spec
-            && self.input() == other.input()
+            && self.inputs().eq(other.inputs())
             && self.replicate == other.replicate
     }
 }

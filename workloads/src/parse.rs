@@ -2,6 +2,8 @@ use crate::Workload;
 use crate::args::{Args, CurveAxis, WORD};
 use crate::generator::GENERATORS;
 use crate::generator::permutation::PERMUTATIONS;
+use crate::listed::Listed;
+use std::sync::Arc;
 use swapmeet_core::delivery::collective::COLLECTIVES;
 use swapmeet_core::spec::{Arg, Spec, SpecError, format_size, near_matches};
 
@@ -51,9 +53,12 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
             _ => return Err(spec.bad_value(arg, "send or skip")),
         },
     };
-    let over = match args.take("over") {
-        None => None,
-        Some(arg) => Some(axes(&spec, arg)?),
+    let (over, listed) = match args.take("over") {
+        None => (None, None),
+        Some(arg) => {
+            let (over, listed) = axes(&spec, arg)?;
+            (Some(over), listed)
+        }
     };
     let pattern = (row.read)(&mut args)?;
     args.finish(row.keys, collective.is_rooted())?;
@@ -89,6 +94,7 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
         element,
         skip_empty,
         over,
+        listed: listed.map(Arc::new),
     };
     if workload.counts_blocks() {
         workload.shape = CurveAxis::BlockSize.split(&workload.spec).map(|(_, shape)| shape.into());
@@ -96,9 +102,14 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
     Ok(workload)
 }
 
-/// Reads the axes of communicators.
-fn axes(spec: &Spec, arg: &Arg) -> Result<String, SpecError> {
+/// Reads the axes of communicators, or a file that lists communicators.
+fn axes(spec: &Spec, arg: &Arg) -> Result<(String, Option<Listed>), SpecError> {
     let value = arg.value();
+    if let Some(file) = value.strip_prefix("file:").filter(|file| !file.is_empty()) {
+        let listed = Listed::read(file)
+            .map_err(|why| spec.error(arg.value_at(), value.len(), &format!("{file}: {why}")))?;
+        return Ok((value.to_owned(), Some(listed)));
+    }
     let is_name = |name: &str| {
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
     };
@@ -106,9 +117,8 @@ fn axes(spec: &Spec, arg: &Arg) -> Result<String, SpecError> {
         Some(size) => size.parse().is_ok_and(|size: u64| size > 0),
         None => value.split('+').all(is_name),
     };
-    let expected =
-        "axes of the topology's mesh, as in `dp` or `dp+cp`, or a number of ranks, as in `size:64`";
-    if is_valid { Ok(value.to_owned()) } else { Err(spec.bad_value(arg, expected)) }
+    let expected = "axes of the topology's mesh, as in `dp` or `dp+cp`, a number of ranks, as in `size:64`, or a file with the ranks of each communicator, as in `file:F`";
+    if is_valid { Ok((value.to_owned(), None)) } else { Err(spec.bad_value(arg, expected)) }
 }
 
 fn unknown<'a>(
@@ -368,7 +378,7 @@ mod tests {
         assert!(
             first != all.replicate(1).unwrap()
                 && first.to_string() == spec
-                && first.input() == all.input()
+                && first.inputs().eq(all.inputs())
         );
         assert_eq!(
             all.task(&ring(2), 0).unwrap_err(),
@@ -376,7 +386,7 @@ mod tests {
         );
         // The digest must depend on the contents of all files.
         std::fs::write(dir.path().join("b.csv"), "0,5\n0,0\n").unwrap();
-        assert_ne!(parse(&spec).unwrap().input(), all.input());
+        assert!(parse(&spec).unwrap().inputs().ne(all.inputs()));
     }
 
     #[test]

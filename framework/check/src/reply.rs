@@ -60,6 +60,7 @@ fn resolve(plugin: &Plugin, case: &TestCase, timeout: Duration) -> Result<Case, 
     let algorithm = algorithm
         .ok_or_else(|| format!("the plugin has no algorithm `{}` this time", case.algorithm))?;
     Ok(Case {
+        companions: Arc::default(),
         experiment: "check".into(),
         topology: topology::parse(&case.topology).map_err(|e| e.to_string())?,
         algorithm: Arc::new(SelectedAlgorithm {

@@ -432,6 +432,10 @@ pub(crate) struct CompareArgs {
     /// number of a spec, such as tokens [without a value: the axis with the most values].
     #[arg(long, value_name = "AXIS", num_args = 0..=1, default_missing_value = "", conflicts_with = "by")]
     pub pivot: Option<String>,
+    /// For each pair of jobs that ran at the same time (`run --beside`), print their time together
+    /// and one after the other. Needs the rows of both jobs together and alone.
+    #[arg(long, conflicts_with_all = ["by", "baseline", "correct", "details", "pivot"])]
+    pub overlap: bool,
     /// Set the maximum width of LaTeX tables, such as 84mm.
     #[arg(long, value_name = "LENGTH", default_value = "\\columnwidth", value_parser = latex_length)]
     pub width: String,

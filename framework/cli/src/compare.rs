@@ -2,18 +2,24 @@
 
 use crate::args::{CompareArgs, CompareFormat};
 use crate::failure::{ExitStatus, Failure, SUCCESS};
-use crate::{output, result_files};
+use crate::say::say;
+use crate::{output, result_files, table};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+use swapmeet_core::delivery::fault::Count;
 use swapmeet_core::spec::near_matches;
-use swapmeet_results::analysis::Axis;
+use swapmeet_results::analysis::{Axis, Overlap, Overlaps, overlaps};
 use swapmeet_results::{
-    By, CompareError, CompareOptions, UnknownParameter, View, compare_rows, write_csv, write_json,
-    write_latex, write_markdown, write_table,
+    By, CompareError, CompareOptions, UnknownParameter, View, compare_rows, csv_table, duration,
+    single_line, write_csv, write_json, write_latex, write_markdown, write_table,
 };
 use swapmeet_runner::input::Text;
 
 /// Compares the times in result files, and prints the result.
 pub(crate) fn compare(args: &CompareArgs) -> Result<ExitStatus, Failure> {
+    if args.overlap {
+        return overlap(args);
+    }
     // In `--pivot FILE.csv`, the word after the flag is a file and not an axis.
     let is_file = |axis: &&str| args.files.is_empty() && !axis.is_empty() || axis.ends_with(".csv");
     let first_file = args.pivot.as_deref().filter(is_file);
@@ -46,6 +52,90 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitStatus, Failure> {
         CompareFormat::Json => write_json(&comparison, view, out),
     })?;
     Ok(SUCCESS)
+}
+
+/// Prints the times of pairs of jobs together and one after the other.
+fn overlap(args: &CompareArgs) -> Result<ExitStatus, Failure> {
+    let rows = result_files::rows(&args.files)?;
+    let Overlaps { pairs, missing, larger } = overlaps(&rows);
+    let text = match args.format {
+        CompareFormat::Table => overlap_table(&pairs),
+        CompareFormat::Csv => overlap_csv(&pairs).map_err(|e| Failure::Output(e.to_string()))?,
+        CompareFormat::Json | CompareFormat::Markdown | CompareFormat::Latex => {
+            let why = "--overlap prints a table or CSV: give --format table or --format csv";
+            return Err(Failure::Usage(why.to_owned()));
+        }
+    };
+    if pairs.is_empty() && missing.is_empty() && larger == 0 {
+        let why = "no row is of jobs that ran at the same time: `run --beside` makes such rows";
+        return Err(Failure::Usage(why.to_owned()));
+    }
+    if !pairs.is_empty() {
+        output::print(&text)?;
+    }
+    missing.iter().for_each(|what| say!("remark: {what}"));
+    if larger > 0 {
+        say!("remark: {} of more than two jobs are left out", Count(larger as u64, "row"));
+    }
+    Ok(SUCCESS)
+}
+
+fn overlap_table(pairs: &[Overlap]) -> String {
+    let header = ["first", "second", "alone", "alone", "in turn", "together", "in turn / together"];
+    let mut text = String::new();
+    let places: BTreeSet<(&str, &str)> =
+        pairs.iter().map(|pair| (&*pair.topology, &*pair.machine)).collect();
+    for (topology, machine) in places {
+        let of_place = pairs.iter().filter(|p| p.topology == topology && p.machine == machine);
+        let line = |pair: &Overlap| {
+            let [first, second] = pair.jobs.each_ref().map(|job| single_line(job));
+            let second = match pair.start_us {
+                0.0 => second,
+                start => format!("{second}, {} later", duration(start)),
+            };
+            let [alone, other] = pair.alone_us.map(duration);
+            let (in_turn, together) = (pair.sequential_us(), pair.together_us());
+            let gain = format!("{:.2}", pair.gain());
+            vec![first, second, alone, other, duration(in_turn), duration(together), gain]
+        };
+        let table = table::plain(&header, &[2, 3, 4, 5, 6], of_place.map(line).collect());
+        text += &format!("{}, {}\n{table}\n\n", single_line(topology), single_line(machine));
+    }
+    text.trim_end().to_owned() + "\n"
+}
+
+fn overlap_csv(pairs: &[Overlap]) -> Result<String, impl std::error::Error> {
+    let header = [
+        "topology",
+        "machine",
+        "first",
+        "second",
+        "start_us",
+        "first_alone_us",
+        "second_alone_us",
+        "first_beside_us",
+        "second_beside_us",
+        "in_turn_us",
+        "together_us",
+        "gain",
+    ];
+    let line = |pair: &Overlap| {
+        let Overlap { topology, machine, jobs: [first, second], .. } = pair;
+        let texts = [topology, machine, first, second].map(Clone::clone);
+        let numbers = [
+            pair.start_us,
+            pair.alone_us[0],
+            pair.alone_us[1],
+            pair.beside_us[0],
+            pair.beside_us[1],
+            pair.sequential_us(),
+            pair.together_us(),
+            pair.gain(),
+        ];
+        texts.into_iter().chain(numbers.map(|number| number.to_string())).collect::<Vec<_>>()
+    };
+    let header = header.map(str::to_owned).to_vec();
+    csv_table([header].into_iter().chain(pairs.iter().map(line)))
 }
 
 /// Converts the error that a name is not that of an axis to a message with similar names. `always`

@@ -32,6 +32,8 @@ limits! {
     STEP_MESSAGES = 1 << 25, "messages of a step that are looked at one by one, of a schedule planned for one node of each orbit";
     /// So many messages take 2 GiB of memory, or more in asynchronous models.
     FULL_STEP_MESSAGES = 1 << 26, "messages of a step, of a schedule planned for all nodes";
+    /// So many messages take 2 GiB of memory, in addition to those of the model.
+    MERGED_MESSAGES = 1 << 26, "messages of schedules that run at the same time";
     /// Comparing a million sends takes 0.03 to 0.1 seconds.
     COMPARED_SENDS = 1 << 20, "sends of all nodes that are compared with a claimed symmetry";
     DIMENSIONS = 32, "dimensions in a topology's spec";

@@ -7,6 +7,7 @@
 pub mod demand;
 mod in_switch;
 pub mod listener;
+pub mod merged;
 mod messages;
 pub mod recording;
 mod running;

@@ -162,10 +162,10 @@ impl Shared {
         next
     }
 
-    /// Returns the plugin file of the next group in the queue.
-    fn next_plugin(&self) -> Option<&Path> {
+    /// Returns the plugin files of the next group in the queue.
+    fn next_plugins(&self) -> Option<Vec<&Path>> {
         let first = self.queue().groups.front()?.start;
-        Some(&self.cases[first].algorithm.algorithm.file)
+        Some(self.cases[first].plugin_files())
     }
 
     fn run(&self, workers: &Workers) {
@@ -189,7 +189,7 @@ impl Shared {
                 }
             };
             dispatcher.optima = numbers.clone().zip(optima).collect();
-            if let Err(NoWorker { open, reason }) = dispatcher.run(numbers, self.next_plugin()) {
+            if let Err(NoWorker { open, reason }) = dispatcher.run(numbers, self.next_plugins()) {
                 return self.give_up(&open, reason);
             }
         }

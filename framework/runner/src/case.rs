@@ -1,6 +1,7 @@
 //! The cases of an experiment. This module defines the components of a case, and looks up the
 //! algorithms and machines that specs name.
 
+pub mod companion;
 mod grid;
 
 use crate::experiment::{DEFAULT_TIMEOUT_SECS, Experiment, OwnMachine};
@@ -9,6 +10,7 @@ use crate::optimum::Optima;
 use crate::plugin::{Algorithm, Param, ParamKind};
 use crate::registry::{NoAlgorithm, Registry};
 use crate::topology;
+use companion::{Companion, Job};
 pub use grid::{CaseGrid, cases, drawn};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -90,6 +92,8 @@ pub struct Case {
     /// The digests of the files that topology, workload, algorithm and machine name.
     pub inputs: Arc<[InputDigest]>,
     pub machine: Arc<Machine>,
+    /// The other jobs that run at the same time, in canonical order.
+    pub companions: Arc<[Companion]>,
     pub repetition: u32,
     pub seed: u64,
     pub options: RunOptions,
@@ -139,6 +143,8 @@ pub(crate) struct CaseParts<'a> {
     /// files.
     pub workload: Arc<Workload>,
     pub machine: &'a LoadedMachine,
+    /// The other jobs that run at the same time, in canonical order.
+    pub companions: Arc<[Companion]>,
     pub repetition: u32,
     pub seed: u64,
     pub options: RunOptions,
@@ -150,16 +156,23 @@ impl Case {
         let inputs = parts
             .topology_inputs
             .iter()
-            .chain(parts.workload.input())
+            .chain(parts.workload.inputs())
             .chain(&parts.algorithm.inputs)
             .chain(machine_inputs);
+        let mut inputs: Vec<InputDigest> = inputs.cloned().collect();
+        for input in parts.companions.iter().flat_map(|companion| companion.job.inputs()) {
+            if inputs.iter().all(|known| known.file != input.file) {
+                inputs.push(input.clone());
+            }
+        }
         Self {
             experiment: parts.experiment,
             topology: parts.topology,
             algorithm: Arc::clone(parts.algorithm),
-            inputs: inputs.cloned().collect(),
+            inputs: inputs.into(),
             workload: parts.workload,
             machine: Arc::clone(machine),
+            companions: parts.companions,
             repetition: parts.repetition,
             seed: parts.seed,
             options: parts.options,
@@ -179,6 +192,7 @@ impl Case {
                 machine: self.machine.to_string(),
                 machine_definition: self.machine.full_spec(),
                 model: self.machine.model.to_string(),
+                together: companion::column(&self.companions),
             },
             implementation: Implementation {
                 algorithm: self.algorithm.to_string(),
@@ -195,7 +209,21 @@ impl Case {
     /// Returns the number of bytes of one unit of load in the simulation: the size of a block if
     /// the simulation counts blocks, otherwise 1.
     pub(crate) fn unit_bytes(&self) -> u64 {
-        if self.workload.counts_blocks() { self.workload.block_bytes() } else { 1 }
+        unit_bytes(&self.workload)
+    }
+
+    /// Returns the job of the case itself.
+    pub fn job(&self) -> Job {
+        let (algorithm, workload) = (Arc::clone(&self.algorithm), Arc::clone(&self.workload));
+        Job { algorithm, workload }
+    }
+
+    /// Returns all jobs that run at the same time in canonical order, each with its start in µs
+    /// after that of the first job, and the index of the job of the case itself. The cases of all
+    /// of these jobs have the same list.
+    pub fn jobs(&self) -> (Vec<Companion>, usize) {
+        let own = Companion { job: self.job(), start_us: 0.0 };
+        companion::from_first_start(own, &self.companions)
     }
 
     /// Returns the row of the case. Its outcome columns are empty, except the column `faults`,
@@ -211,10 +239,37 @@ impl Case {
         }
     }
 
+    /// Returns whether both cases are jobs of the same simulation.
+    fn runs_together_with(&self, other: &Self) -> bool {
+        let jobs = |case: &Self| companion::column(&case.jobs().0);
+        self.companions.len() == other.companions.len()
+            && Arc::ptr_eq(&self.topology, &other.topology)
+            && Arc::ptr_eq(&self.machine, &other.machine)
+            && (self.repetition, self.seed) == (other.repetition, other.seed)
+            && jobs(self) == jobs(other)
+    }
+
+    /// Returns the plugin files of all algorithms of the case, sorted.
+    pub fn plugin_files(&self) -> Vec<&Path> {
+        let companions = self.companions.iter().map(|companion| &companion.job.algorithm);
+        let all = companions.chain([&self.algorithm]);
+        let mut files: Vec<&Path> = all.map(|selected| selected.algorithm.file.as_path()).collect();
+        files.sort_unstable();
+        files.dedup();
+        files
+    }
+
     /// Returns whether both cases can use the same schedule. If the plugin requests a value in
     /// which the cases differ, such as the block size, the schedule must still be planned once for
     /// each value.
     pub fn shares_plan_with(&self, other: &Self) -> bool {
+        if !self.companions.is_empty() || !other.companions.is_empty() {
+            return self.runs_together_with(other);
+        }
+        // The schedules of different communicators are merged for one machine.
+        if self.workload.has_unequal_communicators(&self.topology) {
+            return false;
+        }
         Arc::ptr_eq(&self.topology, &other.topology)
             && Arc::ptr_eq(&self.algorithm.algorithm, &other.algorithm.algorithm)
             && self.algorithm.params == other.algorithm.params
@@ -225,6 +280,10 @@ impl Case {
             // times therefore do not share a schedule with other cases.
             && self.machine.follows_arrivals() == other.machine.follows_arrivals()
     }
+}
+
+fn unit_bytes(workload: &Workload) -> u64 {
+    if workload.counts_blocks() { workload.block_bytes() } else { 1 }
 }
 
 pub fn spec_error(text: &Text, error: &SpecError) -> InputError {

@@ -74,27 +74,27 @@ impl<'a> Dispatcher<'a> {
         }
     }
 
-    /// Runs the cases of a group until each case has a row or the batch is stopped. `next` is the
-    /// plugin of the group that follows. A worker for this plugin may be started in advance.
+    /// Runs the cases of a group until each case has a row or the batch is stopped. `next` are the
+    /// plugins of the group that follows. A worker for these plugins may be started in advance.
     pub(crate) fn run(
         &mut self,
         group: impl IntoIterator<Item = usize>,
-        next: Option<&Path>,
+        next: Option<Vec<&Path>>,
     ) -> Result<(), NoWorker> {
         let mut open: BTreeSet<usize> = group.into_iter().collect();
         let mut failed = 0;
         while let Some(first) = open.first().filter(|_| !self.stop.load(Ordering::Relaxed)) {
-            let plugin = &self.cases[*first].algorithm.algorithm.file;
-            // A worker that has loaded another plugin cannot be used.
-            let known = self.idle.iter().position(|worker| worker.has_loaded(plugin));
+            let plugins = self.cases[*first].plugin_files();
+            // A worker that has loaded other plugins cannot be used.
+            let known = self.idle.iter().position(|worker| worker.has_loaded(&plugins));
             let there = known.map(|at| self.idle.remove(at)).or_else(|| self.spare.take());
             self.idle.retain(|worker| worker.resident_bytes() <= MOST_IDLE_BYTES);
             let worker = match there.map_or_else(|| self.start(), Ok) {
                 Ok(worker) => worker,
                 Err(e) => return Err(NoWorker { open, reason: e.to_string() }),
             };
-            let other = next.filter(|next| {
-                next != plugin && !self.idle.iter().any(|worker| worker.has_loaded(next))
+            let other = next.as_ref().filter(|next| {
+                **next != plugins && !self.idle.iter().any(|worker| worker.has_loaded(next))
             });
             match defect::catch(|| self.run_job(worker, &mut open, other.is_some())) {
                 Ok(Ok(worker)) => self.idle.extend(worker),
@@ -149,8 +149,8 @@ impl<'a> Dispatcher<'a> {
         let cases_of_job: Vec<usize> = open.iter().copied().collect();
         let first = cases_of_job[0];
         let job = Job::of(cases_of_job.iter().map(|i| &self.cases[*i]), self.observation.clone());
-        let (cases, plugin) = (self.cases, job.plugin.clone());
-        worker.submit(job, || inputs(cases, &plugin), self.stop)?;
+        let cases = self.cases;
+        worker.submit(job, || inputs(cases, &cases[first].plugin_files()), self.stop)?;
         if wants_spare && self.spare.is_none() {
             // If a worker cannot be started in advance, it is started later when it is needed.
             self.spare = Worker::start(self.workers).ok();
@@ -255,12 +255,12 @@ fn plausible(record: &Record) -> Result<(), String> {
     }
 }
 
-/// Returns the files that the cases of a plugin read, and the directories that are searched for
+/// Returns the files that the cases of these plugins read, and the directories that are searched for
 /// such files.
-fn inputs(cases: &[Case], plugin: &Path) -> Vec<PathBuf> {
-    let of_plugin = cases.iter().filter(|case| case.algorithm.algorithm.file == plugin);
+fn inputs(cases: &[Case], plugins: &[&Path]) -> Vec<PathBuf> {
+    let of_plugins = cases.iter().filter(|case| case.plugin_files() == plugins);
     let files: BTreeSet<&str> =
-        of_plugin.flat_map(|case| case.inputs.iter()).map(|input| input.file.as_str()).collect();
+        of_plugins.flat_map(|case| case.inputs.iter()).map(|input| input.file.as_str()).collect();
     let folders = files.iter().filter_map(|name| file::folder(name));
     let named = files.iter().flat_map(|name| file::files(name).unwrap_or_default());
     folders.chain(named).collect()

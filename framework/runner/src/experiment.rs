@@ -56,6 +56,13 @@ pub struct Experiment {
     /// The `exclude` tables of the file. Their combinations are not run.
     #[serde(deserialize_with = "case_tables", skip_serializing_if = "Vec::is_empty")]
     pub exclude: Vec<CaseTable>,
+    /// The `together` tables of the file: jobs that run at the same time.
+    #[serde(deserialize_with = "together_tables", skip_serializing_if = "Vec::is_empty")]
+    pub together: Vec<TogetherTable>,
+    /// Jobs that run at the same time as each case of the lists (`--beside`), each an algorithm, a
+    /// workload and a start. It is not a key of the file, because `together` says the same.
+    #[serde(skip)]
+    pub beside: Vec<Text>,
     /// The nodes on which delivery is verified. It is not a key of the file, because results do not
     /// depend on it.
     #[serde(skip)]
@@ -80,6 +87,37 @@ pub struct CaseTable {
     pub workloads: Vec<Text>,
     #[serde(deserialize_with = "texts", skip_serializing_if = "Vec::is_empty")]
     pub machines: Vec<Text>,
+}
+
+/// A `together` table: jobs that run at the same time. There is a row for each job, for each
+/// combination of the table's topologies and machines, and of the algorithms of all jobs. An empty
+/// list stands for the list of the experiment.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, expecting = "a table")]
+pub struct TogetherTable {
+    #[serde(skip)]
+    pub place: Text,
+    #[serde(deserialize_with = "texts", skip_serializing_if = "Vec::is_empty")]
+    pub topologies: Vec<Text>,
+    #[serde(deserialize_with = "texts", skip_serializing_if = "Vec::is_empty")]
+    pub machines: Vec<Text>,
+    pub jobs: Vec<JobTable>,
+}
+
+/// A job of a `together` table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct JobTable {
+    pub workload: Text,
+    #[serde(deserialize_with = "texts")]
+    pub algorithms: Vec<Text>,
+    /// The time in µs at which the ranks of the job enter its schedule.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub start_us: f64,
+}
+
+fn is_zero(us: &f64) -> bool {
+    *us == 0.0
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -108,6 +146,8 @@ impl Default for Experiment {
             own_machines: Vec::new(),
             case_tables: Vec::new(),
             exclude: Vec::new(),
+            together: Vec::new(),
+            beside: Vec::new(),
             proof_scope: ProofScope::Auto,
             file: None,
         }
@@ -206,13 +246,21 @@ pub const SETTINGS: &[Setting] = &[
         get: |experiment| number_of_tables(&experiment.exclude),
         set: |experiment, text| remove_tables(&mut experiment.exclude, text),
     },
+    Setting {
+        key: "together",
+        flag: None,
+        about: "Also run the jobs of each [[together]] table of the file at the same time; empty: \
+                run only the combinations of the lists",
+        get: |experiment| number_of_tables(&experiment.together),
+        set: |experiment, text| remove_tables(&mut experiment.together, text),
+    },
 ];
 
-fn number_of_tables(tables: &[CaseTable]) -> String {
+fn number_of_tables<T>(tables: &[T]) -> String {
     if tables.is_empty() { String::new() } else { units::count(tables.len(), "table") }
 }
 
-fn remove_tables(tables: &mut Vec<CaseTable>, text: &str) -> Result<(), String> {
+fn remove_tables<T>(tables: &mut Vec<T>, text: &str) -> Result<(), String> {
     if !text.is_empty() && text != number_of_tables(tables) {
         return Err("no text: the tables can only be removed".to_owned());
     }
@@ -250,6 +298,10 @@ impl Experiment {
             let error = table.place.error("the table is empty");
             return Err(error.help("expected some of topologies, algorithms, workloads, machines"));
         }
+        if let Some(table) = experiment.together.iter().find(|table| table.jobs.len() < 2) {
+            let error = table.place.error("the table has less than two jobs");
+            return Err(error.help("for example `jobs = [{ workload = \"uniform:1KiB\", algorithms = [\"linear\"] }, ..]`"));
+        }
         Ok(experiment)
     }
 
@@ -276,10 +328,23 @@ impl Experiment {
         SETTINGS.iter().filter_map(flag).collect()
     }
 
-    /// Returns whether the experiment has systems, or `case` or `exclude` tables, so that its cases
-    /// are not all combinations of its lists.
+    /// Returns whether the experiment has systems, jobs that run together, or `case` or `exclude`
+    /// tables, so that its cases are not all combinations of its lists.
     pub fn has_case_tables(&self) -> bool {
-        !self.systems.is_empty() || !self.case_tables.is_empty() || !self.exclude.is_empty()
+        !self.systems.is_empty()
+            || !self.case_tables.is_empty()
+            || !self.exclude.is_empty()
+            || self.has_jobs_together()
+    }
+
+    /// Returns whether any jobs run at the same time.
+    pub fn has_jobs_together(&self) -> bool {
+        !self.together.is_empty() || !self.beside.is_empty()
+    }
+
+    /// Returns whether the experiment has only `together` tables, and no cases of its lists.
+    pub fn has_only_together_tables(&self) -> bool {
+        !self.together.is_empty() && self.algorithms.is_empty() && self.case_tables.is_empty()
     }
 
     /// Returns the experiment with a `case` table in place of each system. `expand` returns the
@@ -360,6 +425,17 @@ fn case_tables<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<CaseTab
     let with_place = |table: Spanned<CaseTable>| {
         let place = Text { value: String::new(), place: place(table.span()) };
         CaseTable { place, ..table.into_inner() }
+    };
+    Ok(tables.into_iter().map(with_place).collect())
+}
+
+fn together_tables<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<TogetherTable>, D::Error> {
+    let tables = Vec::<Spanned<TogetherTable>>::deserialize(deserializer)?;
+    let with_place = |table: Spanned<TogetherTable>| {
+        let place = Text { value: String::new(), place: place(table.span()) };
+        TogetherTable { place, ..table.into_inner() }
     };
     Ok(tables.into_iter().map(with_place).collect())
 }

@@ -4,6 +4,7 @@
 //! Cases with the same topology, algorithm, workload or machine share the parsed value, so that
 //! they can also share a schedule.
 
+use crate::case::companion;
 use crate::case::{
     Case, CaseParts, LoadedMachine, RunOptions, SelectedAlgorithm, machine, select_algorithm,
     spec_error, with_files,
@@ -112,6 +113,8 @@ impl<R: Borrow<Registry>> CaseLookup<R> {
         let machine = look_up(&mut self.machines, "machine", setting.machine_spec(), |t| {
             with_files(t, machine(t, &[])?)
         })?;
+        let companions = companion::parse_column(setting.together, registry);
+        let companions = companions.map_err(|e| e.to_string())?;
         Ok(Case::new(CaseParts {
             experiment: Arc::default(),
             topology,
@@ -119,6 +122,7 @@ impl<R: Borrow<Registry>> CaseLookup<R> {
             algorithm: &algorithm,
             workload: workload.replicate(*repetition)?,
             machine: &machine,
+            companions,
             repetition: *repetition,
             seed: *seed,
             options: self.options,
@@ -135,8 +139,8 @@ fn spec_of(registry: &Registry, implementation: &Implementation<&str>) -> String
 }
 
 /// Returns an experiment with the topologies, algorithms, workloads and machines of the rows. Each
-/// of them occurs once, in the order of its first appearance. Rows that cannot be run again with
-/// the plugins of `registry` are ignored.
+/// of them occurs once, in the order of its first appearance. Rows of jobs that ran together, and
+/// rows that cannot be run again with the plugins of `registry`, are ignored.
 pub fn experiment_of<'a>(
     rows: impl Iterator<Item = &'a Record>,
     registry: &Registry,
@@ -145,7 +149,8 @@ pub fn experiment_of<'a>(
         (Experiment::default(), CaseLookup::new(registry, RunOptions::default()));
     let mut first = true;
     for row in rows {
-        if lookup.row(row).is_err() {
+        // The lists of an experiment do not describe jobs that run together.
+        if !row.together.is_empty() || lookup.row(row).is_err() {
             continue;
         }
         if std::mem::take(&mut first) {

@@ -12,13 +12,18 @@ use swapmeet_results::{Record, Status};
 /// row's note.
 const UNKNOWN: &str = "no optimum: ";
 
-/// Returns the optimum of each of these cases. All cases have the same topology, workload and seed.
-/// The error is a failed assertion, and asks for a report.
+/// Returns the optimum of each of these cases. All cases have the same topology and seed, and the
+/// same workload unless they are jobs that run together. The error is a failed assertion, and asks
+/// for a report.
 pub fn of_group(cases: &[&Case], search: &mut Search<'_>) -> Result<Vec<CaseOptimum>, String> {
     let Some((first, optima)) = cases.first().and_then(|case| Some((case, case.optima.as_ref()?)))
     else {
         return Ok(vec![None; cases.len()]);
     };
+    if !first.companions.is_empty() && cases.len() > 1 {
+        let each = cases.iter().map(|case| of_group(&[*case], search));
+        return Ok(each.collect::<Result<Vec<_>, _>>()?.concat());
+    }
     let machines: Vec<(&Machine, f64)> =
         cases.iter().map(|case| (&*case.machine, case.unit_bytes() as f64)).collect();
     defect::catch(|| {

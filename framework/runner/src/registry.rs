@@ -150,11 +150,15 @@ impl Registry {
         search.read(reader)
     }
 
-    /// Loads one plugin file into this process. If the file has the metadata of `known`, its digest
-    /// is not computed again.
-    pub(crate) fn from_file(file: &Path, known: KnownDigest<'_>) -> Result<Self, RegistryError> {
+    /// Loads plugin files into this process. If a file has the metadata of its known digest, the
+    /// digest is not computed again.
+    pub(crate) fn from_files<'a>(
+        files: impl Iterator<Item = (&'a Path, KnownDigest<'a>)>,
+    ) -> Result<Self, RegistryError> {
         let mut registry = Self::default();
-        registry.add(Plugin::load_known(file, Some(known))?, Origin::Named);
+        for (file, known) in files {
+            registry.add(Plugin::load_known(file, Some(known))?, Origin::Named);
+        }
         Ok(registry)
     }
 

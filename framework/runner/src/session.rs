@@ -1,7 +1,7 @@
 //! Runs cases that share a schedule. The schedule is planned once for all cases, and each case has
 //! an evaluator, which calculates its time.
 
-use crate::case::Case;
+use crate::case::{Case, SelectedAlgorithm};
 use crate::defect;
 use crate::event::CaseEvent;
 use crate::group_clock::{GroupClock, PlanLimit};
@@ -12,8 +12,9 @@ use std::cell::Cell;
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 use swapmeet_core::cost::alone::WithAlone;
-use swapmeet_core::cost::bound::Traffic;
+use swapmeet_core::cost::bound::{Bound, Traffic};
 use swapmeet_core::cost::kind::Times;
+use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::cost::model::{Cost, Evaluator, PricingContext};
 use swapmeet_core::delivery::collective::BlockSizes;
 use swapmeet_core::delivery::traced::Proof;
@@ -21,8 +22,10 @@ use swapmeet_core::simulation::listener::{Detail, Listener};
 use swapmeet_core::simulation::step::Totals;
 use swapmeet_core::simulation::{self, ProofScope, Task};
 use swapmeet_results::{MOST_US, Record, Status, Verified};
+use swapmeet_workloads::Workload;
 
 mod case_evaluator;
+mod merged;
 
 /// The time at which cases that share a schedule are priced. Pricing a case means to calculate its
 /// time on its machine.
@@ -135,6 +138,9 @@ fn plan_and_price(
     report: &mut dyn FnMut(CaseEvent),
 ) -> PlanResult {
     let first = &group[cases[0]];
+    if merged::is_merged(first) {
+        return merged::plan_and_price(group, cases, pricing, observers, report);
+    }
     let task = match task(first) {
         Ok(task) => task,
         Err(reason) => {
@@ -163,8 +169,7 @@ fn plan_and_price(
     let mut pending: Vec<(usize, Option<CaseEvaluator<'_>>)> =
         pending.into_iter().map(|(i, e)| (i, e.map(|e| CaseEvaluator::new(e, &shared)))).collect();
     // Plan the schedule. Evaluators and observers receive its events.
-    let inputs = |case: &Case| PlanInputs::of(case, task.sizes.as_deref());
-    let rounding = FloatingPoint::now();
+    let inputs = |case: &Case| PlanInputs::of(&case.workload, &case.machine, task.sizes.as_deref());
     let limit = first.options.timeout.map(|limit| PlanLimit { clock: shared.clock.clone(), limit });
     let mut listeners: Vec<&mut dyn Listener> = Vec::new();
     for observer in observers.iter_mut() {
@@ -173,16 +178,9 @@ fn plan_and_price(
     for evaluator in pending.iter_mut().filter_map(|(_, evaluator)| evaluator.as_mut()) {
         listeners.push(evaluator);
     }
-    let algorithm = (&*first.algorithm.algorithm, &*first.algorithm.params);
-    let mut planned =
-        plan(algorithm.0, algorithm.1, &task, inputs(first), limit.as_ref(), listeners);
+    let planned =
+        checked_plan(&first.algorithm, (&task, inputs(first)), limit.as_ref(), listeners, report);
     let planning = shared.clock.planning();
-    if FloatingPoint::now() != rounding {
-        rounding.restore();
-        let why = "the plugin changed the floating-point environment, on which every value depends";
-        planned.outcome = Outcome::Failed(why.to_owned());
-    }
-    planned.log.iter().for_each(|line| report(CaseEvent::Log { line: bounded(line) }));
     // Set cases with slow evaluators aside. Of the others, the plan is valid for all cases whose
     // requested values equal those of the first case.
     let (given, verified) = (inputs(first), matches!(planned.outcome, Outcome::Verified(_)));
@@ -215,7 +213,10 @@ fn plan_and_price(
             }
             let is_done = evaluator.as_mut().is_none_or(|e| e.advance(turn));
             if is_done {
-                let record = row(&group[*case], &planned, (planning, share), traffic, evaluator);
+                let of = &group[*case];
+                let priced = evaluator.map(|e| (e.spent, cost_of(e, of)));
+                let times = (planning, share);
+                let record = row(of, (&planned, of.unit_bytes()), times, &[traffic], priced);
                 report(CaseEvent::Finished { case: *case, record: Box::new(record) });
             }
             !is_done
@@ -225,6 +226,26 @@ fn plan_and_price(
     result
 }
 
+/// Lets an algorithm plan a task, and reports the lines that its plugin logs. The plan fails if the
+/// plugin changes the settings of floating-point arithmetic.
+fn checked_plan<'a>(
+    SelectedAlgorithm { algorithm, params, .. }: &SelectedAlgorithm,
+    (task, inputs): (&'a Task, PlanInputs),
+    limit: Option<&PlanLimit>,
+    listeners: Vec<&'a mut dyn Listener>,
+    report: &mut dyn FnMut(CaseEvent),
+) -> Planned {
+    let rounding = FloatingPoint::now();
+    let mut planned = plan(algorithm, params, task, inputs, limit, listeners);
+    if FloatingPoint::now() != rounding {
+        rounding.restore();
+        let why = "the plugin changed the floating-point environment, on which every value depends";
+        planned.outcome = Outcome::Failed(why.to_owned());
+    }
+    planned.log.iter().for_each(|line| report(CaseEvent::Log { line: bounded(line) }));
+    planned
+}
+
 fn task(case: &Case) -> Result<Task, String> {
     case.algorithm.algorithm.check_implements(case.workload.collective())?;
     affordable(case, case.topology.nodes())?;
@@ -232,25 +253,30 @@ fn task(case: &Case) -> Result<Task, String> {
     Ok(Task { proof_scope: case.options.proof_scope, ..task })
 }
 
-/// Returns the row of a case. `planning` is the time for planning its schedule, and the case's
-/// share of this time. A case without an evaluator has no times.
+/// The cost of a case, or the status and the reason of a case that cannot be priced.
+type CostOrRefusal = Result<Cost, (Status, String)>;
+
+/// Returns the row of a case. Loads of its plan are in units of `unit` bytes. `planning` is the time
+/// for planning its schedule, and the case's share of this time. `traffic` has the traffic of each
+/// task of the case, in units of load of the workload. A case that is not priced has no times.
 fn row(
     case: &Case,
-    planned: &Planned,
+    (planned, unit): (&Planned, u64),
     (planning, share): (Duration, Duration),
-    traffic: Traffic,
-    evaluator: Option<&mut CaseEvaluator<'_>>,
+    traffic: &[Traffic],
+    priced: Option<(Duration, CostOrRefusal)>,
 ) -> Record {
     let ms = |time: Duration| Some(time.as_secs_f64() * 1e3);
     let mut record = case.blank_row();
-    fill(&mut record, case, planned);
-    let spent = evaluator.as_ref().map_or(Duration::ZERO, |evaluator| evaluator.spent);
+    fill(&mut record, case, planned, unit);
+    let spent = priced.as_ref().map_or(Duration::ZERO, |(spent, _)| *spent);
     (record.plan_ms, record.wall_ms) = (ms(planning), ms(share + spent));
-    match evaluator {
-        None if record.status == Status::Ok => record.time_us = Some(0.0),
-        None => {}
-        Some(evaluator) => {
-            if let Err((status, reason)) = price(&mut record, case, traffic, evaluator) {
+    match priced {
+        _ if record.status != Status::Ok => {}
+        None => record.time_us = Some(0.0),
+        Some((_, cost)) => {
+            let priced = cost.and_then(|cost| price(&mut record, case, traffic, cost));
+            if let Err((status, reason)) = priced {
                 let times = (record.plan_ms, record.wall_ms);
                 record = case.blank_row();
                 (record.plan_ms, record.wall_ms) = times;
@@ -267,7 +293,10 @@ fn row(
 fn evaluator_of(case: &Case) -> Box<dyn Evaluator> {
     let evaluator = || case.machine.evaluator(pricing_context(case));
     match case.workload.communicators(&case.topology) {
-        Ok(Some(all)) if all.count() > 1 => Box::new(WithAlone::new(evaluator(), evaluator(), all)),
+        Ok(Some(all)) if all.count() > 1 => {
+            let first = all.all().next().unwrap_or_default();
+            Box::new(WithAlone::new(evaluator(), evaluator(), all.network(), first))
+        }
         Ok(_) | Err(_) => evaluator(),
     }
 }
@@ -299,18 +328,18 @@ fn newly(now: f64, before: f64) -> f64 {
 }
 
 impl PlanInputs {
-    /// Returns the values that a plugin may request for a case. `sizes` are the sizes of its
-    /// blocks, or `None` if the simulation counts blocks instead of bytes.
-    fn of(case: &Case, sizes: Option<&dyn BlockSizes>) -> Self {
+    /// Returns the values that a plugin may request. `sizes` are the sizes of blocks, or `None` if
+    /// the simulation counts blocks instead of bytes.
+    fn of(workload: &Workload, machine: &Machine, sizes: Option<&dyn BlockSizes>) -> Self {
         Self {
-            block_bytes: sizes.map_or(case.workload.block_bytes(), |sizes| sizes.largest()),
-            ports: case.machine.planning().ports().count(),
-            virtual_channels: case.machine.planning().virtual_channels(),
-            element_bytes: case.workload.element_bytes(),
-            startup_us: case.machine.message_us(),
-            hop_us: case.machine.number("hop_us").unwrap_or_default(),
-            byte_us: case.machine.number("byte_us").unwrap_or_default(),
-            shares_routes: case.machine.shares_routes(),
+            block_bytes: sizes.map_or(workload.block_bytes(), |sizes| sizes.largest()),
+            ports: machine.planning().ports().count(),
+            virtual_channels: machine.planning().virtual_channels(),
+            element_bytes: workload.element_bytes(),
+            startup_us: machine.message_us(),
+            hop_us: machine.number("hop_us").unwrap_or_default(),
+            byte_us: machine.number("byte_us").unwrap_or_default(),
+            shares_routes: machine.shares_routes(),
         }
     }
 }
@@ -324,8 +353,8 @@ fn affordable(case: &Case, nodes: u64) -> Result<(), String> {
     simulation::affordable(nodes)
 }
 
-/// Fills in those columns of the row that the plan determines.
-fn fill(record: &mut Record, case: &Case, planned: &Planned) {
+/// Fills in those columns of the row that the plan determines. Loads are in units of `unit` bytes.
+fn fill(record: &mut Record, case: &Case, planned: &Planned, unit: u64) {
     let totals = match &planned.outcome {
         Outcome::Verified(totals) => totals,
         Outcome::Unsupported(reason) => {
@@ -349,12 +378,17 @@ fn fill(record: &mut Record, case: &Case, planned: &Planned) {
         Proof::ByteCounts => Verified::Amounts,
         Proof::Contributions => Verified::Contributions,
     };
-    set_totals(record, totals, case.unit_bytes());
+    set_totals(record, totals, unit);
     record.compared_on = Some(planned.compared_on);
     if let Ok(Some(all)) = case.workload.communicators(&case.topology) {
         // The schedules of the other communicators are images of the verified one.
         record.compared_on = Some(planned.compared_on * all.count());
-        (record.communicators, record.members) = (Some(all.count()), Some(all.size()));
+    }
+    if let Ok(all) = case.workload.all_communicators(&case.topology)
+        && let Some(members) = all.iter().map(|all| all.size()).max()
+    {
+        record.communicators = Some(all.iter().map(|all| all.count()).sum());
+        record.members = Some(members);
     }
     record.note = if planned.departs { OWN_ROUTES.to_owned() } else { String::new() };
     if case.topology.random_routing().is_some() {
@@ -365,14 +399,8 @@ fn fill(record: &mut Record, case: &Case, planned: &Planned) {
     }
 }
 
-/// Sets the times and the lower bound of a verified schedule in its row. If the case cannot be
-/// priced, returns the status and the reason.
-fn price(
-    record: &mut Record,
-    case: &Case,
-    traffic: Traffic,
-    evaluator: &mut CaseEvaluator<'_>,
-) -> Result<(), (Status, String)> {
+/// Returns the cost that an evaluator has calculated for a verified schedule.
+fn cost_of(evaluator: &mut CaseEvaluator<'_>, case: &Case) -> CostOrRefusal {
     match &evaluator.state {
         State::TimedOut => {
             return Err((Status::Timeout, evaluator.timeout_message(case.machine.model)));
@@ -380,13 +408,29 @@ fn price(
         State::Failed(defect) => return Err((Status::Error, defect.clone())),
         State::Listening | State::SetAside => {}
     }
-    let priced = defect::catch(|| {
-        let cost = evaluator.evaluator().cost().map_err(|reason| (Status::Unsupported, reason))?;
-        let bytes = traffic.in_bytes(case.unit_bytes() as f64);
-        Ok((cost, case.machine.lower_bound(case.topology.as_ref(), &bytes)))
+    let cost = defect::catch(|| evaluator.evaluator().cost());
+    let cost = cost.map_err(|defect| (Status::Error, defect))?;
+    cost.map_err(|reason| (Status::Unsupported, reason))
+}
+
+/// Sets the times and the lower bound of a verified schedule in its row. If the case cannot be
+/// priced, returns the status and the reason.
+fn price(
+    record: &mut Record,
+    case: &Case,
+    traffic: &[Traffic],
+    cost: Cost,
+) -> Result<(), (Status, String)> {
+    // A bound of a part of the communicators is also one of all of them.
+    let bound = defect::catch(|| {
+        let bounds = traffic.iter().map(|traffic| {
+            let bytes = traffic.in_bytes(case.unit_bytes() as f64);
+            case.machine.lower_bound(case.topology.as_ref(), &bytes)
+        });
+        bounds.reduce(Bound::max).unwrap_or_default()
     });
-    let (Cost { parts, note, rounds, ranks, alone_us, protocol }, bound) =
-        priced.unwrap_or_else(|defect| Err((Status::Error, defect)))?;
+    let bound = bound.map_err(|defect| (Status::Error, defect))?;
+    let Cost { parts, note, rounds, ranks, alone_us, protocol, jobs: _ } = cost;
     record.set_parts(&parts).map_err(|error| (Status::Error, error.to_string()))?;
     if record.time_us.is_some_and(|time| time > MOST_US) {
         return Err((Status::Unsupported, format!("its time is longer than {MOST_US:e} µs")));
@@ -400,7 +444,7 @@ fn price(
     record.rounds = rounds;
     record.first_rank_us = ranks.map(|ranks| ranks.first);
     record.mean_rank_us = ranks.map(|ranks| ranks.mean);
-    if record.communicators.is_some() {
+    if record.communicators.is_some() && case.companions.is_empty() {
         record.alone_us = alone_us.or(record.time_us);
     }
     record.protocol = protocol.unwrap_or_default();

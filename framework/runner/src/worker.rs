@@ -12,7 +12,7 @@ pub(crate) use client::{Worker, WorkerEvent};
 pub use client::{WorkerKind, Workers};
 use serde::{Deserialize, Serialize};
 pub use serve::{Observer, ObserverKind, SendValue, StartObserver, WorkerError, serve};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use swapmeet_results::CaseId;
 
 /// Maximum number of log lines of a job.
@@ -23,10 +23,9 @@ pub(crate) const MAX_LOG_LINES: u32 = 20;
 pub(crate) struct Job {
     /// Number of the job. Every reply to the job repeats this number.
     pub number: u64,
-    /// The plugin file, which is the same for all cases.
-    pub plugin: PathBuf,
-    /// Metadata of the plugin file when its digest was computed.
-    pub stamp: Stamp,
+    /// The plugin files, which are the same for all cases, sorted. There are several only if jobs
+    /// run together.
+    pub plugins: Vec<PluginFile>,
     /// Files that the worker may read in this job and all later jobs. A worker uses only the list
     /// in its first job.
     pub readable: Vec<PathBuf>,
@@ -37,6 +36,28 @@ pub(crate) struct Job {
     /// The maximum size of a value that this observer reports, in bytes.
     #[serde(skip)]
     pub max_value_bytes: usize,
+}
+
+/// A plugin file, and what is known about it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct PluginFile {
+    pub file: PathBuf,
+    /// Metadata of the file when its digest was computed.
+    pub stamp: Stamp,
+    pub digest: String,
+}
+
+impl PluginFile {
+    fn all_of(case: &Case) -> Vec<Self> {
+        let companions = case.companions.iter().map(|companion| &companion.job.algorithm);
+        let all: Vec<_> = companions.chain([&case.algorithm]).map(|a| &a.algorithm).collect();
+        let of = |file: &Path| {
+            let algorithm = all.iter().find(|algorithm| algorithm.file == file)?;
+            let (stamp, digest) = (algorithm.stamp.clone(), algorithm.plugin.digest.clone());
+            Some(Self { file: file.to_owned(), stamp, digest })
+        };
+        case.plugin_files().into_iter().filter_map(of).collect()
+    }
 }
 
 #[derive(Clone)]
@@ -56,8 +77,9 @@ impl Job {
         let observation = observation.map(|o| (o.name.to_owned(), o.arguments));
         let mut job = Self { observation, max_value_bytes, ..Self::default() };
         for case in cases {
-            job.plugin.clone_from(&case.algorithm.algorithm.file);
-            job.stamp.clone_from(&case.algorithm.algorithm.stamp);
+            if job.plugins.is_empty() {
+                job.plugins = PluginFile::all_of(case);
+            }
             job.options = case.options;
             job.cases.push(case.id());
         }

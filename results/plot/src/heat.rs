@@ -191,6 +191,7 @@ impl PanelKey {
             machine: of_machine(own.machine),
             model: of_machine(own.model),
             inputs: own.inputs,
+            together: own.together,
         };
         Self { algorithm: unless("algorithm", &algorithm), settings }
     }

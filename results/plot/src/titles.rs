@@ -23,12 +23,13 @@ impl Titles {
             panels.iter().map(|panel| text(panel)).collect()
         };
         let inputs = named_inputs(&column(|p| &p.inputs));
-        let columns: [(Vec<&str>, &str); 5] = [
+        let columns: [(Vec<&str>, &str); 6] = [
             (column(|p| &p.topology), "topologies (--topology)"),
             (column(|p| &p.workload), "workloads (--workload)"),
             (column(|p| &p.machine), "machines (--machine)"),
             (column(|p| &p.model), "models"),
             (inputs.iter().map(String::as_str).collect(), "inputs"),
+            (column(|p| &p.together), "jobs at the same time (--beside)"),
         ];
         let same = |texts: &[&str]| texts.windows(2).all(|pair| pair[0] == pair[1]);
         // The name of a machine usually determines its cost model, so a title omits the model. A
@@ -101,6 +102,7 @@ mod tests {
             machine: (*machine).to_owned(),
             model: "wormhole".to_owned(),
             inputs: String::new(),
+            together: String::new(),
         };
         Titles::new(settings.iter().map(panel).collect::<Vec<_>>().iter())
     }

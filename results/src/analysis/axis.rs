@@ -48,6 +48,8 @@ pub struct CommonSettings {
     pub model: String,
     /// The files that topology and workload name, with their digests.
     pub inputs: String,
+    /// The other jobs that run at the same time.
+    pub together: String,
 }
 
 impl CommonSettings {
@@ -58,13 +60,14 @@ impl CommonSettings {
             machine: setting.machine_in_full(),
             model: setting.model.to_owned(),
             inputs: setting.inputs.to_owned(),
+            together: setting.together.to_owned(),
         }
     }
 
     /// Returns the settings in one line.
     pub fn title(&self) -> String {
-        let Self { topology, workload, machine, model, inputs } = self;
-        let parts = [topology, workload, machine, model, inputs].map(String::as_str);
+        let Self { topology, workload, machine, model, inputs, together } = self;
+        let parts = [topology, workload, together, machine, model, inputs].map(String::as_str);
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
     }
 

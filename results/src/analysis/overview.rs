@@ -167,7 +167,9 @@ fn places(comparison: &Comparison, axis: Axis) -> Vec<Place> {
         let own = || CommonSettings::of(&group.setting.borrowed());
         let (x, settings) =
             axis.place_group(group).map_or_else(|| (None, own()), |(x, rest)| (Some(x), rest));
-        let CommonSettings { topology, workload, machine, model, .. } = settings;
+        let CommonSettings { topology, workload, machine, model, together, .. } = settings;
+        let workload =
+            if together.is_empty() { workload } else { format!("{workload} beside {together}") };
         ([topology, workload, machine, model], (x, &**group))
     });
     let place = |(key, mut cases): ([String; 4], Vec<SizedCase<'_>>)| {

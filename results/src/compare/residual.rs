@@ -55,7 +55,11 @@ pub(crate) fn residuals(rows: &ComparedRows) -> Vec<Residual> {
     for row in rows.rows.iter().filter(|row| row.status == Status::Ok) {
         let Some(time) = row.time_us.filter(|time| *time > 0.0) else { continue };
         let CaseId { setting, implementation, .. } = rows.case(row);
-        let Setting { topology, collective, workload, model, .. } = setting;
+        let Setting { topology, collective, workload, model, together, .. } = setting;
+        // Measurements are of one job.
+        if !together.is_empty() {
+            continue;
+        }
         let case = [topology, collective, workload, implementation.algorithm];
         let of = &mut cases.entry(case).or_default()[usize::from(model == MEASURED)];
         of.entry((setting.machine_spec(), model)).or_default().push(time);

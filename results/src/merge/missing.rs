@@ -39,6 +39,10 @@ pub(super) struct NamedValues {
 impl NamedValues {
     /// Adds the values of a row. `all` are the texts of all files.
     pub(super) fn add(&mut self, row: &Record, all: &mut IndexSet<String>) {
+        // Jobs that ran together are not all combinations of their values.
+        if !row.together.is_empty() {
+            return;
+        }
         let texts = [&row.topology, &row.algorithm, &row.workload, &row.machine];
         // Most texts have occurred before, so they need no copy.
         let texts = texts.map(|text| {

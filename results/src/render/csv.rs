@@ -84,6 +84,7 @@ fn columns(group: &Group, line: &ComparisonLine, by: By) -> Vec<(String, String)
     columns.extend([
         ("algbw_gb_s".to_owned(), number(line.bandwidths.map(|b| b.algorithm))),
         ("busbw_gb_s".to_owned(), number(line.bandwidths.map(|b| b.bus))),
+        ("together".to_owned(), group.setting.together.clone()),
     ]);
     if matches!(by, By::Placement | By::Parameter(_)) {
         columns.push((by.label().to_owned(), line.algorithm.clone()));

@@ -90,19 +90,21 @@ pub(super) fn csv(axis: Axis, tables: &[Pivot]) -> Vec<Vec<String>> {
     let mut values: Vec<f64> = tables.iter().flat_map(|table| &table.values).copied().collect();
     values.sort_by(f64::total_cmp);
     values.dedup();
-    let names = ["topology", "workload", "machine", "model", "inputs", "algorithm"];
+    let names = ["topology", "workload", "machine", "model", "inputs", "together", "algorithm"];
     let names = names.map(str::to_owned).into_iter();
     let header =
         names.chain(values.iter().map(|value| format!("mean_us at {}={value}", axis.name())));
     let lines =
         tables.iter().flat_map(|table| table.algorithms.iter().map(move |line| (table, line)));
     let row = |(table, line): (&Pivot, &Line)| {
-        let CommonSettings { topology, workload, machine, model, inputs } = &table.settings;
+        let CommonSettings { topology, workload, machine, model, inputs, together } =
+            &table.settings;
         let time = |value: &f64| {
             let at = table.values.iter().position(|own| own == value)?;
             line.mean_us[at].map(|time| time.to_string())
         };
-        let texts = [topology, workload, machine, model, inputs, &line.algorithm].map(Clone::clone);
+        let texts = [topology, workload, machine, model, inputs, together, &line.algorithm];
+        let texts = texts.map(Clone::clone);
         texts.into_iter().chain(values.iter().map(|v| time(v).unwrap_or_default())).collect()
     };
     [header.collect()].into_iter().chain(lines.map(row)).collect()
@@ -171,7 +173,11 @@ fn section(axis: Axis, table: &Pivot) -> Section {
         });
         (axis.label().to_owned(), names.into_iter().map(head).collect::<Vec<_>>(), lines.collect())
     };
-    let CommonSettings { topology, workload, machine, model, .. } = &table.settings;
+    let CommonSettings { topology, workload, machine, model, together, .. } = &table.settings;
+    let together = match together.as_str() {
+        "" => String::new(),
+        others => format!(" together with {others}"),
+    };
     let unit = units
         .first()
         .filter(|_| is_one_unit)
@@ -181,7 +187,7 @@ fn section(axis: Axis, table: &Pivot) -> Section {
         .then(|| format!("Several cases have the same {}: the fastest is shown.", axis.label()));
     Section {
         title: single_line(&format!(
-            "Completion time{unit} of {workload} on {topology}, machine {machine} (model {model})"
+            "Completion time{unit} of {workload}{together} on {topology}, machine {machine} (model {model})"
         )),
         header: [(first.into(), false)].into_iter().chain(header).collect(),
         lines,

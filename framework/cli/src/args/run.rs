@@ -105,6 +105,12 @@ pub(crate) struct CaseArgs {
     /// computers of 8 GPUs (see `swapmeet list systems`). Can be repeated.
     #[arg(long = "system", value_name = "SPEC")]
     pub systems: Vec<String>,
+    /// Run this job at the same time as each case, such as 'ring-allreduce
+    /// allreduce/uniform:1MiB,over=dp start_us=50': an algorithm, a workload and the start in µs
+    /// (default 0). There is a row for each job. Only the model fluid runs jobs together. Can be
+    /// repeated.
+    #[arg(long = "beside", value_name = "JOB")]
+    pub beside: Vec<String>,
     /// The settings of the experiment.
     #[command(flatten)]
     pub settings: SettingArgs,

@@ -60,6 +60,9 @@ pub(crate) fn with_flags(given: &Experiment, args: &CaseArgs) -> Experiment {
     };
     override_lists(&mut experiment, &lists);
     args.settings.apply(&mut experiment);
+    if !args.beside.is_empty() {
+        experiment.beside = args.beside.iter().map(|job| Text::flag("--beside", job)).collect();
+    }
     if experiment != *given {
         experiment.file = None;
     }
@@ -160,7 +163,8 @@ fn complete_with<R: Borrow<Registry>>(
     quiet: bool,
     registry: impl FnOnce() -> Result<R, Failure>,
 ) -> Result<CaseGrid, Failure> {
-    let in_tables = |list| experiment.is_named_by_tables(list);
+    let in_tables =
+        |list| experiment.is_named_by_tables(list) || experiment.has_only_together_tables();
     for (list, in_tables, flag, example) in [
         (&experiment.topologies, in_tables(|b| &b.topologies), "--topology", "torus:16x16"),
         (&experiment.algorithms, in_tables(|b| &b.algorithms), "--algorithm", "suh-shin"),
@@ -198,7 +202,9 @@ pub(crate) fn shard_cases<C: FromIterator<Case>>(
 /// that names the machine if it was added.
 pub(crate) fn fill_in(experiment: &mut Experiment) -> Result<Option<String>, Failure> {
     let workloads = experiment.is_named_by_tables(|table| &table.workloads);
-    let machines = experiment.is_named_by_tables(|table| &table.machines);
+    let mut together = experiment.together.iter();
+    let machines = experiment.is_named_by_tables(|table| &table.machines)
+        || experiment.has_only_together_tables() && together.all(|t| !t.machines.is_empty());
     if experiment.workloads.is_empty() && !workloads {
         experiment.workloads.push(Text::flag("--workload", "uniform:1KiB"));
     }

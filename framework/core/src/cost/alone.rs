@@ -3,7 +3,7 @@
 use super::kind::Parts;
 use super::model::time_space::TimeSpace;
 use super::model::{Cost, Evaluator};
-use crate::network::communicators::Communicators;
+use crate::network::topology::Network;
 use crate::simulation::listener::{Interests, Listener, ScheduleEvent, Summed};
 use crate::simulation::step::{Step, StepFacts, Transfer};
 use crate::simulation::step_statistics::StepStatistics;
@@ -15,24 +15,27 @@ use std::time::Instant;
 pub struct WithAlone {
     all: Box<dyn Evaluator>,
     alone: Box<dyn Evaluator>,
-    communicators: Arc<Communicators>,
+    /// Whether each rank is in the first communicator.
+    is_first: Vec<bool>,
     statistics: StepStatistics,
 }
 
 impl WithAlone {
-    /// Joins two evaluators of the same case.
+    /// Joins two evaluators of the same case. `first` are the ranks of the first communicator.
     pub fn new(
         all: Box<dyn Evaluator>,
         alone: Box<dyn Evaluator>,
-        communicators: Arc<Communicators>,
+        network: &Arc<Network>,
+        first: &[u32],
     ) -> Self {
-        let network = Arc::clone(communicators.network());
-        let statistics = StepStatistics::new(network, alone.interests());
-        Self { all, alone, communicators, statistics }
+        let statistics = StepStatistics::new(Arc::clone(network), alone.interests());
+        let mut is_first = vec![false; network.nodes() as usize];
+        first.iter().for_each(|rank| is_first[*rank as usize] = true);
+        Self { all, alone, is_first, statistics }
     }
 
     fn is_first(&self, rank: u64) -> bool {
-        self.communicators.of(rank) == 0
+        self.is_first[rank as usize]
     }
 
     /// Reports the messages of the first communicator.

@@ -112,7 +112,7 @@ impl From<Times> for Bound {
 impl Bound {
     /// Returns the bound with the larger total time.
     #[must_use]
-    pub(super) fn max(self, other: Self) -> Self {
+    pub fn max(self, other: Self) -> Self {
         if self.total_us() > other.total_us() { self } else { other }
     }
 

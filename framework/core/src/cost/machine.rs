@@ -300,8 +300,41 @@ impl Machine {
                 self.model.name
             )));
         }
+        if !context.starts.is_empty()
+            && let Err(why) = self.check_jobs()
+        {
+            return Box::new(Refused(why));
+        }
         let context = PricingContext { background: self.background.as_deref(), ..context };
         self.launch.evaluator(self.pricing.evaluator(context))
+    }
+
+    /// Checks that the model prices several jobs that run at the same time.
+    ///
+    /// # Errors
+    /// The reason why it does not.
+    pub fn check_jobs(&self) -> Result<(), String> {
+        if self.pricing.runs_jobs() {
+            return Ok(());
+        }
+        Err(format!(
+            "the model `{}` runs no jobs together, because the steps of different schedules have no common end: `fluid` does, without barriers",
+            self.model.name
+        ))
+    }
+
+    /// Checks that the model prices communicators with different schedules.
+    ///
+    /// # Errors
+    /// The reason why it does not.
+    pub fn check_unequal_communicators(&self) -> Result<(), String> {
+        if !self.pricing.has_stages() {
+            return Ok(());
+        }
+        Err(format!(
+            "the model `{}` ends each stage of a schedule with a barrier of all ranks, but communicators that differ have different stages",
+            self.model.name
+        ))
     }
 
     /// Returns the name of the file with background traffic, if the machine has background traffic.

@@ -114,6 +114,17 @@ pub trait Model: Debug + Send + Sync {
         None
     }
 
+    /// Returns whether the evaluators price several jobs that run at the same time
+    /// ([`PricingContext::starts`]).
+    fn runs_jobs(&self) -> bool {
+        false
+    }
+
+    /// Returns whether stages of the schedule, which are its phases, end with a barrier of all ranks.
+    fn has_stages(&self) -> bool {
+        false
+    }
+
     /// Returns the name of the file with background traffic ([`PricingContext::background`]), if
     /// there is one.
     fn background_file(&self) -> Option<&str> {
@@ -186,6 +197,10 @@ pub struct Cost {
     pub alone_us: Option<f64>,
     /// The name of the fastest protocol, if the machine has several.
     pub protocol: Option<String>,
+    /// If several jobs run at the same time ([`PricingContext::starts`]), the cost of each of them
+    /// from its start on; empty otherwise. The other fields are then those of the job with the
+    /// longest time.
+    pub jobs: Vec<Self>,
 }
 
 /// The times at which the ranks of a schedule ended, in µs.
@@ -298,6 +313,9 @@ pub struct PricingContext<'a> {
     /// Background traffic on the links. [`Machine::evaluator`](super::machine::Machine::evaluator)
     /// sets this field.
     pub background: Option<&'a Background>,
+    /// The start of each job in µs, if several jobs run at the same time; empty otherwise. The
+    /// network is then that of [`Jobs::network`](crate::simulation::merged::Jobs::network).
+    pub starts: &'a [f64],
 }
 
 impl<'a> PricingContext<'a> {
@@ -310,6 +328,7 @@ impl<'a> PricingContext<'a> {
             counted: true,
             exchanges: true,
             background: None,
+            starts: &[],
         }
     }
 }

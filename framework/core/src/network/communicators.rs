@@ -16,7 +16,8 @@ use super::transfer::Transfer;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Communicators of equal size that together contain every rank of a network once.
+/// Communicators with the same view, so that they can run images of the same schedule. Every rank is
+/// in at most one of them.
 #[derive(Debug)]
 pub struct Communicators {
     network: Arc<Network>,
@@ -25,8 +26,8 @@ pub struct Communicators {
     /// The ranks of the first communicator, in the order of its members, then those of the second
     /// communicator, etc.
     ranks: Vec<u32>,
-    /// For each rank, its communicator and its number among the members.
-    places: Vec<(u32, u32)>,
+    /// For each rank, its communicator and its number among the members; `None` if it is in none.
+    places: Vec<Option<(u32, u32)>>,
     /// If the view has dimensions with directions: for each of them, the dimension of the network.
     dimensions: Vec<usize>,
 }
@@ -63,16 +64,55 @@ impl Communicators {
             }
         };
         let (ranks, size) = mesh.members(axes)?;
-        let mut places = vec![(0, 0); ranks.len()];
-        for (at, rank) in ranks.iter().enumerate() {
-            places[*rank as usize] = ((at / size) as u32, (at % size) as u32);
+        let view = view_of(network, &ranks[..size]);
+        Ok(Self::new(network, ranks, size, view))
+    }
+
+    /// Creates communicators that are listed rank by rank. Those with the same view are one entry of
+    /// the result; with `apart`, each communicator is an entry of its own.
+    ///
+    /// # Errors
+    /// The reason, as the predicate of a sentence about the workload.
+    pub fn listed(
+        lists: &[Vec<u32>],
+        network: &Arc<Network>,
+        apart: bool,
+    ) -> Result<Vec<Self>, String> {
+        let nodes = network.nodes();
+        if let Some(rank) = lists.iter().flatten().find(|rank| u64::from(**rank) >= nodes) {
+            return Err(format!(
+                "lists rank {rank}, expected numbers from 0 to {}, the ranks of `{}`",
+                nodes - 1,
+                network.spec()
+            ));
         }
-        let is_whole = size == ranks.len() && ranks.is_sorted();
-        let (view, dimensions) = match is_whole {
-            true => (network.without_mesh(), Vec::new()),
-            false => view(network, &ranks[..size]),
-        };
-        Ok(Self { network: Arc::clone(network), view, size, ranks, places, dimensions })
+        type Kind = (Arc<Network>, Vec<usize>);
+        let mut kinds: Vec<(Kind, Vec<u32>, usize)> = Vec::new();
+        for list in lists {
+            let view = view_of(network, list);
+            let is_same = |((other, dimensions), _, size): &&mut (Kind, Vec<u32>, usize)| {
+                *size == list.len() && other.spec() == view.0.spec() && *dimensions == view.1
+            };
+            match kinds.iter_mut().find(is_same).filter(|_| !apart) {
+                Some((_, ranks, _)) => ranks.extend(list),
+                None => kinds.push((view, list.clone(), list.len())),
+            }
+        }
+        let kind = |(view, ranks, size)| Self::new(network, ranks, size, view);
+        Ok(kinds.into_iter().map(kind).collect())
+    }
+
+    fn new(
+        network: &Arc<Network>,
+        ranks: Vec<u32>,
+        size: usize,
+        (view, dimensions): (Arc<Network>, Vec<usize>),
+    ) -> Self {
+        let mut places = vec![None; network.nodes() as usize];
+        for (at, rank) in ranks.iter().enumerate() {
+            places[*rank as usize] = Some(((at / size) as u32, (at % size) as u32));
+        }
+        Self { network: Arc::clone(network), view, size, ranks, places, dimensions }
     }
 
     /// Returns the network of all communicators.
@@ -88,7 +128,23 @@ impl Communicators {
     /// Returns whether there is one communicator of all ranks, in their order. The view is then the
     /// network itself.
     pub fn is_whole(&self) -> bool {
-        self.size == self.ranks.len() && self.ranks.is_sorted()
+        is_whole(&self.network, &self.ranks[..self.size])
+    }
+
+    /// Returns whether every rank of the network is in a communicator.
+    pub fn has_all_ranks(&self) -> bool {
+        self.ranks.len() == self.places.len()
+    }
+
+    /// Returns the communicator of a rank and its number among the members; `None` if the rank is in
+    /// no communicator.
+    pub fn place(&self, rank: u64) -> Option<(u64, u64)> {
+        self.places[rank as usize].map(|(of, member)| (of.into(), member.into()))
+    }
+
+    fn place_of_member(&self, rank: u64) -> (u64, u64) {
+        let place = self.place(rank);
+        place.unwrap_or_else(|| unreachable!("rank {rank} is in no communicator"))
     }
 
     /// Returns the number of members of a communicator.
@@ -101,14 +157,14 @@ impl Communicators {
         (self.ranks.len() / self.size) as u64
     }
 
-    /// Returns the communicator of a rank.
+    /// Returns the communicator of a rank, which must be in one.
     pub fn of(&self, rank: u64) -> u64 {
-        self.places[rank as usize].0.into()
+        self.place_of_member(rank).0
     }
 
-    /// Returns the number of a rank among the members of its communicator.
+    /// Returns the number of a rank among the members of its communicator. The rank must be in one.
     pub fn member(&self, rank: u64) -> u64 {
-        self.places[rank as usize].1.into()
+        self.place_of_member(rank).1
     }
 
     /// Returns the rank of a member of a communicator.
@@ -121,10 +177,12 @@ impl Communicators {
         self.ranks.chunks_exact(self.size)
     }
 
-    /// Returns a value for each rank, given the value of each member of a communicator.
+    /// Returns a value for each rank, given the value of each member of a communicator. The value of
+    /// ranks in no communicator is the default.
     pub(crate) fn repeat<T: Copy + Default>(&self, of_members: &[T]) -> Vec<T> {
         assert_eq!(of_members.len(), self.size, "a value for each member");
-        self.places.iter().map(|(_, member)| of_members[*member as usize]).collect()
+        let value = |(_, member): (u32, u32)| of_members[member as usize];
+        self.places.iter().map(|place| place.map(value).unwrap_or_default()).collect()
     }
 
     /// Returns the messages of all communicators and their routes, given those of one. The messages
@@ -198,6 +256,20 @@ impl Communicators {
             from = to;
         }
         Ok(Route { signs, order, path, ..Route::default() })
+    }
+}
+
+/// Returns whether the members of a communicator are all ranks, in their order.
+fn is_whole(network: &Network, members: &[u32]) -> bool {
+    members.len() as u64 == network.nodes() && members.is_sorted()
+}
+
+/// Returns the network that a plugin sees, as [`view`] does. If the members are all ranks in their
+/// order, it is the network itself.
+fn view_of(network: &Arc<Network>, members: &[u32]) -> (Arc<Network>, Vec<usize>) {
+    match is_whole(network, members) {
+        true => (network.without_mesh(), Vec::new()),
+        false => view(network, members),
     }
 }
 

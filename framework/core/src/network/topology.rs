@@ -142,6 +142,27 @@ impl Network {
         }))
     }
 
+    /// Returns a network for several jobs that run at the same time on the ranks of this network.
+    /// It has a rank for each job and each rank of this network: first those of the first job, in
+    /// the order of this network, then those of the second job, etc. The ranks of all jobs with the
+    /// same number share a node. Also returns the number that must be added to the number of a
+    /// switch of this network in a path.
+    pub(crate) fn for_jobs(&self, jobs: u64) -> (Self, u64) {
+        let nodes = self.family.properties().nodes;
+        let placement = Placement::for_jobs(self.placement.as_deref(), nodes, jobs);
+        let network =
+            Self::new(Arc::clone(&self.family), self.damage.clone(), Some(Arc::new(placement)));
+        let behind = if self.shares_nodes() { self.nodes() } else { 0 };
+        let moved = network.nodes() - behind;
+        (Self { routing: self.routing.clone(), ..network }, moved)
+    }
+
+    /// Returns the number of a rank among the ranks of its job ([`Network::for_jobs`]). If there is
+    /// only one job, this is the rank itself.
+    fn rank_in_job(&self, rank: u64) -> u64 {
+        self.placement.as_ref().map_or(rank, |placement| placement.in_job(rank))
+    }
+
     /// Returns the network on whose nodes ranks are placed (`ranks=`, `place=`), without its random
     /// routing. Returns `None` if every rank has the number of its node.
     pub fn placed_on(&self) -> Option<Self> {

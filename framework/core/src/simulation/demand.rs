@@ -136,10 +136,12 @@ impl BlockSizes for Blocks<'_> {
     fn bytes(&self, origin: u64, destination: u64) -> u64 {
         match self.communicators {
             None => self.between_members(origin, destination),
-            Some(all) if all.of(origin) == all.of(destination) => {
-                self.between_members(all.member(origin), all.member(destination))
-            }
-            Some(_) => 0,
+            Some(all) => match (all.place(origin), all.place(destination)) {
+                (Some((of, from)), Some((other, to))) if of == other => {
+                    self.between_members(from, to)
+                }
+                _ => 0,
+            },
         }
     }
 
@@ -147,8 +149,8 @@ impl BlockSizes for Blocks<'_> {
         match self.communicators {
             None => self.each_member(origin, visit),
             Some(all) => {
-                let communicator = all.of(origin);
-                self.each_member(all.member(origin), &mut |to, bytes| {
+                let Some((communicator, member)) = all.place(origin) else { return };
+                self.each_member(member, &mut |to, bytes| {
                     visit(all.rank(communicator, to), bytes);
                 });
             }

@@ -1,11 +1,13 @@
 //! The cases of an experiment: the cross product of its topologies, algorithms, workloads, machines
 //! and repetitions, of which its `case` and `exclude` tables select some.
 
+use super::companion::{self, Companion, Job, of_others, parse_workload};
 use super::{
-    Case, CaseParts, LoadedMachine, MOST_CASES, RunOptions, SelectedAlgorithm, machine_among,
-    own_machines, select_algorithm, spec_error, with_files, without_ranges,
+    Case, CaseParts, LoadedMachine, MOST_CASES, RunOptions, SelectedAlgorithm, expanded,
+    expanded_by, machine_among, own_machines, select_algorithm, spec_error, with_files,
+    without_ranges,
 };
-use crate::experiment::{CaseTable, Experiment};
+use crate::experiment::{CaseTable, Experiment, JobTable, TogetherTable};
 use crate::input::{InputError, Text};
 use crate::optimum::Optima;
 use crate::plugin::Algorithm;
@@ -48,6 +50,21 @@ pub struct CaseGrid {
     selected: Option<Vec<usize>>,
     /// The entries of the experiment's lists that no selected case uses, as (kind, spec).
     unused: Vec<(&'static str, String)>,
+    /// The jobs that run at the same time as each case of the lists (`--beside`).
+    beside: Vec<Companion>,
+    /// The cases of the `together` tables.
+    together: Vec<TogetherCase>,
+}
+
+/// A case of a `together` table, which is one of several jobs.
+#[derive(Debug, Clone)]
+struct TogetherCase {
+    networks: Arc<Networks>,
+    jobs: Arc<[Companion]>,
+    /// The index of the case among the jobs.
+    own: usize,
+    machine: LoadedMachine,
+    repetition: u32,
 }
 
 /// The networks of a topology, and the digests of the files that the topology names. There is one
@@ -156,13 +173,24 @@ impl CaseGrid {
             .chain([experiment.repetitions])
             .max()
             .unwrap_or(1);
-        let of_seeds = |topology: Arc<Network>| {
+        let of_seeds = |topology: Arc<Network>| -> Vec<Arc<Network>> {
             let seeds = (0..most).map(|r| experiment.seed.saturating_add(r.into()));
             let samples: Option<Vec<_>> = seeds.map(|seed| topology.sample(seed)).collect();
             samples.unwrap_or_else(|| vec![topology])
         };
         let topologies =
             topologies.into_iter().map(|(topology, inputs)| (of_seeds(topology), inputs)).collect();
+        let beside = experiment.beside.iter().map(|text| Companion::parse(text, registry));
+        let beside: Vec<Companion> = beside.collect::<Result<_, _>>()?;
+        let mut together = Vec::new();
+        for table in &experiment.together {
+            let parsed = TogetherLists::new(table, experiment, registry, &own)?;
+            parsed.add_cases(experiment.repetitions, &of_seeds, &mut together);
+        }
+        let count = (count * (1 + beside.len() as u64)).saturating_add(together.len() as u64);
+        if count > MOST_CASES {
+            return Err(too_many(count, "each job that runs together with others has a case"));
+        }
         Ok(Self {
             name: experiment.name.as_str().into(),
             topologies,
@@ -176,6 +204,8 @@ impl CaseGrid {
             optima: experiment.optimum.then(Arc::default),
             selected,
             unused,
+            beside,
+            together,
         })
     }
 
@@ -186,6 +216,11 @@ impl CaseGrid {
     }
 
     pub fn len(&self) -> usize {
+        self.of_lists() * (1 + self.beside.len()) + self.together.len()
+    }
+
+    /// Returns the number of cases of the lists, without jobs that run at the same time.
+    fn of_lists(&self) -> usize {
         let whole = self.topologies.len() * self.algorithms.len() * self.of_one();
         self.selected.as_ref().map_or(whole, Vec::len)
     }
@@ -200,29 +235,57 @@ impl CaseGrid {
 
     /// Returns the case with this number, which must be less than [`CaseGrid::len`].
     pub fn case(&self, number: usize) -> Case {
-        let number = self.selected.as_ref().map_or(number, |selected| selected[number]);
-        let (lists, rest) = (number / self.of_one(), number % self.of_one());
-        let algorithm = &self.algorithms[lists % self.algorithms.len()];
-        let (topologies, inputs) = &self.topologies[lists / self.algorithms.len()];
-        let which = self.before.partition_point(|before| *before <= rest) - 1;
-        let (workload, rest) = (&self.workloads[which], rest - self.before[which]);
-        let repetitions = workload.replicates().unwrap_or(self.repetitions) as usize;
-        let (machine, repetition) =
-            (&self.machines[rest / repetitions], (rest % repetitions) as u32);
+        let jobs = 1 + self.beside.len();
+        if let Some(together) = number.checked_sub(self.of_lists() * jobs) {
+            let TogetherCase { networks, jobs, own, machine, repetition } =
+                &self.together[together];
+            return self.case_of_job(networks, (jobs, *own), machine, *repetition);
+        }
+        let (networks, job, machine, repetition) = self.combination(number / jobs);
+        let own = Companion { job, start_us: 0.0 };
+        let jobs: Vec<Companion> = [own].iter().chain(&self.beside).cloned().collect();
+        self.case_of_job(networks, (&jobs, number % jobs.len()), machine, repetition)
+    }
+
+    fn case_of_job(
+        &self,
+        (topologies, inputs): &Networks,
+        (jobs, own): (&[Companion], usize),
+        machine: &LoadedMachine,
+        repetition: u32,
+    ) -> Case {
+        let Job { algorithm, workload } = &jobs[own].job;
         let case = Case::new(CaseParts {
             experiment: Arc::clone(&self.name),
             topology: Arc::clone(&topologies[(repetition as usize).min(topologies.len() - 1)]),
             topology_inputs: inputs,
             algorithm,
-            // `replicate` cannot fail, because a workload with several files has as many
-            // repetitions as files.
-            workload: workload.replicate(repetition).unwrap_or_else(|_| Arc::clone(workload)),
+            workload: Arc::clone(workload),
             machine,
+            companions: of_others(jobs, own),
             repetition,
             seed: self.seed.saturating_add(u64::from(repetition)),
             options: self.options,
         });
         Case { optima: self.optima.clone(), ..case }
+    }
+
+    /// Returns a combination of the lists: topologies, algorithm with workload, machine and
+    /// repetition.
+    fn combination(&self, number: usize) -> (&Networks, Job, &LoadedMachine, u32) {
+        let number = self.selected.as_ref().map_or(number, |selected| selected[number]);
+        let (lists, rest) = (number / self.of_one(), number % self.of_one());
+        let algorithm = &self.algorithms[lists % self.algorithms.len()];
+        let networks = &self.topologies[lists / self.algorithms.len()];
+        let which = self.before.partition_point(|before| *before <= rest) - 1;
+        let (workload, rest) = (&self.workloads[which], rest - self.before[which]);
+        let repetitions = workload.replicates().unwrap_or(self.repetitions) as usize;
+        let (machine, repetition) =
+            (&self.machines[rest / repetitions], (rest % repetitions) as u32);
+        // `replicate` cannot fail, because a workload with several files has as many repetitions as
+        // files.
+        let workload = workload.replicate(repetition).unwrap_or_else(|_| Arc::clone(workload));
+        (networks, Job { algorithm: Arc::clone(algorithm), workload }, machine, repetition)
     }
 
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Case> {
@@ -232,9 +295,23 @@ impl CaseGrid {
     pub fn inputs(&self) -> impl Iterator<Item = &InputDigest> {
         let topologies = self.topologies.iter().flat_map(|(_, inputs)| inputs);
         topologies
-            .chain(self.workloads.iter().filter_map(|workload| workload.input()))
+            .chain(self.workloads.iter().flat_map(|workload| workload.inputs()))
             .chain(self.algorithms.iter().flat_map(|a| &a.inputs))
             .chain(self.machines.iter().flat_map(|(_, inputs)| inputs))
+            .chain(self.jobs_together().flat_map(|companion| companion.job.inputs()))
+            .chain(self.together.iter().flat_map(|case| &case.networks.1))
+            .chain(self.together.iter().flat_map(|case| &case.machine.1))
+    }
+
+    /// Returns the jobs that run together with others, besides those of the lists.
+    fn jobs_together(&self) -> impl Iterator<Item = &Companion> {
+        let of_tables = self.together.iter().filter(|case| case.own == 0);
+        self.beside.iter().chain(of_tables.flat_map(|case| &*case.jobs))
+    }
+
+    fn selected_algorithms(&self) -> impl Iterator<Item = &SelectedAlgorithm> {
+        let together = self.jobs_together().map(|companion| &*companion.job.algorithm);
+        self.algorithms.iter().map(|chosen| &**chosen).chain(together)
     }
 
     /// Returns the machines for which there is no optimum, if the experiment requests optima.
@@ -245,11 +322,106 @@ impl CaseGrid {
 
     /// Returns the algorithms of the experiment.
     pub fn algorithms(&self) -> impl Iterator<Item = &Algorithm> {
-        self.algorithms.iter().map(|chosen| &*chosen.algorithm)
+        self.selected_algorithms().map(|chosen| &*chosen.algorithm)
     }
 
     pub fn plugins(&self) -> impl Iterator<Item = &Path> {
-        self.algorithms.iter().map(|chosen| chosen.algorithm.file.as_path())
+        self.selected_algorithms().map(|chosen| chosen.algorithm.file.as_path())
+    }
+}
+
+/// The parsed lists of a `together` table.
+struct TogetherLists {
+    topologies: Vec<(Arc<Network>, Vec<InputDigest>)>,
+    machines: Vec<LoadedMachine>,
+    /// For each job, one entry for each of its algorithms and sizes of blocks.
+    jobs: Vec<Vec<Companion>>,
+}
+
+impl TogetherLists {
+    fn new(
+        table: &TogetherTable,
+        experiment: &Experiment,
+        registry: &Registry,
+        own: &[Machine],
+    ) -> Result<Self, InputError> {
+        let or_list = |own: &[Text], list: &[Text], kind: &str| match own.is_empty() {
+            false => Ok(own.to_vec()),
+            true if list.is_empty() => {
+                let message = format!("names no {kind}, and the experiment lists no {kind}");
+                Err(table.place.error(message))
+            }
+            true => Ok(list.to_vec()),
+        };
+        let topologies = or_list(&table.topologies, &experiment.topologies, "topology")?;
+        let topologies = expanded_by(topology::expand_meshes, &topologies)?;
+        let parse = |t: &Text| topology::parse_with_inputs(&t.value).map_err(|e| spec_error(t, &e));
+        let machines = or_list(&table.machines, &experiment.machines, "machine")?;
+        let machines = machines.iter().map(|t| with_files(t, machine_among(t, own)?));
+        let job = |JobTable { workload, algorithms, start_us }: &JobTable| {
+            let start_us = companion::checked_start(*start_us).ok_or_else(|| {
+                workload.error(format!("its start_us is {start_us}, expected at most a day"))
+            })?;
+            let mut jobs = Vec::new();
+            for workload in expanded(std::slice::from_ref(workload))? {
+                let workload = Arc::new(parse_workload(&workload)?);
+                for text in algorithms {
+                    let algorithm = Arc::new(select_algorithm(text, registry)?);
+                    let job = Job { algorithm, workload: Arc::clone(&workload) };
+                    jobs.push(Companion { job, start_us });
+                }
+            }
+            Ok(jobs)
+        };
+        Ok(Self {
+            topologies: topologies.iter().map(parse).collect::<Result<_, _>>()?,
+            machines: machines.collect::<Result<_, _>>()?,
+            jobs: table.jobs.iter().map(job).collect::<Result<_, InputError>>()?,
+        })
+    }
+
+    /// Adds a case for each job of each combination, ordered by topology, jobs, machine and
+    /// repetition. `of_seeds` returns the networks of all repetitions.
+    fn add_cases(
+        self,
+        repetitions: u32,
+        of_seeds: &impl Fn(Arc<Network>) -> Vec<Arc<Network>>,
+        cases: &mut Vec<TogetherCase>,
+    ) {
+        let mut combinations: Vec<Vec<Companion>> = vec![Vec::new()];
+        for choices in &self.jobs {
+            let with = |jobs: &Vec<Companion>, choice: &Companion| {
+                jobs.iter().chain([choice]).cloned().collect()
+            };
+            let longer = combinations.iter().flat_map(|jobs| {
+                choices.iter().map(|choice| with(jobs, choice)).collect::<Vec<Vec<Companion>>>()
+            });
+            // The caller refuses so many cases.
+            combinations = longer.take(MOST_CASES as usize + 1).collect();
+        }
+        let combinations: Vec<Arc<[Companion]>> =
+            combinations.into_iter().map(Into::into).collect();
+        for (topology, inputs) in self.topologies {
+            let networks = Arc::new((of_seeds(topology), inputs));
+            for jobs in &combinations {
+                for machine in &self.machines {
+                    for repetition in 0..repetitions {
+                        for own in 0..jobs.len() {
+                            if cases.len() as u64 > MOST_CASES {
+                                return;
+                            }
+                            cases.push(TogetherCase {
+                                networks: Arc::clone(&networks),
+                                jobs: Arc::clone(jobs),
+                                own,
+                                machine: machine.clone(),
+                                repetition,
+                            });
+                        }
+                    }
+                }
+            }
+        }
     }
 }
 

@@ -34,6 +34,7 @@ fn cases(machines: &[&str]) -> Vec<Case> {
         }),
         workload: Arc::new(Workload::parse("alltoall/uniform:8").unwrap()),
         machine: Arc::new(Machine::parse(machine).unwrap()),
+        companions: Arc::default(),
         repetition: 0,
         seed: 42,
         options: RunOptions { timeout: None, proof_scope: ProofScope::Auto },

@@ -54,8 +54,8 @@ pub(crate) enum WorkerEvent {
 
 pub(crate) struct Worker {
     child: Child,
-    /// File of the plugin that the worker has loaded.
-    plugin: PathBuf,
+    /// Files of the plugins that the worker has loaded.
+    plugins: Vec<PathBuf>,
     job: u64,
     /// Cases of the job that have no row yet.
     pending: BTreeSet<usize>,
@@ -96,7 +96,7 @@ impl Worker {
         };
         Ok(Self {
             child,
-            plugin: PathBuf::new(),
+            plugins: Vec::new(),
             job: 0,
             pending: BTreeSet::new(),
             expects_text: false,
@@ -107,9 +107,9 @@ impl Worker {
         })
     }
 
-    /// A worker never loads a second plugin.
-    pub(crate) fn has_loaded(&self, plugin: &Path) -> bool {
-        self.plugin == plugin
+    /// Returns whether the worker has loaded exactly these plugins. It never loads further ones.
+    pub(crate) fn has_loaded(&self, plugins: &[&Path]) -> bool {
+        self.plugins == plugins
     }
 
     pub(crate) fn resident_bytes(&self) -> u64 {
@@ -130,7 +130,7 @@ impl Worker {
         }
         self.job += 1;
         job.number = self.job;
-        self.plugin.clone_from(&job.plugin);
+        self.plugins = job.plugins.iter().map(|plugin| plugin.file.clone()).collect();
         self.pending = (0..job.cases.len()).collect();
         self.log_lines = 0;
         self.child.begin_output();

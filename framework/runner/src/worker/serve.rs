@@ -21,6 +21,7 @@ use crate::system;
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
@@ -164,10 +165,8 @@ pub fn serve(
         if !is_sandboxed {
             return Ok(());
         }
-        system::enter_sandbox(&FileAccess {
-            plugins: std::slice::from_ref(&job.plugin),
-            readable: &job.readable,
-        })?;
+        let plugins: Vec<PathBuf> = job.plugins.iter().map(|p| p.file.clone()).collect();
+        system::enter_sandbox(&FileAccess { plugins: &plugins, readable: &job.readable })?;
         Ok(())
     };
     run_jobs(File::from(socket), replies, observers, enter_sandbox, |state| {
@@ -258,14 +257,14 @@ impl Observer for NoObserver {
 }
 
 struct WorkerState {
-    /// The plugin, and the cache of the components that its cases have named; `None` before the
+    /// The plugins, and the cache of the components that their cases have named; `None` before the
     /// first job.
     lookup: Option<CaseLookup<Registry>>,
     /// Floating-point settings before the plugin was loaded.
     rounding: FloatingPoint,
-    /// State of the process after the plugin was loaded. It includes threads that the plugin
-    /// started during loading. They cannot affect other plugins, because the process loads only
-    /// one.
+    /// State of the process after the plugins were loaded. It includes threads that a plugin
+    /// started during loading. They can only affect the plugins of the same cases, because the
+    /// process loads no others.
     before: Option<State>,
 }
 
@@ -348,10 +347,11 @@ impl WorkerState {
         let lookup = match &mut self.lookup {
             Some(lookup) => lookup,
             empty @ None => {
-                let digest = &id.implementation.plugin_digest;
-                let known = KnownDigest { stamp: &job.stamp, digest };
-                let registry =
-                    Registry::from_file(&job.plugin, known).map_err(|e| e.to_string())?;
+                let files = job.plugins.iter().map(|plugin| {
+                    let known = KnownDigest { stamp: &plugin.stamp, digest: &plugin.digest };
+                    (plugin.file.as_path(), known)
+                });
+                let registry = Registry::from_files(files).map_err(|e| e.to_string())?;
                 empty.insert(CaseLookup::new(registry, job.options))
             }
         };
@@ -381,6 +381,9 @@ fn observer(
     replies: &ReplySender,
 ) -> Result<Box<dyn Observer>, String> {
     let Some((name, args)) = &job.observation else { return Ok(Box::new(NoObserver)) };
+    if !case.companions.is_empty() {
+        return Err("a schedule that runs together with other jobs is only shown without them: its times, but not its steps, are those with the other jobs".to_owned());
+    }
     let observe = observers
         .iter()
         .find(|observe| observe.name == name)

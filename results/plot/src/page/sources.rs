@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 use swapmeet_core::cost::machine::Machine;
-use swapmeet_results::{CaseId, ComparedRows, command, escaped, html_table};
+use swapmeet_results::{CaseId, ComparedRows, Setting, command, escaped, html_table};
 
 /// Returns a description of each machine: its parameters and their sources.
 pub(super) fn machines(rows: &ComparedRows) -> String {
@@ -72,8 +72,9 @@ pub(super) fn write_commands(rows: &ComparedRows, out: &mut dyn Write) -> io::Re
 }
 
 /// Returns the parts of the command that reproduces a case.
-fn texts_of_command<'a>(case: &CaseId<&'a str>) -> ([&'a str; 4], u64) {
+fn texts_of_command<'a>(case: &CaseId<&'a str>) -> ([&'a str; 5], u64) {
     let CaseId { setting, implementation, seed, .. } = case;
     let machine = setting.machine_spec();
-    ([setting.topology, implementation.algorithm, setting.workload, machine], *seed)
+    let Setting { topology, workload, together, .. } = *setting;
+    ([topology, implementation.algorithm, workload, machine, together], *seed)
 }

@@ -365,11 +365,18 @@ impl<'a> Side<'a> {
             self.crossing.0 += sign * (ends[node].0 - within);
             self.crossing.1 += sign * (ends[node].1 - within);
         }
-        let member = self.communicators.as_ref().map_or(node as u64, |c| c.all.member(node as u64));
-        let own = self.demand.amounts().map_or(0.0, |amounts| amounts.at(member) as f64);
+        // A rank in no communicator has no data.
+        let place = match &self.communicators {
+            Some(communicators) => communicators.all.place(node as u64),
+            None => Some((0, node as u64)),
+        };
+        let own = self.demand.amounts().zip(place);
+        let own = own.map_or(0.0, |(amounts, (_, member))| amounts.at(member) as f64);
         self.own += sign * own;
-        if let (Some(InCommunicators { all, inside }), None) = (&self.communicators, &self.pairs) {
-            let (communicator, size) = (all.of(node as u64) as usize, all.size() as f64);
+        if let (Some(InCommunicators { all, inside }), None, Some((communicator, _))) =
+            (&self.communicators, &self.pairs, place)
+        {
+            let (communicator, size) = (communicator as usize, all.size() as f64);
             let before = inside[communicator];
             let after = [before[0] + sign, before[1] + sign * own];
             let [(out, into), (less_out, less_into)] =

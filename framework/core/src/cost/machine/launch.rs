@@ -81,12 +81,16 @@ impl Listener for Launched {
 impl Evaluator for Launched {
     fn cost(&mut self) -> Result<Cost, String> {
         let cost = self.inner.cost()?;
-        let us = self.launch.added_us(cost.parts.total());
-        let later = |ranks: RankTimes| match self.has_messages {
-            true => RankTimes { first: ranks.first + us, mean: ranks.mean + us },
-            false => ranks,
+        let started = |cost: Cost| {
+            let us = self.launch.added_us(cost.parts.total());
+            let later = |ranks: RankTimes| match self.has_messages {
+                true => RankTimes { first: ranks.first + us, mean: ranks.mean + us },
+                false => ranks,
+            };
+            Cost { parts: self.with(cost.parts, us), ranks: cost.ranks.map(later), ..cost }
         };
-        Ok(Cost { parts: self.with(cost.parts, us), ranks: cost.ranks.map(later), ..cost })
+        let jobs = cost.jobs.iter().cloned().map(started).collect();
+        Ok(Cost { jobs, ..started(cost) })
     }
 
     fn pause_at(&mut self, deadline: Option<Instant>) -> bool {

@@ -728,8 +728,9 @@ pub(crate) trait RankModel: Send {
     fn now_us(&self) -> f64;
 
     /// Executes the reductions after the last step. Returns the critical path of the schedule, and
-    /// the times at which its ranks end. Errors if the model cannot represent these times.
-    fn finish(&mut self) -> Result<(Times, Option<RankTimes>), String>;
+    /// the times at which its ranks end; if there are several jobs, those of each job, from its
+    /// start on. Errors if the model cannot represent these times.
+    fn finish(&mut self) -> Result<Vec<(Times, Option<RankTimes>)>, String>;
 
     /// Returns whether the simulation is folded: only one rank of each symmetry orbit is simulated.
     fn is_folded(&self) -> bool {
@@ -874,8 +875,8 @@ impl<M: RankModel> Evaluator for M {
         let Progress { events, steps, repetition, .. } = self.progress();
         let first = steps.first() + repetition.skipped().steps;
         events.check_limit(M::NAME, self.now_us(), first)?;
-        let (path, ranks) = self.finish()?;
-        let parts = path.parts(|kind| match kind {
+        let jobs = self.finish()?;
+        let has = |kind| match kind {
             Kind::Rearrangement => false,
             Kind::Reduction => self.progress().steps.has_sums(),
             Kind::Startup
@@ -884,8 +885,16 @@ impl<M: RankModel> Evaluator for M {
             | Kind::Barrier
             | Kind::Contention
             | Kind::Peer => true,
-        });
-        Ok(Cost { parts, ranks, ..Cost::default() })
+        };
+        let cost =
+            |(path, ranks): (Times, _)| Cost { parts: path.parts(has), ranks, ..Cost::default() };
+        let mut jobs: Vec<Cost> = jobs.into_iter().map(cost).collect();
+        let longest = jobs.iter().map(|job| job.parts.total()).enumerate();
+        let longest = longest.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(job, _)| job);
+        match jobs.len() {
+            1 => Ok(jobs.remove(0)),
+            _ => Ok(Cost { jobs: jobs.clone(), ..jobs.swap_remove(longest) }),
+        }
     }
 
     fn pause_at(&mut self, deadline: Option<Instant>) -> bool {

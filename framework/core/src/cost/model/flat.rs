@@ -177,6 +177,10 @@ impl Model for Flat {
         self.mode == Mode::Nonblocking
     }
 
+    fn has_stages(&self) -> bool {
+        true
+    }
+
     fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {
         let nodes = context.topology.nodes();
         let late = match self.late.ranks(nodes, context.seed) {

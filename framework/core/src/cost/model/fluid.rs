@@ -20,6 +20,10 @@
 //!
 //! A late rank (`late=`) posts its sends and receives after it has entered.
 //!
+//! Several jobs can run at the same time ([`PricingContext::starts`]). Each job has its own ranks,
+//! and the ranks of all jobs share the nodes and links of the network. A job starts when its ranks
+//! enter, as late ranks do.
+//!
 //! Background traffic consists of flows that start at time 0. No rank waits until a flow ends.
 //!
 //! The completion time is divided along the critical path. A message continues the critical path of
@@ -211,6 +215,11 @@ impl Model for Fluid {
 
     fn has_reducing_switches(&self) -> bool {
         true
+    }
+
+    /// Barriers would separate the steps of all jobs.
+    fn runs_jobs(&self) -> bool {
+        self.order != Order::Barrier && self.barrier_us.us(2) == 0.0
     }
 
     fn background_file(&self) -> Option<&str> {

@@ -731,7 +731,7 @@ impl RankModel for Simulation {
         us(self.now)
     }
 
-    fn finish(&mut self) -> Result<(Times, Option<RankTimes>), String> {
+    fn finish(&mut self) -> Result<Vec<(Times, Option<RankTimes>)>, String> {
         assert_eq!(self.free.len(), self.messages.len(), "messages that no rank has received");
         let is_matched = |r: &Rank| r.waiting.is_empty() && r.unexpected.is_empty();
         assert!(self.ranks.iter().all(is_matched), "messages that no rank has matched");
@@ -745,7 +745,7 @@ impl RankModel for Simulation {
             self.reduce(rank, bytes);
         }
         let ends = self.ranks.iter().map(|r| r.processor.us());
-        Ok((*self.last_clock().path(), RankTimes::of(ends)))
+        Ok(vec![(*self.last_clock().path(), RankTimes::of(ends))])
     }
 }
 

@@ -21,6 +21,9 @@ pub(super) struct Placement {
     node: Vec<u32>,
     /// The rank of each node; empty if nodes have several ranks.
     rank: Vec<u32>,
+    /// The number of ranks of a job, if several jobs run on the same ranks ([`Network::for_jobs`]);
+    /// otherwise the number of all ranks.
+    ranks_of_job: u64,
 }
 
 pub(super) fn parse(
@@ -103,7 +106,24 @@ impl Placement {
         if ranks_each == 1 {
             (0..).zip(&node).for_each(|(r, at)| rank[*at as usize] = r);
         }
-        Self { ranks_each, place, node, rank }
+        Self { ranks_each, place, ranks_of_job: node.len() as u64, node, rank }
+    }
+
+    /// Returns the placement of `jobs` copies of all ranks, each on the node of the original.
+    /// `placement` is that of the original ranks; if it is `None`, the ranks are the nodes.
+    pub(super) fn for_jobs(placement: Option<&Self>, nodes: u64, jobs: u64) -> Self {
+        let (ranks_each, of_job) = match placement {
+            Some(placement) => (placement.ranks_each, placement.node.clone()),
+            None => (1, (0..nodes as u32).collect()),
+        };
+        let ranks_of_job = of_job.len() as u64;
+        let placed = Self::new(ranks_each * jobs, String::new(), of_job.repeat(jobs as usize));
+        Self { ranks_of_job, ..placed }
+    }
+
+    /// Returns the number of a rank in its job.
+    pub(super) fn in_job(&self, rank: u64) -> u64 {
+        rank % self.ranks_of_job
     }
 
     /// Returns the placement drawn from a seed; `None` if it does not depend on the seed of the

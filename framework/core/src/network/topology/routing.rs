@@ -99,7 +99,9 @@ impl Routing {
         to: u64,
         visit: &mut dyn FnMut(Run),
     ) -> u64 {
-        let seed = self.seed ^ (from << 32 | to).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+        // The messages of a job take the same routes as without other jobs.
+        let [from_in_job, to_in_job] = [from, to].map(|rank| network.rank_in_job(rank));
+        let seed = self.seed ^ (from_in_job << 32 | to_in_job).wrapping_mul(0xD6E8_FEB8_6659_FD93);
         let (draw, from, to) =
             (SplitMix64::new(seed), network.physical_node(from), network.physical_node(to));
         match &self.method {

@@ -174,10 +174,11 @@ impl MessagesInFlight {
         self.count == self.background
     }
 
-    /// Starts all background traffic. If it is for a different number of ranks, sets `refused`.
-    pub(super) fn start_background(&mut self, background: &Background) {
-        if background.ranks() != self.topology.nodes() {
-            let (has, ranks) = (background.ranks(), self.topology.nodes());
+    /// Starts all background traffic between the ranks of the first of several jobs. If it is for a
+    /// different number of ranks, sets `refused`.
+    pub(super) fn start_background(&mut self, background: &Background, jobs: u64) {
+        if background.ranks() != self.topology.nodes() / jobs {
+            let (has, ranks) = (background.ranks(), self.topology.nodes() / jobs);
             self.refused =
                 Some(format!("the matrix of `background` is for {has} nodes, there are {ranks}"));
         }

@@ -117,8 +117,10 @@ pub(super) struct Simulation {
     /// For each rank, the time at which its start-up ends. If the rank is late, this is first the
     /// time at which the rank enters the schedule. One further timer is for the end of the barrier.
     startups: Timers,
-    /// For each rank, the time at which it enters the schedule; 0 if it has entered. Empty if no
-    /// rank is late.
+    /// The start of each job. If there is only one job, it starts at 0.
+    starts: Vec<Ticks>,
+    /// For each rank, the time at which it enters the schedule of its job; 0 if it has entered.
+    /// Empty if no rank is late and all jobs start at 0.
     late: Vec<Ticks>,
     /// The messages to late ranks that were posted before these ranks entered, with `order=data`.
     held: Vec<HeldMessage>,
@@ -148,7 +150,9 @@ impl Simulation {
         let barrier_us = machine.barrier_us.us(topology.nodes());
         let mut in_flight = MessagesInFlight::new(&machine, context);
         match (machine.background.is_some(), context.background) {
-            (true, Some(background)) => in_flight.start_background(background),
+            (true, Some(background)) => {
+                in_flight.start_background(background, context.starts.len().max(1) as u64);
+            }
             (true, None) => {
                 in_flight.refused = Some("the file of `background` has not been read".to_owned());
             }
@@ -159,9 +163,21 @@ impl Simulation {
             in_flight.refused = Some("with `order=data` the model `fluid` counts the ports of ranks, not of nodes that several share: it needs ports=all or order=step".to_owned());
         }
         let ranks = in_flight.fold.orbits();
-        let mut late = vec![0; if machine.late.is_none() { 0 } else { ranks }];
-        match machine.late.ranks(topology.nodes(), context.seed) {
-            Ok(listed) => listed.into_iter().for_each(|(rank, us)| late[rank] = ticks(us)),
+        let starts: Vec<Ticks> = match context.starts {
+            [] => vec![0],
+            starts => starts.iter().map(|us| ticks(*us)).collect(),
+        };
+        assert!(starts.len() == 1 || in_flight.fold.is_plain(), "the ranks of jobs share nodes");
+        let of_job = ranks / starts.len();
+        let has_late = !machine.late.is_none() || starts.iter().any(|start| *start > 0);
+        let mut late: Vec<Ticks> = match has_late {
+            true => starts.iter().flat_map(|start| vec![*start; of_job]).collect(),
+            false => Vec::new(),
+        };
+        match machine.late.ranks(topology.nodes() / starts.len() as u64, context.seed) {
+            Ok(listed) => listed.into_iter().for_each(|(rank, us)| {
+                late.iter_mut().skip(rank).step_by(of_job).for_each(|at| *at += ticks(us));
+            }),
             Err(why) => in_flight.refused = Some(why),
         }
         let noise = Noise::new(machine.noise, context.seed);
@@ -174,6 +190,7 @@ impl Simulation {
             in_flight,
             now: 0,
             startups: Timers::new(ranks + 1),
+            starts,
             late,
             held: Vec::new(),
             touched: Vec::new(),
@@ -810,7 +827,7 @@ impl RankModel for Simulation {
         us(self.now.saturating_add(self.progress.repetition.skipped().time))
     }
 
-    fn finish(&mut self) -> Result<(Times, Option<RankTimes>), String> {
+    fn finish(&mut self) -> Result<Vec<(Times, Option<RankTimes>)>, String> {
         for (rank, r) in self.ranks.iter_mut().enumerate() {
             // With `order=data`, the arrival of a message begins a reduction. If a rank has data to
             // reduce but receives no further message, it reduces this data now.
@@ -829,10 +846,22 @@ impl RankModel for Simulation {
         if last.at().saturating_add(skipped.time) > LAST {
             return Err(too_long(Self::NAME));
         }
-        let ends = || self.ranks.iter().map(|rank| rank.ended.at() + skipped.time);
-        let ranks = ends().min().map(|first| RankTimes { first: us(first), mean: mean_us(ends()) });
-        let path = last.path().zip(skipped.path, |a, b| us(a.saturating_add(b)));
-        Ok((path, ranks))
+        let of_job = |(ranks, start): (&[Rank], &Ticks)| {
+            let ends = || {
+                let ends = ranks.iter().map(|rank| rank.ended.at() + skipped.time);
+                // A rank without messages has not entered.
+                ends.map(|end| (end - start).max(0))
+            };
+            let times = ends().min();
+            let times = times.map(|first| RankTimes { first: us(first), mean: mean_us(ends()) });
+            let last = ranks.iter().map(|rank| rank.ended).max().unwrap_or_default();
+            let mut path = last.path().zip(skipped.path, Ticks::saturating_add);
+            // Every critical path begins with the wait for the start of the job.
+            path[Kind::Contention] = (path[Kind::Contention] - start).max(0);
+            (path.map(us), times)
+        };
+        let jobs = self.ranks.chunks(self.ranks.len() / self.starts.len());
+        Ok(jobs.zip(&self.starts).map(of_job).collect())
     }
 
     fn is_folded(&self) -> bool {

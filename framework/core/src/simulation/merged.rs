@@ -1,0 +1,306 @@
+//! Schedules that run at the same time on one network, but are planned one after another: those of
+//! several jobs, and those of communicators with different numbers of members or sizes of blocks.
+//!
+//! Each schedule is planned and verified on its own. A [`StepList`] stores the messages of its
+//! steps. When all schedules are known, [`Jobs::report`] reports them as one schedule: its step t
+//! has the messages of step t of all schedules. A schedule with fewer steps takes no part in the
+//! last steps. In a model whose ranks have their own clocks, the schedules do not wait for each
+//! other, because no message connects them. In a model of synchronous steps, the definition is that
+//! step t of all schedules runs together.
+//!
+//! This is the only place where the messages of whole schedules are stored. Their number is limited
+//! ([`MERGED_MESSAGES`]).
+//!
+//! All loads are converted to bytes, because the units of load of the schedules may differ.
+
+use super::listener::{Detail, Interests, Listener, ScheduleEvent, Summed};
+use super::step::{Step, StepFacts, Totals, Transfer};
+use super::step_statistics::StepStatistics;
+use crate::delivery::fault::{Count, Fault};
+use crate::delivery::traced::Proof;
+use crate::limits::MERGED_MESSAGES;
+use crate::network::topology::{Network, Route};
+use std::sync::Arc;
+
+/// The jobs that run at the same time, and the network on which they do.
+#[derive(Debug)]
+pub struct Jobs {
+    network: Arc<Network>,
+    ranks_of_job: u64,
+    /// The number that is added to the number of a switch in a requested path.
+    switches_move: u64,
+    lists: Vec<StepList>,
+    /// The number of messages that further lists may store.
+    left: u64,
+}
+
+/// The steps of one schedule, with the ranks and the units of load of all schedules together.
+#[derive(Debug)]
+pub struct StepList {
+    interests: Interests,
+    first_rank: u32,
+    ranks_of_job: u64,
+    switches_move: u64,
+    unit_bytes: u64,
+    steps: Vec<ListedStep>,
+    /// The events after the last step in `steps`.
+    after_last: Between,
+    left: u64,
+    /// The reason why the schedule cannot be merged with others.
+    refused: Option<Fault>,
+}
+
+/// A step with its messages, and the events before it.
+#[derive(Debug)]
+struct ListedStep {
+    before: Between,
+    /// The number that the schedule gives the step.
+    number: u64,
+    proof: Proof,
+    transfers: Vec<Transfer>,
+    latest_arrivals: Vec<u32>,
+    routes: Vec<Route>,
+    max_packed_bytes: Option<u64>,
+}
+
+/// The events between two steps, in bytes.
+#[derive(Debug, Default)]
+struct Between {
+    /// For each rearrangement, the most bytes of a rank.
+    rearranged: Vec<u64>,
+    /// For each reduction, the ranks that reduce data, with their bytes.
+    summed: Vec<Vec<(u32, u64)>>,
+}
+
+impl Jobs {
+    /// Creates a number of jobs on a network, each with all of its ranks. With one job, the network
+    /// stays as it is.
+    pub fn new(network: &Arc<Network>, jobs: u64) -> Self {
+        let (shared, switches_move) = match jobs {
+            1 => (Arc::clone(network), 0),
+            _ => {
+                let (shared, switches_move) = network.for_jobs(jobs);
+                (Arc::new(shared), switches_move)
+            }
+        };
+        Self {
+            ranks_of_job: network.nodes(),
+            network: shared,
+            switches_move,
+            lists: Vec::new(),
+            left: MERGED_MESSAGES,
+        }
+    }
+
+    /// Returns the network with the ranks of all jobs.
+    pub fn network(&self) -> &Arc<Network> {
+        &self.network
+    }
+
+    /// Returns an empty list for a schedule of a job. `unit_bytes` is the number of bytes of a unit
+    /// of load: 1 if loads are counted in bytes, otherwise the size of a block. `interests` are
+    /// those of the listener of all jobs.
+    pub fn list(&self, job: u64, unit_bytes: u64, interests: Interests) -> StepList {
+        StepList {
+            // Only messages and loads of all nodes can be merged.
+            interests: Interests { detail: Detail::AllNodes, sends: false, ..interests },
+            first_rank: (job * self.ranks_of_job) as u32,
+            ranks_of_job: self.ranks_of_job,
+            switches_move: self.switches_move,
+            unit_bytes,
+            steps: Vec::new(),
+            after_last: Between::default(),
+            left: self.left,
+            refused: None,
+        }
+    }
+
+    /// Adds a list that has received the steps of a verified schedule.
+    ///
+    /// # Errors
+    /// The schedule cannot be merged with others, for example because there are too many messages.
+    pub fn add(&mut self, list: StepList) -> Result<(), Fault> {
+        if let Some(fault) = list.refused {
+            return Err(fault);
+        }
+        self.left = list.left;
+        self.lists.push(list);
+        Ok(())
+    }
+
+    /// Reports the steps of all schedules, or of those of one job, to a listener. Returns the totals
+    /// that do not depend on the data that nodes hold. Loads are in bytes.
+    ///
+    /// # Errors
+    /// The loads of a step are too large, or a message has no route.
+    pub fn report(&self, job: Option<u64>, listener: &mut dyn Listener) -> Result<Totals, Fault> {
+        // Packed loads are known already.
+        let interests = Interests { packing: false, ..listener.interests() };
+        let is_reported = |list: &&StepList| {
+            job.is_none_or(|job| u64::from(list.first_rank) == job * self.ranks_of_job)
+        };
+        let lists: Vec<&StepList> = self.lists.iter().filter(is_reported).collect();
+        let mut statistics = StepStatistics::new(Arc::clone(&self.network), interests);
+        let mut totals = Totals { segments: 1, ..Totals::default() };
+        let nodes = self.network.nodes() as usize;
+        let last = lists.iter().map(|list| list.steps.len()).max().unwrap_or(0);
+        for number in 0..=last {
+            let before = lists.iter().filter_map(|list| match list.steps.get(number) {
+                Some(step) => Some(&step.before),
+                None => (list.steps.len() == number).then_some(&list.after_last),
+            });
+            let before: Vec<&Between> = before.collect();
+            report_between(&before, nodes, listener, &mut totals);
+            let steps: Vec<(&StepList, &ListedStep)> =
+                lists.iter().filter_map(|l| Some((*l, l.steps.get(number)?))).collect();
+            let Some((_, first)) = steps.first() else { continue };
+            // Join the messages. The routes of each schedule follow those of the one before it.
+            let count = steps.iter().map(|(_, step)| step.transfers.len()).sum();
+            let mut transfers: Vec<Transfer> = Vec::with_capacity(count);
+            let (mut routes, mut arrivals): (Vec<Route>, Vec<u32>) = (Vec::new(), Vec::new());
+            for (list, step) in &steps {
+                let before = routes.len() as u32;
+                let renumber = |route: u32| if route == 0 { 0 } else { route + before };
+                let moved = |t: &Transfer| Transfer { route: renumber(t.route), ..*t };
+                transfers.extend(step.transfers.iter().map(moved));
+                routes.extend_from_slice(&step.routes);
+                arrivals.extend(step.latest_arrivals.iter().map(|at| list.number_of(*at)));
+            }
+            // Every rank packs the messages of one schedule only.
+            let packed = steps.iter().filter_map(|(_, step)| step.max_packed_bytes).max();
+            let number = number as u64 + 1;
+            let facts = statistics.measure(number, &mut transfers, None, &routes)?;
+            let facts = StepFacts { max_packed_load: packed, ..facts };
+            facts.check(transfers.len(), self.network.link_slots());
+            totals.add(&facts);
+            listener.notify(ScheduleEvent::Step(&Step {
+                number,
+                phase_number: 1,
+                transfers: &transfers,
+                latest_arrivals: &arrivals,
+                inverse_bandwidth: statistics.inverse_bandwidth(),
+                mean_hops: statistics.mean_hops(),
+                busiest_links: statistics.busiest_links(),
+                ..Step::of(first.proof, 1, number, facts, &routes)
+            }));
+        }
+        Ok(totals)
+    }
+}
+
+/// Reports the rearrangements and reductions between two steps. The k-th ones of all schedules are
+/// reported together.
+fn report_between(
+    all: &[&Between],
+    nodes: usize,
+    listener: &mut dyn Listener,
+    totals: &mut Totals,
+) {
+    let count = all.iter().map(|between| between.rearranged.len()).max().unwrap_or(0);
+    for k in 0..count {
+        let most = all.iter().filter_map(|between| between.rearranged.get(k)).max();
+        let most = most.copied().unwrap_or(0);
+        totals.rearrangements += 1;
+        listener.notify(ScheduleEvent::Rearrangement { most, segments: 1 });
+    }
+    let count = all.iter().map(|between| between.summed.len()).max().unwrap_or(0);
+    for k in 0..count {
+        let mut of = vec![0; nodes];
+        for (rank, bytes) in all.iter().filter_map(|between| between.summed.get(k)).flatten() {
+            of[*rank as usize] += bytes;
+        }
+        let most = of.iter().copied().max().unwrap_or(0);
+        totals.critical_summed += u128::from(most);
+        let summed = Summed { most, of: &of, symmetry: None, segments: 1 };
+        listener.notify(ScheduleEvent::Summed(summed));
+    }
+}
+
+impl StepList {
+    /// Returns the number of the merged step in which data arrived, given the number of this step
+    /// in the schedule.
+    fn number_of(&self, schedule_step: u32) -> u32 {
+        self.steps.partition_point(|step| step.number <= schedule_step.into()) as u32
+    }
+
+    /// Returns the bytes of a load of `segments` segments of a block, which are rounded up to whole
+    /// bytes as in all models.
+    fn bytes(&self, load: u64, segments: u64) -> Result<u64, Fault> {
+        load.checked_mul(self.unit_bytes.div_ceil(segments.max(1)))
+            .ok_or_else(|| Fault::Refused("a load has more than 2^64 bytes".to_owned()))
+    }
+
+    fn step(&mut self, step: &Step<'_>) -> Result<(), Fault> {
+        assert!(step.symmetry.is_none(), "a list of steps reads the messages of all nodes");
+        self.left = self.left.checked_sub(step.transfers.len() as u64).ok_or_else(|| {
+            let most = Count(MERGED_MESSAGES, "message");
+            Fault::Refused(format!(
+                "schedules that run at the same time are stored, up to {most}, these have more"
+            ))
+        })?;
+        let mut transfers = Vec::with_capacity(step.transfers.len());
+        for t in step.transfers {
+            let load = self.bytes(t.load, step.segments)?;
+            let [from, to] = [t.from, t.to].map(|rank| rank + self.first_rank);
+            transfers.push(Transfer { from, to, load, ..*t });
+        }
+        let packed = step.facts.max_packed_load;
+        let packed = packed.map(|load| self.bytes(load, step.segments)).transpose()?;
+        let (of_job, moved) = (self.ranks_of_job, self.switches_move);
+        // The numbers of ranks in a path stay those of the first job, because the ranks of all jobs
+        // with the same number share a node.
+        let vertex = |vertex: u64| if vertex < of_job { vertex } else { vertex + moved };
+        let moved = |route: &Route| Route {
+            path: route.path.iter().map(|v| vertex(*v)).collect(),
+            ..route.clone()
+        };
+        self.steps.push(ListedStep {
+            before: std::mem::take(&mut self.after_last),
+            number: step.schedule_step,
+            proof: step.proof,
+            transfers,
+            latest_arrivals: step.latest_arrivals.to_vec(),
+            routes: step.routes.iter().map(moved).collect(),
+            max_packed_bytes: packed,
+        });
+        Ok(())
+    }
+
+    fn event(&mut self, event: ScheduleEvent<'_>) -> Result<(), Fault> {
+        match event {
+            ScheduleEvent::Step(step) => self.step(step)?,
+            ScheduleEvent::Rearrangement { most, segments } => {
+                let bytes = self.bytes(most, segments)?;
+                self.after_last.rearranged.push(bytes);
+            }
+            ScheduleEvent::Summed(Summed { of, symmetry, segments, .. }) => {
+                assert!(symmetry.is_none(), "a list of steps reads the loads of all nodes");
+                let mut summed = Vec::new();
+                for (rank, load) in (self.first_rank..).zip(of).filter(|(_, load)| **load > 0) {
+                    summed.push((rank, self.bytes(*load, segments)?));
+                }
+                self.after_last.summed.push(summed);
+            }
+            ScheduleEvent::Phase(_)
+            | ScheduleEvent::LocalCopy(_)
+            | ScheduleEvent::Redistribution(_)
+            | ScheduleEvent::ByteSend(_)
+            | ScheduleEvent::Sent(_)
+            | ScheduleEvent::EmptySend(_)
+            | ScheduleEvent::RedundantBlock { .. } => {}
+        }
+        Ok(())
+    }
+}
+
+impl Listener for StepList {
+    fn interests(&self) -> Interests {
+        self.interests
+    }
+
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
+        if self.refused.is_none() {
+            self.refused = self.event(event).err();
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Jobs that run at the same time on the ranks of a case. A *job* is an algorithm with a workload.
+//! The *companions* of a case are the other jobs, each with the difference between its start and
+//! the start of the case.
+
+use super::{SelectedAlgorithm, select_algorithm, spec_error, unit_bytes};
+use crate::input::{InputError, Text};
+use crate::registry::Registry;
+use std::fmt;
+use std::sync::Arc;
+use swapmeet_workloads::{InputDigest, Workload};
+
+/// An algorithm with a workload.
+#[derive(Debug, Clone)]
+pub struct Job {
+    pub algorithm: Arc<SelectedAlgorithm>,
+    pub workload: Arc<Workload>,
+}
+
+/// A job with a start.
+#[derive(Debug, Clone)]
+pub struct Companion {
+    pub job: Job,
+    /// The start in µs, relative to that of another job.
+    pub start_us: f64,
+}
+
+/// Separates the jobs in the column `together`.
+const SEPARATOR: &str = " + ";
+const START: &str = "start_us=";
+/// The largest difference between two starts: a day.
+const LATEST_US: f64 = 86_400e6;
+
+impl Job {
+    /// Returns the digests of the files that the job names.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = &InputDigest> {
+        self.workload.inputs().chain(&self.algorithm.inputs)
+    }
+
+    pub(crate) fn unit_bytes(&self) -> u64 {
+        unit_bytes(&self.workload)
+    }
+}
+
+impl fmt::Display for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.algorithm, self.workload)
+    }
+}
+
+impl fmt::Display for Companion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.job.fmt(f)?;
+        match self.start_us {
+            0.0 => Ok(()),
+            start => write!(f, " {START}{start}"),
+        }
+    }
+}
+
+impl Companion {
+    /// Parses a job with its start, such as `linear uniform:1MiB,over=ep start_us=50`.
+    pub fn parse(text: &Text, registry: &Registry) -> Result<Self, InputError> {
+        let words: Vec<&str> = text.value.split_whitespace().collect();
+        let (algorithm, workload, start) = match words[..] {
+            [algorithm, workload] => (algorithm, workload, None),
+            [algorithm, workload, start] => (algorithm, workload, Some(start)),
+            _ => {
+                let message = format!(
+                    "expected an algorithm, a workload and a start, found `{}`",
+                    text.value
+                );
+                let help = "for example `ring-allreduce allreduce/uniform:1MiB,over=dp start_us=50`; without `start_us=`, the start is 0";
+                return Err(text.error(message).help(help));
+            }
+        };
+        let part = |word: &str| Text { value: word.to_owned(), place: text.place.clone() };
+        let start_us = match start {
+            None => 0.0,
+            Some(word) => {
+                let value = word.strip_prefix(START).and_then(|value| value.parse::<f64>().ok());
+                let error =
+                    || text.error(format!("expected `{START}T`, {T_EXPECTED}, found `{word}`"));
+                checked_start(value.ok_or_else(error)?).ok_or_else(error)?
+            }
+        };
+        let workload = part(workload);
+        Ok(Self {
+            job: Job {
+                algorithm: Arc::new(select_algorithm(&part(algorithm), registry)?),
+                workload: Arc::new(parse_workload(&workload)?),
+            },
+            start_us,
+        })
+    }
+}
+
+const T_EXPECTED: &str = "T a number of microseconds from -86400000000 to 86400000000 (a day)";
+
+/// Returns a start in µs as rows have it; `None` if it is not within a day.
+pub(crate) fn checked_start(us: f64) -> Option<f64> {
+    (-LATEST_US..=LATEST_US).contains(&us).then(|| rounded(us))
+}
+
+/// Parses the workload of a job.
+pub(crate) fn parse_workload(text: &Text) -> Result<Workload, InputError> {
+    let workload = Workload::parse(&text.value).map_err(|e| spec_error(text, &e))?;
+    match workload.replicates() {
+        None => Ok(workload),
+        Some(files) => {
+            let message =
+                format!("has {files} files, one for each repetition, which jobs do not have");
+            Err(text.error(message).help("name one file"))
+        }
+    }
+}
+
+/// Rounds a time in µs to a millionth of a microsecond, as rows have it.
+fn rounded(us: f64) -> f64 {
+    // The sum avoids a negative zero.
+    (us * 1e6).round() / 1e6 + 0.0
+}
+
+/// Returns the companions of job number `own`, given all jobs.
+pub(crate) fn of_others(jobs: &[Companion], own: usize) -> Arc<[Companion]> {
+    let others = jobs.iter().enumerate().filter(|(number, _)| *number != own);
+    let relative = |(_, other): (usize, &Companion)| {
+        let start_us = rounded(other.start_us - jobs[own].start_us);
+        Companion { start_us, ..other.clone() }
+    };
+    let mut others: Vec<Companion> = others.map(relative).collect();
+    others.sort_by_cached_key(ToString::to_string);
+    others.into()
+}
+
+/// Returns all jobs in canonical order, with starts from that of the first job on, and the index of
+/// `own`. The starts of `companions` are relative to that of `own`.
+pub(super) fn from_first_start(
+    own: Companion,
+    companions: &[Companion],
+) -> (Vec<Companion>, usize) {
+    let first = companions.iter().fold(own.start_us, |first, other| first.min(other.start_us));
+    let moved =
+        |job: &Companion| Companion { start_us: rounded(job.start_us - first), ..job.clone() };
+    let own = moved(&own);
+    let text = own.to_string();
+    let mut jobs: Vec<Companion> = companions.iter().map(moved).chain([own]).collect();
+    jobs.sort_by_cached_key(ToString::to_string);
+    // Equal jobs are interchangeable, so any of them may be the own one.
+    let index = jobs.iter().position(|job| job.to_string() == text);
+    (jobs, index.unwrap_or_else(|| unreachable!("the list contains the own job")))
+}
+
+/// Returns the text of the column `together`.
+pub(crate) fn column(companions: &[Companion]) -> String {
+    companions.iter().map(ToString::to_string).collect::<Vec<_>>().join(SEPARATOR)
+}
+
+/// Parses a column `together`.
+pub(crate) fn parse_column(
+    text: &str,
+    registry: &Registry,
+) -> Result<Arc<[Companion]>, InputError> {
+    let jobs = text.split(SEPARATOR).filter(|job| !job.is_empty());
+    jobs.map(|job| Companion::parse(&Text::flag("together", job), registry)).collect()
+}

@@ -1,0 +1,326 @@
+//! Runs cases whose schedules are planned one after another and then merged: jobs that run at the
+//! same time, and communicators with different numbers of members or sizes of blocks.
+//!
+//! All cases of a group are jobs of the same simulation, so the simulation runs once for all of
+//! their rows. The columns of a schedule, such as `messages`, are those of the row's own job.
+
+use super::case_evaluator::{CaseEvaluator, SharedPlan};
+use super::{
+    CostOrRefusal, PlanResult, Pricing, checked_plan, cost_of, pricing_context, refused, row,
+};
+use crate::case::Case;
+use crate::case::companion::{Companion, Job};
+use crate::event::CaseEvent;
+use crate::group_clock::{GroupClock, PlanLimit};
+use crate::host::{Outcome, PlanInputs, Planned, Requested};
+use std::cell::Cell;
+use std::time::Duration;
+use swapmeet_core::cost::alone::WithAlone;
+use swapmeet_core::cost::bound::Traffic;
+use swapmeet_core::cost::kind::Kind;
+use swapmeet_core::cost::model::{Cost, Evaluator, PricingContext};
+use swapmeet_core::delivery::fault::Fault;
+use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
+use swapmeet_core::simulation::merged::Jobs;
+use swapmeet_core::simulation::step::Totals;
+use swapmeet_core::simulation::{Task, affordable};
+use swapmeet_results::Status;
+
+/// Returns whether the schedules of a case are merged.
+pub(super) fn is_merged(case: &Case) -> bool {
+    !case.companions.is_empty() || case.workload.has_unequal_communicators(&case.topology)
+}
+
+/// A job after its schedules have been planned.
+struct PlannedJob {
+    planned: Planned,
+    /// The bytes of a unit of the totals in `planned`.
+    unit: u64,
+    /// The traffic of each schedule.
+    traffic: Vec<Traffic>,
+}
+
+/// The status of a row, and the reason.
+type Refusal = (Status, String);
+
+/// Plans and prices cases that run at the same time, and reports their rows.
+pub(super) fn plan_and_price(
+    group: &[Case],
+    cases: &[usize],
+    pricing: Pricing,
+    observers: &mut [&mut dyn Listener],
+    report: &mut dyn FnMut(CaseEvent),
+) -> PlanResult {
+    let first = &group[cases[0]];
+    let (jobs, _) = first.jobs();
+    let limit = first.options.timeout;
+    let shared = SharedPlan {
+        clock: GroupClock::start(),
+        limit,
+        sets_aside: false,
+        listening: Cell::new(1),
+    };
+    let plan_limit = limit.map(|limit| PlanLimit { clock: shared.clock.clone(), limit });
+    let mut result = PlanResult::default();
+    let refuse_all = |status: Status, reason: &str, report: &mut dyn FnMut(CaseEvent)| {
+        cases.iter().for_each(|case| report(refused(group, *case, status, reason)));
+    };
+    let evaluator = match evaluator(first, &jobs) {
+        Ok(evaluator) => evaluator,
+        Err(reason) => {
+            refuse_all(Status::Unsupported, &reason, report);
+            return result;
+        }
+    };
+    let mut evaluator = (pricing != Pricing::Off).then(|| CaseEvaluator::new(evaluator, &shared));
+    let interests = evaluator.as_ref().map_or(Interests::FACTS, |e| e.interests());
+    // Plan the schedules of all jobs, one after another.
+    let mut merged = Jobs::new(&first.topology, jobs.len() as u64);
+    let mut planned = Vec::new();
+    for (number, Companion { job, .. }) in (0..).zip(&jobs) {
+        let arguments = (plan_limit.as_ref(), interests, pricing);
+        let requested = &mut result.requested;
+        let schedule = (number, &mut merged, requested);
+        planned.push(plan_job(first, job, schedule, arguments, observers, report));
+    }
+    let planning = shared.clock.planning();
+    let failed = planned.iter().position(|job| {
+        !matches!(
+            job,
+            Ok(PlannedJob { planned: Planned { outcome: Outcome::Verified(_), .. }, .. })
+        )
+    });
+    // Simulate all jobs together.
+    let mut together: Result<(), Refusal> = Ok(());
+    match (failed, &mut evaluator) {
+        (Some(failed), _) => {
+            let status = match &planned[failed] {
+                Err((status, _)) => *status,
+                Ok(PlannedJob { planned, .. }) => match planned.outcome {
+                    Outcome::Unsupported(_) => Status::Unsupported,
+                    _ => Status::Error,
+                },
+            };
+            let reason =
+                format!("`{}`, which runs at the same time, is not verified", jobs[failed]);
+            together = Err((status, reason));
+        }
+        (None, None) => {}
+        (None, Some(evaluator)) => {
+            let totals = merged.report(None, evaluator).map_err(of_fault);
+            match totals {
+                // The totals of a job with several schedules are those of the merged schedule.
+                Ok(totals) if jobs.len() == 1 => set_totals(&mut planned[0], totals),
+                Ok(_) => {
+                    for (number, job) in (0..).zip(&mut planned) {
+                        match merged.report(Some(number), &mut Unheard).map_err(of_fault) {
+                            Ok(totals) => set_totals(job, totals),
+                            Err(refusal) => together = Err(refusal),
+                        }
+                    }
+                }
+                Err(refusal) => together = Err(refusal),
+            }
+            drop(merged);
+            let mut turn = Duration::from_millis(100);
+            while together.is_ok() && !evaluator.advance(turn) {
+                report(CaseEvent::Progress { case: cases[0], steps: 0, messages: 0 });
+                turn = turn.saturating_mul(2);
+            }
+        }
+    }
+    // Report a row for each case, with the cost of its own job.
+    let spent = evaluator.as_ref().map_or(Duration::ZERO, |evaluator| evaluator.spent);
+    let share = planning / cases.len() as u32;
+    let cost = match (&together, &mut evaluator) {
+        (Ok(()), Some(evaluator)) => Some(cost_of(evaluator, first)),
+        _ => None,
+    };
+    for case in cases {
+        let own = group[*case].jobs().1;
+        let job = match &planned[own] {
+            Ok(job) => job,
+            Err((status, reason)) => {
+                report(refused(group, *case, *status, reason));
+                continue;
+            }
+        };
+        let is_verified = matches!(job.planned.outcome, Outcome::Verified(_));
+        if let (Err((status, reason)), true) = (&together, is_verified) {
+            report(refused(group, *case, *status, reason));
+            continue;
+        }
+        let cost = cost.as_ref().map(|cost| (spent, cost_of_job(cost, own, &job.planned)));
+        let plan = (&job.planned, job.unit);
+        let record = row(&group[*case], plan, (planning, share), &job.traffic, cost);
+        report(CaseEvent::Finished { case: *case, record: Box::new(record) });
+    }
+    result
+}
+
+fn of_fault(fault: Fault) -> Refusal {
+    match fault {
+        Fault::Refused(reason) => (Status::Unsupported, reason),
+        broken => (Status::Invalid, broken.to_string()),
+    }
+}
+
+/// Returns the cost of one of the jobs.
+fn cost_of_job(cost: &CostOrRefusal, own: usize, planned: &Planned) -> CostOrRefusal {
+    let all = cost.clone()?;
+    let mut cost = match all.jobs.get(own) {
+        Some(job) => Cost { note: all.note.clone(), ..job.clone() },
+        None => all,
+    };
+    // Another job may have reductions, but this one has none.
+    let reduces =
+        matches!(&planned.outcome, Outcome::Verified(totals) if totals.critical_summed > 0);
+    if !reduces {
+        cost.parts[Kind::Reduction] = None;
+    }
+    Ok(cost)
+}
+
+/// Returns an evaluator of all jobs together, whose loads are in bytes. The error is the reason why
+/// the jobs cannot run together.
+fn evaluator(case: &Case, jobs: &[Companion]) -> Result<Box<dyn Evaluator>, String> {
+    let starts: Vec<f64> = jobs.iter().map(|job| job.start_us).collect();
+    let network = Jobs::new(&case.topology, jobs.len() as u64);
+    let has_several = jobs.len() > 1;
+    let context = PricingContext {
+        topology: network.network(),
+        unit_bytes: 1.0,
+        counted: false,
+        starts: if has_several { &starts } else { &[] },
+        ..pricing_context(case)
+    };
+    let evaluator = || case.machine.evaluator(context);
+    if has_several {
+        case.machine.check_jobs()?;
+        return Ok(evaluator());
+    }
+    case.machine.check_unequal_communicators()?;
+    let communicators = case.workload.all_communicators(&case.topology)?;
+    let first = communicators.first().and_then(|all| all.all().next()).unwrap_or_default();
+    Ok(Box::new(WithAlone::new(evaluator(), evaluator(), &case.topology, first)))
+}
+
+/// Plans the schedules of a job, of which there are several if its communicators differ, and adds
+/// them to `merged`. Returns the outcome of all of them together.
+fn plan_job(
+    case: &Case,
+    job: &Job,
+    (number, merged, requested): (u64, &mut Jobs, &mut Requested),
+    (limit, interests, pricing): (Option<&PlanLimit>, Interests, Pricing),
+    observers: &mut [&mut dyn Listener],
+    report: &mut dyn FnMut(CaseEvent),
+) -> Result<PlannedJob, Refusal> {
+    let unsupported = |reason| (Status::Unsupported, reason);
+    let kind = job.workload.collective();
+    job.algorithm.algorithm.check_implements(kind).map_err(unsupported)?;
+    affordable(case.topology.nodes()).map_err(unsupported)?;
+    let tasks = job.workload.tasks(&case.topology, case.seed).map_err(unsupported)?;
+    let has_several = job.workload.has_unequal_communicators(&case.topology);
+    let mut whole: Option<PlannedJob> = None;
+    for task in tasks {
+        let task = Task { proof_scope: case.options.proof_scope, ..task };
+        let inputs = PlanInputs::of(&job.workload, &case.machine, task.sizes.as_deref());
+        let mut list = merged.list(number, job.unit_bytes(), interests);
+        let mut listeners: Vec<&mut dyn Listener> = vec![&mut list];
+        for observer in observers.iter_mut() {
+            listeners.push(&mut **observer);
+        }
+        let mut planned = checked_plan(&job.algorithm, (&task, inputs), limit, listeners, report);
+        if has_several {
+            // The schedules of the other communicators are images of the verified one.
+            planned.compared_on *= task.communicators.as_ref().map_or(1, |all| all.count());
+        }
+        *requested = planned.requested;
+        if !matches!(planned.outcome, Outcome::Verified(_)) {
+            return Ok(PlannedJob { planned, unit: job.unit_bytes(), traffic: Vec::new() });
+        }
+        merged.add(list).map_err(of_fault)?;
+        let traffic = match pricing {
+            Pricing::Off => Traffic::default(),
+            _ if case.machine.bounds_by_links() => Traffic::of(&task),
+            _ => Traffic::of_nodes(&task),
+        };
+        match &mut whole {
+            None => {
+                let unit = job.unit_bytes();
+                whole = Some(PlannedJob { planned, unit, traffic: vec![traffic] });
+            }
+            Some(whole) => {
+                whole.add(planned, job.unit_bytes());
+                whole.traffic.push(traffic);
+            }
+        }
+    }
+    whole.ok_or_else(|| unsupported(format!("`{}` has no communicators", job.workload)))
+}
+
+impl PlannedJob {
+    /// Adds the outcome of a further schedule of the job. From then on, totals are in bytes.
+    fn add(&mut self, other: Planned, unit: u64) {
+        let (Outcome::Verified(own), Outcome::Verified(added)) =
+            (&mut self.planned.outcome, &other.outcome)
+        else {
+            unreachable!("both schedules are verified");
+        };
+        let own_unit = std::mem::replace(&mut self.unit, 1);
+        let (before, added) = (in_bytes(own, own_unit), in_bytes(added, unit));
+        *own = Totals {
+            peak_load: before.peak_load.max(added.peak_load),
+            send_buffer: before.send_buffer.max(added.send_buffer),
+            receive_buffer: before.receive_buffer.max(added.receive_buffer),
+            verified_on: before.verified_on + added.verified_on,
+            ..before
+        };
+        self.planned.compared_on += other.compared_on;
+        self.planned.departs |= other.departs;
+        for note in other.notes {
+            if !self.planned.notes.contains(&note) {
+                self.planned.notes.push(note);
+            }
+        }
+    }
+}
+
+/// Converts those totals to bytes that depend on the data that nodes hold.
+fn in_bytes(totals: &Totals, unit: u64) -> Totals {
+    let bytes = unit.div_ceil(totals.segments.max(1));
+    Totals {
+        peak_load: totals.peak_load.saturating_mul(bytes),
+        send_buffer: totals.send_buffer.saturating_mul(bytes.into()),
+        receive_buffer: totals.receive_buffer.saturating_mul(bytes.into()),
+        segments: 1,
+        ..*totals
+    }
+}
+
+/// Sets the totals of a job with several schedules, of which `merged` are those that do not depend on
+/// the data that nodes hold.
+fn set_totals(job: &mut Result<PlannedJob, Refusal>, merged: Totals) {
+    let Ok(PlannedJob { planned, traffic, .. }) = job else { return };
+    if let (Outcome::Verified(totals), true) = (&mut planned.outcome, traffic.len() > 1) {
+        *totals = Totals {
+            proof: totals.proof,
+            peak_load: totals.peak_load,
+            send_buffer: totals.send_buffer,
+            receive_buffer: totals.receive_buffer,
+            verified_on: totals.verified_on,
+            ..merged
+        };
+    }
+}
+
+/// A listener for totals, which ignores the steps themselves.
+struct Unheard;
+
+impl Listener for Unheard {
+    fn interests(&self) -> Interests {
+        Interests::FACTS
+    }
+
+    fn notify(&mut self, _: ScheduleEvent<'_>) {}
+}
