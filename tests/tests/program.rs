@@ -18,6 +18,7 @@ mod from_files;
 mod help;
 mod import;
 mod install;
+mod jobs;
 mod machines;
 mod measured;
 mod networks;

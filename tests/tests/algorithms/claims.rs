@@ -29,6 +29,7 @@ fn row(algorithm: &str, on: &str, proof_scope: ProofScope) -> Record {
         repetition: 0,
         seed: 42,
         options: RunOptions { timeout: None, proof_scope },
+        companions: [].into(),
         optima: None,
     };
     session::run_group(&[case], &mut []).remove(0)

@@ -1,6 +1,7 @@
 //! Communicators (`over=`): several sets of ranks run the same algorithm at the same time.
 
 use super::matrix::bundled;
+use super::oracle::{ANSWERS, rehearsal};
 use crate::support::{rows, swapmeet, timeless};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,9 +9,10 @@ use std::sync::Arc;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::delivery::collective;
 use swapmeet_core::network::topology;
-use swapmeet_core::simulation::ProofScope;
+use swapmeet_core::simulation::{ProofScope, Task};
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::{Case, RunOptions, SelectedAlgorithm};
+use swapmeet_runner::host::PlanInputs;
 use swapmeet_runner::plugin::Algorithm;
 use swapmeet_runner::session;
 use swapmeet_workloads::Workload;
@@ -37,6 +39,7 @@ fn run(
         repetition: 0,
         seed: 42,
         options: RunOptions { timeout: None, proof_scope },
+        companions: [].into(),
         optima: None,
     };
     session::run_group(&machines.iter().map(case).collect::<Vec<_>>(), &mut [])
@@ -344,4 +347,110 @@ fn follow(document: &Value, word: &str, size: usize) {
         }
     }
     assert_eq!(document["outcome"]["messages"].as_u64(), Some(messages.len() as u64), "{case}");
+}
+
+/// The naive host of the SDK traces every block of each schedule of communicators that differ in
+/// their members or sizes. The rows have the sums of its counts.
+#[test]
+fn a_naive_host_follows_the_schedules_of_unequal_communicators() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("f.txt");
+    std::fs::write(&file, "0 1 2 3\n4 5 6 7 8 9 10 11\n63 61\n16 20 24 28\n17 33 49 50 51 52\n")
+        .unwrap();
+    let over = format!("over=file:{}", file.display());
+    let mut followed = 0;
+    for network in ["torus:8x8", "hypercube:6", "groups:8x8", "mesh:8x8"] {
+        let topology = topology::parse(&format!("{network},mesh=a:8/b:8")).unwrap();
+        for algorithm in bundled().iter().filter(|a| {
+            let names = [
+                "linear",
+                "pairwise",
+                "bruck",
+                "ring-allreduce",
+                "ring",
+                "half-ring",
+                "recursive-doubling-allgather",
+                "ring-reduce-scatter",
+                "binomial-broadcast",
+                "rabenseifner-allreduce",
+                "direct",
+                "spread",
+            ];
+            names.contains(&&*a.name)
+        }) {
+            let uniform = workloads(algorithm).into_iter().map(|w| format!("{w},{over}"));
+            let sizes = "irregular:dist=lognormal,mean=1KiB,cv=1";
+            let drawn = [format!("{sizes},{over}"), format!("{sizes},over=b")];
+            for workload in uniform.chain(drawn) {
+                let row =
+                    &run(algorithm, &topology.spec(), &workload, &MACHINES[1..], ProofScope::Auto);
+                let [row] = &row[..] else { panic!("one row") };
+                if row.status != Status::Ok {
+                    assert_eq!(row.status, Status::Unsupported, "{}", row.reason);
+                    continue;
+                }
+                let parsed = Workload::parse(&workload).unwrap();
+                let (mut messages, mut bytes, mut steps) = (0, 0, 0);
+                for task in parsed.tasks(&topology, 42).unwrap() {
+                    let counts = naive(algorithm, &task, parsed.block_bytes());
+                    let count = task.communicators.as_ref().unwrap().count();
+                    messages += count * counts.messages;
+                    bytes += count * counts.total_bytes;
+                    steps = counts.steps.max(steps);
+                }
+                let found = (row.messages, row.total_bytes, row.steps);
+                let case = format!("{} on {network}, {workload}", algorithm.name);
+                assert_eq!(found, (Some(messages), Some(bytes.into()), Some(steps)), "{case}");
+                followed += 1;
+            }
+        }
+    }
+    assert!(followed >= 30, "{followed} cases");
+}
+
+/// The naive host traces every block of both jobs, whose ranks are the same.
+#[test]
+fn a_naive_host_follows_the_schedules_of_jobs() {
+    let topology = "torus:8x8,mesh=dp:4/ep:16";
+    let network = topology::parse(topology).unwrap();
+    let machine = "tpu-v5p:model=fluid";
+    let mut followed = 0;
+    for first in ["linear", "pairwise", "bruck"] {
+        for second in ["ring-allreduce", "rabenseifner-allreduce", "recursive-doubling-allreduce"] {
+            let beside = format!("{second} allreduce/uniform:64KiB,over=dp start_us=2");
+            let both = rows(&[
+                "--topology",
+                topology,
+                "--machine",
+                machine,
+                "--algorithm",
+                first,
+                "--workload",
+                "uniform:1KiB,over=ep",
+                "--beside",
+                &beside,
+            ]);
+            for row in &both {
+                let algorithm = bundled().into_iter().find(|a| a.name == row.algorithm).unwrap();
+                let workload = Workload::parse(&row.workload).unwrap();
+                let task = workload.task(&network, 42).unwrap();
+                let counts = naive(&algorithm, &task, workload.block_bytes());
+                let count = row.communicators.unwrap();
+                assert_eq!(row.messages, Some(count * counts.messages), "{row:?}");
+                assert_eq!(row.total_bytes, Some(u128::from(count * counts.total_bytes)));
+                assert_eq!(row.steps, Some(counts.steps));
+                followed += 1;
+            }
+        }
+    }
+    assert_eq!(followed, 18);
+}
+
+/// Returns the counts of the naive host, which must verify the schedule of one communicator.
+fn naive(algorithm: &Algorithm, task: &Task, block_bytes: u64) -> swapmeet_sdk::Proved {
+    let answers = PlanInputs { block_bytes, ..ANSWERS };
+    let table = algorithm.raw_table().unwrap();
+    // SAFETY: the table belongs to a plugin that this process has loaded.
+    let proved = unsafe { rehearsal(task, &[], answers).verify_table(table) };
+    proved.unwrap_or_else(|wrong| panic!("{}: {wrong}", algorithm.name))
 }

@@ -50,6 +50,7 @@ fn rows(
         repetition: 0,
         seed: 42,
         options: RunOptions { timeout: None, proof_scope },
+        companions: [].into(),
         optima: None,
     };
     session::run_group(&machines.iter().map(case).collect::<Vec<_>>(), &mut [])

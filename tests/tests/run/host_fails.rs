@@ -50,6 +50,7 @@ fn case() -> Case {
         repetition: 0,
         seed: 42,
         options: RunOptions { timeout: None, proof_scope: ProofScope::Auto },
+        companions: [].into(),
         optima: None,
     }
 }

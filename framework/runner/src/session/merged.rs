@@ -94,15 +94,18 @@ pub(super) fn plan_and_price(
     let mut together: Result<(), Refusal> = Ok(());
     match (failed, &mut evaluator) {
         (Some(failed), _) => {
-            let status = match &planned[failed] {
-                Err((status, _)) => *status,
-                Ok(PlannedJob { planned, .. }) => match planned.outcome {
-                    Outcome::Unsupported(_) => Status::Unsupported,
-                    _ => Status::Error,
+            let (status, why) = match &planned[failed] {
+                Err((status, why)) => (*status, why.clone()),
+                Ok(PlannedJob { planned, .. }) => match &planned.outcome {
+                    Outcome::Unsupported(why) => (Status::Unsupported, why.clone()),
+                    Outcome::Invalid(fault) => (Status::Error, fault.to_string()),
+                    Outcome::TimedOut(why) | Outcome::Failed(why) | Outcome::HostPanicked(why) => {
+                        (Status::Error, why.clone())
+                    }
+                    Outcome::Verified(_) => unreachable!("the job has failed"),
                 },
             };
-            let reason =
-                format!("`{}`, which runs at the same time, is not verified", jobs[failed]);
+            let reason = format!("`{}`, which runs at the same time: {why}", jobs[failed]);
             together = Err((status, reason));
         }
         (None, None) => {}

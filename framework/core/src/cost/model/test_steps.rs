@@ -7,7 +7,8 @@ use crate::cost::machine::Machine;
 use crate::delivery::traced::Proof;
 use crate::network::symmetry::Group;
 use crate::network::topology::{Network, Route, parse};
-use crate::simulation::listener::{ScheduleEvent, Summed};
+use crate::simulation::listener::{Listener, ScheduleEvent, Summed};
+use crate::simulation::merged::Jobs;
 use crate::simulation::step::{Step, Transfer};
 use crate::simulation::step_statistics::StepStatistics;
 use std::sync::Arc;
@@ -154,39 +155,60 @@ fn evaluator(topology: &Arc<Network>, machine: &str) -> Box<dyn Evaluator> {
     Machine::parse(machine).unwrap().evaluator(PricingContext::new(topology, 1.0))
 }
 
+/// Returns the cost of several jobs, each with its steps and its start in µs.
+pub(super) fn try_cost_of_jobs(
+    topology: &str,
+    machine: &str,
+    jobs: &[(Sends, f64)],
+) -> Result<Cost, String> {
+    let topology = parse(topology).unwrap();
+    let mut all = Jobs::new(&topology, jobs.len() as u64);
+    let starts: Vec<f64> = jobs.iter().map(|(_, start)| *start).collect();
+    let network = Arc::clone(all.network());
+    let context = PricingContext { starts: &starts, ..PricingContext::new(&network, 1.0) };
+    let mut evaluator = Machine::parse(machine).unwrap().evaluator(context);
+    for (number, (steps, _)) in (0..).zip(jobs) {
+        let mut list = all.list(number, 1, evaluator.interests());
+        run(&topology, &mut list, steps, &[], |_, _| 0);
+        all.add(list).unwrap();
+    }
+    all.report(None, evaluator.as_mut()).unwrap();
+    evaluator.cost()
+}
+
 pub(super) fn run(
     topology: &Arc<Network>,
-    evaluator: &mut dyn Evaluator,
+    listener: &mut dyn Listener,
     steps: &Sends,
     routes: &[Route],
     route_of: impl Fn(u32, u32) -> u32,
 ) {
-    run_with_orbits(topology, evaluator, steps, &[], None, routes, route_of);
+    run_with_orbits(topology, listener, steps, &[], None, routes, route_of);
 }
 
-/// Reports steps to an evaluator. `sums` has the loads that each node reduces at the end of each
+/// Reports steps to a listener. `sums` has the loads that each node reduces at the end of each
 /// step; a step without loads reduces nothing.
 pub(super) fn run_with_sums(
     topology: &Arc<Network>,
-    evaluator: &mut dyn Evaluator,
+    listener: &mut dyn Listener,
     steps: &Sends,
     sums: &[Vec<u64>],
 ) {
-    run_with_orbits(topology, evaluator, steps, sums, None, &[], |_, _| 0);
+    run_with_orbits(topology, listener, steps, sums, None, &[], |_, _| 0);
 }
 
-/// Reports steps to an evaluator. With a symmetry group, only the messages of one node of each
+/// Reports steps to a listener. With a symmetry group, only the messages of one node of each
 /// orbit are reported.
 pub(super) fn run_with_orbits(
     topology: &Arc<Network>,
-    evaluator: &mut dyn Evaluator,
+    listener: &mut dyn Listener,
     steps: &Sends,
     sums: &[Vec<u64>],
     symmetry: Option<&Group>,
     routes: &[Route],
     route_of: impl Fn(u32, u32) -> u32,
 ) {
-    let mut statistics = StepStatistics::new(topology.clone(), evaluator.interests());
+    let mut statistics = StepStatistics::new(topology.clone(), listener.interests());
     let held = vec![0; topology.nodes() as usize];
     for (number, sends) in (1..).zip(steps) {
         let mut transfers: Vec<Transfer> = sends
@@ -202,7 +224,7 @@ pub(super) fn run_with_orbits(
         let after: Vec<u32> = sends.iter().map(|(.., after)| *after).collect();
         if let Some(of) = sums.get(number as usize - 1).filter(|of| !of.is_empty()) {
             let most = of.iter().copied().max().unwrap();
-            evaluator.notify(ScheduleEvent::Summed(Summed {
+            listener.notify(ScheduleEvent::Summed(Summed {
                 most,
                 of,
                 symmetry: None,
@@ -216,7 +238,7 @@ pub(super) fn run_with_orbits(
             };
             transfers.retain(is_representative);
         }
-        evaluator.notify(ScheduleEvent::Step(&Step {
+        listener.notify(ScheduleEvent::Step(&Step {
             proof: Proof::ByteCounts,
             number,
             schedule_step: number,
@@ -224,7 +246,7 @@ pub(super) fn run_with_orbits(
             phase_number: 1,
             transfers: &transfers,
             symmetry,
-            latest_arrivals: if evaluator.interests().arrivals { &after } else { &[] },
+            latest_arrivals: if listener.interests().arrivals { &after } else { &[] },
             routes,
             segments: 1,
             inverse_bandwidth: statistics.inverse_bandwidth(),

@@ -22,10 +22,22 @@ struct Flow {
 /// inverse of its latency.
 pub(in crate::cost::model) fn ends(
     topology: &str,
+    costs: [f64; 2],
+    weighted: bool,
+    steps: &[Vec<(u32, u32, u64)>],
+    background: &[(u32, u32, u64)],
+) -> Vec<f64> {
+    ends_of_late(topology, costs, weighted, steps, background, &|_| 0.0)
+}
+
+/// Returns the times of [`ends`] if each rank enters the schedule at the time that `enters` returns.
+pub(super) fn ends_of_late(
+    topology: &str,
     [byte_us, hop_us]: [f64; 2],
     weighted: bool,
     steps: &[Vec<(u32, u32, u64)>],
     background: &[(u32, u32, u64)],
+    enters: &dyn Fn(usize) -> f64,
 ) -> Vec<f64> {
     let topology = parse(topology).unwrap();
     let nodes = topology.nodes() as usize;
@@ -44,7 +56,7 @@ pub(in crate::cost::model) fn ends(
     loop {
         // A rank skips the steps in which it has no messages, and posts all messages of the
         // following step.
-        for rank in 0..nodes {
+        for rank in (0..nodes).filter(|rank| enters(*rank) <= now) {
             while left[rank] == 0 && at[rank] <= steps.len() {
                 at[rank] += 1;
                 let mine = |(from, to, _): &&(u32, u32, u64)| [*from, *to].contains(&(rank as u32));
@@ -62,7 +74,9 @@ pub(in crate::cost::model) fn ends(
                 }
             }
         }
-        if flows.iter().all(|flow| flow.ends.is_none()) {
+        let later = (0..nodes).map(enters).filter(|enters| *enters > now);
+        let next_entry = later.fold(f64::INFINITY, f64::min);
+        if flows.iter().all(|flow| flow.ends.is_none()) && next_entry.is_infinite() {
             return ended;
         }
         // Advance to the next event: either a flow begins to share links, or it has sent all of its
@@ -71,7 +85,7 @@ pub(in crate::cost::model) fn ends(
         let next = flows.iter().zip(&rates).map(|(flow, rate)| {
             if flow.shares > now { flow.shares } else { now + flow.left / rate }
         });
-        let next = next.fold(f64::INFINITY, f64::min);
+        let next = next.fold(next_entry, f64::min);
         for (flow, rate) in flows.iter_mut().zip(&rates).filter(|(flow, _)| flow.shares <= now) {
             flow.left -= rate * (next - now);
         }

@@ -1395,3 +1395,238 @@ fn grouped_sends_of_a_step_share_one_start_up() {
     let us = |more: &str| priced("fully-connected:4", &format!("{machine}{more}"), &steps).0;
     assert!((us("") - 45.0).abs() < 1e-6 && (us(",grouped=yes") - 45.0).abs() < 1e-6);
 }
+
+/// Several jobs that run at the same time.
+mod jobs {
+    use super::super::oracle::{self, ByData, ends_by_data};
+    use crate::cost::kind::Kind;
+    use crate::cost::model::Cost;
+    use crate::cost::model::test_steps::{
+        Messages, Random, Sends, cost_of_forwarding, sends, try_cost, try_cost_of_jobs,
+    };
+    use crate::network::topology::parse;
+
+    fn cost_of_jobs(topology: &str, machine: &str, jobs: &[(Sends, f64)]) -> Vec<Cost> {
+        try_cost_of_jobs(topology, machine, jobs).unwrap().jobs
+    }
+
+    fn total(cost: &Cost) -> f64 {
+        cost.parts.total()
+    }
+
+    /// Returns the steps of both jobs together. Rank r of the second job is rank n + r.
+    fn joined(first: &Sends, second: &Sends, n: u32) -> Sends {
+        let of = |steps: &Sends, number: usize, by: u32| -> Vec<(u32, u32, u64, u32)> {
+            let step = steps.get(number).cloned().unwrap_or_default();
+            step.into_iter().map(|(a, b, bytes, after)| (a + by, b + by, bytes, after)).collect()
+        };
+        let steps = 0..first.len().max(second.len());
+        steps.map(|number| [of(first, number, 0), of(second, number, n)].concat()).collect()
+    }
+
+    /// The closed form of the max-min share of one link with a byte per µs. The first message has 100
+    /// bytes. When the second one starts, it has 100 - s bytes left, and both have half of the rate.
+    #[test]
+    fn jobs_on_the_same_link_share_it() {
+        let message = |bytes| sends(&[[(0, 1, bytes)]]);
+        for (start, bytes, expected) in [
+            (0.0, 100, [200.0, 200.0]),
+            (50.0, 100, [150.0, 150.0]),
+            (50.0, 20, [120.0, 40.0]),
+            (100.0, 100, [100.0, 100.0]),
+            (500.0, 30, [100.0, 30.0]),
+        ] {
+            for order in ["step", "data"] {
+                let machine = format!("free:model=fluid,byte_us=1,order={order},ports=all");
+                let jobs = [(message(100), 0.0), (message(bytes), start)];
+                let costs = cost_of_jobs("ring:4", &machine, &jobs);
+                assert_eq!(costs.iter().map(total).collect::<Vec<_>>(), expected, "{start}");
+                assert_eq!(costs[0].parts[Kind::Contention], Some(expected[0] - 100.0));
+            }
+        }
+        // Three messages on a link have a third each.
+        let three = [(message(10), 0.0), (message(10), 0.0), (message(10), 0.0)];
+        let costs = cost_of_jobs("ring:4", "free:model=fluid,byte_us=1", &three);
+        assert_eq!(costs.iter().map(total).collect::<Vec<_>>(), [30.0; 3]);
+    }
+
+    /// Jobs along different dimensions of a torus use different links, so that each takes as long as
+    /// alone, whatever its start and the number of its steps.
+    #[test]
+    fn jobs_on_different_links_take_as_long_as_alone() {
+        let along = |by: u32, side: u32, steps: u64| -> Sends {
+            let next = |r: u32| r / (by * side) * by * side + (r + by) % (by * side);
+            let step = |k: u64| (0..16).map(|r| (r, next(r), 1000 + 10 * k)).collect::<Messages>();
+            sends(&(0..steps).map(step).collect::<Vec<_>>())
+        };
+        let (rows, columns) = (along(1, 4, 5), along(4, 4, 2));
+        for more in ["", ",order=data,ports=all", ",late=3:7", ",grouped=yes"] {
+            let machine = format!("tpu-v5p:model=fluid,startup_us=1,hop_us=0.5{more}");
+            let alone = [&rows, &columns].map(|s| cost_of_forwarding("torus:4x4", &machine, s));
+            for start in [0.0, 0.25, 3.0, 1000.0] {
+                let jobs = [(rows.clone(), 0.0), (columns.clone(), start)];
+                let costs = cost_of_jobs("torus:4x4", &machine, &jobs);
+                for (cost, alone) in costs.iter().zip(&alone) {
+                    assert_eq!((total(cost), cost.ranks), (total(alone), alone.ranks), "{machine}");
+                }
+            }
+        }
+    }
+
+    /// The oracle computes rates from the beginning after each event. Its ranks are those of two jobs
+    /// that share nodes.
+    #[test]
+    fn jobs_share_links_as_in_the_oracle() {
+        let mut random = Random(7);
+        for (network, n) in [("torus:4x4", 16), ("mesh:3x3", 9), ("ring:8", 8), ("hypercube:3", 8)]
+        {
+            for weighted in [false, true] {
+                let mut steps = |count: u32| -> Sends {
+                    let mut step = |k: u32| -> Messages {
+                        (0..n).map(|r| (r, (r + k) % n, 500 + random.below(900))).collect()
+                    };
+                    sends(&(1..=count).map(&mut step).collect::<Vec<_>>())
+                };
+                let (first, second) = (steps(3), steps(5));
+                let together = joined(&first, &second, n);
+                let plain = |step: &Vec<(u32, u32, u64, u32)>| -> Messages {
+                    step.iter().map(|(a, b, bytes, _)| (*a, *b, *bytes)).collect()
+                };
+                let together: Vec<Messages> = together.iter().map(plain).collect();
+                let shared = format!("{network},ranks=2,place=cyclic");
+                let ends = oracle::ends(&shared, [0.01, 0.5], weighted, &together, &[]);
+                let fairness = if weighted { "rtt" } else { "equal" };
+                let machine =
+                    format!("free:model=fluid,byte_us=0.01,hop_us=0.5,fairness={fairness}");
+                let jobs = [(first.clone(), 0.0), (second.clone(), 0.0)];
+                let costs = cost_of_jobs(network, &machine, &jobs);
+                let alone = cost_of_forwarding(network, &machine, &first);
+                for (cost, ends) in costs.iter().zip(ends.chunks(n as usize)) {
+                    let last = ends.iter().copied().fold(0.0, f64::max);
+                    let mean = ends.iter().sum::<f64>() / f64::from(n);
+                    let found = (total(cost), cost.ranks.unwrap().mean);
+                    assert!(
+                        (found.0 / last - 1.0).abs() < 1e-3 && (found.1 / mean - 1.0).abs() < 1e-3,
+                        "{network}: {found:?}, {last}, {mean}"
+                    );
+                }
+                assert!(total(&costs[0]) > 1.02 * total(&alone), "{network}");
+            }
+        }
+    }
+
+    /// An all-to-all of pairs and an allreduce around a ring, both among ranks that differ in the two
+    /// middle bits of their number.
+    #[test]
+    fn collectives_in_the_same_communicators_share_links_as_in_the_oracle() {
+        let rank = |communicator: u32, member: u32| {
+            communicator / 2 * 8 + member % 4 * 2 + communicator % 2
+        };
+        let steps = |peer: &dyn Fn(u32, u32) -> u32, count: u32| -> Sends {
+            let step = |k: u32| -> Messages {
+                let message = |c, m| (rank(c, m), rank(c, peer(m, k)), 1 << 20);
+                (0..16).map(|number| message(number / 4, number % 4)).collect()
+            };
+            sends(&(1..=count).map(step).collect::<Vec<_>>())
+        };
+        let (pairs, ring) = (steps(&|m, k| m ^ k, 3), steps(&|m, _| m + 1, 6));
+        let plain: Vec<Messages> = joined(&pairs, &ring, 16)
+            .iter()
+            .map(|step| step.iter().map(|(a, b, bytes, _)| (*a, *b, *bytes)).collect())
+            .collect();
+        let machine = "free:model=fluid,byte_us=0.0001,hop_us=0.1";
+        for starts in [[0.0, 0.0], [0.0, 10.0], [0.0, 30.0], [0.0, 60.0], [30.0, 0.0]] {
+            let ends = oracle::ends_of_late(
+                "torus:4x4,ranks=2,place=cyclic",
+                [1e-4, 0.1],
+                true,
+                &plain,
+                &[],
+                &|rank| starts[rank / 16],
+            );
+            let jobs = [(pairs.clone(), starts[0]), (ring.clone(), starts[1])];
+            let costs = cost_of_jobs("torus:4x4", machine, &jobs);
+            for ((cost, ends), start) in costs.iter().zip(ends.chunks(16)).zip(starts) {
+                let last = ends.iter().copied().fold(0.0, f64::max) - start;
+                assert!((total(cost) / last - 1.0).abs() < 1e-6, "{} {last}", total(cost));
+            }
+        }
+    }
+
+    /// In the oracle, all ranks of the second job are late by its start.
+    #[test]
+    fn starts_delay_jobs_as_in_the_oracle() {
+        let (mut random, mut compared) = (Random(3), 0);
+        for start in [3.0, 11.5, 40.0] {
+            for (network, n) in [("torus:4x4", 16), ("ring:8", 8), ("mesh:3x3", 9)] {
+                let mut steps = |count: u32| -> Sends {
+                    let mut step = |k: u32| -> Vec<(u32, u32, u64, u32)> {
+                        let send = |r| (r, (r + k) % n, 500 + random.below(900), k - 1);
+                        (0..n).map(send).collect()
+                    };
+                    (1..=count).map(&mut step).collect()
+                };
+                let (first, second) = (steps(4), steps(3));
+                let together = joined(&first, &second, n);
+                let late = (n..2 * n).map(|rank| (rank as usize, start)).collect();
+                let oracle = ByData {
+                    startup_us: 0.7,
+                    byte_us: 0.01,
+                    hop_us: 0.5,
+                    injection_byte_us: 0.0,
+                    reduce_byte_us: 0.0,
+                    ports: usize::MAX,
+                    weighted: true,
+                    late,
+                };
+                let shared = parse(&format!("{network},ranks=2,place=cyclic")).unwrap();
+                let (ends, has_near_tie) = ends_by_data(&shared, &oracle, &together, &[]);
+                if has_near_tie {
+                    continue;
+                }
+                let machine =
+                    "free:model=fluid,order=data,ports=all,startup_us=0.7,byte_us=0.01,hop_us=0.5";
+                let costs = cost_of_jobs(network, machine, &[(first, 0.0), (second, start)]);
+                let ends: Vec<f64> = ends
+                    .chunks(n as usize)
+                    .map(|ends| ends.iter().copied().fold(0.0, f64::max))
+                    .collect();
+                let found = [total(&costs[0]), total(&costs[1]) + start];
+                for (found, end) in found.iter().zip(ends) {
+                    assert!((found / end - 1.0).abs() < 1e-5, "{network}, {start}: {found} {end}");
+                }
+                compared += 1;
+            }
+        }
+        assert!(compared >= 5, "{compared} cases");
+    }
+
+    /// The costs of starting a collective are charged for each job.
+    #[test]
+    fn each_job_has_a_launch() {
+        let machine = "free:model=fluid,byte_us=1,launch_us=5,floor_us=50";
+        let jobs = [(sends(&[[(0, 1, 100)]]), 0.0), (sends(&[[(2, 3, 10)]]), 0.0)];
+        let costs = cost_of_jobs("ring:8", machine, &jobs);
+        assert_eq!(costs.iter().map(total).collect::<Vec<_>>(), [105.0, 50.0]);
+    }
+
+    #[test]
+    fn models_that_run_no_jobs_together_say_why() {
+        let jobs = [(sends(&[[(0, 1, 100)]]), 0.0), (sends(&[[(2, 3, 10)]]), 0.0)];
+        for model in [
+            "wormhole",
+            "circuit",
+            "store-and-forward",
+            "fluid,order=barrier",
+            "fluid,barrier_us=1",
+        ] {
+            let machine = format!("free:model={model}");
+            let why = try_cost_of_jobs("ring:8", &machine, &jobs).unwrap_err();
+            assert!(
+                why.contains("runs no jobs together") && why.contains("without barriers"),
+                "{why}"
+            );
+            assert!(try_cost("ring:8", &machine, &jobs[0].0).is_ok());
+        }
+    }
+}
