@@ -74,6 +74,20 @@ fn the_bundled_plugins_pass() {
     }
 }
 
+/// In the last step of an allgather on a hypercube of 2^d nodes, partners send 2^(d - 1) blocks to
+/// each other before they receive. With fewer slots, both wait for a free one (closed form).
+#[test]
+fn a_depth_of_connections_finds_deadlocks() {
+    let file = plugin_file("swapmeet_plugin_hypercube");
+    let args = "--algorithm hypercube-allgather --topology hypercube:4 --topology hypercube:2";
+    let (code, report) = check(&file, &format!("{args} --fifo-depth 7"));
+    let found = findings(&report);
+    let expected = "fault liveness hypercube-allgather hypercube:4 deadlock with 7 slots, one for each block: rank 0 waits for a free slot to rank 8, rank 8 waits for a free slot to rank 0; there is none from 8 slots on";
+    assert_eq!((code, found), (1, vec![expected.to_owned()]));
+    let (code, report) = check(&file, &format!("{args} --fifo-depth 8"));
+    assert_eq!((code, findings(&report)), (0, vec![]));
+}
+
 /// The misprinted rules of the papers must fail, and their corrections must pass. A misprinted rule
 /// and its correction share all other code.
 #[test]

@@ -9,7 +9,9 @@ mod tables;
 
 use crate::bench::{Bench, ProcessEnd};
 use crate::report::{AlgorithmReport, Finding, Report};
-use crate::request::{AlgorithmAbout, Plan, Reply, Request, RunResult, SequencePlan, TestCase};
+use crate::request::{
+    AlgorithmAbout, Liveness, Plan, Reply, Request, RunResult, SequencePlan, TestCase,
+};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::io;
@@ -648,16 +650,17 @@ impl Examiner<'_> {
         }
         let reply = self.ask(&Request::Liveness(case.clone(), depth), at)?;
         let Some(Reply::Liveness(found)) = reply else { return Ok(()) };
-        if found.is_too_large {
-            self.remark("liveness", at, "not examined: it has too many messages".to_owned());
-        } else if let Some(deadlock) = found.of_messages {
-            let what = format!("deadlock with {depth} slots, one for each message: {deadlock}");
-            self.fault("liveness", at, what);
-        } else if let Some(deadlock) = found.of_blocks {
-            let what = format!(
-                "deadlock with {depth} slots, one for each block, but not with one for each message: {deadlock}"
-            );
-            self.remark("liveness", at, what);
+        match found {
+            Liveness::Ends => {}
+            Liveness::NotExamined(why) => {
+                self.remark("liveness", at, format!("not examined: {why}"));
+            }
+            Liveness::Deadlock { cycle, least_depth } => {
+                let what = format!(
+                    "deadlock with {depth} slots, one for each block: {cycle}; there is none from {least_depth} slots on"
+                );
+                self.fault("liveness", at, what);
+            }
         }
         Ok(())
     }

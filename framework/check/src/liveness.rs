@@ -2,34 +2,48 @@
 
 use crate::request::Liveness;
 use swapmeet_core::delivery::traced::Proof;
-use swapmeet_core::liveness::{Programs, StepPrograms};
+use swapmeet_core::liveness::StepPrograms;
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
 
-/// The messages of a schedule, once with a slot for each message and once with a slot for each
-/// block or segment.
+/// The messages of a schedule, in which each block or segment takes a slot.
+///
+/// If each message between two ranks took a single slot, no schedule would deadlock: among the ranks
+/// with the fewest completed steps, one can always go on, because the messages of all earlier steps
+/// have been received.
 #[derive(Default)]
 pub(crate) struct MessageOrder {
-    messages: StepPrograms,
-    blocks: StepPrograms,
-    count: u64,
-    has_blocks: bool,
+    programs: StepPrograms,
+    sends: u64,
+    has_byte_counts: bool,
 }
 
 impl MessageOrder {
-    /// The maximum number of messages, whose operations take about 200 MB.
+    /// The maximum number of sends, whose operations take about 200 MB.
     const MOST: u64 = 1 << 21;
 
-    /// Returns the deadlocks if connections have `depth` slots.
+    /// Returns the deadlock if connections have `depth` slots.
     pub(crate) fn liveness(self, depth: u64) -> Liveness {
-        if self.count > Self::MOST {
-            return Liveness { is_too_large: true, ..Liveness::default() };
+        if self.has_byte_counts {
+            return Liveness::NotExamined("it moves byte counts, not blocks".to_owned());
         }
-        let found = |programs: Programs| programs.deadlock(depth).map(|found| found.to_string());
-        Liveness {
-            of_messages: found(self.messages.finish()),
-            of_blocks: self.has_blocks.then(|| found(self.blocks.finish())).flatten(),
-            is_too_large: false,
+        if self.sends > Self::MOST {
+            return Liveness::NotExamined(format!("it has more than {} sends", Self::MOST));
         }
+        let programs = self.programs.finish();
+        let Some(deadlock) = programs.deadlock(depth) else { return Liveness::Ends };
+        let (mut stuck, mut least) = (depth, depth + 1);
+        // A step sends at most once over each connection, so that some depth is large enough.
+        while programs.deadlock(least).is_some() {
+            (stuck, least) = (least, least * 2);
+        }
+        while least - stuck > 1 {
+            let middle = stuck + (least - stuck) / 2;
+            match programs.deadlock(middle) {
+                Some(_) => stuck = middle,
+                None => least = middle,
+            }
+        }
+        Liveness::Deadlock { cycle: deadlock.to_string(), least_depth: least }
     }
 }
 
@@ -40,16 +54,14 @@ impl Listener for MessageOrder {
 
     fn notify(&mut self, event: ScheduleEvent<'_>) {
         let ScheduleEvent::Sent(sent) = event else { return };
-        let (from, to) = (sent.from.physical as usize, sent.to.physical as usize);
         if sent.is_local() {
             return;
         }
-        self.count += 1;
-        if self.count > Self::MOST {
-            return;
+        self.has_byte_counts |= sent.proof == Proof::ByteCounts;
+        self.sends += 1;
+        if self.sends <= Self::MOST {
+            let (from, to) = (sent.from.physical as usize, sent.to.physical as usize);
+            self.programs.message(sent.step, from, to, sent.load.max(1));
         }
-        self.messages.message(sent.step, from, to, 1);
-        self.has_blocks = sent.proof != Proof::ByteCounts;
-        self.blocks.message(sent.step, from, to, sent.load.max(1));
     }
 }

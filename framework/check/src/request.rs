@@ -107,16 +107,20 @@ pub enum Reply {
     Liveness(Liveness),
 }
 
-/// Whether a schedule can end if the connections between nodes are FIFOs.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Liveness {
-    /// The deadlock if each message takes a slot.
-    pub of_messages: Option<String>,
-    /// The deadlock if each block, or each segment of a block, takes a slot. Always `None` for
-    /// schedules of byte counts.
-    pub of_blocks: Option<String>,
-    /// Whether the schedule has too many messages for an answer.
-    pub is_too_large: bool,
+/// Whether a schedule can end if the connections between nodes are FIFOs, in which each block, or
+/// each segment of a block, takes a slot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Liveness {
+    Ends,
+    /// The schedule has a deadlock.
+    Deadlock {
+        /// The nodes that wait for each other.
+        cycle: String,
+        /// The least depth without a deadlock.
+        least_depth: u64,
+    },
+    /// The schedule cannot be examined, for this reason.
+    NotExamined(String),
 }
 
 /// A plan of one of several cases that a process runs one after another.

@@ -41,6 +41,9 @@ pub(crate) fn tui(args: &TuiArgs) -> Result<ExitStatus, Failure> {
     let mut cases = CaseArgs { experiment, ..args.cases.clone() };
     let log = cases.experiment.take_if(|path| explain::is_log(path));
     let Some(log) = log else { return open(&cases, &files, Explained::default(), Some(args)) };
+    if let Some(out) = cases.out.as_deref().filter(|out| !output::is_stdout(out)) {
+        output::refuse_inputs(out, [log.clone()])?;
+    }
     // The system is that of the log, not of cases to run.
     let system = std::mem::take(&mut cases.systems);
     match explain::rows_of_log(&log, system.first(), &cases.plugins)? {

@@ -71,6 +71,29 @@ fn rows_from_files_are_compared_and_rendered() {
     assert_eq!(rows(&folder.path().join("rows.csv")).len(), 6);
 }
 
+/// A log of nccl-tests is shown beside the expected times, with the verdict of `explain`. The times
+/// are those of AWS's allreduce on two P5 (results/measured/gpu, Apache-2.0), whose verdict is known.
+#[test]
+fn a_log_is_shown_beside_the_expected_times() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut log = "# ./build/all_reduce_perf -b 64M -e 16G\n".to_owned();
+    log += "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong\n";
+    for (bytes, us) in [(1_u64 << 30, 4650.0), (4 << 30, 17_100.0), (16 << 30, 66_147.0)] {
+        log += &format!(" {bytes} {} float sum -1 {us} 0.00 0.00 0 {us} 0.00 0.00 0\n", bytes / 4);
+    }
+    std::fs::write(folder.path().join("nccl.log"), log).unwrap();
+    let mut terminal =
+        Terminal::start(folder.path(), "swapmeet tui nccl.log --system p5:2x8", 140, 40);
+    terminal.wait_for("6 rows opened; AS EXPECTED: at ");
+    terminal.keys("2");
+    terminal.wait_for("measured");
+    terminal.keys("3c");
+    terminal.wait_for("expected");
+    terminal.wait_for("measured");
+    terminal.keys("\u{3}");
+    terminal.end(0);
+}
+
 /// With `free:byte_us=1`, the optimum of an exchange on a mesh is the time in which the data
 /// crosses the bisection.
 #[test]

@@ -188,6 +188,18 @@ fn expected_times_have_four_formats() {
     let cvs: Value = serde_json::from_str(&expect("amd-cvs")).unwrap();
     let least = cvs["results"]["all_reduce_perf"]["bus_bw"]["8589934592"].as_str().unwrap();
     assert!((least.parse::<f64>().unwrap() / bus - 0.8).abs() < 0.001, "{least}, {bus}");
+    // An excerpt of the public file has the same names and the same types.
+    let public: Value = serde_json::from_str(
+        r#"{ "results": { "all_reduce_perf": { "bus_bw": { "8589934592": "330.00", "17179869184": "350.00" } } } }"#,
+    )
+    .unwrap();
+    let sizes = |document: &Value| {
+        let sizes = document["results"]["all_reduce_perf"]["bus_bw"].as_object().unwrap();
+        let is_text = |value: &Value| value.as_str().is_some_and(|v| v.parse::<f64>().is_ok());
+        assert!(sizes.values().all(is_text), "{document:#}");
+        sizes.keys().cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(sizes(&cvs), sizes(&public));
     assert_eq!(expect("csv").lines().count(), 3);
     assert!(expect("table").contains("16GiB"));
 }

@@ -166,3 +166,34 @@ fn rows_without_a_possible_table_are_refused() {
         "{message}"
     );
 }
+
+/// AWS's tables (aws/aws-ofi-nccl 2daf7d3, src/tuner/nccl_ofi_regions.cpp) have 32 cells for two
+/// hosts of eight H100 in larger sets; for four hosts, all large allreduces are rings. Rows of a
+/// file, with the parameters of trees in another order, give the same rules as calculated rows.
+#[test]
+fn rules_of_a_system_name_trees_and_protocols() {
+    let dir = tempdir().unwrap();
+    let tune = ["tune", "--format", "nccl", "--system", "p5:4x8"];
+    let line = ["--sizes", "64KiB..1GiB*4"];
+    let [calculated, message] = texts_of(swapmeet(&tune).args(line).assert().success());
+    let of_allreduce: Vec<&str> =
+        calculated.lines().filter(|line| line.starts_with("allreduce")).collect();
+    let fields: Vec<Vec<&str>> =
+        of_allreduce.iter().map(|line| line.split(',').collect()).collect();
+    assert_eq!(fields[0][3..], ["tree", "ll", "-1", "4", "32"], "{calculated}");
+    assert_eq!(fields.last().unwrap()[3..5], ["ring", "simple"], "{calculated}");
+    assert!(message.contains("AWS's tables for p5:4x8 (aws/aws-ofi-nccl 2daf7d3"), "{message}");
+    assert!(message.contains("the same algorithm in 7 of 7 cases"), "{message}");
+    let rows = dir.path().join("rows.csv");
+    let run = words(
+        "run --system p5:4x8 --algorithm ring-allreduce --algorithm two-tree-allreduce:segments=2,group=8 --workload allreduce/uniform:64KiB..1GiB*4 --quiet --out",
+    );
+    swapmeet(&run).arg(&rows).assert().success();
+    let [from_file, _] = texts_of(swapmeet(&tune).arg(&rows).assert().success());
+    assert_eq!(from_file.lines().skip(1).collect::<Vec<_>>(), of_allreduce);
+    let other = ["tune", rows.to_str().unwrap(), "--format", "nccl", "--system", "p5:2x8"];
+    let message = refused(&other);
+    assert!(message.contains("no row has the topology and the machine of p5:2x8"), "{message}");
+    let message = refused(&["tune", "--system", "p5:2x8", "--format", "ucc"]);
+    assert!(message.contains("has no algorithm of NCCL: give rows of its algorithms"), "{message}");
+}

@@ -66,7 +66,7 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "SIZE", value_parser = memory, default_value = "1GiB")]
     pub memory_limit: u64,
     /// Also find deadlocks on connections that are FIFOs with N slots, such as the 8 slots of NCCL.
-    /// Each node executes the sends of a step, and then the receives.
+    /// Each block takes a slot. A node executes the sends of a step, and then the receives.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub fifo_depth: Option<u64>,
     /// Select the format of the report.

@@ -1,7 +1,7 @@
 //! The export to MSCCL.
 
 use super::exports;
-use crate::support::{refused, rows, words};
+use crate::support::{refused, rows, swapmeet, texts_of, words};
 use swapmeet_results::Status;
 use tempfile::tempdir;
 
@@ -115,4 +115,23 @@ fn synthesised_schedules_are_read_back_with_the_same_steps_and_messages() {
         assert_eq!(facts(&rows[1]), facts(&rows[0]), "{case:?}: {}", rows[1].reason);
         assert_eq!(rows[0].status, Status::Ok, "{case:?}");
     }
+}
+
+/// In the last step of a recursive doubling on 32 GPUs, partners send 16 chunks to each other before
+/// they receive, and a connection of NCCL has 8 slots. On 16 GPUs, they send 8 chunks.
+#[test]
+fn a_deadlock_on_the_connections_of_nccl_is_reported() {
+    let dir = tempdir().unwrap();
+    let message = |nodes: u64| {
+        let out = dir.path().join(format!("{nodes}.xml"));
+        let line = format!(
+            "export --format msccl --topology hypercube:{} --algorithm recursive-doubling-allgather --workload allgather/uniform:64 --out",
+            nodes.ilog2()
+        );
+        let [_, message] = texts_of(swapmeet(&words(&line)).arg(&out).assert().success());
+        message
+    };
+    assert_eq!(message(16), "");
+    let expected = "the program has a deadlock if each chunk takes a slot: rank 0 waits for a free slot to rank 16, rank 16 waits for a free slot to rank 0";
+    assert!(message(32).contains(expected), "{}", message(32));
 }
