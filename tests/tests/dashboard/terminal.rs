@@ -118,6 +118,26 @@ fn without_arguments_an_example_runs() {
     terminal.end(0);
 }
 
+/// From `swapmeet tui` to the fastest algorithm on a 16x16 torus from 1 KiB to 1 MiB, and the reason
+/// for 1 KiB: at most eight keys.
+#[test]
+fn the_program_answers_a_question_with_few_keys() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut terminal = Terminal::start(folder.path(), "swapmeet tui", 100, 30);
+    terminal.wait_for("All-to-all on torus:16x16, fugaku (default machine): ");
+    let shown = terminal.shown();
+    assert!(shown.contains("  1 KiB  ") && shown.contains("  1 MiB  "), "{shown}");
+    let (to_the_size, to_the_reason) = ("ll", "4");
+    assert!(to_the_size.len() + to_the_reason.len() <= 8);
+    terminal.keys(to_the_size);
+    terminal.wait_for("torus:16x16, 1 KiB: ");
+    terminal.keys(to_the_reason);
+    terminal.wait_for("uniform:1KiB, fugaku");
+    terminal.wait_for(" beats ");
+    terminal.keys("\u{3}");
+    terminal.end(0);
+}
+
 /// A double click opens the line that was clicked, also in a list that is scrolled.
 #[test]
 fn a_double_click_opens_the_line_under_the_mouse() {

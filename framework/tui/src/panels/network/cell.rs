@@ -20,6 +20,14 @@ pub(super) struct LinkPlace {
     pub(super) arrow_is_last: bool,
 }
 
+impl LinkPlace {
+    /// Returns the place of the arrow, relative to the first character.
+    pub(super) fn point(self) -> (u16, u16) {
+        let at = if self.arrow_is_last { self.length - 1 } else { 0 };
+        if self.is_vertical { (0, at) } else { (at, 0) }
+    }
+}
+
 impl Cell {
     /// The smallest cell of a node that takes at least two screen rows.
     pub(super) const LEAST: Self = Self { wide: 4, high: 2 };

@@ -7,6 +7,8 @@ use crate::paint::Painter;
 use crate::session::recording::{Frame, Recording};
 use crate::theme::SHADES;
 use ratatui::layout::Rect;
+use std::collections::HashSet;
+use swapmeet_core::network::topology::Network;
 use swapmeet_results::units;
 
 /// Draws all planes of a grid if they fit. Otherwise, draws the selected plane.
@@ -19,9 +21,11 @@ pub(super) fn grid(
     area: Rect,
 ) -> PictureInfo {
     let (quantity, recording) = (heat.quantity, heat.recording);
+    let working = WorkingLinks::of(recording.topology.as_ref());
     let has_digits = quantity != Quantity::Held && !painter.theme.coloured;
-    if planes(painter, heat, frame, lattice, view, area) {
-        return PictureInfo { has_digits, ..PictureInfo::heat(String::new()) };
+    let note = if working.is_complete() { "" } else { "✕ failed link" };
+    if planes(painter, heat, frame, lattice, (view, &working), area) {
+        return PictureInfo { has_digits, ..PictureInfo::heat(note.to_owned()) };
     }
     let (loads, across) =
         lattice.loads(recording.topology.as_ref(), frame, quantity != Quantity::Messages);
@@ -43,8 +47,8 @@ pub(super) fn grid(
         if let Some((cell, _)) = Cell::largest(1, rows, columns, area) {
             let left = area.width.saturating_sub(columns as u16 * cell.wide) / 2;
             let place = Rect { x: area.x + left, width: area.width.saturating_sub(left), ..area };
-            plane(painter, heat, frame, lattice, (&loads, columns), cell, place);
-            return PictureInfo { has_digits, ..PictureInfo::heat(String::new()) };
+            plane(painter, heat, frame, lattice, (&loads, columns, &working), cell, place);
+            return PictureInfo { has_digits, ..PictureInfo::heat(note.to_owned()) };
         }
     }
     mosaic(painter, heat, frame, lattice, &loads, area)
@@ -112,7 +116,7 @@ fn planes(
     heat: &Heat<'_>,
     frame: &Frame,
     lattice: &Lattice,
-    view: &View,
+    (view, working): (&View, &WorkingLinks),
     area: Rect,
 ) -> bool {
     let topology = heat.recording.topology.as_ref();
@@ -139,7 +143,7 @@ fn planes(
         let style = if number == lattice.plane { painter.theme.accent } else { painter.theme.dim };
         painter.put(place, 0, 0, &format!("plane {}{to_others}", number + 1), style);
         let place = Rect { y: place.y + 1, height: place.height.saturating_sub(1), ..place };
-        plane(painter, heat, frame, &one, (&loads, columns), cell, place);
+        plane(painter, heat, frame, &one, (&loads, columns, working), cell, place);
     }
     true
 }
@@ -150,7 +154,7 @@ fn plane(
     heat: &Heat<'_>,
     frame: &Frame,
     lattice: &Lattice,
-    (loads, columns): (&[Loads], u64),
+    (loads, columns, working): (&[Loads], u64, &WorkingLinks),
     cell: Cell,
     place: Rect,
 ) {
@@ -167,9 +171,21 @@ fn plane(
         let back = right.map_or(0, |n| loads[n as usize].back);
         let up = below.map_or(0, |n| loads[n as usize].up);
         let marks = [('▸', own.ahead), ('◂', back), ('▾', own.down), ('▴', up), ('◆', own.across)];
-        for (link_place, mark) in cell.links().into_iter().zip(marks) {
+        // The ends of the links to the neighbours, in the order of the marks.
+        let node = |index| lattice.node(index);
+        // A mesh has no link from the last position of a dimension to the first one.
+        let near = |next: Option<u64>| next.filter(|next| working.is_closed || *next > index);
+        let to = |next| near(next).map(|next| (node(index), node(next)));
+        let from = |next| near(next).map(|next| (node(next), node(index)));
+        let ends = [to(right), from(right), to(below), from(below), None];
+        for ((link_place, mark), ends) in cell.links().into_iter().zip(marks).zip(ends) {
             let link_place = LinkPlace { x: x + link_place.x, y: y + link_place.y, ..link_place };
-            link(painter, heat, mark, link_place, place);
+            if ends.is_some_and(|ends| working.has_failed(ends)) {
+                let (dx, dy) = link_place.point();
+                painter.dot(place, link_place.x + dx, link_place.y + dy, '✕', painter.theme.bad);
+            } else {
+                link(painter, heat, mark, link_place, place);
+            }
         }
     }
 }
@@ -248,6 +264,32 @@ fn mark_fault(
     }
 }
 
+/// The links of a grid with failed links.
+struct WorkingLinks {
+    /// The ends of all links that have not failed; `None` if no link of the grid has failed.
+    ends: Option<HashSet<(u64, u64)>>,
+    /// Whether the grid has links between the first and the last position of a dimension.
+    is_closed: bool,
+}
+
+impl WorkingLinks {
+    fn of(topology: &Network) -> Self {
+        let has_failed = topology.damage().is_some() && topology.spec().contains("down=")
+            || topology.damage().is_some_and(|damage| damage.drawn().contains("down="));
+        let all = || (0..topology.link_slots()).filter_map(|link| topology.link_ends(link));
+        Self { ends: has_failed.then(|| all().collect()), is_closed: topology.kind() != "mesh" }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.ends.is_none()
+    }
+
+    /// Returns whether the link between two neighbours in the grid has failed.
+    fn has_failed(&self, ends: (u64, u64)) -> bool {
+        self.ends.as_ref().is_some_and(|working| !working.contains(&ends))
+    }
+}
+
 /// Draws a link as an arrow whose colour shows the load. In themes without colours, a digit
 /// replaces the point of the arrow. A link without load is not drawn.
 fn link(
@@ -270,11 +312,10 @@ fn link(
     };
     let is_cut = heat.quantity == Quantity::Loss && load == DISCONNECTS;
     let (point, style) = if is_cut { ('X', theme.bad) } else { (point, theme.heat(hot)) };
-    let point_at = if place.arrow_is_last { place.length - 1 } else { 0 };
     for at in 0..place.length {
         let line = if place.is_vertical { '│' } else { '─' };
-        let mark = if at == point_at { point } else { line };
         let (dx, dy) = if place.is_vertical { (0, at) } else { (at, 0) };
+        let mark = if (dx, dy) == place.point() { point } else { line };
         painter.dot(area, place.x + dx, place.y + dy, mark, style);
     }
 }
