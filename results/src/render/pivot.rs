@@ -268,10 +268,10 @@ mod tests {
         assert_eq!(
             csv.lines().next(),
             Some(
-                "topology,workload,machine,model,inputs,algorithm,mean_us at block=100,mean_us at block=400,mean_us at block=500,mean_us at block=1600"
+                "topology,workload,machine,model,inputs,together,algorithm,mean_us at block=100,mean_us at block=400,mean_us at block=500,mean_us at block=1600"
             )
         );
-        assert_eq!(csv.lines().nth(1), Some("torus:4x4,uniform,paragon,wormhole,,rate,1,4,5,16"));
+        assert_eq!(csv.lines().nth(1), Some("torus:4x4,uniform,paragon,wormhole,,,rate,1,4,5,16"));
         let json: serde_json::Value = serde_json::from_str(&printed(write_json)).unwrap();
         assert_eq!(json[0]["values"], serde_json::json!([100.0, 400.0, 500.0, 1600.0]));
         assert_eq!(json[0]["algorithms"][1]["mean_us"], serde_json::json!([5.0, 5.0, 5.0, 5.0]));
