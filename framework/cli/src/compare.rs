@@ -4,7 +4,6 @@ use crate::args::{CompareArgs, CompareFormat};
 use crate::failure::{ExitStatus, Failure, SUCCESS};
 use crate::say::say;
 use crate::{output, result_files, table};
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use swapmeet_core::delivery::fault::Count;
 use swapmeet_core::spec::near_matches;
@@ -59,6 +58,7 @@ fn overlap(args: &CompareArgs) -> Result<ExitStatus, Failure> {
     let rows = result_files::rows(&args.files)?;
     let Overlaps { pairs, missing, larger } = overlaps(&rows);
     let text = match args.format {
+        CompareFormat::Table if pairs.is_empty() => String::new(),
         CompareFormat::Table => overlap_table(&pairs),
         CompareFormat::Csv => overlap_csv(&pairs).map_err(|e| Failure::Output(e.to_string()))?,
         CompareFormat::Json | CompareFormat::Markdown | CompareFormat::Latex => {
@@ -80,28 +80,37 @@ fn overlap(args: &CompareArgs) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
+/// Returns a table with a line for each pair. The specs that all pairs have in common are lines above
+/// the table.
 fn overlap_table(pairs: &[Overlap]) -> String {
-    let header = ["first", "second", "alone", "alone", "in turn", "together", "in turn / together"];
-    let mut text = String::new();
-    let places: BTreeSet<(&str, &str)> =
-        pairs.iter().map(|pair| (&*pair.topology, &*pair.machine)).collect();
-    for (topology, machine) in places {
-        let of_place = pairs.iter().filter(|p| p.topology == topology && p.machine == machine);
-        let line = |pair: &Overlap| {
-            let [first, second] = pair.jobs.each_ref().map(|job| single_line(job));
-            let second = match pair.start_us {
-                0.0 => second,
-                start => format!("{second}, {} later", duration(start)),
-            };
-            let [alone, other] = pair.alone_us.map(duration);
-            let (in_turn, together) = (pair.sequential_us(), pair.together_us());
-            let gain = format!("{:.2}", pair.gain());
-            vec![first, second, alone, other, duration(in_turn), duration(together), gain]
-        };
-        let table = table::plain(&header, &[2, 3, 4, 5, 6], of_place.map(line).collect());
-        text += &format!("{}, {}\n{table}\n\n", single_line(topology), single_line(machine));
-    }
-    text.trim_end().to_owned() + "\n"
+    let second = |pair: &Overlap| match pair.start_us {
+        0.0 => pair.jobs[1].clone(),
+        start => format!("{}, {} later", pair.jobs[1], duration(start)),
+    };
+    let texts = |text: &dyn Fn(&Overlap) -> String| -> Vec<String> {
+        pairs.iter().map(|pair| single_line(&text(pair))).collect()
+    };
+    let specs = [
+        ("topology", texts(&|pair| pair.topology.clone())),
+        ("machine", texts(&|pair| pair.machine.clone())),
+        ("first", texts(&|pair| pair.jobs[0].clone())),
+        ("second", texts(&second)),
+    ];
+    let is_shared = |texts: &[String]| texts.iter().all(|text| *text == texts[0]);
+    let (shared, own): (Vec<_>, Vec<_>) = specs.iter().partition(|(_, texts)| is_shared(texts));
+    let times = ["first alone", "second alone", "in turn", "together", "in turn / together"];
+    let header: Vec<&str> = own.iter().map(|(name, _)| *name).chain(times).collect();
+    let line = |(number, pair): (usize, &Overlap)| {
+        let [first, second] = pair.alone_us;
+        let times = [first, second, pair.sequential_us(), pair.together_us()].map(duration);
+        let specs = own.iter().map(|(_, texts)| texts[number].clone());
+        specs.chain(times).chain([format!("{:.2}", pair.gain())]).collect()
+    };
+    let numbers: Vec<usize> = (own.len()..header.len()).collect();
+    let lines = pairs.iter().enumerate().map(line).collect();
+    let shared: String = shared.iter().map(|(name, of)| format!("{name}: {}\n", of[0])).collect();
+    let gap = if shared.is_empty() { "" } else { "\n" };
+    format!("{shared}{gap}{}\n", table::plain(&header, &numbers, lines))
 }
 
 fn overlap_csv(pairs: &[Overlap]) -> Result<String, impl std::error::Error> {
