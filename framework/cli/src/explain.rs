@@ -355,19 +355,19 @@ impl Explained {
         let slash = if protocol.is_empty() { "" } else { "/" };
         let usage = line.limit.usage(&self.place, &line.prediction, line.measured_us);
         let used = if usage.is_empty() { String::new() } else { format!("; {usage}") };
-        let ratio = line.ratio();
+        let ratio = in_words(line.ratio());
         match self.verdict {
             Verdict::Low => format!(
-                "LOW: at {size}, the speed is {ratio:.2} of what {algorithm}{slash}{protocol} should reach{used}"
+                "LOW: at {size}, the speed is {ratio} of what {algorithm}{slash}{protocol} should reach{used}"
             ),
             Verdict::AsExpected => format!(
-                "AS EXPECTED: at {size}, the speed is {ratio:.2} of what {algorithm}{slash}{protocol} should reach{used}"
+                "AS EXPECTED: at {size}, the speed is {ratio} of what {algorithm}{slash}{protocol} should reach{used}"
             ),
             Verdict::High => format!(
-                "HIGH: at {size}, the speed is {ratio:.2} of what {algorithm}{slash}{protocol} should reach{used}; is the system right?"
+                "HIGH: at {size}, the speed is {ratio} of what {algorithm}{slash}{protocol} should reach{used}; is the system right?"
             ),
             Verdict::None => format!(
-                "NO VERDICT: at {size}, the speed is {ratio:.2} of what {algorithm}{slash}{protocol} should reach, which is within the error of the prediction for such sizes{used}"
+                "NO VERDICT: at {size}, the speed is {ratio} of what {algorithm}{slash}{protocol} should reach, which is within the error of the prediction for such sizes{used}"
             ),
         }
     }
@@ -403,7 +403,7 @@ impl Explained {
                 format_size(line.bytes),
                 duration(line.measured_us),
                 duration(*us),
-                format!("{:.2}", line.ratio()),
+                in_words(line.ratio()),
                 bus(line.measured_us),
                 bus(*us),
                 format!("{algorithm}{slash}{protocol}"),
@@ -412,6 +412,11 @@ impl Explained {
         };
         self.lines.iter().map(row).collect()
     }
+}
+
+/// Returns a ratio with two decimals, or with more if it is small.
+fn in_words(ratio: f64) -> String {
+    if ratio < 0.1 { format!("{ratio:.4}") } else { format!("{ratio:.2}") }
 }
 
 const HEADER: [&str; 8] =

@@ -172,10 +172,18 @@ fn compare_with_aws(
     if compared == 0 {
         return;
     }
-    let mean = (regrets.iter().map(|regret| regret.ln()).sum::<f64>() / regrets.len() as f64).exp();
-    let most = regrets.iter().copied().fold(1.0, f64::max);
+    let times = if regrets.is_empty() {
+        "no row has a time of AWS's choices".to_owned()
+    } else {
+        let logarithms: f64 = regrets.iter().map(|regret| regret.ln()).sum();
+        let mean = (logarithms / regrets.len() as f64).exp();
+        let most = regrets.iter().copied().fold(1.0, f64::max);
+        format!(
+            "by our prediction, AWS's choices take {mean:.2} times as long (geometric mean), at most {most:.2} times"
+        )
+    };
     say!(
-        "AWS's tables for {shape} ({AWS_SOURCE}): the same algorithm in {same} of {compared} cases, also with the same protocol in {with_protocol}; by our prediction, AWS's choices take {mean:.2} times as long (geometric mean), at most {most:.2} times"
+        "AWS's tables for {shape} ({AWS_SOURCE}): the same algorithm in {same} of {compared} cases, also with the same protocol in {with_protocol}; {times}"
     );
 }
 

@@ -101,8 +101,31 @@ fn listed_rank(line: &str) -> Option<(u64, Option<u64>)> {
     Some((number(0, "Rank")?, number(2, "Group")))
 }
 
+/// Returns the number of ranks that follows from pairs of algbw and busbw, which the program prints
+/// with two decimals. Their ratio is 2(n - 1)/n for an allreduce and (n - 1)/n for an allgather, a
+/// reduce-scatter and an all-to-all (nccl-tests, doc/PERFORMANCE.md). `None` if several numbers have
+/// the same decimals, or none.
+fn ranks_of_bandwidths(collective: &str, pairs: &[[f64; 2]]) -> Option<u64> {
+    const ERROR: f64 = 0.005;
+    let scale = match collective {
+        "allreduce" => 2.0,
+        "allgather" | "reduce-scatter" | "alltoall" => 1.0,
+        _ => return None,
+    };
+    let ranks = |share: f64| if share < 1.0 { 1.0 / (1.0 - share) } else { f64::INFINITY };
+    let (mut least, mut most) = (2.0_f64, f64::INFINITY);
+    for [algorithm, bus] in pairs.iter().filter(|[algorithm, _]| *algorithm > 2.0 * ERROR) {
+        least = least.max(ranks((bus - ERROR) / (algorithm + ERROR) / scale));
+        most = most.min(ranks((bus + ERROR) / (algorithm - ERROR) / scale));
+    }
+    let (least, most) = (least.ceil(), most.floor());
+    // Both are whole numbers, or infinite.
+    (0.0..0.5).contains(&(most - least)).then_some(least as u64)
+}
+
 pub(super) fn read_text(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, ParseError> {
-    let mut list = Vec::new();
+    let mut list: Vec<Measurement> = Vec::new();
+    let mut bandwidths = Vec::new();
     let text = without_labels(source.text);
     // A log can have several runs, and so can list a rank several times.
     let devices: BTreeMap<u64, Option<u64>> = text.lines().filter_map(listed_rank).collect();
@@ -121,6 +144,8 @@ pub(super) fn read_text(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>
             ));
         }
         let busbw = cells.word(time + 2);
+        let number_at = |at| cells.word(at)?.parse::<f64>().ok();
+        bandwidths.extend(number_at(time + 1).zip(number_at(time + 2)).map(<[f64; 2]>::from));
         list.push(Measurement {
             collective: collective_of(source, number, program)?,
             size_of: SizeOf::Buffer,
@@ -134,6 +159,10 @@ pub(super) fn read_text(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>
             line: number,
             ..Measurement::default()
         });
+    }
+    if let (None, Some(first)) = (ranks, list.first()) {
+        let ranks = ranks_of_bandwidths(&first.collective, &bandwidths);
+        list.iter_mut().for_each(|measurement| measurement.ranks = ranks);
     }
     Ok(list)
 }

@@ -115,6 +115,24 @@ fn nccl_sizes_are_of_the_whole_buffer() {
     assert_eq!(broken, "line 8: 7 results were wrong, expected 0: not a time of this collective");
 }
 
+/// NVIDIA/nccl#1453 has 24 ranks, which its excerpt does not list: 2(n - 1)/n is 29.50/15.39. The
+/// bandwidths of nccl-tests#78 (64 ranks) are too low for one number.
+#[test]
+fn the_ratio_of_bandwidths_gives_the_ranks() {
+    let ranks = |rows: &str| {
+        let header = "#       size         count      type   redop    root     time   algbw   busbw #wrong\n";
+        let text = format!("{header}{rows}");
+        read_as("nccl.log", &text, Some("allreduce")).unwrap()[0].ranks
+    };
+    let precise = "33554432 8388608 float sum -1 2180.1 15.39 29.50 0\n16777216 4194304 float sum -1 1334.9 12.57 24.09 0\n";
+    assert_eq!(ranks(precise), Some(24));
+    assert_eq!(ranks("268435456 67108864 float sum -1 122131 2.20 4.33 0\n"), None);
+    assert_eq!(ranks("8 2 float sum -1 20.0 0.00 0.00 0\n"), None);
+    let contradiction =
+        "67108864 1 float sum -1 1 100.00 187.50 0\n67108864 1 float sum -1 1 100.00 100.00 0\n";
+    assert_eq!(ranks(contradiction), None);
+}
+
 /// Rows as people post them in issues: with the label of `srun --label` (ROCm/rccl#1490) or of
 /// `mpirun` in front of each piece of a line (NVIDIA/nccl#1453), and copied without `#`, by a release
 /// that prints errors instead of counts (NVIDIA/nccl#583, nccl-tests#78). The values are facts; the
