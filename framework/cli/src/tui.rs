@@ -141,6 +141,10 @@ fn open(
     explained: Explained,
     tui: Option<&TuiArgs>,
 ) -> Result<ExitStatus, Failure> {
+    if !args.beside.is_empty() {
+        let why = "--beside is for `run`: the dashboard runs jobs together that an experiment file has as [[together]]";
+        return Err(Failure::Usage(why.to_owned()));
+    }
     run::note_threads(args.threads);
     let theme = theme(&args.appearance)?;
     let ascii = args.appearance.ascii || is_ascii_terminal();

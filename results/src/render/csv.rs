@@ -24,10 +24,16 @@ pub fn write_csv(comparison: &Comparison, view: View, out: &mut dyn Write) -> io
         let tables = pivots(comparison, axis);
         return write_csv_table(out, super::pivot::csv(axis, &tables)).map_err(io::Error::from);
     }
+    // The column of companions is only in comparisons with jobs that ran together.
+    let has_companions = comparison.groups.iter().any(|g| !g.setting.together.is_empty());
     let lines = || {
         let groups = comparison.groups.iter();
         let lines = groups.flat_map(|group| group.lines.iter().map(move |line| (group, line)));
-        lines.map(|(group, line)| columns(group, line, comparison.by).into_iter().unzip())
+        lines.map(move |(group, line)| {
+            let together = ("together".to_owned(), group.setting.together.clone());
+            let columns = columns(group, line, comparison.by);
+            columns.into_iter().chain(has_companions.then_some(together)).unzip()
+        })
     };
     let header = lines().next().map(|(names, _): (Vec<String>, Vec<String>)| names);
     let rows = lines().map(|(_, texts): (Vec<String>, Vec<String>)| texts);
@@ -84,7 +90,6 @@ fn columns(group: &Group, line: &ComparisonLine, by: By) -> Vec<(String, String)
     columns.extend([
         ("algbw_gb_s".to_owned(), number(line.bandwidths.map(|b| b.algorithm))),
         ("busbw_gb_s".to_owned(), number(line.bandwidths.map(|b| b.bus))),
-        ("together".to_owned(), group.setting.together.clone()),
     ]);
     if matches!(by, By::Placement | By::Parameter(_)) {
         columns.push((by.label().to_owned(), line.algorithm.clone()));
@@ -103,10 +108,10 @@ mod tests {
     #[test]
     fn values_have_all_digits() {
         insta::assert_snapshot!(details_of(write_csv, &repeated()), @r"
-        topology,collective,workload,inputs,machine,machine_definition,model,baseline,algorithm,status,reason,verified,n,mean_us,median_us,sd_us,mean_low_us,mean_high_us,ratio,ratio_low,ratio_high,paired,t_p,rank_p,t_p_holm,rank_p_holm,effect,rows_ok,rows_unsupported,rows_invalid,rows_crashed,rows_timeout,rows_error,algbw_gb_s,busbw_gb_s,together
-        torus:4x4,alltoall,uniform:64,,paragon,,wormhole,fast,fast,ok,,blocks,3,10.066666666666666,10,0.3055050463303892,9.307750059947313,10.82558327338602,1,,,,,,,,,3,0,0,0,0,0,,,
-        torus:4x4,alltoall,uniform:64,,paragon,,wormhole,fast,alike,ok,,blocks,3,10.1,10.1,0.20000000000000018,9.603172457649933,10.596827542350066,1.0033112582781456,0.9749883293539778,1.032456954284433,true,0.6666666666666657,1,0.6666666666666657,1,0.28867513459481287,3,0,0,0,0,0,,,
-        torus:4x4,alltoall,uniform:64,,paragon,,wormhole,fast,slow,ok,,blocks,3,20.5,20.5,0.5,19.257931144124832,21.742068855875168,2.0364238410596025,1.9969236997069957,2.076705314802177,true,0.00013266863006584418,0.25,0.00026533726013168836,0.5,50.12011214099221,3,0,0,0,0,0,,,
+        topology,collective,workload,inputs,machine,machine_definition,model,baseline,algorithm,status,reason,verified,n,mean_us,median_us,sd_us,mean_low_us,mean_high_us,ratio,ratio_low,ratio_high,paired,t_p,rank_p,t_p_holm,rank_p_holm,effect,rows_ok,rows_unsupported,rows_invalid,rows_crashed,rows_timeout,rows_error,algbw_gb_s,busbw_gb_s
+        torus:4x4,alltoall,uniform:64,,paragon,,wormhole,fast,fast,ok,,blocks,3,10.066666666666666,10,0.3055050463303892,9.307750059947313,10.82558327338602,1,,,,,,,,,3,0,0,0,0,0,,
+        torus:4x4,alltoall,uniform:64,,paragon,,wormhole,fast,alike,ok,,blocks,3,10.1,10.1,0.20000000000000018,9.603172457649933,10.596827542350066,1.0033112582781456,0.9749883293539778,1.032456954284433,true,0.6666666666666657,1,0.6666666666666657,1,0.28867513459481287,3,0,0,0,0,0,,
+        torus:4x4,alltoall,uniform:64,,paragon,,wormhole,fast,slow,ok,,blocks,3,20.5,20.5,0.5,19.257931144124832,21.742068855875168,2.0364238410596025,1.9969236997069957,2.076705314802177,true,0.00013266863006584418,0.25,0.00026533726013168836,0.5,50.12011214099221,3,0,0,0,0,0,,
         ");
     }
 
@@ -156,10 +161,10 @@ mod tests {
         let from_status = |row: csv::StringRecord| row.iter().skip(9).collect::<Vec<_>>().join(",");
         assert_eq!(
             from_status(rows.next().unwrap()),
-            "timeout,60 s are over,blocks,1,20,20,,,,2,,,,,,,,,1,0,0,0,1,0,,,"
+            "timeout,60 s are over,blocks,1,20,20,,,,2,,,,,,,,,1,0,0,0,1,0,,"
         );
         let odd =
-            "unsupported,a side | of 4\nis \u{1b}[31mtoo odd,none,,,,,,,,,,,,,,,,0,1,0,0,0,0,,,";
+            "unsupported,a side | of 4\nis \u{1b}[31mtoo odd,none,,,,,,,,,,,,,,,,0,1,0,0,0,0,,";
         assert_eq!(from_status(rows.next().unwrap()), odd);
     }
 }

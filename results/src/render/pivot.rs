@@ -90,8 +90,11 @@ pub(super) fn csv(axis: Axis, tables: &[Pivot]) -> Vec<Vec<String>> {
     let mut values: Vec<f64> = tables.iter().flat_map(|table| &table.values).copied().collect();
     values.sort_by(f64::total_cmp);
     values.dedup();
-    let names = ["topology", "workload", "machine", "model", "inputs", "together", "algorithm"];
-    let names = names.map(str::to_owned).into_iter();
+    // The column of companions is only in comparisons with jobs that ran together.
+    let has_companions = tables.iter().any(|table| !table.settings.together.is_empty());
+    let names = ["topology", "workload", "machine", "model", "inputs"].into_iter();
+    let names = names.chain(has_companions.then_some("together")).chain(["algorithm"]);
+    let names = names.map(str::to_owned);
     let header =
         names.chain(values.iter().map(|value| format!("mean_us at {}={value}", axis.name())));
     let lines =
@@ -103,9 +106,9 @@ pub(super) fn csv(axis: Axis, tables: &[Pivot]) -> Vec<Vec<String>> {
             let at = table.values.iter().position(|own| own == value)?;
             line.mean_us[at].map(|time| time.to_string())
         };
-        let texts = [topology, workload, machine, model, inputs, together, &line.algorithm];
-        let texts = texts.map(Clone::clone);
-        texts.into_iter().chain(values.iter().map(|v| time(v).unwrap_or_default())).collect()
+        let texts = [topology, workload, machine, model, inputs].into_iter();
+        let texts = texts.chain(has_companions.then_some(together)).chain([&line.algorithm]);
+        texts.cloned().chain(values.iter().map(|v| time(v).unwrap_or_default())).collect()
     };
     [header.collect()].into_iter().chain(lines.map(row)).collect()
 }
@@ -268,10 +271,10 @@ mod tests {
         assert_eq!(
             csv.lines().next(),
             Some(
-                "topology,workload,machine,model,inputs,together,algorithm,mean_us at block=100,mean_us at block=400,mean_us at block=500,mean_us at block=1600"
+                "topology,workload,machine,model,inputs,algorithm,mean_us at block=100,mean_us at block=400,mean_us at block=500,mean_us at block=1600"
             )
         );
-        assert_eq!(csv.lines().nth(1), Some("torus:4x4,uniform,paragon,wormhole,,,rate,1,4,5,16"));
+        assert_eq!(csv.lines().nth(1), Some("torus:4x4,uniform,paragon,wormhole,,rate,1,4,5,16"));
         let json: serde_json::Value = serde_json::from_str(&printed(write_json)).unwrap();
         assert_eq!(json[0]["values"], serde_json::json!([100.0, 400.0, 500.0, 1600.0]));
         assert_eq!(json[0]["algorithms"][1]["mean_us"], serde_json::json!([5.0, 5.0, 5.0, 5.0]));

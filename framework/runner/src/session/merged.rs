@@ -65,7 +65,8 @@ pub(super) fn plan_and_price(
     let refuse_all = |status: Status, reason: &str, report: &mut dyn FnMut(CaseEvent)| {
         cases.iter().for_each(|case| report(refused(group, *case, status, reason)));
     };
-    let evaluator = match evaluator(first, &jobs) {
+    let mut merged = Jobs::new(&first.topology, jobs.len() as u64);
+    let evaluator = match evaluator(first, &jobs, &merged) {
         Ok(evaluator) => evaluator,
         Err(reason) => {
             refuse_all(Status::Unsupported, &reason, report);
@@ -75,7 +76,6 @@ pub(super) fn plan_and_price(
     let mut evaluator = (pricing != Pricing::Off).then(|| CaseEvaluator::new(evaluator, &shared));
     let interests = evaluator.as_ref().map_or(Interests::FACTS, |e| e.interests());
     // Plan the schedules of all jobs, one after another.
-    let mut merged = Jobs::new(&first.topology, jobs.len() as u64);
     let mut planned = Vec::new();
     for (number, Companion { job, .. }) in (0..).zip(&jobs) {
         let arguments = (plan_limit.as_ref(), interests, pricing);
@@ -186,12 +186,11 @@ fn cost_of_job(cost: &CostOrRefusal, own: usize, planned: &Planned) -> CostOrRef
 
 /// Returns an evaluator of all jobs together, whose loads are in bytes. The error is the reason why
 /// the jobs cannot run together.
-fn evaluator(case: &Case, jobs: &[Companion]) -> Result<Box<dyn Evaluator>, String> {
+fn evaluator(case: &Case, jobs: &[Companion], merged: &Jobs) -> Result<Box<dyn Evaluator>, String> {
     let starts: Vec<f64> = jobs.iter().map(|job| job.start_us).collect();
-    let network = Jobs::new(&case.topology, jobs.len() as u64);
     let has_several = jobs.len() > 1;
     let context = PricingContext {
-        topology: network.network(),
+        topology: merged.network(),
         unit_bytes: 1.0,
         counted: false,
         starts: if has_several { &starts } else { &[] },

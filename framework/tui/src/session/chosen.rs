@@ -156,7 +156,8 @@ impl Chosen {
         if kind == ListKind::Settings {
             // The settings for tables of the experiment can only remove them.
             let applies = |setting: &&Setting| {
-                !matches!(setting.key, "case" | "exclude") || !self.setting(setting).is_empty()
+                let removes_tables = matches!(setting.key, "case" | "exclude" | "together");
+                !removes_tables || !self.setting(setting).is_empty()
             };
             let passes =
                 |setting: &&Setting| filter.passes(&format!("{} {}", setting.key, setting.about));
@@ -363,7 +364,7 @@ impl Chosen {
     pub(crate) fn command(&self, plugin_dirs: &[PathBuf]) -> Result<String, &'static str> {
         let mut words = vec!["swapmeet run".to_owned()];
         let experiment = &self.state.experiment;
-        // Flags cannot express `case` and `exclude` tables, but a file can.
+        // Flags cannot express `case`, `exclude` and `together` tables, but a file can.
         if experiment.has_case_tables() {
             let file = self.file.as_ref().filter(|(_, state)| *state == self.state);
             let (file, _) = file.ok_or(
