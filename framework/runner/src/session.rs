@@ -11,7 +11,7 @@ use case_evaluator::{CaseEvaluator, SharedPlan, State};
 use std::cell::Cell;
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
-use swapmeet_core::cost::alone::WithAlone;
+use swapmeet_core::cost::alone::{Alone, WithAlone};
 use swapmeet_core::cost::bound::{Bound, Traffic};
 use swapmeet_core::cost::kind::Times;
 use swapmeet_core::cost::machine::Machine;
@@ -295,7 +295,8 @@ fn evaluator_of(case: &Case) -> Box<dyn Evaluator> {
     match case.workload.communicators(&case.topology) {
         Ok(Some(all)) if all.count() > 1 => {
             let first = all.all().next().unwrap_or_default();
-            Box::new(WithAlone::new(evaluator(), evaluator(), all.network(), first))
+            let alone = Alone::new(evaluator(), all.network(), first);
+            Box::new(WithAlone::new(evaluator(), alone))
         }
         Ok(_) | Err(_) => evaluator(),
     }

@@ -10,35 +10,37 @@ use crate::simulation::step_statistics::StepStatistics;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// An evaluator of all communicators, and one that gets only the messages of the first
-/// communicator. Both are evaluators of the same case.
-pub struct WithAlone {
-    all: Box<dyn Evaluator>,
-    alone: Box<dyn Evaluator>,
+/// An evaluator that gets only the messages of the first communicator.
+pub struct Alone {
+    evaluator: Box<dyn Evaluator>,
     /// Whether each rank is in the first communicator.
     is_first: Vec<bool>,
     statistics: StepStatistics,
 }
 
-impl WithAlone {
-    /// Joins two evaluators of the same case. `first` are the ranks of the first communicator.
-    pub fn new(
-        all: Box<dyn Evaluator>,
-        alone: Box<dyn Evaluator>,
-        network: &Arc<Network>,
-        first: &[u32],
-    ) -> Self {
-        let statistics = StepStatistics::new(Arc::clone(network), alone.interests());
+impl Alone {
+    /// Restricts an evaluator. `first` are the ranks of the first communicator.
+    pub fn new(evaluator: Box<dyn Evaluator>, network: &Arc<Network>, first: &[u32]) -> Self {
+        let statistics = StepStatistics::new(Arc::clone(network), evaluator.interests());
         let mut is_first = vec![false; network.nodes() as usize];
         first.iter().for_each(|rank| is_first[*rank as usize] = true);
-        Self { all, alone, is_first, statistics }
+        Self { evaluator, is_first, statistics }
+    }
+
+    /// Returns the time in µs.
+    ///
+    /// # Errors
+    /// The reason why the model has no cost for the schedule.
+    pub fn time_us(&mut self) -> Result<f64, String> {
+        Ok(self.evaluator.cost()?.parts.total())
     }
 
     fn is_first(&self, rank: u64) -> bool {
         self.is_first[rank as usize]
     }
 
-    /// Reports the messages of the first communicator.
+    /// Reports the messages of the first communicator. All communicators that the evaluator is
+    /// notified of pack the same data.
     fn step(&mut self, step: &Step<'_>) {
         let own = |t: &Transfer| self.is_first(t.from.into());
         let mut transfers: Vec<Transfer> = step.transfers.iter().copied().filter(own).collect();
@@ -48,20 +50,56 @@ impl WithAlone {
         let facts = facts.unwrap_or_else(|fault| {
             unreachable!("these messages were measured before, together with others: {fault}")
         });
-        self.alone.notify(ScheduleEvent::Step(&Step {
+        let StepFacts { max_packed_load, max_packed_blocks, .. } = step.facts;
+        self.evaluator.notify(ScheduleEvent::Step(&Step {
             transfers: &transfers,
             latest_arrivals: &arrivals,
             inverse_bandwidth: self.statistics.inverse_bandwidth(),
             mean_hops: self.statistics.mean_hops(),
             busiest_links: self.statistics.busiest_links(),
-            // All communicators pack the same data.
-            facts: StepFacts {
-                max_packed_load: step.facts.max_packed_load,
-                max_packed_blocks: step.facts.max_packed_blocks,
-                ..facts
-            },
+            facts: StepFacts { max_packed_load, max_packed_blocks, ..facts },
             ..*step
         }));
+    }
+}
+
+impl Listener for Alone {
+    fn interests(&self) -> Interests {
+        self.evaluator.interests()
+    }
+
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
+        match event {
+            ScheduleEvent::Step(step) => self.step(step),
+            ScheduleEvent::Summed(summed) => {
+                let own = |(rank, load)| if self.is_first(rank) { load } else { 0 };
+                let of: Vec<u64> = (0..).zip(summed.of.iter().copied()).map(own).collect();
+                self.evaluator.notify(ScheduleEvent::Summed(Summed { of: &of, ..summed }));
+            }
+            ScheduleEvent::LocalCopy(copy) if !self.is_first(copy.node.into()) => {}
+            ScheduleEvent::Phase(_)
+            | ScheduleEvent::Rearrangement { .. }
+            | ScheduleEvent::LocalCopy(_)
+            | ScheduleEvent::Redistribution(_)
+            | ScheduleEvent::ByteSend(_)
+            | ScheduleEvent::Sent(_)
+            | ScheduleEvent::EmptySend(_)
+            | ScheduleEvent::RedundantBlock { .. } => self.evaluator.notify(event),
+        }
+    }
+}
+
+/// An evaluator of all communicators, and one of the first communicator. Both are evaluators of the
+/// same case.
+pub struct WithAlone {
+    all: Box<dyn Evaluator>,
+    alone: Alone,
+}
+
+impl WithAlone {
+    /// Joins two evaluators of the same case.
+    pub fn new(all: Box<dyn Evaluator>, alone: Alone) -> Self {
+        Self { all, alone }
     }
 }
 
@@ -72,42 +110,26 @@ impl Listener for WithAlone {
 
     fn notify(&mut self, event: ScheduleEvent<'_>) {
         self.all.notify(event);
-        match event {
-            ScheduleEvent::Step(step) => self.step(step),
-            ScheduleEvent::Summed(summed) => {
-                let own = |(rank, load)| if self.is_first(rank) { load } else { 0 };
-                let of: Vec<u64> = (0..).zip(summed.of.iter().copied()).map(own).collect();
-                self.alone.notify(ScheduleEvent::Summed(Summed { of: &of, ..summed }));
-            }
-            ScheduleEvent::LocalCopy(copy) if !self.is_first(copy.node.into()) => {}
-            ScheduleEvent::Phase(_)
-            | ScheduleEvent::Rearrangement { .. }
-            | ScheduleEvent::LocalCopy(_)
-            | ScheduleEvent::Redistribution(_)
-            | ScheduleEvent::ByteSend(_)
-            | ScheduleEvent::Sent(_)
-            | ScheduleEvent::EmptySend(_)
-            | ScheduleEvent::RedundantBlock { .. } => self.alone.notify(event),
-        }
+        self.alone.notify(event);
     }
 }
 
 impl Evaluator for WithAlone {
     fn cost(&mut self) -> Result<Cost, String> {
-        let alone = self.alone.cost()?.parts.total();
+        let alone = self.alone.time_us()?;
         Ok(Cost { alone_us: Some(alone), ..self.all.cost()? })
     }
 
     fn pause_at(&mut self, deadline: Option<Instant>) -> bool {
-        self.all.pause_at(deadline) | self.alone.pause_at(deadline)
+        self.all.pause_at(deadline) | self.alone.evaluator.pause_at(deadline)
     }
 
     fn is_paused(&self) -> bool {
-        self.all.is_paused() || self.alone.is_paused()
+        self.all.is_paused() || self.alone.evaluator.is_paused()
     }
 
     fn advance(&mut self) -> bool {
-        self.all.advance() && self.alone.advance()
+        self.all.advance() && self.alone.evaluator.advance()
     }
 
     fn parts_so_far(&self) -> Option<Parts> {

@@ -34,6 +34,17 @@ pub struct Jobs {
     left: u64,
 }
 
+/// The schedules that [`Jobs::report`] reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reported {
+    /// The schedules of all jobs.
+    All,
+    /// The schedules of the job with this number.
+    Job(u64),
+    /// The schedule that was added first.
+    First,
+}
+
 /// The steps of one schedule, with the ranks and the units of load of all schedules together.
 #[derive(Debug)]
 pub struct StepList {
@@ -61,6 +72,7 @@ struct ListedStep {
     latest_arrivals: Vec<u32>,
     routes: Vec<Route>,
     max_packed_bytes: Option<u64>,
+    max_packed_blocks: Option<f64>,
 }
 
 /// The events between two steps, in bytes.
@@ -128,18 +140,21 @@ impl Jobs {
         Ok(())
     }
 
-    /// Reports the steps of all schedules, or of those of one job, to a listener. Returns the totals
-    /// that do not depend on the data that nodes hold. Loads are in bytes.
+    /// Reports the steps of schedules to a listener. Returns the totals that do not depend on the
+    /// data that nodes hold. Loads are in bytes.
     ///
     /// # Errors
     /// The loads of a step are too large, or a message has no route.
-    pub fn report(&self, job: Option<u64>, listener: &mut dyn Listener) -> Result<Totals, Fault> {
+    pub fn report(&self, of: Reported, listener: &mut dyn Listener) -> Result<Totals, Fault> {
         // Packed loads are known already.
         let interests = Interests { packing: false, ..listener.interests() };
-        let is_reported = |list: &&StepList| {
-            job.is_none_or(|job| u64::from(list.first_rank) == job * self.ranks_of_job)
+        let is_reported = |(number, list): &(usize, &StepList)| match of {
+            Reported::All => true,
+            Reported::Job(job) => u64::from(list.first_rank) == job * self.ranks_of_job,
+            Reported::First => *number == 0,
         };
-        let lists: Vec<&StepList> = self.lists.iter().filter(is_reported).collect();
+        let lists = self.lists.iter().enumerate().filter(is_reported);
+        let lists: Vec<&StepList> = lists.map(|(_, list)| list).collect();
         let mut statistics = StepStatistics::new(Arc::clone(&self.network), interests);
         let mut totals = Totals { segments: 1, ..Totals::default() };
         let nodes = self.network.nodes() as usize;
@@ -168,9 +183,11 @@ impl Jobs {
             }
             // Every rank packs the messages of one schedule only.
             let packed = steps.iter().filter_map(|(_, step)| step.max_packed_bytes).max();
+            let blocks = steps.iter().filter_map(|(_, step)| step.max_packed_blocks);
+            let blocks = blocks.reduce(f64::max);
             let number = number as u64 + 1;
             let facts = statistics.measure(number, &mut transfers, None, &routes)?;
-            let facts = StepFacts { max_packed_load: packed, ..facts };
+            let facts = StepFacts { max_packed_load: packed, max_packed_blocks: blocks, ..facts };
             facts.check(transfers.len(), self.network.link_slots());
             totals.add(&facts);
             listener.notify(ScheduleEvent::Step(&Step {
@@ -262,6 +279,7 @@ impl StepList {
             latest_arrivals: step.latest_arrivals.to_vec(),
             routes: step.routes.iter().map(moved).collect(),
             max_packed_bytes: packed,
+            max_packed_blocks: step.facts.max_packed_blocks,
         });
         Ok(())
     }

@@ -15,13 +15,13 @@ use crate::group_clock::{GroupClock, PlanLimit};
 use crate::host::{Outcome, PlanInputs, Planned, Requested};
 use std::cell::Cell;
 use std::time::Duration;
-use swapmeet_core::cost::alone::WithAlone;
+use swapmeet_core::cost::alone::Alone;
 use swapmeet_core::cost::bound::Traffic;
 use swapmeet_core::cost::kind::Kind;
 use swapmeet_core::cost::model::{Cost, Evaluator, PricingContext};
 use swapmeet_core::delivery::fault::Fault;
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
-use swapmeet_core::simulation::merged::Jobs;
+use swapmeet_core::simulation::merged::{Jobs, Reported};
 use swapmeet_core::simulation::step::Totals;
 use swapmeet_core::simulation::{Task, affordable};
 use swapmeet_results::Status;
@@ -66,8 +66,8 @@ pub(super) fn plan_and_price(
         cases.iter().for_each(|case| report(refused(group, *case, status, reason)));
     };
     let mut merged = Jobs::new(&first.topology, jobs.len() as u64);
-    let evaluator = match evaluator(first, &jobs, &merged) {
-        Ok(evaluator) => evaluator,
+    let (evaluator, mut alone) = match evaluators(first, &jobs, &merged) {
+        Ok(evaluators) => evaluators,
         Err(reason) => {
             refuse_all(Status::Unsupported, &reason, report);
             return result;
@@ -110,13 +110,19 @@ pub(super) fn plan_and_price(
         }
         (None, None) => {}
         (None, Some(evaluator)) => {
-            let totals = merged.report(None, evaluator).map_err(of_fault);
+            let totals = merged.report(Reported::All, evaluator).map_err(of_fault);
             match totals {
                 // The totals of a job with several schedules are those of the merged schedule.
-                Ok(totals) if jobs.len() == 1 => set_totals(&mut planned[0], totals),
+                Ok(totals) if jobs.len() == 1 => {
+                    set_totals(&mut planned[0], totals);
+                    if let Some(alone) = &mut alone {
+                        let reported = merged.report(Reported::First, alone);
+                        together = reported.map(|_| ()).map_err(of_fault);
+                    }
+                }
                 Ok(_) => {
                     for (number, job) in (0..).zip(&mut planned) {
-                        match merged.report(Some(number), &mut Unheard).map_err(of_fault) {
+                        match merged.report(Reported::Job(number), &mut Unheard).map_err(of_fault) {
                             Ok(totals) => set_totals(job, totals),
                             Err(refusal) => together = Err(refusal),
                         }
@@ -136,7 +142,11 @@ pub(super) fn plan_and_price(
     let spent = evaluator.as_ref().map_or(Duration::ZERO, |evaluator| evaluator.spent);
     let share = planning / cases.len() as u32;
     let cost = match (&together, &mut evaluator) {
-        (Ok(()), Some(evaluator)) => Some(cost_of(evaluator, first)),
+        (Ok(()), Some(evaluator)) => Some(cost_of(evaluator, first).and_then(|cost| {
+            let alone_us = alone.as_mut().map(Alone::time_us).transpose();
+            let alone_us = alone_us.map_err(|reason| (Status::Unsupported, reason))?;
+            Ok(Cost { alone_us, ..cost })
+        })),
         _ => None,
     };
     for case in cases {
@@ -184,9 +194,14 @@ fn cost_of_job(cost: &CostOrRefusal, own: usize, planned: &Planned) -> CostOrRef
     Ok(cost)
 }
 
-/// Returns an evaluator of all jobs together, whose loads are in bytes. The error is the reason why
-/// the jobs cannot run together.
-fn evaluator(case: &Case, jobs: &[Companion], merged: &Jobs) -> Result<Box<dyn Evaluator>, String> {
+/// Returns an evaluator of all jobs together, whose loads are in bytes. If there is only one job, also
+/// returns an evaluator of its first communicator. The error is the reason why the jobs cannot run
+/// together.
+fn evaluators(
+    case: &Case,
+    jobs: &[Companion],
+    merged: &Jobs,
+) -> Result<(Box<dyn Evaluator>, Option<Alone>), String> {
     let starts: Vec<f64> = jobs.iter().map(|job| job.start_us).collect();
     let has_several = jobs.len() > 1;
     let context = PricingContext {
@@ -199,12 +214,12 @@ fn evaluator(case: &Case, jobs: &[Companion], merged: &Jobs) -> Result<Box<dyn E
     let evaluator = || case.machine.evaluator(context);
     if has_several {
         case.machine.check_jobs()?;
-        return Ok(evaluator());
+        return Ok((evaluator(), None));
     }
     case.machine.check_unequal_communicators()?;
     let communicators = case.workload.all_communicators(&case.topology)?;
     let first = communicators.first().and_then(|all| all.all().next()).unwrap_or_default();
-    Ok(Box::new(WithAlone::new(evaluator(), evaluator(), &case.topology, first)))
+    Ok((evaluator(), Some(Alone::new(evaluator(), &case.topology, first))))
 }
 
 /// Plans the schedules of a job, of which there are several if its communicators differ, and adds

@@ -8,7 +8,7 @@ use crate::delivery::traced::Proof;
 use crate::network::symmetry::Group;
 use crate::network::topology::{Network, Route, parse};
 use crate::simulation::listener::{Listener, ScheduleEvent, Summed};
-use crate::simulation::merged::Jobs;
+use crate::simulation::merged::{Jobs, Reported};
 use crate::simulation::step::{Step, Transfer};
 use crate::simulation::step_statistics::StepStatistics;
 use std::sync::Arc;
@@ -172,7 +172,7 @@ pub(super) fn try_cost_of_jobs(
         run(&topology, &mut list, steps, &[], |_, _| 0);
         all.add(list).unwrap();
     }
-    all.report(None, evaluator.as_mut()).unwrap();
+    all.report(Reported::All, evaluator.as_mut()).unwrap();
     evaluator.cost()
 }
 
