@@ -167,7 +167,7 @@ fn the_palette_finds_and_runs_commands() {
     terminal.keys(":most expensive");
     terminal.wait_for("Network and ranks: go to the most expensive step");
     terminal.keys("\r");
-    terminal.wait_for("4 Network: pex");
+    terminal.wait_for("4 Ranks: pex");
     terminal.keys(":sort\u{1b}[B");
     terminal.wait_for("Table: sort by the next visible column");
     terminal.keys("\u{15}no such thing\r");

@@ -9,7 +9,7 @@
 //! | A10 | `the_first_algorithms_can_be_told_apart` |
 //! | A11 | `cancelled_cases_can_be_resumed` |
 //! | A13, B3 | `failed_cases_run_again` |
-//! | A14 | the tests of time limits in `run` |
+//! | A14 | `a_child_is_killed_soon_after_its_limit` |
 //! | A15 | `a_range_of_counts_has_no_units` |
 //! | A16 | `small_losses_are_not_red` |
 //! | A17 | none: the sentences in the docs have changed |

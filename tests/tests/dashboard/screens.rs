@@ -172,6 +172,7 @@ fn equal_curves_are_drawn_once() {
     terminal.wait_for("● suh-shin");
     terminal.wait_for("▲ pairwise = pex");
     // The curve is flat at its start, so the cell after the marker belongs to the line.
+    terminal.wait_for("│▲");
     let line = terminal.line("│▲");
     let after = line.split('▲').nth(1).unwrap().chars().next().unwrap();
     assert!(

@@ -13,7 +13,7 @@ use crate::session::{Request, Requests, Session};
 use crossterm::event::KeyCode;
 use form::Form;
 use ratatui::layout::Rect;
-use swapmeet_runner::experiment::Setting;
+use swapmeet_runner::experiment::{SETTINGS, Setting};
 use swapmeet_runner::input::InputError;
 
 const DESCRIPTION_ROWS: u16 = 5;
@@ -509,12 +509,7 @@ impl Choose {
             // A setting shows its value; all other lines show their descriptions.
             let (text, about) = match item {
                 ListItem::Setting(setting) => (session.chosen.setting(setting), style),
-                ListItem::Choice(..)
-                | ListItem::Suggestion(_)
-                | ListItem::ExperimentFile(_)
-                | ListItem::Collective(..) => {
-                    (about_short(item, session, kind), if here { style } else { theme.dim })
-                }
+                _ => (about_short(item, session, kind), if here { style } else { theme.dim }),
             };
             painter.put(text_area, end.max(6 + names.max(12)) + 2, y, &text, about);
         }
@@ -549,15 +544,9 @@ fn heading(
     let by_tables = picked.is_empty() && session.chosen.is_named_by_tables(kind);
     let text = match (kind, open) {
         (ListKind::Settings, false) => {
-            let set = |item: &ListItem<'_>| match item {
-                ListItem::Setting(setting) => Some((setting.key, session.chosen.setting(setting))),
-                ListItem::Choice(..)
-                | ListItem::Suggestion(_)
-                | ListItem::ExperimentFile(_)
-                | ListItem::Collective(..) => None,
-            };
-            let settings = session.chosen.items(kind, &Default::default());
-            let texts = settings.iter().filter_map(set).filter(|(_, value)| !value.is_empty());
+            let texts =
+                SETTINGS.iter().map(|setting| (setting.key, session.chosen.setting(setting)));
+            let texts = texts.filter(|(_, value)| !value.is_empty());
             texts.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
         }
         (ListKind::Settings | ListKind::ExperimentFiles, true) => String::new(),
@@ -565,12 +554,7 @@ fn heading(
             "Enter chooses one, with all algorithms that may fit".to_owned()
         }
         (ListKind::Collectives, false) => {
-            let items = session.chosen.items(kind, &Default::default());
-            let mut own = items.iter().filter_map(|item| match item {
-                ListItem::Collective(kind, true) => Some(kind.word.to_owned()),
-                _ => None,
-            });
-            own.next().unwrap_or_else(|| "several".to_owned())
+            session.chosen.collective().map_or("several", |kind| kind.word).to_owned()
         }
         (ListKind::Algorithms, false) if session.chosen.is_all_that_fit() => {
             format!("all {} that may fit", picked.len())

@@ -101,30 +101,11 @@ impl Panel for Map {
     }
 
     fn sideways(&mut self, by: isize, session: &Session) -> Requests {
-        let Some(place) = self.place(session) else { return Requests::new() };
-        self.go(
-            place,
-            |place, step| {
-                Some(Place {
-                    column: place.column.checked_add_signed(step * by.signum())?,
-                    ..place
-                })
-            },
-            by,
-            session,
-        )
+        self.go([0, by.signum()], by.unsigned_abs(), session)
     }
 
     fn step(&mut self, by: isize, session: &Session) -> Requests {
-        let Some(place) = self.place(session) else { return Requests::new() };
-        self.go(
-            place,
-            |place, step| {
-                Some(Place { row: place.row.checked_add_signed(step * by.signum())?, ..place })
-            },
-            by,
-            session,
-        )
+        self.go([by.signum(), 0], by.unsigned_abs(), session)
     }
 
     fn go_to(&mut self, line: usize, session: &Session) -> Requests {
@@ -254,22 +235,17 @@ impl Map {
         of_group.or((!maps.is_empty()).then_some(Place { map: 0, row: 0, column: 0 }))
     }
 
-    /// Goes to the next cell with a winner, in the direction of `next`.
-    fn go(
-        &mut self,
-        from: Place,
-        next: impl Fn(Place, isize) -> Option<Place>,
-        by: isize,
-        session: &Session,
-    ) -> Requests {
+    /// Goes to the cell with a winner that is `count` such cells away in a direction.
+    fn go(&self, [down, right]: [isize; 2], count: usize, session: &Session) -> Requests {
+        let Some(from) = self.place(session) else { return Requests::new() };
         let map = &session.compared.maps[from.map];
-        let places = (1..).map_while(|step| next(from, step));
-        let inside = places.take_while(|p| p.row < map.rows.len() && p.column < map.xs.len());
-        let filled = inside.filter(|place| cell(map, place.row, place.column).is_some());
-        match filled.take(by.unsigned_abs()).last() {
-            Some(place) => self.select(place, session),
-            None => Requests::new(),
-        }
+        let places = (1..).map_while(|step| {
+            let row = from.row.checked_add_signed(step * down)?;
+            let column = from.column.checked_add_signed(step * right)?;
+            (row < map.rows.len() && column < map.xs.len()).then_some(Place { row, column, ..from })
+        });
+        let filled = places.filter(|place| cell(map, place.row, place.column).is_some());
+        filled.take(count).last().map(|place| self.select(place, session)).unwrap_or_default()
     }
 
     /// Selects the fastest case in a cell.

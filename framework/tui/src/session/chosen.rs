@@ -477,7 +477,7 @@ impl Chosen {
     }
 
     /// Returns the collective of the chosen workloads; `None` if they have several.
-    fn collective(&self) -> Option<&'static CollectiveKind> {
+    pub(crate) fn collective(&self) -> Option<&'static CollectiveKind> {
         let mut kinds = self
             .selected(ListKind::Workloads)
             .filter_map(|workload| Workload::parse(workload).ok())

@@ -29,11 +29,10 @@ pub(super) fn columns(steps: usize, room: usize) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// Returns the width of a bar. A few steps have wide bars, but half of the room is left to the
-/// caption.
-fn wide(bars: usize, room: u16) -> u16 {
+/// Returns the width of a bar. A few steps have wide bars, if a caption next to them still fits.
+fn wide(bars: usize, room: u16, caption: u16) -> u16 {
     const MOST: u16 = 4;
-    (room / 2 / (bars as u16).max(1)).clamp(1, MOST)
+    (room.saturating_sub(caption + 3) / (bars as u16).max(1)).clamp(1, MOST)
 }
 
 /// Draws the chart. If a column represents several steps, its bar shows the longest of them. The
@@ -51,7 +50,13 @@ pub(super) fn chart(
     let time = |step: usize| recording.time(step).unwrap_or(0.0);
     let room = area.width.saturating_sub(2);
     let columns = columns(recording.steps.len(), usize::from(room));
-    let each = wide(columns.len(), room);
+    let of_what = if recording.ranks.is_some() {
+        "mean time of ranks in each step"
+    } else {
+        "time of each step"
+    };
+    let text = format!("{of_what}, maximum {} (w goes there)", duration(longest));
+    let each = wide(columns.len(), room, width(&text));
     // The height of a bar is measured in eighths of a row. A bar consists of the kinds of time.
     for (number, steps) in (0_u16..).zip(&columns) {
         let x = 1 + number * each;
@@ -79,12 +84,6 @@ pub(super) fn chart(
         }
     }
     // If there is enough space to the right of the bars, write a caption that explains the scale.
-    let of_what = if recording.ranks.is_some() {
-        "mean time of ranks in each step"
-    } else {
-        "time of each step"
-    };
-    let text = format!("{of_what}, maximum {} (w goes there)", duration(longest));
     let from = columns.len() as u16 * each + 3;
     if from + width(&text) < area.width {
         painter.put(area, from, high.saturating_sub(1), &text, theme.dim);
@@ -151,7 +150,7 @@ mod tests {
 
     #[test]
     fn few_steps_have_wide_bars() {
-        assert_eq!([1, 6, 21, 60, 200].map(|bars| wide(bars, 110)), [4, 4, 2, 1, 1]);
+        assert_eq!([1, 6, 21, 60, 200].map(|bars| wide(bars, 110, 50)), [4, 4, 2, 1, 1]);
     }
 
     #[test]
