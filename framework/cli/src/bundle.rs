@@ -145,6 +145,7 @@ impl Bundle {
                 &mut row.algorithm,
                 &mut row.machine,
                 &mut row.machine_definition,
+                &mut row.together,
             ] {
                 *spec = replaced(spec, name, copy);
             }
@@ -180,6 +181,7 @@ impl Restored {
                 &mut again.algorithm,
                 &mut again.machine,
                 &mut again.machine_definition,
+                &mut again.together,
                 &mut again.reason,
                 &mut again.note,
             ] {
@@ -219,7 +221,7 @@ fn replaced(spec: &str, name: &str, copy: &str) -> String {
         let after = &found[name.len()..];
         text += before;
         let is_value = BEFORE.iter().any(|start| text.ends_with(start))
-            && (after.is_empty() || after.starts_with([',', ')']));
+            && (after.is_empty() || after.starts_with([',', ')', ' ']));
         text += if is_value { copy } else { name };
         rest = after;
     }

@@ -178,11 +178,7 @@ fn axes_that_do_not_fit_are_explained() {
         ("torus:4x4", "uniform:1,over=ep", "name them, as in `mesh=ep:8/other:-1`"),
         ("torus:4x4,mesh=dp:4/ep:4", "uniform:1,over=tp", "but the axes are dp, ep"),
         ("torus:4x4", "uniform:1,over=size:5", "do not divide the 16 ranks"),
-        (
-            "torus:4x4",
-            "irregular:dist=lognormal,mean=9,cv=1,over=size:4",
-            "use sizes without a random draw",
-        ),
+        ("torus:4x4", "uniform:1,over=file:no-such-file.txt", "can't be read"),
         ("torus:4x4,mesh=dp:4/ep:4", "uniform:1,over=dp,root=4", "root"),
         (
             "torus:4x4,mesh=dp:4/ep:4",

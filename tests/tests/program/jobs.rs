@@ -6,7 +6,8 @@ use crate::support::{
 };
 use serde_json::Value;
 use std::path::Path;
-use swapmeet_results::{Record, Sink as _, Status, read_file};
+use swapmeet_results::{Record, Status, read_file};
+use swapmeet_runner::experiment::Experiment;
 use tempfile::tempdir;
 
 const FLUID: &str = "--machine tpu-v5p:model=fluid";
@@ -112,6 +113,13 @@ fn rows_of_jobs_are_resumed_merged_repeated_and_compared() {
     let table = run("compare all.csv --details").success();
     let table = String::from_utf8(table.get_output().stdout.clone()).unwrap();
     assert!(table.contains("together with ring-allreduce allreduce/uniform:4MiB"), "{table}");
+}
+
+#[test]
+fn tables_of_jobs_are_saved() {
+    let saved = Experiment::parse("e.toml", EXPERIMENT).unwrap().to_toml();
+    assert!(saved.contains("start_us = 5"), "{saved}");
+    assert_eq!(Experiment::parse("saved.toml", &saved).unwrap().to_toml(), saved);
 }
 
 #[test]

@@ -114,14 +114,17 @@ pub(super) fn plan_and_price(
             match totals {
                 // The totals of a job with several schedules are those of the merged schedule.
                 Ok(totals) if jobs.len() == 1 => {
-                    set_totals(&mut planned[0], totals);
+                    if has_several(&planned[0]) {
+                        set_totals(&mut planned[0], totals);
+                    }
                     if let Some(alone) = &mut alone {
                         let reported = merged.report(Reported::First, alone);
                         together = reported.map(|_| ()).map_err(of_fault);
                     }
                 }
                 Ok(_) => {
-                    for (number, job) in (0..).zip(&mut planned) {
+                    let jobs = (0..).zip(&mut planned).filter(|(_, job)| has_several(job));
+                    for (number, job) in jobs {
                         match merged.report(Reported::Job(number), &mut Unheard).map_err(of_fault) {
                             Ok(totals) => set_totals(job, totals),
                             Err(refusal) => together = Err(refusal),
@@ -315,11 +318,16 @@ fn in_bytes(totals: &Totals, unit: u64) -> Totals {
     }
 }
 
+/// Returns whether a job has several schedules.
+fn has_several(job: &Result<PlannedJob, Refusal>) -> bool {
+    job.as_ref().is_ok_and(|job| job.traffic.len() > 1)
+}
+
 /// Sets the totals of a job with several schedules, of which `merged` are those that do not depend on
 /// the data that nodes hold.
 fn set_totals(job: &mut Result<PlannedJob, Refusal>, merged: Totals) {
-    let Ok(PlannedJob { planned, traffic, .. }) = job else { return };
-    if let (Outcome::Verified(totals), true) = (&mut planned.outcome, traffic.len() > 1) {
+    let Ok(PlannedJob { planned, .. }) = job else { return };
+    if let Outcome::Verified(totals) = &mut planned.outcome {
         *totals = Totals {
             proof: totals.proof,
             peak_load: totals.peak_load,
