@@ -6,7 +6,7 @@ use crate::support::{
 };
 use serde_json::Value;
 use std::path::Path;
-use swapmeet_results::{Record, Status, read_file};
+use swapmeet_results::{Record, Sink as _, Status, read_file};
 use swapmeet_runner::experiment::Experiment;
 use tempfile::tempdir;
 
