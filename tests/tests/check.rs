@@ -82,7 +82,7 @@ fn a_depth_of_connections_finds_deadlocks() {
     let args = "--algorithm hypercube-allgather --topology hypercube:4 --topology hypercube:2";
     let (code, report) = check(&file, &format!("{args} --fifo-depth 7"));
     let found = findings(&report);
-    let expected = "fault liveness hypercube-allgather hypercube:4 deadlock with 7 slots, one for each block: rank 0 waits for a free slot to rank 8, rank 8 waits for a free slot to rank 0; there is none from 8 slots on";
+    let expected = "fault liveness hypercube-allgather hypercube:4 deadlock with 7 slots, one for each block: rank 0 waits for a free slot to rank 1, rank 1 waits for a free slot to rank 0; there is none from 8 slots on";
     assert_eq!((code, found), (1, vec![expected.to_owned()]));
     let (code, report) = check(&file, &format!("{args} --fifo-depth 8"));
     assert_eq!((code, findings(&report)), (0, vec![]));

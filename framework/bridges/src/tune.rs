@@ -1,6 +1,6 @@
-//! Makes decision tables from a sweep. A decision table tells an MPI library, NCCL or a similar library which
-//! algorithm to use, depending on the number of ranks and bytes. Each library is one file and one
-//! entry of [`LIBRARIES`].
+//! Makes decision tables from a sweep. A decision table tells an MPI library, NCCL or a similar
+//! library which algorithm to use, depending on the number of ranks and bytes. Each library is one
+//! entry of [`LIBRARIES`], and libraries with similar files share a module.
 //!
 //! Only the algorithms that the library has are compared. A sweep only has some block sizes. If the
 //! fastest algorithm differs between two consecutive sizes, the table changes the algorithm at the
@@ -207,7 +207,7 @@ impl Library {
         self.algorithms.iter().find_map(|algorithm| algorithm.rule(case, self.limits_requests))
     }
 
-    /// Returns the library's name of the algorithm of a case; `None` if no rule can express the case.
+    /// Returns the library's name of the algorithm of a case; `None` if no rule can express it.
     pub fn name_of(&self, case: &TimedCase) -> Option<&'static str> {
         self.rule(case).map(|rule| rule.algorithm.name)
     }

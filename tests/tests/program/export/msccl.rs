@@ -131,7 +131,7 @@ fn a_deadlock_on_the_connections_of_nccl_is_reported() {
         let [_, message] = texts_of(swapmeet(&words(&line)).arg(&out).assert().success());
         message
     };
-    assert_eq!(message(16), "");
+    assert!(!message(16).contains("deadlock"), "{}", message(16));
     let expected = "the program has a deadlock if each chunk takes a slot: rank 0 waits for a free slot to rank 16, rank 16 waits for a free slot to rank 0";
     assert!(message(32).contains(expected), "{}", message(32));
 }
