@@ -13,7 +13,9 @@ use crate::output;
 use clap::{Arg, Command, CommandFactory};
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::{CompleteEnv, Shells};
-use specs::{algorithms, machines, systems, topologies, workloads};
+use specs::{
+    algorithms, axes, machines, pairs_of_axes, properties, systems, topologies, workloads,
+};
 
 /// The environment variable in which the completion script gives the name of the shell when it
 /// requests completions.
@@ -52,6 +54,9 @@ fn with_candidates(arg: Arg) -> Arg {
         "workload" | "workloads" => workloads,
         "machine" | "machines" => machines,
         "system" | "systems" => systems,
+        "x" | "pivot" => axes,
+        "axes" => pairs_of_axes,
+        "by" => properties,
         "paper" => return arg.add(ArgValueCandidates::new(papers)),
         _ => return arg,
     };

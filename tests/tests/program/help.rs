@@ -130,6 +130,19 @@ fn commands_flags_and_specs_are_completed() {
     assert_eq!(completed(&["plot", "winn"]), ["winners"]);
     assert_eq!(completed(&["plot", "heat", "rows.csv", "--val"]), ["--value"]);
     assert_eq!(completed(&["plot", "rows.csv", "--algorithm", "suh"]), ["suh-shin"]);
+    for (kind, flag, begun, whole) in [
+        ("curves", "--x", "tok", "tokens"),
+        ("curves", "--x", "block", "block"),
+        ("curves", "--x", "startup", "startup_us"),
+        ("curves", "--x", "windo", "window"),
+        ("heat", "--axes", "tokens,ske", "tokens,skew"),
+        ("winners", "--axes", "fault", "faults"),
+    ] {
+        assert!(completed(&["plot", kind, "rows.csv", flag, begun]).contains(&whole.to_owned()));
+    }
+    assert_eq!(completed(&["compare", "rows.csv", "--by", "topo"]), ["topology"]);
+    assert_eq!(completed(&["compare", "rows.csv", "--by", "tok"]), ["tokens"]);
+    assert_eq!(completed(&["compare", "rows.csv", "--pivot", "tok"]), ["tokens"]);
 }
 
 /// Bash divides a spec at colons and equals signs, and replaces only the last part by a completion.

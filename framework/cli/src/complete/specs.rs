@@ -4,11 +4,14 @@ use super::candidate;
 use crate::args::PluginArgs;
 use crate::run;
 use clap_complete::engine::CompletionCandidate;
+use std::collections::BTreeMap;
 use swapmeet_core::cost::machine::{Machine, presets};
 use swapmeet_core::cost::model::models;
 use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES};
 use swapmeet_core::network::topology::{OPTIONS, families};
 use swapmeet_core::system;
+use swapmeet_results::analysis::Axis;
+use swapmeet_results::{By, columns};
 use swapmeet_runner::plugin::Algorithm;
 use swapmeet_runner::registry::{OTHER_NAMES, Registry};
 use swapmeet_workloads::generators;
@@ -156,6 +159,47 @@ pub(super) fn systems(typed: &str) -> Vec<CompletionCandidate> {
     };
     let parameters = machine.values().into_iter().map(|value| value.parameter);
     begun.with(parameters.map(|p| owned((p.key(), p.meaning()))))
+}
+
+/// Returns the axes of figures and tables.
+pub(super) fn axes(_typed: &str) -> Vec<CompletionCandidate> {
+    let own = Axis::ALL.iter().map(|axis| candidate(axis.name(), axis.label()));
+    own.chain(numbers()).collect()
+}
+
+/// Returns the second axis of a map after a comma, and otherwise the first one.
+pub(super) fn pairs_of_axes(typed: &str) -> Vec<CompletionCandidate> {
+    let before = typed.find(',').map_or("", |at| &typed[..=at]);
+    let all = axes(typed).into_iter().chain(columns().map(|name| candidate(name, "a column")));
+    all.map(|axis| axis.add_prefix(before)).collect()
+}
+
+/// Returns the properties by which cases are compared.
+pub(super) fn properties(_typed: &str) -> Vec<CompletionCandidate> {
+    let own = By::ALL.iter().map(|by| candidate(by.label(), "compare along it"));
+    own.chain(numbers()).collect()
+}
+
+/// Returns the numbers of specs: keys of workloads, parameters of machines, options of topologies,
+/// and parameters of algorithms.
+fn numbers() -> impl Iterator<Item = CompletionCandidate> {
+    let mut numbers = BTreeMap::new();
+    let registry = run::registry(&PluginArgs::default());
+    let algorithms = registry.iter().flat_map(Registry::algorithms);
+    numbers
+        .extend(algorithms.flat_map(|a| a.params.iter().map(|p| (p.key.clone(), p.help.clone()))));
+    numbers.extend(OPTIONS.iter().map(|option| owned((option.name, option.help))));
+    for model in models() {
+        let Ok(machine) = Machine::parse(&format!("free:model={}", model.name)) else { continue };
+        let parameters = machine.values().into_iter().map(|value| value.parameter);
+        let numbers_of_it = parameters.filter(|p| machine.number(p.key()).is_some());
+        numbers.extend(numbers_of_it.map(|p| owned((p.key(), p.meaning()))));
+    }
+    for kind in COLLECTIVES {
+        let keys = generators(kind).flat_map(|g| g.keys.iter().map(|key| (*key, g.syntax)));
+        numbers.extend(keys.filter(|(key, _)| !key.is_empty()).map(owned));
+    }
+    numbers.into_iter().map(|(key, help)| candidate(key, help))
 }
 
 #[cfg(test)]
