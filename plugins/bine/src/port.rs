@@ -1,12 +1,14 @@
 //! The exchanges of butterflies on lines of ranks and on tori, which the trees use, too.
 
 use crate::{ANYWHERE, reach, steps};
-use swapmeet_sdk::{About, Axis, Grid, ParamInfo, Problem, Stop, bit_words};
+use swapmeet_sdk::{About, Axis, Collective, Grid, ParamInfo, Problem, Stop, bit_words};
+
+const MOST_PORTS: u64 = 6;
 
 pub(crate) const PORTS: ParamInfo = ParamInfo::number(
     "ports",
     "",
-    "1 to 6: for tori, this number of butterflies or trees over the dimensions at the same time; without it, one along the line of ranks",
+    "1 to 6: for tori, this number of butterflies or trees over the dimensions at the same time; by default, as many as the machine has ports for the directions of a torus, and with one port a single one along the line of ranks",
 );
 
 /// The messages of a node in a step depend on the parameter `ports`, so no number is promised.
@@ -102,13 +104,16 @@ impl Coordinates {
 }
 
 /// Returns the grid of the schedule and the number of butterflies. Without the parameter `ports`,
-/// the grid is a line of ranks.
+/// the grid is that of a torus if the machine has several ports, and otherwise a line of ranks.
 pub(crate) fn grid_and_ports(problem: &Problem<'_>) -> Result<(Grid, usize), Stop> {
     let Some(ports) = problem.given::<u64>("ports")? else {
+        if let Some(of_torus) = ports_on_torus(problem) {
+            return Ok(of_torus);
+        }
         steps(problem)?;
         return Ok((Grid::new(&[problem.topology().nodes()])?, 1));
     };
-    if !(1..=6).contains(&ports) {
+    if !(1..=MOST_PORTS).contains(&ports) {
         return Err(Stop::failed(format!("`ports={ports}`: expected a whole number from 1 to 6")));
     }
     let grid = problem.topology().grid()?;
@@ -118,4 +123,19 @@ pub(crate) fn grid_and_ports(problem: &Problem<'_>) -> Result<(Grid, usize), Sto
             "a dimension has {radix} nodes, which is not a power of two"
         ))),
     }
+}
+
+/// Returns the grid of a torus and the number of butterflies that it can run at the same time, if
+/// there are several: one for each direction of each dimension, at most one for each port of the
+/// machine. The authors' all-to-all has only one, so the default of an all-to-all is a line.
+fn ports_on_torus(problem: &Problem<'_>) -> Option<(Grid, usize)> {
+    let is_torus = matches!(problem.topology().kind(), "torus" | "ring");
+    if !is_torus || problem.collective() == Collective::AllToAll {
+        return None;
+    }
+    let grid = problem.topology().grid().ok()?;
+    let directions = 2 * grid.dimensions() as u64;
+    let ports = problem.ports().min(directions).min(MOST_PORTS);
+    let has_butterflies = grid.radices().iter().all(|radix| radix.is_power_of_two());
+    (ports > 1 && has_butterflies).then_some((grid, ports as usize))
 }

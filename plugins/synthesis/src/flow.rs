@@ -31,7 +31,7 @@ const PARAMS: [ParamInfo; 5] = [
         "form",
         &words(&FORMS),
         "",
-        "one step with routes, or steps between neighbours; by default routes, and steps if messages over several links occupy them alone (circuit) or are stored at each node (store-and-forward) and there are no switches",
+        "one step with routes, or steps between neighbours; by default routes; steps if there are no switches, nodes can use all of their links at once, and messages over several links occupy them alone (circuit) or are stored at each node (store-and-forward)",
     ),
     ParamInfo::number(
         "group",
@@ -147,7 +147,10 @@ fn form(problem: &Problem<'_>, network: &LinkGraph) -> Result<Form, Stop> {
         return Ok(given);
     }
     // Where messages share the links of their routes, steps between neighbours only add start-ups.
-    let needs_routes = network.has_switches() || problem.shares_routes();
+    // With few ports, neighbours cannot forward as much as the links carry.
+    let needs_routes = network.has_switches()
+        || problem.shares_routes()
+        || problem.ports() < network.most_links_of_a_node();
     Ok(if needs_routes { Form::Routes } else { Form::Steps })
 }
 

@@ -83,6 +83,11 @@ impl LinkGraph {
         self.links.vertices() > self.nodes
     }
 
+    /// Returns the largest number of links that leave a node.
+    pub(crate) fn most_links_of_a_node(&self) -> u64 {
+        (0..self.nodes).map(|node| self.links.out(node).len() as u64).max().unwrap_or(0)
+    }
+
     /// Returns the network with all links reversed, and for each reversed link the number of the
     /// original link.
     pub(crate) fn reversed(&self) -> (Self, Vec<u32>) {

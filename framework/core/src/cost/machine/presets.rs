@@ -267,29 +267,6 @@ static PRESETS: &[Preset] = &[
             ("ports", "1", "one adapter a rank: Aurora's nodes have eight"),
         ],
     },
-    Preset {
-        name: "dgx-h100",
-        title: "NVIDIA DGX H100 on InfiniBand NDR; for groups:NODESx8,inside=9,inside_hop=0",
-        values: &[
-            ("model", "wormhole", "two tiers of switches"),
-            (
-                "startup_us",
-                "0.47",
-                "a step over NVLink, ring, protocol LL: hwLat in NCCL's src/graph/tuning.cc",
-            ),
-            (
-                "byte_us",
-                "0.00002",
-                "400 Gb/s a ConnectX-7 adapter, one a GPU; within a node 9 times as much, NVLink's 900 GB/s being of both directions: NVIDIA, DGX H100",
-            ),
-            (
-                "hop_us",
-                "1.115",
-                "a step over the network takes 2.7 us, there: half of what that is beyond NVLink's, for either of its two hops",
-            ),
-            ("ports", "all", "adapter and NVLink work at the same time"),
-        ],
-    },
     tpu!(
         "tpu-v4",
         "Google TPU v4: torus:AxBxC and twisted-torus:AxBxC of inter-chip links",
@@ -363,6 +340,13 @@ static PRESETS: &[Preset] = &[
             ("ports", "all", "seven links a GPU at once"),
         ],
     },
+    gpu_servers!(
+        "dgx-h100",
+        "NVIDIA DGX H100 on InfiniBand NDR; for groups:NODESx8,inside=9,inside_hop=0",
+        "400 Gb/s a ConnectX-7 adapter, one a GPU: NVIDIA, DGX H100; within a node 9 times as much, NVLink's 900 GB/s being of both directions",
+        "1.36",
+        NCCL_OUTSIDE
+    ),
     gpu_servers!(
         "dgx-b200",
         "NVIDIA DGX B200 on InfiniBand NDR; for groups:NODESx8,inside=18,inside_hop=0",
