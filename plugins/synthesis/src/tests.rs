@@ -41,7 +41,8 @@ fn all_to_all_meets_the_bisection() {
 #[test]
 fn one_port_is_obeyed_within_two_per_cent() {
     for (kind, optimum) in [("mesh", 349.5), ("torus", 255.8)] {
-        let proved = on(kind, &[8, 8]).ports(1).verify(&FlowSchedule).unwrap();
+        let problem = on(kind, &[8, 8]).ports(1).param("form", "steps");
+        let proved = problem.verify(&FlowSchedule).unwrap();
         assert!(proved.max_sends == 1 && proved.max_receives == 1, "{kind}");
         assert!(proved.steps as f64 <= optimum * 1.02, "{kind}: {}", proved.steps);
     }
@@ -51,8 +52,11 @@ fn one_port_is_obeyed_within_two_per_cent() {
 #[test]
 fn several_ports_are_obeyed() {
     for ports in 1..5 {
-        let proved = on("mesh", &[3, 4]).ports(ports).verify(&FlowSchedule).unwrap();
+        let problem = || on("mesh", &[3, 4]).ports(ports);
+        let proved = problem().param("form", "steps").verify(&FlowSchedule).unwrap();
         assert!(proved.max_sends <= ports && proved.max_receives <= ports, "{ports}");
+        // By default, messages take routes unless a node has a port for each of its four links.
+        assert_eq!(steps(&problem(), &FlowSchedule) == 1, ports < 4, "{ports}");
     }
 }
 
@@ -299,7 +303,7 @@ fn equal_nodes_exchange_blocks_in_the_fewest_steps() {
             let of_axes =
                 axes.iter().map(|(crossings, directions)| crossings.div_ceil(*directions));
             let bound = of_axes.max().unwrap().max(crossings.div_ceil(ports)).max(longest);
-            let problem = on(kind, dims).ports(ports);
+            let problem = on(kind, dims).ports(ports).param("form", "steps");
             problem.verify_symmetry(&FlowSchedule).unwrap_or_else(|e| panic!("{kind}: {e}"));
             let proved = problem.by_orbits().verify(&FlowSchedule).unwrap();
             assert!(proved.max_sends <= ports && proved.max_receives <= ports, "{kind} {dims:?}");
