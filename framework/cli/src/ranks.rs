@@ -169,12 +169,16 @@ fn run_with_launcher(
     })
 }
 
-/// Returns whether a file has only rows of measurements that failed, for instance because the
-/// launcher could not start the ranks. The next attempt may replace such a file.
+/// Returns whether a file is empty because there is no launcher, or has only rows of measurements
+/// that failed, for instance because the launcher could not start the ranks. The next attempt may
+/// replace such a file.
 fn has_no_measurement(file: &Path) -> bool {
+    if output::is_stdout(file) {
+        return false;
+    }
     let has_failed = |row: &Record| row.status == Status::Error && row.model == "measured";
-    !output::is_stdout(file)
-        && read_file(file).is_ok_and(|rows| !rows.is_empty() && rows.iter().all(has_failed))
+    std::fs::metadata(file).is_ok_and(|file| file.is_file() && file.len() == 0)
+        || read_file(file).is_ok_and(|rows| !rows.is_empty() && rows.iter().all(has_failed))
 }
 
 /// Writes the schedule of a case to a folder and returns the row of the case. If there is no valid

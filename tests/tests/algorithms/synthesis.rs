@@ -156,7 +156,7 @@ fn every_kind_of_network_gets_verified_schedules() {
                 assert!(planned(&topology, workload, algorithm, u64::MAX).steps > 0, "{spec}");
             }
         }
-        let one = planned(&topology, "uniform:64", "flow", 1);
+        let one = planned(&topology, "uniform:64", "flow:form=steps", 1);
         assert!(one.max_sends == 1 && one.max_receives == 1, "{spec}");
     }
     for topology in [star, parse("fat-tree:2x3").unwrap(), parse("dragonfly:3x2x2").unwrap()] {

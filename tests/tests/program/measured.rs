@@ -84,6 +84,16 @@ exit 1
     let other = dir.path().join("other.csv");
     let (status, message) = attempt("false", &other);
     assert!(status == Some(2) && !other.exists(), "{message}");
+    // Without the launcher, the output file is empty, and the next attempt may replace it.
+    let missing = || {
+        let mut run = swapmeet_process(&args);
+        let run = run.arg("no-such-launcher {ranks}").arg("--out").arg(&other);
+        let run = run.env("MPICC", "true").output().unwrap();
+        (run.status.code(), String::from_utf8_lossy(&run.stderr).into_owned())
+    };
+    let first = missing();
+    assert!(first.1.contains("`no-such-launcher`: No such file"), "{}", first.1);
+    assert_eq!(missing(), first);
 }
 
 /// The result of the job does not depend on the command that starts it.

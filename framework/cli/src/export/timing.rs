@@ -45,6 +45,9 @@ pub(super) fn not_in_simgrid(case: &Case) -> Vec<String> {
     [
         (is("order", "data"), "`order=data` (the exported program works step by step)"),
         (number("noise") > 0.0, "`noise`"),
+        (is("grouped", "yes"), "`grouped=yes` (each message has a start-up of its own)"),
+        (number("launch_us") > 0.0, "`launch_us`"),
+        (number("floor_us") > 0.0, "`floor_us`"),
         (
             is("fairness", "equal") && has_latencies,
             "`fairness=equal` (messages have weights by their latency)",

@@ -137,6 +137,9 @@ fn exports_name_what_simgrid_does_not_express() {
     for (machine, what) in [
         (format!("{fluid},order=data"), "`order=data` (the exported program works step by step)"),
         (format!("{fluid},noise=0.1"), "`noise`"),
+        (format!("{fluid},grouped=yes"), "`grouped=yes` (each message has a start-up of its own)"),
+        (format!("{fluid},launch_us=3"), "`launch_us`"),
+        (format!("{fluid},floor_us=3"), "`floor_us`"),
         (
             format!("{fluid},fairness=equal"),
             "`fairness=equal` (messages have weights by their latency)",
