@@ -30,6 +30,8 @@ pub struct System {
     pub inside_gbps: f64,
     /// The bandwidth of a network port, in each direction, in GB/s (data sheet).
     pub port_gbps: f64,
+    /// The physical ports that together are such a port: two of 400 Gb/s can be one of 800 Gb/s.
+    pub physical_ports: u64,
     /// The fabric between domains.
     pub fabric: Fabric,
     /// The least time of a collective within a domain, and of one between domains, in µs.
@@ -336,11 +338,11 @@ static SYSTEMS: &[System] = &[
         "2 and 8 computers of a rack",
     ),
     System {
-        ports_per_host: 8,
+        physical_ports: 2,
         ..nvl72(
             "gb300-nvl72",
-            "GB300, racks of 72 GPUs, two ports of 400 Gb/s RoCE for each GPU",
-            50.0,
+            "GB300, racks of 72 GPUs, a port of 800 Gb/s RoCE for each GPU",
+            100.0,
             Fabric::Roce,
             "4 to 128 GPUs, large sizes",
         )
@@ -390,6 +392,7 @@ const fn nvidia(
         gpus_per_domain: 8,
         inside_gbps,
         port_gbps,
+        physical_ports: 1,
         fabric,
         floor_us,
         measured,

@@ -144,7 +144,8 @@ fn rows_without_a_possible_table_are_refused() {
     let sweep = sweep(dir.path());
     let message = refused(&["tune", &sweep, "--format", "nccl"]);
     assert!(
-        message.contains("no row has a time of an algorithm that the library's rules can express: ")
+        message
+            .contains("no row has a time of an algorithm that the library's rules can express: ")
             && message.contains(" ring (allgather), ring-allreduce (allreduce), "),
         "{message}"
     );

@@ -371,11 +371,12 @@ impl Limit {
                 let of_port = prediction.outside_bytes / us / 1e3;
                 let of_host = system.ports_per_host as f64;
                 let each = of_host / system.gpus_per_host as f64;
+                let physical = of_host * system.physical_ports as f64;
                 format!(
-                    "NIC {:.1} of {} GB/s = {:.2} of {of_host} ports",
+                    "NIC {:.1} of {} GB/s = {:.2} of {physical} ports",
                     of_port * each,
                     system.port_gbps * each,
-                    of_port / system.port_gbps * of_host
+                    of_port / system.port_gbps * physical
                 )
             }
             Self::NvLink => {
