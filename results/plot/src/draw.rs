@@ -15,7 +15,9 @@ use crate::format::FigureFormat;
 use crate::marks::scene::{Anchor, Scene};
 use crate::marks::text::{width, wrapped};
 use crate::marks::{DrawError, Paper, Picture};
-use panel::Frame;
+use panel::{Axes, Frame};
+#[cfg(test)]
+use scale::Tick;
 
 pub trait Drawable {
     fn picture(&self, paper: &Paper) -> Picture;
@@ -149,10 +151,21 @@ impl Figure {
         (frames, top)
     }
 
+    /// Returns the axes of each panel on a page without a legend on its right.
+    pub(crate) fn axes(&self, paper: &Paper) -> Vec<Axes> {
+        let (frames, _) = self.frames(paper, paper.width(self.panels.len()), 0.0);
+        frames.iter().zip(&self.panels).map(|(frame, panel)| frame.axes(self, panel)).collect()
+    }
+
+    /// Returns the labels of the x axis and of the y axis of each panel.
     #[cfg(test)]
     pub(crate) fn axis_labels(&self, paper: &Paper) -> Vec<[Vec<String>; 2]> {
-        let (frames, _) = self.frames(paper, paper.width(self.panels.len()), 0.0);
-        frames.iter().zip(&self.panels).map(|(frame, panel)| frame.labels(self, panel)).collect()
+        let axes = self.axes(paper).into_iter();
+        let labels = |ticks: Vec<Tick>| {
+            let labels = ticks.into_iter().map(|tick| tick.label);
+            labels.filter(|label| !label.is_empty()).collect()
+        };
+        axes.map(|Axes { x_ticks, y_ticks, .. }| [x_ticks, y_ticks].map(labels)).collect()
     }
 }
 

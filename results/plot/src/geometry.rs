@@ -12,7 +12,7 @@ use crate::stacked::StackKind;
 use crate::stacked::{Scales, StackedBars};
 use crate::winners::WinnerFigure;
 use swapmeet_results::analysis::Axis;
-use swapmeet_results::{Record, Status, Verified, compare};
+use swapmeet_results::{Record, Status, Verified, compare, latex_escaped};
 
 pub(crate) const WIDTHS: [&str; 6] = ["84mm", "120mm", "160mm", "178mm", "190mm", "240mm"];
 pub(crate) const FONTS: [&str; 3] = ["6pt", "8pt", "10pt"];
@@ -316,6 +316,24 @@ fn every_axis_has_at_least_three_labels() {
     }
     let first: Vec<&String> = wrong.iter().take(40).collect();
     assert!(wrong.is_empty(), "{} axes, first: {first:#?}", wrong.len());
+}
+
+/// LaTeX would choose ticks such as 10^1.4 for times from 20 µs to 200 µs.
+#[test]
+fn latex_figures_have_the_ticks_of_the_other_formats() {
+    for (files, x) in [(study(), Axis::Block), (tori(), Axis::Nodes), (faults(), Axis::Faults)] {
+        let figure = Figure::from_rows(&files, &options(x, Quantity::Time)).unwrap();
+        for (paper_name, paper) in papers() {
+            let text = figure.for_latex(&paper);
+            for [x, y] in figure.axis_labels(&paper) {
+                for (axis, labels) in [("x", x), ("y", y)] {
+                    let labels = latex_escaped(&labels.join(","));
+                    let ticks = format!("{axis}ticklabels={{{labels}}}");
+                    assert!(text.contains(&ticks), "{paper_name}: {ticks}: {text}");
+                }
+            }
+        }
+    }
 }
 
 /// The times span two powers of ten, from 20 µs to 3 ms. If only 1, 2 and 3 ms had labels, three

@@ -1,15 +1,13 @@
 //! Output of curves as LaTeX source for pgfplots.
 
 use crate::appearance::LegendPlace;
-use crate::draw::letter;
-use crate::figure::{Curve, Figure, Panel};
+use crate::draw::scale::{Scale, Tick};
+use crate::draw::{Drawable, letter};
+use crate::figure::{Curve, Figure};
 use crate::marks::Paper;
 use crate::quantity::Point;
 use crate::style::Marker;
 use std::fmt::Write as _;
-use swapmeet_results::analysis::Axis;
-use swapmeet_results::stats::distinct;
-use swapmeet_results::units::Unit;
 use swapmeet_results::{latex_escaped, single_line};
 
 /// Points of 1/72.27 inch, the unit of LaTeX, in a pixel of 1/96 inch.
@@ -52,15 +50,18 @@ impl Figure {
         );
         // Write the panels. The first one defines the legend.
         let mut letters = 0;
-        for (number, panel) in self.panels.iter().enumerate() {
+        for (number, (panel, axes)) in self.panels.iter().zip(self.axes(paper)).enumerate() {
             let title = latex_escaped(&panel.title);
             let has_legend = number == 0 && self.legend != LegendPlace::None;
             let legend =
                 if has_legend { format!(", legend to name={legend}") } else { String::new() };
-            let single = single_x(panel).map_or(String::new(), |x| self.single_axis(panel, x));
-            let _ = writeln!(out, "\\nextgroupplot[title={{{title}}}{legend}{single}]");
+            let mode = if axes.is_single { ",\n  xmode=normal" } else { "" };
+            let x = axis_options('x', &axes.x, &axes.x_ticks);
+            let y = axis_options('y', &axes.y, &axes.y_ticks);
+            let _ =
+                writeln!(out, "\\nextgroupplot[title={{{title}}}{legend}{mode},\n  {x},\n  {y}]");
             for (place, curve) in panel.curves.iter().chain(&panel.reference).enumerate() {
-                out += &self.plotted(curve, single_x(panel).map(|_| place as f64 + 0.5), paper);
+                out += &self.plotted(curve, axes.is_single.then_some(place as f64 + 0.5), paper);
                 if has_legend {
                     let label = latex_escaped(self.label(&curve.name));
                     let (line, mark) = self.look(curve, paper);
@@ -121,72 +122,27 @@ impl Figure {
             None => panels.min(2),
         };
         let rows = panels.div_ceil(columns);
-        let unit_of = |unit: Unit| match unit {
-            Unit::Time => ", $\\mu$s",
-            Unit::Bytes => ", B",
-            Unit::Number => "",
-        };
-        // The ticks of sizes have units of their own.
-        let x_unit = Some(self.x.unit()).filter(|unit| *unit != Unit::Bytes);
-        let (unit, y_unit) = (x_unit.map_or("", unit_of), unit_of(self.y.unit()));
-        let legend_columns = if self.legend == LegendPlace::Right { 1 } else { 3 };
+        let (place, wide) = Drawable::legend(self, paper);
+        // The legend is as wide as the page at most.
+        let fitting = (paper.width(panels) / wide).floor().clamp(1.0, 3.0);
+        let legend_columns = if place == LegendPlace::Right { 1.0 } else { fitting };
         let mut options = vec![
             format!(
                 "group style={{group size={columns} by {rows}, horizontal sep=5em, vertical sep=5em}}"
             ),
             format!("width={}", self.width(paper, if columns == 1 { 0.98 } else { 0.49 })),
-            format!("xlabel={{{}}}", latex_escaped(self.x_label) + unit),
-            format!("ylabel={{{}{y_unit}}}", latex_escaped(&self.y_label)),
+            format!("xlabel={{{}}}", latex_escaped(self.x_label)),
+            format!("ylabel={{{}}}", latex_escaped(&self.y_label)),
             format!("legend columns={legend_columns}"),
             "every axis plot/.append style={thick}".to_owned(),
         ];
         if self.log.x() {
             options.push("xmode=log".to_owned());
         }
-        options.extend(self.size_ticks());
         if self.log.y() {
             options.push("ymode=log".to_owned());
         }
-        if self.share_y {
-            let curves =
-                self.panels.iter().flat_map(|panel| panel.curves.iter().chain(&panel.reference));
-            let ys = curves.flat_map(|curve| &curve.points).map(|point| point.y);
-            let (low, high) =
-                ys.fold((f64::MAX, f64::MIN), |(low, high), y| (low.min(y), high.max(y)));
-            let (low, high) = if self.log.y() {
-                (low / 1.2, high * 1.2)
-            } else {
-                (low - 0.05 * (high - low), high + 0.05 * (high - low))
-            };
-            options.push(format!("ymin={low}, ymax={high}"));
-        }
         options
-    }
-
-    /// Returns ticks at sizes or numbers of nodes that occur in the figure, with the units that its
-    /// texts use. Returns `None` for other axes.
-    fn size_ticks(&self) -> Option<String> {
-        const MOST: usize = 6;
-        if !matches!(self.x, Axis::Block | Axis::Nodes) && self.x.unit() != Unit::Bytes {
-            return None;
-        }
-        let curves = self.panels.iter().flat_map(|panel| &panel.curves);
-        let xs = distinct(curves.flat_map(|curve| &curve.points).map(|point| point.x));
-        let shown: Vec<f64> = xs.iter().copied().step_by(xs.len().div_ceil(MOST).max(1)).collect();
-        let ticks: Vec<String> = shown.iter().map(f64::to_string).collect();
-        let labels: Vec<String> = shown.iter().map(|x| latex_escaped(&self.x.text(*x))).collect();
-        Some(format!("xtick={{{}}}, xticklabels={{{}}}", ticks.join(","), labels.join(",")))
-    }
-
-    /// Returns the options of a panel in which all points have the same x. The curves are placed
-    /// next to each other.
-    fn single_axis(&self, panel: &Panel, x: f64) -> String {
-        let curves = panel.curves.len();
-        format!(
-            ", xmode=normal, xmin=0, xmax={curves}, xtick={{{}}}, xticklabels={{{}}}",
-            curves as f64 / 2.0,
-            latex_escaped(&self.x.text(x))
-        )
     }
 
     fn colour(&self, name: &str) -> String {
@@ -234,10 +190,22 @@ impl Figure {
     }
 }
 
-fn single_x(panel: &Panel) -> Option<f64> {
-    let mut xs = panel.curves.iter().flat_map(|curve| &curve.points).map(|point| point.x);
-    let first = xs.next()?;
-    (panel.curves.len() > 1 && xs.all(|x| x == first)).then_some(first)
+/// Returns the range of the axis `axis` and its ticks, which are those of the other formats.
+fn axis_options(axis: char, scale: &Scale, ticks: &[Tick]) -> String {
+    let list = |is_named: bool, text: fn(&Tick) -> String| {
+        let shown = ticks.iter().filter(|tick| tick.label.is_empty() != is_named).map(text);
+        shown.collect::<Vec<_>>().join(",")
+    };
+    let value = |tick: &Tick| tick.value.to_string();
+    let label = |tick: &Tick| latex_escaped(&tick.label);
+    format!(
+        "{axis}min={}, {axis}max={}, {axis}tick={{{}}}, {axis}ticklabels={{{}}}, minor {axis}tick={{{}}}",
+        scale.low,
+        scale.high,
+        list(true, value),
+        list(true, label),
+        list(false, value)
+    )
 }
 
 /// Returns the dashes of a line as an option, which begins with a comma. Empty for a solid line.

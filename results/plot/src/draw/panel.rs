@@ -28,14 +28,16 @@ pub(super) struct Frame {
     pub title_lines: usize,
 }
 
-struct Axes {
-    x: Scale,
-    y: Scale,
-    x_ticks: Vec<Tick>,
-    y_ticks: Vec<Tick>,
+/// The axes of a panel.
+pub(crate) struct Axes {
+    pub x: Scale,
+    pub y: Scale,
+    pub x_ticks: Vec<Tick>,
+    pub y_ticks: Vec<Tick>,
+    /// The lines of the label of the x axis.
     x_label: Vec<String>,
     /// Whether all points have the same x, so that the curves are placed next to each other.
-    is_single: bool,
+    pub is_single: bool,
 }
 
 impl Axes {
@@ -98,16 +100,7 @@ impl Frame {
         self.draw_crossovers(scene, figure, panel, &axes, letters);
     }
 
-    #[cfg(test)]
-    pub(super) fn labels(&self, figure: &Figure, panel: &Panel) -> [Vec<String>; 2] {
-        let Axes { x_ticks, y_ticks, .. } = self.axes(figure, panel);
-        [x_ticks, y_ticks].map(|ticks| {
-            let labels = ticks.into_iter().map(|tick| tick.label);
-            labels.filter(|label| !label.is_empty()).collect()
-        })
-    }
-
-    fn axes(&self, figure: &Figure, panel: &Panel) -> Axes {
+    pub(super) fn axes(&self, figure: &Figure, panel: &Panel) -> Axes {
         let (font, size) = (self.font, 0.9 * self.font);
         let panels = if figure.share_y { &figure.panels[..] } else { std::slice::from_ref(panel) };
         let heights = panels.iter().flat_map(|panel| {
