@@ -30,7 +30,8 @@ pub fn write_table(comparison: &Comparison, view: View, out: &mut dyn Write) -> 
         // The table of measured times, which follows the summary, is as wide as it needs to be.
         if is_summary && number == 0 {
             narrow(&mut texts);
-            let width = u16::try_from(WIDTH).unwrap_or(u16::MAX);
+            // The space after the last column is not printed.
+            let width = u16::try_from(WIDTH + GAP).unwrap_or(u16::MAX);
             table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
         }
         let mut texts = texts.into_iter();
@@ -100,7 +101,8 @@ fn wrapped(text: &str, most: usize, after: &[char]) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::compare::tests::row;
-    use crate::render::tests::{comparison, details_of, partly_failed, repeated};
+    use crate::record::Record;
+    use crate::render::tests::{comparison, details_of, partly_failed, repeated, text_of};
 
     #[test]
     fn a_table_ends_in_sentences_with_the_uncertainty() {
@@ -115,6 +117,29 @@ mod tests {
         note: p-values are corrected for 2 comparisons (Holm).
         note: Wilcoxon's rank test: needs n >= 7 for 2 comparisons.
         ");
+    }
+
+    /// The names of algorithms and settings are only broken after punctuation, also if the table is
+    /// exactly as wide as it may be then.
+    #[test]
+    fn names_in_a_summary_are_only_broken_after_punctuation() {
+        let [first, second] = ["n".repeat(30), format!("linear-sync:window={}", "1".repeat(20))];
+        let of = |tokens: u32, name: &str, time| Record {
+            workload: format!("moe:tokens={tokens},skew=1"),
+            topology: format!("torus:{tokens}x16"),
+            ..row(name, 0, time)
+        };
+        for length in 1..30 {
+            let first = &first[..length];
+            let rows = [16, 64].map(|tokens| [of(tokens, first, 1.0), of(tokens, &second, 2.0)]);
+            let compared = comparison(rows.concat());
+            let table = text_of(|all, out| write_table(all, View::Summary, out), &compared);
+            let words: Vec<&str> = table.split_whitespace().collect();
+            let has_second = words.contains(&&*second)
+                || words.contains(&"linear-sync:") && words.contains(&&second[12..]);
+            assert!(words.contains(&first) && has_second, "{table}");
+            assert!(table.lines().all(|line| line.chars().count() <= WIDTH), "{table}");
+        }
     }
 
     #[test]
