@@ -62,7 +62,8 @@ fn the_map_of_winners_agrees_with_the_rows() {
     let (rows, out) = (rows_in(&dir), dir.path().join("winners.svg"));
     plot(&rows, &out, &["winners", "--data", "--label", "pex=Pairwise"]).success().stderr("");
     let svg = std::fs::read_to_string(&out).unwrap();
-    for text in ["torus:8x8, uniform", "paragon", "own", "4 KiB", "block size", "not told apart"] {
+    for text in ["uniform", "torus:8x8", "paragon", "own", "4 KiB", "block size", "not told apart"]
+    {
         assert!(svg.contains(&format!(">{text}<")), "{text}: {svg}");
     }
     let text = std::fs::read_to_string(out.with_extension("csv")).unwrap();

@@ -7,32 +7,16 @@ use crate::support::{swapmeet, texts_of, words};
 use predicates::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
+use swapmeet_tests::project;
 use tempfile::{TempDir, tempdir};
-
-/// The experiment. Its networks are smaller than those of the researcher, which had 512 nodes.
-const EXPERIMENT: &str = r#"
-name = "moe-study"
-topologies = ["torus:4x4x2", "dragonfly:4x4x2"]
-algorithms = ["linear", "pairwise", "tuna", "two-phase-bruck"]
-machines = ["slingshot-11:startup_us=2"]
-repetitions = 4
-workloads = [
-    "moe:experts=32,top=4,tokens=1,bytes=2KiB",
-    "moe:experts=32,top=4,tokens=8,bytes=2KiB",
-    "moe:experts=32,top=4,tokens=64,bytes=2KiB",
-    "moe:experts=32,top=4,tokens=1,bytes=2KiB,skew=1",
-    "moe:experts=32,top=4,tokens=8,bytes=2KiB,skew=1",
-    "moe:experts=32,top=4,tokens=64,bytes=2KiB,skew=1",
-]
-"#;
 
 /// The rows of the study, which are the same for all tests.
 fn rows(dir: &TempDir) -> PathBuf {
     static ROWS: LazyLock<String> = LazyLock::new(|| {
         let dir = tempdir().unwrap();
-        let [experiment, out] = ["study.toml", "rows.csv"].map(|name| dir.path().join(name));
-        std::fs::write(&experiment, EXPERIMENT).unwrap();
-        swapmeet(&["run", "--quiet"]).arg(&experiment).arg("--out").arg(&out).assert().success();
+        let out = dir.path().join("rows.csv");
+        let experiment = project("tests/fixtures/moe-study.toml");
+        swapmeet(&["run", "--quiet"]).arg(experiment).arg("--out").arg(&out).assert().success();
         std::fs::read_to_string(out).unwrap()
     });
     let out = dir.path().join("rows.csv");
@@ -88,7 +72,14 @@ fn curves_over_tokens_have_an_axis_and_crossovers() {
     let at = |words: &str| -> Vec<f64> {
         texts.iter().filter(|(_, text)| text == words).map(|(x, _)| *x).collect()
     };
-    // There is a panel for each network and skew.
+    // There is a panel for each network and skew. The title of the figure has what all have in
+    // common, and the title of a panel has only its own settings, also those that a spec leaves out.
+    for skew in ["skew=0", "skew=1"] {
+        assert_eq!(at(&format!("torus:4x4x2, {skew}")).len(), 1, "{texts:?}");
+        assert_eq!(at(&format!("dragonfly:4x4x2, {skew}")).len(), 1, "{texts:?}");
+    }
+    assert_eq!(texts.iter().filter(|(_, text)| text.contains("experts=32")).count(), 1);
+    assert!(texts.iter().all(|(_, text)| !text.ends_with('=')), "a key without its value");
     assert_eq!(at("tokens").len(), 4, "{texts:?}");
     let ticks = ["1", "8", "64"].map(at);
     assert!(ticks.iter().all(|ticks| ticks.len() == 4), "{ticks:?}");
@@ -125,10 +116,41 @@ fn numbers_of_other_specs_are_axes() {
     // The map of each network has a row for skew 0, which no spec states, and for skew 1.
     let rows_of_skew = |value: &str| texts(&svg).iter().filter(|(_, text)| text == value).count();
     assert_eq!((rows_of_skew("0"), rows_of_skew("1")), (2, 4), "1 is also a number of tokens");
+    // What both maps have in common is the title of the figure. It does not name the model, which
+    // the machine determines.
+    let common = "moe:experts=32,top=4,bytes=2KiB, slingshot-11:startup_us=2";
+    for title in [common, "torus:4x4x2", "dragonfly:4x4x2"] {
+        assert_eq!(texts(&svg).iter().filter(|(_, text)| text == title).count(), 1, "{title}");
+    }
+    // A cell is white with a border where the fastest algorithm is not told apart from others.
+    let data = rows.with_extension("cells.csv");
+    drawn(&rows, &data, &["winners", "--axes", "tokens,skew"]);
+    let mut cells = csv::Reader::from_path(data).unwrap();
+    let undecided = cells.records().filter(|cell| !cell.as_ref().unwrap()[7].is_empty()).count();
+    let border = |shape: &&str| shape.split('>').next().unwrap().contains("fill=\"none\"");
+    let borders = svg.split("<polygon ").skip(1).filter(border).count();
+    assert!(undecided > 2 && borders == undecided, "{undecided} cells, {borders} borders");
     let (own, _) = plotted(&rows, "winners");
     assert_eq!(own, svg, "the map of a study of tokens and skew is over these");
+    // Every cell of a heat map shows its value with three digits, in the unit of the legend.
     let (svg, _) = plotted(&rows, "heat --axes tokens,algorithm --topology torus:4x4x2");
     assert!(svg.contains(">tokens<") && svg.contains(">completion time, "), "{svg}");
+    let is_value = |text: &str| {
+        let digits = text.chars().filter(char::is_ascii_digit).collect::<String>();
+        text.parse::<f64>().is_ok() && digits.trim_start_matches('0').len() == 3
+    };
+    let values = texts(&svg).iter().filter(|(_, text)| is_value(text)).count();
+    assert!(values >= 2 * 3 * 6, "{values} values: {:?}", texts(&svg));
+    // In a column of a journal, either all cells have room for their values or none shows it.
+    let (narrow, _) = plotted(&rows, "heat --axes workload,algorithm --width 84mm --font 10pt");
+    let shown = texts(&narrow).iter().filter(|(_, text)| is_value(text)).count();
+    assert!(shown <= 5, "the legend has five values: {:?}", texts(&narrow));
+    // The axes of algorithms and machines.
+    let (svg, message) = plotted(&rows, "curves --x window --topology torus:4x4x2");
+    assert!(svg.contains(">window<") && svg.contains(">linear-sync<"), "{svg}");
+    assert_eq!(message.trim(), "not shown: 24 cases without window");
+    let (svg, _) = plotted(&rows, "curves --x startup_us --topology torus:4x4x2");
+    assert_eq!(texts(&svg).iter().filter(|(_, text)| text == "2 µs").count(), 6);
     // What all workloads have in common is in the title, and not in the labels.
     let (svg, _) = plotted(&rows, "heat --axes workload,algorithm --topology torus:4x4x2");
     let labels = texts(&svg);
@@ -178,9 +200,20 @@ fn the_summary_fits_on_a_screen_and_the_table_has_all_tokens() {
     assert!(summary.lines().count() <= 40, "{summary}");
     assert!(summary.lines().all(|line| line.chars().count() <= 100), "{summary}");
     assert_eq!(summary.lines().filter(|line| line.contains("tokens=")).count(), 12, "{summary}");
+    // Names are only broken after punctuation.
+    let names = ["linear", "tuna", "two-phase-bruck", "linear-sync:window=16", "linear-sync:"];
+    let is_whole = |word: &&str| names.contains(word) || word.starts_with("window=");
+    let of_names =
+        |word: &&str| ["linear", "tuna", "two"].iter().any(|start| word.starts_with(start));
+    let cut: Vec<&str> =
+        summary.split_whitespace().filter(of_names).filter(|word| !is_whole(word)).collect();
+    assert!(summary.contains("two-phase-bruck") && cut.is_empty(), "{cut:?}: {summary}");
     assert!(compare("--details").lines().count() > 80);
     let pivot = compare("--pivot --format latex");
     assert_eq!(pivot, compare("--pivot tokens --format latex"));
+    // The word after the flag can be the file.
+    let [first, _] = texts_of(swapmeet(&["compare", "--pivot"]).arg(&rows).assert().success());
+    assert_eq!(first, compare("--pivot"));
     assert_eq!(pivot.matches("\\begin{tabular}{lrrr}").count(), 4, "{pivot}");
     for part in
         ["\\caption{Completion time", "torus:4x4x2", "slingshot-11:startup\\_us=2", "\\textbf{"]
@@ -212,6 +245,12 @@ fn the_summary_fits_on_a_screen_and_the_table_has_all_tokens() {
         ("moe:experts=32,top=4,bytes=2KiB", "1"),
         "{by}"
     );
+    // Algorithms without the parameter are not compared by it. There are 12 cases of four others.
+    let by = compare("--by window");
+    assert!(by.contains("note: not compared: 48 cases without window"), "{by}");
+    assert_eq!(by.lines().filter(|line| line.contains("tokens=")).count(), 12, "{by}");
+    let refused = swapmeet(&["compare", "--by", "windw"]).arg(&rows).assert().code(2);
+    refused.stderr(predicate::str::contains("did you mean `window`?"));
 }
 
 /// The report has a map over both numbers, and curves over each of them.
@@ -229,5 +268,5 @@ fn the_report_has_curves_and_a_map() {
     }
     // There is no figure over the block size, which is the same in all cases.
     assert!(!text.contains("against block size"), "{text}");
-    assert!(text.contains("moe:experts=32,top=4,bytes=2KiB,skew=1 "), "{text}");
+    assert!(text.contains("moe:experts=32,top=4,bytes=2KiB,skew=1, tokens="), "{text}");
 }
