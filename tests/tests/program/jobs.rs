@@ -6,7 +6,7 @@ use crate::support::{
 };
 use serde_json::Value;
 use std::path::Path;
-use swapmeet_results::{Record, Sink as _, Status, read_file};
+use swapmeet_results::{Record, Sink, Status, read_file};
 use swapmeet_runner::experiment::Experiment;
 use tempfile::tempdir;
 
@@ -142,6 +142,7 @@ fn the_gain_of_an_overlap_is_printed() {
         let path = dir.path().join(name);
         let mut csv = swapmeet_results::CsvSink::new(std::fs::File::create(&path).unwrap());
         records.iter().for_each(|record| csv.record(record).unwrap());
+        csv.finish().unwrap();
         path.to_str().unwrap().to_owned()
     };
     let topology = "torus:4x4,mesh=dp:4/ep:4";
