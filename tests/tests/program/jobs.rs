@@ -353,8 +353,9 @@ fn communicators_that_a_file_cannot_list_are_explained() {
     let why = "lists rank 9, expected numbers from 0 to 5, the ranks of `ring:6`";
     assert!(row.status == Status::Unsupported && row.reason.ends_with(why), "{}", row.reason);
     listed(dir.path(), "0 1 2\n3 4\n");
-    let trace = [&["trace"], &case[..]].concat();
-    assert!(refused(&trace).contains("which only `run` supports"), "{}", refused(&trace));
+    let trace = swapmeet(&["trace"]).args(case).assert().code(1);
+    let message = String::from_utf8_lossy(&trace.get_output().stderr).into_owned();
+    assert!(message.contains("which only `run` supports"), "{message}");
     listed(dir.path(), "0 1 x\n");
     let message = refused(&[&["run"], &case[..]].concat());
     assert!(message.contains("line 1: `x` is not a rank, expected a number"), "{message}");

@@ -38,6 +38,9 @@ fn every_column_is_filled_in() {
     let mut rows = swapmeet_results::read_file(&folder.path().join("rows.csv")).unwrap();
     let communicators = "--topology torus:2x2,mesh=a:2/b:2 --workload uniform:64,over=b --algorithm linear --machine free:model=fluid,byte_us=1";
     rows.extend(crate::support::rows(&crate::support::words(communicators)));
+    let beside = ["--beside", "linear uniform:64"];
+    let communicators = crate::support::words(communicators);
+    rows.extend(crate::support::rows(&[&communicators[..], &beside].concat()));
     let rows: Vec<Vec<String>> = rows.iter().map(|row| row.fields().collect()).collect();
     for (at, column) in swapmeet_results::columns().enumerate() {
         assert!(rows.iter().any(|row| !row[at].is_empty()), "no row has anything in `{column}`");
