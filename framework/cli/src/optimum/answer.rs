@@ -56,12 +56,8 @@ impl Answer {
     /// Lowers the upper end to the time in which the schedule of an algorithm moves the bytes. Every
     /// schedule in `times` was verified, so the optimum is not larger.
     pub(super) fn use_schedules(&mut self, times: &Times) {
-        // If ranks have clocks of their own, the parts are those of one chain of messages. Only the
-        // time as a whole is then certain to be enough for all bytes.
-        let enough = |row: &Record| match row.first_rank_us {
-            Some(_) => row.time_us,
-            None => bytes_us(row),
-        };
+        // Without a time of the bytes alone, the time as a whole is enough for all bytes.
+        let enough = |row: &Record| bytes_us(row).or(row.time_us);
         let of_row = |row: &Record| Some((row.algorithm.clone(), enough(row)?));
         let schedules = times.rows.iter().filter_map(of_row);
         let fastest = schedules.min_by(|a, b| a.1.total_cmp(&b.1));
@@ -144,6 +140,9 @@ impl Answer {
         if has_mark {
             let _ = writeln!(text, "\n{}", table::UNCHARGED);
         }
+        if times.rows.iter().any(has_own_clocks) {
+            let _ = writeln!(text, "\n{NO_BYTES}");
+        }
         text
     }
 
@@ -181,7 +180,7 @@ impl Answer {
 
     /// Returns two ratios for a row. The first is the time of the algorithm divided by the optimum
     /// with start-ups. The second is the time that the algorithm spends on moving bytes, divided by
-    /// the optimum without start-ups.
+    /// the optimum without start-ups; `None` if the row has no such time.
     fn ratios(&self, row: &Record) -> [Option<f64>; 2] {
         let over = |value: Option<f64>, least: f64| Some(value? / least).filter(|_| least > 0.0);
         [over(row.time_us, self.optimum_us), over(bytes_us(row), self.optimum.lower_us)]
@@ -211,8 +210,21 @@ impl Answer {
     }
 }
 
-/// Returns the time that a schedule spends on moving bytes, in µs.
+/// The reason why `bytes/optimum` is empty.
+const NO_BYTES: &str = "bytes/optimum is empty for models in which each rank has its own clock: the bytes of some messages move during the start-ups of others, so no part of the time is that of the bytes alone";
+
+/// Returns whether the row is of a model in which each rank has its own clock. The parts of its time
+/// are those of one chain of messages.
+fn has_own_clocks(row: &Record) -> bool {
+    row.first_rank_us.is_some()
+}
+
+/// Returns the time that a schedule spends on moving bytes, in µs. `None` if this time is not a part
+/// of the time of the row, because bytes move at any time, not only along the chain that ends last.
 fn bytes_us(row: &Record) -> Option<f64> {
+    if has_own_clocks(row) {
+        return None;
+    }
     row.transmission_us.zip(row.contention_us).map(|(own, shared)| own + shared)
 }
 
