@@ -16,6 +16,7 @@ mod winner;
 
 pub use by::By;
 pub use line_optimum::LineOptimum;
+pub use rearrangement::{CHARGED_LESS_REMARK, rearrangement_remark};
 pub use rows::ComparedRows;
 use winner::Rival;
 pub use winner::{Margin, RunnerUp, Winner};
@@ -253,11 +254,13 @@ impl Group {
         self.setting.borrowed().machine_in_full()
     }
 
-    /// Returns whether the machine charges other algorithms of the group for rearrangement, but not
-    /// this one, although it needs some.
+    /// Returns whether the machine charges the line for no rearrangement, although it needs some. If
+    /// algorithms are compared, the machine must charge another algorithm of the group. Otherwise,
+    /// readers also compare the line with those of other groups.
     pub fn is_charged_less(&self, line: &ComparisonLine) -> bool {
         let is_charged = |other: &ComparisonLine| other.time.is_some() && !other.declares_none;
-        line.declares_none && self.lines.iter().any(is_charged)
+        let compares_algorithms = self.of_algorithm.is_none();
+        line.declares_none && (!compares_algorithms || self.lines.iter().any(is_charged))
     }
 
     /// Returns the mark that follows the name of an algorithm in this group: [`CHARGED_LESS`] if
@@ -440,10 +443,7 @@ impl Comparison {
     /// Adds the remarks on duplicates and on rearrangement, which follow from the groups.
     fn with_remarks(self) -> Self {
         let notes = grouping::notes(&self.files, self.groups.iter().map(|group| &group.repeated));
-        let rearrangement_remarks = match self.by {
-            By::Algorithm => rearrangement::remarks(&self.groups),
-            _ => Vec::new(),
-        };
+        let rearrangement_remarks = rearrangement::remarks(&self.groups, self.by);
         Self { notes, rearrangement_remarks, ..self }
     }
 }

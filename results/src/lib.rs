@@ -32,9 +32,9 @@ pub use changed_defaults::{
 pub use command::{command, quoted};
 pub use compare::residual::{MEASURED, Residual, is_measured};
 pub use compare::{
-    By, CHARGED_LESS, CompareError, CompareOptions, ComparedRows, Comparison, ComparisonLine,
-    Correction, Group, LineOptimum, RowLocation, RunTime, StatusCounts, Tests, compare, compare_by,
-    compare_rows,
+    By, CHARGED_LESS, CHARGED_LESS_REMARK, CompareError, CompareOptions, ComparedRows, Comparison,
+    ComparisonLine, Correction, Group, LineOptimum, RowLocation, RunTime, StatusCounts, Tests,
+    compare, compare_by, compare_rows, rearrangement_remark,
 };
 pub use field::{NotFinite, csv_table};
 pub use grouped::grouped;

@@ -3,7 +3,6 @@
 use crate::output;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
-use swapmeet_core::cost::model::UNDECLARED;
 use swapmeet_results::{Record, Status, Verified, duration};
 
 /// Returns a table with a header and rows, without lines between cells. `numbers` are the indices
@@ -27,17 +26,13 @@ pub(crate) const UNCHARGED: &str = "† is not charged for rearrangement, becaus
 /// rearrangement, but charges another algorithm of the rows.
 pub(crate) fn marked(records: &[Record]) -> Vec<String> {
     let is_charged =
-        |other: &Record, machine: &str| other.machine == machine && !is_uncharged(other);
+        |other: &Record, machine: &str| other.machine == machine && !other.is_uncharged();
     let mark = |row: &Record| {
         let is_marked =
-            is_uncharged(row) && records.iter().any(|other| is_charged(other, &row.machine));
+            row.is_uncharged() && records.iter().any(|other| is_charged(other, &row.machine));
         format!("{}{}", row.algorithm, if is_marked { " †" } else { "" })
     };
     records.iter().map(mark).collect()
-}
-
-fn is_uncharged(row: &Record) -> bool {
-    row.note.contains(UNDECLARED)
 }
 
 /// Returns the width of the terminal in columns, or `None` if standard output is not a terminal.
@@ -171,6 +166,7 @@ fn take_common(header: &mut Vec<&str>, rows: &mut [Vec<String>], most: usize) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use swapmeet_core::cost::model::UNDECLARED;
 
     #[test]
     fn a_narrow_terminal_shows_common_values_once() {

@@ -5,7 +5,7 @@ use crate::explain::prediction::{Place, library_rows};
 use crate::explain::sizes_of;
 use crate::failure::{ExitStatus, Failure, INTERRUPTED, SUCCESS};
 use crate::say::say;
-use crate::{output, result_files};
+use crate::{output, result_files, table};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use swapmeet_bridges::tune::{DefaultLosses, Library, Loss, TimedCase, Uncompared, library};
@@ -13,7 +13,7 @@ use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::system::System;
 use swapmeet_reproduce::{AWS_SOURCE, aws_winners};
 use swapmeet_results::stats::Summary;
-use swapmeet_results::{Record, Status, is_measured};
+use swapmeet_results::{CHARGED_LESS, Record, Status, is_measured, rearrangement_remark};
 use swapmeet_workloads::file::read_bounded;
 
 /// Writes the table, and prints how much time is lost without this table. There are two
@@ -42,6 +42,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitStatus, Failure> {
             rows
         }
     };
+    warn_of_rearrangement(&rows);
     // The fastest algorithm of each case becomes a rule of the table.
     let system = place.as_ref().and_then(|place| place.system);
     let cells = cells(&rows, system)?;
@@ -87,6 +88,18 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitStatus, Failure> {
         }
     }
     Ok(SUCCESS)
+}
+
+/// Prints a warning if the machine of the rows charges only some of the algorithms for rearrangement,
+/// because the table then prefers the other algorithms.
+fn warn_of_rearrangement(rows: &[Record]) {
+    let marked = table::marked(rows);
+    let marked = marked.iter().filter_map(|name| name.strip_suffix(CHARGED_LESS)).collect();
+    let machine = rows.first().map(|row| row.case().setting.machine_in_full());
+    if let Some(machine) = machine.filter(|_| !BTreeSet::is_empty(&marked)) {
+        let remark = rearrangement_remark(&machine, &marked);
+        say!("warning: {}", remark.trim_start_matches("† "));
+    }
 }
 
 /// Returns the rows of a system: those in the files, or calculated ones of the algorithms of NCCL.

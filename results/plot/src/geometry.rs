@@ -542,6 +542,41 @@ fn algorithms_that_are_charged_less_are_marked() {
         assert!(svg.contains(">† "), "{svg}");
         assert!(!figure.csv().unwrap().contains('†'));
     }
+    // The table of winners has a last column with the remark.
+    let table = winners.csv().unwrap();
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    assert_eq!(reader.headers().unwrap().iter().last(), Some("remark"));
+    for row in reader.records().map(Result::unwrap) {
+        assert_eq!(&row[3] == ALGORITHMS[0], !row[row.len() - 1].is_empty(), "{row:?}");
+    }
+    let unmarked = WinnerFigure::from_rows(&study(), &Appearance::default()).unwrap();
+    assert!(!unmarked.csv().unwrap().lines().next().unwrap().contains("remark"));
+    // A heat map of times has the mark in the cells of the algorithm, or instead of their values.
+    let heat = |value, files| {
+        let columns = HeatColumns { value, x: "block_bytes", y: "algorithm" };
+        HeatFigure::from_rows(files, columns, &Appearance::default()).unwrap()
+    };
+    let columns = HeatColumns { value: "time_us", x: "algorithm", y: "topology" };
+    let wide = HeatFigure::from_rows(&few, columns, &Appearance::default()).unwrap();
+    for (figure, paper, has_values) in
+        [(&wide, "240mm", true), (&heat("time_us", &files), "120mm", false)]
+    {
+        let svg = figure.picture(&Paper { width: paper.parse().ok(), font: None }).svg();
+        assert_eq!(svg.contains(" †<"), has_values, "{svg}");
+        assert!(svg.contains(">†<") || has_values, "{svg}");
+        assert!(svg.contains(">† "), "{svg}");
+        let table = figure.csv().unwrap();
+        let mut reader = csv::Reader::from_reader(table.as_bytes());
+        assert_eq!(reader.headers().unwrap().iter().last(), Some("remark"));
+        for row in reader.records().map(Result::unwrap) {
+            let is_marked = row.iter().any(|text| text == ALGORITHMS[0]);
+            assert_eq!(is_marked, !row[row.len() - 1].is_empty(), "{row:?}");
+        }
+    }
+    for figure in [heat("steps", &files), heat("time_us", &study())] {
+        assert!(!figure.picture(&Paper::default()).svg().contains('†'));
+        assert!(!figure.csv().unwrap().contains("remark"));
+    }
     let texts: Vec<String> = curves.crossover_texts().collect();
     assert!(texts[0].contains(&format!("{marked} is fastest up to about")), "{texts:?}");
     // At least one cell has the mark next to the marker of its winner.

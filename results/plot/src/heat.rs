@@ -9,13 +9,13 @@ use crate::marks::scene::{Anchor, Colour, PALE, Scene};
 use crate::marks::text::width;
 use crate::marks::{Paper, Picture};
 use crate::titles::Titles;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use swapmeet_core::network::topology::kind;
 use swapmeet_results::analysis::{Axis, CommonSettings};
 use swapmeet_results::units::{Unit, count, three_digits};
 use swapmeet_results::{
-    ComparedRows, Parameter, Record, SpecKind, Status, UnknownParameter, columns, csv_table,
-    grouped, without_common_parts,
+    CHARGED_LESS, CHARGED_LESS_REMARK, ComparedRows, Parameter, Record, SpecKind, Status,
+    UnknownParameter, columns, csv_table, grouped, rearrangement_remark, without_common_parts,
 };
 use swapmeet_workloads::CurveAxis;
 
@@ -41,6 +41,9 @@ pub struct HeatPanel {
     pub ys: Vec<HeatLabel>,
     /// The means of the values, by row and column; `None` if no row has a value.
     pub cells: Vec<Vec<Option<f64>>>,
+    /// For each cell, the mark [`CHARGED_LESS`] if a time in it lacks rearrangement, otherwise
+    /// nothing.
+    pub marks: Vec<Vec<&'static str>>,
 }
 
 /// A value of an axis of a heat map.
@@ -66,6 +69,8 @@ pub struct HeatFigure {
     /// Whether colours are proportional to the logarithms of the values.
     pub log: bool,
     pub notes: Vec<String>,
+    /// Remarks that are part of the figure.
+    pub remarks: Vec<String>,
     format: ValueFormat,
 }
 
@@ -197,8 +202,9 @@ impl PanelKey {
     }
 }
 
-/// The value of a row, and the row's texts in the columns of the horizontal and the vertical axis.
-type CellValue = ([String; 2], f64);
+/// The value of a row with its mark, and the row's texts in the columns of the horizontal and the
+/// vertical axis.
+type CellValue = ([String; 2], f64, &'static str);
 
 impl HeatFigure {
     /// The maximum number of values of an axis. Further cells would be too small to be seen.
@@ -218,11 +224,22 @@ impl HeatFigure {
         }
         // Divide the rows into panels.
         let rows = || files.iter().flat_map(|(_, rows)| rows).filter(|r| r.status == Status::Ok);
+        // A time without rearrangement is marked if other rows have a time with it.
+        let can_mark = wanted.value == "time_us" && rows().any(|row| !row.is_uncharged());
+        let is_marked = |row: &Record| can_mark && row.is_uncharged();
+        let mut uncharged: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+        for row in rows().filter(|row| is_marked(row)) {
+            let machine = row.case().setting.machine_in_full();
+            uncharged.entry(machine).or_default().insert(&row.algorithm);
+        }
+        let marks = uncharged.iter();
+        let marks = marks.map(|(machine, algorithms)| rearrangement_remark(machine, algorithms));
         let placed = rows().filter_map(|row| {
             let value = row.field(wanted.value).unwrap_or_default().parse::<f64>().ok()?;
             let at = axes.map(|axis| axis.text(row));
             let has_place = at.iter().all(|text| !text.is_empty());
-            has_place.then(|| (PanelKey::new(row, axes), (at, value)))
+            let mark = if is_marked(row) { CHARGED_LESS } else { "" };
+            has_place.then(|| (PanelKey::new(row, axes), (at, value, mark)))
         });
         let panels: Vec<(PanelKey, Vec<CellValue>)> = grouped(placed);
         let missing = rows().count() - panels.iter().map(|(_, values)| values.len()).sum::<usize>();
@@ -248,7 +265,7 @@ impl HeatFigure {
         }
         // What all specs of an axis have in common is part of the title.
         let [x_labels, y_labels] = [0, 1].map(|at| {
-            let texts = panels.iter().flat_map(|(_, values)| values).map(|(texts, _)| &texts[at]);
+            let texts = panels.iter().flat_map(|(_, values)| values).map(|(texts, ..)| &texts[at]);
             AxisLabels::new(axes[at], sorted(texts.cloned()))
         });
         for labels in [&x_labels, &y_labels] {
@@ -282,6 +299,10 @@ impl HeatFigure {
             // least ten.
             log: range.0 > 0.0 && range.1 / range.0 >= 10.0,
             notes: (missing > 0).then_some(without).into_iter().collect(),
+            remarks: ["Each cell shows the mean over its rows.".to_owned()]
+                .into_iter()
+                .chain(marks)
+                .collect(),
             format,
         })
     }
@@ -323,22 +344,28 @@ impl AxisLabels {
 impl HeatPanel {
     fn new(title: String, axes: [&AxisLabels; 2], values: &[CellValue]) -> Self {
         let used = |axis: usize| -> Vec<&(String, HeatLabel)> {
-            let known: BTreeSet<&String> = values.iter().map(|(at, _)| &at[axis]).collect();
+            let known: BTreeSet<&String> = values.iter().map(|(at, ..)| &at[axis]).collect();
             axes[axis].labels.iter().filter(|(text, _)| known.contains(text)).collect()
         };
         let [xs, ys] = [0, 1].map(used);
         let mean = |x: &String, y: &String| {
             let here: Vec<f64> = values
                 .iter()
-                .filter(|(at, _)| at[0] == *x && at[1] == *y)
-                .map(|(_, value)| *value)
+                .filter(|(at, ..)| at[0] == *x && at[1] == *y)
+                .map(|(_, value, _)| *value)
                 .collect();
             (!here.is_empty()).then(|| here.iter().sum::<f64>() / here.len() as f64)
         };
+        let mark = |x: &String, y: &String| {
+            let mut here = values.iter().filter(|(at, ..)| at[0] == *x && at[1] == *y);
+            here.find(|(.., mark)| !mark.is_empty()).map_or("", |(.., mark)| *mark)
+        };
         let row = |(y, _): &&(String, HeatLabel)| xs.iter().map(|(x, _)| mean(x, y)).collect();
         let cells = ys.iter().map(row).collect();
+        let row = |(y, _): &&(String, HeatLabel)| xs.iter().map(|(x, _)| mark(x, y)).collect();
+        let marks = ys.iter().map(row).collect();
         let [xs, ys] = [&xs, &ys].map(|axis| axis.iter().map(|(_, label)| label.clone()).collect());
-        Self { title, xs, ys, cells }
+        Self { title, xs, ys, cells, marks }
     }
 
     fn grid<'a>(&'a self, name: &'a str, rows: &'a [String]) -> Grid<'a> {
@@ -374,12 +401,20 @@ fn sorted(texts: impl Iterator<Item = String>) -> Vec<String> {
 
 impl Drawable for HeatFigure {
     fn csv(&self) -> Result<String, csv::Error> {
-        let header = ["panel", &self.x, &self.y, &self.value].map(str::to_owned);
+        let is_marked = |mark: &&str| !mark.is_empty();
+        let mut marks = self.panels.iter().flat_map(|panel| &panel.marks).flatten();
+        let has_remarks = marks.any(|mark| is_marked(&mark));
+        let header = ["panel", &self.x, &self.y, &self.value].into_iter();
+        let header = header.chain(has_remarks.then_some("remark")).map(str::to_owned).collect();
         let cells = self.panels.iter().flat_map(|panel| {
-            panel.ys.iter().zip(&panel.cells).flat_map(move |(y, cells)| {
-                panel.xs.iter().zip(cells).filter_map(move |(x, cell)| {
-                    let cell = (*cell)?.to_string();
-                    Some([panel.title.clone(), x.value.clone(), y.value.clone(), cell])
+            let rows = panel.ys.iter().zip(panel.cells.iter().zip(&panel.marks));
+            rows.flat_map(move |(y, (cells, marks))| {
+                panel.xs.iter().zip(cells.iter().zip(marks)).filter_map(move |(x, (cell, mark))| {
+                    let texts = [&panel.title, &x.value, &y.value].map(Clone::clone);
+                    let remark = if is_marked(&mark) { CHARGED_LESS_REMARK } else { "" };
+                    let remark = has_remarks.then(|| remark.to_owned());
+                    let texts = texts.into_iter().chain([(*cell)?.to_string()]);
+                    Some(texts.chain(remark).collect::<Vec<_>>())
                 })
             })
         });
@@ -387,6 +422,7 @@ impl Drawable for HeatFigure {
     }
 
     fn remarks(&self) -> Vec<String> {
+        // The remarks are not returned here, because they are drawn in the figure.
         self.notes.clone()
     }
 
@@ -412,8 +448,7 @@ impl Drawable for HeatFigure {
         };
         let (place, wide) = Drawable::legend(self, paper);
         let top = place.arrange(&mut scene, (top, font), wide, legend, body);
-        let means = vec!["Each cell shows the mean over its rows.".to_owned()];
-        scene.height = remarks(&mut scene, &means, top, font) + font;
+        scene.height = remarks(&mut scene, &self.remarks, top, font) + font;
         let title = if self.title.is_empty() { &self.value } else { &self.title };
         Picture::new(scene, title, paper)
     }
@@ -423,14 +458,16 @@ impl Drawable for HeatFigure {
 const SMALL: f64 = 0.9;
 
 impl HeatFigure {
-    /// Returns whether the cells of all panels have room for their values. Otherwise, no cell shows
-    /// its value.
+    /// Returns whether the cells of all panels have room for their values and marks. Otherwise, no
+    /// cell shows its value.
     fn has_room_for_values(&self, right: f64, font: f64) -> bool {
         let fits = |panel: &HeatPanel| {
             let rows = panel.rows();
             let (_, wide) = panel.grid(&self.y, &rows).columns_at(right, font);
-            let mut values = panel.cells.iter().flatten().flatten();
-            values.all(|value| width(&self.format.text(*value), SMALL * font) < wide - 0.3 * font)
+            let cells = panel.cells.iter().flatten().zip(panel.marks.iter().flatten());
+            let mut words =
+                cells.filter_map(|(value, mark)| Some(self.format.text((*value)?) + mark));
+            words.all(|words| width(&words, SMALL * font) < wide - 0.3 * font)
         };
         self.panels.iter().all(fits)
     }
@@ -449,7 +486,10 @@ impl HeatFigure {
         let grid = panel.grid(&self.y, &rows);
         let place = grid.draw(scene, (right, top), font, |scene, row, column, area| {
             let names = (panel.xs[column].shown.as_str(), panel.ys[row].shown.as_str());
-            self.cell(scene, names, panel.cells[row][column], area, has_values.then_some(small));
+            let (value, mark) = (panel.cells[row][column], panel.marks[row][column]);
+            let words = value.filter(|_| has_values).map(|value| self.format.text(value));
+            let words = words.unwrap_or_default() + mark;
+            self.cell(scene, names, value, area, (words.trim_start(), small));
         });
         let GridPlace { left, wide, bottom } = place;
         let labels: Vec<String> = panel.xs.iter().map(|label| label.shown.clone()).collect();
@@ -458,25 +498,25 @@ impl HeatFigure {
         top + 2.0 * font
     }
 
-    /// Draws a cell. `font` is the font size of its value; `None` if the value is not shown.
+    /// Draws a cell, and the words in it with their font size.
     fn cell(
         &self,
         scene: &mut Scene,
         (x, y): (&str, &str),
         value: Option<f64>,
         [left, top, right, bottom]: [f64; 4],
-        font: Option<f64>,
+        (words, font): (&str, f64),
     ) {
         let gap = 0.03 * (bottom - top);
         let inner = [left + gap, top + gap, right - gap, bottom - gap];
         let Some(value) = value else {
             return scene.filled(inner, PALE, Some(format!("{x}, {y}: no value")));
         };
-        let words = self.format.unit.text(value);
-        scene.filled(inner, self.colour(value), Some(format!("{x}, {y}: {words}")));
-        if let Some(font) = font {
+        let tip = self.format.unit.text(value);
+        scene.filled(inner, self.colour(value), Some(format!("{x}, {y}: {tip}")));
+        if !words.is_empty() {
             let at = ((left + right) / 2.0, (top + bottom) / 2.0 + 0.36 * font);
-            scene.text(at, &self.format.text(value), font, Anchor::Middle);
+            scene.text(at, words, font, Anchor::Middle);
         }
     }
 

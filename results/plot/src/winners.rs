@@ -20,7 +20,7 @@ use swapmeet_results::analysis::{
     Axis, MapCell, Margin, RowAxis, WinnerMap, WinnerMaps, winner_maps, winner_maps_over,
 };
 use swapmeet_results::units::count;
-use swapmeet_results::{Comparison, Record, compare, csv_table};
+use swapmeet_results::{CHARGED_LESS_REMARK, Comparison, Record, compare, csv_table};
 
 /// For each margin, the strength of the colour and the label in the legend.
 const MARGINS: [(Margin, f64, &str); 6] = [
@@ -166,15 +166,17 @@ impl WinnerFigure {
 
 impl Drawable for WinnerFigure {
     /// Formats all cells as CSV. The columns are: map, row, size, the fastest algorithm and its
-    /// mean time, the second fastest algorithm and its ratio, and the algorithms tied with the
-    /// fastest.
+    /// mean time, the second fastest algorithm and its ratio, the algorithms tied with the fastest,
+    /// and a remark if some fastest algorithm has the mark of one that is charged less.
     fn csv(&self) -> Result<String, csv::Error> {
         let x = match self.maps[0].x_axis {
             Axis::Block => "block_bytes",
             axis => axis.name(),
         };
         let columns = ["map", "row", x, "winner", "time_us", "second", "times_as_long", "level"];
-        let cells = self.cells().map(|(map, row, x, MapCell { winner, .. })| {
+        let has_remarks = self.cells().any(|(.., cell)| !cell.mark.is_empty());
+        let columns = columns.into_iter().chain(has_remarks.then_some("remark"));
+        let cells = self.cells().map(|(map, row, x, MapCell { winner, mark, .. })| {
             let second = winner.second.as_ref();
             let ratio = second
                 .and_then(|s| s.times_as_long.as_ref())
@@ -182,7 +184,8 @@ impl Drawable for WinnerFigure {
                 .unwrap_or_default();
             let second = second.map(|s| s.algorithm.clone()).unwrap_or_default();
             let (time, level) = (winner.time.mean.to_string(), winner.tied.join(" "));
-            [
+            let remark = if mark.is_empty() { "" } else { CHARGED_LESS_REMARK };
+            let cells = [
                 map.settings.title(),
                 row.clone(),
                 x.to_string(),
@@ -191,9 +194,10 @@ impl Drawable for WinnerFigure {
                 second,
                 ratio,
                 level,
-            ]
+            ];
+            cells.into_iter().chain(has_remarks.then(|| remark.to_owned())).collect()
         });
-        csv_table([columns.map(str::to_owned)].into_iter().chain(cells))
+        csv_table([columns.map(str::to_owned).collect::<Vec<_>>()].into_iter().chain(cells))
     }
 
     fn remarks(&self) -> Vec<String> {

@@ -2,40 +2,69 @@
 //! `rearrangement=declared`, a machine charges an algorithm only for the rearrangement that it
 //! declares. Some algorithms need rearrangement but do not declare it.
 
-use super::{ComparisonLine, Group};
+use super::{By, ComparisonLine, Group};
+use crate::parameter::SpecKind;
+use crate::record::Record;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use swapmeet_core::cost::model::UNDECLARED;
+
+/// The value of the column `remark` of an algorithm that the machine charges for less rearrangement
+/// than other algorithms.
+pub const CHARGED_LESS_REMARK: &str =
+    "not charged for rearrangement; rearrangement=packed charges all algorithms equally";
+
+impl Record {
+    /// Returns whether the machine charges the algorithm for no rearrangement, because it declares
+    /// none, although it needs some.
+    pub fn is_uncharged(&self) -> bool {
+        self.note.contains(UNDECLARED)
+    }
+}
 
 /// Returns a remark for each machine that charges only some of the compared algorithms.
-pub(super) fn remarks(groups: &[Arc<Group>]) -> Vec<String> {
+pub(super) fn remarks(groups: &[Arc<Group>], by: By) -> Vec<String> {
     let mut unlike: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for group in groups {
-        let declares_none = |line: &&ComparisonLine| line.declares_none;
         let timed = group.lines.iter().filter(|line| line.time.is_some());
-        let (undeclared, others): (Vec<&ComparisonLine>, Vec<&ComparisonLine>) =
-            timed.partition(declares_none);
-        if !others.is_empty() && !undeclared.is_empty() {
-            let named = unlike.entry(group.machine_in_full()).or_default();
-            named.extend(undeclared.iter().map(|line| line.algorithm.as_str()));
+        for line in timed.filter(|line| group.is_charged_less(line)) {
+            let algorithm = group.of_algorithm.as_deref().unwrap_or(&line.algorithm);
+            unlike.entry(machine(group, line, by)).or_default().insert(algorithm);
         }
     }
-    let remark = |(machine, algorithms): (String, BTreeSet<&str>)| {
-        let (declare, their) =
-            if algorithms.len() == 1 { ("declares", "its") } else { ("declare", "their") };
-        let named: Vec<String> = algorithms.iter().map(|name| format!("`{name}`")).collect();
-        format!(
-            "† {machine} charges the rearrangement that each algorithm declares, but {} {declare} none although {their} messages consist of several \
-             blocks; with rearrangement=packed, all are charged equally.",
-            named.join(", ")
-        )
-    };
-    unlike.into_iter().map(remark).collect()
+    unlike.iter().map(|(machine, algorithms)| rearrangement_remark(machine, algorithms)).collect()
+}
+
+/// Returns the machine of a line. The setting of the group lacks the compared property.
+fn machine(group: &Group, line: &ComparisonLine, by: By) -> String {
+    match by {
+        By::Machine => line.algorithm.clone(),
+        By::Parameter(parameter)
+            if parameter.of == SpecKind::Machine && !line.subject.is_empty() =>
+        {
+            format!("{} with {}={}", group.machine_in_full(), parameter.key, line.subject)
+        }
+        _ => group.machine_in_full(),
+    }
+}
+
+/// Returns the remark on the algorithms that declare no rearrangement although they need some, on a
+/// machine that charges only declared rearrangement.
+pub fn rearrangement_remark(machine: &str, algorithms: &BTreeSet<&str>) -> String {
+    let (declare, their) =
+        if algorithms.len() == 1 { ("declares", "its") } else { ("declare", "their") };
+    let named: Vec<String> = algorithms.iter().map(|name| format!("`{name}`")).collect();
+    format!(
+        "† {machine} charges the rearrangement that each algorithm declares, but {} {declare} none although {their} messages consist of several \
+         blocks; with rearrangement=packed, all are charged equally.",
+        named.join(", ")
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::compare::compare;
     use crate::compare::tests::{files, row};
+    use crate::compare::{By, CompareOptions, compare, compare_by};
     use crate::record::Record;
     use swapmeet_core::cost::model::UNDECLARED;
 
@@ -64,6 +93,32 @@ mod tests {
             ],
             "the other machine has a single algorithm"
         );
+    }
+
+    /// Each line of these comparisons is charged as its own machine does.
+    #[test]
+    fn comparisons_of_machines_and_topologies_have_the_remark() {
+        let declared =
+            |row: Record| Record { machine: "paragon:rearrangement=declared".to_owned(), ..row };
+        let elsewhere = |row: Record| Record { topology: "ring:16".to_owned(), ..row };
+        let rows = vec![
+            row("bruck", 0, 2.0),
+            declared(free("bruck")),
+            declared(elsewhere(free("bruck"))),
+            declared(row("suh-shin", 0, 3.0)),
+        ];
+        let remark = "† paragon:rearrangement=declared charges the rearrangement that each algorithm declares, but `bruck` declares none although \
+             its messages consist of several blocks; with rearrangement=packed, all are charged equally.";
+        for (by, marked) in [(By::Machine, 2), (By::Topology, 2), (By::Algorithm, 1)] {
+            let options = CompareOptions { by, ..CompareOptions::default() };
+            let compared = compare_by(&files(rows.clone()), &options).unwrap();
+            assert_eq!(compared.rearrangement_remarks, [remark], "{by:?}");
+            let lines = compared
+                .groups
+                .iter()
+                .flat_map(|group| group.lines.iter().filter(|line| group.is_charged_less(line)));
+            assert_eq!(lines.count(), marked, "{by:?}");
+        }
     }
 
     #[test]

@@ -8,7 +8,6 @@ use crate::parameter::Parameters;
 use crate::record::{Record, Status, Verified, verification};
 use indexmap::IndexSet;
 use std::hash::RandomState;
-use swapmeet_core::cost::model::UNDECLARED;
 
 /// The rows of result files, reduced to what comparisons need. Texts are stored once.
 #[derive(Debug, Default)]
@@ -88,7 +87,7 @@ impl ComparedRows {
             reason: index(reason),
             status: record.status,
             verified: record.verified,
-            declares_none: record.note.contains(UNDECLARED),
+            declares_none: record.is_uncharged(),
         });
     }
 

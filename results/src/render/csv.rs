@@ -2,7 +2,7 @@
 
 use super::View;
 use super::pivot::pivots;
-use crate::compare::{By, Comparison, ComparisonLine, Group};
+use crate::compare::{By, CHARGED_LESS_REMARK, Comparison, ComparisonLine, Group};
 use crate::field::write_csv_table;
 use crate::record::Status;
 use crate::stats::Interval;
@@ -26,13 +26,21 @@ pub fn write_csv(comparison: &Comparison, view: View, out: &mut dyn Write) -> io
     }
     // The column of companions is only in comparisons with jobs that ran together.
     let has_companions = comparison.groups.iter().any(|g| !g.setting.together.is_empty());
+    // The column of remarks is only in comparisons that have one.
+    let has_remarks = comparison
+        .groups
+        .iter()
+        .any(|group| group.lines.iter().any(|line| group.is_charged_less(line)));
     let lines = || {
         let groups = comparison.groups.iter();
         let lines = groups.flat_map(|group| group.lines.iter().map(move |line| (group, line)));
         lines.map(move |(group, line)| {
             let together = ("together".to_owned(), group.setting.together.clone());
+            let text = if group.is_charged_less(line) { CHARGED_LESS_REMARK } else { "" };
+            let remark = has_remarks.then(|| ("remark".to_owned(), text.to_owned()));
             let columns = columns(group, line, comparison.by);
-            columns.into_iter().chain(has_companions.then_some(together)).unzip()
+            let more = has_companions.then_some(together).into_iter().chain(remark);
+            columns.into_iter().chain(more).unzip()
         })
     };
     let header = lines().next().map(|(names, _): (Vec<String>, Vec<String>)| names);
@@ -142,6 +150,31 @@ mod tests {
         let by =
             By::find("ranks", &crate::compare::ComparedRows::of(&files(rows.clone()))).unwrap();
         assert_eq!(of(by, rows), ["2 pex", "4 pex"]);
+    }
+
+    /// The last column has the remark that tables have as a mark.
+    #[test]
+    fn lines_that_are_charged_less_have_a_remark() {
+        let note = swapmeet_core::cost::model::UNDECLARED.to_owned();
+        let rows =
+            || vec![row("slow", 0, 3.0), Record { note: note.clone(), ..row("fast", 0, 1.0) }];
+        let last = |text: &str| {
+            let mut reader = csv::Reader::from_reader(text.as_bytes());
+            let name = reader.headers().unwrap().iter().last().unwrap().to_owned();
+            let rows =
+                reader.into_records().map(|row| row.unwrap().iter().last().unwrap().to_owned());
+            [vec![name], rows.collect()].concat()
+        };
+        let expected = ["remark", CHARGED_LESS_REMARK, ""];
+        assert_eq!(last(&details_of(write_csv, &comparison(rows()))), expected);
+        let pivot = View::Pivot(crate::analysis::Axis::Block);
+        let text = crate::render::tests::text_of(
+            |all, out| write_csv(all, pivot, out),
+            &comparison(rows()),
+        );
+        assert_eq!(last(&text), expected);
+        let equal = comparison(vec![row("slow", 0, 3.0), row("fast", 0, 1.0)]);
+        assert_ne!(last(&details_of(write_csv, &equal))[0], "remark");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use super::{Cell, Section, single_line};
 use crate::analysis::{Axis, CommonSettings, Curve, Family, families};
-use crate::compare::{CHARGED_LESS, Comparison};
+use crate::compare::{CHARGED_LESS, CHARGED_LESS_REMARK, Comparison};
 use crate::units::{Unit, three_digits};
 use serde::Serialize;
 
@@ -85,7 +85,8 @@ fn pivot(comparison: &Comparison, family: &Family) -> Pivot {
 }
 
 /// Returns the rows of a CSV file. The first one has the names of the columns: those of the
-/// settings, then the algorithm, then the mean times for the values of the axis, in microseconds.
+/// settings, then the algorithm, then the mean times for the values of the axis, in microseconds, then
+/// the remarks on algorithms if there are any.
 pub(super) fn csv(axis: Axis, tables: &[Pivot]) -> Vec<Vec<String>> {
     let mut values: Vec<f64> = tables.iter().flat_map(|table| &table.values).copied().collect();
     values.sort_by(f64::total_cmp);
@@ -98,7 +99,9 @@ pub(super) fn csv(axis: Axis, tables: &[Pivot]) -> Vec<Vec<String>> {
     let header =
         names.chain(values.iter().map(|value| format!("mean_us at {}={value}", axis.name())));
     let lines =
-        tables.iter().flat_map(|table| table.algorithms.iter().map(move |line| (table, line)));
+        || tables.iter().flat_map(|table| table.algorithms.iter().map(move |line| (table, line)));
+    let has_remarks = lines().any(|(_, line)| line.is_charged_less);
+    let header = header.chain(has_remarks.then(|| "remark".to_owned()));
     let row = |(table, line): (&Pivot, &Line)| {
         let CommonSettings { topology, workload, machine, model, inputs, together } =
             &table.settings;
@@ -108,9 +111,12 @@ pub(super) fn csv(axis: Axis, tables: &[Pivot]) -> Vec<Vec<String>> {
         };
         let texts = [topology, workload, machine, model, inputs].into_iter();
         let texts = texts.chain(has_companions.then_some(together)).chain([&line.algorithm]);
-        texts.cloned().chain(values.iter().map(|v| time(v).unwrap_or_default())).collect()
+        let remark = if line.is_charged_less { CHARGED_LESS_REMARK } else { "" };
+        let remark = has_remarks.then(|| remark.to_owned());
+        let times = values.iter().map(|value| time(value).unwrap_or_default());
+        texts.cloned().chain(times).chain(remark).collect()
     };
-    [header.collect()].into_iter().chain(lines.map(row)).collect()
+    [header.collect()].into_iter().chain(lines().map(row)).collect()
 }
 
 /// Returns a section for each family. The algorithms are the rows of the table. If it is wider than

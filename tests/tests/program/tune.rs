@@ -62,6 +62,30 @@ fn compiled(folder: &Path) -> PathBuf {
     program
 }
 
+/// The machine does not charge Bruck's algorithm for rearrangement, so rules that name it have an
+/// advantage that the table does not show.
+#[test]
+fn rules_of_unequal_charges_have_a_warning() {
+    let dir = tempdir().unwrap();
+    let out = dir.path().join("rows.csv").to_str().unwrap().to_owned();
+    let message = |machine: &str| {
+        let run = words(
+            "run --topology torus:8x8 --algorithm suh-shin --algorithm bruck --quiet --force",
+        );
+        let more = ["--workload", "uniform:64", "--machine", machine, "--out", &out];
+        swapmeet(&run).args(more).assert().success();
+        let rules = dir.path().join("rules.txt");
+        let tune = swapmeet(&["tune", &out, "--format", "openmpi", "--force", "--out"])
+            .arg(rules)
+            .assert();
+        texts_of(tune.success())[1].clone()
+    };
+    let declared = message("paragon:rearrangement=declared");
+    let warning = "warning: paragon:rearrangement=declared charges the rearrangement that each algorithm declares, but `bruck` declares none";
+    assert!(declared.contains(warning), "{declared}");
+    assert!(!message("paragon").contains("rearrangement"));
+}
+
 /// On 16 ranks and below 512 bytes, Open MPI 4.1 uses Bruck's algorithm, in which a rank sends to 4
 /// ranks. From 512 bytes on it uses linear_sync, in which a rank sends to all ranks.
 #[test]
