@@ -44,6 +44,48 @@ pub static CHANGED_DEFAULTS: &[ChangedDefault] = &[
     },
     ChangedDefault {
         version: "0.3.0",
+        parameter: "startup_us",
+        of: Of::Presets(&["dgx-h100"]),
+        was: "0.47",
+        now: "1.6",
+    },
+    ChangedDefault {
+        version: "0.3.0",
+        parameter: "startup_us",
+        of: Of::Presets(&["dgx-b200", "efa-p5", "efa-p5en"]),
+        was: "0.6",
+        now: "1.6",
+    },
+    ChangedDefault {
+        version: "0.3.0",
+        parameter: "launch_us",
+        of: Of::Presets(&["dgx-h100", "dgx-b200", "efa-p5", "efa-p5en"]),
+        was: "0",
+        now: "9",
+    },
+    ChangedDefault {
+        version: "0.3.0",
+        parameter: "hop_us",
+        of: Of::Presets(&["dgx-b200"]),
+        was: "1.05",
+        now: "1.36",
+    },
+    ChangedDefault {
+        version: "0.3.0",
+        parameter: "hop_us",
+        of: Of::Presets(&["efa-p5"]),
+        was: "9.7",
+        now: "10",
+    },
+    ChangedDefault {
+        version: "0.3.0",
+        parameter: "hop_us",
+        of: Of::Presets(&["efa-p5en"]),
+        was: "8.7",
+        now: "10",
+    },
+    ChangedDefault {
+        version: "0.3.0",
         parameter: "window",
         of: Of::Algorithms(&["direct-dispatch", "direct-combine"]),
         was: "1",
@@ -213,6 +255,17 @@ mod tests {
         assert_eq!(machine("fugaku"), "fugaku");
         assert_eq!(machine("paragon:model=flat"), "paragon:model=flat", "it has no such parameter");
         assert_eq!(machine("measured:here"), "measured:here");
+        // The presets of servers had the values of 0.2.0.
+        for (preset, hop) in [("dgx-b200", 1.05), ("efa-p5", 9.7), ("efa-p5en", 8.7)] {
+            let row = row_of("0.2.0", "bruck", preset);
+            let machine = Machine::parse(&row.machine_definition).unwrap();
+            let value = |name: &str| machine.number(name).unwrap_or(0.0);
+            assert_eq!(
+                ["startup_us", "launch_us", "hop_us"].map(value),
+                [0.6, 0.0, hop],
+                "{preset}"
+            );
+        }
         let own = Record {
             machine_definition: "paragon:startup_us=220".to_owned(),
             ..row_of("", "bruck", "own")
@@ -242,8 +295,15 @@ mod tests {
             ["rearrangement", "window"]
         );
         assert_eq!(names(row_of("0.2.0", "bruck", "fugaku")), [""; 0]);
+        let servers = names(row_of("0.2.0", "bruck", "dgx-b200"));
+        assert_eq!(servers, ["startup_us", "launch_us", "hop_us"]);
         assert_eq!(
-            CHANGED_DEFAULTS[1].to_string(),
+            names(row_of("0.2.0", "bruck", "dgx-b200:hop_us=2")),
+            ["startup_us", "launch_us"]
+        );
+        let window = CHANGED_DEFAULTS.iter().find(|change| change.parameter == "window").unwrap();
+        assert_eq!(
+            window.to_string(),
             "`window` of `direct-dispatch`, `direct-combine`: 1 before 0.3.0, now all messages"
         );
     }

@@ -25,7 +25,7 @@ fn of_0_2_0(folder: &Path, name: &str, experiment: &str, now: &str) {
             "machine_definition" => String::new(),
             "experiment" => experiment.to_owned(),
             "algorithm" => field.replace(":window=1", ""),
-            "machine" => field.replace(":rearrangement=declared", ""),
+            "machine" => field.split(':').next().unwrap().to_owned(),
             _ => field.to_owned(),
         };
         writer.write_record(kept(row, &change)).unwrap();
@@ -57,6 +57,41 @@ fn a_rerun_repeats_an_old_row_and_names_the_changed_defaults() {
     assert_eq!(output.status.code(), Some(0), "{out}");
     assert!(out.contains(": the same; default changed: "), "{out}");
     assert!(out.contains(WINDOW) && out.contains("`rearrangement` of `paragon`"), "{out}");
+}
+
+/// The presets of servers of GPUs have other start-ups than in 0.2.0. The commands name them.
+#[test]
+fn changed_presets_are_named() {
+    const STARTUP: &str =
+        "`startup_us` of `dgx-b200`, `efa-p5`, `efa-p5en`: 0.6 before 0.3.0, now 1.6";
+    let dir = tempfile::tempdir().unwrap();
+    let now = "--topology groups:2x8,inside=18,inside_hop=0 --algorithm ring-allreduce \
+        --workload allreduce/uniform:64 --machine dgx-b200";
+    of_0_2_0(
+        dir.path(),
+        "old.csv",
+        "adhoc",
+        &format!("{now}:startup_us=0.6,launch_us=0,hop_us=1.05"),
+    );
+    let output = |args: &str| {
+        let output = swapmeet(&words(args)).current_dir(dir.path()).output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(text).unwrap())
+    };
+    let (status, text) = output("rerun --all old.csv");
+    assert!(status == Some(0) && text.contains(": the same; default changed: "), "{text}");
+    assert!(text.contains(STARTUP), "{text}");
+    assert_eq!(output(&format!("run --quiet --out new.csv {now}")).0, Some(0));
+    let (status, text) = output("compare --details old.csv new.csv");
+    assert!(status == Some(0) && text.contains(STARTUP), "{text}");
+    assert!(text.contains("dgx-b200 (dgx-b200:startup_us=0.6,"), "{text}");
+    for line in [
+        "merge old.csv new.csv --out all.csv".to_owned(),
+        format!("run --quiet --resume --out old.csv {now}"),
+    ] {
+        let (status, text) = output(&line);
+        assert!(status == Some(2) && text.contains(STARTUP), "{line}: {text}");
+    }
 }
 
 #[test]
