@@ -28,7 +28,7 @@ use crate::compare::{
 use crate::names::without_common_parts;
 use crate::record::Status;
 use crate::stats::{Interval, LEVEL};
-use crate::units::{duration, number_to};
+use crate::units::{duration, factor, number_to};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -541,16 +541,6 @@ fn p_value(p: f64) -> String {
 /// Formats a p-value with its relation, as in `p = 0.012`.
 fn compared_p(p: f64) -> String {
     if p < 0.001 { p_value(p) } else { format!("= {}", p_value(p)) }
-}
-
-/// Formats a factor with two decimals. If a factor other than 1 would be shown as 1, it has more
-/// decimals.
-fn factor(value: f64) -> String {
-    let digits = |digits: usize| format!("{value:.digits$}");
-    (2..=6)
-        .map(digits)
-        .find(|text| value == 1.0 || text.parse() != Ok(1.0))
-        .unwrap_or_else(|| digits(6))
 }
 
 fn title(group: &Group) -> String {

@@ -120,6 +120,16 @@ pub fn number(value: f64) -> String {
     number_to(value, 3)
 }
 
+/// Formats a factor with two decimals. If a factor other than 1 would be shown as 1, it has more
+/// decimals.
+pub fn factor(value: f64) -> String {
+    let digits = |digits: usize| format!("{value:.digits$}");
+    (2..=6)
+        .map(digits)
+        .find(|text| value == 1.0 || text.parse() != Ok(1.0))
+        .unwrap_or_else(|| digits(6))
+}
+
 /// Formats a number like [`number`], with `digits` significant digits.
 pub fn number_to(value: f64, digits: usize) -> String {
     if value == 0.0 {

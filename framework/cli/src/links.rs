@@ -177,7 +177,7 @@ fn text(intact: &[Record], ranking: &[LinkRows]) -> String {
         let (a, b) = fault.ends;
         let cell = |(before, row): (&Record, &Record)| match slowdown(before, row) {
             _ if fault.disconnects => "disconnects".to_owned(),
-            Some(ratio) if is_faster(ratio) => format!("{} ({ratio:.3} x, faster)", time(row)),
+            Some(ratio) if is_faster(ratio) => format!("{} ({} x, faster)", time(row), less(ratio)),
             Some(ratio) => format!("{} ({ratio:.3} x)", time(row)),
             None => time(row),
         };
@@ -194,10 +194,17 @@ fn text(intact: &[Record], ranking: &[LinkRows]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns whether the time without a link is less than the time on the intact network, by more than
-/// rounding errors.
+/// Returns whether the time without a link is less than the time on the intact network. The smallest
+/// difference that counts is a millionth of the time: times have rounding errors, and rows have them
+/// in millionths of a microsecond.
 fn is_faster(ratio: f64) -> bool {
-    ratio < 1.0 - 1e-9
+    ratio < 1.0 - 1e-6
+}
+
+/// Formats a ratio below 1 with three decimals, or with more if it would be shown as 1.
+fn less(ratio: f64) -> String {
+    let text = format!("{ratio:.3}");
+    if text == "1.000" { units::factor(ratio) } else { text }
 }
 
 /// Names the links whose loss makes an algorithm faster, and the reason.
@@ -214,7 +221,7 @@ fn speed_ups(intact: &[Record], ranking: &[LinkRows]) -> Vec<String> {
             others => format!(" and {}", units::count(others, "other link")),
         };
         let name = &before.algorithm;
-        Some(format!("{name} is faster without {a}-{b} ({ratio:.3} x){others}"))
+        Some(format!("{name} is faster without {a}-{b} ({} x){others}", less(ratio)))
     };
     let mut lines: Vec<String> = intact.iter().enumerate().filter_map(of_algorithm).collect();
     if !lines.is_empty() {
@@ -226,4 +233,28 @@ fn speed_ups(intact: &[Record], ranking: &[LinkRows]) -> Vec<String> {
         );
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The two times are those of `linear` on a torus, which are equal but for rounding.
+    #[test]
+    fn a_rounding_error_is_no_speed_up() {
+        let times = |intact: f64, without: f64| {
+            let row = |time| Record {
+                algorithm: "linear".to_owned(),
+                time_us: Some(time),
+                ..Record::default()
+            };
+            let fault = SingleFault { ends: (0, 1), images: 1, disconnects: false };
+            text(&[row(intact)], &[LinkRows { fault, rows: vec![row(without)] }])
+        };
+        let rounded = times(133.822_001, 133.822);
+        assert!(rounded.contains("(1.000 x)") && !rounded.contains("faster"), "{rounded}");
+        let faster = times(1e6, 999_990.0);
+        assert!(faster.contains("(0.99999 x, faster)"), "{faster}");
+        assert!(faster.contains("linear is faster without 0-1 (0.99999 x)"), "{faster}");
+    }
 }

@@ -7,7 +7,7 @@ use crate::run::{self, SpecLists};
 use crate::{output, table};
 use std::collections::BTreeSet;
 use swapmeet_core::network::mesh::{Mesh, expand_mesh};
-use swapmeet_results::{CsvSink, Record, Sink, Status, duration};
+use swapmeet_results::{CsvSink, Record, Sink, Status, duration, units};
 use swapmeet_runner::case::spec_error;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::registry::{NoAlgorithm, Registry};
@@ -220,10 +220,21 @@ fn text(own: &str, jobs: &[Job], ranking: &[Placement]) -> String {
     let least = ranking.iter().map(|placement| placement.alone_us).fold(f64::INFINITY, f64::min);
     let is_best_alone = |placement: &Placement| placement.alone_us <= least * (1.0 + 1e-9);
     let alone: Vec<_> = numbered().filter(|(_, placement)| is_best_alone(placement)).collect();
+    let total = ranking.len();
+    let times = |us: f64| units::factor(us / best);
+    let is_best = |placement: &Placement| placement.together_us <= best * (1.0 + 1e-9);
+    let bests = ranking.iter().filter(|placement| is_best(placement)).count();
+    let standing = |rank: usize| match &ranking[rank] {
+        placement if is_best(placement) && bests == 1 => format!("the best of {total}"),
+        placement if is_best(placement) => format!("one of the {bests} best of {total}"),
+        Placement { together_us, .. } => {
+            format!("number {} of {total}, {} times the best", rank + 1, times(*together_us))
+        }
+    };
     let mut text = format!("{table}\n\n");
     if let (Some((first, fastest)), Some((_, slowest))) = (alone.first(), alone.last()) {
         text += &format!(
-            "for one communicator alone, {} is the best placement{} ({}): together, it is number {} of {}, {} times the best{}\n",
+            "for one communicator alone, {} is the best placement{} ({}): together, it is {}{}\n",
             fastest.mesh,
             match alone.len() - 1 {
                 0 => String::new(),
@@ -231,26 +242,26 @@ fn text(own: &str, jobs: &[Job], ranking: &[Placement]) -> String {
                 others => format!(", as are {others} others"),
             },
             duration(least),
-            first + 1,
-            ranking.len(),
-            ratio(fastest.together_us, best),
-            match alone.len() - 1 {
-                0 => String::new(),
-                1 => format!(", and the other one is {} times", ratio(slowest.together_us, best)),
-                _ =>
-                    format!(", and the others are up to {} times", ratio(slowest.together_us, best)),
+            standing(*first),
+            match (alone.len() - 1, is_best(fastest), is_best(slowest)) {
+                (0, ..) => String::new(),
+                (1, _, true) => ", and so is the other one".to_owned(),
+                (_, _, true) => ", and so are the others".to_owned(),
+                (1, true, _) => format!(
+                    ", and the other one takes {} times as long",
+                    times(slowest.together_us)
+                ),
+                (_, true, _) => format!(
+                    ", and the others take up to {} times as long",
+                    times(slowest.together_us)
+                ),
+                (1, ..) => format!(", and the other one is {} times", times(slowest.together_us)),
+                _ => format!(", and the others are up to {} times", times(slowest.together_us)),
             },
         );
     }
     match own_rank {
-        Some(rank) => {
-            text += &format!(
-                "your order {own} is number {} of {}: {} times the best\n",
-                rank + 1,
-                ranking.len(),
-                ratio(ranking[rank].together_us, best)
-            );
-        }
+        Some(rank) => text += &format!("your order {own} is {}\n", standing(rank)),
         None => text += &format!("your order {own}: no algorithm runs some of the jobs\n"),
     }
     text
