@@ -122,6 +122,16 @@ fn bad_systems_are_explained() {
     assert!(twice.contains("already in the list"), "{twice}");
     let both = error("trace --system p5:2x8 --topology ring:4 --algorithm ring");
     assert!(both.contains("cannot be used with"), "{both}");
+    let machine = words("run --system p5:2x8 --machine paragon --algorithm ring");
+    let machine = swapmeet(&machine).assert().code(2).get_output().stderr.clone();
+    let machine = String::from_utf8(machine).unwrap();
+    assert!(machine.contains("`p5:2x8`") && machine.contains("`paragon`"), "{machine}");
+    // The machine of a topology next to a system is no default.
+    let given = error(
+        "run --system p5:2x2 --topology ring:4 --machine fugaku --algorithm ring-allreduce \
+         --workload allreduce/uniform:64",
+    );
+    assert!(!given.contains("(default)") && !given.contains("remark"), "{given}");
     let none = error("run --algorithm ring");
     assert!(none.contains("--topology") && none.contains("--system"), "{none}");
 }

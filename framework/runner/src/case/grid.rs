@@ -71,10 +71,28 @@ struct TogetherCase {
 /// network or, if the network has random properties, one network for each repetition.
 type Networks = (Vec<Arc<Network>>, Vec<InputDigest>);
 
+/// Errors if the experiment lists machines that no case can have, because all topologies are those of
+/// systems, which have machines of their own.
+fn refuse_machines_of_systems(experiment: &Experiment) -> Result<(), InputError> {
+    let has_topologies = !experiment.topologies.is_empty() || !experiment.case_tables.is_empty();
+    match (&experiment.systems[..], &experiment.machines[..]) {
+        ([system, ..], [machine, ..]) if !has_topologies => {
+            let message = format!(
+                "the system `{}` has its own machine, so machine `{}` cannot be used with it",
+                system.value, machine.value
+            );
+            let help = "leave the machine out, or override values of the system, as in `h100-ib:4x8,floor_us=30`; with a topology, the machine is that of the topology";
+            Err(machine.error(message).help(help))
+        }
+        _ => Ok(()),
+    }
+}
+
 impl CaseGrid {
     pub fn new(experiment: &Experiment, registry: &Registry) -> Result<Self, InputError> {
         let systems = &experiment.systems;
         refuse_duplicates(systems, systems.iter().map(|system| system.value.clone()))?;
+        refuse_machines_of_systems(experiment)?;
         let experiment = &experiment.with_systems_as_tables(|system| {
             let expanded = system::expand(&system.value).map_err(|e| spec_error(system, &e))?;
             let text = |value| Text { value, place: system.place.clone() };
