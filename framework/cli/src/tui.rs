@@ -182,8 +182,11 @@ fn open(
             || experiment.is_named_by_tables(|table| &table.algorithms));
     let complete = is_named && opened.is_empty() && follow.is_empty();
     let names_machine = !experiment.machines.is_empty();
-    notes.extend(fill_in(&mut experiment)?);
-    let default_machine = experiment.machines.first().filter(|_| !names_machine || is_example);
+    // Rows of files name their own machines.
+    let remark = fill_in(&mut experiment)?;
+    notes.extend(remark.filter(|_| opened.is_empty()));
+    let is_default = opened.is_empty() && (!names_machine || is_example);
+    let default_machine = experiment.machines.first().filter(|_| is_default);
     let default_machine = default_machine.map(|machine| machine.value.clone());
     let registry = run::registry_within(&args.plugins, args.memory_limit)?;
     // Build the cases before the dashboard opens, so that errors in flags or files are reported

@@ -21,6 +21,20 @@ fn files(folder: &Path) {
     swapmeet(&import.split(' ').collect::<Vec<_>>()).current_dir(folder).assert().success();
 }
 
+/// Rows have their own machine, so the status line does not name the default machine.
+#[test]
+fn rows_from_files_have_no_default_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = "run --topology torus:4x4 --algorithm pex --workload uniform:8 --machine paragon --out rows.csv";
+    swapmeet(&run.split(' ').collect::<Vec<_>>()).current_dir(folder.path()).assert().success();
+    let mut terminal = Terminal::start(folder.path(), "swapmeet tui rows.csv", 120, 40);
+    terminal.wait_for("paragon");
+    terminal.wait_for("1 row opened");
+    assert!(!terminal.shown().contains("(default)"), "{}", terminal.shown());
+    terminal.keys("q");
+    terminal.end(0);
+}
+
 #[test]
 fn rows_from_files_are_compared_and_rendered() {
     let folder = tempfile::tempdir().unwrap();
