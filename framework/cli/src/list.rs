@@ -16,10 +16,12 @@ use swapmeet_core::spec::near_matches;
 use swapmeet_core::system::systems;
 use swapmeet_core::text::escaped_path;
 use swapmeet_results::{Record, Status, column_infos, csv_table};
+use swapmeet_runner::case::spec_error;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::plugin::{Algorithm, PAPERS, Param};
 use swapmeet_runner::registry::Registry;
+use swapmeet_runner::topology::parse as parse_topology;
 use swapmeet_workloads::generators;
 
 /// A list with a title, a header and rows.
@@ -141,9 +143,17 @@ fn keep_supported(
             "--topology: selects algorithms, expected `list algorithms --topology SPEC`".to_owned(),
         ));
     };
+    let at = Text::flag("--topology", topology);
+    let workload = match (&args.workload, &args.collective) {
+        (None, Some(word)) => {
+            let network = parse_topology(&at.value).map_err(|e| spec_error(&at, &e))?;
+            Some(default_workload(word, network.nodes()))
+        }
+        (given, _) => given.clone(),
+    };
     let experiment = Experiment {
-        topologies: vec![Text::flag("--topology", topology)],
-        workloads: args.workload.iter().map(|spec| Text::flag("--workload", spec)).collect(),
+        topologies: vec![at],
+        workloads: workload.iter().map(|spec| Text::flag("--workload", spec)).collect(),
         machines: vec![Text::flag("--machine", "free")],
         timeout_secs: Some(MOST_SECONDS),
         ..Experiment::default()
@@ -164,6 +174,19 @@ fn keep_supported(
         say!("remark: not done after {MOST_SECONDS} s, but not refused: {}", late.join(", "));
     }
     Ok(())
+}
+
+/// Returns a workload of a collective with blocks of 1 KiB, as the default workload has. `word` is the
+/// name of the collective. Tokens are for one expert of each node.
+fn default_workload(word: &str, nodes: u64) -> String {
+    let kind = COLLECTIVES.into_iter().find(|kind| kind.word == word);
+    let kind = kind.unwrap_or_else(|| unreachable!("`{word}` was checked"));
+    if kind.has_tokens {
+        return format!("{word}/moe:experts={nodes},top={},tokens=16,bytes=1KiB", nodes.min(2));
+    }
+    let first = generators(kind).next();
+    let first = first.unwrap_or_else(|| unreachable!("each collective has a workload"));
+    format!("{word}/{}:1KiB", first.name)
 }
 
 /// Keeps only the entries with these names, in their order. If there is no such entry, the error

@@ -102,6 +102,16 @@ fn algorithms_are_listed_by_topology_and_workload() {
         "dispatch/moe:experts=16,top=2,tokens=4,bytes=8",
     ]);
     assert!(has(&unequal, "direct-dispatch") && !has(&unequal, "bruck"), "{unequal:?}");
+    // The default workload is one of the collective that is named.
+    for (collective, expected, other) in [
+        ("allreduce", "ring-allreduce", "pairwise"),
+        ("permutation", "torus-permutation", "pairwise"),
+        ("combine", "direct-combine", "pairwise"),
+        ("alltoall", "pairwise", "ring-allreduce"),
+    ] {
+        let found = listed(&["--topology", "torus:4x4", "--collective", collective]);
+        assert!(has(&found, expected) && !has(&found, other), "{collective}: {found:?}");
+    }
     let error = refused(&["list", "topologies", "--topology", "ring:4"]);
     assert!(error.contains("expected `list algorithms --topology SPEC`"), "{error}");
 }
