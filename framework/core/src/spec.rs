@@ -386,7 +386,10 @@ pub fn near_matches<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
             let edits = strsim::osa_distance(&word, name);
             let begins =
                 word.chars().count() >= 3 && (name.starts_with(&word) || word.starts_with(name));
-            (edits <= most || begins).then_some((edits, name))
+            // Short words have few letters, so two edits count only after an equal start.
+            let shared = word.chars().zip(name.chars()).take_while(|(a, b)| a == b).count();
+            let is_near = edits <= most || edits == 2 && shared >= 3;
+            (is_near || begins).then_some((edits, name))
         })
         .collect();
     found.sort();

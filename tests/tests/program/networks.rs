@@ -121,7 +121,8 @@ fn malformed_graphs_are_refused_with_the_line() {
         let error = refused(&spec);
         assert!(error.contains(message), "{error}");
     }
-    assert!(refused("graph:no-such-file").contains("can't be read: No such file"));
+    assert!(refused("graph:no-such-file").contains("`no-such-file` can't be read: No such file"));
+    assert!(refused("graf:edges.txt").contains("help: did you mean `graph`?"));
     assert!(refused("graph:/").contains("is a folder or a device, expected a file of edges"));
     let (_dir, path) = graph("0 1\n1 2\n");
     assert!(refused(&format!("rdn:1({path})")).contains("a base must be regular"));

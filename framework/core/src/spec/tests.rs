@@ -55,6 +55,7 @@ fn suggestions_are_similar_names_only() {
     assert_eq!(near_matches("hyper", known), ["hypercube"]);
     assert_eq!(near_matches("Mesh", known), ["mesh"]);
     assert!(near_matches("dragonfly", known).is_empty());
+    assert_eq!(near_matches("graf", ["ring", "graph", "groups"]), ["graph"]);
 }
 
 #[test]

@@ -45,7 +45,7 @@ pub struct Graph {
 pub(super) fn parse(spec: &Spec, read: ReadFile<'_>) -> Parsed {
     let arg = spec.only_word("a file of edges, as in `graph:edges.txt`")?;
     let wrong = |what: String| spec.error(arg.value_at(), arg.value().len(), &what);
-    let content = read(arg.value()).map_err(wrong)?;
+    let content = read(arg.value()).map_err(|why| wrong(format!("`{}` {why}", arg.value())))?;
     Ok(Arc::new(Graph::read(arg.value(), &content).map_err(|e| wrong(e.to_string()))?))
 }
 
@@ -262,7 +262,7 @@ impl EdgeList {
                     LineNumber(*line).error(format!("vertex {lone} with {ranks} ranks has no edge, expected links to it"))
                 }
                 None => LineNumber(last_line).error(format!(
-                    "node {lone} has no edge, and there are nodes up to {}: expected numbers without gaps",
+                    "node {lone} has no edge, and there are nodes up to {}: expected numbers from 0 without gaps",
                     vertices - 1
                 )),
             });
@@ -578,7 +578,8 @@ mod tests {
         insta::assert_snapshot!(error("0 8192\n"), @"line 1: `8192` is not a node, expected a number from 0 to 8191");
         insta::assert_snapshot!(error("0 1\n2 2\n"), @"line 2: an edge from node 2 to itself, expected two different nodes");
         insta::assert_snapshot!(error("0 1\n1 2\n\n1 0 3\n"), @"line 4: the edge between 0 and 1 is already on line 1");
-        insta::assert_snapshot!(error("0 1\n3 1\n"), @"line 2: node 2 has no edge, and there are nodes up to 3: expected numbers without gaps");
+        insta::assert_snapshot!(error("0 1\n3 1\n"), @"line 2: node 2 has no edge, and there are nodes up to 3: expected numbers from 0 without gaps");
+        insta::assert_snapshot!(error("1 2\n2 3\n"), @"line 2: node 0 has no edge, and there are nodes up to 3: expected numbers from 0 without gaps");
         insta::assert_snapshot!(error("0 1\n1 4\n2 3\n"), @"line 3: nothing connects node 2 with node 0, expected a connected network");
         let many = "0 1\n".repeat(Graph::MAX_EDGES + 1);
         insta::assert_snapshot!(error(&many), @"line 262145: more than the 262144 edges that a graph may have");
