@@ -483,6 +483,11 @@ pub(crate) fn expect(args: &ExpectArgs) -> Result<ExitStatus, Failure> {
         "all-to-all" => "alltoall",
         other => other,
     };
+    if place.ranks < 2 {
+        let why =
+            "has one GPU, and a collective needs at least two: expected a spec such as h100-ib:1x8";
+        return Err(Failure::Usage(format!("--system `{}`: {why}", args.system)));
+    }
     let Some(predictions) = predict(&place, collective, &sizes, None, &args.plugins)? else {
         return Ok(INTERRUPTED);
     };
@@ -493,12 +498,13 @@ pub(crate) fn expect(args: &ExpectArgs) -> Result<ExitStatus, Failure> {
 /// Returns the sizes of a range such as `8..16GiB`.
 pub(crate) fn sizes_of(range: &str) -> Result<Vec<u64>, Failure> {
     let wrong = || {
-        let expected = "expected a size or a range, such as 8..16GiB";
+        let expected = "expected a size or a range of at least 1 byte, such as 8..16GiB";
         Failure::Usage(format!("--sizes `{range}`: {expected}"))
     };
     let specs = swapmeet_workloads::expand(&format!("uniform:{range}")).map_err(|_| wrong())?;
     let size = |spec: &String| parse_size(spec.trim_start_matches("uniform:"));
-    specs.iter().map(size).collect::<Result<_, _>>().map_err(|_| wrong())
+    let sizes: Vec<u64> = specs.iter().map(size).collect::<Result<_, _>>().map_err(|_| wrong())?;
+    if sizes.contains(&0) { Err(wrong()) } else { Ok(sizes) }
 }
 
 /// Returns expected times in a format.

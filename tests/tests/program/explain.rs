@@ -100,7 +100,8 @@ fn trees_beat_rings_between_three_partitions() {
         let args = ["--system", "gb200-a4x:3x4", "--algorithm", algorithm];
         document(&log, &args).1["sizes"][0]["expected_us"].as_f64().unwrap()
     };
-    let ratio = expected("ring-allreduce") / expected("two-tree-allreduce:group=4,segments=2");
+    let ratio = expected("ring") / expected("tree");
+    assert_eq!(expected("tree"), expected("two-tree-allreduce:group=4,segments=2"));
     assert!((ratio / 1.22 - 1.0).abs() < 0.1, "{ratio}");
 }
 
@@ -202,4 +203,27 @@ fn expected_times_have_four_formats() {
     assert_eq!(sizes(&cvs), sizes(&public));
     assert_eq!(expect("csv").lines().count(), 3);
     assert!(expect("table").contains("16GiB"));
+}
+
+#[test]
+fn a_better_schedule_is_not_one_of_the_library() {
+    let log = log("all_reduce", (16, 2), "NVIDIA H100 80GB HBM3", &[(1 << 30, 4.6e3)]);
+    let (_, document) = document(&log, &["--system", "h100-ib:2x8"]);
+    let size = &document["sizes"][0];
+    assert_eq!(
+        (&size["algorithm"], &size["best_algorithm"]),
+        (&"nvlstree".into(), &"nvlstree".into())
+    );
+}
+
+#[test]
+fn expectations_without_a_time_are_refused() {
+    let refused = |system: &str, sizes: &str| {
+        let args = ["expect", "--collective", "allreduce", "--system", system, "--sizes", sizes];
+        let output = swapmeet(&args).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(refused("h100-ib:1x1", "1MiB").contains("a collective needs at least two"));
+    assert!(refused("h100-ib:1x8", "0").contains("expected a size or a range of at least 1 byte"));
 }

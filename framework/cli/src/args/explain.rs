@@ -39,7 +39,7 @@ pub(crate) struct ExplainArgs {
     /// Set the machine, if no system fits.
     #[arg(long, value_name = "SPEC", requires = "topology")]
     pub machine: Option<String>,
-    /// Set the algorithm that the library used [default: the fastest from which it chooses].
+    /// Set the algorithm that the library used: one of its names (ring, tree, nvls, nvlstree, pat, p2p) or a spec [default: the fastest from which it chooses].
     #[arg(long, value_name = "SPEC")]
     pub algorithm: Option<String>,
     /// Set the collective, if the log does not name it.

@@ -138,7 +138,10 @@ pub(crate) fn predict(
         let of = library.iter().find(|of| is_same(&of.spec, &row.algorithm));
         let [outside, inside] = of.and_then(|of| moved.get(&of.spec)).copied().unwrap_or_default();
         let largest = sizes.iter().copied().max().unwrap_or(1).max(1) as f64;
-        let better = fastest(of_size(&of_all)).filter(|other| time(other) < 0.99 * time(&row));
+        // A schedule that the library has with another number of segments is not a better one.
+        let is_new = |row: &Record| !library.iter().any(|of| is_same(&of.spec, &row.algorithm));
+        let new = of_size(&of_all).into_iter().filter(is_new).collect();
+        let better = fastest(new).filter(|other| time(other) < 0.99 * time(&row));
         predictions.insert(
             *bytes,
             Prediction {
@@ -216,11 +219,11 @@ fn library(
         spec: spec.to_owned(),
         machine: place.machine.clone(),
     };
-    if let Some(spec) = algorithm {
-        return Ok(vec![own(spec)]);
-    }
     let Some((system, domains, gpus)) = place.system else {
-        return Ok(every.iter().map(|spec| own(spec)).collect());
+        return Ok(match algorithm {
+            Some(spec) => vec![own(spec)],
+            None => every.iter().map(|spec| own(spec)).collect(),
+        });
     };
     let machine = Machine::parse(&place.machine).map_err(Failure::usage)?;
     let known = |spec: &str| {
@@ -228,7 +231,7 @@ fn library(
         registry.algorithms().any(|algorithm| algorithm.name == name)
     };
     let all = system.library(collective, domains, gpus);
-    let all: Vec<Candidate> = all
+    let mut all: Vec<Candidate> = all
         .into_iter()
         .filter(|algorithm| known(&algorithm.spec))
         .map(|algorithm| Candidate {
@@ -237,6 +240,11 @@ fn library(
             spec: algorithm.spec,
         })
         .collect();
+    // An algorithm is named as the library does, or by a spec.
+    if let Some(name) = algorithm {
+        all.retain(|candidate| candidate.name == name);
+        return Ok(if all.is_empty() { vec![own(name)] } else { all });
+    }
     if all.is_empty() {
         return Err(Failure::Usage(format!(
             "it is not known how NCCL and RCCL run a {collective}: expected allreduce, allgather, reduce-scatter or alltoall, or name an algorithm with --algorithm"
