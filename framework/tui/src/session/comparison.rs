@@ -196,20 +196,27 @@ impl Compared {
         if line.is_some_and(|line| line.is_uncharged) { UNCHARGED } else { "" }
     }
 
-    /// States why the fastest algorithm of a group is faster than the second: the largest
+    /// States why the fastest algorithm of a group is faster than the next slower one: the largest
     /// differences between the parts of their times.
     pub(crate) fn why(&self, group: usize) -> Option<String> {
-        let [first, second] = self.lines_of(group).get(..2)? else { return None };
-        let lead = second.stats.mean()? - first.stats.mean()?;
-        let (names, lead_text) = (
-            [first, second].map(|l| {
-                format!("{}{}", l.stats.algorithm, if l.is_uncharged { UNCHARGED } else { "" })
-            }),
-            duration(lead),
-        );
-        if lead <= 0.0 {
-            return Some(format!("{} and {} take the same time", names[0], names[1]));
-        }
+        let lines = self.lines_of(group);
+        let first = lines.first()?;
+        let least = first.stats.mean()?;
+        let slower = |line: &Line| line.stats.mean().is_none_or(|us| us > least);
+        let tied = lines[1..].iter().take_while(|line| !slower(line)).count();
+        let name = |line: &Line| {
+            let mark = if line.is_uncharged { UNCHARGED } else { "" };
+            format!("{}{mark}", line.stats.algorithm)
+        };
+        let next = lines.get(1 + tied).and_then(|line| Some((line, line.stats.mean()? - least)));
+        let Some((second, lead)) = next else {
+            let other = lines.get(1).filter(|_| tied > 0)?;
+            return Some(format!("{} and {} take the same time", name(first), name(other)));
+        };
+        let winner = match tied {
+            0 => name(first),
+            _ => format!("{} (and {tied} with the same time)", name(first)),
+        };
         let mut parts: Vec<(f64, String)> = first
             .parts
             .each()
@@ -230,7 +237,7 @@ impl Compared {
         let parts: Vec<String> = parts.into_iter().take(2).map(|(_, text)| text).collect();
         let because =
             if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
-        Some(format!("{} beats {} by {lead_text}{because}", names[0], names[1]))
+        Some(format!("{winner} beats {} by {}{because}", name(second), duration(lead)))
     }
 
     /// Returns the cost of each link's failure in a case. If links have already failed in this
