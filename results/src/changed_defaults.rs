@@ -66,6 +66,13 @@ pub static CHANGED_DEFAULTS: &[ChangedDefault] = &[
     ChangedDefault {
         version: "0.3.0",
         parameter: "hop_us",
+        of: Of::Presets(&["dgx-h100"]),
+        was: "1.115",
+        now: "1.36",
+    },
+    ChangedDefault {
+        version: "0.3.0",
+        parameter: "hop_us",
         of: Of::Presets(&["dgx-b200"]),
         was: "1.05",
         now: "1.36",
@@ -256,13 +263,18 @@ mod tests {
         assert_eq!(machine("paragon:model=flat"), "paragon:model=flat", "it has no such parameter");
         assert_eq!(machine("measured:here"), "measured:here");
         // The presets of servers had the values of 0.2.0.
-        for (preset, hop) in [("dgx-b200", 1.05), ("efa-p5", 9.7), ("efa-p5en", 8.7)] {
+        for (preset, startup, hop) in [
+            ("dgx-h100", 0.47, 1.115),
+            ("dgx-b200", 0.6, 1.05),
+            ("efa-p5", 0.6, 9.7),
+            ("efa-p5en", 0.6, 8.7),
+        ] {
             let row = row_of("0.2.0", "bruck", preset);
             let machine = Machine::parse(&row.machine_definition).unwrap();
             let value = |name: &str| machine.number(name).unwrap_or(0.0);
             assert_eq!(
                 ["startup_us", "launch_us", "hop_us"].map(value),
-                [0.6, 0.0, hop],
+                [startup, 0.0, hop],
                 "{preset}"
             );
         }
