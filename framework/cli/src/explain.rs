@@ -172,6 +172,8 @@ pub(crate) fn is_log(path: &Path) -> bool {
     !path.extension().is_some_and(is_other) && Log::is_at(path)
 }
 
+pub(crate) type RowsAndNotes = (Vec<Record>, Vec<String>);
+
 /// Returns rows and notes for the dashboard: for each size of a log, a measured row and an expected
 /// one, and the verdicts. The rows of a size have the same machine, so that they are compared.
 /// `None` after an interrupt.
@@ -179,7 +181,7 @@ pub(crate) fn rows_of_log(
     log: &Path,
     system: Option<&String>,
     plugins: &PluginArgs,
-) -> Result<Option<(Vec<Record>, Vec<String>)>, Failure> {
+) -> Result<Option<RowsAndNotes>, Failure> {
     let args = ExplainArgs {
         log: log.to_owned(),
         system: system.cloned(),

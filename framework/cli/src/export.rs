@@ -168,12 +168,12 @@ pub(crate) fn translated(
     written.map_err(passed_on)?;
     // Finish the exported files only if the schedule is valid. Files that are not finished are
     // incomplete.
-    if let Some(record) = record.as_ref().filter(|record| record.status == Status::Ok) {
-        if let Some(deadlock) = exporter.finish(&measured(case, record)).map_err(failed)? {
-            say!(
-                "warning: on connections with 8 slots, as those of NCCL, the program has a deadlock if each chunk takes a slot: {deadlock}"
-            );
-        }
+    if let Some(record) = record.as_ref().filter(|record| record.status == Status::Ok)
+        && let Some(deadlock) = exporter.finish(&measured(case, record)).map_err(failed)?
+    {
+        say!(
+            "warning: on connections with 8 slots, as those of NCCL, the program has a deadlock if each chunk takes a slot: {deadlock}"
+        );
     }
     Ok(record)
 }

@@ -65,7 +65,7 @@ impl fmt::Display for Deadlock {
             let separator = if index == 0 { "" } else { ", " };
             match is_full {
                 true => {
-                    write!(f, "{separator}rank {process} waits for a free slot to rank {other}")?
+                    write!(f, "{separator}rank {process} waits for a free slot to rank {other}")?;
                 }
                 false => write!(f, "{separator}rank {process} waits for data of rank {other}")?,
             }

@@ -189,7 +189,9 @@ impl Shared {
                 }
             };
             dispatcher.optima = numbers.clone().zip(optima).collect();
-            if let Err(NoWorker { open, reason }) = dispatcher.run(numbers, self.next_plugins()) {
+            if let Err(NoWorker { open, reason }) =
+                dispatcher.run(numbers, self.next_plugins().as_deref())
+            {
                 return self.give_up(&open, reason);
             }
         }

@@ -223,7 +223,7 @@ impl Case {
     /// of these jobs have the same list.
     pub fn jobs(&self) -> (Vec<Companion>, usize) {
         let own = Companion { job: self.job(), start_us: 0.0 };
-        companion::from_first_start(own, &self.companions)
+        companion::from_first_start(&own, &self.companions)
     }
 
     /// Returns the row of the case. Its outcome columns are empty, except the column `faults`,

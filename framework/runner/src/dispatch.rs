@@ -79,7 +79,7 @@ impl<'a> Dispatcher<'a> {
     pub(crate) fn run(
         &mut self,
         group: impl IntoIterator<Item = usize>,
-        next: Option<Vec<&Path>>,
+        next: Option<&[&Path]>,
     ) -> Result<(), NoWorker> {
         let mut open: BTreeSet<usize> = group.into_iter().collect();
         let mut failed = 0;
@@ -93,8 +93,8 @@ impl<'a> Dispatcher<'a> {
                 Ok(worker) => worker,
                 Err(e) => return Err(NoWorker { open, reason: e.to_string() }),
             };
-            let other = next.as_ref().filter(|next| {
-                **next != plugins && !self.idle.iter().any(|worker| worker.has_loaded(next))
+            let other = next.filter(|next| {
+                *next != plugins && !self.idle.iter().any(|worker| worker.has_loaded(next))
             });
             match defect::catch(|| self.run_job(worker, &mut open, other.is_some())) {
                 Ok(Ok(worker)) => self.idle.extend(worker),

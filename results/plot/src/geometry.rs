@@ -545,7 +545,7 @@ fn algorithms_that_are_charged_less_are_marked() {
     // The table of winners has a last column with the remark.
     let table = winners.csv().unwrap();
     let mut reader = csv::Reader::from_reader(table.as_bytes());
-    assert_eq!(reader.headers().unwrap().iter().last(), Some("remark"));
+    assert_eq!(reader.headers().unwrap().iter().next_back(), Some("remark"));
     for row in reader.records().map(Result::unwrap) {
         assert_eq!(&row[3] == ALGORITHMS[0], !row[row.len() - 1].is_empty(), "{row:?}");
     }
@@ -567,7 +567,7 @@ fn algorithms_that_are_charged_less_are_marked() {
         assert!(svg.contains(">† "), "{svg}");
         let table = figure.csv().unwrap();
         let mut reader = csv::Reader::from_reader(table.as_bytes());
-        assert_eq!(reader.headers().unwrap().iter().last(), Some("remark"));
+        assert_eq!(reader.headers().unwrap().iter().next_back(), Some("remark"));
         for row in reader.records().map(Result::unwrap) {
             let is_marked = row.iter().any(|text| text == ALGORITHMS[0]);
             assert_eq!(is_marked, !row[row.len() - 1].is_empty(), "{row:?}");

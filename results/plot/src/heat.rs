@@ -401,9 +401,9 @@ fn sorted(texts: impl Iterator<Item = String>) -> Vec<String> {
 
 impl Drawable for HeatFigure {
     fn csv(&self) -> Result<String, csv::Error> {
-        let is_marked = |mark: &&str| !mark.is_empty();
+        let is_marked = |mark: &str| !mark.is_empty();
         let mut marks = self.panels.iter().flat_map(|panel| &panel.marks).flatten();
-        let has_remarks = marks.any(|mark| is_marked(&mark));
+        let has_remarks = marks.any(|mark| is_marked(mark));
         let header = ["panel", &self.x, &self.y, &self.value].into_iter();
         let header = header.chain(has_remarks.then_some("remark")).map(str::to_owned).collect();
         let cells = self.panels.iter().flat_map(|panel| {
@@ -411,7 +411,7 @@ impl Drawable for HeatFigure {
             rows.flat_map(move |(y, (cells, marks))| {
                 panel.xs.iter().zip(cells.iter().zip(marks)).filter_map(move |(x, (cell, mark))| {
                     let texts = [&panel.title, &x.value, &y.value].map(Clone::clone);
-                    let remark = if is_marked(&mark) { CHARGED_LESS_REMARK } else { "" };
+                    let remark = if is_marked(mark) { CHARGED_LESS_REMARK } else { "" };
                     let remark = has_remarks.then(|| remark.to_owned());
                     let texts = texts.into_iter().chain([(*cell)?.to_string()]);
                     Some(texts.chain(remark).collect::<Vec<_>>())

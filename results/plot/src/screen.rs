@@ -113,7 +113,7 @@ mod tests {
             xs.fold((f64::INFINITY, 0.0_f64), |(least, most), x| (least.min(x), most.max(x)))
         };
         let (least, most) = columns(&shapes[1].outline);
-        assert!(0.0 <= least && least < 4.0 && 36.0 < most && most <= 40.0, "{least} {most}");
+        assert!((0.0..4.0).contains(&least) && 36.0 < most && most <= 40.0, "{least} {most}");
         let (least, most) = columns(&shapes[3].outline);
         assert!(16.0 <= least && 24.0 < most && most <= 32.5, "{least} {most}");
     }

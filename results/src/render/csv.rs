@@ -160,9 +160,10 @@ mod tests {
             || vec![row("slow", 0, 3.0), Record { note: note.clone(), ..row("fast", 0, 1.0) }];
         let last = |text: &str| {
             let mut reader = csv::Reader::from_reader(text.as_bytes());
-            let name = reader.headers().unwrap().iter().last().unwrap().to_owned();
-            let rows =
-                reader.into_records().map(|row| row.unwrap().iter().last().unwrap().to_owned());
+            let name = reader.headers().unwrap().iter().next_back().unwrap().to_owned();
+            let rows = reader
+                .into_records()
+                .map(|row| row.unwrap().iter().next_back().unwrap().to_owned());
             [vec![name], rows.collect()].concat()
         };
         let expected = ["remark", CHARGED_LESS_REMARK, ""];

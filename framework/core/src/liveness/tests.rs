@@ -115,7 +115,7 @@ fn two_ranks_that_send_first_need_a_slot_for_each_block() {
 /// The partner of a rank in a step of Bine trees of `n` ranks.
 fn partner(rank: usize, step: u32, n: usize) -> usize {
     let rho = (1..=step).fold(1, |sum: i64, k| sum + (-2_i64).pow(k));
-    let signed = if rank % 2 == 0 { rho } else { -rho };
+    let signed = if rank.is_multiple_of(2) { rho } else { -rho };
     (rank as i64 + signed).rem_euclid(n as i64) as usize
 }
 

@@ -135,13 +135,13 @@ pub(crate) fn of_others(jobs: &[Companion], own: usize) -> Arc<[Companion]> {
 /// Returns all jobs in canonical order, with starts from that of the first job on, and the index of
 /// `own`. The starts of `companions` are relative to that of `own`.
 pub(super) fn from_first_start(
-    own: Companion,
+    own: &Companion,
     companions: &[Companion],
 ) -> (Vec<Companion>, usize) {
     let first = companions.iter().fold(own.start_us, |first, other| first.min(other.start_us));
     let moved =
         |job: &Companion| Companion { start_us: rounded(job.start_us - first), ..job.clone() };
-    let own = moved(&own);
+    let own = moved(own);
     let text = own.to_string();
     let mut jobs: Vec<Companion> = companions.iter().map(moved).chain([own]).collect();
     jobs.sort_by_cached_key(ToString::to_string);

@@ -134,7 +134,7 @@ impl Line {
                 .map(|bytes| u64::try_from(bytes).unwrap_or(u64::MAX)),
         };
         let mean = |value: &dyn Fn(&Record) -> Option<f64>| {
-            let values: Vec<f64> = rows.iter().filter_map(|r| value(r)).collect();
+            let values: Vec<f64> = rows.iter().filter_map(value).collect();
             Summary::of(&values).map(|s| s.mean)
         };
         let bound = mean(&|r| r.lower_bound_us).filter(|bound| *bound > 0.0);
@@ -431,7 +431,7 @@ pub(crate) mod tests {
     use swapmeet_results::Verified;
 
     pub(crate) fn compared(rows: Vec<Record>, baseline: Option<&str>) -> Compared {
-        let packed = rows.into_iter().map(crate::session::packed::tests::packed);
+        let packed = rows.iter().map(crate::session::packed::tests::packed);
         Compared::new(&packed.map(Arc::new).collect::<Vec<_>>(), baseline)
     }
 

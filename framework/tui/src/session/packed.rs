@@ -86,7 +86,7 @@ enum Outcome {
 const SEPARATOR: char = '\u{1f}';
 
 impl PackedRow {
-    pub(super) fn new(key: CaseKey, experiment: Arc<str>, record: Record) -> Self {
+    pub(super) fn new(key: CaseKey, experiment: Arc<str>, record: &Record) -> Self {
         let record = record.as_written();
         let texts: Vec<String> = record.outcome().collect();
         let mut row = Self {
@@ -134,7 +134,7 @@ impl PackedRow {
 pub(crate) mod tests {
     use super::*;
 
-    pub(crate) fn packed(record: Record) -> PackedRow {
+    pub(crate) fn packed(record: &Record) -> PackedRow {
         let key = CaseKey::new(record.case().owned());
         PackedRow::new(key, Arc::from(record.experiment.as_str()), record)
     }
@@ -154,11 +154,11 @@ pub(crate) mod tests {
             note: "=a, \"b\"\u{1f}\nc".to_owned(),
             ..Record::default()
         };
-        let kept = packed(row.clone());
+        let kept = packed(&row);
         assert!(matches!(kept.outcome, Outcome::Texts(_)));
         assert_eq!(kept.record(), row.as_written());
         let infinite = Record { time_us: Some(f64::INFINITY), ..row };
-        let kept = packed(infinite.clone());
+        let kept = packed(&infinite);
         assert!(matches!(kept.outcome, Outcome::Whole(_)));
         assert_eq!(kept.record(), infinite.as_written());
     }

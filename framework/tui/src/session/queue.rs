@@ -72,7 +72,7 @@ impl CaseRow {
     }
 
     /// Ends the case with a row.
-    fn end(&mut self, record: Record, experiment: Arc<str>, texts: &mut Texts) {
+    fn end(&mut self, record: &Record, experiment: Arc<str>, texts: &mut Texts) {
         let reason = record.reason.clone();
         let row = PackedRow::new(self.key.clone(), experiment, record);
         self.enter(CaseState::Done(Arc::new(row)), &reason, texts);
@@ -169,7 +169,7 @@ impl PreparedRows {
                 let case = again.row(&record);
                 let case = case.map(|case| Case { experiment: Arc::clone(&experiment), ..case });
                 let mut row = CaseRow::new(case, key, &mut texts);
-                row.end(record, experiment, &mut texts);
+                row.end(&record, experiment, &mut texts);
                 rows.push(row);
             }
         }
@@ -210,7 +210,7 @@ impl PreparedRows {
         for (row, record) in self.rows.iter_mut().zip(found) {
             if let Some(record) = record {
                 let experiment = Arc::from(record.experiment.as_str());
-                row.end(record, experiment, &mut self.texts);
+                row.end(&record, experiment, &mut self.texts);
             }
         }
         self.cases = open(&self.rows);
@@ -440,7 +440,7 @@ impl Queue {
                         Ok(case) => Arc::clone(&case.experiment),
                         Err(_) => Arc::from(record.experiment.as_str()),
                     };
-                    row.end(*record, experiment, texts);
+                    row.end(&record, experiment, texts);
                 });
             }
             // This batch has no observer.
