@@ -431,7 +431,7 @@ pub(crate) mod tests {
     use swapmeet_results::Verified;
 
     pub(crate) fn compared(rows: Vec<Record>, baseline: Option<&str>) -> Compared {
-        let packed = rows.iter().map(crate::session::packed::tests::packed);
+        let packed = rows.into_iter().map(|record| crate::session::packed::tests::packed(&record));
         Compared::new(&packed.map(Arc::new).collect::<Vec<_>>(), baseline)
     }
 
