@@ -207,13 +207,12 @@ fn expected_times_have_four_formats() {
 
 #[test]
 fn a_better_schedule_is_not_one_of_the_library() {
-    let log = log("all_reduce", (16, 2), "NVIDIA H100 80GB HBM3", &[(1 << 30, 4.6e3)]);
-    let (_, document) = document(&log, &["--system", "h100-ib:2x8"]);
-    let size = &document["sizes"][0];
-    assert_eq!(
-        (&size["algorithm"], &size["best_algorithm"]),
-        (&"nvlstree".into(), &"nvlstree".into())
-    );
+    for (ranks, hosts, name) in [(8, 1, "nvls"), (16, 2, "nvlstree")] {
+        let log = log("all_reduce", (ranks, hosts), "NVIDIA H100 80GB HBM3", &[(1 << 30, 4.6e3)]);
+        let (_, document) = document(&log, &["--system", &format!("h100-ib:{hosts}x8")]);
+        let size = &document["sizes"][0];
+        assert_eq!([&size["algorithm"], &size["best_algorithm"]], [name; 2]);
+    }
 }
 
 #[test]

@@ -121,6 +121,12 @@ pub(crate) fn predict(
     let Some(moved) = moved_bytes(place, collective, sizes, &specs, plugins, &registry)? else {
         return Ok(None);
     };
+    // A schedule that the library has with another number of segments, or for more domains, is not a
+    // better one.
+    let of_system = place.system.iter().flat_map(|(system, domains, gpus)| {
+        system.library(collective, *domains + 1, *gpus).into_iter().map(|of| of.spec)
+    });
+    let known: Vec<String> = specs.iter().cloned().chain(of_system).collect();
     let mut predictions = BTreeMap::new();
     for (index, bytes) in sizes.iter().enumerate() {
         let of_size = |rows: &[Record]| -> Vec<Record> {
@@ -138,8 +144,7 @@ pub(crate) fn predict(
         let of = library.iter().find(|of| is_same(&of.spec, &row.algorithm));
         let [outside, inside] = of.and_then(|of| moved.get(&of.spec)).copied().unwrap_or_default();
         let largest = sizes.iter().copied().max().unwrap_or(1).max(1) as f64;
-        // A schedule that the library has with another number of segments is not a better one.
-        let is_new = |row: &Record| !library.iter().any(|of| is_same(&of.spec, &row.algorithm));
+        let is_new = |row: &Record| !known.iter().any(|spec| is_same(spec, &row.algorithm));
         let new = of_size(&of_all).into_iter().filter(is_new).collect();
         let better = fastest(new).filter(|other| time(other) < 0.99 * time(&row));
         predictions.insert(
