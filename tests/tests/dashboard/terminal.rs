@@ -210,11 +210,18 @@ fn stopped_cases_get_no_row_and_can_be_added_again() {
     );
     let mut terminal = Terminal::start(&path, &command, 100, 30);
     terminal.resize(80, 24);
-    terminal.wait("the progress in the first line", || {
-        terminal.shown().lines().next().is_some_and(|line| line.ends_with("1/3 cases"))
+    // Keys that arrive together with a change of the size may be read late, so wait for the new
+    // screen before and after.
+    terminal.wait("the progress in the first line of the narrow screen", || {
+        terminal
+            .shown()
+            .lines()
+            .next()
+            .is_some_and(|line| line.ends_with("1/3 cases") && line.chars().count() <= 80)
     });
     // A running case shows its elapsed time.
     terminal.keys("2");
+    terminal.wait_for("┌ 2 Table");
     terminal.resize(120, 40);
     terminal.wait("the time of the running case", || {
         terminal
@@ -222,8 +229,6 @@ fn stopped_cases_get_no_row_and_can_be_added_again() {
             .lines()
             .any(|line| line.contains("▸") && line.contains(" s ") && line.contains(" sleeps "))
     });
-    // Keys that arrive together with a change of the size may be read late, so wait for the new
-    // screen.
     terminal.resize(100, 30);
     terminal.wait("the new screen", || {
         terminal.shown().lines().nth(1).is_some_and(|line| {
