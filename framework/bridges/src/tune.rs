@@ -347,6 +347,11 @@ pub struct Algorithm {
     parameter: Option<Parameter>,
 }
 
+/// An algorithm that a library knows by its name alone.
+const fn algorithm(collective: &'static str, ours: &'static str, name: &'static str) -> Algorithm {
+    Algorithm { collective, ours, name, number: 0, fan: 0, parameter: None }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Parameter {
     /// The parameter `segments`, the number of segments of a block. A rule states the number of

@@ -4,11 +4,7 @@
 //! and of UCC (openucx/ucc 8263de4, src/components/tl/ucp; docs/user_guide.md). Only algorithms
 //! without further settings are listed: UCC's `knomial`, for example, has a radix.
 
-use super::{Algorithm, DecisionTable};
-
-const fn algorithm(collective: &'static str, ours: &'static str, name: &'static str) -> Algorithm {
-    Algorithm { collective, ours, name, number: 0, fan: 0, parameter: None }
-}
+use super::{Algorithm, DecisionTable, algorithm};
 
 pub(super) static ONECCL: [Algorithm; 7] = [
     algorithm("allgather", "linear", "naive"),

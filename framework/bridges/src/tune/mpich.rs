@@ -5,13 +5,9 @@
 //! (`generic.json`). For fewer ranks than in the sweep, the file still contains MPICH's own
 //! choices. The order of keys does not change, because MPICH evaluates conditions in order.
 
-use super::{Algorithm, Choice, DecisionTable, DefaultChoice, Rule};
+use super::{Algorithm, Choice, DecisionTable, DefaultChoice, Rule, algorithm};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use std::fmt::{self, Write as _};
-
-const fn algorithm(collective: &'static str, ours: &'static str, name: &'static str) -> Algorithm {
-    Algorithm { collective, ours, name, number: 0, fan: 0, parameter: None }
-}
 
 pub(super) static ALGORITHMS: [Algorithm; 11] = [
     algorithm("alltoall", "bruck", "MPIR_Alltoall_intra_brucks"),

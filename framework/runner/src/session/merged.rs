@@ -150,7 +150,7 @@ pub(super) fn plan_and_price(
             let alone_us = alone_us.map_err(|reason| (Status::Unsupported, reason))?;
             Ok(Cost { alone_us, ..cost })
         })),
-        _ => None,
+        (Err(_), _) | (Ok(()), None) => None,
     };
     for case in cases {
         let own = group[*case].jobs().1;

@@ -1333,7 +1333,7 @@ mod background {
                 );
                 let found = (cost.parts.total(), cost.ranks.unwrap().mean);
                 assert!(
-                    (found.0 / last - 1.0).abs() < 1e-3 && (found.1 / mean - 1.0).abs() < 1e-3,
+                    (found.0 / last - 1.0).abs() < 1e-6 && (found.1 / mean - 1.0).abs() < 1e-6,
                     "{network}: {found:?}, {last}, {mean}"
                 );
                 let alone =
