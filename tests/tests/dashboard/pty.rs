@@ -117,8 +117,10 @@ impl Terminal {
     }
 
     pub(super) fn resize(&self, columns: u16, rows: u16) {
+        // The lock keeps what the program draws in its new size from a screen of the old size.
+        let mut screen = self.screen.lock().unwrap();
         self.master.resize(size(columns, rows)).unwrap();
-        self.screen.lock().unwrap().screen_mut().set_size(some(rows), some(columns));
+        screen.screen_mut().set_size(some(rows), some(columns));
     }
 
     /// Waits for the end of the program and checks that the terminal is restored. Returns the
