@@ -150,6 +150,53 @@ impl Table {
         });
         &mut self.cells[number]
     }
+
+    /// Formats the cells with a line for each row, if the paper gives none of the values and all
+    /// rows have the same columns.
+    fn values(&self) -> Option<String> {
+        let rows: Vec<&[Cell]> = self.cells.chunk_by(|a, b| a.row == b.row).collect();
+        let columns = |row: &[Cell]| row.iter().map(|c| c.column.clone()).collect::<Vec<_>>();
+        let head = columns(rows.first()?);
+        let is_plain = |c: &Cell| {
+            c.verdict == Verdict::NotGiven && c.why.is_empty() && c.kind == self.cells[0].kind
+        };
+        if head.len() < 2
+            || !self.cells.iter().all(is_plain)
+            || !rows.iter().all(|row| columns(row) == head)
+        {
+            return None;
+        }
+        let dashes = " ---: |".repeat(head.len());
+        let mut out = format!("| | {} |\n| --- |{dashes}\n", escaped(&head));
+        for row in rows {
+            let ours = row.iter().map(|c| c.ours.as_str()).collect::<Vec<_>>();
+            let _ = writeln!(out, "| {} | {} |", escaped(&[&row[0].row]), escaped(&ours));
+        }
+        Some(out)
+    }
+
+    /// Formats the cells with a line for each cell, which shows both values and the verdict.
+    fn comparison(&self) -> String {
+        let mut out =
+            "| | | paper | ours | | | kind |\n| --- | --- | ---: | ---: | --- | --- | --- |\n"
+                .to_owned();
+        let mut row = "";
+        for c in &self.cells {
+            // If several lines belong to the same row of the paper, show the name of the row only
+            // in the first line.
+            let name = if c.row == row { "" } else { &c.row };
+            row = &c.row;
+            let verdict = c.verdict_text();
+            let cells = [name, &c.column, &c.paper, &c.ours, &verdict, &c.why, c.kind.text()];
+            let _ = writeln!(out, "| {} |", escaped(&cells));
+        }
+        out
+    }
+}
+
+/// Joins texts as the cells of a line of a Markdown table.
+fn escaped(cells: &[impl AsRef<str>]) -> String {
+    cells.iter().map(|text| text.as_ref().replace('|', "\\|")).collect::<Vec<_>>().join(" | ")
 }
 
 /// Counts cells by category. The result is a text such as `3 agree, 1 within 10 %`.
@@ -207,19 +254,7 @@ impl Report {
         }
         for table in self.tables.iter().filter(|table| !table.in_csv) {
             let _ = write!(out, "\n## {}\n\n{}\n\n", table.id, table.title);
-            out +=
-                "| | | paper | ours | | | kind |\n| --- | --- | ---: | ---: | --- | --- | --- |\n";
-            let mut row = "";
-            for c in &table.cells {
-                // If several lines belong to the same row of the paper, show the name of the row
-                // only in the first line.
-                let name = if c.row == row { "" } else { &c.row };
-                row = &c.row;
-                let verdict = c.verdict_text();
-                let cells = [name, &c.column, &c.paper, &c.ours, &verdict, &c.why, c.kind.text()]
-                    .map(|t| t.replace('|', "\\|"));
-                let _ = writeln!(out, "| {} |", cells.join(" | "));
-            }
+            out += &table.values().unwrap_or_else(|| table.comparison());
         }
         if self.tables.iter().any(|table| table.in_csv) {
             let file = format!("{}.csv", self.paper);
@@ -332,6 +367,30 @@ mod tests {
         | 9x9 | time | 2 | 2 | equal |  | fitted |
         | the unit |  |  |  | unknown | seconds here | fitted |
         "#);
+    }
+
+    /// Values without a figure in the paper have a line for each row of the table.
+    #[test]
+    fn values_that_are_compared_with_nothing_have_a_line_for_each_row() {
+        let mut table = Table::new("Table 2", "Factors.", Kind::Fitted);
+        for (row, factor, regret) in [("4x4", 1.25, 1.0), ("8x|8", 1.5, 2.0)] {
+            table.add((row, "factor"), "", factor, Verdict::NotGiven);
+            table.add((row, "regret"), "", regret, Verdict::NotGiven);
+        }
+        insta::assert_snapshot!(table.values().unwrap(), @r"
+        | | factor | regret |
+        | --- | ---: | ---: |
+        | 4x4 | 1.25 | 1 |
+        | 8x\|8 | 1.5 | 2 |
+        ");
+        let mut compared = table.clone();
+        compared.cells[1].verdict = Verdict::computed(1.0, 1.0);
+        assert_eq!(compared.values(), None);
+        let mut uneven = table.clone();
+        uneven.cells.pop();
+        assert_eq!(uneven.values(), None);
+        table.cells[0].because("a remark");
+        assert_eq!(table.values(), None);
     }
 
     /// The page still counts the cells of such a table.
