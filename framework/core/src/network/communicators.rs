@@ -2,13 +2,12 @@
 //!
 //! The digits of rank numbers have names ([`Mesh`]). Digits with the same name form an axis. A
 //! communicator is a set of ranks that differ only in the digits of some axes, as after
-//! `MPI_Comm_split` with all other digits as colour and the digits of these axes as key. Other
-//! programs call it a process group.
+//! `MPI_Comm_split` with the other digits as colour and these as key. Other programs call it a
+//! process group.
 //!
 //! A plugin plans for one communicator. It sees the *view*, a network whose nodes are the *members*
-//! of the communicator. All communicators run images of the same schedule. The images share no
-//! data, so the data of one communicator is traced, but the messages of all of them share the links
-//! of the network.
+//! of the communicator. All communicators run images of this schedule. Only the data of one is
+//! traced, but the messages of all share the links of the network.
 
 use super::mesh::Mesh;
 use super::topology::{self, Network, Route, RouteError};
@@ -16,15 +15,15 @@ use super::transfer::Transfer;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Communicators with the same view, so that they can run images of the same schedule. Every rank is
-/// in at most one of them.
+/// Communicators with the same view, which run images of one schedule. A rank is in at most one of
+/// them.
 #[derive(Debug)]
 pub struct Communicators {
     network: Arc<Network>,
     view: Arc<Network>,
     size: usize,
-    /// The ranks of the first communicator, in the order of its members, then those of the second
-    /// communicator, etc.
+    /// The ranks of the first communicator in the order of its members, then those of the second,
+    /// etc.
     ranks: Vec<u32>,
     /// For each rank, its communicator and its number among the members; `None` if it is in none.
     places: Vec<Option<(u32, u32)>>,
@@ -33,8 +32,8 @@ pub struct Communicators {
 }
 
 impl Communicators {
-    /// Creates the communicators over some axes of the network's mesh, such as `ep` or `dp+cp`, or
-    /// those of `size:K` consecutive ranks each.
+    /// Creates the communicators over axes of the network's mesh, such as `ep` or `dp+cp`, or those
+    /// of `size:K` consecutive ranks each.
     ///
     /// # Errors
     /// The reason, as the predicate of a sentence about the workload.
@@ -68,8 +67,8 @@ impl Communicators {
         Ok(Self::new(network, ranks, size, view))
     }
 
-    /// Creates communicators that are listed rank by rank. Those with the same view are one entry of
-    /// the result; with `apart`, each communicator is an entry of its own.
+    /// Creates communicators that are listed rank by rank. An entry of the result has those with
+    /// the same view; with `apart`, only one.
     ///
     /// # Errors
     /// The reason, as the predicate of a sentence about the workload.
@@ -120,13 +119,12 @@ impl Communicators {
         &self.network
     }
 
-    /// Returns the network that a plugin sees. Its nodes are the members of a communicator.
+    /// Returns the network that a plugin sees, whose nodes are the members of a communicator.
     pub fn view(&self) -> &Arc<Network> {
         &self.view
     }
 
-    /// Returns whether there is one communicator of all ranks, in their order. The view is then the
-    /// network itself.
+    /// Returns whether there is one communicator of all ranks, in their order. It is its own view.
     pub fn is_whole(&self) -> bool {
         is_whole(&self.network, &self.ranks[..self.size])
     }
@@ -136,8 +134,7 @@ impl Communicators {
         self.ranks.len() == self.places.len()
     }
 
-    /// Returns the communicator of a rank and its number among the members; `None` if the rank is in
-    /// no communicator.
+    /// Returns the communicator of a rank and its number among the members, if it is in one.
     pub fn place(&self, rank: u64) -> Option<(u64, u64)> {
         self.places[rank as usize].map(|(of, member)| (of.into(), member.into()))
     }
@@ -162,7 +159,7 @@ impl Communicators {
         self.place_of_member(rank).0
     }
 
-    /// Returns the number of a rank among the members of its communicator. The rank must be in one.
+    /// Returns the number of a rank, which must be in a communicator, among its members.
     pub fn member(&self, rank: u64) -> u64 {
         self.place_of_member(rank).1
     }
@@ -177,16 +174,16 @@ impl Communicators {
         self.ranks.chunks_exact(self.size)
     }
 
-    /// Returns a value for each rank, given the value of each member of a communicator. The value of
-    /// ranks in no communicator is the default.
+    /// Returns a value for each rank, given that of each member; the default for ranks in no
+    /// communicator.
     pub(crate) fn repeat<T: Copy + Default>(&self, of_members: &[T]) -> Vec<T> {
         assert_eq!(of_members.len(), self.size, "a value for each member");
         let value = |(_, member): (u32, u32)| of_members[member as usize];
         self.places.iter().map(|place| place.map(value).unwrap_or_default()).collect()
     }
 
-    /// Returns the messages of all communicators and their routes, given those of one. The messages
-    /// of the first communicator come first, then those of the second, etc.
+    /// Returns the messages of all communicators and their routes, given those of one: first those
+    /// of the first communicator, etc.
     ///
     /// # Errors
     /// The index of a message whose route does not exist in the network, with the reason.
@@ -216,9 +213,8 @@ impl Communicators {
         Ok((all, found))
     }
 
-    /// Returns the route in the network of a message of a communicator's member `from`, given its
-    /// route in the view. Each hop of a path between two members is replaced by the network's own route
-    /// between them.
+    /// Returns the route in the network of a message of member `from`, given its route in the view.
+    /// Each hop of a path between two members is replaced by the network's own route between them.
     ///
     /// # Errors
     /// The network has no route between two members.
@@ -247,7 +243,7 @@ impl Communicators {
             self.network.route(from, to, None, &mut |run| {
                 links.extend(run.links().filter_map(|link| self.network.link_ends(link)));
             })?;
-            // A run lists its links in ascending order, whatever the direction of the route.
+            // A run lists its links in ascending order, also for a route in the other direction.
             let mut at = self.network.endpoint(from);
             while let Some(next) = links.iter().position(|(leaves, _)| *leaves == at) {
                 at = links.swap_remove(next).1;
@@ -259,13 +255,11 @@ impl Communicators {
     }
 }
 
-/// Returns whether the members of a communicator are all ranks, in their order.
 fn is_whole(network: &Network, members: &[u32]) -> bool {
     members.len() as u64 == network.nodes() && members.is_sorted()
 }
 
-/// Returns the network that a plugin sees, as [`view`] does. If the members are all ranks in their
-/// order, it is the network itself.
+/// Returns [`view`], or the network itself if the members are all ranks in their order.
 fn view_of(network: &Arc<Network>, members: &[u32]) -> (Arc<Network>, Vec<usize>) {
     match is_whole(network, members) {
         true => (network.without_mesh(), Vec::new()),
@@ -274,9 +268,9 @@ fn view_of(network: &Arc<Network>, members: &[u32]) -> (Arc<Network>, Vec<usize>
 }
 
 /// Returns the network that a plugin sees: a smaller network of the same family, if the members are
-/// all nodes with certain coordinates, in the order of the network, and a complete graph otherwise.
-/// Also returns, for each dimension of the view in which routes have a direction, the dimension of
-/// the network.
+/// all nodes with certain coordinates, in the order of the network; otherwise a complete graph.
+/// Also returns the network's dimension for each dimension of the view in which routes have a
+/// direction.
 fn view(network: &Network, members: &[u32]) -> (Arc<Network>, Vec<usize>) {
     let complete = || (parsed(&format!("fully-connected:{}", members.len())), Vec::new());
     if members.len() == 1 || !network.is_intact() {
@@ -289,7 +283,7 @@ fn view(network: &Network, members: &[u32]) -> (Arc<Network>, Vec<usize>) {
     let sides = sides.join("x");
     let all: Vec<usize> = axes.iter().map(|(axis, _)| *axis).collect();
     match network.kind() {
-        // A part of a side is no ring, because its ends are not neighbours.
+        // A part of a side is no ring.
         "ring" | "torus" if axes.iter().all(is_whole) => {
             let family = if axes.len() == 1 { "ring" } else { "torus" };
             (parsed(&format!("{family}:{sides}")), all)
@@ -316,8 +310,7 @@ fn view(network: &Network, members: &[u32]) -> (Arc<Network>, Vec<usize>) {
             let groups = if axes.len() == 2 { axes[0].1 } else { 1 };
             let ranks = axes[axes.len() - 1].1;
             let spec = network.spec();
-            // Switches do not add the data of a communicator, because the switches of a view are not
-            // those of the network.
+            // The switches of a view are not those of the network, so they do not reduce.
             let is_own =
                 |argument: &&str| !["mesh=", "reduce="].iter().any(|key| argument.starts_with(key));
             let own: Vec<&str> = spec.split(',').skip(1).filter(is_own).collect();
@@ -333,8 +326,7 @@ fn parsed(spec: &str) -> Arc<Network> {
 }
 
 /// Returns the axes of a grid in which members differ, and the number of their coordinates in each
-/// of these axes, if the members are all combinations of these coordinates in row-major order and
-/// the coordinates of each axis are consecutive.
+/// of them, if the members are all combinations of consecutive coordinates in row-major order.
 fn covered(radices: &[u64], members: &[u32]) -> Option<Vec<(usize, u64)>> {
     let strides = topology::strides(radices);
     let at = |rank: u32, axis: usize| u64::from(rank) / strides[axis] % radices[axis];
@@ -399,8 +391,8 @@ mod tests {
         }
     }
 
-    /// In a view of whole dimensions, the network's own route between two members is the image of
-    /// the route in the view, and requested directions and paths are, too.
+    /// In a view of whole dimensions, the route between two members, the network's own or a
+    /// requested one, is the image of the route in the view.
     #[test]
     fn routes_of_the_view_are_routes_of_the_network() {
         let communicators = over("torus:4x5x3,mesh=a:4/b:5/c:3", "a+c");

@@ -10,8 +10,8 @@ pub type Position = [f64; 2];
 /// The layout of a network.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layout {
-    /// Whether nodes are drawn in rows and columns. Long links should then be drawn as curves,
-    /// because straight lines would cross other nodes.
+    /// Whether nodes are drawn in rows and columns. Straight long links would then cross other
+    /// nodes.
     pub is_grid: bool,
     /// The pairs of vertices with a directed link.
     pub links: BTreeSet<(u64, u64)>,
@@ -20,7 +20,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Returns the layout of a network.
+    /// Creates the layout of a network.
     pub fn new(topology: &Network) -> Self {
         Self {
             is_grid: is_grid(topology.placed_on().as_ref().unwrap_or(topology)),
@@ -46,8 +46,8 @@ fn positions(topology: &Network) -> Vec<Position> {
             _ => layers(topology),
         };
     };
-    // Ranks are placed on the nodes of another network. Both networks have the same link numbers,
-    // so the ends of a link give the node of each vertex.
+    // Ranks are placed on the nodes of another network, which has the same link numbers. So the
+    // ends of a link give the node of each vertex.
     let own = positions(&network);
     let network_ends: HashMap<u64, (u64, u64)> = links(&network).collect();
     let mut known = HashMap::new();
@@ -65,7 +65,6 @@ fn positions(topology: &Network) -> Vec<Position> {
             if vertex >= topology.nodes() || topology.endpoint(vertex) == vertex {
                 return at(&vertex).unwrap_or_default();
             }
-            // Ranks that share a node are drawn in a small circle around the position of this node.
             let shared = topology.endpoint(vertex);
             let earlier = sharing.entry(shared).or_default();
             let angle = *earlier as f64 * 0.9;
@@ -76,7 +75,7 @@ fn positions(topology: &Network) -> Vec<Position> {
         .collect()
 }
 
-/// Returns the position of a node in a grid. The last axis is horizontal and the axis before it is
+/// Returns the position of a node in a grid. The last axis is horizontal and the axis before it
 /// vertical. Each further pair of axes places copies of this plane next to and below each other.
 fn grid(node: u64, radices: &[u64]) -> Position {
     let (mut rest, mut position, mut pitch) = (node, [0.0; 2], [1.0; 2]);
@@ -89,8 +88,7 @@ fn grid(node: u64, radices: &[u64]) -> Position {
     position
 }
 
-/// Returns `count` positions on a circle that is large enough for `room` positions with one unit
-/// between neighbours.
+/// Returns `count` positions on a circle with room for `room` of them, one unit apart.
 fn circle(count: u64, room: u64) -> Vec<Position> {
     let radius = (room as f64 / TAU).max(0.5);
     (0..count)
@@ -101,8 +99,8 @@ fn circle(count: u64, room: u64) -> Vec<Position> {
         .collect()
 }
 
-/// Returns positions in a network with switches. Nodes are on the outer circle, in the order of
-/// their switches. Switches are on inner circles, by their distance from the closest node.
+/// Returns positions in a network with switches: nodes on the outer circle, in the order of their
+/// switches, and switches on inner circles, by their distance from the closest node.
 fn layers(topology: &Network) -> Vec<Position> {
     let vertices = (topology.nodes() + topology.switches()) as usize;
     let mut neighbours = vec![Vec::new(); vertices];
@@ -123,7 +121,7 @@ fn layers(topology: &Network) -> Vec<Position> {
         layers.push(next);
     }
     layers.pop();
-    // A switch with links to all nodes, such as the switch between groups, is drawn in the centre.
+    // A switch with links to all nodes, such as that between groups, is drawn in the centre.
     if let [nodes, switches] = &mut layers[..] {
         let is_central =
             |switch: &usize| nodes.iter().all(|node| neighbours[*switch].contains(node));
@@ -152,8 +150,7 @@ mod tests {
     use super::*;
     use crate::network::topology::{families, parse};
 
-    /// Every network must have positions for all vertices of its links, and no two vertices at the
-    /// same position.
+    /// Every vertex with a link has a position, and no two vertices have the same one.
     #[test]
     fn vertices_of_every_family_have_their_own_positions() {
         let examples = families().iter().map(|family| family.example.to_owned());

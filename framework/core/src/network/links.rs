@@ -1,19 +1,18 @@
 //! The load of directed links in a step, which may have a single message or millions.
 //!
-//! Counting link by link would cost as many operations for each message as it has hops, which may
-//! be a hundred thousand. So there are three counters of the [`Run`]s of routes:
+//! Counting link by link costs as many operations as a message has hops, up to a hundred thousand.
+//! So there are three counters of the [`Run`]s of routes:
 //!
-//! * `Intervals` sorts the first and last links of a few runs. It visits no link without load. So
+//! * `Intervals` sorts the first and last links of a few runs. It visits only links with load, so
 //!   it also works for networks with too many links for an array (`fully-connected:100000` has
 //!   10^10).
 //! * `LineSums` counts many runs on topologies with [`Plane`]s, whose links form lines. It adds the
 //!   amount of a run at its first link, subtracts it after its last link, and sums along the lines
-//!   at the end of the step.
-//! * `Counters` counts many runs on other topologies. It has a counter for each link, and adds to
-//!   the counter of every link of a run.
+//!   at the end.
+//! * `Counters` counts many runs on other topologies, with a counter for each link.
 //!
-//! [`LinkLoad`] starts each step with `Intervals`. It changes to one of the others as soon as there
-//! are so many runs that it is faster.
+//! [`LinkLoad`] starts each step with `Intervals`, and changes as soon as another counter is
+//! faster.
 
 pub(crate) mod orbits;
 
@@ -21,8 +20,7 @@ use crate::network::topology::{Network, Plane, Run};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The load of directed links, counted step by step. Loads are exact if the sum of all amounts of a
-/// step fits into 64 bits.
+/// The load of directed links in a step. It is exact if the sum of all amounts fits into 64 bits.
 #[derive(Debug)]
 pub struct LinkLoad {
     planes: Arc<[Plane]>,
@@ -51,14 +49,14 @@ trait Counter {
 impl LinkLoad {
     /// The number of links whose loads are summed in about the same time as one run is sorted.
     const LINKS_PER_RUN: u64 = 64;
-    /// The maximum number of links for [`LineSums`]. With 8 bytes per link, the array takes at most
-    /// 2 GiB. This is enough for a two-dimensional torus of 2^26 nodes.
+    /// The maximum number of links for [`LineSums`]: 2 GiB with 8 bytes per link, enough for a
+    /// two-dimensional torus of 2^26 nodes.
     const MAX_SUMMED: u64 = 1 << 28;
-    /// The maximum number of links for [`Counters`]. With 16 bytes per link, the array takes at
-    /// most 512 MiB. This is enough for a hypercube of 20 dimensions.
+    /// The maximum number of links for [`Counters`]: 512 MiB with 16 bytes per link, enough for a
+    /// hypercube of 20 dimensions.
     const MAX_COUNTED: u64 = 1 << 25;
-    /// The maximum number of links per node for more than [`Self::FEW_LINKS`] counters. With more
-    /// links per node, most links have no load in a step, and an array would waste memory.
+    /// The maximum number of links per node for more than [`Self::FEW_LINKS`] counters. Beyond it,
+    /// most links have no load in a step, and an array would waste memory.
     const MAX_COUNTED_A_NODE: u64 = 64;
     const FEW_LINKS: u64 = 1 << 20;
 
@@ -76,13 +74,13 @@ impl LinkLoad {
         Self { planes, slots, intervals, most_intervals, array: None, in_array: false }
     }
 
-    /// Starts a step, in which no link has any load yet.
+    /// Starts a step, without any load.
     pub fn begin(&mut self) {
         self.counter().clear();
         self.in_array = false;
     }
 
-    /// Adds `amount` to every link of a run. A route on this topology must have reported the run.
+    /// Adds `amount` to every link of a run, which a route on this topology has reported.
     pub fn add(&mut self, run: Run, amount: u64) {
         match &mut self.array {
             Some(array) if self.in_array => array.add(run, amount),
@@ -95,14 +93,13 @@ impl LinkLoad {
         }
     }
 
-    /// Returns the largest load of a link since the step began.
+    /// Returns the largest load of a link in this step.
     pub fn max(&mut self) -> u64 {
         self.choose();
         self.counter().max()
     }
 
-    /// Calls `visit` with every link that has load in this step, and its load, in no particular
-    /// order.
+    /// Calls `visit` with every link that has load, and its load, in no particular order.
     pub fn for_each_loaded(&mut self, visit: &mut dyn FnMut(u64, u64)) {
         self.choose();
         self.counter().for_each_loaded(visit);
@@ -116,8 +113,7 @@ impl LinkLoad {
         }
     }
 
-    /// Moves the loads to line sums if a sum over all links of the planes that contain runs is
-    /// faster than sorting the runs.
+    /// Changes to line sums if a sum over the planes of the runs is faster than sorting the runs.
     fn choose(&mut self) {
         if self.in_array || self.planes.is_empty() || self.slots > Self::MAX_SUMMED {
             return;
@@ -150,16 +146,14 @@ impl Array {
 
 /// The runs of a step, each with the amount that it adds to the load of its links.
 ///
-/// On topologies with planes, links are renumbered so that the links of a line have consecutive
-/// numbers. A run is then an interval of these numbers, and loads change only where an interval
-/// begins or ends.
+/// On topologies with planes, links are renumbered so that those of a line are consecutive. A run
+/// is then an interval, and loads change only where an interval begins or ends.
 #[derive(Debug)]
 struct Intervals {
     planes: Arc<[Plane]>,
     runs: Vec<(Run, u64)>,
-    /// Scratch memory. On topologies with planes, these are the renumbered links at which the load
-    /// changes, each with the change modulo 2^64. On others, these are the links of each run, each
-    /// with the amount of the run.
+    /// Scratch memory. With planes: the renumbered links at which the load changes, each with the
+    /// change modulo 2^64. Otherwise: the links of each run, each with the amount of the run.
     changes: Vec<(u64, u64)>,
 }
 
@@ -186,8 +180,8 @@ impl Intervals {
         self.planes.iter().zip(used).filter(|(_, used)| *used).map(|(p, _)| p.links()).sum()
     }
 
-    /// Calls `visit` with intervals of renumbered links that have the same load and are on the same
-    /// line, and with this load. Together, the intervals contain all links with load.
+    /// Calls `visit` with intervals of renumbered links of a line that have the same load, and this
+    /// load. Together, they contain all links with load.
     fn for_each_interval(&mut self, visit: &mut dyn FnMut(Range<u64>, u64)) {
         self.changes.clear();
         if self.planes.is_empty() {
@@ -209,7 +203,7 @@ impl Intervals {
         }
     }
 
-    /// `for_each_interval` on topologies without planes, where every interval is one link.
+    /// `for_each_interval` without planes: every interval is one link.
     fn for_each_link(&mut self, visit: &mut dyn FnMut(Range<u64>, u64)) {
         for (run, amount) in &self.runs {
             self.changes.extend(run.links().map(|link| (link, *amount)));
@@ -262,12 +256,12 @@ impl Plane {
     }
 }
 
-/// The change of load from the previous link to each link of a line. A run is recorded only at its
+/// The change of load from the previous link of a line to each link. A run is recorded only at its
 /// first link and after its last link, so the cost does not depend on its length.
 ///
-/// No run continues beyond the end of its line. Its amount is subtracted on the same line or at the
-/// first link of the next line, so the running sum has no load of earlier lines. One running sum is
-/// therefore enough for consecutive lines of a plane.
+/// No run continues beyond the end of its line. Its amount is subtracted on this line or at the
+/// first link of the next one. One running sum is therefore enough for consecutive lines of a
+/// plane.
 #[derive(Debug)]
 struct LineSums {
     planes: Arc<[Plane]>,
@@ -291,8 +285,8 @@ impl LineSums {
         let first = &mut self.changes[run.first as usize];
         *first = first.wrapping_add(amount);
         let after = run.first + run.len * run.stride;
-        // After the last link of its plane, a run needs no subtraction, because the next link is in
-        // another plane.
+        // After the last link of its plane, a run needs no subtraction: the next link is in another
+        // plane.
         if after < self.planes[run.plane as usize].range().end {
             let after = &mut self.changes[after as usize];
             *after = after.wrapping_sub(amount);
@@ -368,12 +362,12 @@ fn used<'a>(planes: &'a [Plane], touched: &'a [bool]) -> impl Iterator<Item = &'
     planes.iter().zip(touched).filter(|(_, touched)| **touched).map(|(plane, _)| plane)
 }
 
-/// A counter for each link. It stores the step of its last change, and counts as 0 in all other
-/// steps. So clearing the array takes no time.
+/// A counter for each link. It counts as 0 in all steps but that of its last change, so clearing
+/// the array takes no time.
 #[derive(Debug)]
 struct Counters {
-    /// For each link, the last step in which it had load, and the load. They are pairs, because the
-    /// allocator provides zeroed pairs without writing to memory.
+    /// The last step in which each link had load, and the load. As pairs, because the allocator
+    /// provides zeroed pairs without writing to memory.
     cells: Vec<(u64, u64)>,
     step: u64,
     max: u64,
@@ -420,7 +414,6 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// The load of each link number, counted link by link.
     type Plain = BTreeMap<u64, u64>;
 
     fn count(plain: &mut Plain, run: Run, amount: u64) {
@@ -461,8 +454,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
 
-        /// Each counter gives every link the same load as a simple count, and starts the next step
-        /// without load.
+        /// Each counter agrees with a simple count, and starts the next step without load.
         #[test]
         fn every_counter_agrees_with_a_plain_count(
             spec in networks(),
@@ -505,9 +497,9 @@ mod tests {
         }
     }
 
-    /// On a ring of 8 nodes, a message to the opposite node has 4 hops. If all messages use the plus
-    /// direction, four messages share each link. If half of them use the minus direction, two messages
-    /// share each link.
+    /// On a ring of 8 nodes, a message to the opposite node has 4 hops. If all messages use the
+    /// plus direction, four of them share each link. If half of them use the minus direction, two
+    /// do.
     #[test]
     fn using_both_directions_of_a_ring_halves_the_load() {
         let ring = parse("ring:8").unwrap();

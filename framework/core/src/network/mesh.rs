@@ -1,27 +1,23 @@
-//! Names of the digits of rank numbers (`mesh=`), such as those of data-parallel and expert-parallel
-//! ranks.
+//! Names of the digits of rank numbers (`mesh=`), such as those of data and expert parallelism.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// A digit of rank numbers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Digit {
     axis: String,
     radix: u64,
 }
 
-/// Names of the digits of rank numbers, the slowest digit first. Digits with the same name are one
-/// axis.
+/// Names of the digits of rank numbers, slowest first. Digits with the same name are one axis.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mesh(Vec<Digit>);
 
-/// The form of a mesh in a spec.
 const MESH: &str = "axes with sizes, as in `dp:4/ep:32/tp:4`";
 
 impl Mesh {
-    /// Parses digits such as `dp:4/ep:32/tp:4`. Their sizes must multiply to `ranks`; one of them
-    /// may be -1, which stands for the missing factor.
+    /// Parses digits such as `dp:4/ep:32/tp:4`. Their sizes multiply to `ranks`; one of them may be
+    /// -1, which stands for the missing factor.
     ///
     /// # Errors
     /// The expected text, if the digits are not valid.
@@ -72,8 +68,8 @@ impl Mesh {
         self.0.iter().map(|digit| &*digit.axis).filter(|axis| seen.insert(*axis)).collect()
     }
 
-    /// Returns the ranks of each communicator over the axes `over`, such as `dp+cp`. Members are
-    /// sorted by these axes, in the given order. Also returns the number of members.
+    /// Returns the ranks of each communicator over the axes `over`, such as `dp+cp`, and the number
+    /// of its members. Members are sorted by these axes, in the given order.
     pub(super) fn members(&self, over: &str) -> Result<(Vec<u32>, usize), String> {
         let mut strides = vec![1; self.0.len()];
         for digit in (1..self.0.len()).rev() {
@@ -123,15 +119,13 @@ impl fmt::Display for Mesh {
 ///
 /// - `orders`: one for each order of the axes,
 /// - `shapes`: one for each way to divide the prime factors of the network's sides among the axes,
-///   except that networks with equal sides have each way once up to exchanges of these sides.
-///   `sides` are the radices of the rank numbers.
+///   up to exchanges of equal sides. `sides` are the radices of the rank numbers.
 ///
 /// Another text is returned unchanged.
 ///
 /// # Errors
 /// The expected text, if the range is not valid or has more than 4,096 meshes.
 pub fn expand_mesh(text: &str, sides: &[u64]) -> Result<Vec<String>, String> {
-    /// The largest number of meshes in a range.
     const MOST: usize = 4096;
     let range = text.strip_suffix(')').and_then(|text| text.split_once('('));
     let Some((kind, inner)) = range else { return Ok(vec![text.to_owned()]) };
@@ -145,7 +139,7 @@ pub fn expand_mesh(text: &str, sides: &[u64]) -> Result<Vec<String>, String> {
     Ok(meshes.iter().map(Mesh::to_string).collect())
 }
 
-/// Returns the mesh with its digits in every order, or `None` if these are more than `most`.
+/// Returns the mesh with its digits in every order; `None` if these are more than `most`.
 fn orders(mesh: &Mesh, most: usize) -> Option<Vec<Mesh>> {
     let mut all = vec![(Vec::new(), mesh.0.clone())];
     for _ in &mesh.0 {
@@ -169,8 +163,8 @@ fn orders(mesh: &Mesh, most: usize) -> Option<Vec<Mesh>> {
 /// For each side, its prime factors with their axes; and what is left of each axis.
 type Choice = (Vec<Vec<(u64, usize)>>, Vec<u64>);
 
-/// Returns the meshes that divide the prime factors of `sides` among the axes of a mesh, or `None`
-/// if these are more than `most`.
+/// Returns the meshes that divide the prime factors of `sides` among the axes; `None` if more than
+/// `most`.
 fn shapes(mesh: &Mesh, sides: &[u64], most: usize) -> Result<Option<Vec<Mesh>>, String> {
     let axes: Vec<(String, u64)> = mesh
         .axes()
@@ -217,7 +211,6 @@ fn shapes(mesh: &Mesh, sides: &[u64], most: usize) -> Result<Option<Vec<Mesh>>, 
     for (chosen, _) in all {
         let mut digits: Vec<Digit> = Vec::new();
         for (prime, axis) in chosen.into_iter().flatten() {
-            // Adjacent digits of the same axis are one digit.
             match digits.last_mut() {
                 Some(last) if last.axis == axes[axis].0 => last.radix *= prime,
                 _ => digits.push(Digit { axis: axes[axis].0.clone(), radix: prime }),
@@ -234,7 +227,6 @@ fn shapes(mesh: &Mesh, sides: &[u64], most: usize) -> Result<Option<Vec<Mesh>>, 
     Ok(Some(meshes))
 }
 
-/// Returns the different prime factors of a number.
 fn prime_factors(mut number: u64) -> Vec<u64> {
     let mut factors = Vec::new();
     let mut prime = 2;
@@ -330,9 +322,9 @@ mod tests {
         assert_eq!(mesh.members("dp+dp").unwrap_err(), "is over the axis `dp` twice");
     }
 
-    /// The number of shapes of an 8x8x8 torus follows from Burnside's lemma: of the 9! / 3!^3 = 1680
-    /// ways to give three of nine factors of 2 to each of three axes, exchanges of two sides fix 36,
-    /// and rotations of the three sides fix 6: (1680 + 3 * 36 + 2 * 6) / 6 = 300.
+    /// The number of shapes of an 8x8x8 torus follows from Burnside's lemma: of the 9! / 3!^3 =
+    /// 1680 ways to give three of nine factors of 2 to each of three axes, exchanges of two sides
+    /// fix 36, and rotations of the three sides fix 6: (1680 + 3 * 36 + 2 * 6) / 6 = 300.
     #[test]
     fn ranges_list_all_orders_and_shapes() {
         let sides = [8, 8, 8];

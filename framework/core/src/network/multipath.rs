@@ -3,7 +3,7 @@
 use super::topology::Network;
 use super::topology::adjacency::Adjacency;
 
-/// The expected load of links if every node sends one message to every other node. Each vertex
+/// The expected load of links if every node sends a message to every other node. Each vertex
 /// divides messages equally among the links that lead nearer to the destination.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MultipathLoad {
@@ -14,8 +14,7 @@ pub struct MultipathLoad {
 }
 
 impl MultipathLoad {
-    /// Calculates the loads. Returns `None` if the network has no links, or has too many links to
-    /// list them.
+    /// Returns `None` if the network has no links, or too many to list them.
     pub fn of_all_to_all(topology: &Network) -> Option<Self> {
         let network = Adjacency::of(topology)?;
         let links: Vec<(u32, u32, f64)> = network.links().collect();
@@ -31,8 +30,8 @@ impl MultipathLoad {
             let mut passing: Vec<f64> = (0..network.vertices() as u64)
                 .map(|v| if v < topology.nodes() { 1.0 } else { 0.0 })
                 .collect();
-            // Visit the vertices that are farthest from the destination first, so that all messages
-            // through a vertex have arrived before they are forwarded.
+            // Visit the farthest vertices first, so that all messages through a vertex have arrived
+            // before they are forwarded.
             by_hops.sort_by_key(|link| std::cmp::Reverse(hops[links[*link].0 as usize]));
             for &link in by_hops.iter().filter(|link| nearer(**link)) {
                 let (from, to, _) = links[link];
@@ -64,9 +63,9 @@ mod tests {
         (a - b).abs() < 1e-9 * b
     }
 
-    /// In a ring of n nodes with even n, the distances from a node add up to `n^2 / 4`, and there
-    /// are two links for each node. So each link has a load of `n^2 / 8`. In a torus, the longest
-    /// ring has the largest load. In a line of 5 nodes, 2 x 3 pairs of nodes use the middle link.
+    /// In a ring of n nodes with even n, the distances from a node add up to `n^2 / 4`, and each
+    /// node has two links. So each link has a load of `n^2 / 8`. In a torus, the longest ring has
+    /// the largest load. In a line of 5 nodes, 2 x 3 pairs of nodes use the middle link.
     #[test]
     fn rings_are_loaded_evenly_and_lines_most_in_the_middle() {
         assert!(
@@ -76,8 +75,8 @@ mod tests {
         assert!(close(all_to_all("mesh:5").max_load, 6.0));
     }
 
-    /// If all links are equivalent, each link carries the mean load: the sum of distances divided
-    /// by the number of links.
+    /// If all links are equivalent, each carries the sum of distances divided by the number of
+    /// links.
     #[test]
     fn symmetric_networks_have_equal_link_loads() {
         for spec in [
@@ -96,9 +95,8 @@ mod tests {
         }
     }
 
-    /// Two switches with two nodes each. Four messages cross the trunk between the switches in each
-    /// direction. If the trunk consists of two parallel links, each of them carries two messages.
-    /// The link of a node carries three messages in each direction.
+    /// Two switches with two nodes each. Four messages cross the trunk in each direction, or two on
+    /// each of two parallel links. The link of a node carries three messages in each direction.
     #[test]
     fn load_is_divided_by_parallel_links_and_bandwidth() {
         let of = |trunk: &str| {

@@ -1,19 +1,19 @@
-//! Statistics of a network, each with the method by which it was found. In a small network,
-//! statistics are counted or searched. Otherwise they are calculated by a formula.
+//! Statistics of a network, which are counted or searched in a small network, and otherwise
+//! calculated by a formula. Each has the method by which it was found.
 
 use crate::network::topology::Network;
 use crate::network::topology::adjacency::Adjacency;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The method by which a statistic of a network was found.
+/// The method by which a statistic was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SurveyMethod {
     /// Every link was visited.
     Counted,
     /// Breadth-first search from every node.
     Searched,
-    /// Breadth-first search from node 0 only, because the network looks the same from every node.
+    /// Breadth-first search from node 0, because the network looks the same from every node.
     SearchedFromOne,
     /// Every division of the nodes into halves was tried.
     Exhaustive,
@@ -54,19 +54,17 @@ pub struct Survey {
     pub diameter: (u64, SurveyMethod),
     /// The mean distance between two different nodes, in hops.
     pub mean_hops: Option<(f64, SurveyMethod)>,
-    /// The smallest known cut: its number of links in one direction, and the number of nodes on its
-    /// smaller side. This side has half of the nodes, or slightly fewer if a formula gives a cut
-    /// between whole rows.
+    /// The smallest known cut: its links in one direction, and the nodes on its smaller side, which
+    /// are half of the nodes, or slightly fewer if a formula gives a cut between whole rows.
     pub bisection: Option<(u64, u64, SurveyMethod)>,
 }
 
 const MAX_VISITS: u64 = 1 << 31;
-/// The maximum number of nodes for which every division into halves is tried: 1.35 million
-/// divisions.
+/// The most nodes for which every division into halves is tried: 1.35 million divisions.
 const MAX_EXHAUSTIVE: u64 = 24;
 
 impl Survey {
-    /// Computes all statistics that are feasible for a network of this size.
+    /// Computes the statistics that are feasible for a network of this size.
     pub fn of(topology: &Network) -> Self {
         let topology = &*topology.physical();
         let formula = |degree| (degree, degree, SurveyMethod::Formula);
@@ -118,9 +116,9 @@ impl Survey {
         survey
     }
 
-    /// Returns `(degree + diameter) / log2(nodes)`, which combines hardware cost (degree) and
-    /// communication cost (diameter) (Li, Peng & Chu, section II). Returns `None` for networks with
-    /// switches: the degree of their nodes says nothing about the cost of the switches.
+    /// Returns `(degree + diameter) / log2(nodes)`, which combines the costs of hardware and of
+    /// communication (Li, Peng & Chu, section II). Returns `None` for networks with switches: the
+    /// degree of nodes does not include the cost of switches.
     pub fn cost_ratio(&self) -> Option<f64> {
         let (_, degree, _) = self.degree?;
         (self.nodes > 1 && self.switches == 0)
@@ -139,7 +137,7 @@ fn hops_from(network: &Adjacency, from: u64, nodes: u64) -> (u64, u64) {
     (to_nodes().max().unwrap_or(0), to_nodes().sum())
 }
 
-/// Returns the number of links, in one direction, across the smallest cut into halves of at most
+/// Returns the links, in one direction, of the smallest cut into halves of at most
 /// [`MAX_EXHAUSTIVE`] vertices.
 fn exhaustive_cut(network: &Adjacency) -> u64 {
     let n = network.vertices();
@@ -147,8 +145,8 @@ fn exhaustive_cut(network: &Adjacency) -> u64 {
         (0..n).map(|v| network.out(v).iter().fold(0, |set, end| set | 1 << end)).collect();
     let mut parallel = Vec::new();
     for v in 0..n {
-        // A set of neighbours has parallel links only once. List the others, which occur in torus
-        // dimensions of two.
+        // A set of neighbours has parallel links only once. List the others (torus dimensions of
+        // two).
         let mut seen = 0_u32;
         for &end in network.out(v) {
             if seen >> end & 1 == 1 {
@@ -165,9 +163,8 @@ fn exhaustive_cut(network: &Adjacency) -> u64 {
         within.map(apart).sum::<u64>() + again as u64
     };
     // Try all sets of `n / 2` vertices without the last vertex. For an even n, these are all cuts,
-    // because the sides can be exchanged. For an odd n, the sides have different sizes, and with
-    // one-way links, they have different numbers of links to each other. So also try the sets with
-    // the last vertex.
+    // because the sides can be exchanged. For an odd n or with one-way links, the sides are not
+    // equivalent. So also try the sets with the last vertex.
     let is_two_way = (0..n).all(|v| (0..n).all(|w| (out[v] >> w & 1) == (out[w] >> v & 1)));
     let halves = (0..1_u32 << (n - 1)).filter(|side| side.count_ones() as usize == n / 2);
     let smaller_with_last = (n % 2 == 1 || !is_two_way).then(|| {
@@ -180,8 +177,7 @@ fn exhaustive_cut(network: &Adjacency) -> u64 {
 
 /// In a network with more clusters, no cut is searched.
 const MAX_CLUSTERS: usize = 1 << 11;
-/// The number of further starting cuts. Each of them cuts a rotation of the order of cluster
-/// numbers.
+/// The number of further starting cuts, each of a rotation of the order of cluster numbers.
 const ROTATIONS: usize = 6;
 
 struct Clusters {
@@ -192,13 +188,13 @@ struct Clusters {
     vertex: Vec<usize>,
 }
 
-/// Finds a small cut into halves, for families without a formula. Sorts the clusters by a spectral
-/// order (by an eigenvector of the network's Laplacian), cuts this order in the middle, and swaps
-/// clusters to make the cut smaller (B. W. Kernighan, S. Lin, *An Efficient Heuristic Procedure for
+/// Finds a small cut into halves, for families without a formula. Sorts the clusters by an
+/// eigenvector of the network's Laplacian, cuts this order in the middle, and swaps clusters to
+/// make the cut smaller (B. W. Kernighan, S. Lin, *An Efficient Heuristic Procedure for
 /// Partitioning Graphs*, 1970).
 ///
-/// Returns the number of links in one direction, and the number of nodes on the smaller side.
-/// Returns `None` if there are too many clusters, or fewer than two.
+/// Returns the links in one direction and the nodes on the smaller side; `None` with too many
+/// clusters, or fewer than two.
 fn smallest_cut(network: &Adjacency, nodes: u64) -> Option<(u64, u64)> {
     let clusters = Clusters::of(network, nodes as usize);
     if clusters.vertex.len() > MAX_CLUSTERS || clusters.vertex.len() < 2 {
@@ -246,8 +242,8 @@ impl Clusters {
     }
 
     /// Places the first clusters of an order on one side, up to half of the nodes, and improves
-    /// this cut until neither a swap nor a move makes it smaller. Returns the links across the cut
-    /// and the nodes on the smaller side.
+    /// this cut by swaps and moves. Returns the links across the cut and the nodes on the smaller
+    /// side.
     fn improved(&self, order: &[usize], nodes: u64) -> (u64, u64) {
         let (mut inside, mut held) = (vec![false; order.len()], 0);
         for cluster in order {
@@ -267,7 +263,7 @@ impl Clusters {
         (0..inside.len()).filter(|cluster| inside[*cluster]).flat_map(out).sum::<i64>() as u64
     }
 
-    /// Returns the number of links by which the cut shrinks if a cluster changes its side.
+    /// Returns by how many links the cut shrinks if a cluster changes its side.
     fn gain(&self, cluster: usize, inside: &[bool]) -> i64 {
         self.links[cluster]
             .iter()
@@ -275,8 +271,8 @@ impl Clusters {
             .sum()
     }
 
-    /// Moves each cluster without nodes to the side to which it has more links. Returns whether the
-    /// cut became smaller.
+    /// Moves each cluster without nodes to the side with more of its links. Returns whether the cut
+    /// shrank.
     fn move_switches(&self, inside: &mut [bool]) -> bool {
         let mut moved = false;
         for cluster in (0..inside.len()).filter(|cluster| self.weight[*cluster] == 0) {
@@ -288,8 +284,8 @@ impl Clusters {
         moved
     }
 
-    /// Swaps pairs of clusters with the same number of nodes, each cluster at most once. Undoes the
-    /// swaps after the smallest cut. Returns whether the cut became smaller.
+    /// Swaps pairs of clusters with the same number of nodes, each at most once, and undoes the
+    /// swaps after the smallest cut. Returns whether the cut shrank.
     fn swap_pass(&self, inside: &mut [bool]) -> bool {
         let mut at = inside.to_vec();
         let mut gains: Vec<i64> = (0..at.len()).map(|cluster| self.gain(cluster, &at)).collect();
@@ -433,8 +429,7 @@ mod tests {
     /// Fiedler (1973): if a graph of n vertices has degree k and second eigenvalue l, every
     /// division into halves cuts at least `(k - l) n / 4` edges. The Hoffman-Singleton graph,
     /// `slim-fly:5`, has l = 2 and a bound of 62.5. The 338 vertices of `slim-fly:13`, with 19
-    /// links each, have l = 6 (by power iteration on the graph as McKay, Miller and Siran define
-    /// it).
+    /// links each, have l = 6 (by power iteration on McKay, Miller and Siran's graph).
     #[test]
     fn cuts_of_slim_flies_are_near_the_spectral_bound() {
         for (spec, bound) in [("slim-fly:5", 62.5), ("slim-fly:13", 13.0 * 338.0 / 4.0)] {
@@ -447,8 +442,8 @@ mod tests {
     }
 
     /// Bollobas (1988): the smallest cut of a random regular graph of degree d has at least about
-    /// `n/4 (d - 2 sqrt(d - 1))` edges. A random division cuts about `n d/4` edges on average, so
-    /// the smallest cut has at most this many edges.
+    /// `n/4 (d - 2 sqrt(d - 1))` edges. A random division cuts about `n d/4` edges on average, an
+    /// upper bound.
     #[test]
     fn cuts_of_jellyfish_are_within_the_bounds_of_random_graphs() {
         let (n, d) = (100.0, 8.0_f64);

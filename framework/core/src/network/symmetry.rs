@@ -1,10 +1,8 @@
-//! Symmetry groups of schedules. A group is a product of shifts and exclusive-ors, each of which
-//! acts on one axis of a grid.
+//! Symmetry groups of schedules: products of shifts and exclusive-ors, each on one axis of a grid.
 //!
-//! No element except the identity maps a node to itself. So every orbit has as many nodes as the
-//! group has elements, and a count for one node of each orbit can be multiplied by the order of the
-//! group. Reflections and rotations of axes map some nodes to themselves, so they are not
-//! supported.
+//! Only the identity maps a node to itself. So every orbit has as many nodes as the group has
+//! elements, and a count for one node of each orbit can be multiplied by the order of the group.
+//! Reflections and rotations of axes map some nodes to themselves, so they are not supported.
 
 use std::ops::Range;
 
@@ -19,21 +17,20 @@ pub enum Symmetry {
     Xor(u64),
 }
 
-/// One axis of a grid, and the action of a group on it. The coordinates below `unit` represent the
-/// orbits of coordinates.
+/// An axis of a grid, and the action of a group on it. The coordinates below `unit` represent the
+/// orbits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GroupAxis {
     /// The number of coordinates.
     pub radix: u64,
-    /// The elements on this axis are the multiples of this number. It is the radix if the group
-    /// maps every coordinate to itself.
+    /// The elements on this axis are the multiples of this number; the radix for the identity only.
     pub unit: u64,
     /// Whether an element acts by exclusive-or instead of addition.
     pub xor: bool,
 }
 
 impl GroupAxis {
-    /// Returns the image of a coordinate under an element of the group.
+    /// Returns the image of a coordinate under an element.
     pub fn moved(self, coordinate: u64, element: u64) -> u64 {
         if self.xor {
             return coordinate ^ element;
@@ -53,7 +50,7 @@ impl GroupAxis {
 }
 
 /// A group that acts on the nodes of a grid. The number of an element is the image of node 0 under
-/// this element.
+/// it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     axes: Vec<GroupAxis>,
@@ -63,7 +60,7 @@ pub struct Group {
 
 impl Group {
     /// Creates the group that acts by these symmetries on the axes of a grid. `Err` has the reason
-    /// if there is no group with these actions.
+    /// if there is no such group.
     pub fn new(radices: &[u64], symmetries: &[Symmetry]) -> Result<Self, String> {
         if radices.len() != symmetries.len() {
             return Err(format!(
@@ -104,8 +101,8 @@ impl Group {
         &self.axes
     }
 
-    /// Returns the number of orbits. The representative of an orbit is the node whose coordinates
-    /// are all below the units of their axes.
+    /// Returns the number of orbits. An orbit is represented by its node whose coordinates are
+    /// below the units.
     pub fn representatives(&self) -> u64 {
         self.representatives
     }
@@ -115,8 +112,8 @@ impl Group {
         self.order
     }
 
-    /// Returns the index of the representative of a node's orbit, and the element that maps the
-    /// representative to the node.
+    /// Returns the index of the representative of a node's orbit, and the element that maps it to
+    /// the node.
     pub fn home(&self, node: u64) -> (usize, u64) {
         let (mut index, mut places, mut element) = (0, 1, 0);
         for (axis, coordinate, stride) in self.digits(node, |axis| axis.radix) {
@@ -133,9 +130,8 @@ impl Group {
         digits.map(|(_, digit, stride)| digit * stride).sum()
     }
 
-    /// Splits a number into one digit for each axis, the last axis first. `radix` returns the radix
-    /// of the digit. Returns each digit with its axis, and with the stride of the axis in node
-    /// numbers.
+    /// Splits a number into one digit for each axis, the last axis first. Returns each digit with
+    /// its axis and the stride of the axis in node numbers.
     fn digits(
         &self,
         number: u64,
@@ -150,7 +146,7 @@ impl Group {
         })
     }
 
-    /// Returns the image of a node under an element of the group.
+    /// Returns the image of a node under an element.
     pub fn moved(&self, node: u64, element: u64) -> u64 {
         let (mut rest, mut image) = (element, 0);
         for (axis, coordinate, stride) in self.digits(node, |axis| axis.radix) {
@@ -178,8 +174,8 @@ impl Group {
         digits.map(|(axis, digit, stride)| digit * axis.unit * stride).sum()
     }
 
-    /// Returns the images of all representatives under an element: a box, as a range of coordinates
-    /// for each axis.
+    /// Returns the images of all representatives under an element, as a range of coordinates for
+    /// each axis.
     pub(crate) fn image_of_representatives(&self, element: u64) -> Vec<Range<u64>> {
         let digits = self.digits(element, |axis| axis.radix);
         let mut ranges: Vec<_> = digits.map(|(axis, at, _)| at..at + axis.unit).collect();
@@ -187,8 +183,7 @@ impl Group {
         ranges
     }
 
-    /// Returns generators of the group: for each axis the smallest shift, or the exclusive-ors with
-    /// single bits.
+    /// Returns generators: for each axis the smallest shift, or the exclusive-ors with single bits.
     pub fn generators(&self) -> Vec<u64> {
         let (mut generators, mut stride) = (Vec::new(), 1);
         for axis in self.axes.iter().rev().filter(|axis| axis.radix > 1) {
@@ -203,8 +198,7 @@ impl Group {
         generators
     }
 
-    /// Returns a subgroup whose generators are all accepted. On each axis, it has the smallest unit
-    /// for which `accepts` returns true for all generators.
+    /// Returns a subgroup whose generators are all accepted, with the smallest possible units.
     pub(crate) fn subgroup(&self, accepts: impl Fn(u64) -> bool) -> Self {
         let alone = |moved: usize, unit: u64| {
             let axes = self.axes.iter().enumerate().map(|(axis, own)| GroupAxis {
@@ -240,8 +234,8 @@ impl Group {
     }
 }
 
-/// Returns `number % radix` and `number / radix`, if possible without a slow division: on the first
-/// axis of a grid `number` is less than the radix, and most radices are powers of two.
+/// Returns `number % radix` and `number / radix`, without a slow division if possible: on the first
+/// axis `number` is less than the radix, and most radices are powers of two.
 pub(crate) fn split_off(number: u64, radix: u64) -> (u64, u64) {
     if number < radix {
         (number, 0)

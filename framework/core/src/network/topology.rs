@@ -1,12 +1,10 @@
-//! Topologies: nodes and switches, directed links between them, and a route for every pair of
-//! nodes.
+//! Topologies: nodes, switches, directed links between them, and a route for every pair of nodes.
 //!
 //! Node numbers are row-major in a grid of several axes: the coordinate of the last axis changes
 //! fastest. Links and routes are calculated, not stored, and a route is reported as [`Run`]s of
-//! links. So a million nodes need no tables, and a long straight route takes no more time than a
-//! short one.
+//! links. So a million nodes need no tables, and the length of a straight route does not matter.
 //!
-//! A family, such as `torus`, implements `Family` in a file of its own and has a row in `FAMILIES`.
+//! A family, such as `torus`, implements `Family` in its own file and has a row in `FAMILIES`.
 //! Arguments that may follow those of any family have a row in [`OPTIONS`].
 
 use crate::network::mesh::{Mesh, expand_mesh};
@@ -53,11 +51,10 @@ use routing::Routing;
 
 /// A network: its nodes, switches, links and routes.
 ///
-/// It has up to four parts, which are applied in this order: a family, failed and slow links, a
-/// placement of ranks on nodes, and random routing. The family and the damage number the nodes of
-/// the network. With a placement, the nodes of this type are the ranks. If several ranks share a
-/// node, that node is a *physical node* ([`Network::physical`]). Link numbers are always those of
-/// the family.
+/// It has up to four parts, applied in this order: a family, failed and slow links, a placement of
+/// ranks on nodes, and random routing. With a placement, the nodes of this type are the ranks. If
+/// several ranks share a node, that node is a *physical node* ([`Network::physical`]). Link numbers
+/// are always those of the family.
 #[derive(Debug, Clone)]
 pub struct Network {
     properties: Properties,
@@ -101,7 +98,7 @@ impl Network {
         Self { mesh: Some(mesh), ..self }
     }
 
-    /// Returns the same network without names of the digits of rank numbers.
+    /// Returns the same network without `mesh=`.
     pub(crate) fn without_mesh(self: &Arc<Self>) -> Arc<Self> {
         let Some(mesh) = &self.mesh else { return Arc::clone(self) };
         let spec = self.spec();
@@ -115,9 +112,9 @@ impl Network {
         self.mesh.as_deref()
     }
 
-    /// Returns the same network with all of its random properties drawn from a seed: its routes,
-    /// failed and slow links, and the placement of ranks. Returns `None` if the network has no
-    /// random properties, or if each of them has a seed of its own in the spec.
+    /// Returns the same network with its random properties drawn from a seed: routes, failed and
+    /// slow links, and the placement. Returns `None` if it has none, or if each has a seed of its
+    /// own in the spec.
     pub fn sample(&self, seed: u64) -> Option<Arc<Self>> {
         let damage =
             self.damage.as_ref().and_then(|damage| damage.sample(self.family.properties(), seed));
@@ -143,10 +140,9 @@ impl Network {
     }
 
     /// Returns a network for several jobs that run at the same time on the ranks of this network.
-    /// It has a rank for each job and each rank of this network: first those of the first job, in
-    /// the order of this network, then those of the second job, etc. The ranks of all jobs with the
-    /// same number share a node. Also returns the number that must be added to the number of a
-    /// switch of this network in a path.
+    /// Its ranks are those of the first job, in the order of this network, then those of the second
+    /// job, etc. The ranks of all jobs with the same number share a node. Also returns the number
+    /// to add to the number of a switch of this network in a path.
     pub(crate) fn for_jobs(&self, jobs: u64) -> (Self, u64) {
         let nodes = self.family.properties().nodes;
         let placement = Placement::for_jobs(self.placement.as_deref(), nodes, jobs);
@@ -157,27 +153,26 @@ impl Network {
         (Self { routing: self.routing.clone(), ..network }, moved)
     }
 
-    /// Returns the number of a rank among the ranks of its job ([`Network::for_jobs`]). If there is
-    /// only one job, this is the rank itself.
+    /// Returns the number of a rank among the ranks of its job ([`Network::for_jobs`]).
     fn rank_in_job(&self, rank: u64) -> u64 {
         self.placement.as_ref().map_or(rank, |placement| placement.in_job(rank))
     }
 
-    /// Returns the network on whose nodes ranks are placed (`ranks=`, `place=`), without its random
+    /// Returns the network on whose nodes ranks are placed (`ranks=`, `place=`), without random
     /// routing. Returns `None` if every rank has the number of its node.
     pub fn placed_on(&self) -> Option<Self> {
         self.placement.as_ref()?;
         Some(Self::new(Arc::clone(&self.family), self.damage.clone(), None))
     }
 
-    /// Returns whether several ranks share a node. The nodes of this network are then the ranks,
-    /// and the nodes that they share are switches.
+    /// Returns whether several ranks share a node. The shared nodes are then switches of this
+    /// network.
     pub fn shares_nodes(&self) -> bool {
         self.placement.as_ref().is_some_and(|placement| placement.shares_nodes())
     }
 
-    /// Returns the physical network, whose nodes have the ports and links. It is the network of the
-    /// nodes that ranks share or, if every rank has a node of its own, this network.
+    /// Returns the physical network, whose nodes have the ports and links: that of the nodes that
+    /// ranks share or, if every rank has a node of its own, this network.
     pub fn physical(&self) -> Cow<'_, Self> {
         match self.placed_on().filter(|_| self.shares_nodes()) {
             Some(network) => Cow::Owned(network),
@@ -195,14 +190,12 @@ impl Network {
         if self.shares_nodes() { self.node(rank) } else { rank }
     }
 
-    /// Returns the vertex at which the routes of a rank begin and end. This is the rank itself or,
-    /// if ranks share nodes, the rank's node. Nodes are then numbered after the ranks, and switches
-    /// after the nodes.
+    /// Returns the vertex at which the routes of a rank begin and end: the rank or, if ranks share
+    /// nodes, its node. Nodes are then numbered after the ranks, and switches after the nodes.
     pub fn endpoint(&self, rank: u64) -> u64 {
         if self.shares_nodes() { self.nodes() + self.node(rank) } else { rank }
     }
 
-    /// Returns the node of the family on which a rank runs.
     fn node(&self, rank: u64) -> u64 {
         self.placement.as_ref().map_or(rank, |placement| placement.node(rank))
     }
@@ -216,14 +209,13 @@ impl Network {
         self.damage.as_ref()?.detours.as_ref()
     }
 
-    /// Returns whether a permutation of the nodes maps failed links to failed links, and slow links
-    /// to links of the same speed. `image` returns the image of a node.
+    /// Returns whether a permutation of the nodes, given by `image`, maps failed links to failed
+    /// links, and slow links to links of the same speed.
     pub fn damage_is_invariant(&self, image: &dyn Fn(u64) -> u64) -> bool {
         let Some(damage) = &self.damage else { return true };
         match &self.placement {
             None => damage.is_invariant(image),
-            // If ranks share nodes, a permutation of ranks does not determine the images of nodes,
-            // so the damage counts as not invariant.
+            // A permutation of ranks that share nodes does not determine the images of nodes.
             Some(placement) => {
                 !placement.shares_nodes()
                     && damage.is_invariant(|node| placement.node(image(placement.vertex(node))))
@@ -231,27 +223,24 @@ impl Network {
         }
     }
 
-    /// Returns the random routing if routes are drawn at random, and `None` otherwise. With random
-    /// routing, [`Network::route`] returns one of the possible routes.
+    /// Returns the random routing, if routes are drawn at random. [`Network::route`] then returns
+    /// one of the possible routes.
     pub fn random_routing(&self) -> Option<RandomRouting<'_>> {
         self.routing.as_ref().map(|routing| RandomRouting { network: self, routing })
     }
 
-    /// Returns the base of a dual-net (`rdn`) and its number of levels; `None` for other
-    /// topologies.
+    /// Returns the base of a dual-net (`rdn`) and its number of levels.
     pub fn base(&self) -> Option<(&Self, u64)> {
         self.family.base().filter(|_| !self.shares_nodes())
     }
 
-    /// Returns whether the family's symmetries are symmetries of the network, because it has no
-    /// options.
+    /// Returns whether the family's symmetries are those of the network, because it has no options.
     pub(crate) fn is_intact(&self) -> bool {
         self.damage.is_none() && self.placement.is_none() && self.routing.is_none()
     }
 
-    /// Returns the sizes of the dimensions of a torus or mesh, and whether its lines are closed into
-    /// rings. Routes follow the dimensions one by one, the last one first. Returns `None` for other
-    /// networks.
+    /// Returns the sides of a torus or mesh, and whether its lines are closed into rings. Routes
+    /// follow the dimensions one by one, the last one first.
     pub(crate) fn grid(&self) -> Option<(&[u64], bool)> {
         self.family.grid().filter(|_| self.is_intact())
     }
@@ -261,8 +250,8 @@ impl Network {
         self.family.automorphisms().filter(|_| self.is_intact())
     }
 
-    /// Returns the radices of the node numbers if all translations of this grid are automorphisms,
-    /// and if there are no switches. Every link is then the image of a link that leaves node 0.
+    /// Returns the radices of the node numbers if all translations are automorphisms, and if there
+    /// are no switches. Every link is then the image of a link that leaves node 0.
     pub fn translations(&self) -> Option<&[u64]> {
         let axes = self.automorphisms().filter(|_| self.switches() == 0)?.axes();
         (!axes.contains(&AxisSymmetry::Fixed)).then_some(self.radices())
@@ -291,7 +280,7 @@ impl Network {
 
     /// Returns whether any switch can add and copy the data of messages.
     pub fn has_reducing_switches(&self) -> bool {
-        // The switches of a family with the lowest numbers can reduce, if any can.
+        // If any switches of a family can reduce, those with the lowest numbers can.
         self.switches() > 0 && self.can_reduce(self.nodes())
     }
 
@@ -310,8 +299,7 @@ impl Network {
         self.properties.link_slots
     }
 
-    /// Returns the planes, which together contain every link number; empty if the topology has no
-    /// planes.
+    /// Returns the planes, which together contain every link number, if there are any.
     pub fn planes(&self) -> &[Plane] {
         &self.properties.planes
     }
@@ -350,20 +338,18 @@ impl Network {
         self.properties.bisection
     }
 
-    /// Returns the sum of the distances from a node to all other nodes, if this sum is the same for
-    /// all nodes.
+    /// Returns the sum of the distances from a node to all other nodes, if all nodes have the same.
     pub fn distance_sum(&self) -> Option<u64> {
         self.properties.distance_sum
     }
 
-    /// Returns the sum of the distances of all pairs of nodes, if this sum is known without a
-    /// search.
+    /// Returns the sum of the distances of all pairs of nodes, if it is known without a search.
     pub fn hops_of_all_pairs(&self) -> Option<u128> {
         self.properties.hops_of_all_pairs()
     }
 
-    /// Returns the smallest and the largest bandwidth of a link, as multiples of the machine's
-    /// bandwidth; `None` if all links have this bandwidth.
+    /// Returns the smallest and the largest bandwidth of a link, as multiples of the machine's;
+    /// `None` if all are 1.
     pub fn bandwidths(&self) -> Option<(f64, f64)> {
         self.properties.bandwidths
     }
@@ -375,8 +361,8 @@ impl Network {
         self.family.bandwidth(link) * fraction
     }
 
-    /// Returns the smallest and the largest latency of a link, as multiples of the machine's
-    /// `hop_us`; `None` if all links have this latency.
+    /// Returns the smallest and the largest latency of a link, as multiples of `hop_us`; `None` if
+    /// all are 1.
     pub fn latencies(&self) -> Option<(f64, f64)> {
         self.properties.latencies
     }
@@ -386,14 +372,14 @@ impl Network {
         self.family.latency(link)
     }
 
-    /// Returns whether a link is inside of a node, such as a link between GPUs of one computer. Of
-    /// all topologies, only `groups` has such links.
+    /// Returns whether a link is inside of a node, such as between GPUs of a computer (only
+    /// `groups`).
     pub fn is_inside(&self, link: u64) -> bool {
         self.family.is_inside(link)
     }
 
-    /// Returns the vertex that a link leaves and the vertex that it enters. Returns `None` if there
-    /// is no link with this number. Vertices from [`Network::nodes`] on are switches.
+    /// Returns the vertices that a link leaves and enters, if it exists. Vertices from
+    /// [`Network::nodes`] on are switches.
     pub fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
         let has_failed = || self.detours().is_some_and(|detours| detours.has_failed(link));
         let (from, to) = self.family.link_ends(link).filter(|_| !has_failed())?;
@@ -403,9 +389,9 @@ impl Network {
         })
     }
 
-    /// Calls `visit` with the runs of a route and returns its number of hops. If `route` is `None`,
-    /// this is the network's own route. Otherwise `route` must be a path, except on topologies
-    /// whose dimensions have a choice of direction. May panic if a node does not exist.
+    /// Calls `visit` with the runs of a route and returns its number of hops. `None` is the
+    /// network's own route. A requested `route` must be a path, except on topologies whose
+    /// dimensions have a choice of direction. May panic if a node does not exist.
     ///
     /// # Errors
     /// If the topology does not have the requested route.
@@ -449,8 +435,8 @@ impl Network {
         })
     }
 
-    /// Calls `visit` with the runs of the deterministic route between two nodes, also in a network
-    /// with random routing. Returns the number of hops.
+    /// Calls `visit` with the runs of the deterministic route, also with random routing. Returns
+    /// its hops.
     pub fn minimal_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
         let ends = (self.node(from), self.node(to));
         let own = |visit: &mut dyn FnMut(Run)| {
@@ -460,8 +446,7 @@ impl Network {
         hops
     }
 
-    /// Reports a route of the family, whose runs `route` visits, or a detour if one of its links
-    /// has failed.
+    /// Reports a route of the family (`route`), or a detour if one of its links has failed.
     #[inline]
     fn around_failures<E>(
         &self,
@@ -485,16 +470,14 @@ impl Network {
 pub struct Bisection {
     /// The number of nodes on the smaller side.
     pub side: u64,
-    /// The number of directed links that lead from one side to the other, in one direction. Each of
-    /// them has at most the machine's bandwidth.
+    /// The number of directed links from one side to the other, each with at most the machine's
+    /// bandwidth.
     pub links: u64,
-    /// Whether it is known that no other cut into halves has fewer links. If the number of nodes is
-    /// odd, the halves differ by one node.
+    /// Whether this is known to be the smallest cut into halves, which may differ by one node.
     pub exact: bool,
 }
 
-/// The properties of a topology, which are calculated when it is created. The method of [`Network`]
-/// with the same name defines each of them.
+/// The properties of a topology, defined at the methods of [`Network`] with the same names.
 #[derive(Debug, Clone, Default)]
 struct Properties {
     spec: String,
@@ -510,8 +493,8 @@ struct Properties {
     distance_sum: Option<u64>,
     /// If this is `None`, the sum is `distance_sum` times the number of nodes.
     hops_of_all_pairs: Option<u128>,
-    /// If this is `None`, the bound is `degree` times the number of nodes or, if nodes have
-    /// different degrees, the number of link numbers.
+    /// If `None`: `degree` times the number of nodes or, if nodes have different degrees,
+    /// `link_slots`.
     max_links: Option<u64>,
     bandwidths: Option<(f64, f64)>,
     latencies: Option<(f64, f64)>,
@@ -537,26 +520,25 @@ fn common<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Option<T> {
     items.all(|other| other == first).then_some(first)
 }
 
-/// Returns the smallest and the largest of these bandwidths or latencies. Returns `None` if all of
-/// them are 1, which is the value of the machine.
+/// Returns the smallest and the largest bandwidth or latency; `None` if all are 1, as on the
+/// machine.
 fn extremes(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     let extend = |(least, most): (f64, f64), value: f64| (least.min(value), most.max(value));
     let (least, most) = values.fold((f64::INFINITY, 0.0), extend);
     (least < 1.0 || most > 1.0).then_some((least, most))
 }
 
-/// A network of a family, without options. Nodes are numbered from 0, and switches after the nodes.
-/// Methods of [`Network`] define the methods with the same names.
+/// A family without options, in which switches are numbered after the nodes. Methods of [`Network`]
+/// define those with the same names.
 trait Family: fmt::Debug + Send + Sync {
     fn properties(&self) -> &Properties;
-    /// Calls `visit` with the runs of the family's own route and returns the number of hops.
     fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64;
     /// Returns the link from a vertex to a neighbour, for requested paths.
     fn link_between(&self, _from: u64, _to: u64) -> Option<Run> {
         None
     }
-    /// Calls `visit` with the runs of a requested route and returns the number of hops. By default,
-    /// a family has only requested routes that are paths.
+    /// Calls `visit` with the runs of a requested route and returns its hops; by default, of paths
+    /// only.
     fn requested_route(
         &self,
         from: u64,
@@ -589,7 +571,6 @@ trait Family: fmt::Debug + Send + Sync {
     fn latency(&self, _link: u64) -> f64 {
         1.0
     }
-    /// Returns whether an existing link is inside of a node ([`Network::is_inside`]).
     fn is_inside(&self, _link: u64) -> bool {
         false
     }
@@ -604,29 +585,27 @@ trait Family: fmt::Debug + Send + Sync {
     }
 }
 
-/// A row of the table of families. The parser, the lists of topologies and the suggestions for
-/// misspelt names use this table.
+/// A row of the table of families, for the parser, lists of topologies and suggestions.
 #[derive(Debug)]
 pub struct FamilyEntry {
-    /// The name of the family, which stands before the colon of a spec.
+    /// The name before the colon of a spec.
     pub name: &'static str,
     /// The form of the family's specs, with placeholders for numbers.
     pub syntax: &'static str,
     /// A short description of the family, for lists of topologies.
     pub help: &'static str,
-    /// A small example of a spec; empty if the family needs a file. The command `check` uses it,
-    /// and tests compare its links, routes and distances with the results of searches.
+    /// A small example of a spec, which `check` uses; empty if the family needs a file. Tests
+    /// compare its links, routes and distances with the results of searches.
     pub example: &'static str,
-    /// Returns [`kind`] of a network, from the name of its family and the other arguments of its
-    /// spec.
+    /// Returns [`kind`] of a network, from its family's name and the other arguments of its spec.
     kind: fn(&str, &str) -> String,
     make: fn(&Spec, ReadFile<'_>) -> Parsed,
 }
 
-/// Returns the kind of a network: two networks are of the same kind if one curve against the number
-/// of nodes may join them. Examples are grids with the same number of dimensions, and dual-nets
-/// over the same base. A graph from a file is a kind of its own. Options such as failed links or
-/// the placement of ranks are part of the kind.
+/// Returns the kind of a network: networks are of the same kind if one curve against the number of
+/// nodes may join them, such as grids with equally many dimensions, or dual-nets over the same
+/// base. A graph from a file is a kind of its own. Options such as failed links or the placement
+/// are part of the kind.
 pub fn kind(topology: &str) -> String {
     let option = option_names().filter_map(|name| topology.find(&format!(",{name}="))).min();
     let (network, options) = topology.split_at(option.unwrap_or(topology.len()));
@@ -636,8 +615,7 @@ pub fn kind(topology: &str) -> String {
     kind + &options.replace(',', ", ")
 }
 
-/// The kind of a network whose arguments are its size, and possibly others after a comma, such as
-/// the nodes of a switch or a seed.
+/// The kind of a network whose arguments are its size, and possibly others after a comma.
 fn of_any_size(name: &str, arguments: &str) -> String {
     let more = arguments.split_once(',').map_or(String::new(), |(_, more)| format!(", {more}"));
     format!("{name}{more}")
@@ -656,8 +634,7 @@ type Parsed = Result<Arc<dyn Family>, SpecError>;
 pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
 /// Returns the stride of each axis of a grid, which is the difference between the numbers of
-/// neighbouring nodes. Nodes are numbered in row-major order, so that the coordinate of the last
-/// axis changes fastest.
+/// neighbours. Nodes are numbered in row-major order.
 pub fn strides(radices: &[u64]) -> Vec<u64> {
     let mut strides = vec![1; radices.len()];
     for axis in (1..radices.len()).rev() {
@@ -666,7 +643,7 @@ pub fn strides(radices: &[u64]) -> Vec<u64> {
     strides
 }
 
-/// Returns all families, in the order in which they are listed.
+/// Returns all families, in the order of lists.
 pub fn families() -> &'static [FamilyEntry] {
     FAMILIES
 }
@@ -805,8 +782,8 @@ pub struct TopologyOption {
     is_random: fn(&str) -> bool,
 }
 
-/// The arguments that may follow the arguments of any family. Their order is the order in which
-/// they are applied, and their order in the canonical form of a spec.
+/// The arguments that may follow those of any family, in the order in which they are applied. A
+/// canonical spec has this order.
 pub static OPTIONS: [TopologyOption; 8] = [
     TopologyOption::new("down", "failed links, such as 12-13", |_| false),
     TopologyOption::new("slow", "slow links, such as 12-13:0.5", |_| false),
@@ -862,9 +839,9 @@ impl<'a> Options<'a> {
     }
 }
 
-/// Returns whether a spec has random properties without a seed of their own, so that
-/// [`Network::sample`] draws them from the seed of the repetition. The spec need not be valid, and
-/// files are not read.
+/// Returns whether a spec has random properties without a seed of their own, which
+/// [`Network::sample`] draws from the seed of the repetition. The spec need not be valid, and files
+/// are not read.
 ///
 /// ```
 /// use swapmeet_core::network::topology::is_random;
@@ -904,8 +881,7 @@ pub fn parse_with(text: &str, read: ReadFile<'_>) -> Result<Arc<Network>, SpecEr
 }
 
 /// Replaces a range of meshes in the spec of a topology (`mesh=orders(..)` or `mesh=shapes(..)`) by
-/// a list of specs, one for each mesh. A text without such a range is returned unchanged, even if it
-/// is not valid.
+/// a spec for each mesh. A text without a range is returned unchanged, even if it is not valid.
 ///
 /// ```
 /// use swapmeet_core::network::topology::expand_meshes;

@@ -2,28 +2,25 @@
 
 use crate::network::topology::Route;
 
-/// A message of a step. Its sender and receiver are different nodes, unless a switch adds or copies
-/// its data.
+/// A message of a step. Its ends are different nodes, unless a switch adds or copies its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transfer {
     /// The sender.
     pub from: u32,
     /// The receiver.
     pub to: u32,
-    /// The number of the route among the routes of the step, counted from 1; 0 for the topology's
-    /// own route.
+    /// The route among those of the step, counted from 1; 0 for the topology's own route.
     pub route: u32,
     /// The number of directed links on the route, which is 0 between two ranks that share a node.
     pub hops: u32,
-    /// The amount of data: in bytes if blocks have explicit sizes, otherwise in blocks or, if
-    /// blocks are split, in segments of blocks.
+    /// The amount of data: in bytes if blocks have explicit sizes, otherwise in blocks or segments
+    /// of them.
     pub load: u64,
 }
 
 impl Transfer {
-    /// Returns whether the message uses its sender, and whether it uses its receiver. It does not if
-    /// a switch copies the data of another message, or adds the data to another message. `routes`
-    /// are the routes of the step.
+    /// Returns whether the message uses its sender and its receiver. It does not if a switch copies
+    /// the data of another message, or adds to it. `routes` are the routes of the step.
     pub fn ends(&self, routes: &[Route]) -> [bool; 2] {
         let route = self.route.checked_sub(1).map(|i| &routes[i as usize]);
         route.map_or([true; 2], |route| [route.leaves_sender(), route.reaches_receiver()])

@@ -1,18 +1,16 @@
-//! The load of links for schedules of which only one node of each symmetry orbit is planned, its
-//! representative. Each message of a representative stands for all of its images under the symmetry
-//! group. If possible, loads are found without expanding these images:
+//! Link loads for schedules of which only the representative of each symmetry orbit is planned.
+//! Each message of a representative stands for all of its images under the group. If possible,
+//! loads are found without expanding these images:
 //!
 //! * [`LinkOrbits`] is used if the group or a subgroup maps every route to a route. Links then have
-//!   orbits, as nodes do. If the route of a message has m links in the orbit of a link, and no
-//!   element except the identity maps the link to itself, then m images of the message cross this
-//!   link.
+//!   orbits, as nodes do. If m links of a message's route are in the orbit of a link, and only the
+//!   identity maps the link to itself, then m images of the message cross this link.
 //! * [`GridLines`] is used if the group consists of shifts or exclusive-ors of ranks, on a mesh or
 //!   torus. With exclusive-ors, the images of a message put the same load on all lines of a
-//!   dimension. With shifts, the load of a line also depends on whether adding the lower digits of
-//!   the shift produces a carry into this dimension.
-//! * Otherwise the caller expands the messages and counts them one by one. A step with requested
-//!   routes is also expanded, unless [`LinkOrbits`] calculates the orbits of links instead of
-//!   looking them up in a table.
+//!   dimension. With shifts, the load of a line also depends on whether the lower digits of the
+//!   shift carry into it.
+//! * Otherwise the caller expands the messages. A step with requested routes is also expanded,
+//!   unless [`LinkOrbits`] calculates the orbits of links.
 
 use crate::network::symmetry::{Group, split_off};
 use crate::network::topology::AxisSymmetry::{Fixed, Permutations};
@@ -20,14 +18,13 @@ use crate::network::topology::automorphisms::{CoordinatePermutation, Orbits};
 use crate::network::topology::{Automorphisms, Network, Route, RouteError, Run, shorter};
 use crate::network::transfer::Transfer;
 
-/// The link loads of the messages of all nodes, given only the messages of the representatives.
 #[derive(Debug)]
 pub(crate) struct OrbitLinkLoad {
     method: Method,
     is_uniform: bool,
-    /// The messages of the step that was counted last, each as (sender, receiver,
-    /// [`Transfer::route`]). If the next step has the same messages and requested routes, the
-    /// values in `counts` that do not depend on loads are reused.
+    /// The messages of the last step, as (sender, receiver, [`Transfer::route`]). If the next step
+    /// has the same messages and routes, the values in `counts` that do not depend on loads are
+    /// reused.
     last: Vec<(u32, u32, u32)>,
     routes: Vec<Route>,
     counts: OrbitCounts,
@@ -45,7 +42,6 @@ enum Method {
 pub(crate) struct OrbitCounts {
     /// The largest number of messages on a directed link.
     pub max_messages: u64,
-    /// The hops of the longest route.
     pub max_hops: u64,
     /// For each message, the sum of the hops of all its images.
     pub hops: Vec<u128>,
@@ -54,16 +50,16 @@ pub(crate) struct OrbitCounts {
     pub times: Option<OrbitTimes>,
 }
 
-/// Times of a step, including all images of its messages. The unit of times is the time of a load
-/// of 1 at the machine's bandwidth. The unit of latencies is the machine's latency of a hop.
+/// Times of a step, with all images of its messages: in units of the time of a load of 1 at the
+/// machine's bandwidth, and latencies in units of the machine's latency of a hop.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct OrbitTimes {
     pub latency: f64,
-    /// The largest time of a message at the lowest bandwidth of its route.
+    /// The largest time of a message, at the lowest bandwidth of its route.
     pub message: f64,
-    /// The largest time that a directed link needs for its load, at the bandwidth of the link.
+    /// The largest time of a link for its load, at its bandwidth.
     pub link: f64,
-    /// The largest total time of the messages that one node sends, or that one node receives.
+    /// The largest time of all messages that a node sends, or that it receives.
     pub node: f64,
 }
 
@@ -87,8 +83,8 @@ impl OrbitLinkLoad {
         }
     }
 
-    /// Returns the counts of a step; `None` if the messages have to be expanded. `Err` has the
-    /// index of a message that cannot be routed.
+    /// `None` if the messages have to be expanded. `Err` has the index of a message that cannot be
+    /// routed.
     pub(crate) fn count(
         &mut self,
         topology: &Network,
@@ -153,10 +149,9 @@ fn grid_lines((dims, wraps): (&[u64], bool), group: &Group) -> Option<GridLines>
 struct LinkOrbits {
     numbering: Numbering,
     group: Group,
-    /// The subgroup of `group` under which links have orbits.
     subgroup: Group,
-    /// One element of each coset of the subgroup, in ascending order. Only the images of messages
-    /// under these elements are routed.
+    /// One element of each coset of the subgroup, in ascending order. Messages are routed for these
+    /// only.
     cosets: Vec<u64>,
     loads: Vec<u64>,
 }
@@ -171,7 +166,7 @@ enum Numbering {
 
 impl LinkOrbits {
     /// Creates orbits that are not stored for each link. Returns `None` if this is not possible, or
-    /// if an element of the group is not known to be an automorphism.
+    /// if not all of the group are known automorphisms.
     fn calculated(topology: &Network, group: &Group) -> Option<Self> {
         /// A network with more orbits of links has hardly any symmetry.
         const MAX_ORBITS: u64 = 1 << 26;
@@ -197,8 +192,8 @@ impl LinkOrbits {
         })
     }
 
-    /// Creates orbits under the elements of the group that are known automorphisms. Returns `None`
-    /// if the identity is the only such element.
+    /// Creates orbits under the known automorphisms of the group; `None` if only the identity is
+    /// one.
     fn listed(topology: &Network, group: &Group) -> Option<Self> {
         /// An orbit is stored for each link.
         const MAX_LINKS: u64 = 1 << 24;
@@ -219,9 +214,8 @@ impl LinkOrbits {
         })
     }
 
-    /// Returns whether loads of requested routes can be counted. A requested direction need not be
-    /// the same for all images of a message, and a requested path in a complete graph may have
-    /// several links.
+    /// Returns whether requested routes can be counted. The images of a requested direction may
+    /// differ, and a requested path in a complete graph may have several links.
     fn counts_requested_routes(&self) -> bool {
         matches!(self.numbering, Numbering::Calculated(_))
     }
@@ -252,8 +246,8 @@ impl LinkOrbits {
         self.fill(topology, messages, routes, |t| t.load, |_, _| {})
     }
 
-    /// Returns the times of messages without requested routes, on a network whose links have
-    /// different bandwidths or latencies.
+    /// Returns the times of messages without requested routes, if links differ in bandwidth or
+    /// latency.
     fn times(
         &mut self,
         topology: &Network,
@@ -268,8 +262,8 @@ impl LinkOrbits {
                 times.link = times.link.max(*load as f64 / bandwidth);
             }
         }
-        // The nodes of an orbit under the subgroup have equal times, so one node is examined for
-        // each coset and representative.
+        // The nodes of an orbit under the subgroup have equal times, so examine one node for each
+        // coset and representative.
         let representatives = self.group.representatives() as usize;
         let mut of_nodes = vec![[0.0; 2]; self.cosets.len() * representatives];
         for (i, t) in messages.iter().enumerate() {
@@ -284,8 +278,7 @@ impl LinkOrbits {
                         slowest = slowest.max(1.0 / topology.bandwidth(link));
                     }
                 });
-                // A message between two ranks of a node uses no link, so it has the machine's
-                // bandwidth.
+                // A message within a node uses no link.
                 let hops = hops.map_err(|source| (i, source))?;
                 let time = t.load as f64 * if hops == 0 { 1.0 } else { slowest };
                 (times.latency, times.message) =
@@ -337,7 +330,7 @@ impl LinkOrbits {
             let add = &mut |run: Run| match numbering {
                 Numbering::Calculated(periods) => periods.for_each_orbit(network, run, &mut add),
                 // If an orbit has fewer links than the group has elements, several elements map a
-                // link to itself, and the images of a message under all of them cross the link.
+                // link to itself, and all of these images cross it.
                 Numbering::Listed(orbits) => run.links().for_each(|link| {
                     let orbit = orbits.orbit(link);
                     add(orbit.into(), order / orbits.size(orbit));
@@ -354,19 +347,19 @@ impl LinkOrbits {
 }
 
 /// The orbits of the links of a network without switches, under a group that rotates axes of the
-/// node numbers independently of each other. The port of a link ([`Automorphisms::port`]), and the
-/// coordinates of the node that it leaves, modulo the period of each axis, determine its orbit.
+/// node numbers independently of each other. The orbit of a link is given by its port
+/// ([`Automorphisms::port`]), and by the coordinates of the node that it leaves, modulo the period
+/// of each axis.
 #[derive(Debug)]
 struct Periods {
-    /// The length and the period of each axis. Several axes are stored as one axis if the number of
-    /// their coordinates modulo their periods is a number modulo one period.
+    /// The length and the period of each axis. Several axes are stored as one if their coordinates
+    /// modulo their periods are a number modulo one period.
     axes: Vec<(u64, u64)>,
     orbits: u64,
 }
 
 impl Periods {
-    /// Returns `None` if links have no ports, or if an element of the group is not known to be an
-    /// automorphism.
+    /// Returns `None` if links have no ports, or if not all of the group are known automorphisms.
     fn of(topology: &Network, group: &Group) -> Option<Self> {
         let automorphisms = topology.automorphisms()?;
         automorphisms.port(0)?;
@@ -386,8 +379,8 @@ impl Periods {
         Some(Self { axes, orbits: periods.iter().product() })
     }
 
-    /// Calls `visit` with each orbit of the links of a run, and with the number of times that
-    /// images of the run under the group cross each link of the orbit.
+    /// Calls `visit` with each orbit of the links of a run, and with the number of images of the
+    /// run that cross each link of it.
     fn for_each_orbit(
         &self,
         network: &dyn Automorphisms,
@@ -423,16 +416,16 @@ impl Periods {
     }
 }
 
-/// Returns the period of each dimension: the smallest shift along the dimension that is in the
-/// group. Returns `None` if the group does not rotate the dimensions independently of each other.
+/// Returns the period of each dimension: the smallest shift along it that is in the group. Returns
+/// `None` if the group does not rotate the dimensions independently of each other.
 ///
 /// A dimension must consist of consecutive axes of the schedule's grid. The group may move only the
-/// first of these axes, because a shift of a later axis would not carry into an earlier axis. An
+/// first of them, because a shift of a later axis does not carry into an earlier one. An
 /// exclusive-or acts on each bit like a shift of an axis of size 2.
 fn periods(sides: &[u64], group: &Group) -> Option<Vec<u64>> {
-    // List the parts of all axes in reverse order, so that `pop` returns the first part. Each axis
-    // has a part that the group moves and a part that it does not move. An entry is the size of the
-    // part and whether the group moves it.
+    // List the parts of all axes in reverse order, for `pop`: of each axis, the part that the group
+    // moves and the part that it does not move. An entry is the size of the part and whether it is
+    // moved.
     let mut parts: Vec<(u64, bool)> = Vec::new();
     for axis in group.axes() {
         if axis.xor {
@@ -472,19 +465,17 @@ fn periods(sides: &[u64], group: &Group) -> Option<Vec<u64>> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RankAction {
-    /// All shifts. The images of a message are sent from every rank r to rank `r + s`, for the same
-    /// distance s.
+    /// All shifts. The images of a message lead from every rank r to rank `r + s`.
     Rotated,
-    /// All exclusive-ors. The images of a message are sent from every rank r to rank `r ^ s`, for
-    /// the same number s.
+    /// All exclusive-ors. The images of a message lead from every rank r to rank `r ^ s`.
     Xored,
 }
 
 /// A mesh or torus whose ranks the group shifts or changes by exclusive-ors.
 ///
-/// Routes follow the dimensions one by one, the last one first. So two sets of coordinates
-/// determine the line on which a message travels along dimension d: the sender's coordinates in the
-/// dimensions before d, and the receiver's coordinates in the dimensions after d.
+/// Routes follow the dimensions one by one, the last one first. So the line on which a message
+/// travels along dimension d has the sender's coordinates in the dimensions before d, and the
+/// receiver's coordinates in the dimensions after d.
 #[derive(Debug)]
 struct GridLines {
     dims: Vec<u64>,
@@ -508,8 +499,7 @@ impl GridLines {
         }
     }
 
-    /// Returns the number s of a message ([`RankAction`]): the receiver of that image of the
-    /// message which rank 0 sends.
+    /// Returns s of [`RankAction`]: the receiver of that image of the message which rank 0 sends.
     fn distance(&self, t: &Transfer) -> u64 {
         match self.action {
             RankAction::Rotated => (u64::from(t.to) + self.nodes - u64::from(t.from)) % self.nodes,
@@ -536,12 +526,12 @@ impl GridLines {
 
     /// Returns the largest load of a link, if the group consists of all shifts.
     ///
-    /// Suppose that on a line of n nodes, each node sends to the node t positions further, modulo
-    /// n. On a mesh, this puts a load of `min(t, n - t)` on the middle link in each direction,
-    /// which is the maximum. On a ring, it puts this load on all links of one direction. So the
-    /// maxima of all messages on a line can be added. On a line of dimension d, all images of a
-    /// message move by digit d of the distance, or by one more if the addition of the lower digits
-    /// carries. It carries if the lower digits of the receiver are less than those of the distance.
+    /// If each node of a line of n nodes sends to the node t positions further, modulo n, the load
+    /// of the middle link of a mesh in each direction is `min(t, n - t)`, which is the maximum. In
+    /// a ring, all links of one direction have this load. So the maxima of all messages on a line
+    /// can be added. On a line of dimension d, all images of a message move by digit d of the
+    /// distance, or by one more if the addition of the lower digits carries: if the lower digits of
+    /// the receiver are less than those of the distance.
     fn max_load_rotated(&self, loads: &[(u64, u64)]) -> u64 {
         let (mut most, mut stride) = (0, 1);
         let mut changes: Vec<(u64, [u64; 2])> = Vec::with_capacity(loads.len());
@@ -566,7 +556,7 @@ impl GridLines {
                 }
                 if low > 0 {
                     // For receivers whose lower digits are at least `low`, the addition has no
-                    // carry. Store the difference between the load without and with a carry.
+                    // carry. Store the change of the load.
                     let change = |direction: usize| {
                         plain[direction].wrapping_sub(carried[direction]).wrapping_mul(*amount)
                     };
@@ -588,14 +578,13 @@ impl GridLines {
 
     fn hops_rotated(&self, distance: u64) -> (u128, u64) {
         let (mut all, mut stride) = (0, 1);
-        // The hops of the longest route so far, among the images without a carry into this
-        // dimension and among those with a carry. No image carries into the last dimension, which
-        // is visited first.
+        // The hops of the longest route so far, of the images without and with a carry into this
+        // dimension. No image carries into the last dimension, which is visited first.
         let mut longest = [Some(0), None];
         for &n in self.dims.iter().rev() {
             let (t, low) = (distance / stride % n, distance % stride);
-            // On each line, a shift by t moves `n - t` nodes up by t coordinates. The other t nodes
-            // pass the end of the line and are moved down by `n - t` coordinates.
+            // On each line, a shift by t moves `n - t` nodes up by t coordinates, and the other t
+            // nodes, which pass the end, down by `n - t`.
             let straight = |t: u64| if self.wraps { t.min(n - t) } else { t };
             let around = |t: u64| if self.wraps { t.min(n - t) } else { n - t };
             let on_line = |t: u64| {
@@ -625,7 +614,7 @@ impl GridLines {
     fn max_load_xored(&self, loads: &[(u64, u64)]) -> u64 {
         let (mut most, mut stride) = (0, 1);
         for &n in self.dims.iter().rev() {
-            // The change of load from each link of a line to the next, for both directions.
+            // The change of load from each link of a line to the next, in both directions.
             let mut changes = [vec![0_u64; n as usize + 1], vec![0_u64; n as usize + 1]];
             for (distance, amount) in loads {
                 let with = distance / stride % n;
@@ -677,8 +666,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashMap;
 
-    /// Creates messages of representatives. Each pair of `numbers` has a number that determines the
-    /// sender and the distance of a message, and the load of the message.
+    /// Creates messages of representatives. The first number of each pair selects the sender and
+    /// the distance, the second is the load.
     fn messages(group: &Group, numbers: &[(u64, u64)]) -> Vec<Transfer> {
         let nodes = group.order() * group.representatives();
         let mut messages: Vec<Transfer> = Vec::new();
@@ -809,8 +798,8 @@ mod tests {
         );
     }
 
-    /// In a complete graph, a requested path may share links with other routes. On this network, the
-    /// link from node r to the next node carries three messages: one on the direct route, and two on the
+    /// In a complete graph, a requested path may share links with other routes. Here, the link from
+    /// node r to the next node carries three messages: one on the direct route, and two on the
     /// paths from r to r + 2 and from r - 1 to r + 1.
     #[test]
     fn requested_paths_of_complete_graphs_are_expanded() {

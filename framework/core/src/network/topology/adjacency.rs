@@ -1,19 +1,18 @@
-//! A network as a list of links, for algorithms that visit every link (searches, statistics, cuts),
-//! and tables of shortest routes over such a list.
+//! A network as a list of links, for algorithms that visit every link, and tables of shortest
+//! routes.
 
 use super::Network;
 use crate::places::Places;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// The links of a network, sorted by the vertex that they leave (compressed sparse rows). Vertices
-/// are the nodes, followed by the switches.
+/// The links of a network, sorted by the vertex that they leave (compressed sparse rows).
 #[derive(Debug, Clone)]
 pub(crate) struct Adjacency {
-    /// The links out of vertex `v` have the indices `first[v]..first[v + 1]`.
+    /// The links out of vertex v have the indices `first[v]..first[v + 1]`.
     first: Vec<usize>,
     ends: Vec<u32>,
-    /// For each link, its number in the topology, which differs from its index here.
+    /// For each link, its number in the topology.
     numbers: Vec<u64>,
     bandwidths: Vec<f64>,
 }
@@ -23,7 +22,7 @@ pub(crate) struct Link {
     pub number: u64,
     pub from: u64,
     pub to: u64,
-    /// The bandwidth, as a multiple of the machine's bandwidth.
+    /// As a multiple of the machine's bandwidth.
     pub bandwidth: f64,
 }
 
@@ -44,8 +43,7 @@ impl Adjacency {
         Some(Self::of_links((topology.nodes() + topology.switches()) as usize, links))
     }
 
-    /// `links` returns an iterator over all links. It is called twice and must return the same
-    /// links both times.
+    /// `links` is called twice and must return the same links both times.
     fn of_links<I: Iterator<Item = Link>>(vertices: usize, links: impl Fn() -> I) -> Self {
         let mut places = Places::of(vertices, links().map(|link| link.from as usize));
         let count = places.first[vertices];
@@ -85,8 +83,7 @@ impl Adjacency {
         self.changed(|link| Some(Link { from: link.to, to: link.from, ..link }))
     }
 
-    /// Creates a network from the neighbours of each vertex. Links are numbered in the order of
-    /// these lists and have bandwidth 1.
+    /// Creates a network from the neighbours of each vertex. Links have bandwidth 1 and this order.
     pub(crate) fn from_neighbours(neighbours: &[Vec<u32>]) -> Self {
         let ends = neighbours.concat();
         let first = neighbours.iter().scan(0, |sum, ends| {
@@ -138,13 +135,11 @@ impl Adjacency {
         ends.zip(self.numbers[range].iter().copied())
     }
 
-    /// Returns (from, to, bandwidth) of every link.
     pub(crate) fn links(&self) -> impl Iterator<Item = (u32, u32, f64)> {
         (0..self.vertices())
             .flat_map(|v| self.links_of(v).map(move |(to, bandwidth)| (v as u32, to, bandwidth)))
     }
 
-    /// Returns (to, bandwidth) of every link out of a vertex.
     pub(crate) fn links_of(&self, vertex: usize) -> impl Iterator<Item = (u32, f64)> {
         let range = self.range(vertex as u64);
         self.ends[range.clone()].iter().copied().zip(self.bandwidths[range].iter().copied())
@@ -167,8 +162,8 @@ impl Adjacency {
         self.hops_from(from).iter().position(|hops| *hops == u32::MAX).map(|lost| lost as u64)
     }
 
-    /// Finds the hops from the nearest of several vertices to every vertex by breadth-first search;
-    /// `u32::MAX` if there is no path.
+    /// Returns the hops from the nearest of several vertices to every vertex; `u32::MAX` without a
+    /// path.
     pub(crate) fn hops_from_nearest(&self, from: impl IntoIterator<Item = u32>) -> Vec<u32> {
         let mut hops = vec![u32::MAX; self.vertices()];
         let mut queue = VecDeque::from_iter(from);
@@ -185,19 +180,18 @@ impl Adjacency {
         hops
     }
 
-    /// Approximates the Fiedler vector, which is the eigenvector of the second smallest eigenvalue
-    /// of the Laplacian, by power iteration. Closely connected vertices have similar values.
+    /// Approximates the Fiedler vector (the eigenvector of the second smallest eigenvalue of the
+    /// Laplacian) by power iteration. Closely connected vertices have similar values.
     pub(crate) fn fiedler_vector(&self) -> Vec<f64> {
         const MAX_VISITS: usize = 1 << 26;
         let n = self.vertices();
         let iterations = (MAX_VISITS / self.link_count().max(1)).clamp(1, 300);
         let most = (0..n as u64).map(|v| self.bandwidth_of(v)).fold(0.0, f64::max);
-        // The start vector is arbitrary, but it is the same on every platform.
+        // The start vector is arbitrary, but the same on every platform.
         let mut at: Vec<f64> =
             (0..n as u64).map(|v| (v.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as f64).collect();
         for _ in 0..iterations {
-            // Remove the constant component, whose eigenvalue is the smallest, and normalise the
-            // vector.
+            // Remove the constant component, whose eigenvalue is the smallest, and normalise.
             let mean = at.iter().sum::<f64>() / n as f64;
             at.iter_mut().for_each(|x| *x -= mean);
             let norm = at.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -205,9 +199,9 @@ impl Adjacency {
                 break;
             }
             at.iter_mut().for_each(|x| *x /= norm);
-            // Multiply by the matrix `2 most I - L`, where I is the identity, L the Laplacian, and
-            // `most` the largest sum of bandwidths at a vertex. It has the eigenvectors of L, and
-            // the smallest eigenvalues of L belong to its largest eigenvalues.
+            // Multiply by `2 most I - L`, where I is the identity, L the Laplacian, and `most` the
+            // largest sum of bandwidths at a vertex. The smallest eigenvalues of L belong to its
+            // largest.
             let pulled = |v: usize| {
                 self.links_of(v).map(|(to, b)| b * (at[to as usize] - at[v])).sum::<f64>()
             };
@@ -217,32 +211,30 @@ impl Adjacency {
     }
 }
 
-/// Shortest routes in any network: a table of the next link from every vertex to every destination.
-/// The destinations are the vertices with the lowest numbers. If there are several shortest routes,
-/// the next link is the vertex's first link that leads nearer to the destination.
+/// Shortest routes: the next link from every vertex to every destination. The destinations are the
+/// vertices with the lowest numbers. Of several shortest routes, the vertex uses its first link
+/// that leads nearer to the destination.
 #[derive(Debug, Clone)]
 pub(super) struct RoutingTable {
     network: Adjacency,
-    /// For each destination and vertex, the position of the next link among the links of the
-    /// vertex.
+    /// For each destination and vertex, the position of the next link among those of the vertex.
     next: Vec<u16>,
-    /// For each destination, the hops from the farthest other destination, and the sum of the hops
-    /// from all other destinations.
+    /// For each destination, the values of [`Self::distances`].
     distances: Vec<(u64, u64)>,
 }
 
-/// There is no next link, because the vertex is the destination, or because no route leads to it.
+/// The vertex is the destination, or no route leads to it.
 const NOWHERE: u16 = u16::MAX;
 
 impl RoutingTable {
     /// A table for all pairs of this many vertices takes 128 MiB.
     pub(super) const MAX_VERTICES: u64 = 1 << 13;
 
-    /// Finds the routes to the first `destinations` vertices. Some vertices need not have a route.
+    /// Some vertices need not have a route to one of the first `destinations` vertices.
     pub(super) fn find(network: Adjacency, destinations: u64) -> Self {
         let (mut next, mut distances) = (Vec::new(), Vec::new());
-        // A search along reversed links finds the distances to a destination. They may differ from
-        // the distances from this destination, because links may exist in one direction only.
+        // Search along reversed links, because the distances to a destination differ from those
+        // from it if links exist in one direction only.
         let reversed = network.reversed();
         for destination in 0..destinations {
             let hops = reversed.hops_from(destination);
@@ -260,8 +252,7 @@ impl RoutingTable {
         &self.network
     }
 
-    /// Returns the next link on the route from vertex `at` to vertex `to`, as a position among the
-    /// links of `at`.
+    /// Returns the position, among the links of `at`, of the next link on the route to `to`.
     pub(super) fn next_position(&self, at: u64, to: u64) -> u64 {
         let position = self.next[to as usize * self.network.vertices() + at as usize];
         assert!(position != NOWHERE, "no route leads from vertex {at} to vertex {to}");
@@ -272,8 +263,8 @@ impl RoutingTable {
         self.network.range(at).start + self.next_position(at, to) as usize
     }
 
-    /// Returns the hops to a destination from the farthest other destination, and the sum of the
-    /// hops from all other destinations.
+    /// Returns the hops to a destination from the farthest other destination, and the sum over all
+    /// of them.
     pub(super) fn distances(&self, destination: u64) -> (u64, u64) {
         self.distances[destination as usize]
     }

@@ -1,14 +1,13 @@
-//! Automorphisms of networks: permutations of nodes and links that map routes to routes, and every
-//! link to a link of the same bandwidth and latency.
+//! Automorphisms of networks: permutations of nodes and links that map routes to routes, and links
+//! to links of the same bandwidth and latency.
 //!
-//! A network states a product of groups, one for each axis of its node numbers ([`Automorphisms`]).
-//! [`CoordinatePermutation::of`] decides whether a permutation of nodes belongs to this product. It
+//! A network states a product of groups, one for each axis of its node numbers.
+//! [`CoordinatePermutation::of`] decides whether a permutation of nodes is in this product. It
 //! examines every node, and does not trust the symmetry that a schedule claims.
 
 use super::{Network, strides};
 
-/// Permutations of the coordinates of one axis that are automorphisms if they are applied to all
-/// nodes.
+/// Permutations of the coordinates of one axis that are automorphisms if applied to all nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AxisSymmetry {
     /// Only the identity is known.
@@ -19,17 +18,16 @@ pub enum AxisSymmetry {
     Permutations,
 }
 
-/// A network whose routes do not change if the coordinates of some axes are permuted. An
-/// automorphism permutes the coordinates of each axis on its own.
+/// A network whose routes do not change if the coordinates of some axes are permuted. Each axis has
+/// a permutation of its own.
 pub trait Automorphisms {
     /// Returns the symmetry of each axis of the node numbers ([`Network::radices`]).
     fn axes(&self) -> Vec<AxisSymmetry>;
-    /// Returns the image of an existing link. `image(axis, coordinate)` returns the image of a
-    /// coordinate.
+    /// Returns the image of an existing link. `image(axis, coordinate)` is that of a coordinate.
     fn image_of_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64;
-    /// Returns the node that a link leaves, and the number of the link among the links of this
-    /// node. All images of the link have the same number, and all numbers are less than the number
-    /// of link slots for each node. Returns `None` if the network has no such numbers.
+    /// Returns the node that a link leaves, and the port: a number of the link at this node, which
+    /// all images of the link have at theirs. It is less than the number of link slots for each
+    /// node. Returns `None` if the network has no such numbers.
     fn port(&self, _link: u64) -> Option<(u64, u64)> {
         None
     }
@@ -44,13 +42,11 @@ pub(super) fn image_of_node(radices: &[u64], node: u64, image: &dyn Fn(usize, u6
     moved
 }
 
-/// For each axis, the image of each coordinate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CoordinatePermutation(Vec<Vec<u64>>);
 
 impl CoordinatePermutation {
-    /// Returns a permutation of nodes as permutations of coordinates; `None` if it is not known to
-    /// be an automorphism of the network.
+    /// Returns a permutation of nodes as one of coordinates; `None` if it is no known automorphism.
     pub(crate) fn of(topology: &Network, image: &dyn Fn(u64) -> u64) -> Option<Self> {
         let (radices, axes) = (topology.radices(), topology.automorphisms()?.axes());
         let strides = strides(radices);
@@ -73,8 +69,7 @@ impl CoordinatePermutation {
     }
 }
 
-/// The orbits of nodes or links under the group that some automorphisms generate. They are numbered
-/// in the order of their first members.
+/// The orbits of nodes or links under some automorphisms, in the order of their first members.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Orbits {
     /// For each node or link number, its orbit, or [`Self::NONE`] if there is no link.
@@ -117,8 +112,7 @@ impl Orbits {
             if found.orbits[first as usize] != Self::NONE {
                 continue;
             }
-            // Follow the generators from member to member. Permutations have finite order, so their
-            // inverses are not needed.
+            // Permutations have finite order, so inverses of the generators are not needed.
             let orbit = found.first.len() as u32;
             found.orbits[first as usize] = orbit;
             open.push(first);

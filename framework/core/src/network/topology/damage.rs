@@ -1,13 +1,12 @@
-//! Networks with failed and slow links. The arguments are `down=`, `slow=`, `faults=` and
-//! `slow-links=`, which follow the arguments of any topology.
+//! Networks with failed and slow links: the options `down=`, `slow=`, `faults=` and `slow-links=`.
 //!
 //! A route of the family is unchanged if none of its links has failed. Otherwise the message takes
-//! a shortest path over the links that are left. If there are several shortest paths, each vertex
-//! uses the link with the lowest number of those that lead nearer to the receiver. The same rule
-//! applies to requested routes, such as a direction in a dimension of a torus.
+//! a shortest path over the links that are left, on which each vertex uses the link with the lowest
+//! number of those that lead nearer to the receiver. The same rule applies to requested routes,
+//! such as a direction in a dimension of a torus.
 //!
-//! `faults=` and `slow-links=` state how many links are drawn at random. Without a seed of their
-//! own, these links are drawn from the seed of the repetition ([`Network::sample`]).
+//! `faults=` and `slow-links=` state how many links are drawn at random, from a seed of their own
+//! or from that of the repetition ([`Network::sample`]).
 
 use super::adjacency::{Adjacency, Link, RoutingTable};
 use super::random::SplitMix64;
@@ -19,18 +18,15 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
-/// The vertex that a directed link leaves, and the vertex that it enters. The pair stands for all
-/// parallel links between these vertices.
+/// The vertices that directed links leave and enter. The pair stands for all parallel links.
 type Ends = (u64, u64);
 
 /// The failed and slow links of a network.
 #[derive(Debug)]
 pub struct Damage {
     request: Arc<Request>,
-    /// All links of the intact network.
     intact: Arc<Adjacency>,
     links: DamagedLinks,
-    /// The properties of the network with these failed and slow links.
     pub(super) properties: Properties,
     pub(super) detours: Option<Detours>,
 }
@@ -40,20 +36,19 @@ struct DamagedLinks {
     down: BTreeSet<Ends>,
     /// The slow links, each with the fraction of its bandwidth that is left.
     slow: BTreeMap<Ends, f64>,
-    /// The links that were drawn at random, as [`Damage::drawn`] returns them.
+    /// As [`Damage::drawn`] returns them.
     drawn: String,
 }
 
 /// The routes of a network with failed links.
 #[derive(Debug)]
 pub(super) struct Detours {
-    /// The numbers of the failed links, in ascending order.
+    /// In ascending order.
     failed: Vec<u64>,
     table: RoutingTable,
     /// For each node, the largest distance to another node.
     farthest: Vec<u64>,
-    /// Whether every failed link has failed in both directions. Otherwise, some of the links that
-    /// are left have no opposite link.
+    /// Whether every failed link has failed in both directions.
     is_two_way: bool,
 }
 
@@ -80,9 +75,8 @@ pub(super) fn parse(network: Network, options: &Options<'_>) -> Result<Network, 
     Ok(network.damaged(damage))
 }
 
-/// Returns an error message that names a node which the links do not connect with the other nodes
-/// in both directions; `None` if there is no such node. If the links divide the network, the named
-/// node is in the smaller part.
+/// Returns an error message that names a node which is not connected with the others in both
+/// directions, if there is one. If the links divide the network, it is in the smaller part.
 fn cut_off(network: &Adjacency, nodes: u64) -> Option<String> {
     let (there, back) = (network.hops_from(0), network.reversed().hops_from(0));
     let is_lost = |node: &u64| [&there, &back].iter().any(|hops| hops[*node as usize] == u32::MAX);
@@ -96,8 +90,8 @@ fn cut_off(network: &Adjacency, nodes: u64) -> Option<String> {
 }
 
 impl Damage {
-    /// Draws the links that have no seed of their own from `seed`, and finds the routes and
-    /// properties of the network that is left. `base` are the properties of the intact network.
+    /// Draws the links that have no seed of their own from `seed`, and finds the remaining routes
+    /// and properties. `base` are the properties of the intact network.
     fn new(base: &Properties, intact: Arc<Adjacency>, request: Arc<Request>, seed: u64) -> Self {
         let links = request.draw(&intact, base.nodes, seed);
         let is_down = |link: &Link| links.down.contains(&(link.from, link.to));
@@ -111,8 +105,7 @@ impl Damage {
             spec: format!("{}{request}", base.spec),
             max_links: Some(network.link_count() as u64),
             bandwidths: extremes(network.each().map(|link| link.bandwidth)),
-            // The links of the family's cut may have failed. Lower bounds therefore search for
-            // cuts.
+            // Links of the family's cut may have failed. Lower bounds then search for cuts.
             bisection: None,
             hops_of_all_pairs: base.hops_of_all_pairs(),
             ..base.clone()
@@ -138,15 +131,14 @@ impl Damage {
         Self { request, intact, links, properties, detours }
     }
 
-    /// Returns the damage with links drawn from `seed`; `None` if no links are drawn from the seed
-    /// of the repetition.
+    /// Returns the damage with links drawn from `seed`; `None` if none depend on the repetition.
     pub(super) fn sample(&self, base: &Properties, seed: u64) -> Option<Self> {
         let (intact, request) = (Arc::clone(&self.intact), Arc::clone(&self.request));
         self.request.is_random().then(|| Self::new(base, intact, request, seed))
     }
 
-    /// Returns the links that were drawn at random, in the form of arguments that name them, such
-    /// as `down=3-4+7-8`. The text is empty if no link was drawn.
+    /// Returns the links that were drawn at random, as arguments such as `down=3-4+7-8`; empty if
+    /// none were.
     pub fn drawn(&self) -> &str {
         &self.links.drawn
     }
@@ -157,8 +149,7 @@ impl Damage {
 
     pub(super) fn is_invariant(&self, image: impl Fn(u64) -> u64) -> bool {
         let DamagedLinks { down, slow, .. } = &self.links;
-        // A permutation of nodes does not determine the images of switches, so every failed or slow
-        // link must be between nodes.
+        // A permutation of nodes does not determine the images of switches.
         let is_node = |(from, to): &Ends| (*from).max(*to) < self.properties.nodes;
         let moved = |(from, to): &Ends| (image(*from), image(*to));
         down.iter().chain(slow.keys()).all(is_node)
@@ -185,8 +176,8 @@ impl Detours {
         within.any(|link| (link - run.first).is_multiple_of(run.stride))
     }
 
-    /// Calls `visit` with the links of a shortest path over the links that are left. Returns the
-    /// number of its hops.
+    /// Calls `visit` with the links of a shortest path over the links that are left. Returns its
+    /// hops.
     pub(super) fn follow(
         &self,
         (from, to): (u64, u64),
@@ -202,25 +193,24 @@ impl Detours {
         hops
     }
 
-    /// Returns the largest distance to another node. In a network with one-way links, this is the
-    /// smaller of the largest distance from the node and the largest distance to it, because lower
-    /// bounds use this value for both directions.
+    /// Returns the largest distance to another node. With one-way links, it is the smaller of those
+    /// from and to the node, because lower bounds use this value for both directions.
     pub(super) fn eccentricity(&self, node: u64) -> u64 {
         self.farthest[node as usize].min(self.table.distances(node).0)
     }
 
-    /// Returns the number of links out of a node; `None` in a network with one-way links, because
-    /// lower bounds use this number for both directions.
+    /// Returns the number of links out of a node; `None` with one-way links, because lower bounds
+    /// use this number for both directions.
     pub(super) fn links_from(&self, node: u64) -> Option<u64> {
         self.is_two_way.then(|| self.table.network().out(node as usize).len() as u64)
     }
 }
 
-/// A number of random links. Each is a pair of vertices that are linked in both directions.
+/// A number of random pairs of vertices that are linked in both directions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Draw {
     count: u64,
-    /// The seed from which links are drawn; `None` for the seed of the repetition.
+    /// `None` for the seed of the repetition.
     seed: Option<u64>,
 }
 
@@ -236,7 +226,7 @@ const LINKS: &str = "links as in `3-4+7-8` (`3~4`: only the direction from 3 to 
 const SLOW: &str = "links and the fraction of the bandwidth that is left, as in `3-4:0.5+7-8:0.1`";
 
 impl Request {
-    /// Reads the arguments, and checks that the named links exist and that enough links are left.
+    /// Checks that the named links exist and that enough links are left.
     fn parse(options: &Options<'_>, base: &Network, intact: &Adjacency) -> Result<Self, SpecError> {
         let (mut request, spec) = (Self::default(), options.spec);
         let listed = |name| {
@@ -294,7 +284,6 @@ impl Request {
         Ok(request)
     }
 
-    /// Returns the links of the intact network that `down=` does not list.
     fn left(&self, intact: &Adjacency) -> Adjacency {
         intact.changed(|link| (!self.down.contains(&(link.from, link.to))).then_some(link))
     }
@@ -348,8 +337,8 @@ fn items(arg: &Arg) -> impl Iterator<Item = (usize, &str)> {
         .map(move |item| (arg.value_at() + (item.as_ptr() as usize - start), item))
 }
 
-/// Reads the link `3-4` as its two directions, or the link `3~4` as the direction from 3 to 4.
-/// `expected` describes the list in error messages.
+/// Reads the link `3-4` as two directions, or `3~4` as that from 3 to 4. `expected` describes the
+/// list.
 fn ends(
     spec: &Spec,
     arg: &Arg,
@@ -377,8 +366,8 @@ fn ends(
     Err(spec.error(at, item.len(), &message))
 }
 
-/// Failed links, and slow links with the fraction of their bandwidth that is left, written as
-/// arguments of a spec. A comma precedes each argument.
+/// Failed links, and slow links with the fraction of their bandwidth that is left, as arguments of
+/// a spec with a comma before each.
 struct Listed<'a>(&'a BTreeSet<Ends>, &'a BTreeMap<Ends, f64>);
 
 impl fmt::Display for Listed<'_> {
@@ -419,14 +408,13 @@ impl fmt::Display for Request {
     }
 }
 
-/// Returns the pairs of vertices that are linked in both directions, in ascending order. The first
-/// vertex of a pair has the lower number.
+/// Returns the pairs of vertices that are linked in both directions, each as (lower, higher),
+/// sorted.
 fn two_way_links(network: &Adjacency) -> Vec<Ends> {
     let links: BTreeSet<Ends> = network.each().map(|link| (link.from, link.to)).collect();
     links.iter().copied().filter(|(a, b)| a < b && links.contains(&(*b, *a))).collect()
 }
 
-/// Returns the number of links in a spanning forest of the graph whose links are `pairs`.
 fn spanning_links(pairs: &[Ends], vertices: usize) -> usize {
     let mut root: Vec<usize> = (0..vertices).collect();
     let find = |root: &mut Vec<usize>, mut v: usize| {
@@ -445,8 +433,7 @@ fn spanning_links(pairs: &[Ends], vertices: usize) -> usize {
 }
 
 /// Draws `count` links that fail. A link is skipped if its failure would leave a node without a
-/// path to another node. With the same seed, the links that are drawn for a count are also drawn
-/// for every larger count.
+/// path to another node. With the same seed, the links of a count also fail for every larger count.
 fn draw_failures(network: &Adjacency, nodes: u64, count: u64, seed: u64) -> Vec<Ends> {
     let mut down = BTreeSet::new();
     let drawn = shuffled(two_way_links(network), seed).filter(|&(a, b)| {
@@ -476,15 +463,14 @@ fn shuffled(mut pairs: Vec<Ends>, seed: u64) -> impl Iterator<Item = Ends> {
     })
 }
 
-/// Returns whether all nodes are still connected after the failure of one more link, which `down`
-/// contains.
+/// Returns whether all nodes are still connected after the failure of a link in `down`.
 fn stays_connected(network: &Adjacency, down: &BTreeSet<Ends>, nodes: u64, (a, b): Ends) -> bool {
     connects(network, down, a, b) && connects(network, down, b, a)
         || all_connected(network, down, nodes)
 }
 
-/// Returns whether a path without failed links leads from one vertex to another. The search ends at
-/// the second vertex, which is near in most networks.
+/// Returns whether a path without failed links leads from one vertex to another. The search ends
+/// there, and it is near in most networks.
 fn connects(network: &Adjacency, down: &BTreeSet<Ends>, from: u64, to: u64) -> bool {
     let mut seen = BTreeSet::from([from]);
     let mut queue = VecDeque::from([from]);
@@ -518,15 +504,13 @@ pub struct SingleFault {
     pub ends: (u64, u64),
     /// Whether the failure leaves a node without a path to another node.
     pub disconnects: bool,
-    /// The number of links for which this failure stands: if one link is listed for each orbit, the
-    /// size of the orbit, otherwise 1.
+    /// The number of links for which this failure stands: the size of its orbit, or 1.
     pub images: u64,
 }
 
-/// Returns the failures of all links that exist in both directions, in ascending order. If
-/// `one_per_orbit`, returns only one of several links that the symmetries of the network (such as
-/// rotations of a torus) map to each other. Returns `None` if the network has too many links to
-/// list them.
+/// Returns the failures of all links that exist in both directions, in ascending order; if
+/// `one_per_orbit`, only one of those that symmetries of the network (such as rotations of a torus)
+/// map to each other. Returns `None` if the network has too many links to list them.
 ///
 /// ```
 /// use swapmeet_core::network::topology::{parse, single_faults};
@@ -540,10 +524,10 @@ pub fn single_faults(topology: &Network, one_per_orbit: bool) -> Option<Vec<Sing
     let network = placed_on.as_ref().unwrap_or(topology);
     let links = Adjacency::of(network)?;
     let pairs = two_way_links(&links);
-    // If all translations of the nodes are automorphisms, the differences between the coordinates
-    // of its ends give the orbit of a link. If all permutations of a coordinate are automorphisms,
-    // too, all differences except 0 are equivalent. In other networks, no symmetry is used
-    // (`None`).
+    // If all translations of the nodes are automorphisms, the orbit of a link is given by the
+    // differences between the coordinates of its ends. If all permutations of a coordinate are
+    // automorphisms, too, all differences except 0 are equivalent. In other networks, no symmetry
+    // is used (`None`).
     let axes = network.translations().and(network.automorphisms()).map(Automorphisms::axes);
     let difference = |axes: &[AxisSymmetry], mut from: u64, mut to: u64| {
         let (mut difference, mut stride) = (0, 1);

@@ -1,4 +1,4 @@
-//! Dragonflies: groups of routers, with links between all routers of a group and one link between
+//! Dragonflies: groups of routers, with a link between every two routers of a group, and between
 //! every two groups (J. Kim, W. J. Dally, S. Scott, D. Abts, *Technology-Driven, Highly-Scalable
 //! Dragonfly Topology*, ISCA 2008).
 //!
@@ -7,10 +7,9 @@
 //! number is greater by `j + 1`, modulo G. So all groups have the same arrangement of links (the
 //! *palmtree* arrangement of the literature, in the opposite direction).
 //!
-//! Routes are the minimal routes of the paper. A message moves to the router that has the link to
-//! the receiver's group, crosses this link, and moves to the receiver's router. It takes at most
-//! three hops between routers. There may be a shorter path of two hops through a third group, but
-//! no route uses two global links.
+//! Routes are the minimal ones of the paper: from the sender's router to that with the link to the
+//! receiver's group, over this link, and to the receiver's router, in at most three hops between
+//! routers. A path of two global hops may be shorter, but no route uses two global links.
 
 use super::switched::{Fabric, FamilyArgs, Switched};
 use super::{AxisSymmetry, Parsed};
@@ -26,8 +25,8 @@ struct Dragonfly {
 }
 
 pub(super) fn parse(spec: &Spec) -> Parsed {
-    /// The maximum number of local or global links of a router. The time to calculate distances
-    /// grows with its square.
+    /// The maximum number of local or global links of a router. Calculating distances takes time
+    /// proportional to its square.
     const MAX_PORTS: u64 = 256;
     const EXPECTED: &str =
         "groups, routers per group and nodes per router, as in `dragonfly:33x8x4`";
@@ -47,19 +46,17 @@ pub(super) fn parse(spec: &Spec) -> Parsed {
 }
 
 impl Dragonfly {
-    /// Returns the difference `to - from` of two groups, modulo the number of groups.
+    /// `to - from`, modulo the number of groups.
     fn ahead(&self, from: u64, to: u64) -> u64 {
         (to + self.groups - from) % self.groups
     }
 
-    /// Returns the number, within its group, of the router with the link to the group that is
-    /// `ahead` ([`Dragonfly::ahead`]).
+    /// Returns the router, within its group, with the link to the group that is `ahead`.
     fn gateway(&self, ahead: u64) -> u64 {
         (ahead - 1) / self.global
     }
 
-    /// Returns the groups to which a router has links, each as its difference to the router's
-    /// group.
+    /// Returns the groups to which a router has links, as differences to its own group.
     fn linked(&self, router: u64) -> std::ops::Range<u64> {
         let first = router * self.global + 1;
         first.min(self.groups)..(first + self.global).min(self.groups)
@@ -71,8 +68,8 @@ impl Fabric for Dragonfly {
         self.groups * self.routers
     }
 
-    /// The first ports lead to the routers of the group, and the others are global links. A
-    /// router's port to itself is unused.
+    /// The first ports lead to the routers of the group (the port to itself is unused), the others
+    /// are global links.
     fn radix(&self) -> u64 {
         self.routers + self.global
     }
@@ -111,7 +108,7 @@ impl Fabric for Dragonfly {
     fn distances(&self, switch: u64) -> (u64, u64) {
         let router = switch % self.routers;
         let linked = self.linked(router);
-        // Of the groups to which this router has no link, a router is two hops away if a path of a
+        // Of the groups without a link to this router, a router is two hops away if a path of a
         // local and a global hop, or of two global hops, leads to it. Otherwise it is three hops
         // away.
         let mut in_two: Vec<(u64, u64)> = (1..self.groups)

@@ -2,16 +2,16 @@
 //! Performance Networks for Massively Parallel Architectures*, 1997).
 //!
 //! There are k^L nodes below L levels of k^(L-1) switches. Each switch has k links down and, except
-//! at the top, k links up. A switch has a label, which is a number of L - 1 digits in base k. A
-//! switch of level l and a switch of level l + 1 are linked if their labels agree in all digits
-//! except digit l. A message moves up until it is above its destination, and then down. At level l
-//! it moves up on the link that is selected by digit l of the destination's number. So messages to
-//! different destinations use different switches, and if all nodes send at the same distance, no
-//! two messages share a link. With `reduce=switch`, every switch can add and copy data.
+//! at the top, k links up. The label of a switch is a number of L - 1 digits in base k. A switch of
+//! level l and one of level l + 1 are linked if their labels agree in all digits except digit l. A
+//! message moves up until it is above its destination, and then down. At level l it moves up on the
+//! link that digit l of the destination selects. So messages to different destinations use
+//! different switches, and if all nodes send at the same distance, no two messages share a link.
+//! With `reduce=switch`, every switch can add and copy data.
 //!
 //! The links between nodes and switches count as hops, too. All links up are numbered before all
-//! links down. In each direction, links are sorted by level from the nodes on, within a level by
-//! the switch (or node) at their lower end, and then by the digit.
+//! links down, in each direction by level from the nodes on, within a level by the switch (or node)
+//! at their lower end, and then by the digit.
 
 use super::switched::{FamilyArgs, REDUCE, reduce_argument};
 use super::{Automorphisms, AxisSymmetry, Bisection, Family, Parsed, Properties, Run};
@@ -49,14 +49,13 @@ pub(super) fn parse(spec: &Spec) -> Parsed {
 }
 
 impl FatTree {
-    /// Creates a tree of at most 2^31 nodes, with k of at least 2 ([`super::parse`] checks this).
+    /// [`super::parse`] checks that there are at most 2^31 nodes, and that k is at least 2.
     fn new(k: u64, levels: u32, reduces: bool) -> Self {
         let (nodes, height) = (k.pow(levels), u64::from(levels));
-        // The cut separates half of the subtrees below the top from the others. It has as many
-        // links as the smaller side has nodes.
+        // Half of the subtrees below the top, which have as many links as nodes.
         let side = k / 2 * (nodes / k);
-        // Through a switch of level l, `(k - 1) k^(l - 1)` nodes are reached that are not reached
-        // through a lower switch. The route to them leads l levels up and l levels down.
+        // Through a switch of level l, `(k - 1) k^(l - 1)` more nodes are reached than through a
+        // lower one. The route to them leads l levels up and l levels down.
         let distances = (1..=levels).map(|l| 2 * u64::from(l) * (k - 1) * k.pow(l - 1));
         let properties = Properties {
             spec: format!("fat-tree:{k}x{levels}{}", reduce_argument(reduces)),
@@ -82,9 +81,9 @@ impl FatTree {
         number - self.digit(number, index) * self.k.pow(index) + digit * self.k.pow(index)
     }
 
-    /// Returns the link between the switch (or node) `below` and the switch of the next level that
-    /// `digit` selects. Boundary 0 is between the nodes and the lowest level of switches, boundary
-    /// 1 between the two lowest levels, etc.
+    /// Returns the link between `below` and the switch of the next level that `digit` selects.
+    /// Boundary 0 is between the nodes and the lowest switches, boundary 1 between the two lowest
+    /// levels, etc.
     fn link(&self, up: bool, boundary: u32, below: u64, digit: u64) -> Run {
         let within = if boundary == 0 { below } else { below * self.k + digit };
         let level = u64::from(boundary) + if up { 0 } else { self.levels };
@@ -110,8 +109,8 @@ impl Family for FatTree {
     }
 
     fn link_between(&self, from: u64, to: u64) -> Option<Run> {
-        // The higher vertex has the higher number. The lower vertex, and one digit of the label of
-        // the higher vertex, identify a link.
+        // The higher vertex has the higher number. A link is given by the lower vertex, and by one
+        // digit of the label of the higher vertex.
         let (up, below, above) = if from < to { (true, from, to) } else { (false, to, from) };
         let each = self.nodes / self.k;
         let boundary = match below.checked_sub(self.nodes) {
@@ -129,7 +128,7 @@ impl Family for FatTree {
         if from == to {
             return 0;
         }
-        // The highest digit in which the nodes differ gives the lowest level above both.
+        // The highest different digit gives the lowest level above both nodes.
         let (mut top, mut a, mut b) = (0, from / self.k, to / self.k);
         while a != b {
             (top, a, b) = (top + 1, a / self.k, b / self.k);
@@ -172,8 +171,8 @@ impl Family for FatTree {
 }
 
 /// Each digit of a node number may be permuted on its own: a route replaces the digits of the
-/// switch label by digits of the receiver, one after another, so each label consists of digits of
-/// the sender and of the receiver.
+/// switch label by digits of the receiver, one after another, so a label consists of digits of both
+/// ends.
 impl Automorphisms for FatTree {
     fn axes(&self) -> Vec<AxisSymmetry> {
         vec![AxisSymmetry::Permutations; self.levels as usize]
@@ -182,8 +181,8 @@ impl Automorphisms for FatTree {
     fn image_of_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
         let (level, within) = (link / self.nodes, link % self.nodes);
         // At a boundary b > 0, the last digit of the link number is digit `b - 1` of the receiver.
-        // The other digits are the label of the lower switch: the lower digits of the receiver, and
-        // the digits of the sender from b on.
+        // The other digits are the label of the lower switch: lower digits of the receiver, and
+        // digits of the sender from b on.
         let boundary = level % self.levels;
         let mut moved = 0;
         for index in 0..self.levels {

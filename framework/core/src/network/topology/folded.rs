@@ -1,10 +1,10 @@
 //! A logical torus that is folded into a network of several dimensions (`place=fold:SHAPE`).
 //!
 //! Each axis of the shape covers one or more dimensions of the network. The ranks along the axis
-//! follow a path through the nodes of these dimensions. At the end of each line, the path reverses
-//! its direction, so neighbouring ranks are on neighbouring nodes. If the network allows this, the
-//! two ends of the path are neighbours too. An axis may be shorter than its path. The nodes without
-//! a rank are switches of this topology.
+//! follow a path through these dimensions. The path reverses its direction at the end of each line,
+//! so neighbouring ranks are on neighbouring nodes, and so are the ends of the path if the network
+//! allows this. An axis may be shorter than its path. The nodes without a rank are switches of this
+//! topology.
 //!
 //! The Tofu network gives a job a torus of three dimensions in this way (Y. Ajima, S. Sumimoto, T.
 //! Shimizu, *Tofu: A 6D Mesh/Torus Interconnect for Exascale Computers*, Computer 42 (11), 2009).
@@ -19,22 +19,20 @@ struct Folded {
     base: Arc<dyn Family>,
     /// The node of each rank, and then the nodes without a rank.
     node: Vec<u32>,
-    /// The rank or switch of each node: the inverse of `node`.
+    /// The rank or switch of each node.
     vertex: Vec<u32>,
-    /// For each axis of the shape and each coordinate on it, the largest distance from this
-    /// coordinate to any coordinate of the axis.
+    /// For each axis and coordinate, the largest distance to another coordinate of the axis.
     farthest: Vec<Vec<u64>>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Dimension {
     size: u64,
-    /// The difference between the numbers of neighbouring nodes.
     stride: u64,
     is_closed: bool,
 }
 
-/// Places the ranks of a logical torus on a network. `shape` is the text of its sides.
+/// `shape` is the text of the sides.
 pub(super) fn parse(network: &Network, spec: &Spec, arg: &Arg, shape: &str) -> Parsed {
     /// The tables take eight bytes for each node.
     const MAX_NODES: u64 = 1 << 24;
@@ -76,9 +74,8 @@ fn hops(network: &dyn Family, from: u64, to: u64) -> u64 {
 }
 
 /// Returns the dimensions that each axis covers, so that the product of their sizes is at least the
-/// side of the axis. Every dimension belongs to one axis. The assignment with the smallest sum of
-/// these products is returned, and of several, the first in lexicographic order. Returns `None` if
-/// there is no assignment.
+/// side of the axis. Every dimension belongs to one axis. The sum of these products is the smallest
+/// possible. Of several such assignments, the first in lexicographic order is returned.
 fn assignment(dimensions: &[Dimension], sides: &[u64]) -> Option<Vec<Vec<Dimension>>> {
     const MAX_TRIED: u64 = 1 << 20;
     let axes = sides.len() as u64;
@@ -103,13 +100,13 @@ fn assignment(dimensions: &[Dimension], sides: &[u64]) -> Option<Vec<Vec<Dimensi
     Some((0..sides.len()).map(of_axis).collect())
 }
 
-/// Returns the first `side` nodes of a path through some dimensions, relative to the node with
-/// coordinates 0. At each coordinate of the slowest dimension, the path sweeps once through all
-/// nodes of the other dimensions, alternately forwards and backwards.
+/// Returns the first `side` nodes of a path through some dimensions, relative to coordinates 0. At
+/// each coordinate of the slowest dimension, the path sweeps once through all others, alternately
+/// forwards and backwards.
 fn path(mut dimensions: Vec<Dimension>, side: u64) -> Vec<u64> {
-    // The two ends of the path are neighbours if it consists of an even number of whole sweeps, and
-    // the first and the last sweep are at neighbouring coordinates. Choose such a slowest
-    // dimension, if there is one.
+    // The ends of the path are neighbours if it has an even number of whole sweeps, and the first
+    // and the last are at neighbouring coordinates. Choose such a slowest dimension, if there is
+    // one.
     let product: u64 = dimensions.iter().map(|d| d.size).product();
     let closes = |d: &Dimension| {
         let sweeps = side * d.size / product;
@@ -151,8 +148,7 @@ impl Folded {
             *vertex = node.len() as u32;
             node.push(at as u32);
         }
-        // Routes follow one dimension after another, so the distance between two ranks is the sum
-        // of their distances along all axes.
+        // Routes follow one dimension after another, so distances along axes add up.
         let (mut farthest, mut hops_of_all_pairs) = (Vec::new(), 0);
         for path in paths {
             let (mut most, mut sum) = (Vec::new(), 0_u128);
@@ -169,8 +165,8 @@ impl Folded {
         let is_full = ranks == of_base.nodes;
         let properties = Properties {
             spec: format!("{},place=fold:{}", of_base.spec, shape.join("x")),
-            // A kind of its own, because algorithms that choose the routes of a torus must not
-            // accept it: its routes are those of the network.
+            // A kind of its own, so that algorithms which choose the routes of a torus refuse it:
+            // its routes are those of the network.
             kind: "folded",
             nodes: ranks,
             switches: of_base.switches + of_base.nodes - ranks,

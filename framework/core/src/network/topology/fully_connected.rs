@@ -4,14 +4,14 @@ use super::{Automorphisms, AxisSymmetry, Bisection, Family, Parsed, Properties, 
 use crate::spec::Spec;
 use std::sync::Arc;
 
-/// The complete graph. Link `from * n + to` leads from `from` to `to`, for n nodes.
+/// Link `from * n + to` leads from `from` to `to`, for n nodes.
 #[derive(Debug, Clone)]
 struct FullyConnected {
     properties: Properties,
 }
 
 pub(super) fn parse(spec: &Spec) -> Parsed {
-    /// During a simulation, every node has a set of nodes, which takes one bit for each node.
+    /// During a simulation, every node has a set of nodes, with one bit for each.
     const MAX: u64 = 1 << 22;
     let arg = spec.only_word("a number of nodes, as in `fully-connected:64`")?;
     let nodes = arg.value().parse::<u64>().ok().filter(|n| (1..=MAX).contains(n));

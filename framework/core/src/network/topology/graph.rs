@@ -1,20 +1,19 @@
 //! Networks from a list of edges in a file.
 //!
-//! A line of the file is an edge: the numbers of two vertices. Its bandwidth may follow, then `l3`
-//! if its latency is 3 hops, then `x4` if the line stands for 4 links. `switch 8 9` declares that
-//! vertices 8 and 9 have no rank. `ranks 7 4` declares that vertex 7 is a switch with 4 ranks, each
-//! with its own link to the switch. The bandwidth of these links may follow. Blank lines and text
-//! after a `#` are ignored. Vertices are numbered from 0 without gaps. An edge is one link in each
-//! direction.
+//! A line of the file is an edge, which is one link in each direction: the numbers of two vertices.
+//! Its bandwidth may follow, then `l3` if its latency is 3 hops, then `x4` if the line stands for 4
+//! links. `switch 8 9` declares that vertices 8 and 9 have no rank. `ranks 7 4` declares that
+//! vertex 7 is a switch with 4 ranks, each with its own link to the switch. The bandwidth of these
+//! links may follow. Blank lines and text after a `#` are ignored. Vertices are numbered from 0
+//! without gaps.
 //!
-//! Each other vertex is a node, and each rank is a node. Nodes are numbered in the order of the
-//! file's vertices, and the ranks of a switch at the position of the switch. The numbers of
-//! switches follow those of all nodes.
+//! Each other vertex is a node, and each rank is a node. Nodes have the order of the file's
+//! vertices, and the ranks of a switch that of the switch. Switches are numbered after all nodes.
 //!
-//! Routes have the smallest number of hops. If there are several shortest routes, each vertex
-//! forwards to the neighbour with the lowest number. If m parallel links lead to this neighbour,
-//! they are numbered from 0 to m - 1, and a message uses link `(sender + receiver) modulo m`. A
-//! table stores the next link for each destination, which limits the size of graphs.
+//! Routes have the smallest number of hops, and each vertex forwards to the neighbour with the
+//! lowest number on such a route. If m parallel links lead to it, a message uses link
+//! `(sender + receiver) modulo m` of them. A table stores the next link for each destination, which
+//! limits the size of graphs.
 
 use super::adjacency::{Adjacency, RoutingTable};
 use super::{Family, Network, Parsed, Properties, ReadFile, Run, common, extremes};
@@ -52,10 +51,10 @@ pub(super) fn parse(spec: &Spec, read: ReadFile<'_>) -> Parsed {
 impl Graph {
     /// The maximum number of vertices: nodes and switches together.
     pub const MAX_NODES: u64 = RoutingTable::MAX_VERTICES;
-    /// The maximum number of edges. With this number, all routes are found within seconds.
+    /// With this number, all routes are found within seconds.
     pub(crate) const MAX_EDGES: usize = 1 << 18;
-    /// The largest bandwidth of a link, as a multiple of the machine's bandwidth. The smallest
-    /// bandwidth is the inverse of this number.
+    /// The largest bandwidth of a link, as a multiple of the machine's. The smallest is the
+    /// inverse.
     pub(crate) const MAX_BANDWIDTH: f64 = 1e6;
 
     /// Reads the network of a list of edges. `file` is the name of the file in the topology's spec.
@@ -101,8 +100,8 @@ impl Graph {
         Ok(Self { properties, table, speeds, parallel })
     }
 
-    /// Returns the link that messages from node `from` to node `to` use, among parallel links from
-    /// vertex `at` of which `first` is the first.
+    /// Returns the link that messages from node `from` to node `to` use at vertex `at`, among
+    /// parallel links from `first` on.
     fn among_parallel(&self, (from, to): (u64, u64), at: u64, first: usize) -> usize {
         let network = self.table.network();
         let end = network.end(first);
@@ -397,8 +396,7 @@ impl LineNumber {
         })
     }
 
-    /// If the last field is a latency, removes and parses it. Returns the remaining fields and the
-    /// latency in hops.
+    /// If the last field is a latency, removes it and returns it in hops.
     fn latency<'a, 'b>(self, fields: &'b [&'a str]) -> Result<(&'b [&'a str], f64), GraphError> {
         let Some((rest, text)) = suffix(fields, 'l') else { return Ok((fields, 1.0)) };
         let most = Graph::MAX_BANDWIDTH;
@@ -479,7 +477,7 @@ mod tests {
 
     #[test]
     fn routes_are_shortest_with_the_lowest_neighbour_at_a_tie() {
-        // A square with one more node. The route from 0 to 3 may use node 1 or node 2.
+        // A square with one more node. The route from 0 to 3 may use node 1 or 2.
         let g = graph("# a square\n0 1\n1 3\n\n3,2 # with a tail\n2 0\n3 4\n");
         assert_eq!((g.nodes(), g.diameter(), g.degree(), g.link_slots()), (5, 3, None, 10));
         assert_eq!(route(&g, 0, 3), [(0, 1), (1, 3)]);
@@ -514,16 +512,14 @@ mod tests {
     fn latencies_of_edges_and_ranks_are_read() {
         let g = graph("0 1 2.5 l3\n1 2 l0.5 x2\nranks 0 2 l7\n");
         assert_eq!((g.latencies(), g.bandwidths()), (Some((0.5, 7.0)), Some((1.0, 2.5))));
-        // Ranks 0 and 1 are at vertex 0 of the file, which is switch 4. Nodes 2 and 3 are vertices
-        // 1 and 2.
+        // Ranks 0 and 1 are at vertex 0, which is switch 4. Nodes 2 and 3 are vertices 1 and 2.
         let of = |from, to| g.latency(link_between(&g, from, to).unwrap().first);
         assert_eq!([of(0, 4), of(4, 1), of(4, 2), of(2, 3)], [7.0, 7.0, 3.0, 0.5]);
         assert_eq!(graph("0 1 4\n").latencies(), None);
     }
 
-    /// The same network is described twice: two switches with two nodes each, and two links between
-    /// the switches. One description uses nodes with links, and the other uses ranks at the
-    /// switches.
+    /// One network, described twice: two switches with two nodes each, and two links between the
+    /// switches. One description uses nodes with links, the other ranks at the switches.
     #[test]
     fn parallel_links_between_switches_share_messages() {
         let racks = graph("switch 2 5\n0 2\n1 2\n2 5 x2 # trunk\n3 5\n4 5\n");

@@ -1,20 +1,19 @@
-//! Tori, meshes and rings in any number of dimensions, tori with some open dimensions, and the
-//! network Tofu.
+//! Tori, meshes and rings of any number of dimensions, tori with open dimensions, and Tofu.
 //!
 //! There is one link for each node, dimension and direction. In a grid of n nodes, the link that
-//! leaves node v along dimension d has number `2 d n + v` in the plus direction, and `(2 d + 1) n +
-//! v` in the minus direction. In a mesh, some of these links do not exist. In a torus, a dimension
-//! of 2 has two links in each direction between its two nodes, and a dimension of 1 has none.
+//! leaves node v along dimension d has number `2 d n + v` in the plus direction, and
+//! `(2 d + 1) n + v` in the minus direction. In a mesh, some of these do not exist. In a torus, a
+//! dimension of 2 has two links in each direction between its two nodes, and a dimension of 1 has
+//! none.
 //!
 //! Tofu (Y. Ajima, S. Sumimoto, T. Shimizu, *Tofu: A 6D Mesh/Torus Interconnect for Exascale
-//! Computers*, Computer 42 (11), 2009) consists of units of 2 x 3 x 2 nodes. The dimensions A, B
-//! and C lead through the nodes of a unit. The dimensions X, Y and Z connect units, and can have
-//! any size. A and C are lines, and the other dimensions are rings. Packets follow the dimensions
-//! B, C, A, X, Y, Z, A, C, B. The sender chooses the position within the units at which a packet
-//! travels along X, Y and Z (Y. Ajima et al., *The Tofu Interconnect*, IEEE Micro 32 (1), 2012).
-//! Here, this is always the position of the receiver in its unit, so the second A, C, B is not
-//! needed. Routes of a grid follow the last dimension first, so the dimensions are stored in the
-//! order Z, Y, X, A, C, B.
+//! Computers*, Computer 42 (11), 2009) consists of units of 2 x 3 x 2 nodes. Dimensions A, B and C
+//! lead through a unit; X, Y and Z connect units, and can have any size. A and C are lines, the
+//! others rings. Packets follow the dimensions B, C, A, X, Y, Z, A, C, B. The sender chooses the
+//! position within the units at which a packet travels along X, Y and Z (Y. Ajima et al., *The Tofu
+//! Interconnect*, IEEE Micro 32 (1), 2012). Here, this is always the position of the receiver in
+//! its unit, so the second A, C, B is not needed. Routes of a grid follow the last dimension first,
+//! so the dimensions are stored in the order Z, Y, X, A, C, B.
 
 use super::automorphisms::image_of_node;
 use super::{
@@ -25,7 +24,7 @@ use crate::limits::NODES;
 use crate::spec::{Spec, parse_dims};
 use std::sync::Arc;
 
-/// The kind of a grid. A line of a dimension is closed if it is a ring, and open otherwise.
+/// A line of a dimension is closed if it is a ring, and open otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum GridShape {
     Torus,
@@ -55,8 +54,8 @@ pub(super) fn parse(spec: &Spec, shape: GridShape) -> Parsed {
     let can_be_open = matches!(shape, GridShape::Torus | GridShape::Tofu);
     let marked = |side: &str| can_be_open && side.ends_with('o');
     let closed: Vec<bool> = arg.value().split('x').map(|side| !marked(side)).collect();
-    // Remove the letter `o` of open dimensions, which `parse_dims` does not accept. Correct the
-    // positions of its errors by the number of removed letters before them.
+    // Remove the letter `o` of open dimensions, and correct the positions of errors of `parse_dims`
+    // by the removed letters before them.
     let unmarked: Vec<&str> = arg
         .value()
         .split('x')
@@ -124,14 +123,13 @@ impl GridNet {
             GridShape::Mixed => ("torus", "mixed-torus"),
             GridShape::Tofu => ("tofu", "tofu"),
         };
-        // In an open line of more than two nodes, the nodes at its ends have fewer links.
+        // The ends of an open line of more than two nodes have fewer links.
         let regular = self.sides().all(|(n, closed)| closed || n <= 2);
         let links = self.sides().filter(|(n, _)| *n > 1).map(|(_, closed)| 1 + u64::from(closed));
-        // The cut divides one dimension: the one with the largest ratio of separated pairs of nodes
-        // to cut links. If lines are closed in all dimensions or in none, and this dimension has an
-        // even size, it is the longest dimension, and no balanced cut is better. If its size is
-        // odd, the two sides of the cut differ by one layer of nodes. In a one-dimensional grid, a
-        // layer is a single node.
+        // The cut divides the dimension with the largest ratio of separated pairs of nodes to cut
+        // links. If all dimensions are closed, or all are open, and its size is even, it is the
+        // longest dimension, and no balanced cut is better. If its size is odd, the sides of the
+        // cut differ by one layer of nodes. In a one-dimensional grid, a layer is a single node.
         let cuts = self.sides().filter(|(n, _)| *n > 1).map(|(n, closed)| {
             let layer = self.nodes / n;
             let links = if closed { 2 * layer } else { layer };
@@ -141,10 +139,10 @@ impl GridNet {
         let pressure =
             |b: &Bisection| b.side as f64 * (self.nodes - b.side) as f64 / b.links as f64;
         // In a ring of n nodes, and in a line of at most two, the distances from a node add up to
-        // `n^2 / 4`, rounded down. Each distance occurs once for every line of the dimension.
+        // `n^2 / 4`, rounded down. Each occurs once for every line of the dimension.
         let from_node = self.dims.iter().map(|n| self.nodes / n * (n * n / 4));
-        // In an open line of n nodes, the distances of all pairs of nodes add up to `(n^3 - n) /
-        // 3`. Each distance occurs once for every ordered pair of lines of the dimension.
+        // In an open line of n nodes, the distances of all pairs add up to `(n^3 - n) / 3`. Each
+        // occurs once for every ordered pair of lines.
         let on_line = |n: u128, closed| if closed { n * (n * n / 4) } else { n * (n * n - 1) / 3 };
         let all_pairs = self
             .sides()
@@ -173,8 +171,8 @@ impl GridNet {
         node / self.strides[dim] % self.dims[dim]
     }
 
-    /// Calls `visit` with the links of `hops` hops along dimension `dim`, from coordinate `a` of
-    /// the line that begins at node `start`.
+    /// Visits the links of `hops` hops along dimension `dim`, from coordinate `a` of the line that
+    /// begins at node `start`.
     fn travel(
         &self,
         start: u64,
@@ -268,8 +266,8 @@ impl GridNet {
         Ok(hops)
     }
 
-    /// Returns the link between two nodes if they are neighbours. In a torus dimension of 2, the
-    /// sign of the dimension selects one of two links, and plus is the default.
+    /// Returns the link between two neighbours. In a torus dimension of 2, its sign selects one of
+    /// two links, by default that for plus.
     fn link(&self, from: u64, to: u64, signs: &[i8]) -> Option<Run> {
         let mut differ =
             (0..self.dims.len()).filter(|d| self.coordinate(from, *d) != self.coordinate(to, *d));
@@ -287,8 +285,7 @@ impl GridNet {
     }
 }
 
-/// Returns the planes of a grid: for each dimension the links in the plus direction, then those in
-/// the minus direction.
+/// Returns the planes: for each dimension the links in the plus, then those in the minus direction.
 pub(super) fn planes(dims: &[u64], strides: &[u64]) -> Vec<Plane> {
     let nodes: u64 = dims.iter().product();
     let plane = |p: usize| {
@@ -299,7 +296,7 @@ pub(super) fn planes(dims: &[u64], strides: &[u64]) -> Vec<Plane> {
 }
 
 /// Returns the direction (true for plus) and the hops of the shorter path from `a` to `b` in a
-/// dimension of `n` nodes. The direction is plus if both paths have the same length.
+/// dimension of `n` nodes. Plus is preferred.
 pub(crate) fn shorter(n: u64, closed: bool, a: u64, b: u64) -> (bool, u64) {
     if !closed {
         return (b > a, a.abs_diff(b));
@@ -341,8 +338,8 @@ impl Family for GridNet {
         Some(self.sides().enumerate().map(along).sum())
     }
 
-    /// Each coordinate is calculated by a single division, because routing takes most of the time
-    /// of processing a message.
+    /// Each coordinate takes a single division, because routing takes most of the time of a
+    /// message.
     fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
         let (mut at, mut hops) = (from, 0);
         let (mut from_left, mut to_left) = (from, to);

@@ -1,22 +1,21 @@
 //! Networks of two tiers: groups of ranks, with fast links within a group and slower links between
-//! groups. An example is a cluster of computers with several GPUs each (NVLink within a computer,
-//! InfiniBand between computers).
+//! groups, such as a cluster of computers with several GPUs each (NVLink and InfiniBand).
 //!
 //! A rank has two links. One leads to the switch of its group, for messages within the group. The
-//! other leads to a single switch that joins all ranks, and stands for the rank's network adapter.
-//! The joining switch is never a bottleneck. Every message takes two hops, through the switch of
-//! its group or through the joining switch. With `inside=B`, links within a group have B times the
-//! machine's bandwidth. With `inside_hop=H`, their latency is H times the machine's `hop_us`.
+//! other stands for its network adapter, and leads to a single switch that joins all ranks, and is
+//! never a bottleneck. Every message takes two hops, through one of these switches. With
+//! `inside=B`, links within a group have B times the machine's bandwidth. With `inside_hop=H`,
+//! their latency is H times the machine's `hop_us`.
 //!
-//! With `nics=K`, the ranks of a group share K network adapters, and each rank can use all of them.
-//! A further switch for each group, its *pool*, stands for these adapters: its links to the joining
-//! switch have K times the machine's bandwidth, as have the links between a rank and the pool. A
-//! message between groups takes four hops, each with half of the latency `hop_us`. A library whose
-//! channels leave a node by different ranks, such as the rings of NCCL, uses all adapters in this
-//! way, although each of its rings leaves a group by one rank only.
+//! With `nics=K`, all ranks of a group can use all of its K network adapters. A further switch for
+//! each group, its *pool*, stands for these adapters: its links to the joining switch have K times
+//! the machine's bandwidth, as have the links between a rank and the pool. A message between groups
+//! takes four hops, each with half of the latency `hop_us`. A library whose channels leave a node
+//! by different ranks, such as the rings of NCCL, uses all adapters in this way, although each of
+//! its rings leaves a group by one rank only.
 //!
-//! With `reduce=switch`, the switch of a group can add and copy the data of its ranks, as NVSwitch
-//! does (NVLink SHARP).
+//! With `reduce=switch`, the switch of a group can add and copy data, as NVSwitch does (NVLink
+//! SHARP).
 
 use super::automorphisms::image_of_node;
 use super::switched::{FamilyArgs, REDUCE, reduce_argument};
@@ -24,16 +23,15 @@ use super::{Automorphisms, AxisSymmetry, Bisection, Family, Parsed, Properties, 
 use crate::spec::Spec;
 use std::sync::Arc;
 
-/// A network of n ranks. Link v leads from rank v to the switch of its group, and link n + v leads
-/// back. Link 2 n + v leads from rank v to the joining switch or, with pools, to the pool of its
-/// group; link 3 n + v leads back. With pools, link 4 n + g leads from the pool of group g to the
-/// joining switch, and after these, one link for each group leads back.
+/// A network of n ranks. Link v leads from rank v to the switch of its group, and link n + v back.
+/// Link 2 n + v leads from rank v to the joining switch or, with pools, to the pool of its group;
+/// link 3 n + v back. With pools, link 4 n + g leads from the pool of group g to the joining
+/// switch, and after these, one link for each group leads back.
 #[derive(Debug, Clone)]
 struct Groups {
     properties: Properties,
     radices: [u64; 2],
-    /// The bandwidth and the latency of links within a group, as multiples of those of the other
-    /// links.
+    /// Bandwidth and latency within a group, as multiples of those of the other links.
     inside: f64,
     inside_hop: f64,
     reduces: bool,
@@ -84,8 +82,7 @@ pub(super) fn parse(spec: &Spec) -> Parsed {
         ((least, most) != (1.0, 1.0)).then_some((least, most))
     };
     let outside = nics.map_or(1.0, |nics| nics as f64);
-    // The cut separates half of the groups from the other groups. It consists of the links between
-    // the ranks on the smaller side and the joining switch.
+    // Half of the groups are cut off, at the links of their ranks to the joining switch.
     let (nodes, side) = (groups * ranks, groups / 2 * ranks);
     let properties = Properties {
         spec: format!(
@@ -216,8 +213,8 @@ impl Family for Groups {
     }
 }
 
-/// A route depends only on whether its ends are in the same group. So the groups, and the ranks
-/// within groups, can be permuted.
+/// A route depends only on whether its ends are in the same group. So groups, and the ranks of a
+/// group, can be permuted.
 impl Automorphisms for Groups {
     fn axes(&self) -> Vec<AxisSymmetry> {
         vec![AxisSymmetry::Permutations; 2]
@@ -236,8 +233,8 @@ impl Automorphisms for Groups {
 mod tests {
     use crate::network::topology::parse;
 
-    /// The time of the bytes under `wormhole`: eight messages of 100 bytes between two groups leave
-    /// by eight adapters of one byte a microsecond. Without a pool, a rank uses only its own adapter.
+    /// The time under `wormhole`: eight messages of 100 bytes between two groups leave by eight
+    /// adapters of one byte a microsecond. Without a pool, a rank uses only its own.
     #[test]
     fn ranks_share_the_adapters_of_a_group() {
         let shares = |spec: &str, senders: u64| {

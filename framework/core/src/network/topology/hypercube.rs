@@ -1,13 +1,12 @@
-//! Hypercubes. Two nodes are linked if their numbers differ in one bit. Routes change the differing
-//! bits one by one, the lowest bit first (e-cube routing).
+//! Hypercubes: nodes are linked if their numbers differ in one bit. Routes change the differing
+//! bits one by one, the lowest first (e-cube routing).
 
 use super::automorphisms::image_of_node;
 use super::{Automorphisms, AxisSymmetry, Bisection, Family, Parsed, Properties, Run};
 use crate::spec::Spec;
 use std::sync::Arc;
 
-/// A hypercube of D = `dims` dimensions. Link `node * D + d` leaves `node` and changes the
-/// bit of value `2^d`.
+/// Link `node * D + d` leaves `node` and changes the bit of value `2^d`, for D = `dims`.
 #[derive(Debug, Clone)]
 struct Hypercube {
     properties: Properties,

@@ -1,12 +1,11 @@
-//! HyperX: a grid of switches. On each line of the grid, every switch is linked to every other
-//! switch (J. H. Ahn and others, *HyperX: Topology, Routing, and Packaging of Efficient Large-Scale
-//! Networks*, SC 2009). If all sides are 2, it is a hypercube of switches. With one dimension, it
-//! is a complete graph.
+//! HyperX: a grid of switches. On each line of the grid, every switch is linked to every other (J.
+//! H. Ahn and others, *HyperX: Topology, Routing, and Packaging of Efficient Large-Scale Networks*,
+//! SC 2009). If all sides are 2, it is a hypercube of switches. With one dimension, it is a
+//! complete graph.
 //!
-//! Switches are numbered in row-major order, so that the coordinate of the last dimension changes
-//! fastest. Ports are sorted by dimension, and in each dimension by the coordinate of the switch to
-//! which they lead. The port with the switch's own coordinate is unused. Routes follow the last
-//! dimension first.
+//! Switches are numbered in row-major order. Ports are sorted by dimension, then by the coordinate
+//! of the switch to which they lead. The port to the own coordinate is unused. Routes follow the
+//! last dimension first.
 
 use super::switched::{Fabric, FamilyArgs, Switched, nodes_argument};
 use super::{AxisSymmetry, Parsed, strides};
@@ -66,7 +65,6 @@ impl Fabric for HyperX {
         vec![AxisSymmetry::Permutations; self.dims.len()]
     }
 
-    /// The image of a port leads to the image of the coordinate to which the port leads.
     fn moved_port(&self, port: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
         let dim = self.lines.iter().rposition(|(_, first)| *first <= port).unwrap_or(0);
         let first = self.lines[dim].1;
@@ -81,8 +79,7 @@ impl Fabric for HyperX {
         )
     }
 
-    /// The cut divides one dimension: the one with the fewest cut links for each separated pair of
-    /// switches.
+    /// The cut divides the dimension with the fewest cut links for each separated pair of switches.
     fn cut(&self) -> Option<(u64, u64)> {
         let all = self.switches();
         let cuts = self

@@ -2,12 +2,11 @@
 //! C.-Y. Hong, L. Popa, P. B. Godfrey, *Jellyfish: Networking Data Centers Randomly*, NSDI 2012).
 //!
 //! The construction is that of the paper. A link is added between two random switches that have
-//! free ports and are not linked to each other, until there is no pair of switches for a further
-//! link. If free ports are left, on one switch or on two linked switches, a random link is removed.
-//! The two switches at its ends are then linked to the free ports. SplitMix64 draws the numbers
-//! from the given seed. If the network is not connected, it is discarded and drawn again. Routes
-//! are shortest routes. If there are several, each switch forwards to the neighbour with the lowest
-//! number.
+//! free ports and are not linked to each other, while there is such a pair. If free ports are left,
+//! on one switch or on two linked switches, a random link is removed, and the two switches at its
+//! ends are linked to the free ports. A network that is not connected is discarded and drawn again.
+//! SplitMix64 draws the numbers from the given seed. Routes are shortest routes, on which each
+//! switch forwards to the neighbour with the lowest number.
 
 use super::adjacency::{Adjacency, RoutingTable};
 use super::random::SplitMix64;
@@ -25,7 +24,7 @@ struct Jellyfish {
 
 pub(super) fn parse(spec: &Spec) -> Parsed {
     const EXPECTED: &str = "switches, links and nodes of each, as in `jellyfish:50x5x2`";
-    /// The maximum number of random networks, of which the first connected one is used.
+    /// The maximum number of draws until a network is connected.
     const DRAWS: usize = 100;
     let words = FamilyArgs::of(spec, EXPECTED, &["seed"])?;
     let word = words.word;
@@ -53,7 +52,7 @@ pub(super) fn parse(spec: &Spec) -> Parsed {
     Ok(Arc::new(Switched::new(fabric, "jellyfish", &arguments, vec![switches, nodes], nodes)))
 }
 
-/// Draws the links, and returns the neighbours of each switch in ascending order.
+/// Returns the drawn neighbours of each switch in ascending order.
 fn linked(switches: u64, degree: u64, draw: &mut SplitMix64) -> Vec<Vec<u32>> {
     let mut links: Vec<Vec<u32>> = vec![Vec::new(); switches as usize];
     loop {
@@ -62,7 +61,7 @@ fn linked(switches: u64, degree: u64, draw: &mut SplitMix64) -> Vec<Vec<u32>> {
         let Some(last) = free.last() else { break };
         let joinable = |a: usize, b: usize| a != b && !links[a].contains(&(b as u32));
         // Draw a few pairs of switches with free ports. If none of them can be linked, draw from
-        // the list of all pairs that can be linked.
+        // the list of all pairs that can.
         let drawn = (0..4).map(|_| (free[draw.below(free.len())], free[draw.below(free.len())]));
         let pair = drawn.into_iter().find(|(a, b)| joinable(*a, *b)).or_else(|| {
             let pairs = free.iter().flat_map(|a| free.iter().map(|b| (*a, *b)));
@@ -74,8 +73,8 @@ fn linked(switches: u64, degree: u64, draw: &mut SplitMix64) -> Vec<Vec<u32>> {
             links[b].push(a as u32);
             continue;
         }
-        // No two switches with free ports can be linked. Remove a random link, and link its ends to
-        // the free ports.
+        // No two switches with free ports can be linked. Remove a link, and link its ends to the
+        // free ports.
         let (a, b) = (free[0], *last);
         let (c, d) = loop {
             let c = draw.below(links.len());

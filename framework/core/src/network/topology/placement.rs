@@ -1,10 +1,9 @@
-//! Placement of ranks on the nodes of a network. The arguments are `ranks=` and `place=`, which
-//! follow the arguments of any topology. `place=random` without a seed draws the placement from the
-//! seed of the repetition ([`Network::sample`]).
+//! Placement of ranks on the nodes of a network: the options `ranks=` and `place=`. `place=random`
+//! without a seed draws the placement from the seed of the repetition ([`Network::sample`]).
 //!
 //! Rank r runs on node `node[r]`, and a node may have several ranks. Algorithms see the ranks as a
-//! grid: the grid of the network or, if nodes have several ranks, a grid of nodes and ranks. Routes
-//! and links are those between nodes, so there is no link between two ranks of the same node.
+//! grid: that of the network or, if nodes have several ranks, one of nodes and ranks. Routes and
+//! links are those between nodes.
 
 use super::{Bisection, Network, Options, Properties, ReadFile, Route, RouteError, SplitMix64};
 use crate::spec::{Arg, SpecError};
@@ -16,13 +15,12 @@ const EXPECTED: &str = "block, cyclic, random, random:SEED, hilbert, fold:SHAPE 
 #[derive(Debug)]
 pub(super) struct Placement {
     ranks_each: u64,
-    /// The value of `place=` in the spec; empty if ranks are placed in blocks.
+    /// The value of `place=`; empty if ranks are placed in blocks.
     place: String,
     node: Vec<u32>,
     /// The rank of each node; empty if nodes have several ranks.
     rank: Vec<u32>,
-    /// The number of ranks of a job, if several jobs run on the same ranks ([`Network::for_jobs`]);
-    /// otherwise the number of all ranks.
+    /// The number of ranks of a job ([`Network::for_jobs`]), or of all ranks.
     ranks_of_job: u64,
 }
 
@@ -31,7 +29,7 @@ pub(super) fn parse(
     options: &Options<'_>,
     read: ReadFile<'_>,
 ) -> Result<Network, SpecError> {
-    /// The maximum number of ranks. The tables take eight bytes for each rank.
+    /// The tables take eight bytes for each rank.
     const MAX: u64 = 1 << 24;
     let (spec, nodes) = (options.spec, network.nodes());
     let (ranks, place) = (options.get("ranks"), options.get("place"));
@@ -110,7 +108,7 @@ impl Placement {
     }
 
     /// Returns the placement of `jobs` copies of all ranks, each on the node of the original.
-    /// `placement` is that of the original ranks; if it is `None`, the ranks are the nodes.
+    /// Without a `placement`, the ranks are the nodes.
     pub(super) fn for_jobs(placement: Option<&Self>, nodes: u64, jobs: u64) -> Self {
         let (ranks_each, of_job) = match placement {
             Some(placement) => (placement.ranks_each, placement.node.clone()),
@@ -121,19 +119,17 @@ impl Placement {
         Self { ranks_of_job, ..placed }
     }
 
-    /// Returns the number of a rank in its job.
     pub(super) fn in_job(&self, rank: u64) -> u64 {
         rank % self.ranks_of_job
     }
 
-    /// Returns the placement drawn from a seed; `None` if it does not depend on the seed of the
-    /// repetition.
+    /// Returns the placement drawn from a seed; `None` if it does not depend on the repetition.
     pub(super) fn sample(&self, seed: u64) -> Option<Self> {
         let node = || random(self.count(), self.ranks_each, seed);
         (self.place == RANDOM).then(|| Self::new(self.ranks_each, self.place.clone(), node()))
     }
 
-    /// Returns the properties of the network of ranks. `base` are those of the network of nodes.
+    /// `base` are the properties of the network of nodes.
     pub(super) fn properties(&self, base: &Properties) -> Properties {
         let each = self.ranks_each;
         let place = Some(&self.place).filter(|place| !place.is_empty());
@@ -151,8 +147,7 @@ impl Placement {
         }
         Properties {
             spec: format!("{},ranks={each}{place}", base.spec),
-            // A kind of its own, so that, for example, algorithms for tori do not accept the
-            // network.
+            // A kind of its own, so that algorithms for tori, for example, refuse the network.
             kind: "ranks",
             nodes: self.count(),
             switches: base.switches + base.nodes,
@@ -177,21 +172,19 @@ impl Placement {
         self.node[rank as usize].into()
     }
 
-    /// Returns the number of a node or switch in the network of ranks. Ranks have the lowest
-    /// numbers. If nodes have several ranks, the nodes follow the ranks, and the switches follow
-    /// the nodes.
+    /// Returns the number of a node or switch in the network of ranks: first the ranks, then (if
+    /// they share nodes) the nodes, then the switches.
     pub(super) fn vertex(&self, vertex: u64) -> u64 {
         self.rank.get(vertex as usize).map_or(self.behind() + vertex, |rank| u64::from(*rank))
     }
 
-    /// Returns the difference between the numbers of a node or switch in the network of ranks and
-    /// in the network of nodes, if it is not a rank.
+    /// Returns by how much the number of a node without own rank, or of a switch, grows in the
+    /// network of ranks.
     fn behind(&self) -> u64 {
         if self.shares_nodes() { self.count() } else { 0 }
     }
 
-    /// Returns a requested route in the network of nodes. Signs and order refer to dimensions of
-    /// this network, so they do not change.
+    /// Returns a requested route in the network of nodes, which has the same signs and order.
     pub(super) fn on_nodes<'a>(&self, route: &'a Route) -> Cow<'a, Route> {
         if route.path.is_empty() {
             return Cow::Borrowed(route);
@@ -200,8 +193,7 @@ impl Placement {
         Cow::Owned(Route { path: route.path.iter().map(own).collect(), ..route.clone() })
     }
 
-    /// Returns an error of the network of nodes as an error of the network of ranks, whose spec is
-    /// `spec`.
+    /// Returns an error of the network of nodes as one of the network of ranks (`spec`).
     pub(super) fn renamed(&self, error: RouteError, spec: &str) -> RouteError {
         let topology = spec.to_owned();
         match error {
@@ -216,7 +208,7 @@ impl Placement {
     }
 }
 
-/// Returns the numbers below n in a random order, drawn by SplitMix64.
+/// Returns the numbers below n in a random order.
 fn shuffled(n: u32, seed: u64) -> Vec<u32> {
     let mut draw = SplitMix64::new(seed);
     let mut numbers: Vec<u32> = (0..n).collect();
@@ -227,8 +219,8 @@ fn shuffled(n: u32, seed: u64) -> Vec<u32> {
 }
 
 /// Returns the nodes in the order of Hilbert's curve, on which successive nodes are neighbours (J.
-/// Skilling, *Programming the Hilbert curve*, 2004). Returns `None` unless all sides are the same
-/// power of two.
+/// Skilling, *Programming the Hilbert curve*, 2004); `None` unless all sides are the same power of
+/// two.
 fn hilbert(sides: &[u64]) -> Option<Vec<u32>> {
     let side = *sides.first()?;
     if !side.is_power_of_two() || sides.iter().any(|other| *other != side) {
@@ -237,7 +229,7 @@ fn hilbert(sides: &[u64]) -> Option<Vec<u32>> {
     let (bits, dims) = (side.trailing_zeros(), sides.len());
     let nodes: u64 = sides.iter().product();
     let at = |rank: u64| {
-        // Distribute the bits of the position among the coordinates, from the highest bit to the
+        // Distribute the bits of the position among the coordinates, from the highest to the
         // lowest.
         let mut x = vec![0_u64; dims];
         for bit in 0..bits as usize * dims {
@@ -267,8 +259,7 @@ fn hilbert(sides: &[u64]) -> Option<Vec<u32>> {
     Some((0..nodes).map(at).collect())
 }
 
-/// Parses a list that has the node of each rank. Each node must occur as often as it has ranks.
-/// Text after a `#` is ignored.
+/// Parses the node of each rank. Each node must occur `each` times. Text after a `#` is ignored.
 fn from_file(content: &str, nodes: u32, each: u32) -> Result<Vec<u32>, String> {
     let mut seen = vec![0_u32; nodes as usize];
     let mut found = Vec::new();

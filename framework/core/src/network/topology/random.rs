@@ -1,7 +1,7 @@
 //! Pseudorandom numbers that are the same on every platform.
 
-/// The pseudorandom number generator SplitMix64 (G. L. Steele, D. Lea, C. H. Flood, *Fast
-/// Splittable Pseudorandom Number Generators*, OOPSLA 2014).
+/// The generator SplitMix64 (G. L. Steele, D. Lea, C. H. Flood, *Fast Splittable Pseudorandom
+/// Number Generators*, OOPSLA 2014).
 #[derive(Debug)]
 pub struct SplitMix64(u64);
 
@@ -20,7 +20,7 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// Returns a number below `n`: the next 64 bits, scaled down.
+    /// Returns a number below `n`: 64 bits, scaled down.
     pub(crate) fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.bits()) * n as u128) >> 64) as usize
     }

@@ -1,17 +1,16 @@
-//! Recursive dual-nets. They are built from a regular base network, level by level (Y. Li, S. Peng,
-//! W. Chu, *Recursive Dual-Net*).
+//! Recursive dual-nets, which are built from a regular base network, level by level (Y. Li, S.
+//! Peng, W. Chu, *Recursive Dual-Net*).
 //!
-//! A cluster of n nodes is a copy of the base, or of the dual-net that is one level lower. Node (t,
-//! c, x) has the number `t n^2 + c n + x`. It is node x of cluster c of type t, which is 0 or 1. A
-//! cross-edge leads from (t, c, x) to (1 - t, x, c). So two clusters of different types are joined
-//! by one edge, and two clusters of the same type are not joined.
+//! A cluster of n nodes is a copy of the base, or of the dual-net that is one level lower. Node x
+//! of cluster c of type t (0 or 1) is (t, c, x) and has the number `t n^2 + c n + x`. A cross-edge
+//! leads from (t, c, x) to (1 - t, x, c). So two clusters of different types are joined by one
+//! edge, and two clusters of the same type by none.
 //!
-//! Routes need no table (Theorem 2). There are two cases. If the destination has the other type,
-//! the route first leads within the sender's cluster to the node with the cross-edge to the
-//! destination's cluster. Then it crosses this edge, and leads within the destination's cluster to
-//! the destination. If the destination is in another cluster of the same type, the route has two
-//! cross-edges, with a path in a cluster of the other type between them. Then it leads within the
-//! destination's cluster to the destination. No other path is shorter.
+//! Routes need no table, and no path is shorter (Theorem 2). If the destination has the other type,
+//! the route leads within the sender's cluster to the node with the cross-edge to the destination's
+//! cluster, crosses this edge, and leads within the destination's cluster to the destination. If it
+//! is in another cluster of the same type, the route has two cross-edges, with a path in a cluster
+//! of the other type between them, and ends within the destination's cluster.
 
 use super::automorphisms::image_of_node;
 use super::{
@@ -21,7 +20,6 @@ use crate::limits;
 use crate::spec::Spec;
 use std::sync::Arc;
 
-/// A dual-net that has one level more than `base`.
 #[derive(Debug, Clone)]
 struct Rdn {
     properties: Properties,
@@ -80,30 +78,28 @@ pub(super) fn parse(spec: &Spec, read: ReadFile<'_>) -> Parsed {
 }
 
 impl Rdn {
-    /// Creates the dual-net with clusters that are copies of `base`; `None` if it is too large.
+    /// Returns `None` if the dual-net is too large.
     fn new(level: u32, base: Network, innermost: &str) -> Option<Self> {
         let n = base.nodes();
         n.checked_mul(n).and_then(|m| m.checked_mul(2)).filter(|nodes| *nodes <= limits::NODES)?;
-        // The bisection is the better of two cuts. There are n clusters of each type, with n nodes
+        // The bisection is the better of two cuts. There are n clusters of each type with n nodes
         // each.
         //
-        // 1. One side has n whole clusters, about half of each type. Two clusters of different
-        //    types are joined by one edge, and half of these edges are cut.
-        // 2. Suppose that the base has a cut into halves, and let H be the node numbers of one
-        //    half. One side has the clusters of type 0 whose numbers are in H, and the nodes in H
-        //    of each cluster of type 1. No cross-edge is cut. The only cut edges are within the n
-        //    clusters of type 1.
+        // 1. One side has n whole clusters, about half of each type. Half of the cross-edges, one
+        //    for each two clusters of different types, are cut.
+        // 2. Let H be the node numbers of one half of the base, if it has a cut into halves. One
+        //    side has the clusters of type 0 whose numbers are in H, and the nodes in H of each
+        //    cluster of type 1. The only cut edges are within the n clusters of type 1.
         //
         // Theorem 1 claims `n_k / 4` links for `n_k` nodes, which is the first cut.
         let halves = base.bisection().filter(|cut| 2 * cut.side == n);
         let links =
             halves.map_or(u64::MAX, |cut| cut.links.saturating_mul(n)).min((n * n).div_ceil(2));
         // Let L be the distance between two nodes of a cluster. There are n clusters of a type and
-        // n nodes in a cluster, so c and d are also numbers of nodes. The distance from (t, c, x)
-        // to a node (1 - t, d, y) of the other type is `L(x, d) + 1 + L(c, y)`. The distance to a
-        // node (t, d, y) of another cluster of the same type is `L(c, d) + 2 + L(x, y)`. So if the
-        // sum of distances is the same for all nodes of a cluster, it is the same for all nodes of
-        // the dual-net.
+        // n nodes in a cluster, so c and d are also numbers of nodes. From (t, c, x) to a node (1 -
+        // t, d, y) of the other type, the distance is `L(x, d) + 1 + L(c, y)`; to a node (t, d, y)
+        // of another cluster of the same type, it is `L(c, d) + 2 + L(x, y)`. So if the sum of
+        // distances is the same for all nodes of a cluster, this is also true in the dual-net.
         let distance_sum = base.distance_sum().map(|below| {
             let other_type = 2 * n * below + n * n;
             below + other_type + n * below + 2 * n * (n - 1) + (n - 1) * below
@@ -168,9 +164,8 @@ impl Family for Rdn {
     }
 
     fn eccentricity(&self, node: u64) -> u64 {
-        // The farthest node from (t, c, x) is a node (t, k, v) in another cluster of the same type.
-        // The route to it crosses to the other type, leads from c to k within a cluster, crosses to
-        // cluster k, and leads from x to v.
+        // The farthest node from (t, c, x) is in another cluster of the same type: the route to (t,
+        // k, v) leads from c to k in a cluster of the other type, and from x to v in cluster k.
         let (_, c, x) = self.split(node);
         if self.n == 1 { 1 } else { self.base.eccentricity(x) + self.base.eccentricity(c) + 2 }
     }
@@ -186,7 +181,7 @@ impl Family for Rdn {
     }
 
     fn link_between(&self, from: u64, to: u64) -> Option<Run> {
-        // A switch has no number (t, c, x), so a requested path cannot lead over switches.
+        // A requested path cannot lead over switches, which have no number (t, c, x).
         if from.max(to) >= self.properties.nodes {
             return None;
         }

@@ -3,7 +3,7 @@
 use super::Properties;
 
 /// A straight section of a route: `len` links with the numbers `first`, `first + stride`, etc. A
-/// run never wraps around at the end of a line. A route that does so is reported as two runs.
+/// route that wraps around at the end of a line is reported as two runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     /// The lowest link number of the run, whatever the direction of the route.
@@ -17,12 +17,11 @@ pub struct Run {
 }
 
 impl Run {
-    /// Creates a run of one link of a topology without planes.
     pub(super) fn link(number: u64) -> Self {
         Self { first: number, stride: 1, len: 1, plane: 0 }
     }
 
-    /// Creates a run of one link of a topology with these planes, of which there may be none.
+    /// Creates a run of one link of a topology with these planes, if any.
     pub(super) fn in_planes(number: u64, planes: &[Plane]) -> Self {
         let has_link = |p: &Plane| (p.offset..p.offset + p.links()).contains(&number);
         let plane = planes.iter().position(has_link).unwrap_or(0);
@@ -36,9 +35,9 @@ impl Run {
     }
 }
 
-/// All links along one axis in one direction. They form lines: the link with the number `offset +
-/// (o * radix + c) * stride + i` leaves coordinate `c` of line `(o, i)`, which is line `i` of block
-/// `o`. In topologies with planes, the load of long runs is summed along lines, not link by link.
+/// All links along one axis in one direction. They form lines: the link with the number
+/// `offset + (o * radix + c) * stride + i` leaves coordinate `c` of line `(o, i)`, which is line
+/// `i` of block `o`. The load of long runs is summed along lines, not link by link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plane {
     /// The lowest link number of the plane.
@@ -58,34 +57,33 @@ impl Plane {
     }
 }
 
-/// A requested route. `signs` and `order` either have one entry for each dimension of the topology,
-/// or are empty.
+/// A requested route. `signs` and `order` have one entry for each dimension, or are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Route {
     /// The direction in each dimension: 1 for plus, -1 for minus, and 0 for the shorter path (plus
-    /// if both have the same length). An empty list has the same meaning as zeros.
+    /// if both are equally long). Empty for zeros.
     pub signs: Vec<i8>,
     /// The order of dimensions; empty for the topology's own order (the last dimension first).
     pub order: Vec<u32>,
     /// The nodes and switches of the path, with the receiver last; empty for a route by dimensions.
-    /// With a path, signs only select one of two links between the same two nodes, and the order
-    /// has no effect.
+    /// With a path, signs only select one of two links between two nodes, and the order has no
+    /// effect.
     pub path: Vec<u64>,
     /// The switch that adds or copies the data of the send; `None` if no switch does.
     pub switch: Option<Switch>,
-    /// The links of the route that the message uses; `None` for all links. The other links carry
-    /// the sum or the copy of another message of the same step.
+    /// The links of the route that the message uses; `None` for all. The others carry the sum or
+    /// the copy of another message of the same step.
     pub section: Option<Section>,
 }
 
 /// A switch that takes part in a send, as a vertex of the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Switch {
-    /// The switch adds the values of all sends of the step that have the same switch, receiver and
-    /// selected data. One message carries the sum on to the receiver.
+    /// Adds the values of all sends of the step with the same switch, receiver and selected data.
+    /// One message carries the sum to the receiver.
     Reducer(u64),
-    /// The switch copies the data of all sends of the step that have the same switch, sender and
-    /// selected data. One message carries the data from the sender to the switch.
+    /// Copies the data of all sends of the step with the same switch, sender and selected data. One
+    /// message carries the data to the switch.
     Multicaster(u64),
 }
 
@@ -111,7 +109,7 @@ pub struct Section {
 
 impl Route {
     /// Returns whether both routes are equal. Entries are compared one by one, because they have
-    /// just been written one by one. A load of several entries would wait for these stores.
+    /// just been written: a load of several entries would wait for these stores.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.signs.iter().eq(&other.signs)
             && self.order.iter().eq(&other.order)
@@ -120,14 +118,12 @@ impl Route {
             && self.section == other.section
     }
 
-    /// Returns whether the message begins at its sender, not at a switch that copies the data of
-    /// another message.
+    /// Returns whether the message begins at its sender, not at a switch that copies the data.
     pub fn leaves_sender(&self) -> bool {
         self.section.is_none_or(|section| section.skipped == 0)
     }
 
-    /// Returns whether the message ends at its receiver, not at a switch that adds its data to
-    /// another message.
+    /// Returns whether the message ends at its receiver, not at a switch that adds its data.
     pub fn reaches_receiver(&self) -> bool {
         self.section.is_none_or(|section| section.skipped + section.links == section.of)
     }

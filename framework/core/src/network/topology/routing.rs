@@ -1,14 +1,12 @@
-//! Random routing. Its argument is `routing=`, which follows all other arguments of a topology.
+//! Random routing: the option `routing=`, the last argument of a topology.
 //!
 //! With `valiant`, a message is sent to a random intermediate vertex, and from there to its
-//! receiver. Both halves of the route are routes of the network without the argument (L. G.
-//! Valiant, G. J. Brebner, *Universal Schemes for Parallel Communication*, 1981). With `ecmp`
-//! (equal-cost multipath), a message takes a shortest path. Each vertex divides messages equally
-//! among the links that lead nearer to the receiver (RFC 2992).
+//! receiver, by routes of the network without the option (L. G. Valiant, G. J. Brebner, *Universal
+//! Schemes for Parallel Communication*, 1981). With `ecmp` (equal-cost multipath), each vertex
+//! divides messages equally among the links that lead nearer to the receiver (RFC 2992).
 //!
-//! [`Network::route`] returns a single route. It is drawn from a seed, and is the same for all
-//! messages with the same sender and receiver. [`RandomRouting`] calculates the expected loads over
-//! all draws.
+//! [`Network::route`] returns a single route, drawn from a seed, for all messages with the same
+//! sender and receiver. [`RandomRouting`] calculates the expected loads over all draws.
 
 use super::adjacency::Adjacency;
 use super::{Network, Options, Plane, Run, SplitMix64};
@@ -40,7 +38,7 @@ pub struct RandomRouting<'a> {
 pub(super) fn parse(network: Network, options: &Options<'_>) -> Result<Network, SpecError> {
     /// Distances take two bytes for each pair of vertices.
     const MAX_VERTICES: u64 = 1 << 13;
-    /// The expected loads of a step take some bytes for each link.
+    /// The expected loads of a step are stored for each link.
     const MAX_LINKS: u64 = 1 << 22;
     let Some(arg) = options.get("routing") else { return Ok(network) };
     let bad = |expected: &str| options.spec.bad_value(arg, expected);
@@ -90,8 +88,7 @@ impl Routing {
         Self { method, seed }
     }
 
-    /// Calls `visit` with the runs of the route that is drawn for messages from one node to
-    /// another. Returns the number of its hops.
+    /// Calls `visit` with the runs of the drawn route. Returns its hops.
     pub(super) fn route(
         &self,
         network: &Network,
@@ -112,9 +109,9 @@ impl Routing {
 }
 
 impl RandomRouting<'_> {
-    /// Computes the expected link loads of messages, each given as (sender, receiver, load). Calls
-    /// `visit` for each link with messages, with the expected number of messages on the link and
-    /// their expected load. A link may be visited several times.
+    /// Computes the expected link loads of messages, given as (sender, receiver, load). Calls
+    /// `visit` for each link with messages, with their expected number and load. A link may be
+    /// visited several times.
     pub fn expected(
         &self,
         messages: &mut dyn Iterator<Item = (u64, u64, u64)>,
@@ -133,7 +130,7 @@ impl RandomRouting<'_> {
         let (from, to) = (self.network.physical_node(from), self.network.physical_node(to));
         match &self.routing.method {
             Method::Valiant(valiant) => valiant.expected_hops(from, to),
-            // All shortest paths have the same length, so this is the expected number of hops.
+            // All shortest paths have the same length.
             Method::Ecmp(ecmp) => ecmp.hops(from, to).into(),
         }
     }
@@ -142,18 +139,17 @@ impl RandomRouting<'_> {
 #[derive(Debug)]
 struct Ecmp {
     network: Adjacency,
-    /// The hops from every vertex to every destination, sorted by destination and then by vertex.
+    /// The hops from every vertex to every destination, by destination and then by vertex.
     hops: Vec<u16>,
     planes: Vec<Plane>,
 }
 
 impl Ecmp {
-    /// Computes the distances between all vertices. The links must be few enough to list them.
     fn new(network: &Network) -> Self {
         let planes = network.planes().to_vec();
         let network = Adjacency::of(network).expect("networks with random routing are small");
-        // A search along reversed links finds the distances to a vertex. They may differ from the
-        // distances from this vertex, because links may exist in one direction only.
+        // Search along reversed links, because the distances to a vertex differ from those from it
+        // if links exist in one direction only.
         let reversed = network.reversed();
         let hops = (0..network.vertices() as u64).flat_map(|to| reversed.hops_from(to));
         Self { hops: hops.map(|hops| hops as u16).collect(), network, planes }
@@ -163,8 +159,8 @@ impl Ecmp {
         self.hops[to as usize * self.network.vertices() + from as usize]
     }
 
-    /// Returns the links of vertex `at` that lead nearer to vertex `to`, each as the vertex that it
-    /// enters and its number.
+    /// Returns the links of `at` that lead nearer to `to`, as the vertex that they enter and their
+    /// number.
     fn nearer(&self, at: u64, to: u64) -> impl Iterator<Item = (u64, u64)> {
         let here = self.hops(at, to);
         self.network.numbered(at).filter(move |(end, _)| self.hops(*end, to) < here)
@@ -187,9 +183,8 @@ impl Ecmp {
         messages: &mut dyn Iterator<Item = (u64, u64, u64)>,
         visit: &mut dyn FnMut(u64, f64, f64),
     ) {
-        // The fraction of the message that passes through each vertex. The vertices that are
-        // farthest from the receiver come first, so the fraction of a vertex is complete before it
-        // is divided among the next links.
+        // The fraction of the message that passes each vertex. The vertices farthest from the
+        // receiver come first, so the fraction of a vertex is complete before it is divided.
         let mut passing: BTreeMap<(Reverse<u16>, u64), f64> = BTreeMap::new();
         for (from, to, load) in messages.filter(|(from, to, _)| from != to) {
             passing.insert((Reverse(self.hops(from, to)), from), 1.0);
@@ -208,20 +203,20 @@ impl Ecmp {
 
 /// Valiant's routing. Intermediate vertices are switches if the network has any, otherwise nodes.
 ///
-/// The first half of a route depends only on the sender and the intermediate vertex, and the second
-/// half only on the receiver and this vertex. For each half and each node, the program counts once
-/// for every link how many intermediate vertices have a route through this link. Expected loads are
-/// these counts, divided by the number of intermediate vertices.
+/// The first half of a route depends only on the sender and the intermediate vertex, the second
+/// half only on this vertex and the receiver. For each half, node and link, the program counts once
+/// how many intermediate vertices have a route through the link. Expected loads are these counts,
+/// divided by the number of intermediate vertices.
 #[derive(Debug)]
 struct Valiant {
     network: Network,
-    /// The intermediate vertices, each given as a node: all nodes or, if switches are the
-    /// intermediate vertices, one node at each switch that has nodes.
+    /// The intermediate vertices, as nodes: all nodes or, if they are switches, one node at each
+    /// switch that has nodes.
     intermediates: Vec<u64>,
     /// For each node, the link to its switch; `None` if nodes are the intermediate vertices.
     switch_links: Option<Vec<SwitchLink>>,
-    /// The first halves of the routes from each node, and the second halves of the routes to each
-    /// node. An entry is computed when it is first used.
+    /// The first halves of the routes from each node, and the second halves of the routes to it,
+    /// computed when they are first used.
     halves: [Vec<OnceLock<Half>>; 2],
 }
 
@@ -232,25 +227,22 @@ struct SwitchLink {
     down: u64,
 }
 
-/// A half of a route: from the sender to the intermediate vertex, or from there to the receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum HalfKind {
     First,
     Second,
 }
 
-/// All first halves of the routes from a node, or all second halves of the routes to it: one half
-/// for each intermediate vertex.
+/// The first halves of all routes from a node, or the second halves of those to it.
 #[derive(Debug)]
 struct Half {
-    /// The links, each with the number of half routes that cross it.
+    /// The links, each with the number of halves that cross it.
     links: Vec<(u64, u64)>,
     hops: u64,
 }
 
 impl Valiant {
-    /// Chooses the intermediate vertices of a network: its switches if every node has one link to a
-    /// switch, otherwise its nodes.
+    /// The intermediate vertices are switches if every node has one link to a switch.
     fn new(network: Network) -> Self {
         let nodes = network.nodes();
         let at_switches = network.switches() > 0 && network.degree() == Some(1);
@@ -291,8 +283,8 @@ impl Valiant {
         }
         let Some(links) = &self.switch_links else { return runs };
         let (own, drawn) = (links[node as usize], links[via as usize]);
-        // The half route ends or starts at the switch, not at the node that represents the switch.
-        // Runs have no plane, because networks with planes have no switches.
+        // The half ends or starts at the switch, not at the node that represents it. Runs have no
+        // plane, because networks with planes have no switches.
         match kind {
             HalfKind::First if own.switch == drawn.switch => vec![Run::link(own.up)],
             HalfKind::Second if own.switch == drawn.switch => vec![Run::link(own.down)],
@@ -326,8 +318,8 @@ impl Valiant {
                 (*count, *sum) = (*count + 1, *sum + u128::from(load));
             }
         }
-        // Add these sums to the links of all half routes. The results are integers: the expected
-        // loads times the number of intermediate vertices.
+        // Add these sums to the links of all halves: the expected loads times the number of
+        // intermediate vertices, as integers.
         let mut on = vec![(0_u64, 0_u128); self.network.link_slots() as usize];
         for ((node, kind), (count, load)) in ends {
             for (link, times) in &self.half(node, kind).links {

@@ -1,11 +1,10 @@
-//! Slim flies: 2 q^2 routers, of which any two are at most two hops apart (M. Besta, T. Hoefler,
+//! Slim flies: 2 q^2 routers, any two of which are at most two hops apart (M. Besta, T. Hoefler,
 //! *Slim Fly: A Cost Effective Low-Diameter Network Topology*, SC 2014). They are the graphs of
 //! McKay, Miller and Siran.
 //!
 //! q is a prime power of the form 4 w - 1, 4 w or 4 w + 1. There are two kinds of routers, (0, x,
-//! y) and (1, m, c). Their coordinates are elements of the field of q elements, and routers are
-//! numbered in row-major order. Routers of the same kind with the same x (or m) form a column.
-//! There are three rules for links:
+//! y) and (1, m, c), with coordinates in the field of q elements and row-major numbers. Routers of
+//! the same kind with the same x (or m) form a column. There are three rules for links:
 //!
 //! - (0, x, y) is linked to (0, x, y') if y - y' is in the set X.
 //! - (1, m, c) is linked to (1, m, c') if c - c' is in the set X'.
@@ -13,11 +12,10 @@
 //!
 //! X and X' consist of powers of a primitive element, as in section II of the paper. The first
 //! ports of a router lead to its own column, one for each element of X or X' in the order of
-//! powers. The remaining ports lead to routers of the other kind, sorted by x or m.
+//! powers. The others lead to routers of the other kind, sorted by x or m.
 //!
-//! A route between two routers without a link has two hops. Between routers of different kinds
-//! there may be several routes of two hops. If the first hop of one of them stays within the first
-//! router's column, this route is used.
+//! A route between two routers without a link has two hops. Between routers of different kinds, a
+//! route whose first hop stays within the first router's column is preferred.
 
 use super::switched::{Fabric, FamilyArgs, Switched, nodes_argument};
 use super::{AxisSymmetry, Parsed};
@@ -30,13 +28,13 @@ struct SlimFly {
     sets: [Generators; 2],
 }
 
-/// The set X or X': the differences between the positions of linked routers in a column.
+/// X or X': the differences between the positions of linked routers in a column.
 #[derive(Debug)]
 struct Generators {
     elements: Vec<u64>,
     /// For each difference of the coordinates of two routers of a column, the port of the first hop
-    /// between them. If the difference is one of `elements`, this is the port of the element.
-    /// Otherwise the difference is the sum of two elements, and it is the port of one of them.
+    /// between them: that of the difference, if it is one of `elements`, otherwise that of one of
+    /// the two elements whose sum it is.
     ports: Vec<u64>,
 }
 
@@ -63,8 +61,8 @@ pub(super) fn parse(spec: &Spec) -> Parsed {
 impl SlimFly {
     fn new(field: Field) -> Self {
         let q = field.size();
-        // The exponents of a set: every second exponent from `first` on. For `q = 4 w - 1`, the
-        // exponents in the second half are shifted by one.
+        // Every second exponent from `first` on. For `q = 4 w - 1`, those in the second half are
+        // shifted by one.
         let halves = |first: u64| -> Vec<u64> {
             match q % 4 {
                 3 => {
@@ -92,9 +90,8 @@ impl SlimFly {
         (kind as u64 * q + column) * q + place
     }
 
-    /// Returns the position of the router in column `other` of the other kind that is linked to
-    /// this router. For router (0, x, y), it is `c = y - m x`. For router (1, m, c), it is `y = m x
-    /// + c`.
+    /// Returns the position of the linked router in column `other` of the other kind: for router
+    /// (0, x, y), it is `c = y - m x`; for router (1, m, c), it is `y = m x + c`.
     fn facing(&self, kind: usize, column: u64, place: u64, other: u64) -> u64 {
         let product = self.field.times(column, other);
         if kind == 0 { self.field.minus(place, product) } else { self.field.plus(place, product) }
@@ -109,7 +106,7 @@ impl Generators {
     fn new(field: &Field, exponents: Vec<u64>) -> Self {
         let elements: Vec<u64> = exponents.into_iter().map(|e| field.power(e)).collect();
         let mut ports = vec![0; field.size() as usize];
-        // Write the elements last, so that they replace sums: one hop is better than two.
+        // Write the elements last: one hop is better than two.
         for (port, a) in elements.iter().enumerate().rev() {
             elements.iter().for_each(|b| ports[field.plus(*a, *b) as usize] = port as u64);
         }
@@ -151,7 +148,7 @@ impl Fabric for SlimFly {
         let field = &self.field;
         if kind != last_kind {
             // Use a link within this column to a neighbour of the receiver, if there is one.
-            // Otherwise the first hop crosses to the receiver's column.
+            // Otherwise cross to the receiver's column first.
             let facing = self.facing(last_kind, last_column, last_place, column);
             let difference = field.minus(facing, place);
             return if difference != 0 && set.has(difference) {
@@ -163,9 +160,9 @@ impl Fabric for SlimFly {
         if column == last_column {
             return set.ports[field.minus(last_place, place) as usize];
         }
-        // Two routers of the same kind have one common neighbour of the other kind. If they are (0,
-        // x, y) and (0, x', y'), it is in column m with `y - m x = y' - m x'`. If they are (1, m,
-        // c) and (1, m', c'), it is in column x with `m x + c = m' x + c'`.
+        // Two routers of the same kind have one common neighbour of the other kind: of (0, x, y)
+        // and (0, x', y'), it is in column m with `y - m x = y' - m x'`; of (1, m, c) and (1, m',
+        // c'), it is in column x with `m x + c = m' x + c'`.
         let rise = field.minus(place, last_place);
         let run = if kind == 0 {
             field.minus(column, last_column)
@@ -179,9 +176,9 @@ impl Fabric for SlimFly {
         1
     }
 
-    /// If q is a prime, adding a number to the last coordinate of all routers preserves the three
-    /// rules for links, and the differences on which routes depend. If q is not a prime, addition
-    /// in the field does not rotate the numbers of its elements.
+    /// If q is a prime, adding a number to the last coordinate of all routers preserves the rules
+    /// for links, and the differences on which routes depend. Otherwise, addition in the field does
+    /// not rotate the numbers of elements.
     fn axes(&self) -> Vec<AxisSymmetry> {
         let q = self.field.size();
         let is_prime = (2..q).take_while(|p| p * p <= q).all(|p| !q.is_multiple_of(p));
@@ -195,8 +192,8 @@ impl Fabric for SlimFly {
 }
 
 /// A finite field. An element is a number below `q = p^k`. Its digits in base p are the
-/// coefficients of a polynomial, the lowest one first. Products are calculated with the logarithms
-/// of elements to a primitive element, which is found by trial.
+/// coefficients of a polynomial, the lowest first. Products use logarithms to a primitive element,
+/// found by trial.
 #[derive(Debug)]
 struct Field {
     p: u64,
@@ -212,8 +209,8 @@ impl Field {
         if p.pow(degree) != q {
             return None;
         }
-        // Search for a polynomial `tail` such that x is a primitive element modulo `x^k - tail`. In
-        // a prime field, where k is 1, the primitive element is then the number `tail`.
+        // Search for a `tail` such that x is a primitive element modulo `x^k - tail`. In a prime
+        // field (k = 1), the primitive element is `tail` itself.
         let tail = (1..q).find(|tail| Self::powers(p, q, *tail).is_some())?;
         let powers = Self::powers(p, q, tail)?;
         let mut logs = vec![0; q as usize];
@@ -240,7 +237,7 @@ impl Field {
         (at == 1 && powers.len() as u64 == q - 1).then_some(powers)
     }
 
-    /// Returns, as text, the nearest sizes below and above q of fields for which a slim fly exists.
+    /// Returns the nearest q below and above for which a slim fly exists.
     fn near(q: u64) -> String {
         let fits = |q: &u64| *q >= 3 && q % 4 != 2 && Self::of(*q).is_some();
         let found = [(3..q).rev().find(fits), (q + 1..2 * q).find(fits)];

@@ -1,11 +1,11 @@
-//! Networks of switches with the same number of nodes at each switch. This is the common code of
-//! dragonflies, HyperX, slim flies and jellyfish.
+//! Networks of switches with equally many nodes at each: dragonflies, HyperX, slim flies and
+//! jellyfish.
 //!
 //! A network has n nodes, P nodes at each switch, and `radix` ports at each switch for links
-//! between switches. Node v is at switch `v / P`. Links are numbered in this order: first from
-//! nodes to switches (link v), then from switches to nodes (link n + v), then between switches
-//! (port p of switch s is link `2 n + s * radix + p`). A family defines the switch to which each
-//! port leads, and the next port of a route.
+//! between switches. Node v is at switch `v / P`. Links are numbered in this order: from nodes to
+//! switches (link v), from switches to nodes (link n + v), between switches (port p of switch s is
+//! link `2 n + s * radix + p`). A family defines where each port leads, and the next port of a
+//! route.
 
 use super::automorphisms::image_of_node;
 use super::{
@@ -18,25 +18,22 @@ use std::fmt;
 /// The switches of a network and the links between them, which each family defines.
 pub(super) trait Fabric: fmt::Debug + Send + Sync {
     fn switches(&self) -> u64;
-    /// Returns the number of ports of a switch to other switches. Some may be unused.
+    /// Returns the number of ports to other switches. Some may be unused.
     fn radix(&self) -> u64;
     /// Returns the switch to which a port leads; `None` if the port is unused.
     fn neighbour(&self, switch: u64, port: u64) -> Option<u64>;
     fn next_port(&self, at: u64, to: u64) -> u64;
-    /// Returns a period p of the symmetry: the network looks the same from switch s and from switch
-    /// `s % p`.
+    /// Returns a period p: the network looks the same from switch s and from switch `s % p`.
     fn symmetry_period(&self) -> u64;
     fn axes(&self) -> Vec<AxisSymmetry>;
-    /// Returns the image of a port: the port of the switch's image that leads to the image of the
-    /// neighbour.
+    /// Returns the port of the switch's image that leads to the image of the neighbour.
     fn moved_port(&self, port: u64, _image: &dyn Fn(usize, u64) -> u64) -> u64 {
         port
     }
-    /// Returns the hops from a switch to the farthest switch, and the sum of the hops to all
-    /// switches.
+    /// Returns the hops from a switch to the farthest one, and the sum of the hops to all.
     fn distances(&self, switch: u64) -> (u64, u64);
-    /// Returns the number of switches on one side of a small cut into halves, and the number of
-    /// links that leave this side.
+    /// Returns the switches on one side of a small cut into halves, and the links that leave this
+    /// side.
     fn cut(&self) -> Option<(u64, u64)> {
         None
     }
@@ -60,8 +57,7 @@ impl<F: Fabric> Switched<F> {
         nodes_each: u64,
     ) -> Self {
         let (switches, nodes) = (fabric.switches(), fabric.switches() * nodes_each);
-        // The bisection is the fabric's cut or, if they are fewer, the links between the nodes on
-        // its smaller side and their switches.
+        // The fabric's cut or, if they are fewer, the links of the nodes on its smaller side.
         let bisection = fabric.cut().map(|(on_side, links)| {
             let side = on_side.min(switches - on_side) * nodes_each;
             Bisection { side, links: links.min(side), exact: false }
@@ -154,8 +150,7 @@ impl<F: Fabric> Family for Switched<F> {
     }
 }
 
-/// The nodes of a switch are interchangeable, because a route depends only on the switches of its
-/// ends.
+/// The nodes of a switch are interchangeable: a route depends only on the switches of its ends.
 impl<F: Fabric> Automorphisms for Switched<F> {
     fn axes(&self) -> Vec<AxisSymmetry> {
         [self.fabric.axes(), vec![AxisSymmetry::Permutations]].concat()
@@ -198,7 +193,6 @@ impl<'a> FamilyArgs<'a> {
         }
     }
 
-    /// Returns whether the argument `reduce=switch` is given.
     pub(super) fn reduces(&self) -> Result<bool, SpecError> {
         match self.spec.args().iter().find(|arg| arg.key() == Some(REDUCE)) {
             None => Ok(false),
@@ -209,8 +203,7 @@ impl<'a> FamilyArgs<'a> {
         }
     }
 
-    /// Returns the number of a key, or `default` if the key is missing. Errors if it is below
-    /// `least`.
+    /// Returns the number of a key, or `default`. Errors if it is below `least`.
     pub(super) fn number(&self, key: &str, default: u64, least: u64) -> Result<u64, SpecError> {
         let Some(arg) = self.spec.args().iter().find(|arg| arg.key() == Some(key)) else {
             return Ok(default);
@@ -237,12 +230,12 @@ impl<'a> FamilyArgs<'a> {
 /// The key of the argument by which switches can add and copy data.
 pub(super) const REDUCE: &str = "reduce";
 
-/// Returns the argument `reduce`, which is omitted if switches only forward data.
+/// It is omitted if switches only forward data.
 pub(super) fn reduce_argument(reduces: bool) -> &'static str {
     if reduces { ",reduce=switch" } else { "" }
 }
 
-/// Returns the argument `nodes`, which is omitted if each switch has one node.
+/// It is omitted if each switch has one node.
 pub(super) fn nodes_argument(nodes_each: u64) -> String {
     if nodes_each == 1 { String::new() } else { format!(",nodes={nodes_each}") }
 }

@@ -1,4 +1,4 @@
-//! Tests of the properties and routes of all topologies, and then of single families and arguments.
+//! Tests of the properties and routes of all topologies, then of single families and options.
 
 use super::automorphisms::{CoordinatePermutation, Orbits, image_of_node};
 use super::*;
@@ -33,7 +33,6 @@ const SIDES: &str = "
     tofu:2x1x2o,place=fold:4x2x4
 ";
 
-/// Returns the specs of small topologies: [`SIDES`] and the example of every family.
 pub(crate) fn small() -> impl Iterator<Item = &'static str> {
     let examples =
         families().iter().map(|family| family.example).filter(|example| !example.is_empty());
@@ -55,8 +54,8 @@ fn runs(
     Ok((hops, runs))
 }
 
-/// Returns the links of a route, in the order in which a message crosses them. Checks that each
-/// link starts at the end of the previous one, and that the route has as many links as hops.
+/// Returns the links of a route in their order. Checks that each link starts at the end of the
+/// previous one, and that the route has as many links as hops.
 fn crossed(
     topology: &Network,
     from: u64,
@@ -96,7 +95,6 @@ fn passed(spec: &str, from: u64, to: u64, route: Option<&Route>) -> Vec<u64> {
     nodes_passed(topology(spec).as_ref(), from, to, route).unwrap()
 }
 
-/// Returns the ends of each link of a network.
 fn ends(net: &Network) -> impl Iterator<Item = (u64, u64)> {
     (0..net.link_slots()).filter_map(|link| net.link_ends(link))
 }
@@ -141,8 +139,7 @@ fn routes_are_shortest_paths() {
             for to in 0..topology.nodes() {
                 let hops =
                     nodes_passed(topology.as_ref(), from, to, None).unwrap().len() as u64 - 1;
-                // Routes in a dragonfly never use a third group, although a path through a third
-                // group may be shorter.
+                // A path through a third group may be shorter, but routes in a dragonfly use none.
                 let detour =
                     topology.kind() == "dragonfly" && hops == 5 && shortest[to as usize] == 4;
                 assert!(detour || hops == shortest[to as usize], "{spec} from {from} to {to}");
@@ -162,7 +159,7 @@ fn links_of_a_plane_are_in_node_order_and_runs_stay_on_a_line() {
         assert!(planes.is_empty() || numbered == topology.link_slots(), "{spec}");
         for plane in planes {
             for node in 0..topology.nodes() {
-                // If ranks are placed, links are sorted by the network's nodes and not by ranks.
+                // If ranks are placed, links are sorted by nodes and not by ranks.
                 let placed = spec.contains(",place=");
                 let leaves = topology.link_ends(plane.offset + node).map_or(node, |(from, _)| from);
                 assert!(placed || leaves == node, "{spec}");
@@ -273,8 +270,8 @@ fn bisections_of_known_networks() {
     assert_eq!(cut("mesh:7"), Some((3, 1, true)));
     assert_eq!(cut("hypercube:7"), Some((64, 64, true)));
     assert_eq!(cut("fully-connected:7"), Some((3, 12, true)));
-    // For these cuts, Theorem 1 of Li, Peng & Chu gives 32, 8192 and 313 links. The program finds a
-    // smaller cut for the second network.
+    // For these cuts, Theorem 1 of Li, Peng & Chu gives 32, 8192 and 313 links; the second is not
+    // minimal.
     assert_eq!(cut("rdn:1(hypercube:3)"), Some((64, 32, false)));
     assert_eq!(cut("rdn:2(hypercube:3)"), Some((16384, 4096, false)));
     assert_eq!(cut("rdn:1(torus:5x5)"), Some((625, 313, false)));
@@ -282,7 +279,6 @@ fn bisections_of_known_networks() {
     assert_eq!(cut("hypercube:0"), None);
 }
 
-/// Returns the message of a spec's error, and the part of the spec at which it points.
 fn spec_error(spec: &str) -> String {
     let error = parse(spec).unwrap_err();
     let spot = error
@@ -297,8 +293,7 @@ fn reason(spec: &str) -> String {
     spec_error(spec).split_once("`: ").unwrap().1.to_owned()
 }
 
-/// A regular graph of degree 3 that is not symmetric: two halves joined by a single edge between 0
-/// and 5.
+/// A regular graph of degree 3, which is not symmetric: two halves joined by the edge 0-5.
 const BRIDGE: &str = "0 1\n0 2\n1 3\n1 4\n2 3\n2 4\n3 4\n5 6\n5 7\n6 8\n6 9\n7 8\n7 9\n8 9\n0 5\n";
 
 #[test]
@@ -338,8 +333,8 @@ fn a_million_nodes_need_no_tables() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
 
-    /// A torus has a route for any signs and order. Its length in each dimension is the distance in
-    /// one of the two directions.
+    /// A torus has a route for any signs and order, whose length in each dimension is the distance
+    /// in one of the two directions.
     #[test]
     fn a_torus_has_routes_of_any_directions_and_order(
         dims in prop::collection::vec(1_u64..7, 1..5),
@@ -368,8 +363,7 @@ proptest! {
         }
     }
 
-    /// No text makes the parser panic, and the printed spec of a topology parses to the same
-    /// topology.
+    /// No text makes the parser panic, and a printed spec is parsed to the same topology.
     #[test]
     fn any_text_is_parsed_or_refused(text in "(torus|mesh|ring|tofu|hypercube|fully-connected|fat-tree|twisted-torus|hyperx|dragonfly|slim-fly|jellyfish|groups|x)?:?[0-9xo,:= ()-]{0,7}(,nodes=[0-9]{1,2})?(,place=fold:[0-9x]{1,4})?") {
         match parse(&text) {
@@ -571,8 +565,8 @@ fn invalid_fat_trees_are_explained() {
 }
 
 /// Theorem 1 of Li, Peng & Chu: with k levels and a base of n0 nodes, degree d0 and diameter D0,
-/// the number of nodes is `(2 n0)^(2^k) / 2`, the degree `d0 + k` and the diameter `2^k D0 +
-/// 2^(k+1) - 2`. Their Table I has further sizes.
+/// there are `(2 n0)^(2^k) / 2` nodes, the degree is `d0 + k` and the diameter
+/// `2^k D0 + 2^(k+1) - 2`. Their Table I has further sizes.
 #[test]
 fn recursive_dual_nets_have_the_sizes_of_theorem_1() {
     let of = |spec: &str| {
@@ -586,8 +580,8 @@ fn recursive_dual_nets_have_the_sizes_of_theorem_1() {
     assert_eq!(of("rdn:1(hypercube:3)"), (128, Some(4), 8));
     assert_eq!(of("rdn:2(hypercube:3)"), (32_768, Some(5), 18));
     // For the links of a smallest cut, Theorem 1 gives 313, 781,250, 1,062,882 and 8,192. From the
-    // second level on, there are smaller cuts than these. In the paper's example, node (1, 1, 2) of
-    // a dual-net with a base of 3 nodes has the number 14, and its cross-edge leads to (0, 2, 1).
+    // second level on, there are smaller ones. In the paper's example, node (1, 1, 2) of a dual-net
+    // with a base of 3 nodes has the number 14, and its cross-edge leads to (0, 2, 1).
     let cut = |spec: &str| topology(spec).bisection().unwrap().links;
     assert_eq!((cut("rdn:1(torus:5x5)"), cut("rdn:2(torus:5x5)")), (313, 391_250));
     assert_eq!((cut("rdn:2(torus:3x3x3)"), cut("rdn:2(hypercube:3)")), (532_170, 4_096));
@@ -621,8 +615,8 @@ fn errors_in_dual_nets_have_positions() {
     assert!(reason("rdn:1(rdn:1(mesh:3))").ends_with("[mesh:3]"));
 }
 
-/// The tree has 8 nodes. A route leads up as far as necessary, and then down to the destination. If
-/// all nodes send at the same distance, no two messages share a link.
+/// The tree has 8 nodes. A route leads up as far as necessary, and then down. If all nodes send at
+/// the same distance, no two messages share a link.
 #[test]
 fn fat_tree_routes_lead_up_and_down_and_shifts_share_no_link() {
     let tree = topology("fat-tree:2x3");
@@ -662,8 +656,8 @@ fn coordinates(node: u64, [x, y, z]: [u64; 3]) -> [u64; 6] {
     [x, y, z, a, b, c]
 }
 
-/// A naive routing in the published order of dimensions: B, C, A, X, Y, Z. Each hop is one step
-/// along a ring, or from one end of a line of two nodes to the other.
+/// A naive routing in the published order of dimensions: B, C, A, X, Y, Z. Each hop is a step along
+/// a ring, or between the ends of a line of two nodes.
 #[test]
 fn routes_in_tofu_follow_the_published_order_of_dimensions() {
     let [x, y, z, a, b, c] = [0, 1, 2, 3, 4, 5];
@@ -690,9 +684,8 @@ fn routes_in_tofu_follow_the_published_order_of_dimensions() {
     }
 }
 
-/// K had 24 x 18 x 16 units with 82,944 compute nodes, and Fugaku has 24 x 23 x 24 units with
-/// 158,976 nodes. A router has ten links: two along each of X, Y, Z and B, and one along each of A
-/// and C.
+/// K had 24 x 18 x 16 units with 82,944 compute nodes, Fugaku has 24 x 23 x 24 units with 158,976.
+/// A router has ten links: two along each of X, Y, Z and B, and one along each of A and C.
 #[test]
 fn tofu_has_the_published_numbers_of_nodes_and_links() {
     let [k, fugaku] = ["tofu:24x18x16", "tofu:24x23x24"].map(topology);
@@ -700,8 +693,7 @@ fn tofu_has_the_published_numbers_of_nodes_and_links() {
     assert_eq!(fugaku.diameter(), 12 + 11 + 12 + 3);
 }
 
-/// Neighbours of the logical torus are neighbours in the network. In these networks, the paths are
-/// closed.
+/// In these networks, the paths are closed.
 #[test]
 fn neighbours_of_a_folded_torus_are_neighbours_in_the_network() {
     for (network, shape) in [
@@ -749,7 +741,6 @@ fn mean_hops(spec: &str) -> f64 {
     Survey::of(topology(spec).as_ref()).mean_hops.unwrap().0
 }
 
-/// Returns for each switch the number of its links to other switches.
 fn links_to_switches(spec: &str) -> Vec<u64> {
     let net = topology(spec);
     let mut out = vec![0; net.switches() as usize];
@@ -765,8 +756,7 @@ fn all_have(spec: &str, links: u64) {
     assert!(links_to_switches(spec).iter().all(|out| *out == links), "{spec}");
 }
 
-/// A path of a requested route may lead over switches, except in a dual-net of clusters with
-/// switches.
+/// A requested path may lead over switches, except in a dual-net of clusters with switches.
 #[test]
 fn every_link_between_switches_can_be_part_of_a_path() {
     for spec in small().filter(|spec| {
@@ -789,10 +779,10 @@ fn every_link_between_switches_can_be_part_of_a_path() {
     insta::assert_snapshot!(gap.unwrap_err().to_string(), @"fat-tree:2x2 has no link from node 4 to node 5");
 }
 
-/// Kim et al.: a dragonfly has groups of a routers, each with p nodes and h global links. If `a =
-/// 2p = 2h`, there are `a h + 1` groups; p = 2 gives 72 nodes and p = 4 gives 1,056. Routes have at
-/// most three hops between routers, one of them global. There are 16 x 17 links between the two
-/// halves of 33 groups.
+/// Kim et al.: a dragonfly has groups of a routers, each with p nodes and h global links. If
+/// `a = 2p = 2h`, there are `a h + 1` groups; p = 2 gives 72 nodes and p = 4 gives 1,056. Routes
+/// have at most three hops between routers. There are 16 x 17 links between the two halves of 33
+/// groups.
 #[test]
 fn balanced_dragonflies_have_the_sizes_of_the_paper() {
     assert_eq!(sizes("dragonfly:9x4x2"), (72, 36, 3 + 2));
@@ -803,8 +793,8 @@ fn balanced_dragonflies_have_the_sizes_of_the_paper() {
         topology("dragonfly:33x8x4").bisection(),
         Some(Bisection { side: 512, links: 272, exact: false })
     );
-    // Node 0 is at router 0 of group 0, whose global links lead to groups 1 and 2. The link to
-    // group 8 is at router 3 of group 0. It leads to router 0 of group 8, whose nodes are 64 to 71.
+    // Node 0 is at router 0 of group 0, whose global links lead to groups 1 and 2. Router 3 has the
+    // link to group 8, which leads to its router 0 with nodes 64 to 71.
     let net = topology("dragonfly:9x4x2");
     let router = |group: u64, router: u64| 72 + 4 * group + router;
     assert_eq!(
@@ -817,8 +807,7 @@ fn balanced_dragonflies_have_the_sizes_of_the_paper() {
     );
 }
 
-/// Both directions of a link between groups join the same two groups, and there is one link between
-/// every two groups.
+/// Both directions of a link join the same two groups, and every two groups have one link.
 #[test]
 fn every_two_groups_of_a_dragonfly_have_one_link() {
     for spec in ["dragonfly:9x4x2", "dragonfly:7x4x1", "dragonfly:6x2x1", "dragonfly:5x1x1"] {
@@ -838,7 +827,7 @@ fn every_two_groups_of_a_dragonfly_have_one_link() {
 /// Besta & Hoefler: for q = 4 w + d, there are 2 q^2 routers with (3 q - d) / 2 links, and at most
 /// two hops between them. q = 19 gives 722 routers with 29 links and, with 15 nodes each, 10,830
 /// nodes. q = 5 is the graph of Hoffman & Singleton: with degree 7, no graph of diameter 2 has more
-/// than its 50 vertices.
+/// than 50 vertices.
 #[test]
 fn slim_flies_have_the_sizes_of_the_paper() {
     assert_eq!(sizes("slim-fly:19"), (722, 722, 2 + 2));
@@ -848,14 +837,12 @@ fn slim_flies_have_the_sizes_of_the_paper() {
         let d = if q % 4 == 3 { -1 } else { q % 4 };
         all_have(&format!("slim-fly:{q}"), ((3 * q - d) / 2) as u64);
     }
-    // From a router, 7 routers are one hop away and 42 are two hops away. The links of the sender
-    // and the receiver add two hops.
+    // 7 routers are one hop away and 42 two hops. The links of the ends add two hops.
     assert_eq!(mean_hops("slim-fly:5"), (7.0 * 3.0 + 42.0 * 4.0) / 49.0);
 }
 
-/// Ahn et al.: a route has at most as many hops as there are dimensions. A switch has S - 1 links
-/// in each dimension of size S. A cut into halves that divides a dimension of size S cuts `S^2 / 4`
-/// links of each line.
+/// Ahn et al.: a route has at most as many hops as dimensions. A switch has S - 1 links in a
+/// dimension of size S. A cut that halves it cuts `S^2 / 4` links of each line.
 #[test]
 fn a_hyperx_has_the_sizes_of_the_paper() {
     assert_eq!(sizes("hyperx:8x8,nodes=8"), (512, 64, 2 + 2));
@@ -881,9 +868,9 @@ fn a_hyperx_has_the_sizes_of_the_paper() {
     assert_eq!(passed("hyperx:4x3", 0, 11, None), [0, 12, 14, 23, 11]);
 }
 
-/// There are 200 switches with 10 links each. From a switch, at most 10 other switches are one hop
-/// away and at most 90 are two hops away. The remaining 99 are at least three hops away, so the
-/// mean is at least 2.447. As Singla et al. show, random graphs are close to this bound.
+/// There are 200 switches with 10 links each. From a switch, at most 10 others are one hop away, at
+/// most 90 two hops, and the remaining 99 at least three hops, so the mean is at least 2.447. As
+/// Singla et al. show, random graphs are close to this bound.
 #[test]
 fn jellyfish_are_regular_and_as_short_as_random_graphs_are() {
     for seed in 0..5 {
@@ -901,9 +888,9 @@ fn jellyfish_are_regular_and_as_short_as_random_graphs_are() {
 }
 
 /// Jouppi et al. give the gain of the twist for an all-to-all: 1.745 on 4x4x8 and 1.391 on 4x8x8.
-/// It is the ratio of the largest link loads without and with the twist. In the untwisted torus,
-/// the long ring has the largest load: with 8 nodes, a message has 2 hops on average, half of them
-/// in each direction. In the twisted torus, all directions share all hops equally.
+/// It is the ratio of the largest link loads without and with the twist. Without it, the long ring
+/// has the largest load: with 8 nodes, a message has 2 hops on average, half of them in each
+/// direction. With it, all directions share all hops equally.
 #[test]
 fn a_twisted_torus_gains_as_much_as_tpu_v4() {
     for (sides, gain) in [("4x4x8", 1.745), ("4x8x8", 1.391)] {
@@ -915,7 +902,7 @@ fn a_twisted_torus_gains_as_much_as_tpu_v4() {
     }
     assert_eq!(topology("twisted-torus:4x4x8").diameter(), 6, "and of the torus 8");
     // In 4x4x8, the closing link of node 0 in the minus direction of the first dimension leads to
-    // coordinate 3 of this dimension, and also moves by half of the long side.
+    // its coordinate 3, and moves by half of the long side.
     let net = topology("twisted-torus:4x4x8");
     assert_eq!(nodes_passed(net.as_ref(), 0, 3 * 32 + 4, None), Ok(vec![0, 3 * 32 + 4]));
 }
@@ -978,9 +965,8 @@ fn links(network: &Network, from: u64, to: u64) -> Vec<u64> {
     links
 }
 
-/// A coordinate permutation of one axis is accepted if and only if the network states it as an
-/// automorphism. Then it maps routes to routes, and links to links of the same bandwidth and
-/// latency.
+/// A coordinate permutation of one axis is accepted if and only if the network states it. Then it
+/// maps routes to routes, and links to links of the same bandwidth and latency.
 #[test]
 fn accepted_permutations_map_routes_to_routes() {
     let mut moved_axes = 0;
@@ -1044,8 +1030,8 @@ fn accepted_permutations_map_routes_to_routes() {
     assert!(moved_axes > 60, "{moved_axes}");
 }
 
-/// The last value of each row was found by hand. It is the order of the largest subgroup whose
-/// elements the network states as automorphisms.
+/// The last value of each row, found by hand, is the order of the largest subgroup of stated
+/// automorphisms.
 #[test]
 fn shifts_that_carry_are_no_automorphisms() {
     use Symmetry::{Fixed, Shift, Xor};
@@ -1082,15 +1068,15 @@ fn shifts_that_carry_are_no_automorphisms() {
 
 // Failed and slow links.
 
-/// Returns (number, from, to) of each link of a network, except the links between the pairs in
-/// `down`. This naive list shares no code with the routes of the program.
+/// Returns (number, from, to) of each link, except between the pairs in `down`. This naive list
+/// shares no code with the routes of the program.
 fn links_without(net: &Network, down: &BTreeSet<(u64, u64)>) -> Vec<(u64, u64, u64)> {
     let all = (0..net.link_slots()).filter_map(|link| Some((link, net.link_ends(link)?)));
     let all = all.map(|(link, (from, to))| (link, from, to));
     all.filter(|(_, from, to)| !down.contains(&(*from, *to))).collect()
 }
 
-/// Returns the hops from every vertex to a destination, found by a naive breadth-first search.
+/// By a naive breadth-first search.
 fn hops_to(links: &[(u64, u64, u64)], vertices: u64, to: u64) -> Vec<u64> {
     let mut hops = vec![u64::MAX; vertices as usize];
     hops[to as usize] = 0;
@@ -1122,8 +1108,8 @@ fn listed(arguments: &str, key: &str) -> BTreeSet<(u64, u64)> {
 }
 
 /// In every family, the route is that of the intact network if no link of it has failed. Otherwise
-/// it is the path that a naive breadth-first search finds, where each vertex uses, among its links
-/// that lead nearer to the receiver, the link with the lowest number.
+/// it is the path of a naive breadth-first search, on which each vertex uses the link with the
+/// lowest number of those that lead nearer to the receiver.
 #[test]
 fn routes_avoid_failed_links_on_shortest_paths() {
     let mut tested = 0;
@@ -1185,7 +1171,7 @@ fn a_failed_link_of_a_ring_turns_messages_around() {
     assert_eq!(nodes_passed(ring.as_ref(), 7, 2, None).unwrap(), [7, 6, 5, 4, 3, 2]);
     assert_eq!(nodes_passed(ring.as_ref(), 1, 3, None).unwrap(), [1, 2, 3]);
     assert_eq!((ring.diameter(), ring.kind(), ring.degree()), (7, "ring", None));
-    // The route from 0 to 4 in the positive direction is requested, but its first link has failed.
+    // The route from 0 to 4 in the plus direction is requested, but its first link has failed.
     let forth = signs(&[1]);
     assert_eq!(nodes_passed(ring.as_ref(), 0, 4, Some(&forth)).unwrap(), [0, 7, 6, 5, 4]);
     assert_eq!(nodes_passed(ring.as_ref(), 1, 4, Some(&forth)).unwrap(), [1, 2, 3, 4]);
@@ -1197,7 +1183,7 @@ fn a_one_way_failure_affects_one_direction() {
     let ring = topology("ring:6,down=0~1");
     assert_eq!(nodes_passed(ring.as_ref(), 0, 1, None).unwrap(), [0, 5, 4, 3, 2, 1]);
     assert_eq!(nodes_passed(ring.as_ref(), 1, 0, None).unwrap(), [1, 0]);
-    // Lower bounds need a number of links that holds in both directions. Node 0 has no such number.
+    // Lower bounds need a number of links that holds in both directions.
     assert_eq!((ring.links_from(0), ring.degree(), ring.eccentricity(0)), (None, None, 3));
     assert_eq!((ring.diameter(), ring.max_links()), (5, 11));
     assert_eq!(topology("ring:6,down=0~1+1~0").spec(), "ring:6,down=0-1");
@@ -1260,8 +1246,8 @@ fn samples_depend_only_on_the_seed() {
     }
 }
 
-/// With the same seed, the links that fail for a count of K also fail for a count of K + 1. The
-/// largest possible number of failed links leaves a spanning tree.
+/// With one seed, the links that fail for a count of K also fail for K + 1. The largest possible
+/// number of failures leaves a spanning tree.
 #[test]
 fn more_faults_include_fewer_and_never_disconnect() {
     let mut before = BTreeSet::new();
@@ -1274,8 +1260,7 @@ fn more_faults_include_fewer_and_never_disconnect() {
         assert!(hops_to(&links, 9, 0).iter().all(|hops| *hops < 9));
         before = down;
     }
-    // Every drawn link is between two switches, because a failure of a node's only link would cut
-    // the node off.
+    // The failure of a node's only link would cut it off, so every drawn link is between switches.
     for seed in 0..20 {
         let net = topology(&format!("hyperx:3,nodes=2,faults=1:{seed}"));
         let drawn = listed(net.damage().unwrap().drawn(), "down");
@@ -1348,9 +1333,9 @@ fn ecmp_divides_messages_among_the_paths_that_are_left() {
     assert_eq!(loads.into_iter().collect::<Vec<_>>(), [((0, 3), 8.0), ((3, 4), 8.0)]);
 }
 
-/// On a dragonfly, the family's own route may take more hops than a shortest path. The expected
-/// hops and loads of `routing=ecmp` are those of a naive breadth-first search: each vertex divides
-/// the message equally among its links that lead nearer to the receiver.
+/// On a dragonfly, the family's own route may be longer than a shortest path. The expected hops and
+/// loads of `routing=ecmp` are those of a naive breadth-first search: each vertex divides the
+/// message equally among its links that lead nearer to the receiver.
 #[test]
 fn ecmp_on_dragonflies_has_the_hops_and_loads_of_a_naive_search() {
     let (mut shorter, mut divided) = (0, 0);
@@ -1409,8 +1394,7 @@ fn the_smallest_cut_counts_the_weaker_direction() {
     }
 }
 
-/// In a torus, a shift along a dimension maps each line to itself, and all links of the line to
-/// links of the same line.
+/// In a torus, a shift along a dimension maps each line to itself.
 #[test]
 fn failed_orbits_of_links_are_invariant() {
     let by_row = |node: u64| node / 4 * 4 + (node + 1) % 4;
@@ -1431,7 +1415,7 @@ fn failed_orbits_of_links_are_invariant() {
 }
 
 /// A link disconnects ranks if a naive search finds a node without a path. With symmetry, one link
-/// stands for all links of its orbit, and the orbits together contain all links.
+/// stands for all of its orbit, and the orbits contain all links.
 #[test]
 fn single_faults_are_all_links_and_know_bridges() {
     for spec in
@@ -1491,7 +1475,7 @@ fn routes_between_placed_ranks_are_those_of_their_nodes() {
         let own = runs(ring.as_ref(), node[from as usize], node[to as usize], None);
         assert_eq!(runs(placed.as_ref(), from, to, None), own);
     }
-    // Rank 3 is at node 0. Its neighbours 1 and 4 are the nodes of ranks 1 and 2.
+    // Its neighbours 1 and 4 are the nodes of ranks 1 and 2.
     assert_eq!(nodes_passed(placed.as_ref(), 3, 0, Some(&path(&[2, 0]))), Ok(vec![3, 2, 0]));
     let error = runs(placed.as_ref(), 3, 0, Some(&path(&[0]))).unwrap_err().to_string();
     assert_eq!(error, "ring:5,place=file:p has no link from node 3 to node 0");
@@ -1525,8 +1509,8 @@ fn ranks_are_placed_in_blocks_or_cyclically() {
     assert_ne!(drawn, physical_nodes("mesh:2x2,ranks=3"));
     drawn.sort_unstable();
     assert_eq!(drawn, physical_nodes("mesh:2x2,ranks=3"), "as many ranks each");
-    // Hilbert's curve through 2 x 2 nodes is 0, 1, 3, 2 (or its mirror image), so that the second
-    // and the third pair of ranks are at neighbours.
+    // Hilbert's curve through 2 x 2 nodes is 0, 1, 3, 2 or its mirror image, so the second and the
+    // third pair of ranks are at neighbours.
     let along = physical_nodes("mesh:2x2,ranks=2,place=hilbert");
     assert!(
         along.chunks(2).all(|pair| pair[0] == pair[1]) && along[2] ^ along[4] != 3,
@@ -1607,9 +1591,9 @@ fn close(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-9 * b.max(1.0)
 }
 
-/// Valiant & Brebner: for any permutation, each half of a route is a route between random nodes. In
-/// a complete graph of n nodes, each link carries `1/n` message from each half. In a hypercube, it
-/// carries the load of messages between random nodes, which is 1/2 from each half.
+/// Valiant & Brebner: for any permutation, each half of a route is one between random nodes. In a
+/// complete graph of n nodes, each link carries `1/n` message from each half. In a hypercube, it
+/// carries 1/2 from each half, the load of messages between random nodes.
 #[test]
 fn valiant_routing_loads_links_equally_for_any_permutation() {
     let shift: Vec<_> = (0..6).map(|node| (node, (node + 1) % 6)).collect();
@@ -1628,14 +1612,13 @@ fn valiant_routing_loads_links_equally_for_any_permutation() {
     );
 }
 
-/// If nodes are at switches, the intermediate vertex is a random switch. The dragonfly has three
-/// groups of two routers. A message between two nodes of a router leaves the router unless that
-/// router is drawn, which has a probability of 1/6.
+/// The intermediate vertex is a random switch. The dragonfly has three groups of two routers. A
+/// message between two nodes of a router leaves it unless it is drawn, with probability 1/6.
 #[test]
 fn intermediate_vertices_are_switches_if_there_are_any() {
     let net = topology("dragonfly:3x2x2,routing=valiant");
-    // The number of hops from router 0 to a router that may be drawn. The message takes these hops
-    // there and back. Two more hops are the links of the sender and the receiver.
+    // The hops from router 0 to the drawn router, which the message takes there and back, and two
+    // hops over the links of the ends.
     let base = topology("dragonfly:3x2x2");
     let between = |router: u64| {
         base.route(0, 2 * router, None, &mut |_| {}).unwrap().saturating_sub(2) as f64
@@ -1648,8 +1631,7 @@ fn intermediate_vertices_are_switches_if_there_are_any() {
     ));
 }
 
-/// There are two shortest paths between opposite corners of a square, and between opposite nodes of
-/// a ring of four.
+/// Opposite corners of a square, and opposite nodes of a ring of four, have two shortest paths.
 #[test]
 fn shortest_paths_share_messages_equally() {
     let on = expected("torus:4x4,routing=ecmp", &[(0, 5)]);
@@ -1658,7 +1640,7 @@ fn shortest_paths_share_messages_equally() {
     assert_eq!(expected("mesh:3x3,routing=ecmp", &[(0, 2)]), [((0, 1), 1.0), ((1, 2), 1.0)].into());
 }
 
-/// The expected loads agree with those of `multipath`, which counts each destination separately.
+/// The expected loads agree with `multipath`, which counts each destination separately.
 #[test]
 fn ecmp_of_all_pairs_agrees_with_multipath_load() {
     for spec in [
@@ -1702,8 +1684,7 @@ fn random_routes_have_the_expected_mean_load() {
             let hops = drawn.route(from, to, None, &mut |run| {
                 for link in run.links() {
                     let ends = drawn.link_ends(link).unwrap();
-                    // A run in the minus direction is reported with its lowest link first, which is
-                    // not the first link of the path.
+                    // A run in the minus direction is reported with its lowest link first.
                     assert!(run.len > 1 || at.is_none_or(|at| at == ends.0), "{spec}");
                     at = if run.len > 1 { None } else { Some(ends.1) };
                     *found.entry(ends).or_default() += 1.0 / SEEDS as f64;

@@ -1,15 +1,15 @@
 //! Twisted tori of sides a and 2 a, as in TPU v4 (N. Jouppi and others, *TPU v4*, ISCA 2023; the
 //! construction is by J. M. Camarero, C. Martinez, R. Beivide, *Lattice Graphs for High-Scale
-//! Interconnection Topologies*, TPDS 2015). A closing link joins the two ends of a line to a ring.
-//! The closing links of a short side have a twist: they also move by half of every long side.
+//! Interconnection Topologies*, TPDS 2015). The closing links of a short side, which join the ends
+//! of its lines to rings, have a twist: they also move by half of every long side.
 //!
 //! The twist makes all directions equivalent, and the diameter smaller than in a torus. The network
 //! a x a x 2a is the face-centred cubic lattice, a x 2a x 2a the body-centred cubic lattice, and a
 //! x 2a the rectangular twisted torus. Nodes and links are numbered as in a torus. Routes are
-//! shortest routes. They follow the last dimension first, and each dimension in one direction. If
-//! there are several shortest routes, a route without a closing link of the last short side is
-//! preferred, then a route without a closing link of the short side before it, and so on. A
-//! distance of half of a long side is travelled in the plus direction.
+//! shortest routes. They follow the last dimension first, and each dimension in one direction.
+//! Routes without a closing link of the last short side are preferred, then those without one of
+//! the short side before it, and so on. A distance of half of a long side is travelled in the plus
+//! direction.
 
 use super::grid::planes;
 use super::{Bisection, Family, Parsed, Properties, Run, strides};
@@ -55,8 +55,7 @@ impl TwistedTorus {
         let strides = strides(&dims);
         let a = dims.iter().copied().min().unwrap_or(1);
         let sides: Vec<String> = dims.iter().map(u64::to_string).collect();
-        // The cut divides a short side: every line along this side in the middle and at its closing
-        // link. The twist of the closing link does not matter.
+        // The cut divides a short side: every line along it in the middle and at its closing link.
         let layer = nodes / a;
         let properties = Properties {
             spec: format!("twisted-torus:{}", sides.join("x")),
@@ -89,8 +88,7 @@ impl TwistedTorus {
         let apart = |d: usize| self.coordinate(to, d) as i64 - self.coordinate(from, d) as i64;
         let short = (0..self.dims.len()).filter(|d| self.is_short(*d)).count();
         let a = self.a as i64;
-        // Try each combination of directions on the short sides: direct, or by the closing link in
-        // the opposite direction.
+        // Try each combination of directions on the short sides: direct, or by the closing link.
         let candidates = (0..1_u32 << short).map(|closed| {
             let mut left = closed;
             let far = closed.count_ones() % 2 == 1;
@@ -113,8 +111,8 @@ impl TwistedTorus {
         candidates.min_by_key(length).expect("a destination has an image in each cell")
     }
 
-    /// Calls `visit` with the links of `steps` hops along a dimension, in the minus direction if
-    /// `steps` is negative. Returns the node at the end of the last link.
+    /// Visits the links of `steps` hops along a dimension, in the minus direction if negative.
+    /// Returns the node at the end.
     fn travel(&self, mut at: u64, dim: usize, steps: i64, visit: &mut dyn FnMut(Run)) -> u64 {
         let (n, stride, plus) = (self.dims[dim], self.strides[dim], steps > 0);
         let plane = 2 * dim as u32 + u32::from(!plus);
