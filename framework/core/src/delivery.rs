@@ -1,5 +1,5 @@
-//! Delivery: the blocks of a collective, their movement by a schedule, and the verification that
-//! each block reaches its destination.
+//! The blocks of a collective, their movement by a schedule, and the verification of their
+//! delivery.
 
 pub mod boxes;
 pub mod byte_counts;

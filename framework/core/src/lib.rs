@@ -1,7 +1,7 @@
 //! Topologies, node sets, verification of delivery and cost models of Swapmeet.
 //!
-//! This crate reads no files, starts no threads, and does not depend on a terminal or on plugins.
-//! Data flows in one direction:
+//! This crate reads no files, starts no threads, and depends on no terminal or plugin. Data flows
+//! in one direction:
 //!
 //! 1. [`simulation`] runs a schedule step by step.
 //! 2. [`delivery`] executes the sends of a step and tracks which blocks each node holds.
@@ -10,9 +10,8 @@
 //!
 //! # Example
 //!
-//! This program runs an all-to-all. In step i, every node sends a block to the node whose number is
-//! greater by i (modulo the number of nodes). The program verifies that every block reaches its
-//! destination, and compares the completion time with a lower bound.
+//! This program runs an all-to-all: in step i, every node sends a block to the node whose number is
+//! greater by i (modulo the number of nodes). It compares the completion time with a lower bound.
 //!
 //! ```
 //! use swapmeet_core::cost::bound::Traffic;
@@ -50,7 +49,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-//!
 //! # Assertions
 //!
 //! Bad input gives an error or a [`Fault`](delivery::fault::Fault). A state that only a defect of

@@ -1,8 +1,7 @@
-//! Upper limits of cases, files and calls. If a limit is exceeded, the case, file or call is
-//! refused with a message that names the limit.
+//! Upper limits of cases, files and calls. What exceeds a limit is refused, and the message names
+//! it.
 //!
-//! All limits are in one table, so that readers, the simulation and `docs/abi.md` use the same
-//! numbers.
+//! All limits are in one table, for readers, the simulation and `docs/abi.md`.
 
 macro_rules! limits {
     ($($(#[$reason:meta])* $name:ident = $most:expr, $what:literal;)+) => {
@@ -25,14 +24,13 @@ limits! {
     TEXT_BYTES = 1 << 20, "bytes of a text";
     /// Node numbers then fit 32 bits.
     NODES = 1 << 31, "nodes of a topology or a grid";
-    /// Every node takes at least some hundred bytes, so that more nodes would exhaust the memory of
-    /// the computer.
+    /// Every node takes at least some hundred bytes of memory.
     CASE_NODES = 1 << 26, "nodes that a case is planned for";
-    /// This number of messages takes 1 GiB.
+    /// These take 1 GiB.
     STEP_MESSAGES = 1 << 25, "messages of a step that are looked at one by one, of a schedule planned for one node of each orbit";
-    /// So many messages take 2 GiB of memory, or more in asynchronous models.
+    /// These take 2 GiB, or more in asynchronous models.
     FULL_STEP_MESSAGES = 1 << 26, "messages of a step, of a schedule planned for all nodes";
-    /// So many messages take 2 GiB of memory, in addition to those of the model.
+    /// These take 2 GiB, in addition to those of the model.
     MERGED_MESSAGES = 1 << 26, "messages of schedules that run at the same time";
     /// Comparing a million sends takes 0.03 to 0.1 seconds.
     COMPARED_SENDS = 1 << 20, "sends of all nodes that are compared with a claimed symmetry";
@@ -47,8 +45,7 @@ limits! {
     SEGMENTS = 4096, "segments of a block";
     /// Every set has one bit for each class.
     TOKEN_CLASSES = 1 << 16, "classes of tokens of a node";
-    /// The total load of a step then fits into 64 bits even with 2^23 such sends. A step with a
-    /// larger total load is refused.
+    /// The total load of a step then fits 64 bits even with 2^23 such sends.
     EXTRA_BYTES = 1 << 40, "extra bytes of a send";
     PATH = 1 << 24, "nodes of a path";
     /// So many links take 512 MiB.
@@ -58,7 +55,6 @@ limits! {
     BUCKETS = 1 << 16, "buckets of a redistribution, or as many as there are nodes";
     /// Elements are numbered with 32 bits.
     CYCLE = 1 << 31, "elements in a cycle of a redistribution";
-    /// These are the largest tables of a case. A node has at least two boxes, which are sets of
-    /// blocks.
+    /// These are the largest tables of a case.
     HELD_BYTES = 8 << 30, "bytes of sets, of byte counts, or of buckets, in a case";
 }

@@ -1,14 +1,13 @@
-//! Deadlocks of programs whose connections are FIFOs of a fixed depth, such as those of NCCL, which
-//! have eight slots.
+//! Deadlocks of programs whose connections are FIFOs of a fixed depth, as in NCCL (eight slots).
 //!
-//! A *process* is a rank or a thread block of a GPU. It executes its operations one after another. A
-//! send occupies slots of its connection, and waits while the connection has no free slot. A
-//! receive waits for the data, and frees the slots.
+//! A *process* is a rank or a thread block of a GPU. It executes its operations one after another.
+//! A send waits while its connection has no free slot. A receive waits for data, and frees its
+//! slots.
 //!
-//! A connection has one sender and one receiver, and no operation depends on which of two others was
-//! first. Therefore, all interleavings end in the same state: if one of them is a deadlock, all are
-//! (G. Kahn, The semantics of a simple language for parallel programming, IFIP 1974). So it is
-//! enough to execute each process as far as possible.
+//! A connection has one sender and one receiver, and no operation depends on which of two others
+//! was first. Therefore, all interleavings end in the same state (G. Kahn, The semantics of a
+//! simple language for parallel programming, IFIP 1974), and it is enough to execute each process
+//! as far as possible.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -51,14 +50,13 @@ pub struct Programs {
 /// A deadlock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deadlock {
-    /// Processes each of which waits for the next one, and the last one for the first: for each of
-    /// them its index, the process for which it waits, and whether it waits for a free slot. If a
-    /// process waits for one that has ended, that process is not part of the list.
+    /// Processes each of which waits for the next one, and the last one for the first, or for one
+    /// that has ended, which is not listed: the index of each, the process for which it waits, and
+    /// whether it waits for a slot.
     pub cycle: Vec<(usize, usize, bool)>,
 }
 
 impl fmt::Display for Deadlock {
-    /// Names the first processes as ranks.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const MOST: usize = 4;
         for (index, (process, other, is_full)) in self.cycle.iter().take(MOST).enumerate() {
@@ -78,7 +76,7 @@ impl fmt::Display for Deadlock {
 }
 
 impl Programs {
-    /// Returns the connection from one process to another, which is a new one at the first call.
+    /// Returns the connection from one process to another, created at the first call.
     pub fn connection(&mut self, from: usize, to: usize) -> usize {
         let connections = &mut self.connections;
         *self.by_ends.entry([from, to]).or_insert_with(|| {
@@ -102,8 +100,7 @@ impl Programs {
 
     /// Returns the deadlock if connections have `depth` slots; `None` if all processes end.
     pub fn deadlock(&self, depth: u64) -> Option<Deadlock> {
-        // A process has the number of operations that it has executed, and the slots that it has
-        // filled or freed in its current operation.
+        // For each process: its executed operations, and the slots of its current operation so far.
         let mut done = vec![(0_usize, 0_u64); self.operations.len()];
         let mut filled = vec![0_u64; self.connections.len()];
         // The processes that wait for an operation of each process.
@@ -158,7 +155,6 @@ impl Programs {
             })
         };
         let first = (0..self.operations.len()).find(|process| waits_for(*process).is_some())?;
-        // Follow the processes until one of them occurs for the second time.
         let mut path: Vec<(usize, usize, bool)> = Vec::new();
         let mut process = first;
         while let Some((other, is_full)) = waits_for(process) {
@@ -173,8 +169,8 @@ impl Programs {
     }
 }
 
-/// The programs of ranks that execute a schedule step by step: in each step, a rank first sends all
-/// of its messages, in the order of the schedule, and then receives.
+/// The programs of ranks that execute a schedule step by step: in each step, a rank sends all of
+/// its messages in the order of the schedule, and then receives.
 #[derive(Debug, Clone, Default)]
 pub struct StepPrograms {
     programs: Programs,

@@ -2,10 +2,9 @@
 
 use std::ops::AddAssign;
 
-/// The places of items in a list that is sorted by key. Items with the same key keep their order.
-/// The places are counted, so nothing is compared.
+/// The places of items in a list sorted by key. Items with the same key keep their order.
 pub(crate) struct Places<T> {
-    /// The items with the key k have the places `first[k]..first[k + 1]`.
+    /// The items with key k have the places `first[k]..first[k + 1]`.
     pub first: Vec<T>,
     /// For each key, the place of its next item.
     next: Vec<T>,

@@ -1,8 +1,7 @@
-//! Runs a schedule: traces the data of each send from node to node, measures the messages of each
-//! step, and reports each step to listeners.
+//! Runs a schedule: traces the data of each send, measures each step, and reports it to listeners.
 //!
-//! The messages of a step are discarded when the step ends. So a schedule of a billion messages
-//! needs no more memory than its largest step.
+//! The messages of a step are discarded at its end, so a schedule needs no more memory than its
+//! largest step.
 
 pub mod demand;
 mod in_switch;
@@ -37,15 +36,13 @@ use std::sync::Arc;
 pub struct Task {
     /// The network. If there are communicators, it is the view of one of them.
     pub topology: Arc<Network>,
-    /// The communicators that run the collective at the same time; `None` if all ranks are one
-    /// communicator.
+    /// The communicators that run the collective at the same time; `None` for one of all ranks.
     pub communicators: Option<Arc<Communicators>>,
     /// The collective, with the initial and the required blocks of each node.
     pub collective: Collective,
     /// The sizes of blocks; `None` for uniform blocks, which are counted instead.
     pub sizes: Option<Arc<dyn BlockSizes>>,
-    /// Whether messages of 0 bytes are skipped. Their blocks are traced even if the messages are
-    /// skipped.
+    /// Whether messages of 0 bytes are skipped. Their blocks are traced all the same.
     pub skip_empty: bool,
     /// The nodes on which delivery is verified.
     pub proof_scope: ProofScope,
@@ -84,18 +81,16 @@ impl Task {
     }
 
     /// Returns the size of the block from `origin` to `destination` (in a reduction, of the sum to
-    /// which it contributes) in bytes, or 1 if blocks have no explicit sizes and are counted. A
-    /// node that does not distinguish blocks is ignored, for example the destination in a
-    /// permutation, so that all calls for the same block give the same size, whatever table of
-    /// sizes the task has.
+    /// which it contributes) in bytes, or 1 if blocks are counted. A node that does not distinguish
+    /// blocks, such as the destination in a permutation, is ignored, so that a block has one size
+    /// in all calls.
     pub fn block_load(&self, origin: u64, destination: u64) -> u64 {
         let Some(sizes) = &self.sizes else { return 1 };
         let [origin, destination] = self.collective.sizing_nodes(origin, destination);
         sizes.bytes(origin, destination)
     }
 
-    /// Returns the nodes that must receive data which `origin` has at the start. For tokens,
-    /// returns all nodes.
+    /// Returns the nodes that must receive data of `origin`; for tokens, all nodes.
     pub fn receivers(&self, origin: u64) -> Range<u64> {
         let (kind, root) = (self.collective.kind(), self.collective.root().unwrap_or(0));
         match (kind.initial, kind.required) {
@@ -130,8 +125,8 @@ const BETWEEN_STEPS: Fault = Fault::OutOfOrder(
 const RECORDS_BLOCKS: Fault =
     Fault::OutOfOrder("the schedule sends byte counts, but claims a symmetry of blocks");
 
-/// One run of a schedule. Each method executes one call of a plugin. A call that is not permitted
-/// at this point, such as a send before the first step, is a fault.
+/// A run of a schedule. Each method executes a call of a plugin. A call that is not permitted at
+/// this point, such as a send before the first step, is a fault.
 pub struct Simulation<'a> {
     task: Task,
     state: State,
@@ -146,8 +141,8 @@ impl<'a> Simulation<'a> {
         Ok(Self { task, state, listeners: Listeners::new(listeners), in_step: false })
     }
 
-    /// Begins a schedule whose sends are only recorded, to verify the symmetry that the schedule
-    /// claims. Delivery is not verified, and nothing is measured.
+    /// Begins a schedule whose sends are only recorded, to verify the symmetry that it claims.
+    /// Delivery is not verified, and nothing is measured.
     pub fn recording(task: Task, what: RecordingTask) -> Result<Self, Fault> {
         let state = State::Setup(Setup::new(&task)?.recording(what));
         Ok(Self { task, state, listeners: Listeners::new(Vec::new()), in_step: false })
@@ -168,7 +163,7 @@ impl<'a> Simulation<'a> {
         setup.replace_by(laid_out)
     }
 
-    /// Embeds the grid: node `virtual_node` runs on the machine's node `physical`. If `home`, the
+    /// Embeds the grid: node `virtual_node` runs on node `physical` of the network. If `home`, the
     /// data of the physical node starts and ends at this virtual node.
     pub fn place(&mut self, virtual_node: u64, physical: u64, home: bool) -> Result<(), Fault> {
         let State::Setup(setup) = &mut self.state else {
@@ -177,9 +172,9 @@ impl<'a> Simulation<'a> {
         setup.place(virtual_node, physical, home)
     }
 
-    /// Declares that the schedule is invariant under a group, whose action on each axis is in
-    /// `symmetries`. Returns, for each axis, the range of coordinates that the plugin must plan. If
-    /// `can_start_anywhere` is false, each range starts at 0.
+    /// Declares that the schedule is invariant under a group, which acts on the axes by
+    /// `symmetries`. Returns the coordinates of each axis that the plugin must plan. They start at
+    /// 0 unless `can_start_anywhere`.
     pub fn symmetric(
         &mut self,
         symmetries: &[Symmetry],
@@ -193,8 +188,7 @@ impl<'a> Simulation<'a> {
         setup.symmetric(&self.task, &self.listeners, symmetries, can_start_anywhere)
     }
 
-    /// Returns whether the declared symmetry is used: delivery is then verified on one node of each
-    /// orbit only.
+    /// Returns whether only one node of each orbit is traced, because of the declared symmetry.
     pub fn relies_on_symmetry(&self) -> bool {
         matches!(&self.state, State::Setup(setup) if setup.relies_on_symmetry())
     }
@@ -244,7 +238,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Returns the running schedule and its listeners. Errors if the schedule is not within a step.
+    /// Errors if the schedule is not within a step.
     #[inline]
     fn sending(&mut self) -> Result<(&mut Running, &mut Listeners<'a>), Fault> {
         match &mut self.state {
@@ -280,8 +274,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Redistributes all data of a node, including the data that it received in the previous step.
-    /// Errors unless the schedule sends byte counts.
+    /// Redistributes all data of a node, including what it received in the previous step. Errors
+    /// unless the schedule sends byte counts.
     pub fn redistribute(&mut self, redistribution: &Redistribution<'_>) -> Result<(), Fault> {
         self.end_step()?;
         self.begin()?;
@@ -304,8 +298,7 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// Returns the number of the current step as the schedule counts steps, from 1; 0 before the
-    /// first step.
+    /// Returns the number of the current step, counted from 1; 0 before the first step.
     pub fn step_number(&self) -> u64 {
         match &self.state {
             State::Setup(_) => 0,
@@ -323,8 +316,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Ends the schedule, verifies that all blocks have reached their destinations, and returns the
-    /// totals.
+    /// Ends the schedule, verifies that all blocks have arrived, and returns the totals.
     pub fn finish(mut self) -> Result<Totals, Fault> {
         self.end_step()?;
         self.begin()?;

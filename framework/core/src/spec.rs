@@ -1,9 +1,8 @@
-//! The grammar that all specs share: `name`, `name:args` or `name:key=value,..`, with nested specs
-//! in parentheses.
+//! The grammar of all specs: `name`, `name:args` or `name:key=value,..`, with nested specs in
+//! parentheses.
 //!
-//! The command line, experiment files and CSV columns use the same specs. The parser stores byte
-//! offsets. So an error that is found later (such as a dimension of 0 or an unknown key) still has
-//! its position.
+//! The parser stores byte offsets, so an error that is found later (such as an unknown key) still
+//! has its position.
 
 use crate::limits::{DIMENSIONS, NODES};
 use crate::text::is_unsafe;
@@ -22,7 +21,7 @@ pub struct SpecError {
     pub len: usize,
     /// A description of the error and of the expected text.
     pub message: String,
-    /// Known names that are similar to the unknown name in the spec.
+    /// Known names that are similar to the unknown name.
     pub near: Vec<String>,
 }
 
@@ -91,8 +90,8 @@ impl Spec {
     /// Parses a spec. `what` names its kind in errors.
     pub fn parse(what: &'static str, text: &str) -> Result<Self, SpecError> {
         let mut spec = Self { what, text: text.to_owned(), name: String::new(), args: Vec::new() };
-        // Specs are written to rows, used in file names and printed. Refuse characters that are
-        // unsafe there.
+        // Specs are written to rows and file names, and printed. Refuse characters that are unsafe
+        // there.
         if let Some((at, c)) = text.char_indices().find(|(_, c)| is_unsafe(*c)) {
             let message = format!("`{}`, expected no control characters", c.escape_default());
             return Err(spec.error(at, c.len_utf8(), &message));
@@ -160,7 +159,7 @@ impl Spec {
         &self.args
     }
 
-    /// Creates an error about the `len` bytes from byte `at` on.
+    /// Creates an error about `len` bytes from byte `at` on.
     pub fn error(&self, at: usize, len: usize, message: &str) -> SpecError {
         SpecError {
             what: self.what,
@@ -225,13 +224,11 @@ impl Spec {
         SpecError { near, ..self.error(arg.at(), word.len(), &what) }
     }
 
-    /// Reads the value of an argument as dimensions such as `16x8`.
     pub(crate) fn dims(&self, arg: &Arg) -> Result<Vec<u64>, SpecError> {
         parse_dims(arg.value())
             .map_err(|(at, len, what)| self.error(arg.value_at() + at, len, &what))
     }
 
-    /// Reads the value of an argument as exactly `N` dimensions.
     pub(crate) fn dims_array<const N: usize>(
         &self,
         arg: &Arg,
@@ -255,13 +252,12 @@ impl Spec {
     }
 }
 
-/// The maximum depth of nested parentheses. No topology within the limits needs more than five
-/// levels, because each level of a dual-net squares the number of nodes.
+/// The maximum depth of nested parentheses. More than five levels exceed the limit of nodes,
+/// because each level of a dual-net squares their number.
 const MAX_NESTED: usize = 8;
 const TOO_DEEP: &str = "parentheses nested more than 8 deep, expected at most 8 levels";
 
-/// Splits the text from byte `start` on at commas outside of parentheses. Returns each part with
-/// its byte offset in `text`.
+/// Splits the text from byte `start` on at commas outside of parentheses, with byte offsets.
 fn split_outside_parentheses(
     text: &str,
     start: usize,
@@ -319,7 +315,7 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
 }
 
 /// Parses a decimal number. Returns `None` for a positive number that is too small for an `f64`,
-/// such as `1e-400`, because the number would become 0 without a warning.
+/// such as `1e-400`, which would silently become 0.
 pub fn parse_decimal(text: &str) -> Option<f64> {
     let number = text.parse::<f64>().ok()?;
     let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
@@ -327,8 +323,7 @@ pub fn parse_decimal(text: &str) -> Option<f64> {
     (number != 0.0 || is_zero).then_some(number)
 }
 
-/// Formats a size in canonical form: with the largest unit that divides the size, or as a number of
-/// bytes without a unit.
+/// Formats a size with the largest unit that divides it, or as a number of bytes.
 pub fn format_size(bytes: u64) -> String {
     match UNITS.iter().skip(1).rev().find(|(_, factor)| bytes > 0 && bytes.is_multiple_of(*factor))
     {
@@ -337,8 +332,7 @@ pub fn format_size(bytes: u64) -> String {
     }
 }
 
-/// Parses dimensions such as `16x16`. `Err` has the byte offset and the length of the error, and a
-/// message.
+/// Parses dimensions such as `16x16`. `Err` has the byte offset and length, and a message.
 pub(crate) fn parse_dims(text: &str) -> Result<Vec<u64>, (usize, usize, String)> {
     let (mut dims, mut at, mut product) = (Vec::new(), 0, 1_u64);
     for part in text.split('x') {
@@ -375,8 +369,8 @@ pub(crate) fn parse_dims(text: &str) -> Result<Vec<u64>, (usize, usize, String)>
 }
 
 /// Returns at most three names in `known` that the user may have meant by `word`, the most similar
-/// first: names that differ by few edits (insertions, deletions, replacements and swaps of adjacent
-/// characters), or of which one begins with the other.
+/// first: those that differ by few edits (insertions, deletions, replacements and swaps of
+/// neighbours), or of which one begins with the other.
 pub fn near_matches<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let word = word.to_lowercase();
     let most = (word.chars().count() / 3).max(1);

@@ -1,10 +1,10 @@
-//! Systems: clusters of GPUs that can be named. A system stands for a topology and a machine, such
-//! as `h100-ib:4x8` for four computers of eight GPUs each.
+//! Systems: named clusters of GPUs. A system stands for a topology and a machine, such as
+//! `h100-ib:4x8` for four computers of eight GPUs each.
 //!
 //! A *domain* is a set of GPUs that NVLink or xGMI joins: a computer, or a rack of GB200. All
-//! systems share the values of the preset `nccl`. A system adds the bandwidths of its data sheet,
-//! and two values that cannot be found there: the least time of a collective (`floor_us`), and the
-//! factor of its fabric (`fabric_factor`).
+//! systems share the values of the preset `nccl`, and have the bandwidths of their data sheets. Two
+//! values are fitted: the least time of a collective (`floor_us`) and the factor of the fabric
+//! (`fabric_factor`).
 
 mod library;
 
@@ -79,7 +79,7 @@ impl Fabric {
 pub const DATA_SHEET_ONLY: &str = "data sheet only";
 
 /// The fraction of the data sheet's bandwidth that large messages reach inside of a domain, and
-/// between domains: those of the protocol Simple. Fitted, for all systems.
+/// between domains, with the protocol Simple. Fitted, for all systems.
 pub const EFFICIENCY: [f64; 2] = [0.77, 0.98];
 
 /// The topology and the machine that a spec of a system stands for.
@@ -97,7 +97,6 @@ pub fn systems() -> &'static [System] {
 }
 
 impl System {
-    /// Returns the network ports of `gpus` GPUs.
     fn ports(&self, gpus: u64) -> u64 {
         (gpus * self.ports_per_host).div_ceil(self.gpus_per_host)
     }
@@ -117,21 +116,20 @@ impl System {
         format!("nccl:floor_us={floor_us},fabric_factor={},byte_us={byte_us}", self.fabric.factor())
     }
 
-    /// Returns the least number of domains and of GPUs that shows the notation.
+    /// Returns a spec with two of the largest domains.
     pub fn example(&self) -> String {
         format!("{}:2x{}", self.name, self.gpus_per_domain)
     }
 }
 
-/// Returns a positive number with four significant digits.
+/// Rounds to four significant digits.
 fn rounded(value: f64) -> f64 {
     let scale = 10_f64.powi(3 - value.log10().floor() as i32);
     (value * scale).round() / scale
 }
 
-/// Returns the topology and the machine that a spec stands for. The spec has the name of a system,
-/// its domains and the GPUs of each, changed parameters of the machine, as in
-/// `h100-ib:4x8,floor_us=30`, and names of the axes of ranks (`mesh=`).
+/// Returns the topology and the machine of a system's spec: its name, its domains and the GPUs of
+/// each, changed parameters of the machine (`floor_us=30`), and the axes of ranks (`mesh=`).
 ///
 /// ```
 /// let system = swapmeet_core::system::expand("h100-ib:4x8,floor_us=30")?;
@@ -186,8 +184,7 @@ pub fn expand(text: &str) -> Result<Expanded, SpecError> {
 
 /// The bandwidths are those of data sheets, for one direction. NVLink 3, 4 and 5 have 300, 450 and
 /// 900 GB/s for each GPU. The seven xGMI links of an MI300X have 64 GB/s each, those of an MI355X
-/// 76.8 GB/s. The floors are those of the smallest sizes in published measurements, or of a similar
-/// system.
+/// 76.8 GB/s. The floors are those of the smallest published sizes, or of a similar system.
 static SYSTEMS: &[System] = &[
     nvidia(
         "a100-ib",
@@ -399,7 +396,7 @@ const fn nvidia(
     }
 }
 
-/// Returns a system of racks with 72 GPUs, in 18 computers with four GPUs and four network ports.
+/// Returns a system of racks with 72 GPUs in 18 computers, with a network port for each GPU.
 const fn nvl72(
     name: &'static str,
     title: &'static str,

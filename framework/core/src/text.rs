@@ -1,7 +1,7 @@
 //! Text from plugins, workers, files and users, which may contain any characters.
 //!
-//! Text from these sources is escaped once, when it is read. After that it can be printed to a
-//! terminal, written to a file and quoted in a message.
+//! It is escaped once, when it is read. Then it can be printed, written to a file and quoted in a
+//! message.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -9,12 +9,11 @@ use std::path::Path;
 /// The maximum number of characters of a text that an error message quotes.
 const EXCERPT: usize = 80;
 
-/// The maximum number of characters of a message. The reason that a plugin gives for an error may
-/// take 4,000 of these characters.
+/// The maximum number of characters of a message, of which a plugin's reason takes at most 4,000.
 const MESSAGE: usize = 5000;
 
 /// Returns whether a character can change how the text around it is shown: a control character, a
-/// line or paragraph separator, or a character that controls the direction of the text.
+/// line or paragraph separator, or one that controls the direction of the text.
 pub fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{feff}')
@@ -39,8 +38,7 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
 
 /// Returns a text of several lines, each escaped by [`escaped`].
 pub fn escaped_lines(text: &str) -> Cow<'_, str> {
-    // Most texts consist of ASCII characters. Counting bytes is much faster than decoding
-    // characters, because the compiler vectorises the loop.
+    // Most texts are ASCII. Counting bytes is much faster than decoding, because it is vectorised.
     let is_other = |byte: &u8| !matches!(byte, b'\n' | b' '..=b'~');
     if text.as_bytes().iter().filter(|byte| is_other(byte)).count() == 0
         || !text.contains(|c| c != '\n' && is_unsafe(c))
@@ -55,8 +53,8 @@ pub fn escaped_path(path: &Path) -> String {
     escaped(&path.to_string_lossy()).into_owned()
 }
 
-/// Returns a message of at most 5,000 characters. If the message is longer, its middle is left out,
-/// because its end contains advice.
+/// Returns a message of at most 5,000 characters, without its middle, because its end contains
+/// advice.
 pub fn shortened(message: &str) -> Cow<'_, str> {
     if message.len() <= MESSAGE || message.chars().nth(MESSAGE).is_none() {
         return Cow::Borrowed(message);

@@ -1,27 +1,27 @@
-//! The demand of a task: the data that each node has for other nodes, in a form that no longer
-//! names the collective. Lower bounds and the optimum of a network depend only on the demand.
+//! The demand of a task: the data that each node has for other nodes, without the collective. Lower
+//! bounds and the optimum of a network depend only on the demand.
 
 use crate::delivery::collective::{BlockSizes, FinalBlocks, MaxTraffic, Tokens, pair_traffic};
 use crate::network::communicators::Communicators;
 use crate::simulation::Task;
 
-/// The data that each node has for other nodes. Amounts are in units of load: blocks if blocks are
-/// counted, bytes otherwise.
+/// The data that nodes have for other nodes, in units of load: blocks if they are counted, or
+/// bytes.
 #[derive(Debug)]
 pub enum Demand<'a> {
     /// Every node has the same amount for every other node.
     Even(u64),
     /// Each piece of data has one origin and one destination.
     Pairs(Blocks<'a>),
-    /// Nodes have amounts of data that all other nodes must receive. Nodes may copy the data.
+    /// Amounts of nodes that all other nodes must receive. Nodes may copy the data.
     Copies(Amounts),
-    /// Nodes must receive sums of these sizes. Each sum has a term from every node, and nodes may
-    /// add their terms to partial sums.
+    /// Sums of these sizes that nodes must receive. Each has a term from every node, and nodes may
+    /// add terms to partial sums.
     Sums(Amounts),
-    /// Every node must receive the same sum of this size, which has a term from every node.
+    /// A sum of this size that every node must receive, with a term from every node.
     SumForAll(u64),
-    /// The tokens of a dispatch or a combine, their sizes by pairs of nodes, and whether the
-    /// collective is a combine. Nodes on the routes may copy tokens, or add terms to partial sums.
+    /// The tokens of a dispatch or a combine, their sizes by pairs of nodes, and whether it is a
+    /// combine. Nodes on the routes may copy tokens, or add terms to partial sums.
     Tokens(&'a Tokens, &'a dyn BlockSizes, bool),
 }
 
@@ -37,7 +37,7 @@ pub enum Amounts {
 }
 
 impl<'a> Demand<'a> {
-    /// Returns the demand of a task; if there are communicators, that of one of them.
+    /// Returns the demand of a task, or of one of its communicators.
     pub fn of(task: &'a Task) -> Self {
         let (kind, sizes) = (task.collective.kind(), task.sizes.as_deref());
         if let Some((tokens, sizes)) = task.collective.tokens().zip(sizes) {
@@ -73,20 +73,19 @@ impl Amounts {
         }
     }
 
-    /// Returns those of the nodes 0 to `nodes` - 1 that have data, each with its amount.
+    /// Returns the nodes below `nodes` that have data, each with its amount.
     pub fn listed(&self, nodes: u64) -> impl Iterator<Item = (u64, u64)> {
         let range = if let Self::One(holder, _) = self { *holder..holder + 1 } else { 0..nodes };
         range.map(|node| (node, self.at(node))).filter(|(_, amount)| *amount > 0)
     }
 }
 
-/// The blocks of a task, each of which has one origin and one destination. The amount for a pair of
-/// nodes without a block is 0.
+/// The blocks of a task, each with one origin and one destination. Pairs without a block have
+/// amount 0.
 #[derive(Debug, Clone, Copy)]
 pub struct Blocks<'a> {
     task: &'a Task,
-    /// The communicators whose ranks are the nodes; `None` if the nodes are those of the task's
-    /// topology.
+    /// The communicators whose ranks are the nodes; `None` for the nodes of the task's topology.
     communicators: Option<&'a Communicators>,
     /// The sizes of all blocks, if they differ and every pair of nodes has a block.
     exchange: Option<&'a dyn BlockSizes>,
@@ -111,7 +110,6 @@ impl<'a> Blocks<'a> {
         count * if self.task.collective.kind().exchanges() { nodes * nodes } else { nodes }
     }
 
-    /// Returns the amount between two members of a communicator.
     fn between_members(&self, origin: u64, destination: u64) -> u64 {
         match self.exchange {
             Some(sizes) => sizes.bytes(origin, destination),
@@ -122,7 +120,6 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Visits the receivers of a member among the members of its communicator.
     fn each_member(&self, origin: u64, visit: &mut dyn FnMut(u64, u64)) {
         if let Some(sizes) = self.exchange {
             return sizes.each_receiver(origin, self.task.topology.nodes(), visit);

@@ -1,19 +1,19 @@
 //! Sends whose data a switch adds or copies: reductions and multicasts in the network.
 //!
 //! Such a send names the receiver of the sum, or of the copy, as any send does. So delivery is
-//! verified as without switches: a contribution that reaches a sum twice, in a switch or in a node,
-//! is a fault of the receiver. Only the links differ. The sends that a switch adds, or copies, form
-//! a *group*: they are in the same step, and have the same switch, the same receiver (of a sum) or
-//! sender (of a copy), and the same selected data. Together they use each link once:
+//! verified as without switches: a contribution that reaches a sum twice is a fault of the
+//! receiver. Only the links differ. The sends that a switch adds, or copies, form a *group*: they
+//! have the same step, switch, receiver (of a sum) or sender (of a copy), and selected data.
+//! Together they use each link once:
 //!
-//! * The first message of a sum uses its whole route. Each other message ends at the first switch of
-//!   its route that an earlier message of the group has passed, and is added there.
+//! * The first message of a sum uses its whole route. Each other message ends at the first switch
+//!   of its route that an earlier message of the group has passed.
 //! * The first message of a copy uses its whole route. Each other message begins at the last switch
-//!   of its route that an earlier message of the group has passed, and is copied there.
+//!   of its route that an earlier message of the group has passed.
 //!
-//! Every route passes the switch that the sends name, so all messages of a group meet. If their
-//! routes meet at other switches before (of a sum), or part after it (of a copy), data is added or
-//! copied there, too: the switches form a tree.
+//! All messages of a group meet, because every route passes the switch that the sends name. If they
+//! meet at other switches before (of a sum), or part after it (of a copy), data is added or copied
+//! there, too: the switches form a tree.
 
 use crate::delivery::boxes::{Axis, NodeSet};
 use crate::delivery::exchange::Rule;
@@ -33,8 +33,7 @@ impl SwitchGroups {
     }
 
     /// Adds a send to its group. Returns its route, with the section that its message uses. `ends`
-    /// are the sender and the receiver as nodes of the machine, and `copies` tells whether the
-    /// sender keeps the data.
+    /// are the physical sender and receiver. `copies` tells whether the sender keeps the data.
     pub(super) fn add(
         &mut self,
         topology: &Network,
@@ -91,8 +90,8 @@ impl SwitchGroups {
     }
 }
 
-/// Returns the sets of a send as one list of numbers. Equal sets that are given in different forms
-/// have different lists, and thus form different groups.
+/// Returns the sets of a send as one list of numbers. Equal sets in different forms have different
+/// lists, and form different groups.
 fn selection(rule: &Rule<'_>) -> Vec<u64> {
     let mut list = Vec::new();
     for set in [rule.origins, rule.destinations] {
@@ -134,7 +133,7 @@ mod tests {
     use std::collections::BTreeMap;
     use std::sync::Arc;
 
-    /// The facts of each step, the messages of each link of each step, and the largest sum.
+    /// The facts and link loads of each step, and the largest sum.
     #[derive(Default)]
     struct Seen {
         topology: Option<Arc<Network>>,
@@ -167,7 +166,6 @@ mod tests {
 
     type Sends<'a> = [(Rule<'a>, Switch)];
 
-    /// Runs a schedule of whole vectors.
     fn run(spec: &str, kind: &'static CollectiveKind, steps: &[&Sends<'_>]) -> Result<Seen, Fault> {
         let topology = parse(spec).unwrap();
         let mut seen = Seen { topology: Some(Arc::clone(&topology)), ..Seen::default() };
@@ -195,8 +193,8 @@ mod tests {
         (rule, Switch::Multicaster(switch))
     }
 
-    /// Node 0 of a group of four gets the sum and sends copies. Every node sends one message to the
-    /// switch in the first step, and receives one in the second; the root also one in the other
+    /// Node 0 of a group of four gets the sum and sends copies. Every node sends a message to the
+    /// switch in the first step and receives one in the second; the root also one in the other
     /// direction.
     #[test]
     fn a_switch_adds_and_copies() {
@@ -213,10 +211,10 @@ mod tests {
         assert_eq!((seen.summed, seen.facts[0].max_link_load), (0, 1));
     }
 
-    /// In a fat tree, sums are formed, and copies made, at every switch where routes meet or part.
-    /// So every link carries one message. The links of the sum are those of a tree: one from each
-    /// node, one from each other switch that has nodes below it on a way up, and one for each level
-    /// on the way down to the root.
+    /// In a fat tree, data is added or copied at every switch where routes meet or part, so every
+    /// link carries one message. The links of the sum are those of a tree: one from each node, one
+    /// from each other switch that has nodes below it on a way up, and one for each level on the
+    /// way down to the root.
     #[test]
     fn the_switches_of_a_fat_tree_form_a_tree() {
         for (k, levels) in [(2_u64, 2_u32), (3, 3), (2, 4)] {
@@ -230,8 +228,8 @@ mod tests {
                 assert!(on.values().all(|messages| *messages == 1), "{spec}: {on:?}");
             }
             assert_eq!(seen.summed, 0, "{spec}");
-            // Between levels l - 1 and l, there are k^(levels - l) switches with sums. All except
-            // that of the root send them up, and the root's receives the sum.
+            // Between levels l - 1 and l, k^(levels - l) switches have sums. All except that of the
+            // root send them up, and the root's receives the sum.
             let between: u64 = (1..levels).map(|level| k.pow(levels - level)).sum();
             assert_eq!(seen.links[0].len() as u64, n + 1 + between, "{spec}");
         }

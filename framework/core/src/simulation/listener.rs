@@ -1,5 +1,4 @@
-//! The interface between the simulation and its listeners, such as cost models, traces, the
-//! dashboard and checks. The simulation does not depend on the kinds of listeners.
+//! The interface between the simulation and its listeners, such as cost models, traces and checks.
 
 use crate::delivery::boxes::BitLayout;
 use crate::delivery::byte_counts::{ByteSend, Redistribution};
@@ -12,42 +11,39 @@ use crate::simulation::step::{Step, Totals};
 
 /// A consumer of the events of a schedule.
 pub trait Listener {
-    /// Handles one event. Events arrive in the order of the schedule. A listener ignores the events
-    /// that it does not need.
+    /// Handles one event. Events arrive in the order of the schedule; those that are not needed are
+    /// ignored.
     fn notify(&mut self, event: ScheduleEvent<'_>);
 
-    /// Returns the measurements and events that this listener needs. The result must not change
-    /// during a schedule.
+    /// Returns the measurements and events that are needed, which must not change during a
+    /// schedule.
     fn interests(&self) -> Interests {
         Interests::SCHEDULE
     }
 }
 
-/// The amount of detail that a listener reads. The simulation may report more detail than the
-/// listener reads.
+/// The detail that a listener reads. The simulation may report more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
     /// Only the facts of steps ([`StepFacts`](super::step::StepFacts)).
     Facts,
-    /// The facts of steps, and the messages of each step ([`Step::transfers`]). If the plugin plans
-    /// only one node of each orbit, these are the messages of the planned nodes, together with the
-    /// group that maps them to the messages of all nodes ([`Step::symmetry`]).
+    /// The facts and messages of each step ([`Step::transfers`]). If the plugin plans only one node
+    /// of each orbit, these are the messages of the planned nodes, with the group that maps them to
+    /// those of all nodes ([`Step::symmetry`]).
     Representatives,
     /// The whole schedule for all nodes: messages in their order, the load of each node, and local
-    /// copies. If the plugin plans only one node of each orbit, the simulation expands the plan to
-    /// all nodes, one step at a time.
+    /// copies. A plan for one node of each orbit is expanded to all nodes, one step at a time.
     AllNodes,
 }
 
 /// The measurements and events that a listener needs. The facts of steps
-/// ([`StepFacts`](super::step::StepFacts)) are always measured. Everything else takes additional
-/// time, and is measured or reported only if at least one listener requests it.
+/// ([`StepFacts`](super::step::StepFacts)) are always measured. Everything else takes time, and is
+/// measured or reported only if a listener requests it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interests {
-    /// The amount of detail that the listener reads.
+    /// The detail that the listener reads.
     pub detail: Detail,
-    /// Whether [`ScheduleEvent::Sent`], [`ScheduleEvent::ByteSend`] and
-    /// [`ScheduleEvent::Redistribution`] are reported.
+    /// Whether [`ScheduleEvent::Sent`], `ByteSend` and `Redistribution` are reported.
     pub sends: bool,
     /// Whether arrivals are tracked: [`Step::latest_arrivals`] and [`Sent::latest_arrival`].
     pub arrivals: bool,
@@ -73,7 +69,7 @@ impl Interests {
     /// The whole schedule for all nodes, step by step, without single sends.
     pub const SCHEDULE: Self = Self { detail: Detail::AllNodes, ..Self::FACTS };
 
-    /// Returns everything that at least one of two listeners needs.
+    /// Returns everything that at least one of the two listeners needs.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self {
@@ -96,11 +92,11 @@ pub enum ScheduleEvent<'a> {
     Rearrangement {
         /// The largest load of a node.
         most: u64,
-        /// The number of segments into which a block is split; `most` counts segments.
+        /// The number of segments of a block; `most` counts segments.
         segments: u64,
     },
     /// A node sends data to itself. This is not a message, but the data passes through the node's
-    /// buffers. If the step has any message, this event precedes its [`ScheduleEvent::Step`].
+    /// buffers. Precedes the [`ScheduleEvent::Step`] of the step, if there is one.
     LocalCopy(LocalCopy),
     /// A node has redistributed its data. Only reported for [`Interests::sends`].
     Redistribution(&'a Redistribution<'a>),
@@ -111,8 +107,8 @@ pub enum ScheduleEvent<'a> {
     Sent(&'a Sent<'a>),
     /// A send has moved no data.
     EmptySend(EmptySend),
-    /// A node has received a block that it already held, which is allowed but wasteful. Only the
-    /// first of these blocks is reported in each step.
+    /// A node has received a block that it already held, which is wasteful. Only the first one of a
+    /// step is reported.
     RedundantBlock {
         /// The number of the step, as the schedule counts steps.
         step: u64,
@@ -121,8 +117,8 @@ pub enum ScheduleEvent<'a> {
         /// The block that the receiver already held.
         block: Block,
     },
-    /// Nodes have combined received data with their own data. If the step has any message, this
-    /// event precedes its [`ScheduleEvent::Step`].
+    /// Nodes have combined received data with their own data. Precedes the [`ScheduleEvent::Step`]
+    /// of the step, if there is one.
     Summed(Summed<'a>),
     /// A step has ended in which at least one message was sent.
     Step(&'a Step<'a>),
@@ -133,12 +129,12 @@ pub enum ScheduleEvent<'a> {
 pub struct Summed<'a> {
     /// The largest load of a node.
     pub most: u64,
-    /// The load of each node of the machine. If no listener reads more than
-    /// [`Detail::Representatives`], only the planned nodes are listed.
+    /// The load of each node of the machine, or of the planned nodes if no listener reads more than
+    /// [`Detail::Representatives`].
     pub of: &'a [u64],
     /// The group that maps the planned nodes to all nodes; `None` if `of` lists all nodes.
     pub symmetry: Option<&'a Group>,
-    /// The number of segments into which a block is split; loads count segments.
+    /// The number of segments of a block; loads count segments.
     pub segments: u64,
 }
 
@@ -149,7 +145,7 @@ pub struct LocalCopy {
     pub node: u32,
     /// The load: blocks or bytes, as for messages.
     pub load: u64,
-    /// The number of segments into which a block is split; the load counts segments.
+    /// The number of segments of a block; the load counts segments.
     pub segments: u64,
     /// The number of the phase, from 1.
     pub phase_number: u32,
@@ -157,8 +153,7 @@ pub struct LocalCopy {
     pub schedule_step: u64,
 }
 
-/// A send that moved no data. The reason is that the sender holds none of the selected data, or
-/// that the send broke a rule.
+/// A send that moved no data: the sender holds none of the selected data, or the send broke a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EmptySend {
     /// The number of the step as the schedule counts steps, from 1.
@@ -175,17 +170,16 @@ pub struct EmptySend {
 #[derive(Debug)]
 pub struct Sent<'a> {
     /// The number of the step as the schedule counts steps, from 1. Unlike [`Step::number`], it
-    /// includes steps without messages between nodes.
+    /// counts steps without messages.
     pub step: u64,
-    /// The latest step in which any of the sent data arrived at its sender; 0 if the sender held
-    /// all of it at the start. Only tracked for [`Interests::arrivals`].
+    /// The latest step in which any of the sent data arrived at its sender; 0 for data from the
+    /// start. Only tracked for [`Interests::arrivals`].
     pub latest_arrival: u64,
     /// The sender.
     pub from: PlacedNode,
     /// The receiver.
     pub to: PlacedNode,
-    /// The kind of data that moves. With [`Proof::ByteCounts`], loads are in bytes and there are no
-    /// boxes.
+    /// The kind of data. With [`Proof::ByteCounts`], loads are in bytes and there are no boxes.
     pub proof: Proof,
     /// The blocks that moved, as boxes.
     pub boxes: Vec<&'a [u64]>,
@@ -199,11 +193,9 @@ pub struct Sent<'a> {
     pub copy: bool,
     /// Whether the receiver combines the received data with its own data.
     pub combine: bool,
-    /// Whether each block is divided into one part for each node. The destinations of the boxes are
-    /// then numbers of parts.
+    /// Whether each block is divided into one part for each node. Destinations are then parts.
     pub in_parts: bool,
-    /// The number of pieces of a block: its parts times the segments of each part. Loads count
-    /// these pieces.
+    /// The pieces of a block, which loads count: its parts times the segments of each part.
     pub segments: u64,
     /// The load of all boxes.
     pub load: u64,
@@ -212,8 +204,8 @@ pub struct Sent<'a> {
 }
 
 impl Sent<'_> {
-    /// Returns whether the send is a local copy: the node of the machine sends to itself, and no
-    /// switch adds or copies the data.
+    /// Returns whether a node of the machine sends to itself, and no switch adds or copies the
+    /// data.
     pub fn is_local(&self) -> bool {
         self.from.physical == self.to.physical && self.route.is_none_or(|r| r.switch.is_none())
     }

@@ -1,15 +1,15 @@
 //! Schedules that run at the same time on one network, but are planned one after another: those of
-//! several jobs, and those of communicators with different numbers of members or sizes of blocks.
+//! several jobs, and those of different communicators.
 //!
 //! Each schedule is planned and verified on its own. A [`StepList`] stores the messages of its
-//! steps. When all schedules are known, [`Jobs::report`] reports them as one schedule: its step t
-//! has the messages of step t of all schedules. A schedule with fewer steps takes no part in the
-//! last steps. In a model whose ranks have their own clocks, the schedules do not wait for each
-//! other, because no message connects them. In a model of synchronous steps, the definition is that
-//! step t of all schedules runs together.
+//! steps. Then [`Jobs::report`] reports all schedules as one: its step t has the messages of step t
+//! of all schedules. A schedule with fewer steps takes no part in the last steps. In a model whose
+//! ranks have their own clocks, the schedules do not wait for each other, because no message
+//! connects them. In a model of synchronous steps, step t of all schedules runs together by
+//! definition.
 //!
-//! This is the only place where the messages of whole schedules are stored. Their number is limited
-//! ([`MERGED_MESSAGES`]).
+//! This is the only place where the messages of whole schedules are stored, up to
+//! [`MERGED_MESSAGES`].
 //!
 //! All loads are converted to bytes, because the units of load of the schedules may differ.
 
@@ -22,15 +22,15 @@ use crate::limits::MERGED_MESSAGES;
 use crate::network::topology::{Network, Route};
 use std::sync::Arc;
 
-/// The jobs that run at the same time, and the network on which they do.
+/// Jobs that run at the same time, and their network.
 #[derive(Debug)]
 pub struct Jobs {
     network: Arc<Network>,
     ranks_of_job: u64,
-    /// The number that is added to the number of a switch in a requested path.
+    /// The number that is added to a switch in a requested path.
     switches_move: u64,
     lists: Vec<StepList>,
-    /// The number of messages that further lists may store.
+    /// The number of further messages that may be stored.
     left: u64,
 }
 
@@ -57,7 +57,7 @@ pub struct StepList {
     /// The events after the last step in `steps`.
     after_last: Between,
     left: u64,
-    /// The reason why the schedule cannot be merged with others.
+    /// Why the schedule cannot be merged with others.
     refused: Option<Fault>,
 }
 
@@ -85,8 +85,7 @@ struct Between {
 }
 
 impl Jobs {
-    /// Creates a number of jobs on a network, each with all of its ranks. With one job, the network
-    /// stays as it is.
+    /// Creates a number of jobs on a network, each with all of its ranks.
     pub fn new(network: &Arc<Network>, jobs: u64) -> Self {
         let (shared, switches_move) = match jobs {
             1 => (Arc::clone(network), 0),
@@ -110,8 +109,7 @@ impl Jobs {
     }
 
     /// Returns an empty list for a schedule of a job. `unit_bytes` is the number of bytes of a unit
-    /// of load: 1 if loads are counted in bytes, otherwise the size of a block. `interests` are
-    /// those of the listener of all jobs.
+    /// of load: 1, or the size of a block. `interests` are those of the listener of all jobs.
     pub fn list(&self, job: u64, unit_bytes: u64, interests: Interests) -> StepList {
         StepList {
             // Only messages and loads of all nodes can be merged.
@@ -140,8 +138,8 @@ impl Jobs {
         Ok(())
     }
 
-    /// Reports the steps of schedules to a listener. Returns the totals that do not depend on the
-    /// data that nodes hold. Loads are in bytes.
+    /// Reports the steps of schedules to a listener, with loads in bytes. Returns the totals that
+    /// do not depend on the data that nodes hold.
     ///
     /// # Errors
     /// The loads of a step are too large, or a message has no route.
@@ -169,7 +167,7 @@ impl Jobs {
             let steps: Vec<(&StepList, &ListedStep)> =
                 lists.iter().filter_map(|l| Some((*l, l.steps.get(number)?))).collect();
             let Some((_, first)) = steps.first() else { continue };
-            // Join the messages. The routes of each schedule follow those of the one before it.
+            // Join the messages, and the routes of all schedules.
             let count = steps.iter().map(|(_, step)| step.transfers.len()).sum();
             let mut transfers: Vec<Transfer> = Vec::with_capacity(count);
             let (mut routes, mut arrivals): (Vec<Route>, Vec<u32>) = (Vec::new(), Vec::new());
@@ -205,8 +203,8 @@ impl Jobs {
     }
 }
 
-/// Reports the rearrangements and reductions between two steps. The k-th ones of all schedules are
-/// reported together.
+/// Reports the rearrangements and reductions between two steps, the k-th ones of all schedules
+/// together.
 fn report_between(
     all: &[&Between],
     nodes: usize,
@@ -234,14 +232,13 @@ fn report_between(
 }
 
 impl StepList {
-    /// Returns the number of the merged step in which data arrived, given the number of this step
-    /// in the schedule.
+    /// Returns the number of the merged step that is this step of the schedule.
     fn number_of(&self, schedule_step: u32) -> u32 {
         self.steps.partition_point(|step| step.number <= schedule_step.into()) as u32
     }
 
-    /// Returns the bytes of a load of `segments` segments of a block, which are rounded up to whole
-    /// bytes as in all models.
+    /// Returns the bytes of `load` segments of a block, each rounded up to whole bytes as in all
+    /// models.
     fn bytes(&self, load: u64, segments: u64) -> Result<u64, Fault> {
         load.checked_mul(self.unit_bytes.div_ceil(segments.max(1)))
             .ok_or_else(|| Fault::Refused("a load has more than 2^64 bytes".to_owned()))
@@ -264,8 +261,8 @@ impl StepList {
         let packed = step.facts.max_packed_load;
         let packed = packed.map(|load| self.bytes(load, step.segments)).transpose()?;
         let (of_job, moved) = (self.ranks_of_job, self.switches_move);
-        // The numbers of ranks in a path stay those of the first job, because the ranks of all jobs
-        // with the same number share a node.
+        // The vertices of ranks stay those of the first job, because the ranks of all jobs share
+        // nodes.
         let vertex = |vertex: u64| if vertex < of_job { vertex } else { vertex + moved };
         let moved = |route: &Route| Route {
             path: route.path.iter().map(|v| vertex(*v)).collect(),

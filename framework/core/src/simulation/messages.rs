@@ -1,13 +1,11 @@
-//! The messages of a step. They are in the order in which the schedule first sends them.
+//! The messages of a step, in the order in which the schedule first sends them.
 //!
-//! The order matters, because in the model `flat` a node processes its messages in this order.
-//! Sends with the same sender, receiver and requested route form one message, at the position of
-//! the first of these sends.
+//! In the model `flat`, a node processes its messages in this order. Sends with the same sender,
+//! receiver and requested route form one message, at the position of the first of them.
 //!
 //! In most steps, each node sends to only one receiver and on one route, and its sends are merged
-//! immediately. Other steps require a search for messages with the same sender, receiver and route.
-//! It takes time proportional to the number of sends (times the number of routes between two
-//! nodes).
+//! immediately. Other steps require a search, which takes time proportional to the number of sends
+//! (times the number of routes between two nodes).
 
 use crate::delivery::fault::Fault;
 use crate::delivery::traced::Contents;
@@ -17,8 +15,7 @@ use crate::simulation::step::Transfer;
 use std::collections::HashMap;
 
 const NONE: u32 = u32::MAX;
-/// The [`Transfer::hops`] of a message that was merged into an earlier message. Hops are measured
-/// later, and no route is this long.
+/// The [`Transfer::hops`] of a message that was merged into an earlier one. No route is this long.
 const MERGED: u32 = u32::MAX;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -76,9 +73,8 @@ impl MessageNotes {
     }
 }
 
-/// For each receiver, the number of the most recent search that found a message to this receiver,
-/// and the index of this message. There is one search for each sender
-/// ([`Messages::merge_equal_ends`]).
+/// For each receiver, the number of the last search that found a message to it, and the index of
+/// this message. There is one search for each sender ([`Messages::merge_equal_ends`]).
 #[derive(Debug)]
 enum LastFound {
     /// Indexed by receivers, if all nodes can be senders.
@@ -100,14 +96,13 @@ impl LastFound {
 pub(crate) struct Messages {
     list: Vec<Transfer>,
     notes: MessageNotes,
-    /// For each node, the last step in which it sent, and the index of its last message in that
-    /// step.
+    /// For each node, the last step in which it sent, and the index of its last message then.
     last: Vec<(u64, u32)>,
     has_several_messages: bool,
     /// For each message, the previous message of its sender, if `has_several_messages`.
     earlier: Vec<u32>,
     /// During a search, messages with the same sender and receiver form a chain, with one message
-    /// per route. For each message, the index of the next message in its chain.
+    /// per route. For each message, the next one in its chain.
     other_route: Vec<u32>,
     last_found: LastFound,
     search: u64,
@@ -130,8 +125,7 @@ impl Messages {
         }
     }
 
-    /// Creates a collector for this number of senders. Senders are given as indices, and receivers
-    /// can be any nodes.
+    /// Creates a collector for senders given as indices; receivers can be any nodes.
     pub(crate) fn of_some(senders: usize) -> Self {
         let last_found = LastFound::Map(HashMap::new());
         Self { last_found, ..Self::new(senders, Interests::FACTS) }
@@ -152,8 +146,7 @@ impl Messages {
     }
 
     /// Adds a send between two different nodes to step number `step`. The load of a message
-    /// saturates at `u64::MAX`. A larger load is possible only if blocks are delivered twice, which
-    /// is a fault.
+    /// saturates at `u64::MAX`, which only a double delivery, a fault, can exceed.
     pub(crate) fn add(&mut self, step: u64, sent: Transfer, notes: SendNotes) {
         let last = &mut self.last[sent.from as usize];
         let mut before = NONE;
@@ -164,8 +157,8 @@ impl Messages {
                 message.load = message.load.saturating_add(sent.load);
                 return self.notes.join(last.1 as usize, notes);
             }
-            // Case 2: the receiver or the route is a different one. From now on, `earlier` links
-            // the messages of each sender. Until now, no sender has had several messages.
+            // Case 2: the receiver or the route differs. From now on, `earlier` links the messages
+            // of each sender; until now, no sender has had several.
             if !self.has_several_messages {
                 self.has_several_messages = true;
                 self.earlier.clear();
@@ -181,8 +174,8 @@ impl Messages {
         self.notes.push(notes);
     }
 
-    /// Merges messages with the same sender, receiver and route. Returns all messages, and the
-    /// contents of each if a listener needs them.
+    /// Merges messages with the same sender, receiver and route. Returns all messages, and their
+    /// contents if a listener needs them.
     pub(crate) fn merged(&mut self, routes: &[Route]) -> (&mut [Transfer], Option<&[Contents]>) {
         if std::mem::take(&mut self.has_several_messages) {
             self.merge_equal_ends(routes);
@@ -216,8 +209,8 @@ impl Messages {
             if last[sender as usize].1 as usize != i {
                 continue;
             }
-            // Visit the messages of a sender from last to first. The messages that have already
-            // been visited form one chain for each receiver, with one message per route.
+            // Visit the messages of a sender from last to first. Those already visited form one
+            // chain for each receiver, with one message per route.
             *search += 1;
             let mut at = i as u32;
             while at != NONE {
@@ -227,8 +220,8 @@ impl Messages {
                 let head = if found.0 == *search { found.1 } else { NONE };
                 *found = (*search, first as u32);
                 other_route[first] = head;
-                // Search the chain for a message on the same route. Merge it into the current
-                // message, which was sent earlier, and remove it from the chain.
+                // Search the chain for a message on the same route. Merge it into this one, which
+                // was sent earlier, and remove it from the chain.
                 let (mut before, mut later) = (first, head);
                 while later != NONE && !is_same_route(&list[first], &list[later as usize], routes) {
                     (before, later) = (later as usize, other_route[later as usize]);
@@ -257,9 +250,9 @@ fn is_same_route(one: &Transfer, other: &Transfer, routes: &[Route]) -> bool {
         || route(one).zip(route(other)).is_some_and(|(one, other)| one.is(other))
 }
 
-/// Returns the number of a route in the list of a step, counted from 1. Adds the route if it is
-/// new. The route is compared only with the newest routes of the list, because schedules use few
-/// different routes (such as one per direction) and seldom use a path twice.
+/// Returns the number of a route in the list of a step, counted from 1, to which new routes are
+/// added. Only the newest routes are compared, because schedules use few different routes (such as
+/// one per direction) and seldom use a path twice.
 pub(crate) fn number_of(routes: &mut Vec<Route>, route: &Route) -> u32 {
     const LOOK_BACK: usize = 16;
     let recent = routes.len().saturating_sub(LOOK_BACK);
@@ -294,8 +287,8 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
 
         /// In each step, the sends between two nodes on one route form one message, at the position
-        /// of the first send. It has the total load, and the latest arrival of all these sends.
-        /// Routes 2 and 3 have different numbers, but are equal.
+        /// of the first send, with the total load and the latest arrival. Routes 2 and 3 have
+        /// different numbers, but are equal.
         #[test]
         fn sends_with_equal_ends_and_routes_form_one_message(
             steps in prop::collection::vec(prop::collection::vec((0_u32..5, 1_u32..5, 0_u32..4, 1_u64..9), 0..40), 1..4),

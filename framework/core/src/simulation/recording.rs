@@ -1,15 +1,15 @@
-//! Recordings of the sends that a plugin plans for some nodes. They are used to verify a claimed
-//! symmetry. In a normal run, the plugin plans only one node of each orbit, its representative, and
-//! the sends of all other nodes are derived from the symmetry. For the verification, the plugin
-//! also plans other nodes, and these sends are compared with those of the representatives.
+//! Recordings of the sends that a plugin plans for some nodes, to verify a claimed symmetry. In a
+//! normal run, the plugin plans only the representative of each orbit, and the sends of all other
+//! nodes follow from the symmetry. For the verification, it also plans other nodes, and these sends
+//! are compared with those of the representatives.
 //!
 //! A recording stores one number per step, the sum of the fingerprints (hashes) of its sends. Each
 //! send is first mapped to the representative of its sender. So in a symmetric schedule, the sends
-//! of the representatives and the sends of any of their images have the same sum.
+//! of the representatives and those of their images have the same sum.
 //!
-//! If all nodes are recorded, the fingerprints of each image are multiplied by a factor that
-//! differs from image to image. Otherwise the sum would not change if one node lacked a send and
-//! another node had it twice. Sums of different sends are equal with a probability of about 2^-60.
+//! If all nodes are recorded, the fingerprints of each image are multiplied by a factor of its own.
+//! Otherwise the sum would not change if one node lacked a send and another had it twice. Sums of
+//! different sends are equal with a probability of about 2^-60.
 
 use super::Task;
 use crate::delivery::boxes::{Axis, Layout, NodeSet, RunLayout, Side};
@@ -24,8 +24,8 @@ use std::collections::BTreeMap;
 /// The nodes whose sends are recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recorded {
-    /// The image of the representatives under an element of the group. The number identifies the
-    /// element; 0 stands for the representatives themselves.
+    /// The image of the representatives under the element with this number; 0 for the
+    /// representatives.
     Image(u64),
     /// All nodes.
     AllNodes,
@@ -40,8 +40,8 @@ pub struct RecordingTask {
     pub kept_step: Option<u64>,
 }
 
-/// The number of the last step for which there is a sum. To limit the number of sums, the sends of
-/// all later steps are added to the sum of this step.
+/// The last step with a sum of its own. The sends of all later steps are added to this sum, which
+/// limits the number of sums.
 const LAST_STEP: u64 = 1 << 20;
 
 /// The recorded sends of some nodes, as one sum of fingerprints for each step.
@@ -51,8 +51,7 @@ pub struct Recording {
     set_errors: [Option<String>; 2],
     layout: RunLayout,
     what: RecordingTask,
-    /// The element that maps the representatives to the recorded nodes; 0 if all nodes are
-    /// recorded.
+    /// The element that maps the representatives to the recorded nodes; 0 for all nodes.
     element: u64,
     factors: u64,
     step: u64,
@@ -63,8 +62,7 @@ pub struct Recording {
     last_sender: Sender,
 }
 
-/// A sender, with its relation to its representative. The default is node 0, which represents its
-/// own orbit.
+/// A sender, with its relation to its representative.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sender {
     node: u64,
@@ -78,9 +76,9 @@ struct Sender {
 struct RecordedSend {
     from: u64,
     to: u64,
-    /// The receiver, mapped to the representative of the sender.
+    /// The receiver, mapped as the sender is to its representative.
     mapped_to: u64,
-    /// The fingerprint of the send, mapped to the representative of the sender.
+    /// The fingerprint of the send, mapped in the same way.
     fingerprint: u64,
 }
 
@@ -140,8 +138,7 @@ impl Recording {
         }
     }
 
-    /// Returns whether the plugin can plan every image of the representatives under an element of
-    /// the group.
+    /// Returns whether the plugin can plan every image of the representatives.
     pub fn can_start_anywhere(&self) -> bool {
         self.can_start_anywhere
     }
@@ -225,11 +222,11 @@ impl Recording {
 
     /// Returns a number that describes the image of a set of nodes under an element of the group: 0
     /// for all nodes, the number of the node plus 1 for one node, and otherwise a fingerprint.
-    /// Errors if the set does not fit the grid, or with `set_error` if there is one and the set is
-    /// not [`NodeSet::All`].
+    /// Errors if the set does not fit the grid, or with `set_error` if the set is not
+    /// [`NodeSet::All`].
     ///
     /// `images` has the sender and the receiver, each with its image. Most sets consist of one of
-    /// these two nodes, so that no image need be computed for them.
+    /// them, so their image need not be computed again.
     fn described(
         &self,
         set: NodeSet<'_>,
@@ -260,7 +257,6 @@ impl Recording {
         })
     }
 
-    /// Like [`Self::described`], for a set of segments.
     fn described_segments(&self, set: Axis<'_>) -> Result<u64, String> {
         let mut fingerprint = Fingerprint(0);
         if !matches!(set, Axis::All) {
@@ -276,8 +272,8 @@ fn mixed(a: u64, b: u64) -> u64 {
     (product >> 64) as u64 ^ product as u64
 }
 
-/// Returns the factor for the fingerprints of one image of the representatives. The factor is odd,
-/// so that different fingerprints have different products modulo 2^64.
+/// Returns the factor for the fingerprints of an image. It is odd, so that different fingerprints
+/// have different products modulo 2^64.
 fn factor(element: u64) -> u64 {
     mixed(element, 0x2545_f491_4f6c_dd1d) | 1
 }
@@ -296,8 +292,8 @@ impl Fingerprint {
 }
 
 impl Recording {
-    /// Compares this recording of the representatives with a recording of other nodes. Returns the
-    /// number of the first step that differs.
+    /// Compares this recording of the representatives with one of other nodes. Returns the first
+    /// step that differs.
     pub fn first_different_step(&self, other: &Self) -> Option<u64> {
         let sum = |of: &Self, step: usize| of.sums.get(step).copied().unwrap_or(0);
         (0..self.sums.len().max(other.sums.len()))
@@ -305,8 +301,7 @@ impl Recording {
             .map(|step| step as u64)
     }
 
-    /// Returns whether two recordings have the same grid, the same group and the same number of
-    /// segments per block.
+    /// Returns whether two recordings have the same grid, group and number of segments per block.
     pub fn has_layout_of(&self, other: &Self) -> bool {
         self.group() == other.group()
             && self.layout.grid().radices() == other.layout.grid().radices()
@@ -314,8 +309,8 @@ impl Recording {
     }
 
     /// Describes the first difference between the stored sends of the representatives and those of
-    /// other nodes. Nodes are compared in ascending order, and the sends of a node in the order of
-    /// its representative's sends.
+    /// other nodes, in ascending order of nodes, and of a node in the order of its representative's
+    /// sends.
     pub fn describe_difference(&self, other: &Self) -> String {
         let (mut expected, mut own): (BTreeMap<u64, Vec<_>>, BTreeMap<u64, Vec<_>>) =
             Default::default();
@@ -356,7 +351,7 @@ impl Recording {
 }
 
 /// Returns the first difference between the sends of a representative and those of a node in its
-/// orbit. `image` maps each receiver of the representative's sends to the expected receiver.
+/// orbit. `image` maps receivers of the representative to the expected ones.
 fn difference(
     (representative, expected): (u64, &[&RecordedSend]),
     (node, own): (u64, &[&RecordedSend]),

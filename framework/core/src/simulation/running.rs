@@ -1,5 +1,5 @@
 //! A schedule after its first step has begun. The data of each send is put in flight immediately.
-//! The messages of a step are measured when the step ends.
+//! The messages of a step are measured at its end.
 
 use super::Task;
 use crate::delivery::boxes::{BitLayout, Layout};
@@ -67,7 +67,6 @@ impl DerefMut for Payload {
 #[derive(Debug)]
 pub(super) struct Running {
     topology: Arc<Network>,
-    /// The communicators that run the schedule at the same time.
     communicators: Option<Arc<Communicators>>,
     skip_empty: bool,
     payload: Payload,
@@ -91,7 +90,7 @@ enum Reported {
 
 impl Reported {
     /// Returns the loads of the reported nodes, given those of the planned nodes, and the group
-    /// that maps the reported nodes to all nodes; `None` if all nodes are reported.
+    /// that maps the reported nodes to all nodes, if they are fewer.
     fn loads_and_group<'a>(&'a mut self, loads: &'a [u64]) -> (&'a [u64], Option<&'a Group>) {
         match self {
             Self::All => (loads, None),
@@ -102,8 +101,7 @@ impl Reported {
 }
 
 impl Running {
-    /// Begins a schedule that is measured at `nodes` nodes: all, or the representatives if
-    /// `is_symmetric`.
+    /// `nodes` is the number of measured nodes: all, or the representatives if `is_symmetric`.
     pub(super) fn new(
         task: &Task,
         listeners: &Listeners<'_>,
@@ -347,8 +345,8 @@ impl Running {
             Payload::Orbits(exchange) => send_and_note(exchange, rule, wants_blocks),
             Payload::Tokens(exchange) => {
                 let load = exchange.send(rule);
-                // The tokens of a class are packed. Nobody has measured a time for each token, so
-                // they are charged by their bytes alone.
+                // The tokens of a class are packed. No measurement has a time for each token, so
+                // only their bytes are charged.
                 load.map(|load| (0, load.map(|load| (load, Contents::several(0.0)))))
             }
             Payload::ByteCounts(_) => {
@@ -519,7 +517,7 @@ impl Running {
         }
     }
 
-    /// Adds a send of a representative, given the sender's index among the representatives.
+    /// `sender` is an index among the representatives.
     fn add_representative_message(
         &mut self,
         rule: &Rule<'_>,
@@ -538,8 +536,7 @@ impl Running {
 
 type Moved = Option<(u64, Contents)>;
 
-/// Executes a send. Returns the number of its first box in flight, its load and, if `wants_blocks`,
-/// its contents.
+/// Executes a send. Returns its first box in flight, its load and, if `wants_blocks`, its contents.
 #[inline]
 fn send_and_note<L: Layout>(
     exchange: &mut Exchange<L>,
@@ -554,13 +551,12 @@ fn send_and_note<L: Layout>(
     Ok((first, Some((load, contents))))
 }
 
-/// The expansion of a symmetric schedule, for listeners that read the sends or messages of all
-/// nodes: the sends of the representatives in the current step, which are reported with all their
-/// images at its end.
+/// The expansion of a symmetric schedule for listeners that read all nodes: the sends of the
+/// representatives in the current step, which are reported with all their images at its end.
 ///
-/// The sends of a step are reported in ascending order of their senders, and the sends of a node in
-/// the order of its representative's sends. This is also the order of a full plan, which visits
-/// each node once per step.
+/// Sends are reported in ascending order of their senders, and those of a node in the order of its
+/// representative's sends. This is also the order of a full plan, which visits each node once per
+/// step.
 #[derive(Debug)]
 struct Expansion {
     group: Group,
@@ -578,12 +574,13 @@ struct RepresentativeSend {
     copy: bool,
     combine: bool,
     load: Option<u64>,
-    /// The contents, if a listener needs them. The images of the send have the same contents,
-    /// because contents are only compared, and the images of equal blocks are equal.
+    /// The contents, if a listener needs them. They are only compared, and the images of equal
+    /// blocks are equal, so the images of the send have the same contents.
     contents: Contents,
     /// The boxes, if a listener reads single sends.
     boxes: SentBoxes,
-    /// The index of the route in `Expansion::routes`, plus 1; 0 for the topology's own route.
+    /// The number of the route in `Expansion::routes`, counted from 1; 0 for the topology's own
+    /// route.
     route: u32,
 }
 
@@ -653,7 +650,7 @@ impl Expansion {
 impl Running {
     /// Reports the sends of all nodes in the step, or of the nodes up to `last`.
     fn expand_sends(&mut self, listeners: &mut Listeners<'_>, last: Option<u64>) {
-        // Move the expansion out of `self`, because reporting a send borrows the remaining fields.
+        // Reporting a send borrows the remaining fields of `self`.
         let mut expansion = match std::mem::replace(&mut self.reported, Reported::All) {
             Reported::Expanded(expansion) => expansion,
             other => return self.reported = other,

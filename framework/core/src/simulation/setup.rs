@@ -1,5 +1,5 @@
 //! The declarations of a schedule before its first step: its grid, the embedding of the grid in the
-//! machine, and its symmetry. They determine how the data is traced.
+//! machine, and its symmetry. They determine how data is traced.
 
 use super::{ProofScope, Task};
 use crate::delivery::boxes::Side;
@@ -26,8 +26,7 @@ pub(super) struct Setup {
     /// The declared group, if only one node of each of its orbits is planned.
     group: Option<Group>,
     recording: Option<RecordingTask>,
-    /// Whether the plugin can plan every image of the representatives. If not, it is requested to
-    /// plan only the representatives.
+    /// Whether the plugin can plan every image of the representatives, not only these.
     can_start_anywhere: bool,
 }
 
@@ -54,8 +53,8 @@ impl Setup {
         Self { recording: Some(what), ..self }
     }
 
-    /// Creates a setup with a grid of these radices, or with that of the topology if `radices` is
-    /// empty.
+    /// Creates a setup with a grid of these radices, or with that of the topology if there are
+    /// none.
     pub(super) fn with_layout(
         task: &Task,
         radices: &[u64],
@@ -136,8 +135,7 @@ impl Setup {
         }
         let embedding = &self.embedding;
         let (own, nodes) = (embedding.grid().radices(), [embedding.grid().nodes()]);
-        // If there is a single symmetry, it acts on the numbers of nodes, however many axes the
-        // grid has.
+        // A single symmetry acts on the numbers of nodes, however many axes the grid has.
         let radices = if symmetries.len() == 1 { &nodes } else { own };
         let group = Group::new(radices, symmetries).map_err(Fault::BadSymmetry)?;
         let is_uniform = self.byte_counts.is_none() && task.sizes.is_none();
@@ -157,7 +155,7 @@ impl Setup {
             && is_invariant(&task.collective, &group);
         let recorded = self.recording.map_or(Recorded::Image(0), |what| what.nodes);
         let planned = match recorded {
-            // A plugin that can plan only the representatives is never requested to plan an image.
+            // Other plugins are never requested to plan an image.
             Recorded::Image(number) if is_used => {
                 let number = if can_start_anywhere { number } else { 0 };
                 group.image_of_representatives(group.element(number))
@@ -231,8 +229,7 @@ impl Setup {
     }
 }
 
-/// Returns the number of segments of a block: the largest number of classes of tokens of a node; 1
-/// without tokens.
+/// Returns the number of segments of a block: the most classes of tokens of a node, or 1.
 fn classes(task: &Task) -> Result<u32, Fault> {
     let most = task.collective.tokens().map_or(1, |tokens| tokens.most_classes()).max(1);
     if u64::from(most) <= limits::TOKEN_CLASSES {
@@ -244,12 +241,11 @@ fn classes(task: &Task) -> Result<u32, Fault> {
     )))
 }
 
-/// Returns whether sets of nodes should be stored as runs of coordinates and not as bits. Runs are
-/// faster on long axes, where bits take many words but most sets are a few ranges. A case whose
-/// sets would not fit into memory as bits is refused, so it does not use runs, which could take any
-/// amount of memory.
+/// Returns whether sets of nodes are stored as runs of coordinates and not as bits. Runs are faster
+/// on long axes, where bits take many words but most sets are a few ranges. A case whose sets would
+/// not fit into memory as bits is refused, because runs could take any amount of memory.
 fn has_long_axes(collective: &Collective, division: Division, embedding: &Embedding) -> bool {
-    /// For axes of at least this length, runs are faster than bits, as measurements have shown.
+    /// As measured: from this length on, runs are faster than bits.
     const LONG_AXIS: u64 = 1 << 15;
     let is_long = |radix: &u64| *radix >= LONG_AXIS;
     division.distinguishes(collective.kind()).contains(&true)
@@ -270,8 +266,8 @@ pub fn affordable(planned: u64) -> Result<(), String> {
     }
 }
 
-/// Returns whether each element of a group maps the initial and the required blocks of a node to
-/// those of the node's image.
+/// Returns whether the group maps the initial and the required blocks of a node to those of its
+/// image.
 fn is_invariant(collective: &Collective, group: &Group) -> bool {
     !collective.kind().is_rooted()
         && collective.tokens().is_none()

@@ -5,8 +5,8 @@ use crate::network::symmetry::Group;
 use crate::network::topology::Route;
 pub use crate::network::transfer::Transfer;
 
-/// The facts of a step that do not depend on a machine. Loads are in bytes if blocks have explicit
-/// sizes. Otherwise they are in blocks or, if blocks are split, in segments of blocks.
+/// The facts of a step. Loads are in bytes if blocks have explicit sizes, otherwise in blocks or
+/// segments of blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct StepFacts {
     /// The number of messages between different nodes. Local copies are not messages.
@@ -23,37 +23,34 @@ pub struct StepFacts {
     pub max_link_messages: u64,
     /// The largest load on one directed link.
     pub max_link_load: u64,
-    /// The largest multiplexed load of a message. This is the message's load times the largest
-    /// number of messages on a link of its route. `None` unless a listener needs it.
+    /// The largest product of a message's load and the number of messages on a link of its route.
+    /// `None` unless a listener needs it.
     pub max_multiplexed_load: Option<u128>,
-    /// The largest number of messages that a node sends. If a node has several ranks, the messages
-    /// of all of them count.
+    /// The largest number of messages that a node sends, of all of its ranks together.
     pub max_sends: u64,
     /// The largest number of messages that one node receives.
     pub max_receives: u64,
     /// The largest load that one node sends or receives.
     pub max_node_load: u64,
-    /// The largest load that a node sends or receives over links. It differs from
-    /// [`Self::max_node_load`] only if several ranks share a node.
+    /// The largest load that a node sends or receives over links, not between ranks that share it.
     pub max_injected_load: u64,
-    /// The largest packed load of a node. This is the total load that the node sends and receives
-    /// in messages of several blocks. `None` unless a listener needs it.
+    /// The largest load that a node sends and receives in messages of several blocks. `None` unless
+    /// a listener needs it.
     pub max_packed_load: Option<u64>,
-    /// The largest number of blocks that a node sends and receives in messages of several blocks.
-    /// A part of a block counts as a fraction. In a schedule of byte counts, the data for one
+    /// The largest number of blocks that a node sends and receives in messages of several blocks. A
+    /// part of a block counts as a fraction. In a schedule of byte counts, the data for one
     /// destination is a block. Tokens do not count. `None` unless a listener needs it.
     pub max_packed_blocks: Option<f64>,
-    /// Whether any node sends to one node and receives from a different node. Otherwise, each node
+    /// Whether any node sends to one node and receives from a different one. Otherwise, each node
     /// only sends, only receives, or exchanges messages with a single node.
     pub one_directional: bool,
-    /// The largest latency of a route, as a multiple of the machine's `hop_us`. `None` if every
-    /// link has the latency `hop_us`.
+    /// The largest latency of a route, as a multiple of `hop_us`. `None` if every link has this
+    /// latency.
     pub max_latency: Option<f64>,
-    /// The expected values if routes are drawn at random. All other facts about links and hops are
-    /// then values of a single random draw.
+    /// Expected values, if routes are drawn at random. All other facts about links and hops are
+    /// then values of a single draw.
     pub expected: Option<Expected>,
-    /// The loads divided by the bandwidths of links. `None` if all links have the machine's
-    /// bandwidth.
+    /// Loads divided by the bandwidths of links. `None` if all links have the machine's bandwidth.
     pub bandwidth_times: Option<BandwidthTimes>,
 }
 
@@ -68,26 +65,23 @@ pub struct Expected {
     pub hops: f64,
 }
 
-/// Facts of a step as times. A load is divided by the bandwidth of the link that it crosses, as a
-/// multiple of the machine's bandwidth.
+/// Facts of a step as times: loads divided by bandwidths, which are multiples of the machine's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BandwidthTimes {
     /// The largest time of a message: its load divided by the lowest bandwidth on its route.
     pub message: f64,
     /// The largest time of a link: its load divided by its bandwidth.
     pub link: f64,
-    /// The largest multiplexed time of a message. This is the message's load times the largest
-    /// quotient of number of messages and bandwidth on a link of its route. Equal to
-    /// [`Self::message`] unless a listener needs it.
+    /// The largest product of a message's load and the largest quotient of number of messages and
+    /// bandwidth on a link of its route. Equal to [`Self::message`] unless a listener needs it.
     pub multiplexed: f64,
-    /// The largest total time of the messages that a node sends, or of the messages that it
-    /// receives.
+    /// The largest time of all messages that a node sends, or that it receives.
     pub node: f64,
 }
 
 impl StepFacts {
-    /// Asserts relations that hold in every step. `messages` is the number of routed messages, and
-    /// `link_slots` is at least the number of links.
+    /// Asserts relations that hold in every step with `messages` routed messages and at most
+    /// `link_slots` links.
     pub(crate) fn check(&self, messages: usize, link_slots: u64) {
         let holds = messages > 0
             && self.messages >= messages as u64
@@ -96,39 +90,39 @@ impl StepFacts {
             && self.max_node_load <= self.total_load
             && self.max_sends.max(self.max_receives) <= self.messages
             // Each link on a route carries the load of its message, and no other link has a load.
-            // If no messages share a link, `max_link_load` is the largest load of a message, which
-            // may be a message within a node.
+            // If no messages share a link, `max_link_load` is the largest load of a message,
+            // perhaps within a node.
             && u128::from(self.max_link_load) <= self.load_hops.max(u128::from(self.max_load))
             && self.load_hops <= u128::from(self.total_load) * u128::from(self.max_hops)
             && self.load_hops <= u128::from(self.max_link_load) * u128::from(link_slots);
         assert!(holds, "the loads of a step contradict each other: {self:?}");
     }
 
-    /// Returns the largest latency of a route, as a multiple of the machine's `hop_us`.
+    /// Returns the largest latency of a route, as a multiple of `hop_us`.
     pub fn latency(&self) -> f64 {
         self.max_latency.unwrap_or(self.max_hops as f64)
     }
 
-    /// Returns the time of the slowest message without contention, in units of the time that one
-    /// unit of load takes at the machine's bandwidth.
+    /// Returns the time of the slowest message without contention, in units of the time of one unit
+    /// of load at the machine's bandwidth.
     pub fn longest(&self) -> f64 {
         self.bandwidth_times.map_or(self.max_load as f64, |bandwidth_times| bandwidth_times.message)
     }
 
-    /// Returns the time of the most loaded link, in the same unit as [`StepFacts::longest`].
+    /// Returns the time of the most loaded link, in the unit of [`StepFacts::longest`].
     pub(crate) fn through_link(&self) -> f64 {
         self.bandwidth_times
             .map_or(self.max_link_load as f64, |bandwidth_times| bandwidth_times.link)
     }
 
-    /// Returns the largest time that a node needs to send its messages one after another, or to
-    /// receive its messages one after another, in the same unit as [`StepFacts::longest`].
+    /// Returns the largest time of a node to send all messages, or to receive all, in the unit of
+    /// [`StepFacts::longest`].
     pub(crate) fn through_node(&self) -> f64 {
         self.bandwidth_times.map_or(self.max_node_load as f64, |times| times.node)
     }
 
-    /// Returns the time of the slowest message, if the messages on a link share its bandwidth
-    /// equally. Equal to [`StepFacts::longest`] if multiplexing was not measured.
+    /// Returns the time of the slowest message if the messages on a link share its bandwidth
+    /// equally, or [`StepFacts::longest`] if multiplexing was not measured.
     pub(crate) fn multiplexed(&self) -> f64 {
         match (self.bandwidth_times, self.max_multiplexed_load) {
             (Some(bandwidth_times), _) => bandwidth_times.multiplexed,
@@ -144,43 +138,40 @@ pub struct Step<'a> {
     pub proof: Proof,
     /// The number of the step, from 1. Only steps with messages are counted.
     pub number: u64,
-    /// The number of the step as the schedule counts steps, from 1. It includes steps without
-    /// messages between nodes.
+    /// The number of the step as the schedule counts steps, from 1, with steps without messages.
     pub schedule_step: u64,
     /// The name of the step's phase; empty if the schedule has no named phases.
     pub phase: &'a str,
     /// The number of the phase, from 1.
     pub phase_number: u32,
-    /// All messages of the step, each at the position of its first send. No two messages have the
-    /// same sender, receiver and requested route. In a symmetric schedule, if no listener reads
-    /// more than [`Detail::Representatives`](crate::simulation::listener::Detail), these are only
-    /// the messages of the planned nodes, and their hops are not known ([`Step::symmetry`]).
+    /// All messages of the step, each at the position of its first send, and with a different
+    /// sender, receiver or requested route. In a symmetric schedule, if no listener reads more than
+    /// [`Detail::Representatives`](crate::simulation::listener::Detail), these are those of the
+    /// planned nodes, without hops ([`Step::symmetry`]).
     pub transfers: &'a [Transfer],
-    /// The group whose elements map the messages in `transfers` to the messages of all nodes.
-    /// `None` if `transfers` has all messages.
+    /// The group that maps the messages in `transfers` to those of all nodes; `None` if it has all.
     pub symmetry: Option<&'a Group>,
     /// For each message, the latest step in which any of its data arrived at its sender, as the
-    /// schedule counts steps. 0 if the sender held all of the data at the start. Empty unless a
-    /// listener needs it ([`Interests::arrivals`](crate::simulation::listener::Interests)).
+    /// schedule counts steps; 0 for data from the start. Empty unless a listener needs it
+    /// ([`Interests::arrivals`](crate::simulation::listener::Interests)).
     pub latest_arrivals: &'a [u32],
-    /// The requested routes. [`Transfer::route`] is a number of a route in this list.
+    /// The requested routes, to which [`Transfer::route`] refers.
     pub routes: &'a [Route],
-    /// The number of segments into which a block is split. Loads count segments.
+    /// The number of segments of a block. Loads count segments.
     pub segments: u64,
-    /// For each message, the sum of `1 / bandwidth` of the links on its route. Empty if all links
-    /// have the machine's bandwidth.
+    /// For each message, the sum of `1 / bandwidth` of its links; empty if all have the machine's
+    /// bandwidth.
     pub inverse_bandwidth: &'a [f64],
     /// For each message, its expected hops. Empty unless routes are drawn at random.
     pub mean_hops: &'a [f64],
-    /// The links that may be the busiest. For each of them, the number of messages on the link, and
-    /// the time that their loads take in the unit of [`StepFacts::longest`]. A link is left out if
-    /// another link has at least as many messages and at least as long a time. Empty unless a
-    /// listener needs it.
+    /// The links that may be the busiest, as the number of messages on the link and the time of
+    /// their loads in the unit of [`StepFacts::longest`]. A link is left out if another has at
+    /// least as many messages and as long a time. Empty unless a listener needs it.
     pub busiest_links: &'a [(u64, f64)],
-    /// The facts that do not depend on a machine.
+    /// The facts of the step.
     pub facts: StepFacts,
-    /// The load that each node of the machine holds at the end of the step. If `symmetry` is set,
-    /// only the planned nodes are listed.
+    /// The load that each node of the machine, or each planned node if `symmetry` is set, holds at
+    /// the end.
     pub held: &'a [u64],
 }
 
@@ -194,7 +185,7 @@ impl<'a> Step<'a> {
         self.facts.max_packed_blocks.unwrap_or(0.0)
     }
 
-    /// Creates a step without number and phase, and without the fields that listeners must request.
+    /// Without number and phase, and without the fields that listeners must request.
     pub(crate) fn of(
         proof: Proof,
         segments: u64,
@@ -222,13 +213,13 @@ impl<'a> Step<'a> {
     }
 }
 
-/// The totals of a schedule that do not depend on a machine. Sums of several steps may need more
-/// than 64 bits, but the loads of a single step do not.
+/// The totals of a schedule. Sums of several steps may need more than 64 bits, the loads of a
+/// single step do not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
     /// The kind of data whose delivery was verified.
     pub proof: Proof,
-    /// The number of segments into which a block is split. Loads count segments.
+    /// The number of segments of a block. Loads count segments.
     pub segments: u64,
     /// The number of steps in which a message was sent.
     pub steps: u64,
@@ -260,8 +251,8 @@ pub struct Totals {
     pub rearrangements: u64,
     /// The largest load that a node reduces in each step, summed over all steps.
     pub critical_summed: u128,
-    /// The number of nodes on which delivery was verified. In a symmetric schedule this is one node
-    /// of each orbit, otherwise all nodes.
+    /// The nodes on which delivery was verified: one of each orbit in a symmetric schedule,
+    /// otherwise all.
     pub verified_on: u64,
 }
 

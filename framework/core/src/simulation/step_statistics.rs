@@ -1,10 +1,9 @@
 //! Measures a step: messages, loads and hops, the traffic of every node, and the load of every
-//! directed link.
+//! link.
 //!
-//! Routes are expensive to compute. So every route is computed only once per step, and updates all
+//! Routes are expensive to compute, so every route is computed once per step and updates all
 //! counters. Some values depend on the final number of messages on each link of a route. If a
-//! listener requests these values, and they do not follow from the counters, every route is
-//! computed a second time.
+//! listener requests them, and they do not follow from the counters, every route is computed again.
 
 use crate::delivery::fault::{Fault, SendFault};
 use crate::delivery::traced::Contents;
@@ -18,8 +17,8 @@ use crate::simulation::step::{BandwidthTimes, Expected, StepFacts, Transfer};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The two ends of a message. `sender` and `receiver` are indices into the table of nodes. The
-/// sender sends to node `to`, and the receiver receives from node `from`.
+/// The ends of a message: `sender` and `receiver` as indices into the table of nodes, `to` and
+/// `from` as the nodes with which these exchange the message.
 #[derive(Debug, Clone, Copy)]
 struct Ends {
     sender: u32,
@@ -28,8 +27,8 @@ struct Ends {
     from: u32,
 }
 
-/// The number of messages on a link, and the time that their loads take. The unit of time is the
-/// time that one unit of load takes at the machine's bandwidth.
+/// The number of messages on a link, and the time of their loads, in units of the time of one unit
+/// of load at the machine's bandwidth.
 #[derive(Debug, Default)]
 struct LinkUse {
     messages: u64,
@@ -41,15 +40,13 @@ pub(crate) struct StepStatistics {
     topology: Arc<Network>,
     interests: Interests,
     step: u64,
-    /// Messages on each link in the current step.
     link_messages: LinkLoad,
     /// Load on each link, in steps whose messages have different loads.
     link_loads: Option<LinkLoad>,
     traffic: Vec<NodeTraffic>,
-    /// For each rank, its node. Empty if ranks do not share nodes.
+    /// For each rank, its node, if ranks share nodes.
     hosts: Vec<u32>,
-    /// For each node, the load and the number of blocks in messages of several blocks; 0 between
-    /// steps.
+    /// For each node, the load and the blocks in messages of several blocks; 0 between steps.
     packed: Vec<(u64, f64)>,
     busiest_links: Vec<(u64, f64)>,
     inverse_bandwidth: Vec<f64>,
@@ -82,7 +79,6 @@ impl StepStatistics {
         }
     }
 
-    /// See [`crate::simulation::step::Step::inverse_bandwidth`].
     pub(crate) fn inverse_bandwidth(&self) -> &[f64] {
         &self.inverse_bandwidth
     }
@@ -95,8 +91,8 @@ impl StepStatistics {
         &self.busiest_links
     }
 
-    /// Measures one step, and sets the hops of each transfer. `number` is the number of the step in
-    /// error messages. `contents` has the contents of each transfer, if a listener needs them.
+    /// Measures one step, and sets the hops of each transfer. `number` is that of the step in error
+    /// messages. `contents` has the contents of each transfer, if a listener needs them.
     pub(crate) fn measure(
         &mut self,
         number: u64,
@@ -123,12 +119,12 @@ impl StepStatistics {
         let has_bandwidths = self.topology.bandwidths().is_some();
 
         // The first walk counts messages and loads. If no messages share a link, or all loads are
-        // equal, the largest load of a link follows from the number of messages.
+        // equal, the largest load of a link follows from the counts.
         let mut facts = self.walk(number, transfers, equal_loads, routes)?;
         let on_link = facts.max_link_messages;
         facts.max_link_load = match &mut self.link_loads {
             _ if on_link <= 1 && self.hosts.is_empty() => facts.max_load,
-            // A message between ranks of the same node uses no link.
+            // A message within a node uses no link.
             _ if on_link <= 1 => {
                 let on_links = transfers.iter().filter(|t| t.hops > 0);
                 on_links.map(|t| t.load).max().unwrap_or(0)
@@ -138,8 +134,7 @@ impl StepStatistics {
         };
         facts.max_injected_load = self.max_injected_load(transfers).unwrap_or(facts.max_node_load);
 
-        // The second walk finds the loads of shared links, if they do not follow from the counts of
-        // the first walk.
+        // The second walk finds the loads of shared links that do not follow from the first walk.
         let Interests { multiplexing, busiest_links, .. } = self.interests;
         let mut multiplexed = u128::from(facts.max_load.max(on_link.saturating_mul(load)));
         self.busiest_links.clear();
@@ -167,8 +162,8 @@ impl StepStatistics {
         Ok(facts)
     }
 
-    /// Computes every route once. Counts messages and loads on links and at nodes. Sums the
-    /// latencies and bandwidths of routes, if links differ in these.
+    /// Computes every route once. Counts messages and loads on links and at nodes, and sums
+    /// latencies and bandwidths, if links differ in these.
     fn walk(
         &mut self,
         number: u64,
@@ -228,8 +223,7 @@ impl StepStatistics {
             let ends = Ends { sender: from, to, receiver: to, from };
             self.count_ends(ends, uses_ends, t.load, &mut facts);
 
-            // A message between two ranks of one node uses no link, so it has the machine's
-            // bandwidth.
+            // A message within a node uses no link, so it has the machine's bandwidth.
             if has_bandwidths {
                 if hops == 0 {
                     (inverse_bandwidth, slowest) = (1.0, 1.0);
@@ -264,7 +258,7 @@ impl StepStatistics {
 
     /// Computes every route again, after the messages on each link have been counted. Returns the
     /// largest product of a message's load and the number of messages on a link of its route. Also
-    /// sets [`BandwidthTimes::multiplexed`] and finds the busiest links, if a listener needs these.
+    /// sets [`BandwidthTimes::multiplexed`] and finds the busiest links, if needed.
     fn walk_shared_links(
         &mut self,
         number: u64,
@@ -306,8 +300,8 @@ impl StepStatistics {
         Ok(multiplexed)
     }
 
-    /// Stores the links that may be the most expensive ones for some prices of a message and of a
-    /// byte. A link is left out if another link has at least as many messages and as much time.
+    /// Stores the links that may be the most expensive for some prices of a message and of a byte:
+    /// those without another link with at least as many messages and as much time.
     fn find_busiest_links(&mut self, links: impl Iterator<Item = LinkUse>) {
         let mut links: Vec<LinkUse> = links.collect();
         links.sort_unstable_by(|a, b| b.messages.cmp(&a.messages).then(b.time.total_cmp(&a.time)));
@@ -376,8 +370,7 @@ impl StepStatistics {
         }
     }
 
-    /// Returns the largest load that one node sends or receives over links; `None` if no two ranks
-    /// share a node, because all messages then use links.
+    /// `None` if all messages use links, because no two ranks share a node.
     fn max_injected_load(&self, transfers: &[Transfer]) -> Option<u64> {
         let mut loads: HashMap<(u32, bool), u64> = HashMap::new();
         for t in transfers.iter().filter(|t| t.hops > 0) {
@@ -388,8 +381,8 @@ impl StepStatistics {
         loads.into_values().max().or((!self.hosts.is_empty()).then_some(0))
     }
 
-    /// Returns the largest load and the largest number of blocks of a node in messages of several
-    /// blocks, which the node packs before sending or unpacks after arrival.
+    /// Returns the largest load and number of blocks of a node in messages of several blocks, which
+    /// it packs before sending or unpacks after arrival.
     fn max_packed(
         &mut self,
         transfers: &[Transfer],
@@ -441,7 +434,7 @@ pub(super) fn bad_route(step: u64, t: &Transfer, source: RouteError) -> Fault {
     Fault::Send(step, SendFault::BadRoute { from: u64::from(t.from), to: u64::from(t.to), source })
 }
 
-/// The messages and loads of one node in the step `step`.
+/// Those of the step `step`.
 #[derive(Debug, Clone, Copy, Default)]
 struct NodeTraffic {
     step: u64,
@@ -489,7 +482,7 @@ impl NodeTraffic {
     }
 }
 
-// Steps of which only the messages of the representatives (one node of each orbit) are known.
+// Steps of which only the messages of the representatives are known.
 
 #[derive(Debug)]
 pub(super) struct SymmetricLinks {
@@ -552,13 +545,12 @@ impl SymmetricLinks {
 }
 
 impl StepStatistics {
-    /// Measures one step, given the messages of the representatives. The sender of each message is
-    /// given as an index among the representatives, and is replaced by its node number. The traffic
-    /// of nodes and buffers is that of the representatives.
+    /// Measures one step, given the messages of the representatives. The sender of each is given as
+    /// an index among the representatives, and replaced by its node. The traffic of nodes and
+    /// buffers is that of the representatives.
     ///
-    /// Multiplexed loads, the contents of messages and the busiest links are not measured. Models
-    /// that need these values read all messages
-    /// ([`Detail::AllNodes`](crate::simulation::listener::Detail)).
+    /// Multiplexed loads, contents and the busiest links are not measured. Models that need these
+    /// read all messages ([`Detail::AllNodes`](crate::simulation::listener::Detail)).
     pub(super) fn measure_orbits(
         &mut self,
         number: u64,
@@ -576,8 +568,7 @@ impl StepStatistics {
         for t in messages.iter_mut() {
             let sender = t.from;
             t.from = group.representative(sender as usize) as u32;
-            // The representative of the receiver's orbit receives an image of this message from
-            // `from`.
+            // The representative of the receiver receives an image of this message from `from`.
             let (receiver, element) = group.home(t.to.into());
             let from = group.moved(t.from.into(), group.inverse(element)) as u32;
             let receiver = receiver as u32;
@@ -590,7 +581,7 @@ impl StepStatistics {
         }
         facts.max_injected_load = facts.max_node_load;
 
-        // Count links by orbits, if the topology and the routes permit this.
+        // Count links by orbits, if possible.
         let counted = symmetric.links.count(self.topology.as_ref(), messages, routes);
         let counted = counted.map_err(|(i, source)| bad_route(number, &messages[i], source))?;
         if let Some(counted) = counted {
@@ -617,8 +608,7 @@ impl StepStatistics {
     }
 }
 
-/// The loads that one node has sent and received in the phase `phase`. In a later phase, both count
-/// as 0.
+/// The loads that a node has sent and received in the phase `phase`; 0 in a later phase.
 #[derive(Debug, Clone, Copy, Default)]
 struct NodeBuffers {
     phase: u32,
@@ -632,7 +622,7 @@ impl NodeBuffers {
     const RECEIVED: usize = 1;
 
     /// Adds a load to one of the two sums and returns the new sum. 128-bit integers would double
-    /// the size of the table of all nodes, and reading this table takes most of the time.
+    /// the size of the table of all nodes, and reading it takes most of the time.
     #[inline]
     fn add(&mut self, phase: u32, which: usize, load: u64) -> u128 {
         if self.phase != phase {
@@ -645,8 +635,8 @@ impl NodeBuffers {
     }
 }
 
-/// The loads that pass through each node's send and receive buffers in a phase, including data that
-/// a node sends to itself, and the largest of these loads so far.
+/// The loads that pass through the send and receive buffers of nodes in a phase, with data for the
+/// node itself, and the largest of them so far.
 #[derive(Debug)]
 pub(super) struct Buffers {
     nodes: Vec<NodeBuffers>,
@@ -706,11 +696,11 @@ mod tests {
         let one_directional = |ends: &[(u32, u32)]| facts("ring:4", ends).one_directional;
         assert!(one_directional(&[(0, 1), (1, 2)]));
         assert!(one_directional(&[(1, 2), (0, 1)]));
-        // Two exchanges, then an exchange and a message from a third node.
+        // Two exchanges, then with a message from a third node.
         assert!(!one_directional(&[(0, 1), (1, 0), (2, 3), (3, 2)]));
         assert!(one_directional(&[(0, 1), (1, 0), (2, 1)]));
         assert!(one_directional(&[(2, 1), (0, 1), (1, 0)]));
-        // Several sends or several receives, with and without a message in the other direction.
+        // Several sends or receives, without and with a message in the other direction.
         assert!(!one_directional(&[(0, 1), (0, 2), (0, 3)]));
         assert!(!one_directional(&[(1, 0), (2, 0), (3, 0)]));
         assert!(one_directional(&[(0, 1), (0, 2), (3, 0)]));

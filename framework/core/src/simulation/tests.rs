@@ -1,5 +1,5 @@
-//! Tests of schedules as a whole: what listeners are notified of, and that one node of each orbit
-//! gives the same result as all nodes.
+//! Tests of whole schedules: what listeners are notified of, and that one node of each orbit gives
+//! the same result as all nodes.
 
 use super::*;
 use crate::delivery::boxes::{Axis, Layout, NodeSet, Side};
@@ -46,11 +46,11 @@ fn empty_messages_are_skipped_on_request() {
     assert!(totals(true, &[2]).is_err(), "the empty block was not sent");
 }
 
-// Tests of the rule that a message is rearranged if it has several blocks that are not empty. The
-// expected results are computed block by block.
+// Messages of several blocks that are not empty are rearranged. The expected results are computed
+// block by block.
 
-/// For each step, the largest packed load of a node, and the largest number of packed blocks. They
-/// are those of the messages that the node sends or receives and that contain several blocks.
+/// For each step, the largest packed load of a node, and the largest number of packed blocks: those
+/// in messages of several blocks that the node sends or receives.
 #[derive(Default)]
 struct Packed(Vec<(u64, f64)>);
 
@@ -67,7 +67,6 @@ impl Listener for Packed {
     }
 }
 
-/// Returns the largest packed load and number of blocks of each step.
 fn packed(task: Task, division: Division, steps: &[Vec<Rule<'_>>]) -> Vec<(u64, f64)> {
     let mut listener = Packed::default();
     let mut simulation = Simulation::new(task, vec![&mut listener]).unwrap();
@@ -76,13 +75,11 @@ fn packed(task: Task, division: Division, steps: &[Vec<Rule<'_>>]) -> Vec<(u64, 
         simulation.step().unwrap();
         sends.iter().for_each(|rule| simulation.send(rule, None).unwrap());
     }
-    // Ignore the result of the verification: most of these schedules deliver only a part of the
-    // data.
+    // Ignore the verification: most of these schedules deliver only a part of the data.
     let _ = simulation.finish();
     listener.0
 }
 
-/// Creates a send of one segment of each block.
 fn piece<'a>(from: u64, to: u64, segment: u32) -> Rule<'a> {
     Rule { segments: Axis::Range { first: segment, stride: 1, count: 1 }, ..Rule::new(from, to) }
 }
@@ -91,16 +88,16 @@ fn piece<'a>(from: u64, to: u64, segment: u32) -> Rule<'a> {
 fn a_sum_and_the_pieces_of_a_block_are_one_block() {
     let combine = |from, to| Rule { combine: true, ..Rule::new(from, to) };
     let task = |kind| Task::new(parse("ring:4").unwrap(), Collective::of(kind));
-    // Each message is one value: first a single contribution, then the sum of two. The parts of a
-    // vector are pieces of one value.
+    // Each message is one value: a single contribution, then the sum of two. The parts of a vector
+    // are pieces of one value.
     let chain = [vec![combine(0, 1)], vec![combine(1, 2)]];
     assert_eq!(packed(task(&ALL_REDUCE), Division::WHOLE, &chain), [(0, 0.0); 2]);
     let parts = Division { in_parts: true, segments: 2 };
     assert_eq!(packed(task(&ALL_REDUCE), parts, &chain), [(0, 0.0); 2]);
     // A vector of sums for four nodes is four blocks.
     assert_eq!(packed(task(&REDUCE_SCATTER), Division::WHOLE, &chain), [(4, 4.0); 2]);
-    // Segments of a block are sent by one send, by two sends, and by two sends with a different
-    // send between them.
+    // Segments of a block are sent by one send, by two, and by two with a different send between
+    // them.
     let segments = Division { segments: 3, ..Division::WHOLE };
     let copies = |rules: &[Rule<'static>]| {
         vec![rules.iter().map(|rule| Rule { copy: true, ..*rule }).collect::<Vec<_>>()]
@@ -117,8 +114,8 @@ fn a_sum_and_the_pieces_of_a_block_are_one_block() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
 
-    /// In the first step all nodes send to node 1; in the second step node 1 sends to node 2.
-    /// Blocks may be empty, and messages of 0 bytes may be skipped.
+    /// In the first step nodes send to node 1, which sends to node 2 in the second. Blocks may be
+    /// empty, and messages of 0 bytes skipped.
     #[test]
     fn messages_of_several_blocks_are_packed(
         sizes in prop::collection::vec(0_u64..3, 25),
@@ -130,10 +127,9 @@ proptest! {
             first.into_iter().filter(|(from, ..)| *from != 1).map(|(from, d, n, s)| (from, 1, d, n, s)).collect(),
             second.into_iter().map(|(d, n, s)| (1, 2, d, n, s)).collect::<Vec<(u64, u64, u32, u32, u32)>>(),
         ];
-        // The node that holds each segment of each block, and the bytes of a segment.
+        // The node of each segment of each block, and the bytes of a segment.
         let mut at: Vec<u64> = (0..50).map(|id| id / 10).collect();
         let bytes = |id: usize| if is_sized { sizes[id / 2].div_ceil(2) } else { 1 };
-        // Execute the sends block by block.
         let mut expected = Vec::new();
         for step in &sends {
             let (mut loads, mut any) = ([(0, 0.0); 5], false);
@@ -163,7 +159,6 @@ proptest! {
                 expected.push((load, loads.iter().map(|(_, blocks)| *blocks).fold(0.0, f64::max)));
             }
         }
-        // Run the same sends in a simulation.
         let sizes = if is_sized { SizeTable::of(5, |o, d| sizes[(o * 5 + d) as usize]) } else { None };
         let task = Task { sizes, skip_empty, ..Task::new(parse("fully-connected:5").unwrap(), Collective::of(&ALL_TO_ALL)) };
         let axes: Vec<Vec<[Axis<'_>; 1]>> = sends.iter().map(|step| {
@@ -179,8 +174,8 @@ proptest! {
     }
 }
 
-/// In each of two steps, a node sends all of its four blocks of an all-to-all, which have 10 bytes
-/// each. So a node rearranges four blocks and 40 bytes in a step, at either end of the message.
+/// In each of two steps, a node sends all of its four blocks of 10 bytes. So it rearranges four
+/// blocks and 40 bytes in a step, at either end of the message.
 #[test]
 fn blocks_are_charged_at_both_ends_of_an_exchange() {
     use crate::cost::kind::Kind;
@@ -218,17 +213,16 @@ fn blocks_are_charged_at_both_ends_of_an_exchange() {
     insta::assert_snapshot!(refused, @"rearrange_block_us needs blocks of one size if the schedule declares what it rearranges: set rearrange_block_us=0 to price only bytes, or rearrangement=packed");
 }
 
-// Compares symmetric schedules, which are traced on one node of each orbit, with the same
-// schedules planned for all nodes.
+// Symmetric schedules, traced on one node of each orbit, against full planning.
 
 /// A listener that records all events, or only the facts of steps.
 #[derive(Debug, PartialEq, Default)]
 struct Recorder {
     all_events: bool,
     steps: Vec<StepFacts>,
-    /// For each step, its messages in their order, and the load of each node.
+    /// For each step, its messages, and the load of each node.
     messages: Vec<(Vec<Transfer>, Vec<u64>)>,
-    /// All other events in their order. Each send is listed with all of its blocks.
+    /// All other events, with the blocks of sends.
     events: Vec<String>,
 }
 
@@ -269,7 +263,7 @@ impl Listener for Recorder {
     }
 }
 
-/// Returns the origin, destination and segment of every block of a send, sorted.
+/// The origin, destination and segment of every block of a send, sorted.
 fn blocks(sent: &Sent<'_>) -> Vec<[u64; 3]> {
     let blocks = |bits: &&[u64]| -> Vec<[u64; 3]> {
         let of =
@@ -284,8 +278,8 @@ fn blocks(sent: &Sent<'_>) -> Vec<[u64; 3]> {
     blocks
 }
 
-/// The random choices for a send of a representative: numbers that select the sender and the
-/// receiver, the members of its sets on each axis, and its flags.
+/// Random choices for a send of a representative: numbers that select the sender and the receiver,
+/// the members of its sets on each axis, and flags.
 #[derive(Debug, Clone)]
 struct Choice {
     from: u64,
@@ -297,7 +291,7 @@ struct Choice {
     copy: bool,
 }
 
-/// A collective, and whether each block is divided into one part for each node.
+/// A collective, and whether each block is divided into parts.
 type Blocks = (&'static CollectiveKind, bool);
 
 const BLOCKS: [Blocks; 6] = [
@@ -310,8 +304,7 @@ const BLOCKS: [Blocks; 6] = [
 ];
 
 impl Choice {
-    /// Calls `send` with the rule of this choice. `words` turns the members of a set into the words
-    /// of a bit set for each axis.
+    /// `words` turns the members of a set into the words of a bit set for each axis.
     fn with_rule<R>(
         &self,
         (kind, in_parts): Blocks,
@@ -357,7 +350,6 @@ fn simulate(
     steps: &[Vec<Choice>],
     (all_events, proof_scope): (bool, ProofScope),
 ) -> (Recorder, Result<Totals, String>) {
-    // Begin the schedule, and find the planned nodes.
     let (kind, in_parts) = blocks;
     let group = Group::new(radices, symmetries).unwrap();
     let grid = Grid::new(radices).unwrap();
@@ -386,7 +378,6 @@ fn simulate(
         });
         words.collect()
     };
-    // Each planned node sends the images of the sends of its representative.
     let mut run = || -> Result<(), Fault> {
         for step in steps {
             simulation.step()?;
@@ -409,8 +400,8 @@ fn simulate(
     (recorder, outcome.map(|totals| Totals { verified_on: 0, ..totals }))
 }
 
-/// Returns the step of a fault and the rule that was broken. All other contents of a fault, such as
-/// the node and the block, depend on the order of nodes and are not compared.
+/// Returns the step of a fault and the broken rule. The node and the block depend on the order of
+/// nodes.
 fn in_short(fault: &Fault) -> String {
     match fault {
         Fault::ForOrbit(fault, _) => in_short(fault),
@@ -434,9 +425,9 @@ fn in_short(fault: &Fault) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(400, 8000)))]
 
-    /// Whatever the representatives send, the facts of all steps and the missing blocks are equal
-    /// to those of the full plan. A listener that reads all nodes is notified of the same messages
-    /// in the same order, with the same blocks. A broken rule is reported in the same step.
+    /// Whatever the representatives send, the facts of all steps and the missing blocks equal those
+    /// of the full plan. A listener that reads all nodes is notified of the same messages in the
+    /// same order, with the same blocks. A broken rule is reported in the same step.
     #[test]
     fn symmetric_schedules_are_reported_as_full_ones(
         ((spec, radices, symmetries), steps, blocks) in prop::sample::select(vec![
@@ -463,22 +454,19 @@ proptest! {
 /// The observed results of an exchange.
 #[derive(Debug, PartialEq, Default)]
 struct Trace {
-    /// The load of each send.
     sent: Vec<Option<u64>>,
-    /// For each step, the load that each node holds, the load that each node has reduced, and the
-    /// largest load that any node has held so far.
+    /// For each step, the load that each node holds, that it has reduced, and the largest load so
+    /// far.
     steps: Vec<(Vec<u64>, Vec<u64>, u64)>,
 }
 
-/// Traces all nodes, with sets stored as runs or as bits. Some of the chosen sets are ranges of
-/// coordinates, some are scattered.
+/// Traces all nodes, with sets stored as runs or as bits. Some sets are ranges, some are scattered.
 fn trace(
     radices: &[u64],
     blocks: Blocks,
     steps: &[Vec<Choice>],
     as_runs: bool,
 ) -> (Trace, Result<(), String>) {
-    // Begin the exchange.
     let (kind, in_parts) = blocks;
     let (grid, collective) = (Grid::new(radices).unwrap(), Collective::of(kind));
     let nodes = grid.nodes();
@@ -503,7 +491,6 @@ fn trace(
         });
         axes.collect()
     };
-    // Run the steps, up to the first fault.
     let mut trace = Trace::default();
     let mut run = || -> Result<(), Fault> {
         for step in steps {
@@ -533,8 +520,7 @@ fn trace(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(200, 4000)))]
 
-    /// Sets on long axes are stored as runs. The results must be equal to those of sets stored as
-    /// bits.
+    /// Sets stored as runs give the results of sets stored as bits.
     #[test]
     fn exchanges_of_runs_and_of_bits_agree(
         (radices, steps, blocks) in prop::sample::select(vec![&[6][..], &[70], &[300], &[3, 130], &[2, 2, 70]])
@@ -589,14 +575,13 @@ fn faults_of_representatives_name_the_rest_of_the_orbit() {
     insta::assert_snapshot!(message(simulation.send(&send(2, 2, 3), None)), @"step 1: node 2 sends, but the schedule is planned for its representative, node 0");
     simulation.send(&send(0, 0, 3), None).unwrap();
     simulation.step().unwrap();
-    // Node 1 holds the block that node 0 has sent. By symmetry, node 5 holds block 4 -> 1, which
-    // node 4 has sent.
+    // Node 1 holds the block that node 0 has sent, and by symmetry node 5 holds block 4 -> 1.
     insta::assert_snapshot!(message(simulation.send(&send(1, 4, 1), None)), @"step 2: node 1 sends node 2 block 4 -> 1, which it does not hold (it is at node 5); the same fault occurs at 2 other nodes");
     insta::assert_snapshot!(message(simulation.finish().map(|_| ())), @"after step 2: block 1 -> 0 was never delivered to node 0 (it is at node 1); missing in total: 30 blocks at 6 nodes");
 }
 
 /// Sets on long axes are stored as runs, also if all nodes are planned. Each node then represents
-/// only itself, so its fault occurs at no other node.
+/// only itself.
 #[test]
 fn faults_of_fully_planned_nodes_name_no_other_nodes() {
     let fault = |as_runs: bool| {

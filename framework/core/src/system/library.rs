@@ -1,5 +1,5 @@
-//! The algorithms from which NCCL and RCCL choose on a system, and the algorithms of this project
-//! that send the same messages.
+//! The algorithms from which NCCL and RCCL choose, and this project's algorithms with the same
+//! messages.
 
 use super::System;
 use crate::cost::machine::Machine;
@@ -15,7 +15,7 @@ pub struct LibraryAlgorithm {
     pub protocols: Vec<&'static str>,
 }
 
-/// An algorithm of NCCL and RCCL with the algorithm of this project that sends the same messages.
+/// An algorithm of NCCL and RCCL, and this project's algorithm with the same messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counterpart {
     /// The word of the collective.
@@ -37,8 +37,8 @@ const fn counterpart(
     Counterpart { collective, name, ours, parameters }
 }
 
-/// The algorithms of NCCL and RCCL. The model cuts messages into chunks, so each share has one
-/// segment, or one for each tree.
+/// The algorithms of NCCL and RCCL. The model cuts messages into chunks, so a share is one segment,
+/// or one for each tree.
 pub const COUNTERPARTS: [Counterpart; 9] = [
     counterpart("alltoall", "p2p", "linear", ""),
     counterpart("allreduce", "ring", "ring-allreduce", ""),
@@ -52,8 +52,7 @@ pub const COUNTERPARTS: [Counterpart; 9] = [
 ];
 
 impl LibraryAlgorithm {
-    /// Returns the machine with only the protocols of this algorithm. Machines without `protocols`
-    /// stay the same.
+    /// Returns the machine with only the protocols of this algorithm, if it has `protocols`.
     pub fn machine(&self, machine: &Machine) -> Machine {
         let list = machine.values().into_iter().find(|value| value.parameter.key() == "protocols");
         let Some(list) = list.filter(|list| list.text != "none") else { return machine.clone() };
@@ -78,9 +77,9 @@ impl System {
         !self.is_amd() && self.inside_gbps > 300.0
     }
 
-    /// Returns the algorithms from which the library chooses for a collective on `domains` domains of
-    /// `gpus` GPUs each. `collective` is its word, such as `allreduce`. Empty if the collective is
-    /// not modelled.
+    /// Returns the algorithms from which the library chooses for a collective (its word, such as
+    /// `allreduce`) on `domains` domains of `gpus` GPUs each. Empty if the collective is not
+    /// modelled.
     pub fn library(&self, collective: &str, domains: u64, gpus: u64) -> Vec<LibraryAlgorithm> {
         let in_switch = self.reduces_in_switch() && gpus > 1;
         let all = COUNTERPARTS.iter().filter(|own| own.collective == collective);
