@@ -1,21 +1,19 @@
-//! Boxes of blocks. A box is the product of sets of coordinates, with one set for each axis.
+//! Boxes of blocks. A box is a product of sets of coordinates, one set for each axis.
 //!
-//! A box is *origins x destinations x segments*. Origins and destinations are sets of nodes, and
-//! each is a product over the axes of a grid. If a collective does not distinguish its blocks by
-//! origin, boxes have no origins. The same is true for destinations. The nodes of a schedule hold
-//! thousands of boxes. To save memory and time, a box is therefore only a slice of elements. All
-//! boxes of a schedule share a [`Layout`], which defines the meaning of the elements. There are two
-//! layouts:
+//! A box is *origins x destinations x segments*. Origins and destinations are sets of nodes, each a
+//! product over the axes of a grid; they are left out if a collective does not distinguish its
+//! blocks by them. The nodes of a schedule hold thousands of boxes, so a box is only a slice of
+//! elements. All boxes of a schedule share a [`Layout`], which defines the meaning of the elements.
+//! There are two layouts:
 //!
-//! - [`BitLayout`] has one bit per coordinate. It is faster if axes have at most thousands of
-//!   coordinates, and it is used if every node is planned.
-//! - `RunLayout` has one set per axis, stored as runs of coordinates if that is shorter. It is used
-//!   for long axes, and if only one node of each symmetry orbit is planned.
+//! - [`BitLayout`] has one bit per coordinate. It is faster on axes of at most thousands of
+//!   coordinates, and is used if every node is planned.
+//! - `RunLayout` has one set per axis, as runs of coordinates if that is shorter. It is used for
+//!   long axes, and if only one node of each symmetry orbit is planned.
 //!
-//! (A third layout was rejected. It described the set of each axis by a first coordinate, a stride
-//! and a count. For tori it is as compact as the other two. But sets that are created by the
-//! algorithm `xor` or by Bruck's algorithm need many of these triples, and intersections need
-//! divisions.)
+//! (A third layout, with a first coordinate, a stride and a count for each axis, was rejected. For
+//! tori it is as compact, but sets of the algorithm `xor` or of Bruck's algorithm need many such
+//! triples, and intersections need divisions.)
 
 mod bits;
 mod runs;
@@ -43,8 +41,7 @@ pub enum Axis<'a> {
         /// Number of coordinates. They must be distinct.
         count: u32,
     },
-    /// A bit set in words of 64 bits, the lowest coordinates first. The coordinates whose bits are
-    /// 1 are in the subset.
+    /// A bit set in words of 64 bits, the lowest coordinates first.
     Bits(&'a [u64]),
 }
 
@@ -130,8 +127,8 @@ impl Axis<'_> {
     }
 }
 
-/// A box of the selected blocks, with the axes that a set has narrowed. Most sends narrow one axis,
-/// so a search compares only this axis.
+/// A box of the selected blocks, with the narrowed axes. Most sends narrow one axis, and a search
+/// compares only this axis.
 #[derive(Debug, Clone)]
 pub struct Selection<E = u64> {
     elements: Vec<E>,
@@ -149,8 +146,7 @@ impl<E: Element> Selection<E> {
         &self.elements
     }
 
-    /// Returns the number of selected blocks (or segments of blocks), whether or not the sender
-    /// holds them.
+    /// Returns the number of selected blocks or segments, whether or not the sender holds them.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -167,8 +163,7 @@ impl<E: Element> Selection<E> {
         self.count = layout.full_count();
     }
 
-    /// Narrows one side of the selection to a valid set. Before the call, the selection must have
-    /// all coordinates of that side.
+    /// Narrows one side, which must have all coordinates before, to a valid set.
     fn narrow<L>(&mut self, layout: &L, side: Side, set: NodeSet<'_>)
     where
         L: Layout<Element = E> + ?Sized,
@@ -192,7 +187,7 @@ impl<E: Element> Selection<E> {
         }
     }
 
-    /// Narrows the segments. Errors if the set does not fit the number of segments per block.
+    /// Errors if the set does not fit the number of segments per block.
     pub(crate) fn narrow_segments<L>(&mut self, layout: &L, set: Axis<'_>) -> Result<(), String>
     where
         L: Layout<Element = E>,
@@ -204,8 +199,7 @@ impl<E: Element> Selection<E> {
         Ok(())
     }
 
-    /// Narrows an axis to a valid set. Multiplies `kept` by the size of the set, and `of` by the
-    /// radix.
+    /// Narrows an axis to a valid set. Multiplies `kept` by the set's size, and `of` by the radix.
     fn narrow_axis<L: Layout<Element = E> + ?Sized>(
         &mut self,
         layout: &L,
@@ -230,12 +224,10 @@ impl<E: Element> Selection<E> {
         self.count = layout.count(&self.elements);
     }
 
-    /// Updates the number of blocks after axes with `of` combinations of coordinates were narrowed
-    /// to `kept` combinations.
+    /// Updates the count after `of` combinations of coordinates were narrowed to `kept`.
     fn scale<L: Layout<Element = E> + ?Sized>(&mut self, layout: &L, kept: u64, of: u64) {
         if layout.full_count() == u64::MAX {
-            // The number of all blocks is saturated at `u64::MAX`, so a division of the count would
-            // be wrong.
+            // The number of all blocks is saturated, so a division of the count would be wrong.
             self.count = layout.count(&self.elements);
         } else if kept < of {
             self.count = self.count / of * kept;
@@ -294,8 +286,8 @@ pub struct Axes {
 }
 
 impl Axes {
-    /// `side` has the radices of the axes of one side, which are the same for origins and
-    /// destinations. `origins` and `destinations` state whether boxes have these sides.
+    /// `side` has the radices of the axes of one side, which both sides share. `origins` and
+    /// `destinations` state whether boxes have these sides.
     fn new(grid: Grid, side: &[u64], origins: bool, destinations: bool, segments: u32) -> Self {
         let origins = 0..if origins { side.len() } else { 0 };
         let destinations = origins.end..origins.end + if destinations { side.len() } else { 0 };
@@ -316,8 +308,7 @@ impl Axes {
 
 /// The meaning of the elements of a box.
 ///
-/// All slices in these methods are boxes of the layout. A method that writes its result to `out` or
-/// `scratch` requires a slice with the length of a box.
+/// All slices are boxes of the layout. `out` and `scratch` have the length of a box.
 pub trait Layout: Debug {
     /// The type of the elements.
     type Element: Element;
@@ -331,8 +322,7 @@ pub trait Layout: Debug {
     /// Returns the number of blocks (or segments) in the box of all blocks, at most `u64::MAX`.
     fn full_count(&self) -> u64;
 
-    /// Returns the number of elements that describe the origins. These are the first elements of a
-    /// box.
+    /// Returns the number of elements for the origins, which are the first ones of a box.
     fn origin_elements(&self) -> usize;
 
     /// Returns the number of coordinates in the set of an axis.
@@ -350,8 +340,8 @@ pub trait Layout: Debug {
     /// Replaces the set of an axis of `out` by one coordinate.
     fn set_coordinate(&self, axis: usize, coordinate: u64, out: &mut [Self::Element]);
 
-    /// Writes the intersection of two boxes to `out`. Returns false if it is empty; the contents of
-    /// `out` are then unspecified.
+    /// Writes the intersection of two boxes to `out`. Returns false if it is empty; `out` is then
+    /// unspecified.
     fn intersect(
         &self,
         a: &[Self::Element],
@@ -360,13 +350,13 @@ pub trait Layout: Debug {
     ) -> bool;
 
     /// Writes to `out` the blocks of `a` whose destination and segment also occur in `b`. In a
-    /// reduction, these are the blocks of `a` that contribute to the same values as `b`. Returns
-    /// false if there are none.
+    /// reduction, these are the blocks of `a` that contribute to the values of `b`. Returns false
+    /// if there are none.
     fn terms_of(&self, a: &[Self::Element], b: &[Self::Element], out: &mut [Self::Element])
     -> bool;
 
-    /// Divides `a` without `inner` into disjoint boxes, and calls `piece` with each of them.
-    /// `inner` must be a box within `a`.
+    /// Divides `a` without the box `inner` within `a` into disjoint boxes, and passes them to
+    /// `piece`.
     fn subtract(
         &self,
         a: &[Self::Element],
@@ -375,15 +365,14 @@ pub trait Layout: Debug {
         piece: impl FnMut(&[Self::Element]),
     );
 
-    /// Extends `a` by the disjoint box `b` if the union of the two is a box. Returns whether the
-    /// union is a box.
+    /// Extends `a` by the disjoint box `b` if their union is a box. Returns whether it is.
     fn join(&self, a: &mut [Self::Element], b: &[Self::Element]) -> bool;
 
     /// Returns whether every block of `inner` is in `outer`.
     fn contains(&self, outer: &[Self::Element], inner: &[Self::Element]) -> bool;
 
-    /// Determines which blocks of `a` are in `selection`. If only some of them are, writes these
-    /// blocks to `out` as a box. `count` is the number of blocks of `a`.
+    /// Determines which blocks of `a` are in `selection`. Writes them to `out` as a box, if they
+    /// are only some. `count` is the number of blocks of `a`.
     fn cut(
         &self,
         a: &[Self::Element],
@@ -397,9 +386,8 @@ pub trait Layout: Debug {
         None
     }
 
-    /// Returns where the holdings of a node are stored. The first value is the index of the list
-    /// that stores the holdings of the node's orbit. The second is the group element that maps the
-    /// representative of the orbit to the node.
+    /// Returns the index of the list that stores the holdings of the node's orbit, and the group
+    /// element that maps the representative of the orbit to the node.
     fn home(&self, node: u64) -> (usize, u64) {
         (node as usize, 0)
     }
@@ -412,8 +400,8 @@ pub trait Layout: Debug {
     /// Replaces a box by its image under an element of the group.
     fn move_by(&self, _element: u64, _a: &mut [Self::Element]) {}
 
-    /// Finds the elements of the group that map some block of `a` to the block `one`. Returns the
-    /// smallest image of `node` under these elements; `None` if there is no such element.
+    /// Returns the smallest image of `node` under those elements of the group that map some block
+    /// of `a` to the block `one`, if there are any.
     fn least_image(&self, node: u64, a: &[Self::Element], one: &[Self::Element]) -> Option<u64> {
         self.contains(a, one).then_some(node)
     }
@@ -463,8 +451,7 @@ pub trait Layout: Debug {
         self.members(self.segment_axis(), a)
     }
 
-    /// Returns the box `a` with all origins. In a reduction, these are all contributions to the
-    /// values to which `a` contributes.
+    /// Returns `a` with all origins: in a reduction, all contributions to the values of `a`.
     fn with_all_origins(&self, a: &[Self::Element]) -> Vec<Self::Element> {
         let first = self.origin_elements();
         [&self.full()[..first], &a[first..]].concat()
@@ -513,8 +500,8 @@ pub trait Layout: Debug {
         Selection::new(self.full(), self.full_count())
     }
 
-    /// Narrows one side of a selection to a set of nodes. Before the call, the selection must
-    /// contain all coordinates of that side. Errors if the set does not fit the grid.
+    /// Narrows one side of a selection, which must have all coordinates before, to a set of nodes.
+    /// Errors if the set does not fit the grid.
     fn narrow(
         &self,
         side: Side,
@@ -527,7 +514,6 @@ pub trait Layout: Debug {
     }
 }
 
-/// Returns the product of the sizes of the sets of some axes.
 fn product<L: Layout + ?Sized>(layout: &L, axes: Range<usize>, a: &[L::Element]) -> u64 {
     axes.fold(1, |product: u64, axis| product.saturating_mul(layout.members(axis, a)))
 }

@@ -1,17 +1,16 @@
-//! Traces the number of bytes for each destination, for algorithms that do not track where data
-//! comes from.
+//! Traces the number of bytes for each destination, for algorithms that do not track origins.
 //!
 //! Some algorithms redistribute the data of a node element by element, so that all messages have
-//! about the same length (Liu, Wang & Prasanna, section 3; Bader et al.). Verification then ensures
-//! that no bytes are lost or created, and that all bytes reach their destination (`amounts` in the
-//! column `verified`).
+//! about the same length (Liu, Wang & Prasanna, section 3; Bader et al.). Then it is verified that
+//! no bytes are lost or created, and that all reach their destination (`amounts` in the column
+//! `verified`).
 //!
 //! A redistribution divides the data of a node into buckets, and each bucket is sent to a receiver.
 //! To *settle* a redistribution means to add the elements of its sent buckets to the holdings of
-//! their receivers. Until the holdings of a receiver are needed, redistributions are only recorded;
-//! then those whose buckets have the same receivers are settled together. This takes a few
-//! operations per node and destination, whatever the number of buckets. So tracing an exchange in
-//! which each of N nodes has data for every node takes time proportional to N x N.
+//! their receivers. This is done when these holdings are needed, for all redistributions together
+//! whose buckets have the same receivers. It takes a few operations per node and destination,
+//! whatever the number of buckets. So tracing an exchange in which each of N nodes has data for
+//! every node takes time proportional to N x N.
 
 mod redistribution;
 
@@ -25,7 +24,7 @@ use redistribution::{Pattern, Redistributed, UNSENT};
 use std::fmt;
 use std::sync::Arc;
 
-/// The sizes of blocks and of elements in a schedule of byte counts.
+/// The sizes of blocks and elements in a schedule of byte counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ByteCountUnits {
     /// Bytes of each block, if sizes are uniform.
@@ -80,8 +79,7 @@ pub enum ByteSelection<'a> {
 }
 
 /// The integer type of a number of elements. In a large exchange, the table of these numbers takes
-/// gigabytes, and reading the table is most of the cost. So `u32` is used if all totals fit, and
-/// `u64` otherwise.
+/// gigabytes, and reading it is most of the cost. So `u32` is used if all totals fit.
 pub trait ElementCount: Copy + Default + fmt::Debug + Into<u64> {
     /// Converts a number that is known to fit into this type.
     fn of(elements: u64) -> Self;
@@ -99,8 +97,7 @@ impl ElementCount for u64 {
     }
 }
 
-/// The number of elements that each node holds for each destination. Sends and loads are in bytes,
-/// which are multiples of [`ByteCountUnits::element_bytes`].
+/// The number of elements that each node holds for each destination. Sends and loads are in bytes.
 #[derive(Debug)]
 pub(crate) struct ByteCounts<T> {
     nodes: usize,
@@ -109,12 +106,11 @@ pub(crate) struct ByteCounts<T> {
     initial_bytes: u128,
     embedding: Embedding,
     layout: BitLayout,
-    /// Row i has the number of elements that node i holds for each destination. It is empty if the
-    /// node holds nothing, or if the row has not been needed yet.
+    /// Row i has the number of elements that node i holds for each destination; empty if it holds
+    /// nothing or the row has not been needed yet.
     holdings: Vec<Vec<T>>,
     unused_rows: Vec<Vec<T>>,
-    /// For each node, whether it still holds exactly its initial elements, so that its row is
-    /// computed only when it is needed.
+    /// For each node, whether it holds its initial elements, whose row is computed when needed.
     is_initial: Vec<bool>,
     redistributed: Vec<Option<Redistributed<T>>>,
     /// Nodes with a redistribution that is not settled completely.
@@ -123,10 +119,9 @@ pub(crate) struct ByteCounts<T> {
     unsettled: usize,
     /// All buckets that were sent before this step are settled.
     unsettled_since: u64,
-    /// The pattern of the most recent redistribution. The nodes of a phase usually redistribute
-    /// with the same pattern.
+    /// The last pattern. The nodes of a phase usually redistribute with the same one.
     pattern: Option<Arc<Pattern>>,
-    /// The elements in flight from listed sends: receiver, destination, number of elements.
+    /// The elements in flight from listed sends: receiver, destination, number.
     arriving: Vec<(u32, u32, u64)>,
     receivers: Vec<u32>,
     /// For each node, the last step in which it received any data.
@@ -135,19 +130,17 @@ pub(crate) struct ByteCounts<T> {
     contents: Contents,
     loads: Loads,
     step: u64,
-    /// The number of buckets of the redistributions that are stored.
+    /// The number of stored buckets.
     total_buckets: u64,
 }
 
 impl<T: ElementCount> ByteCounts<T> {
-    /// Creates the state before the first step. Errors if the counts exceed a limit, or if the
-    /// embedding is not the identity.
+    /// Errors if the counts exceed a limit, or if the embedding is not the identity.
     pub(crate) fn new(
         embedding: Embedding,
         sizes: Option<Arc<dyn BlockSizes>>,
         units: ByteCountUnits,
     ) -> Result<Self, Fault> {
-        // Check the embedding and the limits.
         let nodes = embedding.grid().nodes();
         if nodes != embedding.machine_nodes() || !embedding.is_identity() {
             return Err(Fault::BadGrid("a schedule of byte counts needs a grid of as many nodes as the machine, without placements".to_owned()));
@@ -167,8 +160,7 @@ impl<T: ElementCount> ByteCounts<T> {
                 units.block_bytes
             )));
         }
-        // Sum the bytes of each node. The rows of the holdings are computed later, when they are
-        // needed.
+        // Sum the bytes of each node. The rows of the holdings are computed when needed.
         let layout = BitLayout::new(embedding.grid().clone(), false, true, 1);
         let all: Vec<u64> = (0..nodes).collect();
         let held: Vec<u64> = match &sizes {
@@ -321,9 +313,9 @@ impl<T: ElementCount> Traced for ByteCounts<T> {
         &self.loads
     }
 
-    /// Because the origin of bytes is not tracked, a send depends on all data that the sender may
-    /// have put into it. For a bucket, this is all data that the sender received before the
-    /// redistribution. For listed bytes, it is all data that the sender received before the send.
+    /// A send depends on all data that the sender may have put into it: for a bucket, on all data
+    /// that it received before the redistribution; for listed bytes, on all that it received before
+    /// the send.
     fn latest_arrival(&self) -> u64 {
         self.latest_arrival
     }
@@ -333,16 +325,15 @@ impl<T: ElementCount> Traced for ByteCounts<T> {
     }
 }
 
-/// Schedules of byte counts, whatever the type of the counts.
 pub(crate) trait TracedBytes: Traced {
     fn redistribute(&mut self, redistribution: &Redistribution<'_>) -> Result<(), Fault>;
 
     /// Executes one send. Returns the number of bytes; `None` if there are none.
     fn send(&mut self, send: &ByteSend<'_>) -> Result<Option<u64>, Fault>;
 
-    /// Returns the contents of the most recent send. All data for one destination counts as one
-    /// block, because its origins are not tracked. A bucket always counts as several blocks,
-    /// because its data usually has several destinations.
+    /// Returns the contents of the last send. All data for one destination counts as one block,
+    /// because origins are not tracked. A bucket always counts as several blocks, because its data
+    /// usually has several destinations.
     fn contents(&self) -> Contents;
 
     fn layout(&self) -> &BitLayout;
@@ -366,8 +357,7 @@ impl<T: ElementCount> TracedBytes for ByteCounts<T> {
     }
 }
 
-/// Creates the state before the first step. Counts have 32 bits if the total number of elements for
-/// one destination is certain to fit.
+/// Counts have 32 bits if the number of elements for any destination is certain to fit.
 pub(crate) fn start(
     embedding: Embedding,
     sizes: Option<Arc<dyn BlockSizes>>,
@@ -451,7 +441,7 @@ impl<T: ElementCount> ByteCounts<T> {
         to: u64,
         byte_counts: &[(u64, u64)],
     ) -> Result<u64, Fault> {
-        // The row of the sender must have the buckets that it received in earlier steps.
+        // The row must have the buckets that the sender received in earlier steps.
         self.settle(self.step)?;
         self.materialize(from as usize)?;
         self.latest_arrival = self.last_receipts[from as usize];

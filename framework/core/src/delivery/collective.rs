@@ -1,9 +1,8 @@
-//! Collectives. A collective defines which blocks each node holds at the start, and which blocks
-//! each node must hold at the end.
+//! Collectives: which blocks each node holds at the start, and must hold at the end.
 //!
-//! Each collective is a row of [`COLLECTIVES`]. All further properties follow from this row:
-//! whether blocks are distinguished by origin and by destination, by which sets a send may select
-//! blocks, whether there is a root, which block sizes are possible, and the lower bounds.
+//! Each collective is a row of [`COLLECTIVES`], from which all other properties follow: whether
+//! blocks are distinguished by origin and by destination, by which sets a send may select blocks,
+//! whether there is a root, which block sizes are possible, and the lower bounds.
 
 mod tokens;
 
@@ -12,9 +11,8 @@ use std::sync::Arc;
 pub use swapmeet_abi::collective::*;
 pub use tokens::{TokenSizes, Tokens};
 
-/// Returns the reason why a send cannot select blocks of a collective by `side`, or `None` if it
-/// can. A send that gives a set for this side is refused: if the set were ignored, the send would
-/// move more blocks than intended.
+/// Returns why a send cannot select blocks of a collective by `side`, if so. Such a set is refused,
+/// because without it, the send would move more blocks than intended.
 pub fn set_error(kind: &CollectiveKind, side: Side) -> Option<String> {
     if kind.may_name(side) {
         return None;
@@ -56,17 +54,15 @@ pub enum Blocks {
     All,
     /// The blocks that come from a node.
     From(u64),
-    /// The blocks that are destined for a node. In a reduction, these are all contributions to the
-    /// node's result.
+    /// The blocks for a node; in a reduction, all contributions to its result.
     For(u64),
     /// The tokens that a node receives.
     ReceivedBy(u64),
 }
 
 impl Collective {
-    /// Returns a collective of this kind. The root, if the collective has one, is node 0. A
-    /// permutation maps each node to itself; for other permutations see
-    /// [`Collective::permutation`].
+    /// Returns a collective of this kind. A root is node 0. A permutation maps each node to itself;
+    /// for others see [`Collective::permutation`].
     pub fn of(kind: &'static CollectiveKind) -> Self {
         Self { kind, root: 0, permutation: None, tokens: None }
     }
@@ -107,14 +103,13 @@ impl Collective {
         self.kind.is_rooted().then_some(self.root)
     }
 
-    /// Returns the node that is passed to [`BlockSizes`] for a side which does not distinguish
-    /// blocks: the root, or node 0 if there is no root.
+    /// Returns the node that [`BlockSizes`] get for a side that does not distinguish blocks.
     pub(crate) fn shared_end(&self) -> u64 {
         self.root().unwrap_or(0)
     }
 
-    /// Returns the nodes that are passed to [`BlockSizes`] for the block from `origin` to
-    /// `destination`, or for the sum to which this block contributes.
+    /// Returns the nodes that [`BlockSizes`] get for the block from `origin` to `destination`, or
+    /// for the sum to which it contributes.
     pub(crate) fn sizing_nodes(&self, origin: u64, destination: u64) -> [u64; 2] {
         [(Side::Origins, origin), (Side::Destinations, destination)]
             .map(|(side, node)| if self.kind.may_name(side) { node } else { self.shared_end() })
@@ -125,8 +120,7 @@ impl Collective {
         self.permutation.as_ref().map(|permutation| &*permutation.name)
     }
 
-    /// Returns, for each node, the node to which the permutation maps it; `None` if no permutation
-    /// is set.
+    /// Returns the image of each node under the permutation, if one is set.
     pub fn images(&self) -> Option<&[u32]> {
         self.permutation.as_ref().map(|permutation| &*permutation.to)
     }
@@ -164,15 +158,13 @@ impl fmt::Display for Collective {
     }
 }
 
-/// The sizes of blocks, if these differ. (If all blocks have the same size, blocks are counted
-/// instead of bytes.)
+/// The sizes of blocks, if they differ. (Blocks of the same size are counted.)
 pub trait BlockSizes: fmt::Debug + Send + Sync {
-    /// Returns the bytes of the block from node `origin` to node `destination` of the machine. If
+    /// Returns the bytes of the block from `origin` to `destination`, nodes of the machine. If
     /// blocks go to all nodes, `destination` is ignored.
     fn bytes(&self, origin: u64, destination: u64) -> u64;
 
-    /// Returns the total bytes of the blocks from `origins` to `destinations`. Both lists are in
-    /// ascending order.
+    /// Returns the bytes of all blocks from `origins` to `destinations`, which are sorted.
     fn total(&self, origins: &[u64], destinations: &[u64]) -> u64 {
         origins
             .iter()
@@ -181,8 +173,8 @@ pub trait BlockSizes: fmt::Debug + Send + Sync {
             .sum()
     }
 
-    /// Calls `visit` with each of the nodes 0 to `nodes` - 1 for which `origin` has a block that is
-    /// not empty, in ascending order, and with the bytes of this block.
+    /// Calls `visit` with each node below `nodes` for which `origin` has a block that is not empty,
+    /// in ascending order, and with its bytes.
     fn each_receiver(&self, origin: u64, nodes: u64, visit: &mut dyn FnMut(u64, u64)) {
         let sizes = (0..nodes).map(|destination| (destination, self.bytes(origin, destination)));
         sizes.filter(|(_, bytes)| *bytes > 0).for_each(|(to, bytes)| visit(to, bytes));
@@ -197,8 +189,8 @@ pub trait BlockSizes: fmt::Debug + Send + Sync {
     }
 }
 
-/// Returns the maximum traffic among the nodes 0 to `nodes` - 1 if each block is sent on its own,
-/// from its origin to its destination.
+/// [`BlockSizes::max_traffic`] if each block is sent on its own, from its origin to its
+/// destination.
 pub(crate) fn pair_traffic<S: BlockSizes + ?Sized>(sizes: &S, nodes: u64) -> MaxTraffic {
     let mut received = vec![(0_u64, 0_u64); nodes as usize];
     let mut busiest = MaxTraffic::default();
@@ -222,23 +214,21 @@ pub(crate) fn pair_traffic<S: BlockSizes + ?Sized>(sizes: &S, nodes: u64) -> Max
     busiest
 }
 
-/// The traffic between different nodes: the largest values of any node, and the total number of
-/// pairs of nodes that exchange data.
+/// The traffic between different nodes: the largest values of any node, and the number of pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MaxTraffic {
-    /// The largest number of bytes that one node has in all blocks for other nodes together.
+    /// The most bytes that one node has in all blocks for other nodes together.
     pub sent: u64,
-    /// The largest number of bytes that one node receives in all blocks of other nodes together.
+    /// The most bytes that one node receives in all blocks of other nodes together.
     pub received: u64,
-    /// The largest number of peers of a node. A node sends blocks that are not empty to some nodes,
-    /// and receives such blocks from some nodes; the larger of these two counts is its number of
-    /// peers.
+    /// The most peers of a node. A node has as many as it sends blocks to or receives blocks from,
+    /// whichever is more; empty blocks do not count.
     pub peers: u64,
     /// Number of ordered pairs of different nodes whose block is not empty.
     pub pairs: u64,
 }
 
-/// A table of block sizes for tests: row i has the bytes of the blocks from node i to each node.
+/// A table of block sizes: row i has the bytes of the blocks from node i to each node.
 #[cfg(test)]
 #[derive(Debug)]
 pub(crate) struct SizeTable(pub Vec<Vec<u64>>);

@@ -1,18 +1,17 @@
 //! Traces the blocks of every node through all steps of a schedule and verifies their delivery.
 //!
-//! Blocks are never listed one by one. A node's holdings are a list of boxes (products of sets of
-//! origins, destinations and segments). A send moves boxes from one node's holdings to another's. A
-//! block that is moved, not copied, is in one place at a time. So verification only has to count
-//! the required blocks that each node holds at the end.
+//! A node's holdings are a list of boxes (products of sets of origins, destinations and segments),
+//! which sends move from node to node. A block that is moved, not copied, is in one place at a
+//! time. So verification only has to count the required blocks that each node holds at the end.
 //!
 //! # Symmetric schedules
 //!
-//! Suppose that the schedule is invariant under a group of permutations of the nodes. Then only one
-//! node of each orbit, its *representative*, is planned: only its sends are executed, and only its
-//! holdings are stored. If representative r sends a set D of blocks to node t, then g(r) sends g(D)
-//! to g(t) for each element g of the group. Let s be the representative of t's orbit, and h the
-//! element that maps s to t. The image of the send under the inverse of h has receiver s. So s
-//! receives the image of D under the inverse of h. In full planning, each node is its own orbit.
+//! If the schedule is invariant under a group of permutations of the nodes, only one node of each
+//! orbit, its *representative*, is planned: only its sends are executed, and only its holdings are
+//! stored. If representative r sends a set D of blocks to node t, then g(r) sends g(D) to g(t) for
+//! each element g of the group. Let s be the representative of t's orbit, and h the element that
+//! maps s to t. The image of the send under the inverse of h has receiver s. So s receives the
+//! image of D under the inverse of h. In full planning, each node is its own orbit.
 
 mod inventory;
 mod tokens;
@@ -35,7 +34,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 pub(crate) use tokens::TokenExchange;
 
-/// A send. It moves or copies blocks from one node to another. Three sets (origins, destinations
+/// A send, which moves or copies blocks from one node to another. Three sets (origins, destinations
 /// and segments) select the blocks.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule<'a> {
@@ -53,16 +52,15 @@ pub struct Rule<'a> {
     pub strict: bool,
     /// Whether the sender keeps the blocks.
     pub copy: bool,
-    /// Whether the receiver combines the received values with its own values of a reduction. If
-    /// not, the received values replace its own values.
+    /// Whether the receiver combines the received values of a reduction with its own values,
+    /// instead of replacing its own.
     pub combine: bool,
     /// Whether sender and receiver may be the same node.
     pub local: bool,
     /// The part of a switch in the send.
     pub in_switch: InSwitch,
-    /// Bytes that the message carries in addition to the blocks, such as padding. No node holds
-    /// them afterwards. Must be 0 if all blocks have the same size, because loads are then in
-    /// blocks.
+    /// Bytes of the message in addition to the blocks, such as padding, which no node holds
+    /// afterwards. Must be 0 if all blocks have the same size, because loads are then in blocks.
     pub extra_bytes: u64,
 }
 
@@ -74,14 +72,14 @@ pub enum InSwitch {
     None,
     /// A switch adds or copies the data. The receiver combines the data with its own.
     First,
-    /// A switch adds the data to the data of another send to the same receiver, which combines only
-    /// the sum with its own data.
+    /// A switch adds the data to that of another send to the same receiver, which combines only the
+    /// sum with its own data.
     Joined,
 }
 
 impl Rule<'_> {
-    /// Creates a send of everything that `from` holds. The sender keeps nothing, received values
-    /// replace the receiver's values, and the two nodes must differ.
+    /// Creates a send of everything that `from` holds. The sender keeps nothing, the receiver's
+    /// values are replaced, and the two nodes must differ.
     #[inline]
     pub fn new(from: u64, to: u64) -> Self {
         Self {
@@ -116,16 +114,15 @@ pub(crate) struct Exchange<L: Layout = BitLayout> {
     in_flight: InFlight<L::Element>,
     loads: Loads,
     initial_load: u128,
-    /// Whether any send so far was a copy. Only then can a node receive a block that it already
-    /// holds.
+    /// Whether any send so far was a copy. Only then can a node receive a block twice.
     has_copies: bool,
     /// The first redundant delivery since the last call of [`Traced::take_redundant`].
     redundant: Option<Box<(PlacedNode, Block)>>,
     step: u64,
     latest_arrival: u64,
-    /// A buffer for the blocks that the current send selects.
+    /// The blocks that the current send selects.
     selection: Selection<L::Element>,
-    /// A buffer for the receiver's own values, while received values are combined with them.
+    /// The receiver's own values, while received values are combined with them.
     own_values: Vec<L::Element>,
 }
 
@@ -135,18 +132,16 @@ struct InFlight<E> {
     receivers: Vec<u64>,
     /// The records of the boxes ([`Holdings`]), one after the other.
     records: Vec<E>,
-    /// The sends of a reduction, because the receiver processes all values of a send together.
+    /// The sends of a reduction. The receiver processes all values of a send together.
     sends: Vec<ReductionSend>,
     /// The index of the first box of the most recent send.
     latest: usize,
-    /// The length of `records` from which on boxes for the same receiver are joined, to save
-    /// memory.
+    /// From this length of `records` on, boxes for the same receiver are joined, to save memory.
     join_from: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct ReductionSend {
-    /// The index of its first box.
     first: usize,
     from: u64,
     combine: bool,
@@ -155,8 +150,7 @@ struct ReductionSend {
 }
 
 impl Exchange {
-    /// Creates the state before the first step. `sizes` is `None` for blocks of uniform size. Loads
-    /// are then in blocks, otherwise in bytes.
+    /// `sizes` is `None` for blocks of uniform size, whose loads are in blocks, otherwise in bytes.
     pub(crate) fn new(
         collective: Collective,
         embedding: Embedding,
@@ -180,7 +174,7 @@ impl Exchange {
 pub(crate) type OrbitExchange = Exchange<RunLayout>;
 
 impl OrbitExchange {
-    /// Creates the state of a schedule that is invariant under `group`, on an identical embedding.
+    /// The embedding must be the identity.
     pub(crate) fn of_orbits(
         collective: Collective,
         embedding: Embedding,
@@ -200,7 +194,7 @@ impl OrbitExchange {
         self.inventory.layout.orbit_group()
     }
 
-    /// Creates the state of a fully planned schedule, in which each node is its own orbit.
+    /// Creates the state of a fully planned schedule.
     pub(crate) fn of_all_nodes(
         collective: Collective,
         embedding: Embedding,
@@ -249,8 +243,7 @@ impl<L: Layout> Exchange<L> {
         })
     }
 
-    /// Asserts that the loads of nodes are those of the boxes that they hold, and that no load was
-    /// lost or created.
+    /// Asserts that nodes have the loads of their boxes, and that no load was lost or created.
     fn check_loads(&self) {
         let Inventory { sizes, embedding, .. } = &self.inventory;
         let held = self.loads.held();
@@ -259,8 +252,7 @@ impl<L: Layout> Exchange<L> {
             let total: u128 = held.iter().map(|load| u128::from(*load)).sum();
             assert_eq!(total, self.initial_load, "loads were lost or created");
         }
-        // If sizes are explicit, or if a box of contributions stands for one value, the load of a
-        // box takes long to compute.
+        // With explicit sizes, or boxes of contributions to one value, computing loads takes long.
         if !self.sums() && sizes.is_none() {
             let mut of_boxes = vec![0; held.len()];
             let format = self.holdings.format();
@@ -278,8 +270,7 @@ impl<L: Layout> Exchange<L> {
         self.inventory.embedding.physical(list as u64)
     }
 
-    /// Adds to a fault of a representative the number of other nodes of its orbit, which have the
-    /// same fault.
+    /// Adds to a fault of a representative the number of other nodes with the same fault.
     fn for_orbit(&self, fault: Fault) -> Fault {
         match (&fault, self.inventory.layout.group()) {
             (Fault::Delivery(..), Some(group)) if group.order() > 1 => {
@@ -293,7 +284,6 @@ impl<L: Layout> Exchange<L> {
         self.step
     }
 
-    /// See [`Inventory::copies`].
     pub(crate) fn copies(&self, rule: &Rule<'_>) -> bool {
         self.inventory.copies(rule)
     }
@@ -319,8 +309,8 @@ impl<L: Layout> Exchange<L> {
         &self.in_flight.records[first * self.holdings.format().elements()..]
     }
 
-    /// Returns the number of the first box of the most recent send. The boxes of earlier sends may
-    /// have changed their numbers, because some of them were joined.
+    /// Returns the number of the first box of the last send. Joins may have changed earlier
+    /// numbers.
     pub(crate) fn latest_box(&self) -> usize {
         self.in_flight.latest
     }
@@ -350,8 +340,7 @@ impl<L: Layout> Traced for Exchange<L> {
     fn end_step(&mut self) -> Result<(), Fault> {
         let mut in_flight = std::mem::replace(&mut self.in_flight, InFlight::new());
         let received = self.receive(&mut in_flight);
-        // Update the peak load after the receipt, because the receipt subtracts redundant
-        // deliveries from the loads.
+        // Redundant deliveries were subtracted from the loads when they were received.
         let embedding = &self.inventory.embedding;
         self.loads.end_step(in_flight.receivers.iter().map(|list| embedding.physical(*list)));
         in_flight.clear();
@@ -399,8 +388,7 @@ impl<L: Layout> Traced for Exchange<L> {
         redundant.filter(|_| self.inventory.layout.group().is_none())
     }
 
-    /// Returns the number of load units per block; 1 if blocks have explicit sizes, because loads
-    /// are then in bytes.
+    /// Returns the number of load units per block; 1 for explicit sizes, whose loads are in bytes.
     fn segments(&self) -> u64 {
         if self.inventory.sizes.is_some() { 1 } else { self.inventory.units() }
     }
@@ -450,9 +438,8 @@ const JOIN_FROM: usize = 1 << 22;
 
 impl<L: Layout> Exchange<L> {
     /// Executes one send: removes the selected boxes from the sender's holdings and puts them in
-    /// flight. Returns the load, including extra bytes; `None` if the sender holds none of the
-    /// selected blocks and there are no extra bytes. (The load can be 0, because blocks may be
-    /// empty.)
+    /// flight. Returns the load with extra bytes (which is 0 for empty blocks); `None` if the
+    /// sender holds none of the selected blocks and there are no extra bytes.
     #[inline]
     pub(crate) fn send(&mut self, rule: &Rule<'_>) -> Result<Option<u64>, Fault> {
         self.inventory.check(rule, self.step)?;
@@ -462,8 +449,8 @@ impl<L: Layout> Exchange<L> {
         self.inventory.select(rule, self.step, &mut self.selection)?;
         let Self { inventory, holdings, in_flight, selection, .. } = self;
 
-        // Put the selected boxes in flight. Data that stays on the same node of the machine keeps
-        // its arrival step.
+        // Put the selected boxes in flight. Data that stays on a node of the machine keeps its
+        // arrival step.
         let (format, embedding) = (holdings.format(), &inventory.embedding);
         let (first, start) = (in_flight.receivers.len(), in_flight.records.len());
         in_flight.latest = first;
@@ -485,8 +472,7 @@ impl<L: Layout> Exchange<L> {
         });
         in_flight.receivers.resize(records.len() / format.elements(), rule.to);
 
-        // Determine the load, in bytes if blocks have explicit sizes, otherwise in blocks or in
-        // values of a reduction.
+        // The load, in bytes for explicit sizes, otherwise in blocks or in values of a reduction.
         let boxes = || format.boxes(&in_flight.records[start..]);
         let (found, wanted, load) = if inventory.sums() {
             let (values, load) = inventory.values(&boxes());
@@ -523,8 +509,7 @@ impl<L: Layout> Exchange<L> {
 }
 
 impl<L: Layout> Inventory<L> {
-    /// Errors if loads are not in bytes, or if there are so many extra bytes that the total load of
-    /// a step could exceed 64 bits.
+    /// Errors if loads are not in bytes, or if the load of a step could exceed 64 bits.
     fn check_extra_bytes(&self, rule: &Rule<'_>, step: u64) -> Result<(), Fault> {
         let what = if self.sizes.is_none() {
             "has extra bytes, but all blocks have the same size and are counted".to_owned()
@@ -537,7 +522,7 @@ impl<L: Layout> Inventory<L> {
         Err(Fault::Send(step, SendFault::BadExtraBytes { from, to, what }))
     }
 
-    /// Errors if a send is not permitted, whatever blocks the nodes hold.
+    /// Errors if a send is not permitted, whatever data nodes hold.
     #[inline]
     fn check(&self, rule: &Rule<'_>, step: u64) -> Result<(), Fault> {
         let Self { layout, embedding, .. } = self;
@@ -562,7 +547,7 @@ impl<L: Layout> Inventory<L> {
         Ok(())
     }
 
-    /// Sets `selection` to the selected blocks. Errors if a set is invalid.
+    /// Errors if a set is invalid.
     #[inline]
     fn select(
         &self,
@@ -635,9 +620,9 @@ impl<L: Layout> Exchange<L> {
         in_flight.join_from = in_flight.join_from.max(2 * in_flight.records.len());
     }
 
-    /// Adds a record to the holdings in a list, without the blocks that the list already has. In
-    /// collectives in which each block has one destination, such a block is a fault; in others, its
-    /// delivery is redundant.
+    /// Adds a record to the holdings in a list, without the blocks that the list already has. If
+    /// each block of the collective has one destination, such a block is a fault; otherwise it is
+    /// redundant.
     fn insert_new(&mut self, list: usize, record: &[L::Element]) -> Result<(), Fault> {
         let (layout, format) = (&self.inventory.layout, self.holdings.format());
         let received = format.box_of(record);
@@ -664,18 +649,16 @@ impl<L: Layout> Exchange<L> {
     }
 }
 
-// Reductions. A value is the sum of the contributions of some origins to one segment of a result. A
-// node holds at most one value of each segment. The origins of its boxes are the contributions that
-// the value contains.
+// Reductions. A value is the sum of the contributions of some origins to one segment of a result.
+// The origins of its boxes are the contributions that it contains.
 //
-// A send moves whole values, each as long as one contribution. The receiver combines a received
-// value with its own value of the same segment, or replaces its own value. Combining must not count
-// a contribution twice, and replacing must not lose one. So a value that has every contribution has
-// each of them exactly once. If an algorithm needs two separate values of a segment on one node of
-// the machine, it places two nodes of its own grid on that node, and each of them holds one value.
+// A node holds at most one value of each segment. A send moves whole values, each as long as one
+// contribution. The receiver combines a received value with its own, or replaces its own. Combining
+// must not count a contribution twice, and replacing must not lose one. So a value that has every
+// contribution has each of them exactly once. An algorithm that needs two values of a segment on
+// one node of the machine places two nodes of its own grid there.
 
 impl<L: Layout> Exchange<L> {
-    /// Receives all values in flight, send by send.
     fn receive_values(&mut self, in_flight: &InFlight<L::Element>) -> Result<(), Fault> {
         if self.inventory.layout.group().is_some_and(|group| group.order() > 1) {
             return self.receive_values_by_sender(in_flight);
@@ -683,7 +666,7 @@ impl<L: Layout> Exchange<L> {
         (0..in_flight.sends.len()).try_for_each(|send| self.receive_send(in_flight, send, true))
     }
 
-    /// Receives the values of one send. Updates loads only if `counts`.
+    /// Updates loads only if `counts`.
     fn receive_send(
         &mut self,
         in_flight: &InFlight<L::Element>,
@@ -704,8 +687,8 @@ impl<L: Layout> Exchange<L> {
         } else {
             let (_, load) = self.inventory.values(&format.boxes(&own));
             let account = self.account(list);
-            // The loads count two values of the segment at the receiver, but only one remains: the
-            // sum of the two, or the received value.
+            // The loads count two values at the receiver, but only one remains: the sum or the
+            // received value.
             if counts {
                 self.loads.discarded(account, load);
             }
@@ -720,10 +703,9 @@ impl<L: Layout> Exchange<L> {
                 checked
             }
         };
-        // Store the received values and the receiver's own values, if these were not replaced.
-        // Joining boxes two at a time does not always end with a single box. A sum that has just
-        // become complete is therefore stored as one box, so that later sends of it consist of few
-        // boxes.
+        // Store the received values and the receiver's own values that were not replaced. Joins of
+        // boxes, two at a time, do not always end with one box. So store a sum that has just become
+        // complete as one box, which later sends of it use.
         let layout = &self.inventory.layout;
         let complete = (!own.is_empty())
             .then(|| format.boxes(received).chain(format.boxes(&own)))
@@ -762,8 +744,8 @@ impl<L: Layout> Exchange<L> {
         Err(Fault::Delivery(self.step, DeliveryFault::CountedTwice { node, block }))
     }
 
-    /// Errors if the receiver's own value, which is replaced, contains a contribution that the
-    /// received value lacks.
+    /// Errors if the receiver's own value, which is replaced, has a contribution that the received
+    /// one lacks.
     fn check_nothing_lost(
         &self,
         list: usize,
@@ -789,8 +771,8 @@ impl<E> InFlight<E> {
 // The end of a step in a symmetric schedule.
 
 impl<L: Layout> Exchange<L> {
-    /// Maps each box in flight by the group element that maps its receiver to the representative of
-    /// the receiver's orbit, and replaces the receiver by the index of this representative's list.
+    /// Maps each box in flight by the group element that maps its receiver to the representative,
+    /// and replaces the receiver by the index of the representative's list.
     fn move_to_representatives(&self, in_flight: &mut InFlight<L::Element>) {
         let (layout, format) = (&self.inventory.layout, self.holdings.format());
         let group = layout.group().expect("a symmetric exchange has a group");
@@ -806,7 +788,7 @@ impl<L: Layout> Exchange<L> {
         }
     }
 
-    /// Receives values in the order of their senders, as in full planning.
+    /// In the order of their senders, as in full planning.
     fn receive_values_by_sender(&mut self, in_flight: &InFlight<L::Element>) -> Result<(), Fault> {
         let key = |send: &usize| {
             let reduction = in_flight.sends[*send];
@@ -816,7 +798,7 @@ impl<L: Layout> Exchange<L> {
         sends.sort_by_key(key);
         for sends in sends.chunk_by(|a, b| key(a).0 == key(b).0) {
             // The other nodes of the orbit receive images of these values in another order, which
-            // may cause a fault. Try every order that can have a different result.
+            // may cause a fault. Try every order that may matter.
             let list = key(&sends[0]).0 as usize;
             for order in self.other_orders(in_flight, sends) {
                 let records = self.holdings.records(list).to_vec();
@@ -828,9 +810,9 @@ impl<L: Layout> Exchange<L> {
         Ok(())
     }
 
-    /// Returns all orders in which the nodes of the orbit receive the images of these sends; none
-    /// if the order does not matter. It matters only if a send replaces values that another send
-    /// replaces or contributes to.
+    /// Returns all orders in which nodes of the orbit receive the images of these sends. None if
+    /// the order does not matter: if no send replaces values that another send replaces or
+    /// contributes to.
     fn other_orders(
         &self,
         in_flight: &InFlight<L::Element>,
@@ -863,16 +845,16 @@ impl<L: Layout> Exchange<L> {
     }
 }
 
-// Explanations of faults: the affected block and its location. They require a search through the
-// holdings of all nodes, so they are computed only when a fault is reported.
+// Explanations of faults: the affected block and its location. They require a search through all
+// holdings, so they are computed only for a report.
 
 impl<L: Layout> Exchange<L> {
-    /// Returns the fault of a strict send whose sender lacks selected blocks. Those that it holds
-    /// are in flight, in the boxes from number `first` on.
+    /// The fault of a strict send. The selected blocks that the sender holds are in flight, from
+    /// box `first` on.
     fn not_held(&self, rule: &Rule<'_>, first: usize) -> Fault {
         let layout = &self.inventory.layout;
-        // A send moves a value with all contributions in it. So one contribution in flight shows
-        // that the value is not missing.
+        // A send moves a value with all contributions in it, so one in flight shows that it is not
+        // missing.
         let sent =
             |a: &[L::Element]| if self.sums() { layout.with_all_origins(a) } else { a.to_vec() };
         let sent: Vec<_> = self.in_flight(first).map(|(_, a)| sent(a)).collect();
@@ -881,8 +863,8 @@ impl<L: Layout> Exchange<L> {
         let mut missing = missing.into_iter().next().unwrap_or(selected);
         let mut block = self.inventory.first_block(&missing);
         if self.sums() {
-            // The whole value is missing, not only one contribution. Search for the sender's
-            // contribution to find the location of the value.
+            // The whole value is missing, not only one contribution. The sender's contribution
+            // shows where it is.
             block.origin = None;
             layout.narrow_to(Side::Origins, rule.from, &mut missing);
         }
@@ -898,7 +880,7 @@ impl<L: Layout> Exchange<L> {
     }
 
     /// Returns the fault of a node that lacks blocks of the box `required` at the end. `missing`
-    /// and `nodes` are the numbers of missing blocks and of incomplete nodes in the whole schedule.
+    /// and `nodes` are the totals of missing blocks and of incomplete nodes.
     fn never_delivered(
         &self,
         list: usize,
@@ -941,7 +923,7 @@ impl<L: Layout> Exchange<L> {
     }
 }
 
-// The boxes that all nodes of an orbit send, for listeners that observe every send.
+// The boxes that all nodes of an orbit send, for listeners.
 
 /// The boxes of one send of a representative.
 #[derive(Debug, Default)]
@@ -959,8 +941,7 @@ impl OrbitExchange {
         Inventory::layout(collective, *division, embedding)
     }
 
-    /// Returns the images of the boxes under an element of the group: the boxes that another node
-    /// of the sender's orbit sends.
+    /// Returns the images of the boxes under an element, which another node of the orbit sends.
     pub(crate) fn expand(
         &self,
         sent: &SentBoxes,

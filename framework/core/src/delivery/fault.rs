@@ -1,11 +1,10 @@
-//! Faults. A fault is the violation of a rule by a schedule. Nodes are those of the schedule's
-//! grid, unless a comment says otherwise.
+//! Faults: violations of rules by a schedule. Nodes are those of the schedule's grid, unless
+//! stated.
 
 use crate::network::topology::RouteError;
 use std::fmt;
 
-/// The violation of a rule by a schedule. Steps are counted from 1, including steps in which
-/// nothing is sent.
+/// The violation of a rule by a schedule. Steps are counted from 1, with those without sends.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages of the variants show what their fields are")]
 pub enum Fault {
@@ -35,8 +34,7 @@ pub enum Fault {
     /// A send that contradicts the symmetry which the schedule claims.
     #[error("{start}: {0}", start = Self::WRONG_SYMMETRY)]
     WrongSymmetry(String),
-    /// A fault of a representative, and the number of other nodes of its orbit, which have the same
-    /// fault because of the symmetry.
+    /// A fault of a representative, and the number of other nodes of its orbit, which have it, too.
     #[error("{0}; the same fault occurs at {1}")]
     ForOrbit(Box<Fault>, Count),
     /// A fault of a send to which the plugin gave a label.
@@ -49,8 +47,7 @@ pub enum Fault {
     /// A fault that a plugin found in a schedule that it read.
     #[error("{0}")]
     Plugin(String),
-    /// A case that exceeds a limit or combines options that exclude each other. The schedule itself
-    /// breaks no rule.
+    /// A case that exceeds a limit or combines exclusive options. The schedule breaks no rule.
     #[error("{0}")]
     Refused(String),
     /// A call that is not permitted at this point of the schedule.
@@ -86,8 +83,7 @@ impl Fault {
     /// The beginning of the message of [`Fault::WrongSymmetry`].
     pub const WRONG_SYMMETRY: &str = "the claim of symmetry is wrong";
 
-    /// The fault of a schedule that claims a symmetry, but has sends whose data a switch adds or
-    /// copies.
+    /// A schedule that claims a symmetry has sends whose data a switch adds or copies.
     pub const SYMMETRIC_IN_SWITCH: Self = Self::OutOfOrder(
         "the schedule claims a symmetry, but has sends whose reducer or multicaster is a switch",
     );
@@ -154,12 +150,11 @@ pub enum DeliveryFault {
     /// A node receives a block that it already holds.
     #[error("{block} is delivered twice: {node} already holds it")]
     DeliveredTwice { node: PlacedNode, block: Block },
-    /// A received value is combined with the receiver's value, although both contain the same
-    /// contribution.
+    /// A received value is combined with one that contains the same contribution.
     #[error("{node} counts {block} twice: it is in both its own value and the received one")]
     CountedTwice { node: PlacedNode, block: Block },
-    /// A node sends a value as a result, although the value lacks a contribution that the receiver
-    /// never gets. This fault is found only at the end of the schedule.
+    /// A node sends a value as a result that lacks a contribution, which the receiver never gets.
+    /// This is found only at the end of the schedule.
     #[error(
         "{from} passes on to {to} a value without {block}{location}; missing in total: {missing} at {nodes}"
     )]
@@ -171,8 +166,7 @@ pub enum DeliveryFault {
         missing: Count,
         nodes: Count,
     },
-    /// A received value replaces the receiver's value, although it lacks a contribution that the
-    /// receiver's value contains.
+    /// A received value replaces one with a contribution that it lacks.
     #[error(
         "{node} loses {block}: the received value replaces its own value, which contains it (combine the two)"
     )]
@@ -204,14 +198,13 @@ pub enum EndFault {
     MisplacedBytes { node: PlacedNode, destination: u64, bytes: Count, all: Count, nodes: Count },
 }
 
-/// A block, identified by nodes of the machine. In a reduction, it is a contribution to a value;
-/// without `origin`, it is the whole value.
+/// A block, by nodes of the machine. In a reduction, a contribution to a value, or without `origin`
+/// the whole value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
     /// The node that the block comes from; `None` if the collective does not distinguish origins.
     pub origin: Option<u64>,
-    /// The node that the block is destined for; `None` if the collective does not distinguish
-    /// destinations.
+    /// The node that the block is for; `None` if the collective does not distinguish destinations.
     pub destination: Option<u64>,
     /// The part of the block, if blocks are divided into one part per node.
     pub part: Option<u64>,

@@ -1,12 +1,12 @@
 //! The grid of a schedule, and its embedding in the machine. Suh & Shin, for example, plan for a
 //! grid of *virtual* nodes whose sides are multiples of four, and run several of them on one
-//! *physical* node of the machine.
+//! *physical* node.
 
 use crate::delivery::fault::{BlockLocation, Fault, PlacedNode};
 use crate::limits;
 
 /// A grid of nodes, such as 4 x 8. Axes may have different radices (numbers of coordinates). Nodes
-/// are numbered in row-major order: the coordinate of the last axis changes fastest.
+/// are numbered in row-major order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grid {
     radices: Vec<u64>,
@@ -40,7 +40,7 @@ impl Grid {
         &self.radices
     }
 
-    /// Returns the number of nodes, which is the product of the radices.
+    /// Returns the number of nodes.
     pub fn nodes(&self) -> u64 {
         self.nodes
     }
@@ -60,9 +60,9 @@ impl Grid {
 /// A virtual node that is not placed, or a physical node without a home.
 const NONE: u32 = u32::MAX;
 
-/// A grid of virtual nodes, each of which runs on a physical node of the machine. Each physical
-/// node has one *home* in the grid. The home is the virtual node that holds the initial and the
-/// required blocks of the physical node. All other virtual nodes only forward blocks.
+/// A grid of virtual nodes, each of which runs on a physical node of the machine. The *home* of a
+/// physical node is the virtual node that holds its initial and required blocks. Virtual nodes that
+/// are no homes only forward blocks.
 #[derive(Debug, Clone)]
 pub struct Embedding {
     grid: Grid,
@@ -79,8 +79,8 @@ struct Table {
 }
 
 impl Embedding {
-    /// Returns the identity, in which node i of the grid runs on node i of the machine, until
-    /// [`Embedding::place`] is called.
+    /// Returns the identity: node i of the grid runs on node i of the machine, until
+    /// [`Embedding::place`].
     pub fn new(grid: Grid, machine_nodes: u64) -> Self {
         Self { grid, machine_nodes, table: None }
     }
@@ -94,9 +94,9 @@ impl Embedding {
         self.machine_nodes
     }
 
-    /// Places a virtual node on a physical node. If `home`, the virtual node becomes the home of
-    /// the physical node. Errors if either node does not exist, if the virtual node is already
-    /// placed, or if the physical node already has a home.
+    /// Places a virtual node on a physical node, as its home if `home`. Errors if either node does
+    /// not exist, if the virtual node is already placed, or if the physical node already has a
+    /// home.
     pub fn place(&mut self, virtual_node: u64, physical: u64, home: bool) -> Result<(), Fault> {
         let (nodes, machine_nodes) = (self.grid.nodes(), self.machine_nodes);
         if virtual_node >= nodes || physical >= machine_nodes {
@@ -167,8 +167,8 @@ impl Embedding {
         PlacedNode { virtual_node, physical: self.physical(virtual_node) }
     }
 
-    /// Returns the location of a block, given the first node that receives it in the current step,
-    /// the first node that holds it, and its destination.
+    /// Returns the location of a block, given the first node that receives it in this step, the
+    /// first that holds it, and its destination.
     pub(crate) fn location(
         &self,
         receiver: Option<u64>,

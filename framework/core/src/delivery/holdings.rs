@@ -1,42 +1,38 @@
 //! The boxes that each node holds.
 //!
-//! All boxes of a node are stored in one vector, so that a search reads memory in order. With
-//! thousands of nodes, memory access is most of the cost of a send. (Linked lists in one arena,
-//! which move boxes without copying, took 1.5 times as long.)
+//! All boxes of a node are in one vector, so that a search reads memory in order: with thousands of
+//! nodes, memory access is most of the cost of a send. (Linked lists in one arena, which move boxes
+//! without copying, took 1.5 times as long.)
 //!
 //! If a send selects only some blocks of a box, the box is split. The remainder, and each box that
-//! arrives, is joined with another box of the node if the union of the two is a box. With the
-//! published algorithms, a list therefore has only two or three boxes, however many blocks the node
-//! holds.
+//! arrives, is joined with another box of the node if their union is a box. With the published
+//! algorithms, a list therefore has only two or three boxes, however many blocks the node holds.
 
 use crate::delivery::boxes::{Cut, Element, Layout, Selection, without};
 
 /// The lists of boxes of all nodes. A *record* is the number of blocks of a box, followed by the
-/// box. If arrivals are tracked, a record begins with the step in which the box was received, and
-/// two boxes are joined only if they were received in the same step.
+/// box. If arrivals are tracked, a record begins with its arrival step, and only boxes of the same
+/// arrival step are joined.
 #[derive(Debug)]
 pub(crate) struct Holdings<E> {
     format: RecordFormat,
     lists: Vec<Vec<E>>,
-    /// For each list, the arrival steps of its records; empty if arrivals are not tracked. A list
-    /// can have thousands of records, few of which have the arrival step of a new box. A search in
-    /// this list for the records that may be joined reads much less memory than a search in the
-    /// records.
+    /// For each list, the arrival steps of its records; empty if arrivals are not tracked. Few of
+    /// thousands of records may have the arrival step of a new box. A search in this list finds
+    /// them and reads much less memory than a search in the records.
     arrivals: Vec<Vec<u32>>,
-    /// A buffer for one record: the blocks that are removed from a box. This buffer and the next
-    /// two are reused, so that sends need no allocation.
+    /// A record of blocks that are removed from a box. This buffer and the next two are reused.
     inner: Vec<E>,
-    /// A buffer for one record: the new box, after joins with other boxes.
+    /// The new box, after joins with other boxes.
     joined: Vec<E>,
-    /// A buffer for the records that remain after boxes are split.
+    /// The records that remain after boxes are split.
     remainder: Vec<E>,
 }
 
 /// The positions of the parts of a record.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RecordFormat {
-    /// Number of elements before the box, which are its number of blocks and, if arrivals are
-    /// tracked, its arrival step.
+    /// The elements before the box: its number of blocks and, if tracked, its arrival step.
     head: usize,
     elements: usize,
 }
@@ -62,8 +58,7 @@ impl RecordFormat {
         self.head > 1
     }
 
-    /// Returns the step in which the record was received; 0 if the node held the record at the
-    /// start, or if arrivals are not tracked.
+    /// Returns the arrival step; 0 for a record from the start, or if arrivals are not tracked.
     pub(crate) fn arrival<E: Element>(self, record: &[E]) -> u64 {
         if self.tracks_arrivals() { record[0].number() } else { 0 }
     }
@@ -84,7 +79,6 @@ impl RecordFormat {
 }
 
 impl<E: Element> Holdings<E> {
-    /// Creates `lists` empty lists.
     pub(crate) fn new<L: Layout<Element = E>>(layout: &L, lists: usize) -> Self {
         let format = RecordFormat { head: 1, elements: layout.elements() + 1 };
         Self::with_format(format, vec![Vec::new(); lists])
@@ -140,8 +134,8 @@ impl<E: Element> Holdings<E> {
         self.lists[list] = records;
     }
 
-    /// Removes the selected blocks from a list, or copies them if `keep`. Calls `found` with their
-    /// records.
+    /// Removes (if `keep`, copies) the selected blocks from a list, and passes their records to
+    /// `found`.
     pub(crate) fn select<L: Layout<Element = E>>(
         &mut self,
         layout: &L,
@@ -152,8 +146,8 @@ impl<E: Element> Holdings<E> {
     ) {
         let Self { format, lists, arrivals, inner, joined, remainder } = self;
         let (RecordFormat { head, elements }, records) = (*format, &mut lists[list]);
-        // A node holds no block twice, so the search can end when all selected blocks are found.
-        // The newest boxes are at the end of the list and are most likely to be selected.
+        // A node holds no block twice, so the search ends when all selected blocks are found. The
+        // newest boxes, at the end of the list, are most likely to be selected.
         let mut wanted = selection.count();
         let mut at = records.len();
         while at > 0 && wanted > 0 {
@@ -183,8 +177,8 @@ impl<E: Element> Holdings<E> {
         self.reinsert_remainder(layout, list);
     }
 
-    /// Removes from a list all contributions to the values of the box `values` in a reduction.
-    /// Calls `found` with the records of these blocks.
+    /// Removes from a list all contributions to the values of the box `values` in a reduction, and
+    /// passes their records to `found`.
     pub(crate) fn take_terms<L: Layout<Element = E>>(
         &mut self,
         layout: &L,
@@ -228,8 +222,7 @@ impl<E: Element> Holdings<E> {
         let (RecordFormat { head, elements }, records) = (*format, &mut lists[list]);
         let (arrival, mut arrivals) = (format.arrival(record) as u32, arrivals.get_mut(list));
         joined.clone_from_slice(record);
-        // After a join, the larger box may be joinable with a box that was tried before. So the
-        // search starts again.
+        // The larger box may be joinable with one that was tried before.
         let mut at = records.len();
         while at > 0 {
             at -= elements;
@@ -287,8 +280,7 @@ impl<E: Element> Holdings<E> {
     }
 }
 
-/// Appends to `remainder` the records of the blocks that are in `record` but not in the box of
-/// `inner`.
+/// Appends the records of the blocks in `record` that are not in the box of `inner` to `remainder`.
 fn split<L: Layout>(
     layout: &L,
     format: RecordFormat,
@@ -305,10 +297,9 @@ fn split<L: Layout>(
     });
 }
 
-/// Returns the index of the last of these arrival steps that is equal to `step`.
 fn last_index(arrivals: &[u32], step: u32) -> Option<usize> {
-    // Skip groups of `BLOCK` steps without `step`. The compiler uses vector instructions only if
-    // all steps of a group are compared.
+    // Skip groups without `step`. The compiler uses vector instructions only if all of a group are
+    // compared.
     const BLOCK: usize = 16;
     let differs = |block: &[u32]| block.iter().fold(true, |all, other| all & (*other != step));
     let mut end = arrivals.len();
@@ -318,8 +309,7 @@ fn last_index(arrivals: &[u32], step: u32) -> Option<usize> {
     arrivals[..end].iter().rposition(|other| *other == step)
 }
 
-/// Removes the record at index `at`, and its arrival step if arrivals are tracked. Moves the last
-/// record to this index.
+/// Moves the last record, and its arrival step if arrivals are tracked, to the index `at`.
 fn remove<E>(records: &mut Vec<E>, arrivals: Option<&mut Vec<u32>>, at: usize, elements: usize) {
     let last = records.len() - elements;
     if at < last {

@@ -1,5 +1,5 @@
-//! What all ways to trace data share: the interface of a step, the kind of proof, the loads of
-//! nodes, and the contents of messages.
+//! What all ways to trace data share: steps, the kind of proof, loads, and the contents of
+//! messages.
 
 use crate::delivery::fault::{Block, Fault, PlacedNode};
 use crate::delivery::grid::Embedding;
@@ -24,8 +24,7 @@ impl Proof {
 }
 
 /// The data that all nodes hold, from the first step to the last: blocks, tokens or byte counts.
-/// Loads are given for each node of the machine or, in a symmetric schedule, for each
-/// representative.
+/// Loads are those of each node of the machine or, in a symmetric schedule, of each representative.
 pub(crate) trait Traced: Debug {
     fn proof(&self) -> Proof;
 
@@ -37,15 +36,14 @@ pub(crate) trait Traced: Debug {
     /// Verifies that each node holds what the collective requires.
     fn verify(&mut self) -> Result<(), Fault>;
 
-    /// Returns and clears the first redundant delivery since the previous call. In a redundant
-    /// delivery, a node receives a block that it already holds, in a collective that permits this.
-    /// Always `None` unless every node is planned and blocks are traced.
+    /// Returns and clears the first redundant delivery since the last call: a node received a block
+    /// that it already held, in a collective that permits this. `None` unless every node is planned
+    /// and blocks are traced.
     fn take_redundant(&mut self) -> Option<(PlacedNode, Block)> {
         None
     }
 
-    /// Returns the number of load units per block; 1 if blocks have explicit sizes, because loads
-    /// are then in bytes.
+    /// Returns the number of load units per block; 1 for explicit sizes, whose loads are in bytes.
     fn segments(&self) -> u64;
 
     /// Returns whether each block is divided into one part per node.
@@ -55,8 +53,8 @@ pub(crate) trait Traced: Debug {
 
     fn loads(&self) -> &Loads;
 
-    /// Returns the last step in which the sender of the most recent send received any of the sent
-    /// data; 0 if it held all of the data at the start, or if arrivals are not tracked.
+    /// Returns the last step in which the sender of the last send received any of the sent data; 0
+    /// for data from the start, or if arrivals are not tracked.
     fn latest_arrival(&self) -> u64;
 
     fn embedding(&self) -> &Embedding;
@@ -67,14 +65,13 @@ pub(crate) trait Traced: Debug {
     }
 }
 
-/// The load (blocks or bytes) that each node holds, the largest load that any node has held so far,
-/// and the load that each node reduces in a step.
+/// The load that each node holds, the largest so far, and the load that each reduces in a step.
 #[derive(Debug)]
 pub(crate) struct Loads {
     held: Vec<u64>,
     peak: u64,
-    /// For each node, the load that it reduced into its own values in the current step (or in the
-    /// last step, if `is_ended`). Empty until a node reduces anything.
+    /// The load that each node reduced into its own values in the current step (or in the last one,
+    /// if `is_ended`). Empty until a node reduces anything.
     summed: Vec<u64>,
     /// The nodes whose entry in `summed` is not 0.
     summing: Vec<u64>,
@@ -87,9 +84,8 @@ impl Loads {
         Self { held, peak, summed: Vec::new(), summing: Vec::new(), is_ended: false }
     }
 
-    /// Moves a load from one node to another or, if `copy`, adds it to the second node only. In a
-    /// step with redundant deliveries, the load of a receiver may exceed 64 bits and wrap around,
-    /// until [`Loads::discarded`] subtracts these deliveries.
+    /// Moves a load or, if `copy`, adds it to the receiver. In a step with redundant deliveries,
+    /// the load of a receiver may wrap around, until [`Loads::discarded`] subtracts them.
     #[inline]
     pub(crate) fn moved(&mut self, (from, to): (u64, u64), copy: bool, load: u64) {
         if !copy {
@@ -99,8 +95,8 @@ impl Loads {
         *held = held.wrapping_add(load);
     }
 
-    /// Subtracts a load that a node received but did not store: a redundant delivery, or a value
-    /// that was combined with another one.
+    /// Subtracts a load that a node received but did not store: redundant, or combined with its
+    /// own.
     pub(crate) fn discarded(&mut self, node: u64, load: u64) {
         let held = &mut self.held[node as usize];
         *held = held.wrapping_sub(load);
@@ -127,17 +123,15 @@ impl Loads {
         self.summing.iter().map(|node| self.summed[*node as usize]).max().unwrap_or(0)
     }
 
-    /// Returns, for each node, the load that it reduced in the last completed step. Empty if no
-    /// node reduced anything.
+    /// Returns the load that each node reduced in the last completed step; empty if there is none.
     pub(crate) fn all_summed(&self) -> &[u64] {
         if self.summing.is_empty() { &[] } else { &self.summed }
     }
 
-    /// Ends a step. Only the nodes that received data in this step can exceed the previous peak.
+    /// Only nodes that received data in this step can exceed the previous peak.
     pub(crate) fn end_step(&mut self, receivers: impl Iterator<Item = u64>) {
         self.peak = receivers.map(|node| self.held[node as usize]).fold(self.peak, u64::max);
-        // If no node reduced anything in this step, `summed` still contains the loads of the
-        // previous step.
+        // `summed` may still contain the loads of the previous step.
         self.clear_last_step();
         self.is_ended = true;
     }
@@ -151,16 +145,15 @@ impl Loads {
     }
 }
 
-/// The blocks of a send or message. A message of several blocks must be rearranged: the sender
-/// gathers them and the receiver scatters them.
+/// The blocks of a send or message. A message of several blocks is gathered at the sender and
+/// scattered at the receiver.
 ///
-/// Here, a block is the data of one node for another node, or for all other nodes. In a reduction
-/// it is one value, whatever contributions the value contains. Segments and parts are fractions of a
-/// block. Blocks of 0 bytes are not counted.
+/// Here, a block is the data of one node for another node, or for all; in a reduction, one value,
+/// whatever it contains. Segments and parts are fractions of a block. Blocks of 0 bytes do not
+/// count.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Contents {
     of: Blocks,
-    /// The number of blocks.
     count: f64,
 }
 
@@ -168,9 +161,8 @@ pub(crate) struct Contents {
 enum Blocks {
     #[default]
     Nothing,
-    /// One block, or pieces of one block. The two numbers are its origin and its destination. If
-    /// the collective does not distinguish blocks by origin (or by destination), the number of the
-    /// origin (or destination) is the same for all blocks.
+    /// One block, or pieces of it, by its origin and its destination. A side that does not
+    /// distinguish blocks has the same number for all.
     One(u64, u64),
     Several,
 }
@@ -187,7 +179,7 @@ impl Contents {
         Self { of: Blocks::Several, count }
     }
 
-    /// Returns the contents of one message that consists of two sends.
+    /// Returns the contents of a message that consists of two sends.
     #[must_use]
     pub(crate) fn and(self, other: Self) -> Self {
         let of = match (self.of, other.of) {
@@ -198,7 +190,7 @@ impl Contents {
         Self { of, count: self.count + other.count }
     }
 
-    /// Returns the number of blocks if the message has several, and must thus be rearranged.
+    /// Returns the number of blocks if there are several, which are rearranged.
     pub(crate) fn rearranged(self) -> Option<f64> {
         (self.of == Blocks::Several).then_some(self.count)
     }

@@ -4,9 +4,9 @@ use super::{Axes, Axis, Cut, Layout, Selection, Side, strided};
 use crate::delivery::grid::Grid;
 use crate::network::symmetry::split_off;
 
-/// A layout with one bit per coordinate, packed into words of 64 bits. Short axes share a word if
-/// they have at most 64 coordinates together. For example, a set of nodes of a 20-dimensional
-/// hypercube is 40 bits. Longer axes have words of their own.
+/// A layout with one bit per coordinate, in words of 64 bits. Short axes share a word if they have
+/// at most 64 coordinates together. For example, a set of nodes of a 20-dimensional hypercube is 40
+/// bits. Longer axes have words of their own.
 #[derive(Debug, Clone)]
 pub struct BitLayout {
     axes: Axes,
@@ -27,7 +27,7 @@ struct Field {
     /// The lowest bit of the axis within its first word.
     shift: u32,
     radix: u32,
-    /// The bits of the axis within its word. If the axis has several words, all bits are set.
+    /// The bits of the axis within its word; all bits if it has several words.
     mask: u64,
 }
 
@@ -106,8 +106,7 @@ impl Field {
 }
 
 impl BitLayout {
-    /// Returns a layout for nodes of a grid. `origins` and `destinations` state whether boxes have
-    /// these sides.
+    /// `origins` and `destinations` state whether boxes have these sides.
     pub fn new(grid: Grid, origins: bool, destinations: bool, segments: u32) -> Self {
         let side = grid.radices().to_vec();
         let axes = Axes::new(grid, &side, origins, destinations, segments);
@@ -115,8 +114,8 @@ impl BitLayout {
         for (axis, &radix) in axes.radices.iter().enumerate() {
             let radix = u32::try_from(radix).unwrap_or(u32::MAX);
             let starts_side = axis == axes.destinations.start || axis == axes.destinations.end;
-            // Start a new word for each side, and for each axis that does not fit into the
-            // remaining bits of the current word.
+            // Start a new word for each side, and for each axis that does not fit into the current
+            // word.
             if next.1 > 0 && (starts_side || next.1 + radix.min(64) > 64 || radix > 64) {
                 next = (next.0 + 1, 0);
             }
@@ -150,7 +149,7 @@ impl BitLayout {
         self.fields[self.segment_axis()].coordinates(a)
     }
 
-    /// Replaces the set of one axis by `coordinates`. `axis` is its number within its side.
+    /// `axis` is the number of the axis within its side.
     pub(crate) fn set_coordinates(
         &self,
         side: Side,
@@ -245,8 +244,8 @@ impl Layout for BitLayout {
             *out = a & b;
             least = least.min(*out);
         }
-        // Most pairs of boxes are disjoint. If each axis is within one word, most disjoint pairs
-        // have a word in which their intersection is 0, so they need no further check.
+        // Most pairs of boxes are disjoint. If each axis is within one word, most of these have a
+        // word in which their intersection is 0.
         if self.is_simple && least == 0 {
             return false;
         }
@@ -254,8 +253,8 @@ impl Layout for BitLayout {
     }
 
     fn terms_of(&self, a: &[u64], b: &[u64], out: &mut [u64]) -> bool {
-        // In most pairs of boxes, the destinations are disjoint. The loop visits the fields of the
-        // destinations before the field of the segments, so it usually ends early.
+        // In most pairs of boxes, the destinations are disjoint, and their fields precede that of
+        // the segments. So the loop usually ends early.
         for field in &self.fields[self.axes.origins.end..] {
             let mut common = 0;
             for i in field.range() {
@@ -278,17 +277,16 @@ impl Layout for BitLayout {
         scratch: &mut [u64],
         mut piece: impl FnMut(&[u64]),
     ) {
-        // Create one piece for each axis on which `a` and `inner` differ. It has the coordinates of
-        // `a` that are not in `inner` on this axis, those of `inner` on earlier axes, and those of
-        // `a` on later axes.
+        // Create a piece for each axis on which `a` and `inner` differ. On this axis, it has the
+        // coordinates of `a` that are not in `inner`; it has those of `inner` on earlier axes, and
+        // those of `a` on later axes.
         let mut is_first = true;
         for (axis, field) in self.fields.iter().enumerate() {
             if same_words(&a[field.range()], &inner[field.range()], field.mask) {
                 continue;
             }
             scratch.copy_from_slice(a);
-            // The first piece needs no copy of `inner`, because `a` and `inner` are equal on all
-            // earlier axes.
+            // The first piece needs no copy of `inner`, which equals `a` on earlier axes.
             if !std::mem::take(&mut is_first) {
                 self.fields[..axis].iter().for_each(|before| before.copy(inner, scratch));
             }
@@ -301,8 +299,8 @@ impl Layout for BitLayout {
 
     fn join(&self, a: &mut [u64], b: &[u64]) -> bool {
         // In a reduction, most boxes of a node differ both in their origins and in their
-        // destinations or segments. The union of two such boxes is not a box. If each axis is
-        // within one word, the comparison of words that follows ends as early without this test.
+        // destinations or segments, and their union is not a box. If each axis is within one word,
+        // the comparison below ends as early.
         let (origins, others) = (0..self.origin_words, self.origin_words..a.len());
         if !self.is_simple
             && differ(&a[others.clone()], &b[others])
@@ -311,8 +309,8 @@ impl Layout for BitLayout {
             return false;
         }
         let Some(first) = a.iter().zip(b).position(|(a, b)| a != b) else { return true };
-        // If each axis is within one word, boxes that differ in several words also differ on
-        // several axes. Their union is then not a box. This is the case for most pairs of boxes.
+        // If each axis is within one word, boxes that differ in several words differ on several
+        // axes, and their union is not a box, as for most pairs.
         if self.is_simple && !same_words(&a[first + 1..], &b[first + 1..], u64::MAX) {
             return false;
         }
@@ -359,8 +357,7 @@ impl Layout for BitLayout {
             return Cut::Whole;
         }
         out.copy_from_slice(a);
-        // Divide only once, by the product of the set sizes of all narrowed axes. This is faster
-        // than a division for each axis.
+        // One division, by the product of the set sizes, is faster than one for each axis.
         let (mut kept, mut of) = (1, 1);
         for &axis in selection.narrowed() {
             let f = &self.fields[axis];
@@ -374,16 +371,15 @@ impl Layout for BitLayout {
     }
 }
 
-/// Returns whether two slices differ. Always compares all words: the position of the first
-/// difference is hard to predict, so a branch for each word would be slow.
+/// Compares all words: the position of the first difference is hard to predict, so a branch for
+/// each word would be slow.
 #[inline]
 fn differ(a: &[u64], b: &[u64]) -> bool {
     a.iter().zip(b).fold(0, |all, (a, b)| all | (a ^ b)) != 0
 }
 
-/// Returns whether two slices are equal in the bits of `mask`. Compares the words one by one. A
-/// vector load of several words would be slow: boxes often have just been written word by word, and
-/// the load would have to wait for these stores.
+/// Returns whether two slices are equal in the bits of `mask`. Compares word by word: boxes have
+/// often just been written so, and a vector load would have to wait for these stores.
 #[inline]
 fn same_words(a: &[u64], b: &[u64], mask: u64) -> bool {
     a.iter().zip(b).all(|(a, b)| (a ^ b) & mask == 0)

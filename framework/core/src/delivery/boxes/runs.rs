@@ -5,14 +5,14 @@ use crate::network::symmetry::Group;
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeMap;
 
-/// A layout with one set per axis. Holdings are stored for one node of each orbit of a symmetry
-/// group, which acts on the boxes.
+/// A layout with one set per axis. Holdings are stored for one node of each orbit of a group, which
+/// acts on the boxes.
 #[derive(Debug)]
 pub(crate) struct RunLayout {
     axes: Axes,
     group: Group,
-    /// Whether the group acts on node numbers, not on the coordinates of the schedule's grid. If
-    /// so, each side of a box is a single axis.
+    /// Whether the group acts on node numbers, not on the grid's coordinates. Each side of a box is
+    /// then a single axis.
     acts_on_numbers: bool,
     full: Vec<Set>,
     full_count: u64,
@@ -50,10 +50,9 @@ impl RunLayout {
         &self.group
     }
 
-    /// Describes the image of a set of nodes under an element of the group as a sequence of
-    /// numbers, and calls `word` with each of them. Equal images have equal sequences: none for all
-    /// nodes, and the number of the image for a single node. Errors if the set does not fit the
-    /// grid.
+    /// Passes numbers to `word` that describe the image of a set of nodes under an element of the
+    /// group. Equal images have equal sequences: none for all nodes, and the number of the image
+    /// for a single node. Errors if the set does not fit the grid.
     pub(crate) fn describe(
         &self,
         set: NodeSet<'_>,
@@ -76,7 +75,7 @@ impl RunLayout {
                 sets.iter().zip(axes).map(|(set, axis)| Set::of(*set, axis.radix)).collect()
             }
         };
-        // A product that is all nodes or one node has the short description of this special case.
+        // A product that is all nodes or one node is described as such.
         let sets = || sets.iter().zip(axes);
         if sets().all(|(set, axis)| set.count() == axis.radix) {
             return Ok(());
@@ -99,8 +98,8 @@ impl RunLayout {
         Ok(())
     }
 
-    /// Describes a set of segments as a sequence of numbers (none for all segments), and calls
-    /// `word` with each of them. Errors if the set does not fit the number of segments per block.
+    /// Describes a set of segments (none if it has all) as [`Self::describe`] does. Errors if the
+    /// set does not fit the number of segments per block.
     pub(crate) fn describe_segments(
         &self,
         set: Axis<'_>,
@@ -283,8 +282,7 @@ impl Layout for RunLayout {
         if !a[last].contains(first(last)) {
             return None;
         }
-        // An element of the group acts on each axis separately, so the least image is found axis by
-        // axis.
+        // The group acts on each axis separately, so the least image is found axis by axis.
         let (mut rest, mut stride, mut image) = (node, 1, 0);
         for (number, acting) in self.group.axes().iter().enumerate().rev() {
             let own = rest % acting.radix;
@@ -333,7 +331,7 @@ fn narrowed(layout: &BitLayout, side: Side, product: &[Vec<u64>], outer: &[u64])
 }
 
 /// Divides points into products of sets of coordinates. Two values of the first coordinate are in
-/// the same product if they occur with the same values of the remaining coordinates.
+/// one product if they occur with the same remaining coordinates.
 fn products(points: &[&[u64]]) -> Vec<Vec<Vec<u64>>> {
     if points.iter().all(|point| point.is_empty()) {
         return vec![Vec::new()];

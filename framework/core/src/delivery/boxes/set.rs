@@ -1,9 +1,9 @@
-//! Subsets of the coordinates of an axis. If the axis has at most 64 coordinates, the subset is
-//! stored as a word; otherwise it is stored as runs (intervals of coordinates) or as bits.
+//! Subsets of the coordinates of an axis: stored as a word for at most 64 coordinates, otherwise as
+//! runs (intervals of coordinates) or as bits.
 //!
 //! Ranges and their rotations are a few runs, even on long axes. Sets with strides, as in Bruck's
-//! algorithm, are stored as bits if their runs would need more words than their bits. The contents
-//! of a set determine which of the two forms is used, so equal sets have equal forms.
+//! algorithm, are stored as bits if their runs would need more words. Only the contents determine
+//! the form, so equal sets have equal forms.
 
 use super::{Axis, strided};
 use crate::delivery::grid::Grid;
@@ -24,7 +24,7 @@ pub(crate) enum Set {
 }
 
 impl Clone for Set {
-    /// Copies all runs with one memory copy. `SmallVec::clone` copies runs one by one, which took
+    /// Copies all runs with one memory copy. `SmallVec::clone` copies them one by one, which took
     /// 10 % of the run time of a symmetric all-to-all.
     fn clone(&self) -> Self {
         match self {
@@ -91,7 +91,7 @@ impl Set {
         }
     }
 
-    /// Returns the set of node numbers that a product of subsets of the grid's axes contains.
+    /// Returns the node numbers in a product of subsets of the grid's axes.
     pub(super) fn of_product(sets: &[Axis<'_>], grid: &Grid) -> Self {
         let (mut members, nodes) = (vec![0_u64], grid.nodes());
         for (set, radix) in sets.iter().zip(grid.radices()) {
@@ -110,8 +110,7 @@ impl Set {
         }
     }
 
-    /// Stores bits as runs if they need no more words. The runs are counted as the 1 bits that
-    /// follow a 0 bit.
+    /// Stores bits as runs if they need no more words. A run starts at each 1 bit after a 0 bit.
     fn of_bits(bits: Box<[u64]>, radix: u64) -> Self {
         let mut before = 0;
         let mut count = 0;
@@ -193,8 +192,8 @@ impl Set {
         }
     }
 
-    /// Calls `word` with each number of a sequence that describes the set. Equal sets of the same
-    /// axis have the same sequence.
+    /// Passes a sequence that describes the set to `word`. Equal sets of an axis have equal
+    /// sequences.
     pub(crate) fn each_word(&self, mut word: impl FnMut(u64)) {
         match self {
             Self::Word(bits) => word(*bits),
@@ -246,7 +245,7 @@ impl Set {
         }
     }
 
-    /// Returns the image under an element of the group, which acts on this axis as `axis`.
+    /// The group acts on this axis as `axis`.
     pub(super) fn moved(&self, axis: GroupAxis, element: u64) -> Self {
         if element == 0 {
             return self.clone();
@@ -287,8 +286,8 @@ fn push_run(runs: &mut Runs, (from, to): (u32, u32)) {
     }
 }
 
-/// Combines two sets in one pass through the starts and ends of their runs. `keep(in_a, in_b)`
-/// returns whether a coordinate is in the result.
+/// Combines two sets in one pass through their runs. `keep(in_a, in_b)` returns whether a
+/// coordinate is in the result.
 fn merged_runs(a: &Runs, b: &Runs, keep: impl Fn(bool, bool) -> bool) -> Runs {
     let end = |runs: &Runs, i: usize| {
         runs.get(i / 2).map_or(u32::MAX, |run| if i.is_multiple_of(2) { run.0 } else { run.1 })
@@ -307,8 +306,7 @@ fn merged_runs(a: &Runs, b: &Runs, keep: impl Fn(bool, bool) -> bool) -> Runs {
     }
 }
 
-/// Adds `by` to all coordinates, modulo `radix`. A run that passes the end of the axis continues at
-/// its start.
+/// Adds `by` modulo `radix`. A run that passes the end of the axis continues at its start.
 fn rotated_runs(runs: &Runs, radix: u32, by: u32) -> Runs {
     let mut out = Runs::new();
     for &(from, to) in runs {
@@ -320,8 +318,8 @@ fn rotated_runs(runs: &Runs, radix: u32, by: u32) -> Runs {
     out
 }
 
-/// Applies exclusive-or with a number to all coordinates. Runs are first split into aligned pieces
-/// of 2^k coordinates, because exclusive-or maps each of these pieces to another aligned piece.
+/// Applies exclusive-or to all coordinates. Runs are split into aligned pieces of 2^k coordinates,
+/// because exclusive-or maps these to aligned pieces.
 fn xor_runs(runs: &Runs, with: u32) -> Runs {
     let mut pieces: Vec<(u32, u32)> = Vec::new();
     for &(mut from, to) in runs {
@@ -355,8 +353,8 @@ fn xor_bits(word: u64, with: u64) -> u64 {
     })
 }
 
-/// Copies `len` bits from `bits` to `to`. The first bit is read at position `from` and written at
-/// position `at`. All target bits must be 0 before.
+/// Copies `len` bits from position `from` of `bits` to position `at` of `to`, where they must be 0
+/// before.
 fn copy_bits(bits: &[u64], from: u64, len: u64, to: &mut [u64], at: u64) {
     let mut done = 0;
     while done < len {
@@ -396,8 +394,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
 
-        /// Compares all operations with those of `BTreeSet`. Equal sets must have equal
-        /// representations.
+        /// Compares all operations with `BTreeSet`. Equal sets have equal representations.
         #[test]
         fn sets_behave_like_sets_of_numbers(
             (radix, a, b, by) in prop_oneof![Just(5_u64), Just(64), Just(65), Just(128), Just(512), Just(1000)]

@@ -19,12 +19,11 @@ fn blocks<L: Layout>(layout: &L, a: &[L::Element]) -> Blocks {
     all
 }
 
-/// The radices of a grid, the number of segments per block, and two boxes. A box has, for each
-/// axis, the words of a bit set of coordinates.
+/// The radices of a grid, the number of segments per block, and two boxes: for each axis, the words
+/// of a bit set.
 type Sample = (Vec<u64>, u32, [Vec<Vec<u64>>; 2]);
 
-/// Samples in which several axes share a word, an axis fills a word, or an axis needs several
-/// words.
+/// Several axes share a word, an axis fills a word, or an axis needs several words.
 fn samples() -> impl Strategy<Value = Sample> {
     let radices = prop_oneof![
         Just(vec![2, 2, 2]),
@@ -134,8 +133,7 @@ fn check_cut<L: Layout>(layout: &L, sets: &[Vec<Vec<u64>>; 2], node: Option<u64>
     assert_eq!((selection.elements(), selection.count()), (layout.full(), layout.full_count()));
 }
 
-/// Joins two boxes that differ on one axis only. Each coordinate of this axis is in exactly one of
-/// the boxes, so their union is the box of all blocks.
+/// Two boxes that differ on one axis, and together have all of its coordinates, join to all blocks.
 #[test]
 fn complementary_boxes_join() {
     fn check<L: Layout>(layout: &L) {
@@ -175,8 +173,8 @@ proptest! {
     }
 }
 
-/// The descriptions of the images of two sets are equal if and only if the images are equal. The
-/// groups act on the axes of a grid or on the numbers of its nodes, by shifts or exclusive-or.
+/// The descriptions of the images of two sets are equal if and only if the images are. The groups
+/// act on the axes of a grid or on the numbers of its nodes.
 #[test]
 fn equal_images_of_sets_have_equal_descriptions() {
     let by_axis = [Symmetry::Xor(1), Symmetry::Shift(1)];

@@ -1,5 +1,4 @@
-//! Redistributions, and their settlement: adding the elements of the sent buckets to the holdings
-//! of the receivers.
+//! Redistributions, and their settlement: adding the elements of sent buckets to their receivers.
 
 use super::{ByteCounts, ElementCount, Redistribution, add};
 use crate::delivery::fault::Fault;
@@ -23,13 +22,13 @@ pub(super) struct Redistributed<T> {
     pub(super) first: u32,
     /// The number of elements in each bucket.
     pub(super) sizes: Vec<u64>,
-    /// The number of destinations for which each bucket has elements.
+    /// The number of destinations that have elements in each bucket.
     pub(super) blocks: Vec<u32>,
     /// For each bucket, its receiver, or [`UNSENT`] or [`SETTLED`].
     pub(super) receivers: Vec<u32>,
     /// The step in which each bucket was sent.
     pub(super) steps: Vec<u32>,
-    /// The last step before the redistribution in which the node received any data.
+    /// The last step before the redistribution in which the node received data.
     pub(super) latest_arrival: u64,
 }
 
@@ -102,7 +101,6 @@ impl<T: ElementCount> ByteCounts<T> {
                 "redistributes again, but has not sent bucket {bucket} of its last redistribution"
             )));
         }
-        // Check the memory of all buckets.
         self.total_buckets += redistribution.buckets;
         if self.total_buckets.saturating_mul(size_of::<[u64; 2]>() as u64) > limits::HELD_BYTES {
             return Err(Fault::Refused(format!(
@@ -111,7 +109,6 @@ impl<T: ElementCount> ByteCounts<T> {
                 limits::HELD_BYTES >> 30
             )));
         }
-        // Distribute the node's elements.
         self.settle(self.step + 1)?;
         let elements = self.take_holdings(node)?;
         let pattern = self.shared_pattern(redistribution);
@@ -162,7 +159,7 @@ impl<T: ElementCount> ByteCounts<T> {
         if self.unsettled == 0 || self.unsettled_since >= before {
             return Ok(());
         }
-        // Settle nodes with few sent buckets on their own, and combine the other nodes.
+        // Settle nodes with few sent buckets on their own.
         let mut settlements: Vec<Settlement> = Vec::new();
         for node in std::mem::take(&mut self.redistributors) {
             let redistributed = self.redistributed[node as usize].as_ref().expect(REDISTRIBUTED);
@@ -188,7 +185,6 @@ impl<T: ElementCount> ByteCounts<T> {
             self.settle_together(&settlement, before)?;
         }
         self.unsettled_since = before;
-        // Remove the redistributions whose buckets are all settled.
         let (redistributed, buckets, unused_rows) =
             (&mut self.redistributed, &mut self.total_buckets, &mut self.unused_rows);
         self.redistributors.retain(|node| {
@@ -205,7 +201,7 @@ impl<T: ElementCount> ByteCounts<T> {
         Ok(())
     }
 
-    /// Settles redistributions together, destination by destination.
+    /// Destination by destination.
     fn settle_together(&mut self, settlement: &Settlement, before: u64) -> Result<(), Fault> {
         let known = |receiver: &&u32| **receiver != UNSENT;
         for receiver in settlement.receivers.iter().filter(known) {
@@ -214,7 +210,7 @@ impl<T: ElementCount> ByteCounts<T> {
         let redistributed = |node: &u32| self.redistributed[*node as usize].as_ref();
         let members =
             || settlement.members.iter().map(|node| redistributed(node).expect(REDISTRIBUTED));
-        // For one member: the buckets that other members have sent, but this member has not.
+        // The buckets that other members have sent, but this member has not.
         let missing = |redistributed: &Redistributed<T>| -> Vec<u32> {
             let sent = settlement
                 .receivers
@@ -261,8 +257,8 @@ impl<T: ElementCount> ByteCounts<T> {
         Ok(())
     }
 
-    /// Settles the buckets of one node that were sent before step `before`. This is faster than a
-    /// settlement with other nodes if these buckets are fewer than half of its buckets.
+    /// Settles the buckets of one node that were sent before step `before`, which is faster than
+    /// together with other nodes if they are fewer than half of its buckets.
     fn settle_node(&mut self, node: usize, before: u64) -> Result<(), Fault> {
         let mut redistributed = self.redistributed[node].take().expect(REDISTRIBUTED);
         for bucket in 0..redistributed.receivers.len() {
@@ -288,11 +284,10 @@ impl<T: ElementCount> ByteCounts<T> {
     }
 }
 
-/// Redistributions that are settled together. For each bucket number, all members that have sent
-/// their bucket with this number have sent it to the same receiver, so the elements of all members
-/// can be summed before they are added to the receivers.
+/// Redistributions that are settled together. All members that have sent their bucket of a number
+/// have sent it to the same receiver, so their elements are summed before they are added there.
 struct Settlement {
-    /// For each bucket number, the receiver; [`UNSENT`] if no member has sent that bucket.
+    /// The receiver of each bucket number, or [`UNSENT`].
     receivers: Vec<u32>,
     members: Vec<u32>,
 }
@@ -325,32 +320,31 @@ impl Settlement {
     }
 }
 
-/// A redistribution without its node and its first bucket, which usually differ between nodes.
+/// A redistribution without its node and its first bucket, which usually differ.
 ///
 /// Elements with consecutive numbers are put into the buckets in turn. So each bucket gets the same
-/// number of elements, and some consecutive buckets get one more. The number of elements in each
-/// bucket is computed from this rule, without a loop through the elements.
+/// number of elements, and some consecutive buckets get one more. This needs no loop through the
+/// elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern {
     pub buckets: u32,
     pub cycle: u32,
     pub starts: Vec<u32>,
     pub firsts: Vec<u32>,
-    /// Whether `buckets` divides `cycle`. If so, the last element of a cycle and the first element
-    /// of the next cycle are put into neighbouring buckets, like all other consecutive elements.
-    /// The cycle then has no effect.
+    /// Whether `buckets` divides `cycle`. The end of a cycle and the beginning of the next are then
+    /// put into neighbouring buckets, like all other consecutive elements, and the cycle has no
+    /// effect.
     is_seamless: bool,
 }
 
-/// The number of elements in each bucket, as differences between neighbouring buckets. Adding any
-/// number of consecutive elements therefore takes only a few additions.
+/// The number of elements in each bucket, as differences between neighbours, so that adding
+/// consecutive elements takes only a few additions.
 #[derive(Debug)]
 pub(super) struct Tally {
     /// The number of elements that every bucket has.
     all: u64,
     /// Entry h is a number of elements, modulo 2^64, that each of the buckets 0 to h - 1 has in
-    /// addition to `all` and the other entries. So only two entries change when elements are added
-    /// to consecutive buckets.
+    /// addition. So only two entries change when elements are added to consecutive buckets.
     below: Vec<u64>,
 }
 
@@ -364,12 +358,11 @@ impl Tally {
         self.below.fill(0);
     }
 
-    /// Adds `times` elements for each number in `from..to`. The bucket of an element is its number
-    /// modulo the number of buckets.
+    /// Adds `times` elements for each number in `from..to`. The bucket is the number modulo the
+    /// buckets.
     fn add_interval(&mut self, from: u64, to: u64, times: u64) {
         let buckets = self.below.len() as u64 - 1;
-        // Most numbers are smaller than the number of buckets, and a comparison is faster than a
-        // division.
+        // Most numbers are less than `buckets`, and a comparison is faster than a division.
         let split = |number: u64| match number < buckets {
             true => (0, number),
             false => (number / buckets, number % buckets),
@@ -403,7 +396,7 @@ impl Pattern {
         Self { buckets, cycle, starts, firsts, is_seamless: cycle.is_multiple_of(buckets) }
     }
 
-    /// Adds `count` elements for `destination` to `tally`. `first` is [`Redistribution::first`].
+    /// Adds `count` elements for `destination` to `tally`.
     pub(super) fn redistribute(
         &self,
         first: u32,
@@ -416,10 +409,9 @@ impl Pattern {
         });
     }
 
-    /// Divides `count` elements into up to three intervals of consecutive numbers. Calls `each`
-    /// with the start and the end of each interval, and with the number of its repetitions. The
-    /// numbers include the first bucket, so that each number modulo the number of buckets is the
-    /// bucket of its element.
+    /// Divides `count` elements into up to three intervals of consecutive numbers, and passes the
+    /// start, the end and the repetitions of each to `each`. Each number modulo the number of
+    /// buckets is the bucket of its element.
     fn for_each_interval(
         &self,
         first: u32,
@@ -459,8 +451,8 @@ impl Pattern {
         }
     }
 
-    /// Calls `each` with ranges of numbers that contain every bucket with any of these elements
-    /// once. The bucket of a number is this number modulo the number of buckets.
+    /// Passes ranges of numbers to `each` that contain every bucket with any of these elements
+    /// once, modulo the number of buckets.
     fn for_each_range(
         &self,
         first: u32,
@@ -482,7 +474,7 @@ impl Pattern {
         if length < 2 || is_whole_cycle {
             return each(from, to);
         }
-        // The end of a cycle, and the beginning of the next one. Count from this beginning.
+        // The end of a cycle, and the beginning of the next one, from which to count.
         let (base, end) = intervals[1];
         let (wraps, start) = (end - base, (from - base) % buckets);
         let stop = start + to - from;
@@ -496,7 +488,7 @@ impl Pattern {
         }
     }
 
-    /// Returns the number of elements in one bucket, without a tally of all buckets.
+    /// Without a tally of all buckets.
     pub(super) fn bucket_elements(
         &self,
         first: u32,

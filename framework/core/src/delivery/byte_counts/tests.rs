@@ -37,7 +37,6 @@ fn message<T: std::fmt::Debug>(result: Result<T, Fault>) -> String {
     result.unwrap_err().to_string()
 }
 
-/// Sends all bytes directly to their destinations and verifies their delivery.
 fn finish(x: &mut ByteCounts<u32>, nodes: u64) -> Result<(), Fault> {
     for distance in 1..nodes {
         let to = |from| (from + distance) % nodes;
@@ -77,8 +76,7 @@ fn buckets_arrive_at_their_receivers() {
     x.verify().unwrap();
 }
 
-/// Node 0 has 5 bytes for node 2, and sends buckets with some of them to nodes 0 and 1. No later
-/// send moves these bytes to their destination.
+/// Nodes 0 and 1 get buckets with some of 5 bytes for node 2, which no later send delivers.
 #[test]
 fn misplaced_buckets_of_the_last_step_are_reported() {
     let mut x = byte_counts(vec![vec![0, 0, 5], vec![0; 3], vec![0; 3]], 1).unwrap();
@@ -230,8 +228,8 @@ proptest! {
         prop_assert_eq!(x.loads.held(), &columns[..]);
     }
 
-    /// All nodes redistribute in the same step. They send some buckets late or to different nodes,
-    /// and send listed bytes in between.
+    /// All nodes redistribute in the same step, send some buckets late or to different nodes, and
+    /// listed bytes in between.
     #[test]
     fn late_buckets_are_delivered(
         sizes in prop::collection::vec(0_u64..30, 25),
@@ -262,8 +260,7 @@ proptest! {
 }
 
 /// The latest arrival of a bucket is the last step before its redistribution in which the sender
-/// received data. The latest arrival of listed bytes is the last step before the send in which the
-/// sender received data.
+/// received data; that of listed bytes is the last such step before the send.
 #[test]
 fn a_send_follows_the_last_receipt_of_its_bytes() {
     let mut x = uniform(3, 6);

@@ -1,10 +1,10 @@
 //! The tokens of a dispatch or a combine. In a dispatch, each token of a node goes to a set of
-//! nodes. In a combine, every node of the set returns a partial result of the token, and the node
-//! to which the token belongs receives the sum of these results.
+//! nodes. In a combine, every node of the set returns a partial result, and the token's node
+//! receives the sum of these results.
 //!
-//! Tokens of one node with the same set of receivers need not be distinguished. They form a
-//! *class*, which is handled as one block of their total size. The classes of a node are numbered
-//! from 0, in ascending order of their sets.
+//! Tokens of one node with the same set of receivers form a *class*, which is handled as one block
+//! of their total size. The classes of a node are numbered from 0, in ascending order of their
+//! sets.
 
 use super::{BlockSizes, MaxTraffic, pair_traffic};
 use crate::places::Places;
@@ -12,24 +12,23 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The classes of the tokens of all nodes. Lists of all nodes or classes are stored one after
-/// another; `first_...` has the index of the first entry of each, and the length of the list as its
-/// last element.
+/// another; `first_...` has the index of the first entry of each, and at its end the length of the
+/// list.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Tokens {
     first_class: Vec<usize>,
     /// The total bytes of each class, in the order of nodes and of their classes.
     bytes: Vec<u64>,
     first_receiver: Vec<usize>,
-    /// The receivers of each class, in ascending order.
     receivers: Vec<u32>,
     first_wanted: Vec<usize>,
-    /// For each receiver, the classes that it receives, in ascending order: the node to which the
-    /// tokens of the class belong, and the number of the class at this node.
+    /// For each receiver, its classes in ascending order: the node that owns the tokens, and the
+    /// number of the class there.
     wanted: Vec<(u32, u32)>,
 }
 
 impl Tokens {
-    /// Lists the tokens of `nodes` nodes. `tokens_of` returns the tokens of one node, each with its
+    /// Lists the tokens of `nodes` nodes. `tokens_of` returns those of one node, each with its
     /// receivers (in any order) and its bytes. Tokens without receivers or bytes are left out.
     pub fn new(nodes: u64, mut tokens_of: impl FnMut(u64) -> Vec<(Vec<u32>, u64)>) -> Self {
         let mut tokens = Self {
@@ -117,15 +116,15 @@ impl Tokens {
         &self.bytes[self.first_class[node]..self.first_class[node + 1]]
     }
 
-    /// Returns the receivers of a class of a node, in ascending order. The node of the tokens can
-    /// be one of them.
+    /// Returns the receivers of a class, in ascending order. The owner of the tokens can be one of
+    /// them.
     pub fn receivers(&self, node: u64, class: u32) -> &[u32] {
         let class = self.class_index(node, class);
         &self.receivers[self.first_receiver[class]..self.first_receiver[class + 1]]
     }
 
-    /// Returns the classes that a node receives, in ascending order: the node to which the tokens
-    /// belong, and the number of the class at this node.
+    /// Returns the classes that a node receives, in ascending order: the owner of the tokens, and
+    /// the number of the class there.
     pub fn wanted(&self, receiver: u64) -> &[(u32, u32)] {
         let receiver = receiver as usize;
         &self.wanted[self.first_wanted[receiver]..self.first_wanted[receiver + 1]]
@@ -136,7 +135,6 @@ impl Tokens {
         self.receivers.len() as u64
     }
 
-    /// Returns the bytes of the tokens of `node` for `receiver`.
     fn between(&self, node: u64, receiver: u64) -> u64 {
         let wanted = self.wanted(receiver);
         let first = wanted.partition_point(|(of, _)| u64::from(*of) < node);
@@ -162,9 +160,8 @@ impl Tokens {
     }
 }
 
-/// For each pair of an origin and a destination, the total bytes of tokens. In a dispatch, the
-/// origin is the node to which the tokens belong, and the destination is a receiver. In a combine,
-/// origin and destination are exchanged.
+/// For each origin and destination, the total bytes of tokens. In a dispatch, the origin is the
+/// owner, and the destination a receiver. In a combine, they are exchanged.
 #[derive(Debug)]
 pub struct TokenSizes {
     tokens: Arc<Tokens>,
@@ -190,7 +187,7 @@ impl BlockSizes for TokenSizes {
         }
     }
 
-    /// Visits only the nodes that share tokens with `origin`, because these are usually few nodes.
+    /// Only the nodes that share tokens with `origin`, which are usually few.
     fn each_receiver(&self, origin: u64, _: u64, visit: &mut dyn FnMut(u64, u64)) {
         if self.is_combine {
             return self.tokens.owners_of(origin).for_each(|(owner, bytes)| visit(owner, bytes));
@@ -208,7 +205,7 @@ impl BlockSizes for TokenSizes {
         self.largest
     }
 
-    /// Returns the least possible traffic. A node sends each token at least once in a dispatch, and
+    /// The least possible traffic: a node sends each token at least once in a dispatch, and
     /// receives the sum of each token at least once in a combine.
     fn max_traffic(&self, nodes: u64) -> MaxTraffic {
         // `pair_traffic` counts a token once for each of its receivers.
@@ -225,8 +222,7 @@ impl BlockSizes for TokenSizes {
 mod tests {
     use super::*;
 
-    /// Creates the tokens of three nodes. Node 0 has two tokens for {1, 2} and one for {0, 2}; node
-    /// 2 has one for {1}.
+    /// Node 0 has two tokens for {1, 2} and one for {0, 2}; node 2 has one for {1}.
     fn tokens() -> Arc<Tokens> {
         Arc::new(Tokens::new(3, |node| match node {
             0 => vec![(vec![2, 1], 5), (vec![0, 2], 7), (vec![1, 2, 1], 5), (vec![], 9)],
@@ -257,8 +253,8 @@ mod tests {
         let combine = TokenSizes::new(tokens(), true);
         assert_eq!((combine.bytes(2, 0), combine.bytes(0, 2), combine.largest()), (17, 0, 17));
         let traffic = |sizes: TokenSizes| sizes.max_traffic(3);
-        // In a dispatch, node 0 sends each token once: 17 bytes, not 10 + 17. Node 2 receives 17
-        // bytes, and node 1 receives 10 + 3.
+        // In a dispatch, node 0 sends each token once: 17 bytes, not 10 + 17. Node 2 gets 17 bytes,
+        // node 1 gets 10 + 3.
         let expected = MaxTraffic { sent: 17, received: 17, peers: 2, pairs: 3 };
         assert_eq!((traffic(dispatch), traffic(combine)), (expected, expected));
     }

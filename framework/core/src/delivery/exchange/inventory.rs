@@ -13,11 +13,11 @@ use crate::limits;
 use crate::network::symmetry::Group;
 use std::sync::Arc;
 
-/// The division of blocks into parts and segments. A *unit* is a segment of a block or of a part.
+/// The division of blocks. A *unit* is a segment of a block or of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Division {
-    /// Whether each block is divided into one part per node of the machine. The destination of a
-    /// box then identifies the part, so the collective must not distinguish blocks by destination.
+    /// Whether each block is divided into one part per node of the machine, which the destination
+    /// of a box identifies. The collective must not distinguish blocks by destination.
     pub in_parts: bool,
     /// The number of segments of each block, or of each part.
     pub segments: u32,
@@ -33,7 +33,7 @@ impl Division {
         [by(Side::Origins), by(Side::Destinations) || self.in_parts]
     }
 
-    /// Returns the reason why a send cannot select blocks by `side`, or `None` if it can.
+    /// Returns why a send cannot select blocks by `side`, if so.
     pub(crate) fn set_error(self, kind: &CollectiveKind, side: Side) -> Option<String> {
         let is_part = side == Side::Destinations && self.in_parts;
         if is_part { None } else { set_error(kind, side) }
@@ -49,8 +49,7 @@ pub(crate) struct Inventory<L: Layout = BitLayout> {
     pub division: Division,
     /// The sizes of units in bytes; `None` if blocks have uniform size.
     pub sizes: Option<Arc<dyn BlockSizes>>,
-    /// All blocks of the collective, as boxes. Their origins and destinations are the homes of the
-    /// machine's nodes ([`Embedding`]).
+    /// All blocks of the collective, as boxes. Origins and destinations are homes ([`Embedding`]).
     homes: Vec<Vec<L::Element>>,
 }
 
@@ -65,7 +64,7 @@ impl Inventory {
         BitLayout::new(embedding.grid().clone(), by_origin, by_destination, division.segments)
     }
 
-    /// Returns the minimum memory, in bytes, for the boxes of all nodes: two boxes per node.
+    /// Returns the minimum memory for the boxes of all nodes, in bytes: two boxes per node.
     pub(crate) fn least_bytes(layout: &BitLayout) -> u64 {
         layout.grid().nodes().saturating_mul(layout.elements() as u64 * 16)
     }
@@ -103,7 +102,7 @@ impl<L: Layout> Inventory<L> {
         inventory
     }
 
-    /// The number of nodes of the machine whose holdings are stored.
+    /// The number of nodes whose holdings are stored.
     pub(super) fn planned_nodes(&self) -> u64 {
         self.layout.group().map_or(self.embedding.machine_nodes(), Group::representatives)
     }
@@ -140,8 +139,8 @@ impl<L: Layout> Inventory<L> {
         self.homes.iter().filter_map(within).collect()
     }
 
-    /// Returns whether the sender keeps what it sends. In a dispatch, it always does, so that a
-    /// token which returns to a node is detected as delivered twice.
+    /// Returns whether the sender keeps the data. In a dispatch, it always does, so that a token
+    /// which returns to a node is delivered twice.
     pub(crate) fn copies(&self, rule: &Rule<'_>) -> bool {
         rule.copy || self.collective.kind().required == FinalBlocks::Received
     }
@@ -150,14 +149,13 @@ impl<L: Layout> Inventory<L> {
         self.collective.kind().sums
     }
 
-    /// Returns the number of units per block. Loads are in units, or in bytes if blocks have
-    /// explicit sizes.
+    /// Returns the number of units per block. Loads are in units, or in bytes for explicit sizes.
     pub(super) fn units(&self) -> u64 {
         let parts = if self.division.in_parts { self.embedding.machine_nodes() } else { 1 };
         parts * u64::from(self.division.segments.max(1))
     }
 
-    /// Errors if the load of a node or message, or the sum of two loads, may not fit into 64 bits.
+    /// Errors if a load, or the sum of two loads, may not fit into 64 bits.
     pub(super) fn check_total(&self, total: u128) -> Result<(), Fault> {
         const MAX_TOTAL_LOAD: u128 = 1 << 63;
         if total <= MAX_TOTAL_LOAD {
@@ -172,7 +170,7 @@ impl<L: Layout> Inventory<L> {
     /// Returns the load of a box of `count` units.
     pub(super) fn load(&self, a: &[L::Element], count: u64) -> u64 {
         let Some(sizes) = &self.sizes else { return count };
-        // Most sends of direct exchanges are single blocks, for which no lists are needed.
+        // Most sends of direct exchanges are single blocks.
         if count == 1 {
             let [origin, destination] =
                 [Side::Origins, Side::Destinations].map(|side| match self.identifies(side) {
@@ -188,8 +186,8 @@ impl<L: Layout> Inventory<L> {
         bytes.saturating_mul(parts).saturating_mul(self.layout.segments_of(a))
     }
 
-    /// Returns whether `side` distinguishes blocks, or values in a reduction. It does not if it
-    /// stands for the contributions to a value or for the parts of a block.
+    /// Returns whether `side` distinguishes blocks (values in a reduction), not contributions or
+    /// parts.
     fn identifies(&self, side: Side) -> bool {
         self.layout.has(side)
             && match side {
@@ -199,8 +197,8 @@ impl<L: Layout> Inventory<L> {
             }
     }
 
-    /// Returns the origins and the destinations of the blocks of a box, as nodes of the machine in
-    /// ascending order; [`Collective::shared_end`] for a side that does not distinguish blocks.
+    /// Returns the origins and the destinations of a box, as nodes of the machine in ascending
+    /// order; [`Collective::shared_end`] for a side that does not distinguish blocks.
     fn ends(&self, a: &[L::Element]) -> [Vec<u64>; 2] {
         [Side::Origins, Side::Destinations].map(|side| {
             if !self.identifies(side) {
@@ -215,7 +213,7 @@ impl<L: Layout> Inventory<L> {
         })
     }
 
-    /// Returns the contents of a box, which must not be empty.
+    /// The box must not be empty.
     pub(super) fn contents(&self, a: &[L::Element]) -> Contents {
         let parts = match self.division.in_parts {
             true => self.layout.members_of(Side::Destinations, a),
@@ -248,8 +246,7 @@ impl<L: Layout> Inventory<L> {
         Contents::one(origin, destination, fraction)
     }
 
-    /// Returns the number and the load of the values of a reduction to which these boxes
-    /// contribute.
+    /// Returns the number and the load of the values to which these boxes contribute.
     pub(super) fn values<'a>(
         &self,
         boxes: &(impl Iterator<Item = &'a [L::Element]> + Clone),
@@ -261,7 +258,7 @@ impl<L: Layout> Inventory<L> {
             let count = self.layout.values(a);
             (count, self.load(a, count))
         };
-        // Most sends consist of one box, for which no list is needed.
+        // Most sends consist of one box.
         let mut first = boxes.clone();
         if let (Some(only), None) = (first.next(), first.next()) {
             return measure(only);
@@ -270,8 +267,7 @@ impl<L: Layout> Inventory<L> {
         each.iter().map(|a| measure(a)).fold((0, 0), |sum, a| (sum.0 + a.0, sum.1 + a.1))
     }
 
-    /// Returns disjoint boxes of all contributions to the values to which the given boxes
-    /// contribute.
+    /// Returns disjoint boxes of all contributions to the values of the given boxes.
     pub(super) fn all_contributions<'a>(
         &self,
         boxes: impl Iterator<Item = &'a [L::Element]>,
@@ -289,8 +285,7 @@ impl<L: Layout> Inventory<L> {
         found
     }
 
-    /// Returns the result of [`Self::all_contributions`] if the given disjoint boxes contain all of
-    /// it, so that every value is complete.
+    /// Returns [`Self::all_contributions`] if the given disjoint boxes contain all of them.
     pub(super) fn complete_values<'a>(
         &self,
         boxes: &(impl Iterator<Item = &'a [L::Element]> + Clone),
@@ -300,8 +295,7 @@ impl<L: Layout> Inventory<L> {
     {
         let layout = &self.layout;
         let held: u64 = boxes.clone().map(|a| layout.count(a)).sum();
-        // If all values are complete, `held` is a multiple of the number of contributions to one
-        // value.
+        // `held` is then a multiple of the number of contributions to one value.
         let contributions = layout.members_of(Side::Origins, layout.full());
         if !held.is_multiple_of(contributions) {
             return None;
@@ -350,7 +344,7 @@ fn home_boxes<L: Layout>(layout: &L, embedding: &Embedding) -> Vec<Vec<L::Elemen
     if embedding.is_identity() {
         return vec![layout.full().to_vec()];
     }
-    // Create boxes that have only homes on one side, and all nodes on the other side.
+    // Boxes that have only homes on one side, and all nodes on the other.
     let on = |side: Side| -> Vec<Vec<L::Element>> {
         if !layout.has(side) {
             return vec![layout.full().to_vec()];
@@ -366,7 +360,6 @@ fn home_boxes<L: Layout>(layout: &L, embedding: &Embedding) -> Vec<Vec<L::Elemen
         }
         list.of(0).map(<[L::Element]>::to_vec).collect()
     };
-    // Intersect each box of origins with each box of destinations.
     let (origins, destinations) = (on(Side::Origins), on(Side::Destinations));
     let mut inner = layout.full().to_vec();
     let mut all = Vec::new();

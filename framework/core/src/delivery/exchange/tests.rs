@@ -1,5 +1,4 @@
-//! Tests of the exchange. Correct schedules pass, and each kind of fault is reported with its step,
-//! node and block.
+//! Correct schedules pass, and each kind of fault is reported with its step, node and block.
 
 use super::*;
 use crate::delivery::boxes::Side;
@@ -223,8 +222,8 @@ fn scatter_gather_allgather_and_permutation_are_delivered() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(48, 960)))]
 
-    /// After random moves, a direct delivery of all blocks passes verification. Verification fails
-    /// if the direct delivery leaves out a destination whose blocks have moved.
+    /// After random moves, a direct delivery of all blocks passes verification, and fails if it
+    /// leaves out a destination whose blocks have moved.
     #[test]
     fn random_moves_are_traced(
         radices in prop_oneof![Just(vec![6]), Just(vec![2, 3]), Just(vec![2, 2, 2]), Just(vec![70])],
@@ -319,8 +318,8 @@ fn the_total_load_of_a_symmetric_schedule_counts_all_nodes() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(48, 960)))]
 
-    /// After each step, the loads are equal to those of the boxes that nodes hold, even if
-    /// redundant blocks arrive. No load exceeds the total.
+    /// After each step, the loads are those of the boxes that nodes hold, even with redundant
+    /// blocks, and do not exceed the total.
     #[test]
     fn redundant_blocks_do_not_count(
         broadcast in any::<bool>(),
@@ -329,8 +328,7 @@ proptest! {
         steps in prop::collection::vec(prop::collection::vec((0_u64..8, 1_u64..8, 0_u64..8, 1_u32..8, any::<bool>()), 1..20), 1..8),
     ) {
         let collective = if broadcast { Collective::of(&BROADCAST).at(3) } else { Collective::of(&ALL_GATHER) };
-        // The number of bytes of a segment. The root is node 3, and its block has `10 * 3 + 3`
-        // bytes.
+        // The bytes of a segment. The root is node 3, and its block has `10 * 3 + 3` bytes.
         let bytes = |origin: u64| if has_sizes { (10 * origin).div_ceil(segments.into()) } else { 1 };
         let of_root = if has_sizes { 33_u64.div_ceil(segments.into()) } else { 1 };
         let exists = u64::from(segments) * if broadcast { of_root } else { (0..8).map(bytes).sum() };
@@ -383,8 +381,8 @@ fn extra_bytes_need_no_block() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(48, 960)))]
 
-    /// Compares the latest arrival of each send with the arrival steps of its blocks, which the
-    /// test stores block by block.
+    /// Compares the latest arrival of each send with the arrival steps that the test stores block
+    /// by block.
     #[test]
     fn a_send_follows_the_arrivals_of_its_blocks(
         moves in prop::collection::vec(prop::collection::vec((0_u64..6, 1_u64..6, 0_u64..6, 1_u32..5), 1..6), 1..12),
@@ -458,8 +456,8 @@ fn a_transfer_within_a_node_of_the_machine_keeps_the_arrival() {
     assert_eq!(x.latest_arrival(), 1);
 }
 
-/// Boxes in flight can be joined at any time before the step ends. The nodes then hold the same
-/// blocks as without joining, and a missing block is still found.
+/// Boxes in flight can be joined at any time. The nodes then hold the same blocks, and a missing
+/// block is still found.
 #[test]
 fn joined_boxes_in_flight_are_received() {
     const N: u64 = 70;
@@ -489,8 +487,8 @@ fn joined_boxes_in_flight_are_received() {
     assert!(exchanged(1, Some((5, 6))).2.is_err());
 }
 
-/// Before a send, the boxes of earlier sends are joined if they take much memory. The boxes of the
-/// send itself can still be read.
+/// If boxes in flight take much memory, they are joined before a send, whose own boxes can still be
+/// read.
 #[test]
 fn boxes_of_the_latest_send_are_found_after_others_were_joined() {
     let mut x = exchange(Collective::of(&ALL_TO_ALL), &[7, 10], 1);
@@ -504,8 +502,8 @@ fn boxes_of_the_latest_send_are_found_after_others_were_joined() {
     }
 }
 
-/// After a copy, boxes stay separate, so that the fault of a block that arrives twice is found and
-/// names the receiver.
+/// After a copy, boxes stay separate, so that a block that arrives twice is found, with its
+/// receiver.
 #[test]
 fn copies_in_flight_are_not_joined() {
     let mut x = exchange(Collective::of(&ALL_TO_ALL), &[3], 1);
@@ -518,7 +516,7 @@ fn copies_in_flight_are_not_joined() {
     assert!(message(x.end_step()).contains("node 1"));
 }
 
-/// Boxes of the same arrival step are joined, however many boxes of other steps the node holds.
+/// However many boxes of other steps the node holds.
 #[test]
 fn boxes_are_joined_with_boxes_of_the_same_step() {
     const N: u64 = 40;
@@ -528,7 +526,7 @@ fn boxes_are_joined_with_boxes_of_the_same_step() {
         step(&mut x, &sends(distance).collect::<Vec<_>>()).unwrap();
     }
     step(&mut x, &(21..N).flat_map(sends).collect::<Vec<_>>()).unwrap();
-    // Each node holds its own block, 20 single blocks, and one box of all blocks of the last step.
+    // Its own block, 20 single blocks, and one box of all blocks of the last step.
     assert!((0..N).all(|node| x.holdings.of(node as usize).count() == 1 + 20 + 1));
     assert_eq!(x.verify(), Ok(()));
 }
@@ -584,8 +582,8 @@ fn a_missing_contribution_is_reported() {
     insta::assert_snapshot!(message(step(&mut x, &sends)), @"step 2: node 1 sends node 2 the result of node 0, which it does not hold (it is at node 0, its destination)");
 }
 
-/// In a grid of 3 x 3 nodes, the contributions of four pairs of nodes surround the contribution of
-/// the node in the middle. No two of these five boxes can be joined.
+/// In a grid of 3 x 3 nodes, the contributions of four pairs of nodes surround that of the node in
+/// the middle. No two of these five boxes can be joined.
 #[test]
 fn a_complete_sum_is_stored_as_one_box() {
     let mut x = exchange(Collective::of(&ALL_REDUCE), &[3, 3], 1);

@@ -1,13 +1,13 @@
-//! Traces the tokens of a dispatch or a combine, by classes ([`Tokens`]). The *owner* of a class is
-//! the node that the tokens belong to.
+//! Traces the tokens of a dispatch or a combine by classes ([`Tokens`]), which belong to an
+//! *owner*.
 //!
-//! The holdings of a node are a sorted list of *pieces*, and a send finds the pieces of one owner
+//! The holdings of a node are a sorted list of *pieces*, in which a send finds those of one owner
 //! by binary search. In a dispatch, a piece is a class of tokens, and its origin is the owner. In a
 //! combine, a piece is the contribution of its origin to the sum of a class. A node holds at most
 //! one value of each class, which consists of all its pieces of this class.
 //!
-//! Holdings are not stored as boxes, because the classes of different nodes have nothing in common:
-//! there would be a box for each pair of nodes, and each box would have a bit for each node.
+//! Boxes would not do, because the classes of different nodes have nothing in common: there would
+//! be a box for each pair of nodes, with a bit for each node.
 
 use super::{Inventory, Rule};
 use crate::delivery::boxes::{BitLayout, Layout, NodeSet, Selection, Side};
@@ -24,13 +24,11 @@ struct Piece {
     /// The number of the class among those of all nodes.
     class: u32,
     origin: u32,
-    /// The step in which the holder received the piece; 0 if it had the piece at the start, or if
-    /// arrivals are not tracked.
+    /// The step in which the holder received the piece; 0 if unknown or from the start.
     arrival: u32,
 }
 
 impl Piece {
-    /// Returns the sort key of holdings.
     fn key(&self) -> (u32, u32) {
         (self.class, self.origin)
     }
@@ -44,13 +42,12 @@ struct TokenSend {
     combine: bool,
 }
 
-/// The tokens that all nodes hold, from the first step to the last.
 #[derive(Debug)]
 pub(crate) struct TokenExchange {
-    /// The embedding, the checks of sends, and the layout of the boxes that listeners read.
+    /// Its boxes are those that listeners read.
     inventory: Inventory,
     tokens: Arc<Tokens>,
-    /// The pieces of each node of the schedule's grid, in ascending order of their keys.
+    /// In ascending order of their keys.
     holdings: Vec<Vec<Piece>>,
     in_flight: Vec<Piece>,
     sends: Vec<TokenSend>,
@@ -62,8 +59,8 @@ pub(crate) struct TokenExchange {
 }
 
 impl TokenExchange {
-    /// Creates the state before the first step. In a dispatch, each node holds its tokens. In a
-    /// combine, each node holds its contribution to each token that it received.
+    /// Before the first step, each node holds its tokens in a dispatch, and its contribution to
+    /// each token that it received in a combine.
     pub(crate) fn new(
         collective: Collective,
         tokens: Arc<Tokens>,
@@ -100,14 +97,13 @@ impl TokenExchange {
         Ok(exchange)
     }
 
-    /// Sets whether arrivals are tracked ([`Traced::latest_arrival`]), before the first step.
     #[must_use]
     pub(crate) fn with_arrival_tracking(self, tracks_arrivals: bool) -> Self {
         Self { tracks_arrivals, ..self }
     }
 
-    /// Returns, in ascending order, the pieces of the tokens that belong to a node (`of_owner`), or
-    /// the pieces of the node in the tokens that it receives.
+    /// Returns, in ascending order, the pieces of the tokens of a node (`of_owner`), or those of
+    /// the node in the tokens that it receives.
     fn pieces(&self, node: u64, of_owner: bool) -> Vec<Piece> {
         let (tokens, sums) = (&self.tokens, self.sums());
         let piece = |owner: u64, class: u32, origin: u64| Piece {
@@ -133,8 +129,8 @@ impl TokenExchange {
         self.tokens.bytes_of(piece.class as usize)
     }
 
-    /// Executes one send. Returns its load in bytes, including extra bytes; `None` if the sender
-    /// holds none of the selected tokens and there are no extra bytes.
+    /// Executes one send. Returns its load in bytes, with extra bytes; `None` if the sender holds
+    /// no selected tokens and there are no extra bytes.
     pub(crate) fn send(&mut self, rule: &Rule<'_>) -> Result<Option<u64>, Fault> {
         self.inventory.check(rule, self.step)?;
         self.inventory.select(rule, self.step, &mut self.selection)?;
@@ -148,8 +144,7 @@ impl TokenExchange {
         let is_within_node = embedding.physical(rule.from) == embedding.physical(rule.to);
         let arrival = Some(self.step as u32).filter(|_| self.tracks_arrivals && !is_within_node);
 
-        // Find the part of the sender's list that has the classes of the selected owners. Most
-        // sends select one owner.
+        // Find the part of the sender's list with the selected owners, mostly a single one.
         let held = &mut holdings[rule.from as usize];
         let mut owner = if let NodeSet::One(home) = owners { embedding.physical(home) } else { 0 };
         let last = if let NodeSet::One(_) = owners { owner } else { tokens.nodes() - 1 };
@@ -159,12 +154,12 @@ impl TokenExchange {
                 .partition_point(|p| (p.class as usize) < tokens.class_index(last + 1, 0));
 
         // Put the selected pieces in flight. Several pieces of a class are one value, with one
-        // load. Without a copy, the other pieces of the sender are moved forward to close the gaps.
+        // load. Without a copy, the other pieces are moved forward to close the gaps.
         let (first, selected) = (in_flight.len(), selection.elements());
         let (mut found, mut load, mut latest_arrival) = (0, 0, 0);
         let (mut at, mut kept) = (start, start);
         while at < end {
-            // Find the pieces of one owner, and search them for each of the selected classes.
+            // Find the pieces of one owner, and search them for the selected classes.
             owner = if owner == last { last } else { tokens.owner(held[at].class as usize) };
             let next = tokens.class_index(owner + 1, 0);
             let of_owner = at + held[at..end].partition_point(|p| (p.class as usize) < next);
@@ -228,7 +223,7 @@ impl TokenExchange {
         let classes = layout.coordinates(layout.segment_axis(), selected);
         let owners = layout.nodes_of(side, selected).into_iter();
         let mut pairs = owners.flat_map(|home| classes.iter().map(move |class| (home, *class)));
-        // A selected class may not exist: a node can have fewer classes than a block has segments.
+        // A selected class may not exist: nodes can have fewer classes than a block has segments.
         let piece = |(home, class): (u64, u64)| {
             let owner = embedding.physical(home);
             let origin = if self.sums() { embedding.physical(rule.from) } else { owner };
@@ -266,7 +261,6 @@ impl TokenExchange {
         embedding.location(arriving.map(|(send, _)| send.to).min(), holder, destination)
     }
 
-    /// Returns a piece as the box of one block.
     fn boxed(&self, piece: &Piece) -> Vec<u64> {
         let Inventory { layout, embedding, .. } = &self.inventory;
         let owner = self.tokens.owner(piece.class as usize);
@@ -369,18 +363,17 @@ impl Traced for TokenExchange {
     }
 }
 
-/// The pieces of one class in a send.
 #[derive(Debug, Clone, Copy)]
 struct Value<'a> {
-    /// The number of the send in the current step.
+    /// The index of the send in the current step.
     send: usize,
     pieces: &'a [Piece],
 }
 
 impl TokenExchange {
-    /// Ends a step: the receivers hold the pieces in flight. If several sends are faulty, reports
-    /// the first one. The list of each receiver is rebuilt once, because inserting values one by
-    /// one into a long list would take time proportional to its length for each of them.
+    /// Ends a step: the receivers hold the pieces in flight. Of several faults, that of the first
+    /// send is reported. The list of each receiver is rebuilt once, because inserting values one by
+    /// one into a long list would take quadratic time.
     fn receive_all(&mut self) -> Result<(), Fault> {
         let in_flight = std::mem::take(&mut self.in_flight);
         let sends = std::mem::take(&mut self.sends);
@@ -388,8 +381,8 @@ impl TokenExchange {
         order.sort_by_key(|send| sends[*send].to);
         let (mut values, mut first) = (Vec::new(), None);
         for to_one in order.chunk_by(|a, b| sends[*a].to == sends[*b].to) {
-            // List the values of one receiver, sorted by class. The values of the same class stay
-            // in the order of the sends.
+            // The values of one receiver, sorted by class, and for each class in the order of the
+            // sends.
             values.clear();
             for &send in to_one {
                 let end = sends.get(send + 1).map_or(in_flight.len(), |next| next.first);
@@ -403,15 +396,15 @@ impl TokenExchange {
         let embedding = &self.inventory.embedding;
         let receivers = sends.iter().map(|send| embedding.physical(send.to));
         self.loads.end_step(receivers);
-        // Keep the emptied lists, so that the next step reuses their memory.
+        // Reuse the memory of the lists.
         (self.in_flight, self.sends) = (in_flight, sends);
         self.in_flight.clear();
         self.sends.clear();
         first.map_or(Ok(()), |(_, fault)| Err(Fault::Delivery(self.step, fault)))
     }
 
-    /// Adds values, in ascending order of their classes, to the holdings of their receiver. Updates
-    /// `first`, the fault to report: that of the first send and, in this send, of the lowest class.
+    /// Adds values, in ascending order of their classes, to the holdings of their receiver. `first`
+    /// becomes the fault to report: that of the first send, and in it of the lowest class.
     fn receive(
         &mut self,
         sends: &[TokenSend],
@@ -447,8 +440,8 @@ impl TokenExchange {
     }
 
     /// Updates `own`, the receiver's pieces of a class, by a received value. In a dispatch, the
-    /// receiver must not hold the class. In a combine, it combines the values or replaces its own
-    /// value.
+    /// receiver must not hold the class. In a combine, the value is combined with or replaces its
+    /// own.
     fn update(
         &mut self,
         send: &TokenSend,
@@ -471,8 +464,8 @@ impl TokenExchange {
             } else if let Some(lost) = own.iter().find(|own| !is_received(own)) {
                 return Err(DeliveryFault::Replaced { node: node(), block: self.block(lost) });
             }
-            // The loads count two values of the class at the receiver, but only one remains: the
-            // sum of the two, or the received value.
+            // The loads count two values at the receiver, but only one remains: the sum or the
+            // received value.
             let account = self.inventory.embedding.physical(send.to);
             let load = self.bytes(&received[0]);
             self.loads.discarded(account, load);

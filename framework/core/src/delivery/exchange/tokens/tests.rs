@@ -39,13 +39,11 @@ fn message(result: Result<(), Fault>) -> String {
     result.expect_err("the schedule is wrong").to_string()
 }
 
-/// Creates a send of one class of tokens of node `owner`.
 fn token<'a>(owner: u64, class: u32, from: u64, to: u64) -> Rule<'a> {
     let segments = Axis::Range { first: class, stride: 1, count: 1 };
     Rule { origins: NodeSet::One(owner), segments, strict: true, ..Rule::new(from, to) }
 }
 
-/// Creates a send of the sum of one class of tokens of node `owner`.
 fn sum<'a>(owner: u64, class: u32, from: u64, to: u64) -> Rule<'a> {
     let destinations = NodeSet::One(owner);
     Rule { origins: NodeSet::All, destinations, combine: true, ..token(owner, class, from, to) }
@@ -71,8 +69,8 @@ fn the_second_arrival_of_a_token_is_a_fault() {
     insta::assert_snapshot!(message(step(&mut x, &[token(0, 1, 1, 3)])), @"step 3: token class 1 of node 0 is delivered twice: node 3 already holds it");
 }
 
-/// Node 1 already holds two classes, and two sends deliver them again. The second of these sends
-/// has the lower class number, but the fault of the first is reported.
+/// Node 1 already holds two classes, and two sends deliver them again. The second send has the
+/// lower class, but the fault of the first is reported.
 #[test]
 fn of_several_faults_in_a_step_that_of_the_first_send_is_reported() {
     let mut x = start(&DISPATCH);
@@ -140,8 +138,7 @@ fn a_strict_send_of_a_part_of_the_selected_tokens_is_a_fault() {
     insta::assert_snapshot!(message(step(&mut x, &[Rule { segments: both, ..sum(0, 0, 1, 0) }])), @"step 1: node 1 sends node 0 token class 0 of node 0, which it does not hold (no node holds it)");
 }
 
-/// Node 3 receives a token in step 1 and forwards it in step 2. All other tokens are at the nodes
-/// that have them at the start.
+/// Node 3 receives a token in step 1 and forwards it in step 2. All others have not moved.
 #[test]
 fn a_send_of_tokens_follows_the_latest_arrival_of_these_tokens() {
     let mut x = start(&DISPATCH).with_arrival_tracking(true);
@@ -155,15 +152,15 @@ fn a_send_of_tokens_follows_the_latest_arrival_of_these_tokens() {
     assert_eq!(arrival_of(&token(0, 1, 1, 2)), 2);
 }
 
-/// A send of a random schedule: sender, offset of the receiver, owner (or all owners), set of
-/// classes, and whether it copies and combines.
+/// A random send: sender, offset of the receiver, owner (or all), set of classes, and whether it
+/// copies and combines.
 type Choice = (u64, u64, Option<u64>, u64, bool, bool);
 
 /// The holdings of each node: for each class of each owner, the origins of the pieces.
 type Naive = [BTreeMap<(u64, u32), BTreeSet<u64>>; 4];
 
-/// Executes a step naively, from the definition of a dispatch and a combine. Returns the loads of
-/// the sends; `None` if there is a fault.
+/// Executes a step from the definition of a dispatch and a combine. Returns the loads of the sends,
+/// unless there is a fault.
 fn naive_step(
     tokens: &Tokens,
     held: &mut Naive,
@@ -211,7 +208,6 @@ proptest! {
         steps in vec(vec((0..4_u64, 1..4_u64, option::of(0..4_u64), 1..4_u64, any::<bool>(),
             weighted(0.8)), 1..4), 1..8),
     ) {
-        // The pieces at the start, and the pieces that each node must hold at the end.
         let kind = if sums { &COMBINE } else { &DISPATCH };
         let mut x = start(kind);
         let tokens = Arc::clone(&x.tokens);
